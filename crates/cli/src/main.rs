@@ -1,0 +1,3 @@
+//! The `becalm` binary.
+
+fn main() {}

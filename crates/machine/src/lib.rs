@@ -1,0 +1,1 @@
+//! What becalm knows about the machine, read through a root folder that tests replace.

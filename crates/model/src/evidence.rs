@@ -1,0 +1,104 @@
+//! What happened on the machine during a run.
+
+/// What the kernel says happened during one run. `None` means that it could not be read here.
+///
+/// Times are in seconds. Machine-wide figures (steal, others, pressure, throttling, interrupts)
+/// cover the window between two readings around the run; for runs much shorter than the reading
+/// interval several runs share one window, whose length is [`Evidence::window`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Evidence {
+    /// Switches away from the subject because it waited for something (`ru_nvcsw`).
+    pub voluntary_switches: u64,
+    /// Switches away from the subject although it could have run on (`ru_nivcsw`).
+    pub involuntary_switches: u64,
+    /// Page faults without I/O (`ru_minflt`).
+    pub minor_faults: u64,
+    /// Page faults that needed I/O (`ru_majflt`).
+    pub major_faults: u64,
+    /// Moves from one CPU to another (software counter `cpu-migrations`).
+    pub migrations: Option<u64>,
+    /// Time the main thread was ready but waited for a CPU (`/proc/PID/schedstat`, field 2).
+    pub run_delay: Option<f64>,
+    /// CPU time of the main thread alone (`/proc/PID/schedstat`, field 1).
+    pub main_thread_time: Option<f64>,
+    /// Length of the window that the machine-wide figures below cover.
+    pub window: Option<f64>,
+    /// Time taken from the subject's CPUs by the hypervisor (`/proc/stat`, steal).
+    pub steal: Option<f64>,
+    /// CPU time that others used on the subject's CPUs (`/proc/stat` busy less the subject's own).
+    pub others: Option<f64>,
+    /// Time in which some task was stalled for want of CPU (`/proc/pressure/cpu`, some).
+    pub pressure_cpu: Option<f64>,
+    /// Time in which some task was stalled for want of memory (`/proc/pressure/memory`, some).
+    pub pressure_memory: Option<f64>,
+    /// Time in which some task was stalled on I/O (`/proc/pressure/io`, some).
+    pub pressure_io: Option<f64>,
+    /// Time for which the CPU quota of the control group held tasks back (`cpu.stat`).
+    pub quota_throttled: Option<f64>,
+    /// Thermal throttle events on the subject's CPUs (Intel only).
+    pub thermal_throttles: Option<u64>,
+    /// Interrupts delivered to the subject's CPUs.
+    pub interrupts: Option<u64>,
+    /// Frequency of the subject's first CPU right after the run, in hertz, as the driver states it.
+    pub frequency: Option<f64>,
+}
+
+/// Why a run is labelled as disturbed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Disturbance {
+    /// What was out of bounds.
+    pub source: DisturbanceSource,
+    /// The value in this run, in the unit of the evidence field.
+    pub value: f64,
+    /// The limit it went past, from a robust comparison with the other runs.
+    pub limit: f64,
+}
+
+/// The evidence that can label a run as disturbed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DisturbanceSource {
+    /// More switches away from the subject than usual.
+    InvoluntarySwitches,
+    /// More moves between CPUs than usual.
+    Migrations,
+    /// More faults that needed I/O than usual.
+    MajorFaults,
+    /// More faults without I/O than usual.
+    MinorFaults,
+    /// Waited longer for a CPU than usual.
+    RunDelay,
+    /// The hypervisor took the CPU away.
+    Steal,
+    /// Other programs used the subject's CPUs.
+    Others,
+    /// Tasks stalled for memory.
+    MemoryPressure,
+    /// Tasks stalled for I/O.
+    IoPressure,
+    /// The control group's CPU quota held the subject back.
+    QuotaThrottled,
+    /// The CPU slowed itself down because of heat.
+    ThermalThrottle,
+    /// The CPU ran at another frequency than usual.
+    Frequency,
+}
+
+impl DisturbanceSource {
+    /// Returns the name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InvoluntarySwitches => "involuntary_switches",
+            Self::Migrations => "migrations",
+            Self::MajorFaults => "major_faults",
+            Self::MinorFaults => "minor_faults",
+            Self::RunDelay => "run_delay",
+            Self::Steal => "steal",
+            Self::Others => "others",
+            Self::MemoryPressure => "pressure_memory",
+            Self::IoPressure => "pressure_io",
+            Self::QuotaThrottled => "quota_throttled",
+            Self::ThermalThrottle => "thermal_throttles",
+            Self::Frequency => "frequency",
+        }
+    }
+}

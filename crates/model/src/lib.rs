@@ -1,0 +1,26 @@
+//! Plain values that every part of becalm agrees on.
+//!
+//! The words are those of the command line, of the JSON documents and of the reports. Nothing here
+//! does I/O, reads a clock or keeps state. Types that leave the process live in [`wire`] and are
+//! versioned; the types beside it are free to change.
+
+mod cpu;
+mod evidence;
+mod machine;
+/// What is recorded per run, and the names of the metrics that every run has.
+pub mod metric;
+mod quantity;
+mod record;
+mod run;
+mod subject;
+mod verdict;
+
+pub use cpu::{CpuId, CpuListError, CpuSet, MAX_CPU};
+pub use evidence::{Disturbance, DisturbanceSource, Evidence};
+pub use machine::MachineFacts;
+pub use metric::{Direction, Metric, Unit};
+pub use quantity::{QuantityError, parse_duration, parse_share, parse_size};
+pub use record::{Conditions, Record, RecordKind};
+pub use run::{Outcome, Run};
+pub use subject::Subject;
+pub use verdict::{Comparison, RatioInterval, Verdict};

@@ -1,0 +1,15 @@
+//! Facts about the machine, as a flat list of named texts.
+
+use std::collections::BTreeMap;
+
+/// What could be read about the machine, and what could not.
+///
+/// Keys are stable, lower-case words such as `cpu_model`, `kernel_release`, `governor`. No host
+/// name, serial number or user name is ever among them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MachineFacts {
+    /// Facts that were read, by key.
+    pub facts: BTreeMap<String, String>,
+    /// Facts that could not be read, with the reason.
+    pub unreadable: BTreeMap<String, String>,
+}

@@ -1,0 +1,117 @@
+//! Durations, sizes and shares as people write them: `500ms`, `64MiB`, `1%`.
+
+use std::time::Duration;
+
+/// Why a text is not the quantity that was asked for.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("`{text}` is not {wanted}")]
+pub struct QuantityError {
+    text: String,
+    wanted: &'static str,
+}
+
+const DURATION: &str = "a duration such as 250us, 500ms, 2s or 5m";
+const SIZE: &str = "a size such as 4096, 64KiB or 2MB";
+const SHARE: &str = "a share such as 1% or 0.01";
+
+/// Reads a duration; a unit (`ns`, `us`, `ms`, `s`, `m`, `h`) is required unless it is zero.
+pub fn parse_duration(text: &str) -> Result<Duration, QuantityError> {
+    let error = || QuantityError { text: text.into(), wanted: DURATION };
+    let (number, unit) = split_unit(text);
+    let value: f64 = number.parse().map_err(|_| error())?;
+    let scale = match unit {
+        "ns" => 1e-9,
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        "" if value == 0.0 => 1.0,
+        _ => return Err(error()),
+    };
+    Duration::try_from_secs_f64(value * scale).map_err(|_| error())
+}
+
+/// Reads a size in bytes; `K`, `M`, `G` are decimal with `B` and binary with `iB`.
+pub fn parse_size(text: &str) -> Result<u64, QuantityError> {
+    let error = || QuantityError { text: text.into(), wanted: SIZE };
+    let (number, unit) = split_unit(text);
+    let value: f64 = number.parse().map_err(|_| error())?;
+    let scale: f64 = match unit {
+        "" | "B" => 1.0,
+        "KB" | "kB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        "KiB" => 1024.0,
+        "MiB" => 1024.0 * 1024.0,
+        "GiB" => 1024.0 * 1024.0 * 1024.0,
+        _ => return Err(error()),
+    };
+    let bytes = value * scale;
+    if !(0.0..=9e15).contains(&bytes) {
+        return Err(error());
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the range was checked on the line above"
+    )]
+    Ok(bytes.round() as u64)
+}
+
+/// Reads a share of one: `1%` and `0.01` are the same.
+pub fn parse_share(text: &str) -> Result<f64, QuantityError> {
+    let error = || QuantityError { text: text.into(), wanted: SHARE };
+    let (number, scale) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim(), 0.01),
+        None => (text.trim(), 1.0),
+    };
+    let value: f64 = number.parse().map_err(|_| error())?;
+    if value.is_finite() && value >= 0.0 { Ok(value * scale) } else { Err(error()) }
+}
+
+fn split_unit(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let end = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
+    (text[..end].trim(), &text[end..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_take_units() {
+        assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse_duration("1.5 s"), Ok(Duration::from_millis(1500)));
+        assert_eq!(parse_duration("5m"), Ok(Duration::from_secs(300)));
+        assert_eq!(parse_duration("250us"), Ok(Duration::from_micros(250)));
+        assert_eq!(parse_duration("0"), Ok(Duration::ZERO));
+    }
+
+    #[test]
+    fn a_duration_without_unit_or_below_zero_is_refused_with_an_example() {
+        for text in ["10", "-1s", "fast", "", "1e400s", "NaNs"] {
+            let error = parse_duration(text).unwrap_err().to_string();
+            assert!(error.contains(text) && error.contains("500ms"), "{error}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_decimal_or_binary() {
+        assert_eq!(parse_size("4096"), Ok(4096));
+        assert_eq!(parse_size("64KiB"), Ok(65536));
+        assert_eq!(parse_size("2MB"), Ok(2_000_000));
+        assert!(parse_size("2 parsecs").is_err());
+        assert!(parse_size("-1").is_err());
+    }
+
+    #[test]
+    fn shares_are_percent_or_fraction() {
+        assert_eq!(parse_share("1%"), Ok(0.01));
+        assert_eq!(parse_share("0.01"), Ok(0.01));
+        assert_eq!(parse_share("0"), Ok(0.0));
+        assert!(parse_share("-1%").is_err());
+        assert!(parse_share("inf").is_err());
+    }
+}

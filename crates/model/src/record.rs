@@ -1,0 +1,97 @@
+//! Everything that one measurement produced.
+
+use crate::machine::MachineFacts;
+use crate::metric::Metric;
+use crate::run::Run;
+use crate::subject::Subject;
+use crate::verdict::Comparison;
+
+/// Which command made a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordKind {
+    /// `becalm run`: one or more subjects, each on its own.
+    Run,
+    /// `becalm compare`: subjects against the first one.
+    Comparison,
+}
+
+/// How the subjects were actually started, after everything that was refused.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Conditions {
+    /// CPUs the subjects could use, as a CPU list; `None` when they were not pinned.
+    pub affinity: Option<String>,
+    /// Why these CPUs, in words.
+    pub affinity_reason: String,
+    /// Scheduling class of the subjects: `other` or `fifo:N`.
+    pub scheduler: String,
+    /// Niceness of the subjects.
+    pub nice: i32,
+    /// Address space layout randomisation of the subjects: `on` or `off`.
+    pub aslr: String,
+    /// `randomise` or `fixed`.
+    pub layout: String,
+    /// Page cache policy: `as-is`, `warm` or `drop`.
+    pub cache: String,
+    /// Share of each run's duration that was rested afterwards, as a text such as `6.4%`.
+    pub rest: String,
+    /// Names of the environment variables that the subjects saw.
+    pub environment: Vec<String>,
+    /// What could not be controlled or observed here, as sentences.
+    pub limits: Vec<String>,
+}
+
+/// Everything that one measurement produced: the plan, the machine, the raw runs in the order in
+/// which they happened, and what was concluded from them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Which command made it.
+    pub kind: RecordKind,
+    /// Version of becalm that made it.
+    pub version: String,
+    /// The command line, program name left out.
+    pub arguments: Vec<String>,
+    /// When the session started, in seconds since the Unix epoch.
+    pub started_at: f64,
+    /// Seed of the schedule and of the padding.
+    pub seed: u64,
+    /// Confidence asked for.
+    pub confidence: f64,
+    /// Smallest relative change that the user cares about.
+    pub margin: f64,
+    /// Whether the subjects are the same program, to learn what the machine can resolve.
+    pub aa: bool,
+    /// Facts about the machine.
+    pub machine: MachineFacts,
+    /// How the subjects were started.
+    pub conditions: Conditions,
+    /// What each run recorded.
+    pub metrics: Vec<Metric>,
+    /// What was measured. The first is the baseline of a comparison.
+    pub subjects: Vec<Subject>,
+    /// Every run in time order, warm-up included.
+    pub runs: Vec<Run>,
+    /// What was concluded; empty for [`RecordKind::Run`].
+    pub comparisons: Vec<Comparison>,
+    /// Why the session ended before its plan did, if it did.
+    pub interrupted: Option<String>,
+    /// What the reader has to know, as sentences.
+    pub notes: Vec<String>,
+}
+
+impl Record {
+    /// Returns the index of the metric called `name`.
+    pub fn metric_index(&self, name: &str) -> Option<usize> {
+        self.metrics.iter().position(|metric| metric.name == name)
+    }
+
+    /// Returns the measured (not warm-up) runs of one subject, in time order.
+    pub fn measured(&self, subject: usize) -> impl Iterator<Item = &Run> {
+        self.runs.iter().filter(move |run| run.subject == subject && !run.warmup)
+    }
+
+    /// Returns the values of one metric over the measured runs of one subject, in time order;
+    /// runs without the value are left out.
+    pub fn values(&self, subject: usize, metric: usize) -> Vec<f64> {
+        self.measured(subject).filter_map(|run| run.value(metric)).collect()
+    }
+}

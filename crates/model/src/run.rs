@@ -1,0 +1,56 @@
+//! One process execution of a subject: the unit of inference.
+
+use crate::evidence::Evidence;
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The process exited with this code.
+    Exited(i32),
+    /// The process was ended by this signal.
+    Signalled(i32),
+    /// The process was ended by becalm because it passed `--timeout`: the time is a lower bound.
+    TimedOut,
+}
+
+impl Outcome {
+    /// Says whether the process exited with code 0.
+    pub fn is_success(self) -> bool {
+        self == Self::Exited(0)
+    }
+}
+
+/// One run, with everything that was measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Index into [`crate::Record::subjects`].
+    pub subject: usize,
+    /// Round this run belongs to, from 0; warm-up rounds have their own count.
+    pub round: u32,
+    /// Place inside the round, from 0.
+    pub order: u32,
+    /// Whether the run belongs to a warm-up round, which no estimate uses.
+    pub warmup: bool,
+    /// Seconds from the start of the session to the release of the process.
+    pub started: f64,
+    /// How the process ended.
+    pub outcome: Outcome,
+    /// One value per entry of [`crate::Record::metrics`]; `None` where the run has none.
+    pub values: Vec<Option<f64>>,
+    /// What happened on the machine meanwhile.
+    pub evidence: Evidence,
+    /// Bytes by which the environment was padded, which moves the start of the stack.
+    pub padding: u32,
+}
+
+impl Run {
+    /// Returns the value of the metric at `index`, if the run has it.
+    pub fn value(&self, index: usize) -> Option<f64> {
+        self.values.get(index).copied().flatten()
+    }
+
+    /// Says whether the values are only lower bounds, because the run was cut off.
+    pub fn is_censored(&self) -> bool {
+        self.outcome == Outcome::TimedOut
+    }
+}

@@ -1,0 +1,95 @@
+//! What a comparison says.
+
+use std::fmt;
+
+/// The four possible answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// The candidate is better: the interval of the ratio excludes 1 and is not inside the margin.
+    Faster,
+    /// The candidate is worse: the interval of the ratio excludes 1 and is not inside the margin.
+    Slower,
+    /// The interval of the ratio lies wholly inside the margin.
+    Equivalent,
+    /// The interval neither excludes 1 nor fits inside the margin.
+    Inconclusive,
+}
+
+impl Verdict {
+    /// Every verdict.
+    pub const ALL: [Self; 4] = [Self::Faster, Self::Slower, Self::Equivalent, Self::Inconclusive];
+
+    /// Returns the word used in JSON and reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Equivalent => "equivalent",
+            Self::Inconclusive => "inconclusive",
+        }
+    }
+
+    /// Reads the word that [`Verdict::word`] writes.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|verdict| verdict.word() == word)
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// An estimate of a ratio with its confidence interval, `low <= estimate <= high`, all positive.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RatioInterval {
+    /// The estimate: candidate / baseline.
+    pub estimate: f64,
+    /// Lower end of the interval; 0 when nothing is known.
+    pub low: f64,
+    /// Upper end of the interval; infinite when nothing is known.
+    pub high: f64,
+}
+
+impl RatioInterval {
+    /// Says whether the interval leaves 1 out.
+    pub fn excludes_one(&self) -> bool {
+        self.low > 1.0 || self.high < 1.0
+    }
+
+    /// Says whether the interval lies wholly inside 1 +- `margin`.
+    pub fn is_within(&self, margin: f64) -> bool {
+        margin > 0.0 && 1.0 - margin <= self.low && self.high <= 1.0 + margin
+    }
+}
+
+/// The comparison of one candidate with the baseline on one metric.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// Index of the baseline in [`crate::Record::subjects`].
+    pub baseline: usize,
+    /// Index of the candidate in [`crate::Record::subjects`].
+    pub candidate: usize,
+    /// Index into [`crate::Record::metrics`].
+    pub metric: usize,
+    /// Whether this metric decides the exit code and the headline.
+    pub primary: bool,
+    /// Ratio candidate / baseline with its interval; `None` when no round has both values.
+    pub ratio: Option<RatioInterval>,
+    /// The answer.
+    pub verdict: Verdict,
+    /// Confidence of this interval after correction for the number of comparisons and looks.
+    pub confidence: f64,
+    /// Rounds that the estimate uses.
+    pub rounds: u32,
+    /// Rounds left out, by evidence or because a value is missing on one side.
+    pub discarded_rounds: u32,
+    /// Smallest relative change that this comparison could have resolved: half the width of the
+    /// interval of the log ratio, as a ratio less 1.
+    pub noise_floor: Option<f64>,
+    /// How many more rounds an undecided comparison would need, where that can be told.
+    pub rounds_needed: Option<u64>,
+    /// What the reader has to know beside the verdict, as sentences.
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,1 @@
+//! Turns records into text, Markdown, SVG and HTML without any I/O.

@@ -1,0 +1,1 @@
+//! Schedules, starts, pins, counts and collects evidence; emits events and prints nothing.

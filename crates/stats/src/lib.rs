@@ -1,0 +1,1 @@
+//! Pure statistics: estimators, intervals, tests, sequential decisions and their calibration.

@@ -1,0 +1,1 @@
+//! Test only: fake machine trees, a hermetic command line and redaction.

@@ -1,0 +1,3 @@
+//! Project chores: `cargo xtask test`, `docs`, `bench`.
+
+fn main() {}
