@@ -102,3 +102,111 @@ impl DisturbanceSource {
         }
     }
 }
+
+/// How one field of [`Evidence`] is read and set by its name.
+struct Field {
+    name: &'static str,
+    get: fn(&Evidence) -> Option<f64>,
+    set: fn(&mut Evidence, f64),
+}
+
+macro_rules! field {
+    (optional $name:ident) => {
+        Field { name: stringify!($name), get: |e| e.$name, set: |e, v| e.$name = Some(v) }
+    };
+    (count $name:ident) => {
+        Field {
+            name: stringify!($name),
+            get: |e| Some(e.$name as f64),
+            set: |e, v| e.$name = count(v),
+        }
+    };
+    (optional count $name:ident) => {
+        Field {
+            name: stringify!($name),
+            get: |e| e.$name.map(|n| n as f64),
+            set: |e, v| e.$name = Some(count(v)),
+        }
+    };
+}
+
+const FIELDS: &[Field] = &[
+    field!(count voluntary_switches),
+    field!(count involuntary_switches),
+    field!(count minor_faults),
+    field!(count major_faults),
+    field!(optional count migrations),
+    field!(optional run_delay),
+    field!(optional main_thread_time),
+    field!(optional window),
+    field!(optional steal),
+    field!(optional others),
+    field!(optional pressure_cpu),
+    field!(optional pressure_memory),
+    field!(optional pressure_io),
+    field!(optional quota_throttled),
+    field!(optional count thermal_throttles),
+    field!(optional count interrupts),
+    field!(optional frequency),
+];
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float cast saturates, and counts are never negative"
+)]
+fn count(value: f64) -> u64 {
+    value.round() as u64
+}
+
+impl Evidence {
+    /// Goes through what is known, by the names used in JSON.
+    pub fn entries(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
+        FIELDS.iter().filter_map(|field| Some((field.name, (field.get)(self)?)))
+    }
+
+    /// Sets the field called `name`; says whether there is one.
+    pub fn set(&mut self, name: &str, value: f64) -> bool {
+        match FIELDS.iter().find(|field| field.name == name) {
+            Some(field) => {
+                (field.set)(self, value);
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_can_be_set_again() {
+        let full = Evidence {
+            voluntary_switches: 1,
+            involuntary_switches: 2,
+            minor_faults: 3,
+            major_faults: 4,
+            migrations: Some(5),
+            run_delay: Some(0.25),
+            main_thread_time: Some(0.5),
+            window: Some(1.5),
+            steal: Some(0.01),
+            others: Some(0.02),
+            pressure_cpu: Some(0.03),
+            pressure_memory: Some(0.04),
+            pressure_io: Some(0.05),
+            quota_throttled: Some(0.06),
+            thermal_throttles: Some(7),
+            interrupts: Some(8),
+            frequency: Some(3.5e9),
+        };
+        let mut copy = Evidence::default();
+        for (name, value) in full.entries() {
+            assert!(copy.set(name, value), "{name}");
+        }
+        assert_eq!(copy, full);
+        assert!(!copy.set("weather", 1.0));
+    }
+}

@@ -14,6 +14,7 @@ mod record;
 mod run;
 mod subject;
 mod verdict;
+pub mod wire;
 
 pub use cpu::{CpuId, CpuListError, CpuSet, MAX_CPU};
 pub use evidence::{Disturbance, DisturbanceSource, Evidence};

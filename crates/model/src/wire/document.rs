@@ -1,0 +1,245 @@
+//! Shape of the JSON document that `becalm run` and `becalm compare` write.
+//!
+//! Only what readers rely on is required; everything else has a default, so that an older document
+//! still reads.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A whole record. Times are in seconds, sizes in bytes, shares and margins as fractions of 1.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Document {
+    /// `becalm/comparison/1` or `becalm/run/1`.
+    pub schema: String,
+    /// Version of becalm that wrote it.
+    #[serde(default)]
+    pub becalm: String,
+    /// Start of the session in seconds since the Unix epoch.
+    #[serde(default)]
+    pub started_at: f64,
+    /// Command line after the program name.
+    #[serde(default)]
+    pub arguments: Vec<String>,
+    /// Seed of the schedule and of the padding.
+    #[serde(default)]
+    pub seed: u64,
+    /// Confidence asked for.
+    pub confidence: f64,
+    /// Smallest relative change that matters to the user.
+    #[serde(default)]
+    pub margin: f64,
+    /// Whether all subjects are the same program.
+    #[serde(default)]
+    pub aa: bool,
+    /// Why the session ended early, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupted: Option<String>,
+    /// What the reader has to know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Conclusions; empty in `becalm/run/1`.
+    #[serde(default)]
+    pub comparisons: Vec<ComparisonDocument>,
+    /// Estimates per subject and metric, derived from the runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub estimates: Vec<EstimateDocument>,
+    /// What was recorded per run.
+    #[serde(default)]
+    pub metrics: Vec<MetricDocument>,
+    /// Facts about the machine.
+    #[serde(default)]
+    pub machine: MachineDocument,
+    /// How the subjects were started.
+    #[serde(default)]
+    pub settings: SettingsDocument,
+    /// What was measured, with the raw runs in time order.
+    pub subjects: Vec<SubjectDocument>,
+}
+
+/// One comparison of a candidate with the baseline.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparisonDocument {
+    /// Name of the baseline subject.
+    pub baseline: String,
+    /// Name of the candidate subject.
+    pub candidate: String,
+    /// Name of the metric.
+    pub metric: String,
+    /// Unit of the metric; empty for plain counts.
+    pub unit: String,
+    /// Candidate / baseline; above 1 the candidate has more. `null` when nothing is known.
+    pub ratio: Option<f64>,
+    /// Lower end of the confidence interval of the ratio.
+    pub ratio_low: Option<f64>,
+    /// Upper end of the confidence interval of the ratio; `null` when unbounded.
+    pub ratio_high: Option<f64>,
+    /// `faster`, `slower`, `equivalent` or `inconclusive`.
+    pub verdict: String,
+    /// Rounds used.
+    pub rounds: u32,
+    /// Rounds left out.
+    pub discarded_rounds: u32,
+    /// Smallest relative change that could have been resolved.
+    pub noise_floor: Option<f64>,
+    /// Whether this comparison decides the exit code.
+    #[serde(default)]
+    pub primary: bool,
+    /// Confidence of this interval after correction for several comparisons and looks.
+    #[serde(default)]
+    pub confidence: f64,
+    /// Rounds that are missing for a decision, where that can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds_needed: Option<u64>,
+    /// What the reader has to know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// Estimates of one metric of one subject.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EstimateDocument {
+    /// Name of the subject.
+    pub subject: String,
+    /// Name of the metric.
+    pub metric: String,
+    /// Unit of the metric.
+    pub unit: String,
+    /// Number of runs.
+    pub runs: usize,
+    /// Smallest value.
+    pub minimum: f64,
+    /// Median.
+    pub median: f64,
+    /// Lower end of the interval of the median; `null` with too few runs.
+    pub median_low: Option<f64>,
+    /// Upper end of the interval of the median; `null` with too few runs.
+    pub median_high: Option<f64>,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Standard deviation (n - 1); `null` for one run.
+    pub standard_deviation: Option<f64>,
+    /// Standard deviation / mean; `null` for one run or a mean of zero.
+    pub cv: Option<f64>,
+    /// Median absolute deviation from the median, unscaled.
+    pub mad: f64,
+    /// Largest value.
+    pub maximum: f64,
+}
+
+/// One recorded metric.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MetricDocument {
+    /// Name.
+    pub name: String,
+    /// Unit; empty for plain counts.
+    pub unit: String,
+    /// Whether more is better.
+    #[serde(default)]
+    pub higher_is_better: bool,
+    /// Whether repeated runs give exactly the same value.
+    #[serde(default)]
+    pub exact: bool,
+}
+
+/// Facts about the machine, as named texts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct MachineDocument {
+    /// What was read.
+    pub facts: BTreeMap<String, String>,
+    /// What could not be read, with the reason.
+    pub unreadable: BTreeMap<String, String>,
+}
+
+/// How the subjects were started.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct SettingsDocument {
+    /// CPUs the subjects could use; `null` when not pinned.
+    pub affinity: Option<String>,
+    /// Why these CPUs.
+    pub affinity_reason: String,
+    /// `other` or `fifo:N`.
+    pub scheduler: String,
+    /// Niceness.
+    pub nice: i32,
+    /// `on` or `off`.
+    pub aslr: String,
+    /// `randomise` or `fixed`.
+    pub layout: String,
+    /// `as-is`, `warm` or `drop`.
+    pub cache: String,
+    /// Share of each run's duration rested after it.
+    pub rest: String,
+    /// Names of the variables in the subjects' environment.
+    pub environment: Vec<String>,
+    /// What could not be controlled or observed.
+    pub limits: Vec<String>,
+}
+
+/// One subject and its runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SubjectDocument {
+    /// Name, unique in the document.
+    pub name: String,
+    /// Program and arguments.
+    pub command: Vec<String>,
+    /// Parameter values by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<(String, String)>,
+    /// Runs in time order.
+    pub runs: Vec<RunDocument>,
+}
+
+/// One run. Evidence that could not be read is left out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct RunDocument {
+    /// Round, from 0.
+    pub round: u32,
+    /// Place in the round, from 0.
+    pub order: u32,
+    /// Whether this was a warm-up run.
+    #[serde(skip_serializing_if = "is_false")]
+    pub warmup: bool,
+    /// Seconds from the start of the session to the release of the process.
+    pub started: f64,
+    /// Elapsed seconds from release to exit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall_time: Option<f64>,
+    /// User + system CPU seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_time: Option<f64>,
+    /// CPU seconds in user mode.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_time: Option<f64>,
+    /// CPU seconds in the kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_time: Option<f64>,
+    /// Largest resident set in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_rss: Option<f64>,
+    /// Counters and metrics named by the user.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, f64>,
+    /// Exit code; `null` when ended by a signal.
+    pub exit_code: Option<i32>,
+    /// Signal that ended the process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// Whether `--timeout` cut the run off: the times are lower bounds.
+    #[serde(skip_serializing_if = "is_false")]
+    pub timed_out: bool,
+    /// Bytes of padding in the environment.
+    pub padding: u32,
+    /// What happened on the machine meanwhile, by the names of the evidence.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub evidence: BTreeMap<String, f64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}

@@ -1,0 +1,116 @@
+//! The log that grows while a session runs: one JSON object a line, so that every finished run is
+//! on disk whatever happens next. A cut-off last line is normal after a crash and is left out.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::LOG_SCHEMA;
+use super::document::{Document, RunDocument};
+use super::read::{ReadError, record, run};
+use super::version::{VersionError, check_readable};
+use crate::Record;
+
+/// First line: the record as far as it is known before the first run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LogHeader {
+    /// `becalm/log/1`.
+    pub log: String,
+    /// The record without runs and conclusions.
+    pub document: Document,
+}
+
+/// Every further line: one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LogRun {
+    /// Index of the subject in the header's document.
+    pub subject: usize,
+    /// The run.
+    pub run: RunDocument,
+}
+
+/// Why a log cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// The first line is not a header.
+    #[error("line 1 is not the header of a becalm log: {0}")]
+    Header(serde_json::Error),
+    /// The header is of another version.
+    #[error(transparent)]
+    Version(#[from] VersionError),
+    /// The header holds a document that cannot be read.
+    #[error("line 1: {0}")]
+    Document(#[from] ReadError),
+    /// A line in the middle is damaged.
+    #[error("line {line} is not a run: {source}")]
+    Line {
+        /// Line number, from 1.
+        line: usize,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// A run of a subject that the header does not have.
+    #[error("line {line} speaks of subject {subject}, but there are only {subjects}")]
+    Subject {
+        /// Line number, from 1.
+        line: usize,
+        /// Subject index found.
+        subject: usize,
+        /// Number of subjects in the header.
+        subjects: usize,
+    },
+}
+
+/// Reads a log into a record without conclusions.
+pub fn read_log(text: &str) -> Result<Record, LogError> {
+    let mut lines = text.split_inclusive('\n').enumerate();
+    let first = lines.next().map_or("", |(_, line)| line);
+    let header: LogHeader = serde_json::from_str(first).map_err(LogError::Header)?;
+    check_readable(&header.log, &[LOG_SCHEMA])?;
+    let mut whole = record(header.document)?;
+    for (index, line) in lines {
+        let number = index + 1;
+        let parsed: LogRun = match serde_json::from_str(line) {
+            Ok(parsed) => parsed,
+            // Only the last line can be cut off, and then it has no line end.
+            Err(_) if !line.ends_with('\n') => break,
+            Err(source) => return Err(LogError::Line { line: number, source }),
+        };
+        if parsed.subject >= whole.subjects.len() {
+            return Err(LogError::Subject {
+                line: number,
+                subject: parsed.subject,
+                subjects: whole.subjects.len(),
+            });
+        }
+        whole.runs.push(run(&whole.metrics, parsed.subject, &parsed.run));
+    }
+    Ok(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = r#"{"log":"becalm/log/1","document":{"schema":"becalm/run/1","confidence":0.95,"metrics":[{"name":"wall_time","unit":"s"}],"subjects":[{"name":"A","command":["./a"],"runs":[]}]}}"#;
+    const RUN: &str = r#"{"subject":0,"run":{"round":0,"wall_time":0.5}}"#;
+
+    #[test]
+    fn a_log_with_a_cut_off_last_line_reads_up_to_it() {
+        let record = read_log(&format!("{HEADER}\n{RUN}\n{RUN}\n{{\"subject\":0,\"ru")).unwrap();
+        assert_eq!(record.values(0, 0), [0.5, 0.5]);
+    }
+
+    #[test]
+    fn damage_in_the_middle_names_its_line() {
+        let error = read_log(&format!("{HEADER}\nrubbish\n{RUN}\n")).unwrap_err();
+        assert!(error.to_string().starts_with("line 2 is not a run"), "{error}");
+        let error = read_log(&format!("{HEADER}\n{}\n", RUN.replace(":0,", ":3,"))).unwrap_err();
+        assert_eq!(error.to_string(), "line 2 speaks of subject 3, but there are only 1");
+    }
+
+    #[test]
+    fn something_else_is_not_a_log() {
+        assert!(matches!(read_log(""), Err(LogError::Header(_))));
+        assert!(matches!(read_log("{}"), Err(LogError::Header(_))));
+    }
+}

@@ -1,0 +1,29 @@
+//! The JSON documents that leave the process. Each has a `schema` of the form
+//! `becalm/NAME/VERSION`; a reader takes its own version and older ones and refuses newer ones.
+
+mod document;
+mod log;
+mod read;
+mod version;
+mod write;
+
+pub use document::{
+    ComparisonDocument, Document, EstimateDocument, MachineDocument, MetricDocument, RunDocument,
+    SettingsDocument, SubjectDocument,
+};
+pub use log::{LogError, LogHeader, LogRun, read_log};
+pub use read::{ReadError, read_document};
+pub use version::{VersionError, check_readable};
+pub use write::{document, log_header, log_run};
+
+/// Schema of what `becalm compare` writes.
+pub const COMPARISON_SCHEMA: &str = "becalm/comparison/1";
+/// Schema of what `becalm run` writes.
+pub const RUN_SCHEMA: &str = "becalm/run/1";
+/// Schema of the log that grows while a session runs.
+pub const LOG_SCHEMA: &str = "becalm/log/1";
+
+/// Returns the JSON Schema of [`Document`], for publication.
+pub fn json_schema() -> serde_json::Value {
+    schemars::schema_for!(Document).to_value()
+}

@@ -1,0 +1,275 @@
+//! From documents to the domain values.
+
+use super::document::{
+    ComparisonDocument, Document, MetricDocument, RunDocument, SettingsDocument,
+};
+use super::version::{VersionError, check_readable};
+use super::{COMPARISON_SCHEMA, RUN_SCHEMA};
+use crate::metric::{CPU_TIME, MAX_RSS, SYSTEM_TIME, USER_TIME, WALL_TIME};
+use crate::{
+    Comparison, Conditions, Direction, Evidence, MachineFacts, Metric, Outcome, RatioInterval,
+    Record, RecordKind, Run, Subject, Unit, Verdict,
+};
+
+/// Why a text is not a record that can be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// Not JSON, or not of the shape of the schema.
+    #[error("not a becalm document: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Another kind of document, or a newer one.
+    #[error(transparent)]
+    Version(#[from] VersionError),
+    /// A comparison speaks of a subject or metric that the document does not have.
+    #[error("comparison {index} names the {what} `{name}`, which the document does not have")]
+    Unknown {
+        /// Position in `comparisons`.
+        index: usize,
+        /// `subject` or `metric`.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A verdict that this version does not know.
+    #[error("comparison {index} has the verdict `{word}`, which is none of the four")]
+    Verdict {
+        /// Position in `comparisons`.
+        index: usize,
+        /// The word found.
+        word: String,
+    },
+    /// The document has no subject.
+    #[error("the document has no subject")]
+    NoSubject,
+}
+
+#[derive(serde::Deserialize)]
+struct OnlySchema {
+    schema: String,
+}
+
+/// Reads a `becalm run` or `becalm compare` document.
+pub fn read_document(text: &str) -> Result<Record, ReadError> {
+    // The version is checked first: a newer document may not have this shape at all.
+    let OnlySchema { schema } = serde_json::from_str(text)?;
+    check_readable(&schema, &[COMPARISON_SCHEMA, RUN_SCHEMA])?;
+    record(serde_json::from_str(text)?)
+}
+
+pub(super) fn record(document: Document) -> Result<Record, ReadError> {
+    let kind = match check_readable(&document.schema, &[COMPARISON_SCHEMA, RUN_SCHEMA])? {
+        RUN_SCHEMA => RecordKind::Run,
+        _ => RecordKind::Comparison,
+    };
+    if document.subjects.is_empty() {
+        return Err(ReadError::NoSubject);
+    }
+    let metrics = metrics(&document);
+    let mut subjects = Vec::new();
+    let mut runs = Vec::new();
+    for (index, subject) in document.subjects.into_iter().enumerate() {
+        runs.extend(subject.runs.iter().map(|one| run(&metrics, index, one)));
+        subjects.push(Subject {
+            name: subject.name,
+            command: subject.command,
+            parameters: subject.parameters,
+        });
+    }
+    runs.sort_by(|a, b| a.started.total_cmp(&b.started));
+    let comparisons = document
+        .comparisons
+        .into_iter()
+        .enumerate()
+        .map(|(index, one)| comparison(&subjects, &metrics, index, one))
+        .collect::<Result<_, _>>()?;
+    Ok(Record {
+        kind,
+        version: document.becalm,
+        arguments: document.arguments,
+        started_at: document.started_at,
+        seed: document.seed,
+        confidence: document.confidence,
+        margin: document.margin,
+        aa: document.aa,
+        machine: MachineFacts {
+            facts: document.machine.facts,
+            unreadable: document.machine.unreadable,
+        },
+        conditions: conditions(document.settings),
+        metrics,
+        subjects,
+        runs,
+        comparisons,
+        interrupted: document.interrupted,
+        notes: document.notes,
+    })
+}
+
+/// Returns the metrics of the document; a document without the list has those its runs show.
+fn metrics(document: &Document) -> Vec<Metric> {
+    if !document.metrics.is_empty() {
+        return document.metrics.iter().map(metric).collect();
+    }
+    let runs = || document.subjects.iter().flat_map(|subject| &subject.runs);
+    let mut metrics: Vec<Metric> = Metric::always()
+        .into_iter()
+        .filter(|metric| runs().any(|run| builtin(run, &metric.name).is_some()))
+        .collect();
+    let named: std::collections::BTreeSet<&String> =
+        runs().flat_map(|run| run.metrics.keys()).collect();
+    metrics.extend(named.into_iter().map(|name| Metric::lower(name, Unit::Count)));
+    metrics
+}
+
+fn metric(document: &MetricDocument) -> Metric {
+    Metric {
+        name: document.name.clone(),
+        unit: Unit::from_name(&document.unit),
+        direction: if document.higher_is_better { Direction::Higher } else { Direction::Lower },
+        exact: document.exact,
+    }
+}
+
+fn builtin(run: &RunDocument, name: &str) -> Option<f64> {
+    match name {
+        WALL_TIME => run.wall_time,
+        CPU_TIME => run.cpu_time,
+        USER_TIME => run.user_time,
+        SYSTEM_TIME => run.system_time,
+        MAX_RSS => run.max_rss,
+        _ => None,
+    }
+}
+
+pub(super) fn run(metrics: &[Metric], subject: usize, document: &RunDocument) -> Run {
+    let mut evidence = Evidence::default();
+    for (name, &value) in &document.evidence {
+        // Evidence of a newer writer that this version does not know is left out.
+        evidence.set(name, value);
+    }
+    Run {
+        subject,
+        round: document.round,
+        order: document.order,
+        warmup: document.warmup,
+        started: document.started,
+        outcome: match (document.timed_out, document.exit_code, document.signal) {
+            (true, ..) => Outcome::TimedOut,
+            (_, _, Some(signal)) => Outcome::Signalled(signal),
+            (_, code, None) => Outcome::Exited(code.unwrap_or(0)),
+        },
+        values: metrics
+            .iter()
+            .map(|metric| {
+                builtin(document, &metric.name)
+                    .or_else(|| document.metrics.get(&metric.name).copied())
+            })
+            .collect(),
+        evidence,
+        padding: document.padding,
+    }
+}
+
+fn comparison(
+    subjects: &[Subject],
+    metrics: &[Metric],
+    index: usize,
+    document: ComparisonDocument,
+) -> Result<Comparison, ReadError> {
+    let subject = |name: &str| {
+        subjects.iter().position(|subject| subject.name == name).ok_or_else(|| ReadError::Unknown {
+            index,
+            what: "subject",
+            name: name.to_owned(),
+        })
+    };
+    Ok(Comparison {
+        baseline: subject(&document.baseline)?,
+        candidate: subject(&document.candidate)?,
+        metric: metrics.iter().position(|metric| metric.name == document.metric).ok_or_else(
+            || ReadError::Unknown { index, what: "metric", name: document.metric.clone() },
+        )?,
+        primary: document.primary,
+        ratio: document.ratio.map(|estimate| RatioInterval {
+            estimate,
+            low: document.ratio_low.unwrap_or(0.0),
+            high: document.ratio_high.unwrap_or(f64::INFINITY),
+        }),
+        verdict: Verdict::from_word(&document.verdict)
+            .ok_or(ReadError::Verdict { index, word: document.verdict })?,
+        confidence: document.confidence,
+        rounds: document.rounds,
+        discarded_rounds: document.discarded_rounds,
+        noise_floor: document.noise_floor,
+        rounds_needed: document.rounds_needed,
+        notes: document.notes,
+    })
+}
+
+fn conditions(document: SettingsDocument) -> Conditions {
+    Conditions {
+        affinity: document.affinity,
+        affinity_reason: document.affinity_reason,
+        scheduler: document.scheduler,
+        nice: document.nice,
+        aslr: document.aslr,
+        layout: document.layout,
+        cache: document.cache,
+        rest: document.rest,
+        environment: document.environment,
+        limits: document.limits,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{document, json_schema};
+    use super::*;
+
+    /// The smallest comparison that another program may write: the fields that the design promises.
+    const MINIMAL: &str = r#"{"schema": "becalm/comparison/1", "confidence": 0.95, "margin": 0.01,
+      "comparisons": [{"baseline": "A", "candidate": "B", "metric": "wall_time", "unit": "s",
+        "ratio": 1.021, "ratio_low": 1.016, "ratio_high": 1.026, "verdict": "slower",
+        "rounds": 34, "discarded_rounds": 1, "noise_floor": 0.004}],
+      "machine": {}, "subjects": [
+        {"name": "A", "command": ["./a"], "runs": [{"round": 0, "order": 1, "wall_time": 0.0321}]},
+        {"name": "B", "command": ["./b"], "runs": [{"round": 0, "order": 0, "wall_time": 0.0331}]}]}"#;
+
+    #[test]
+    fn a_document_with_only_the_promised_fields_reads() {
+        let record = read_document(MINIMAL).unwrap();
+        assert_eq!(record.subjects.len(), 2);
+        assert_eq!(record.values(0, record.metric_index("wall_time").unwrap()), [0.0321]);
+        assert_eq!(record.comparisons[0].verdict, Verdict::Slower);
+    }
+
+    #[test]
+    fn a_record_survives_being_written_and_read() {
+        let record = read_document(MINIMAL).unwrap();
+        let text = serde_json::to_string(&document(&record, Vec::new())).unwrap();
+        assert_eq!(read_document(&text).unwrap(), record);
+    }
+
+    #[test]
+    fn a_newer_document_is_refused_even_if_its_shape_is_unknown() {
+        let error = read_document(r#"{"schema": "becalm/comparison/9", "shape": "new"}"#);
+        assert!(error.unwrap_err().to_string().contains("version 9 was written by a newer becalm"));
+    }
+
+    #[test]
+    fn an_unknown_subject_or_verdict_is_named() {
+        let error = read_document(&MINIMAL.replace(r#""candidate": "B""#, r#""candidate": "C""#));
+        assert!(error.unwrap_err().to_string().contains("subject `C`"));
+        let error = read_document(&MINIMAL.replace("slower", "odd"));
+        assert!(error.unwrap_err().to_string().contains("verdict `odd`"));
+    }
+
+    #[test]
+    fn the_schema_requires_only_the_promised_fields() {
+        let schema = json_schema();
+        let mut required: Vec<&str> =
+            schema["required"].as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect();
+        required.sort_unstable();
+        assert_eq!(required, ["confidence", "schema", "subjects"]);
+    }
+}

@@ -1,0 +1,157 @@
+//! From the domain values to documents.
+
+use super::document::{
+    ComparisonDocument, Document, EstimateDocument, MachineDocument, MetricDocument, RunDocument,
+    SettingsDocument, SubjectDocument,
+};
+use super::log::{LogHeader, LogRun};
+use super::{COMPARISON_SCHEMA, LOG_SCHEMA, RUN_SCHEMA};
+use crate::metric::{CPU_TIME, MAX_RSS, SYSTEM_TIME, USER_TIME, WALL_TIME};
+use crate::{
+    Comparison, Conditions, Direction, MachineFacts, Metric, Outcome, Record, RecordKind, Run,
+    Subject,
+};
+
+/// Returns the whole record as a document, with the `estimates` that go into it.
+pub fn document(record: &Record, estimates: Vec<EstimateDocument>) -> Document {
+    Document {
+        schema: schema(record.kind).to_owned(),
+        becalm: record.version.clone(),
+        started_at: record.started_at,
+        arguments: record.arguments.clone(),
+        seed: record.seed,
+        confidence: record.confidence,
+        margin: record.margin,
+        aa: record.aa,
+        interrupted: record.interrupted.clone(),
+        notes: record.notes.clone(),
+        comparisons: record.comparisons.iter().map(|c| comparison(record, c)).collect(),
+        estimates,
+        metrics: record.metrics.iter().map(metric).collect(),
+        machine: machine(&record.machine),
+        settings: settings(&record.conditions),
+        subjects: record
+            .subjects
+            .iter()
+            .enumerate()
+            .map(|(index, subject)| SubjectDocument {
+                runs: record
+                    .runs
+                    .iter()
+                    .filter(|run| run.subject == index)
+                    .map(|r| run(&record.metrics, r))
+                    .collect(),
+                ..subject_without_runs(subject)
+            })
+            .collect(),
+    }
+}
+
+/// Returns the first line of a session's log: the record as far as it is known before the first
+/// run.
+pub fn log_header(record: &Record) -> LogHeader {
+    let empty = Record { runs: Vec::new(), ..record.clone() };
+    LogHeader { log: LOG_SCHEMA.to_owned(), document: document(&empty, Vec::new()) }
+}
+
+/// Returns one run as a line of a session's log.
+pub fn log_run(metrics: &[Metric], one: &Run) -> LogRun {
+    LogRun { subject: one.subject, run: run(metrics, one) }
+}
+
+fn schema(kind: RecordKind) -> &'static str {
+    match kind {
+        RecordKind::Run => RUN_SCHEMA,
+        RecordKind::Comparison => COMPARISON_SCHEMA,
+    }
+}
+
+fn subject_without_runs(subject: &Subject) -> SubjectDocument {
+    SubjectDocument {
+        name: subject.name.clone(),
+        command: subject.command.clone(),
+        parameters: subject.parameters.clone(),
+        runs: Vec::new(),
+    }
+}
+
+fn comparison(record: &Record, comparison: &Comparison) -> ComparisonDocument {
+    let metric = &record.metrics[comparison.metric];
+    ComparisonDocument {
+        baseline: record.subjects[comparison.baseline].name.clone(),
+        candidate: record.subjects[comparison.candidate].name.clone(),
+        metric: metric.name.clone(),
+        unit: metric.unit.to_string(),
+        ratio: comparison.ratio.map(|ratio| ratio.estimate),
+        ratio_low: comparison.ratio.map(|ratio| ratio.low),
+        // JSON has no infinity: an interval without upper end has no upper end.
+        ratio_high: comparison.ratio.map(|ratio| ratio.high).filter(|high| high.is_finite()),
+        verdict: comparison.verdict.word().to_owned(),
+        rounds: comparison.rounds,
+        discarded_rounds: comparison.discarded_rounds,
+        noise_floor: comparison.noise_floor.filter(|floor| floor.is_finite()),
+        primary: comparison.primary,
+        confidence: comparison.confidence,
+        rounds_needed: comparison.rounds_needed,
+        notes: comparison.notes.clone(),
+    }
+}
+
+fn metric(metric: &Metric) -> MetricDocument {
+    MetricDocument {
+        name: metric.name.clone(),
+        unit: metric.unit.to_string(),
+        higher_is_better: metric.direction == Direction::Higher,
+        exact: metric.exact,
+    }
+}
+
+fn machine(machine: &MachineFacts) -> MachineDocument {
+    MachineDocument { facts: machine.facts.clone(), unreadable: machine.unreadable.clone() }
+}
+
+fn settings(conditions: &Conditions) -> SettingsDocument {
+    SettingsDocument {
+        affinity: conditions.affinity.clone(),
+        affinity_reason: conditions.affinity_reason.clone(),
+        scheduler: conditions.scheduler.clone(),
+        nice: conditions.nice,
+        aslr: conditions.aslr.clone(),
+        layout: conditions.layout.clone(),
+        cache: conditions.cache.clone(),
+        rest: conditions.rest.clone(),
+        environment: conditions.environment.clone(),
+        limits: conditions.limits.clone(),
+    }
+}
+
+fn run(metrics: &[Metric], run: &Run) -> RunDocument {
+    let mut document = RunDocument {
+        round: run.round,
+        order: run.order,
+        warmup: run.warmup,
+        started: run.started,
+        padding: run.padding,
+        evidence: run.evidence.entries().map(|(name, value)| (name.to_owned(), value)).collect(),
+        ..RunDocument::default()
+    };
+    match run.outcome {
+        Outcome::Exited(code) => document.exit_code = Some(code),
+        Outcome::Signalled(signal) => document.signal = Some(signal),
+        Outcome::TimedOut => document.timed_out = true,
+    }
+    for (metric, value) in metrics.iter().zip(&run.values) {
+        let Some(value) = *value else { continue };
+        match metric.name.as_str() {
+            WALL_TIME => document.wall_time = Some(value),
+            CPU_TIME => document.cpu_time = Some(value),
+            USER_TIME => document.user_time = Some(value),
+            SYSTEM_TIME => document.system_time = Some(value),
+            MAX_RSS => document.max_rss = Some(value),
+            other => {
+                document.metrics.insert(other.to_owned(), value);
+            }
+        }
+    }
+    document
+}
