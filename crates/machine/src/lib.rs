@@ -1,1 +1,16 @@
 //! What becalm knows about the machine, read through a root folder that tests replace.
+//!
+//! Nothing else in becalm opens `/proc`, `/sys` or a control group: everything goes through a
+//! [`SysRoot`], so that a folder with a few text files can stand for any machine. What cannot be
+//! read is always said, as a [`Reading`] or as a sentence in a list of limits; there is no silent
+//! default.
+
+mod activity;
+mod cgroup;
+mod sys;
+mod sysroot;
+
+pub use activity::{Activity, ActivityReader};
+pub use cgroup::{CgroupVersion, ControlGroups};
+pub use sys::monotonic_now;
+pub use sysroot::{Reading, SysRoot};

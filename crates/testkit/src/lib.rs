@@ -1,1 +1,5 @@
 //! Test only: fake machine trees, a hermetic command line and redaction.
+
+mod tree;
+
+pub use tree::FakeTree;

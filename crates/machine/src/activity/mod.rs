@@ -1,0 +1,276 @@
+//! Running totals of what happens on some CPUs, read between measurements.
+//!
+//! The difference of two readings is the evidence for the runs between them. Because it runs
+//! between measurements it has to be cheap: files stay open, and a file whose reading would be dear
+//! on this machine is left out when the reader is opened, which [`ActivityReader::limits`] says.
+
+mod held;
+pub(crate) mod parse;
+
+use std::time::Duration;
+
+use becalm_model::{CpuId, CpuSet};
+
+use crate::cgroup::ControlGroups;
+use crate::sys;
+use crate::sysroot::SysRoot;
+use held::Held;
+
+/// A single optional file may cost this much per reading; dearer ones are left out.
+const BUDGET: Duration = Duration::from_micros(50);
+
+/// Before Linux 5.18 `scaling_cur_freq` interrupts the CPU and sleeps for 10 ms when its last
+/// sample is old (`arch_freq_get_on_cpu`), so a first reading this long says: leave it alone.
+const SLEEPS: Duration = Duration::from_millis(8);
+
+/// At most this many CPUs are asked for thermal throttling, as each is a file of its own.
+const THERMAL_CPUS: usize = 8;
+
+/// Running totals since boot, summed over some CPUs. `None` means that it cannot be read here.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Activity {
+    /// `CLOCK_MONOTONIC` when the reading began.
+    pub at: Duration,
+    /// Seconds in which the CPUs ran something, in steps of the tick (10 ms).
+    pub busy: Option<f64>,
+    /// Seconds that the hypervisor took from the CPUs, in steps of the tick (10 ms).
+    pub steal: Option<f64>,
+    /// Seconds in which some task of the whole machine waited for a CPU.
+    pub pressure_cpu: Option<f64>,
+    /// Seconds in which some task of the whole machine waited for memory.
+    pub pressure_memory: Option<f64>,
+    /// Seconds in which some task of the whole machine waited for I/O.
+    pub pressure_io: Option<f64>,
+    /// Seconds for which a CPU quota held back our control group or one above it.
+    pub quota_throttled: Option<f64>,
+    /// Times the CPUs slowed themselves down because of heat; at most 8 of them are asked.
+    pub thermal_throttles: Option<u64>,
+    /// Interrupts of every kind on the CPUs.
+    pub interrupts: Option<u64>,
+    /// Frequency of the first CPU in hertz, right now.
+    pub frequency: Option<f64>,
+}
+
+/// Keeps the kernel's files open and reads them again and again.
+#[derive(Debug)]
+pub struct ActivityReader {
+    cpus: CpuSet,
+    seconds_per_tick: f64,
+    buffer: Vec<u8>,
+    limits: Vec<String>,
+    stat: Option<Held>,
+    pressure_cpu: Option<Held>,
+    pressure_memory: Option<Held>,
+    pressure_io: Option<Held>,
+    quota: Vec<Held>,
+    thermal: Vec<Held>,
+    interrupts: Option<Held>,
+    frequency: Option<Held>,
+}
+
+impl ActivityReader {
+    /// Opens what can be opened and remembers why the rest cannot. Takes a few milliseconds.
+    pub fn open(root: &SysRoot, cpus: &CpuSet) -> Self {
+        let mut opening = Opening { root, limits: Vec::new(), buffer: vec![0; 16 * 1024] };
+        let (stat, cpus) = opening.stat(cpus);
+        let pressure_cpu = opening.pressure("cpu");
+        let pressure_memory = opening.pressure("memory");
+        let pressure_io = opening.pressure("io");
+        let quota = opening.quota();
+        let thermal = opening.thermal(&cpus);
+        let interrupts = opening.interrupts(&cpus);
+        let frequency = opening.frequency(&cpus);
+        Self {
+            cpus,
+            seconds_per_tick: sys::ticks_per_second().recip(),
+            buffer: opening.buffer,
+            limits: opening.limits,
+            stat,
+            pressure_cpu,
+            pressure_memory,
+            pressure_io,
+            quota,
+            thermal,
+            interrupts,
+            frequency,
+        }
+    }
+
+    /// Returns what cannot be read here and why, as sentences.
+    pub fn limits(&self) -> Vec<String> {
+        self.limits.clone()
+    }
+
+    /// Reads everything once.
+    pub fn read(&mut self) -> Activity {
+        let at = sys::monotonic_now();
+        let buffer = &mut self.buffer;
+        let cpus = &self.cpus;
+        let ticks =
+            self.stat.as_ref().and_then(|file| file.parse(buffer, |text| parse::stat(text, cpus)));
+        let mut stalled = |file: &Option<Held>| {
+            file.as_ref()?.parse(buffer, parse::pressure).map(|micros| micros as f64 * 1e-6)
+        };
+        let pressure_cpu = stalled(&self.pressure_cpu);
+        let pressure_memory = stalled(&self.pressure_memory);
+        let pressure_io = stalled(&self.pressure_io);
+        let interrupts = self
+            .interrupts
+            .as_ref()
+            .and_then(|file| file.parse(buffer, |text| parse::interrupts(text, cpus)));
+        let frequency = self.frequency.as_ref().and_then(|file| file.parse(buffer, parse::number));
+        Activity {
+            at,
+            busy: ticks.map(|ticks| ticks.busy as f64 * self.seconds_per_tick),
+            steal: ticks.map(|ticks| ticks.steal as f64 * self.seconds_per_tick),
+            pressure_cpu,
+            pressure_memory,
+            pressure_io,
+            quota_throttled: sum(&self.quota, |file| file.parse(buffer, parse::throttled)),
+            thermal_throttles: sum(&self.thermal, |file| file.parse(buffer, parse::number)),
+            interrupts,
+            frequency: frequency.map(|kilohertz| kilohertz as f64 * 1e3),
+        }
+    }
+}
+
+/// Sums over files; `None` without any, or as soon as one of them fails, because a partial sum
+/// would look like a total that went backwards.
+fn sum<T: std::iter::Sum>(files: &[Held], read: impl FnMut(&Held) -> Option<T>) -> Option<T> {
+    if files.is_empty() { None } else { files.iter().map(read).sum() }
+}
+
+/// What is gathered while a reader is opened.
+struct Opening<'a> {
+    root: &'a SysRoot,
+    limits: Vec<String>,
+    buffer: Vec<u8>,
+}
+
+impl Opening<'_> {
+    /// Opens `/proc/stat` and leaves out CPUs that have no line there.
+    fn stat(&mut self, cpus: &CpuSet) -> (Option<Held>, CpuSet) {
+        let what = "time used by others and taken by the hypervisor is not seen";
+        let file = match Held::open(self.root, "/proc/stat") {
+            Ok(file) => file,
+            Err(why) => {
+                self.limits.push(format!("{what}: {why}"));
+                return (None, cpus.clone());
+            }
+        };
+        let online = file.parse(&mut self.buffer, |text| Some(parse::stat_cpus(text)));
+        let online = online.unwrap_or_default();
+        let offline = cpus.difference(&online);
+        let cpus = cpus.intersection(&online);
+        if cpus.is_empty() {
+            self.limits.push(format!("{what}: /proc/stat has no line for CPU {offline}"));
+            return (None, offline);
+        }
+        if !offline.is_empty() {
+            self.limits
+                .push(format!("CPU {offline} is not watched: /proc/stat has no line for it"));
+        }
+        (Some(file), cpus)
+    }
+
+    /// Opens one pressure file. The kernel may have it and refuse to read it (`psi=0`).
+    fn pressure(&mut self, kind: &str) -> Option<Held> {
+        let what = format!("pressure on {kind} is not seen");
+        let file = self.keep(&what, Held::open(self.root, format!("/proc/pressure/{kind}")))?;
+        if file.parse(&mut self.buffer, parse::pressure).is_none() {
+            let path = file.path().display();
+            self.limits.push(format!("{what}: {path} has no total (boot with psi=1 to have it)"));
+            return None;
+        }
+        Some(file)
+    }
+
+    /// Opens `cpu.stat` of every control group on the way up that counts throttling.
+    fn quota(&mut self) -> Vec<Held> {
+        let what = "throttling by a CPU quota is not seen";
+        let groups = match ControlGroups::read(self.root) {
+            Ok(groups) => groups,
+            Err(why) => {
+                self.limits.push(format!("{what}: {why}"));
+                return Vec::new();
+            }
+        };
+        let files: Vec<Held> = groups
+            .levels
+            .iter()
+            .filter_map(|level| Held::open(self.root, level.join("cpu.stat")).ok())
+            .filter(|file| file.parse(&mut self.buffer, parse::throttled).is_some())
+            .collect();
+        if files.is_empty() {
+            self.limits.push(format!(
+                "{what}: neither our control group nor one above it that can be seen counts it"
+            ));
+        }
+        files
+    }
+
+    /// Opens the throttle counters of a few CPUs, spread evenly.
+    fn thermal(&mut self, cpus: &CpuSet) -> Vec<Held> {
+        let step = cpus.len().div_ceil(THERMAL_CPUS).max(1);
+        let mut files = Vec::new();
+        for cpu in cpus.iter().step_by(step) {
+            let path = cpu_file(cpu, "thermal_throttle/core_throttle_count");
+            match Held::open(self.root, path) {
+                Ok(file) => files.push(file),
+                Err(why) => {
+                    self.limits.push(format!("slowing down because of heat is not seen: {why}"));
+                    return Vec::new();
+                }
+            }
+        }
+        files
+    }
+
+    /// Opens `/proc/interrupts`, unless the machine has so many CPUs and sources that it is dear.
+    fn interrupts(&mut self, cpus: &CpuSet) -> Option<Held> {
+        let what = "interrupts are not counted";
+        let file = self.keep(what, Held::open(self.root, "/proc/interrupts"))?;
+        if file.parse(&mut self.buffer, |text| parse::interrupts(text, cpus)).is_none() {
+            self.limits.push(format!("{what}: /proc/interrupts has no column for CPU {cpus}"));
+            return None;
+        }
+        self.keep_if_cheap(what, file)
+    }
+
+    /// Opens the current frequency of the first CPU.
+    fn frequency(&mut self, cpus: &CpuSet) -> Option<Held> {
+        let what = "the frequency is not seen";
+        let path = cpu_file(cpus.first()?, "cpufreq/scaling_cur_freq");
+        let file = self.keep(what, Held::open(self.root, path))?;
+        if file.parse(&mut self.buffer, parse::number).is_none() {
+            self.limits.push(format!("{what}: {} holds no number", file.path().display()));
+            return None;
+        }
+        self.keep_if_cheap(what, file)
+    }
+
+    fn keep(&mut self, what: &str, opened: Result<Held, String>) -> Option<Held> {
+        opened.map_err(|why| self.limits.push(format!("{what}: {why}"))).ok()
+    }
+
+    fn keep_if_cheap(&mut self, what: &str, file: Held) -> Option<Held> {
+        let cost = file.cost(&mut self.buffer);
+        if cost.usual <= BUDGET && cost.first < SLEEPS {
+            return Some(file);
+        }
+        let micros = cost.usual.max(if cost.first < SLEEPS { cost.usual } else { cost.first });
+        self.limits.push(format!(
+            "{what}: reading {} takes {} us here, which would disturb the measurement",
+            file.path().display(),
+            micros.as_micros()
+        ));
+        None
+    }
+}
+
+fn cpu_file(cpu: CpuId, name: &str) -> String {
+    format!("/sys/devices/system/cpu/cpu{cpu}/{name}")
+}
+
+#[cfg(test)]
+mod tests;

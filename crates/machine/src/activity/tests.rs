@@ -1,0 +1,92 @@
+use super::*;
+use becalm_testkit::FakeTree;
+
+fn set(list: &str) -> CpuSet {
+    list.parse().unwrap()
+}
+
+fn busy_machine() -> FakeTree {
+    FakeTree::new()
+        .file("/proc/stat", "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 100 0 50 7 7 0 0 25 0 0\ncpu1 1 0 0 0 0 0 0 0 0 0\nintr 5\n")
+        .file("/proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=2000000\n")
+        .file("/proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n")
+        .file("/proc/pressure/io", "some avg10=0.00 avg60=0.00 avg300=0.00 total=500\n")
+        .file("/proc/self/cgroup", "0::/job\n")
+        .file("/sys/fs/cgroup/cpu.stat", "usage_usec 1\n")
+        .file("/sys/fs/cgroup/job/cpu.stat", "usage_usec 1\nthrottled_usec 250000\n")
+        .file("/proc/interrupts", "    CPU0  CPU1\n 0:  3  4  timer\n")
+        .file("/sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "7\n")
+        .file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2400000\n")
+}
+
+#[test]
+fn every_total_is_read_in_seconds_counts_and_hertz() {
+    let tree = busy_machine();
+    let mut reader = ActivityReader::open(&SysRoot::new(tree.path()), &set("0"));
+    assert_eq!(reader.limits(), Vec::<String>::new());
+    let activity = reader.read();
+    assert_eq!(activity.busy, Some(1.5));
+    assert_eq!(activity.steal, Some(0.25));
+    assert_eq!(activity.pressure_cpu, Some(2.0));
+    assert_eq!(activity.pressure_memory, Some(0.0));
+    assert_eq!(activity.pressure_io, Some(0.0005));
+    assert_eq!(activity.quota_throttled, Some(0.25));
+    assert_eq!(activity.thermal_throttles, Some(7));
+    assert_eq!(activity.interrupts, Some(3));
+    assert_eq!(activity.frequency, Some(2.4e9));
+}
+
+#[test]
+fn a_second_reading_sees_what_changed_even_when_the_file_became_shorter() {
+    let tree = busy_machine();
+    let mut reader = ActivityReader::open(&SysRoot::new(tree.path()), &set("0"));
+    reader.read();
+    let tree = tree.file("/proc/stat", "cpu0 200 0 50 7 7 0 0 25\n");
+    let later = reader.read();
+    assert_eq!(later.busy, Some(2.5));
+    drop(tree);
+}
+
+#[test]
+fn a_machine_with_nothing_to_read_gives_nothing_and_says_why() {
+    let tree = FakeTree::new();
+    let mut reader = ActivityReader::open(&SysRoot::new(tree.path()), &set("0-1"));
+    let activity = reader.read();
+    assert_eq!(activity, Activity { at: activity.at, ..Activity::default() });
+    let limits = reader.limits().join("\n");
+    for word in ["/proc/stat", "pressure on cpu", "quota", "heat", "interrupts", "frequency"] {
+        assert!(limits.contains(word), "{word} is missing in:\n{limits}");
+    }
+}
+
+#[test]
+fn cpus_without_a_line_are_left_out_and_named() {
+    let tree = busy_machine();
+    let mut reader = ActivityReader::open(&SysRoot::new(tree.path()), &set("0,5"));
+    assert_eq!(reader.read().busy, Some(1.5));
+    assert!(reader.limits().iter().any(|limit| limit.starts_with("CPU 5 is not watched")));
+}
+
+#[test]
+fn refused_pressure_is_a_limit_with_its_reason() {
+    let tree = busy_machine();
+    let root = SysRoot::new(tree.path()).denying("/proc/pressure");
+    let mut reader = ActivityReader::open(&root, &set("0"));
+    assert_eq!(reader.read().pressure_cpu, None);
+    let limits = reader.limits();
+    assert!(limits[0].contains("/proc/pressure/cpu may not be read"), "{limits:?}");
+}
+
+#[test]
+fn the_live_machine_gives_totals_that_grow() {
+    let root = SysRoot::default();
+    let Some(text) = root.read("/proc/stat").value() else {
+        println!("skipped: /proc/stat cannot be read here");
+        return;
+    };
+    let mut reader = ActivityReader::open(&root, &parse::stat_cpus(&text));
+    let before = reader.read();
+    let after = reader.read();
+    assert!(after.at > before.at && after.busy >= before.busy);
+    assert!(before.busy.is_some());
+}

@@ -1,0 +1,191 @@
+//! The root folder through which everything about the machine is read.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What came of reading one thing from the machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reading<T = String> {
+    /// It could be read.
+    Value(T),
+    /// It does not exist here: the kernel, the driver or the machine does not have it.
+    Absent,
+    /// It exists and this process may not read it.
+    NoPermission,
+    /// It exists and reading failed, as drivers do for CPUs that are offline.
+    Unreadable {
+        /// What the kernel answered.
+        reason: String,
+    },
+}
+
+impl<T> Reading<T> {
+    /// Returns the value, if it could be read.
+    pub fn value(self) -> Option<T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Absent | Self::NoPermission | Self::Unreadable { .. } => None,
+        }
+    }
+
+    /// Returns why there is no value, as a fragment such as `does not exist`; `None` if there is.
+    pub fn why_not(&self) -> Option<String> {
+        match self {
+            Self::Value(_) => None,
+            Self::Absent => Some("does not exist here".into()),
+            Self::NoPermission => Some("may not be read by this process".into()),
+            Self::Unreadable { reason } => Some(format!("cannot be read: {reason}")),
+        }
+    }
+
+    /// Changes the value, if there is one.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Reading<U> {
+        match self {
+            Self::Value(value) => Reading::Value(change(value)),
+            Self::Absent => Reading::Absent,
+            Self::NoPermission => Reading::NoPermission,
+            Self::Unreadable { reason } => Reading::Unreadable { reason },
+        }
+    }
+
+    fn from_error(error: &io::Error) -> Self {
+        match error.kind() {
+            // A path through something that is not a folder is as absent as a missing file.
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Absent,
+            io::ErrorKind::PermissionDenied => Self::NoPermission,
+            _ => Self::Unreadable { reason: error.to_string() },
+        }
+    }
+}
+
+/// The root folder of the machine: `/`, or a folder of captured or invented files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SysRoot {
+    root: PathBuf,
+    denied: Vec<PathBuf>,
+}
+
+impl Default for SysRoot {
+    /// Returns the machine this process runs on.
+    fn default() -> Self {
+        Self::new("/")
+    }
+}
+
+impl SysRoot {
+    /// Returns the machine whose `/proc` and `/sys` lie in the folder `root`.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), denied: Vec::new() }
+    }
+
+    /// Makes a path, and everything below it, answer as if permission were refused.
+    ///
+    /// Tests often run as root, whom file modes do not stop.
+    #[must_use]
+    pub fn denying(mut self, path: impl Into<PathBuf>) -> Self {
+        self.denied.push(path.into());
+        self
+    }
+
+    /// Says whether this is the machine the process runs on, and not a folder that stands for one.
+    pub fn is_live(&self) -> bool {
+        self.root == Path::new("/")
+    }
+
+    /// Reads a whole file and drops white space at its end. Bytes that are not UTF-8, which only
+    /// names chosen by users contain, become replacement characters.
+    pub fn read(&self, path: impl AsRef<Path>) -> Reading {
+        let path = path.as_ref();
+        if self.denies(path) {
+            return Reading::NoPermission;
+        }
+        match fs::read(self.resolve(path)) {
+            Ok(bytes) => Reading::Value(String::from_utf8_lossy(&bytes).trim_end().to_owned()),
+            Err(error) => Reading::from_error(&error),
+        }
+    }
+
+    /// Returns the names in a folder, sorted.
+    pub fn list_dir(&self, path: impl AsRef<Path>) -> Reading<Vec<String>> {
+        let path = path.as_ref();
+        if self.denies(path) {
+            return Reading::NoPermission;
+        }
+        let names = fs::read_dir(self.resolve(path)).and_then(|entries| {
+            entries
+                .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+                .collect::<io::Result<Vec<_>>>()
+        });
+        match names {
+            Ok(mut names) => {
+                names.sort_unstable();
+                Reading::Value(names)
+            }
+            Err(error) => Reading::from_error(&error),
+        }
+    }
+
+    /// Says whether a file or folder exists, whether or not it can be read.
+    pub fn exists(&self, path: impl AsRef<Path>) -> bool {
+        self.resolve(path.as_ref()).exists()
+    }
+
+    /// Opens a file to be read again and again.
+    pub(crate) fn open(&self, path: impl AsRef<Path>) -> Reading<File> {
+        let path = path.as_ref();
+        if self.denies(path) {
+            return Reading::NoPermission;
+        }
+        match File::open(self.resolve(path)) {
+            Ok(file) => Reading::Value(file),
+            Err(error) => Reading::from_error(&error),
+        }
+    }
+
+    fn denies(&self, path: &Path) -> bool {
+        self.denied.iter().any(|denied| path.starts_with(denied))
+    }
+
+    fn resolve(&self, path: &Path) -> PathBuf {
+        // `join` would forget the root for an absolute path.
+        self.root.join(path.strip_prefix("/").unwrap_or(path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_testkit::FakeTree;
+
+    #[test]
+    fn a_file_is_read_below_the_root_without_its_line_end() {
+        let tree = FakeTree::new().file("/proc/version", "Linux 6.18\n");
+        let root = SysRoot::new(tree.path());
+        assert_eq!(root.read("/proc/version"), Reading::Value("Linux 6.18".into()));
+        assert!(root.exists("/proc/version") && !root.exists("/etc/passwd"));
+    }
+
+    #[test]
+    fn absent_refused_and_failing_files_are_told_apart() {
+        let tree = FakeTree::new()
+            .file("/sys/secret/key", "1")
+            .file("/sys/plain", "1")
+            .unreadable("/sys/broken");
+        let root = SysRoot::new(tree.path()).denying("/sys/secret");
+        assert_eq!(root.read("/sys/none"), Reading::Absent);
+        assert_eq!(root.read("/sys/plain/below"), Reading::Absent);
+        assert_eq!(root.read("/sys/secret/key"), Reading::NoPermission);
+        let broken = root.read("/sys/broken");
+        assert!(matches!(broken, Reading::Unreadable { .. }), "{broken:?}");
+        assert!(broken.why_not().unwrap().starts_with("cannot be read: "));
+    }
+
+    #[test]
+    fn a_folder_is_listed_in_order() {
+        let tree = FakeTree::new().file("/sys/b", "").file("/sys/a", "");
+        let root = SysRoot::new(tree.path());
+        assert_eq!(root.list_dir("/sys"), Reading::Value(vec!["a".into(), "b".into()]));
+        assert_eq!(root.list_dir("/proc"), Reading::Absent);
+    }
+}
