@@ -1,1 +1,35 @@
 //! Pure statistics: estimators, intervals, tests, sequential decisions and their calibration.
+//!
+//! Nothing here reads a file, a clock or global state; whatever is random takes a seed. Every function takes a
+//! validated [`Sample`], so that no estimator has to think about NaN, infinity or an empty list. Estimators that need
+//! more values, or spread, than they were given return a [`Violation`] instead of a number without meaning.
+
+pub mod bimodality;
+pub mod center;
+pub mod decide;
+pub mod drift;
+pub mod histogram;
+pub mod mean_interval;
+pub mod median_interval;
+pub mod normal;
+pub mod outlier;
+pub mod quantile;
+pub mod rng;
+pub mod sample;
+pub mod schedule;
+pub mod sequence;
+pub mod spread;
+pub mod step;
+pub mod student;
+pub mod summary;
+pub mod warmup;
+
+mod rank;
+mod sum;
+
+pub use bimodality::{Bimodality, Modes};
+pub use histogram::Histogram;
+pub use rng::Rng;
+pub use sample::{Interval, Sample, Violation};
+pub use sequence::SequenceCheck;
+pub use summary::{Percentile, Summary};

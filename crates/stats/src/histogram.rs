@@ -1,0 +1,96 @@
+//! Histogram with Freedman and Diaconis's width, 2 IQR / n^(1/3), and a cap on the number of bins.
+//!
+//! Freedman and Diaconis, "On the Histogram as a Density Estimator", Z. Wahrscheinlichkeitstheorie 57 (1981). Where the
+//! middle half is one value (IQR = 0) the number of bins is Sturges's, ceil(log2 n) + 1.
+
+use crate::Sample;
+use crate::spread::interquartile_range;
+
+/// Counts of values in bins of equal width; a value on an edge belongs to the bin above, the maximum to the last bin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Histogram {
+    /// Lower edge of the first bin: the minimum.
+    pub low: f64,
+    /// Width of every bin; 0 only when all values are equal, which gives one bin.
+    pub width: f64,
+    /// Values in each bin, from low to high; at least one bin.
+    pub counts: Vec<usize>,
+}
+
+impl Histogram {
+    /// Counts the sample into at most `max_bins` bins (a cap of 0 counts as 1).
+    pub fn of(sample: &Sample, max_bins: usize) -> Self {
+        let (low, range) = (sample.minimum(), sample.maximum() - sample.minimum());
+        let n_bins = n_bins(sample, range).clamp(1, max_bins.max(1));
+        let width = range / n_bins as f64;
+        let mut counts = vec![0; n_bins];
+        for x in sample.values() {
+            // The share first and the product second: `width` itself may have rounded to 0.
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "between 0 and n_bins"
+            )]
+            let bin = if range > 0.0 { ((x - low) / range * n_bins as f64) as usize } else { 0 };
+            counts[bin.min(n_bins - 1)] += 1;
+        }
+        Self { low, width, counts }
+    }
+
+    /// Returns the lower edge of `bin`; the upper edge of the last bin at `counts.len()`.
+    pub fn edge(&self, bin: usize) -> f64 {
+        self.low + self.width * bin as f64
+    }
+}
+
+fn n_bins(sample: &Sample, range: f64) -> usize {
+    if range == 0.0 {
+        return 1;
+    }
+    let n = sample.len() as f64;
+    let width = 2.0 * interquartile_range(sample) / n.cbrt();
+    let bins = if width > 0.0 { (range / width).ceil() } else { n.log2().ceil() + 1.0 };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "positive; the cast saturates"
+    )]
+    let bins = bins as usize;
+    bins
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn histogram(values: &[f64], max_bins: usize) -> Histogram {
+        Histogram::of(&Sample::new(values.to_vec()).unwrap(), max_bins)
+    }
+
+    #[test]
+    fn every_value_is_counted_once_and_the_maximum_in_the_last_bin() {
+        let values: Vec<f64> = (0..=100).map(f64::from).collect();
+        let histogram = histogram(&values, 100);
+        assert_eq!(histogram.counts.iter().sum::<usize>(), 101);
+        assert_eq!(histogram.counts, [20, 20, 20, 20, 21]);
+        assert_eq!(histogram.edge(5), 100.0);
+    }
+
+    #[test]
+    fn the_cap_holds_when_one_outlier_stretches_the_range() {
+        let mut values: Vec<f64> = (0..100).map(f64::from).collect();
+        values.push(1e9);
+        assert_eq!(histogram(&values, 30).counts.len(), 30);
+    }
+
+    #[test]
+    fn equal_values_fill_one_bin_of_no_width() {
+        assert_eq!(histogram(&[2.0; 5], 10), Histogram { low: 2.0, width: 0.0, counts: vec![5] });
+    }
+
+    #[test]
+    fn one_value_in_the_middle_half_falls_back_to_sturges() {
+        let histogram = histogram(&[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0], 10);
+        assert_eq!(histogram.counts, [7, 0, 0, 1]);
+    }
+}

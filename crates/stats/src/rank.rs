@@ -1,0 +1,58 @@
+//! Midranks: equal values share the mean of the ranks that they take together.
+
+/// Ranks of a list and the sizes of its groups of equal values.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ranks {
+    /// Rank of each value, from 1, in the order of the list.
+    pub(crate) ranks: Vec<f64>,
+    /// Size of every group of equal values, singles included, in ascending order of the values.
+    pub(crate) groups: Vec<usize>,
+}
+
+impl Ranks {
+    /// Ranks finite `values`.
+    pub(crate) fn of(values: &[f64]) -> Self {
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+        let mut ranks = vec![0.0; values.len()];
+        let mut groups = Vec::new();
+        let mut start = 0;
+        // `==` and not `total_cmp` below: -0 and 0 are neighbours in the order, and equal.
+        for group in order.chunk_by(|&a, &b| values[a] == values[b]) {
+            let rank = start as f64 + (group.len() as f64 + 1.0) / 2.0;
+            group.iter().for_each(|&i| ranks[i] = rank);
+            groups.push(group.len());
+            start += group.len();
+        }
+        Self { ranks, groups }
+    }
+
+    /// Returns whether any two values are equal.
+    pub(crate) fn tied(&self) -> bool {
+        self.groups.iter().any(|&size| size > 1)
+    }
+
+    /// Returns the sum of `t^3 - t` over the groups, by which ties shrink the variance of a rank sum.
+    pub(crate) fn tie_term(&self) -> f64 {
+        self.groups.iter().map(|&t| (t as f64).powi(3) - t as f64).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ranks;
+
+    #[test]
+    fn equal_values_share_their_mean_rank() {
+        let ranks = Ranks::of(&[3.0, 1.0, 3.0, 2.0]);
+        assert_eq!(ranks.ranks, [3.5, 1.0, 3.5, 2.0]);
+        assert_eq!(ranks.groups, [1, 1, 2]);
+        assert_eq!(ranks.tie_term(), 6.0);
+        assert!(ranks.tied());
+    }
+
+    #[test]
+    fn the_two_zeros_are_equal() {
+        assert_eq!(Ranks::of(&[0.0, -0.0]).ranks, [1.5, 1.5]);
+    }
+}
