@@ -7,10 +7,15 @@
 
 mod activity;
 mod cgroup;
+mod cpumask;
 mod sys;
 mod sysroot;
+mod topology;
 
 pub use activity::{Activity, ActivityReader};
 pub use cgroup::{CgroupVersion, ControlGroups};
 pub use sys::monotonic_now;
 pub use sysroot::{Reading, SysRoot};
+pub use topology::{
+    Cache, CacheContent, Core, CoreKind, Cpu, Node, Package, Topology, TopologyError,
+};

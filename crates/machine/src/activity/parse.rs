@@ -13,7 +13,7 @@ pub(crate) struct Ticks {
 
 /// Sums the `cpuN` lines of `/proc/stat` over `cpus`; `None` unless each has its line.
 ///
-/// Fields: user nice system idle iowait irq softirq steal guest guest_nice (`proc_stat(5)`).
+/// Fields: `user nice system idle iowait irq softirq steal guest guest_nice` (`proc_stat(5)`).
 pub(crate) fn stat(text: &str, cpus: &CpuSet) -> Option<Ticks> {
     let mut sum = Ticks::default();
     let mut found = 0;
@@ -21,7 +21,7 @@ pub(crate) fn stat(text: &str, cpus: &CpuSet) -> Option<Ticks> {
         if !cpus.contains(cpu) {
             continue;
         }
-        let mut values = fields.split_ascii_whitespace().map(|field| field.parse::<u64>());
+        let mut values = fields.split_ascii_whitespace().map(str::parse::<u64>);
         let mut next = || values.next().and_then(Result::ok);
         let (user, nice, system) = (next()?, next()?, next()?);
         let (_idle, _iowait) = (next()?, next()?);

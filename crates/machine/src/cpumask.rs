@@ -1,0 +1,73 @@
+//! The two ways in which the kernel writes a set of CPUs.
+//!
+//! Lists (`0-3,8`) are read by [`CpuSet`] itself. Kernels before 2.6.28 have masks only: words of
+//! eight hexadecimal digits, the most significant first, with commas between them.
+
+use std::path::Path;
+
+use becalm_model::{CpuId, CpuSet, MAX_CPU};
+
+use crate::sysroot::{Reading, SysRoot};
+
+/// Reads a CPU list file. Drivers write `(null)` for a set that was never made.
+pub(crate) fn read_list(root: &SysRoot, path: impl AsRef<Path>) -> Reading<CpuSet> {
+    match root.read(path) {
+        Reading::Value(text) if text.trim() == "(null)" => Reading::Value(CpuSet::new()),
+        Reading::Value(text) => match text.parse() {
+            Ok(set) => Reading::Value(set),
+            Err(error) => Reading::Unreadable { reason: format!("{error}") },
+        },
+        other => other.map(|_| CpuSet::new()),
+    }
+}
+
+/// Reads the first of several files that exists: lists where the name says so, masks elsewhere.
+pub(crate) fn read_first(root: &SysRoot, folder: &str, names: &[&str]) -> Option<CpuSet> {
+    names.iter().find_map(|name| {
+        let path = format!("{folder}/{name}");
+        if name.ends_with("list") {
+            read_list(root, path).value()
+        } else {
+            parse_mask(&root.read(path).value()?)
+        }
+    })
+}
+
+/// Reads a mask such as `00000000,00000101`; `None` if it is none.
+pub(crate) fn parse_mask(text: &str) -> Option<CpuSet> {
+    let mut set = CpuSet::new();
+    for (word, digits) in text.trim().split(',').rev().enumerate() {
+        let bits = u32::from_str_radix(digits.trim(), 16).ok()?;
+        for bit in (0..32).filter(|bit| bits >> bit & 1 == 1) {
+            let cpu = u32::try_from(word).ok()?.checked_mul(32)?.checked_add(bit)?;
+            if cpu > MAX_CPU {
+                return None;
+            }
+            set.insert(CpuId(cpu));
+        }
+    }
+    Some(set)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_mask_counts_from_its_right_end() {
+        let shown = |text| parse_mask(text).map(|set| set.to_string());
+        assert_eq!(shown("00000000,00000101\n").as_deref(), Some("0,8"));
+        assert_eq!(shown("1,80000000").as_deref(), Some("31-32"));
+        assert_eq!(shown("f").as_deref(), Some("0-3"));
+        assert_eq!(shown("0-3"), None);
+        assert_eq!(shown(""), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_mask_parser_panic(text in "[0-9a-f,\n x+-]{0,80}") {
+            let _ = parse_mask(&text);
+        }
+    }
+}

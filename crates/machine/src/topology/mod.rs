@@ -1,0 +1,161 @@
+//! How the CPUs of a machine are built together.
+//!
+//! Only CPUs that are online have a place in cores, packages, nodes and caches: the kernel removes
+//! the others from its own tables. Numbers have holes, so nothing here is an index by CPU number.
+
+mod cpuinfo;
+mod kinds;
+mod sysfs;
+
+use becalm_model::{CpuId, CpuSet};
+
+/// The CPUs of a machine, and what they share.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Topology {
+    /// CPUs that run.
+    pub online: CpuSet,
+    /// CPUs that are there and switched off.
+    pub offline: CpuSet,
+    /// CPUs that could ever be there, counting free sockets.
+    pub possible: CpuSet,
+    /// Online CPUs on which this process may run.
+    pub allowed: CpuSet,
+    /// CPUs without load balancing (`isolcpus=`).
+    pub isolated: CpuSet,
+    /// CPUs whose tick stops while a single task runs (`nohz_full=`).
+    pub nohz_full: CpuSet,
+    /// The online CPUs in rising order.
+    pub cpus: Vec<Cpu>,
+    /// Physical cores, by their lowest CPU.
+    pub cores: Vec<Core>,
+    /// Packages (sockets), by the kernel's number.
+    pub packages: Vec<Package>,
+    /// NUMA nodes, by the kernel's number. A node may have memory and no CPU.
+    pub nodes: Vec<Node>,
+    /// Caches, by level and lowest CPU.
+    pub caches: Vec<Cache>,
+    /// Kinds of cores, the fastest first; a single one on most machines.
+    pub kinds: Vec<CoreKind>,
+    /// What could not be found out, as sentences.
+    pub limits: Vec<String>,
+}
+
+/// One online CPU and where it belongs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cpu {
+    /// The kernel's number.
+    pub id: CpuId,
+    /// Index into [`Topology::cores`].
+    pub core: usize,
+    /// Index into [`Topology::packages`].
+    pub package: usize,
+    /// Index into [`Topology::nodes`], where the kernel has nodes.
+    pub node: Option<usize>,
+    /// Index into [`Topology::kinds`].
+    pub kind: usize,
+}
+
+/// A physical core.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Core {
+    /// Its online CPUs: more than one with SMT.
+    pub cpus: CpuSet,
+}
+
+/// A package, which plugs into a socket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Package {
+    /// The kernel's number; -1 where the kernel does not know.
+    pub id: i64,
+    /// Its online CPUs.
+    pub cpus: CpuSet,
+}
+
+/// A NUMA node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// The kernel's number.
+    pub id: u32,
+    /// Its online CPUs.
+    pub cpus: CpuSet,
+}
+
+/// One cache and the CPUs that share it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cache {
+    /// 1 for the one nearest to the core.
+    pub level: u32,
+    /// What it holds.
+    pub content: CacheContent,
+    /// Size in bytes, where the kernel knows it.
+    pub size: Option<u64>,
+    /// Online CPUs that share it.
+    pub cpus: CpuSet,
+}
+
+/// What a cache holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CacheContent {
+    /// Data only.
+    Data,
+    /// Instructions only.
+    Instruction,
+    /// Both.
+    Unified,
+}
+
+/// A set of CPUs that are equally fast by design.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CoreKind {
+    /// What to call one of its cores: `P-core`, `E-core`, `core of capacity 855`, `core`.
+    pub name: String,
+    /// Its online CPUs.
+    pub cpus: CpuSet,
+}
+
+/// Why nothing is known about the CPUs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TopologyError {
+    /// Neither `/sys` nor `/proc` names a single CPU.
+    #[error(
+        "no CPU is known: /sys/devices/system/cpu, /proc/stat, /proc/cpuinfo and \
+         /proc/self/status name none ({0})"
+    )]
+    NoCpu(String),
+}
+
+impl Topology {
+    /// Returns the entry of an online CPU.
+    pub fn cpu(&self, id: CpuId) -> Option<&Cpu> {
+        let index = self.cpus.binary_search_by_key(&id, |cpu| cpu.id).ok()?;
+        self.cpus.get(index)
+    }
+
+    /// Returns the online CPUs of the core that `id` belongs to, itself included.
+    pub fn core_of(&self, id: CpuId) -> CpuSet {
+        match self.cpu(id) {
+            Some(cpu) => self.cores[cpu.core].cpus.clone(),
+            None => CpuSet::from_iter([id]),
+        }
+    }
+
+    /// Returns the other online CPUs of the core that `id` belongs to.
+    pub fn siblings_of(&self, id: CpuId) -> CpuSet {
+        self.core_of(id).difference(&CpuSet::from_iter([id]))
+    }
+
+    /// Returns how many CPUs the largest core has: 2 with SMT on most machines, else 1.
+    pub fn threads_per_core(&self) -> usize {
+        self.cores.iter().map(|core| core.cpus.len()).max().unwrap_or(1)
+    }
+
+    /// Returns the caches of one level that hold data, which leaves instruction caches out.
+    pub fn data_caches(&self, level: u32) -> impl Iterator<Item = &Cache> {
+        self.caches
+            .iter()
+            .filter(move |cache| cache.level == level && cache.content != CacheContent::Instruction)
+    }
+}
+
+#[cfg(test)]
+mod tests;
