@@ -5,12 +5,15 @@
 //! more values, or spread, than they were given return a [`Violation`] instead of a number without meaning.
 
 pub mod bimodality;
+pub mod binomial;
 pub mod center;
 pub mod decide;
 pub mod drift;
 pub mod histogram;
+pub mod mann_whitney;
 pub mod mean_interval;
 pub mod median_interval;
+pub mod multiplicity;
 pub mod normal;
 pub mod outlier;
 pub mod quantile;
@@ -18,18 +21,34 @@ pub mod rng;
 pub mod sample;
 pub mod schedule;
 pub mod sequence;
+pub mod sign;
+pub mod sign_flip;
 pub mod spread;
 pub mod step;
 pub mod student;
 pub mod summary;
 pub mod warmup;
+pub mod welch;
+pub mod wilcoxon;
+pub mod yuen;
 
+mod p_method;
 mod rank;
 mod sum;
 
 pub use bimodality::{Bimodality, Modes};
+pub use drift::Drift;
 pub use histogram::Histogram;
+pub use mann_whitney::{MannWhitney, mann_whitney};
+pub use multiplicity::{Holm, holm};
+pub use p_method::PMethod;
 pub use rng::Rng;
 pub use sample::{Interval, Sample, Violation};
 pub use sequence::SequenceCheck;
+pub use sign::{Sign, sign};
+pub use sign_flip::{SignFlip, sign_flip};
+pub use step::Step;
 pub use summary::{Percentile, Summary};
+pub use welch::{Welch, welch};
+pub use wilcoxon::{Wilcoxon, wilcoxon};
+pub use yuen::{Yuen, yuen};
