@@ -1,1 +1,46 @@
 //! Turns records into text, Markdown, SVG and HTML without any I/O.
+//!
+//! Every public function takes values and returns text. The caller says how wide the terminal is
+//! and whether it shows colours ([`Style`]), and which runs were disturbed ([`DisturbedRun`]).
+
+mod axis;
+mod checks;
+mod comparison;
+mod comparison_table;
+mod conditions;
+mod diff;
+mod disturbed;
+mod escape;
+mod estimate;
+mod facts;
+mod histogram;
+mod labels;
+mod markdown;
+mod moment;
+mod outcomes;
+mod page;
+mod paired;
+mod progress;
+mod quantity;
+mod remarks;
+mod saved;
+mod sentence;
+mod sequence;
+mod shown;
+mod single;
+mod strip;
+mod style;
+mod table;
+mod width;
+
+pub use comparison::comparison_text;
+pub use diff::diff_text;
+pub use disturbed::DisturbedRun;
+pub use facts::facts_text;
+pub use markdown::markdown;
+pub use progress::{Goal, Progress, ProgressEstimate, progress_line};
+pub use quantity::Scale;
+pub use saved::{metadata_text, plot_text, show_text};
+pub use single::{hist_text, run_text, stats_text};
+pub use style::{Role, Style};
+pub use table::{Align, Cell, Table};

@@ -1,0 +1,43 @@
+//! Draws a view of the records that the tests use, to be looked at:
+//! `cargo run -p becalm-report --example look -- compare`.
+#![expect(clippy::print_stdout, reason = "an example exists to print")]
+
+#[path = "../tests/fixture/mod.rs"]
+#[expect(dead_code, reason = "the tests use all of it")]
+mod fixture;
+
+use becalm_report::{
+    Style, comparison_text, diff_text, facts_text, hist_text, markdown, metadata_text, plot_text,
+    run_text, show_text, stats_text,
+};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let ascii = arguments.iter().any(|argument| argument == "ascii");
+    let colour = arguments.iter().any(|argument| argument == "colour");
+    let style = &Style { width: 80, colour, unicode: !ascii };
+    let disturbed = &fixture::disturbed();
+    let view = arguments.first().map_or("compare", String::as_str);
+    let text = match view {
+        "compare" => comparison_text(&fixture::comparison(), disturbed, style),
+        "ranking" => comparison_text(&fixture::ranking(), disturbed, style),
+        "undecided" => comparison_text(&fixture::undecided(), disturbed, style),
+        "aa" => comparison_text(&fixture::same_program(), disturbed, style),
+        "run" => run_text(&fixture::single(), &[], style),
+        "stats" => stats_text(&fixture::comparison(), style),
+        "hist" => hist_text(&fixture::comparison(), 12, style),
+        "plot" => plot_text(&fixture::comparison(), disturbed, style),
+        "show" => show_text(&fixture::comparison(), disturbed, style),
+        "metadata" => metadata_text(&fixture::comparison(), style),
+        "facts" => facts_text(&fixture::comparison().machine, style),
+        "markdown" => markdown(&fixture::comparison(), disturbed),
+        "diff" => {
+            let (old, mut new) = (fixture::comparison(), fixture::comparison());
+            new.machine.facts.insert("kernel_release".into(), "6.12.1".into());
+            let comparisons = new.comparisons.clone();
+            diff_text(&old, &new, &comparisons, style)
+        }
+        other => format!("no view is called {other}"),
+    };
+    println!("{text}");
+}

@@ -1,0 +1,144 @@
+//! The headline output of `becalm compare`: the verdict first, then what it rests on.
+
+use becalm_model::{Record, Verdict};
+
+use crate::comparison_table;
+use crate::disturbed::DisturbedRun;
+use crate::estimate;
+use crate::facts::pairs;
+use crate::labels::{Labels, description};
+use crate::page::Page;
+use crate::remarks;
+use crate::sentence;
+use crate::shown;
+use crate::strip::{Strip, strips};
+use crate::style::{Role, Style};
+
+/// Draws a comparison: the verdict in one sentence, the numbers, every run of both subjects on
+/// one axis, and what the reader has to know beside them.
+pub fn comparison_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> String {
+    let labels = Labels::of(&record.subjects);
+    let mut page = Page::new(style);
+    headline(&mut page, record, &labels);
+    page.gap();
+    legend(&mut page, record, &labels);
+
+    for (title, table) in comparison_table::tables(record, &labels, style.unicode) {
+        if title.is_empty() {
+            page.gap();
+        } else {
+            page.section(&title);
+        }
+        page.table(&table);
+    }
+    if shown::comparisons(record).len() > 1 && record.subjects.len() == 2 {
+        page.say_as(Role::Hint, "  * decides");
+    }
+    distributions(&mut page, record, &labels);
+
+    page.gap();
+    for remark in remarks::measured(record, disturbed) {
+        page.say(&remark);
+    }
+    for remark in remarks::disagreements(record, &labels) {
+        page.say_as(Role::Warning, &remark);
+    }
+    for remark in remarks::next_steps(record, &labels) {
+        page.say_as(Role::Inconclusive, &remark);
+    }
+    notes_and_limits(&mut page, record, &labels);
+    page.finish()
+}
+
+/// Returns the verdict as one sentence per deciding comparison, in the order to be shown, after a
+/// count of the verdicts when there are several candidates.
+pub(crate) fn headlines(record: &Record, labels: &Labels) -> Vec<(Role, String)> {
+    let deciding = remarks::deciding(record);
+    if deciding.is_empty() {
+        return vec![(Role::Inconclusive, "Nothing was compared.".to_owned())];
+    }
+    let mut lines = Vec::new();
+    if deciding.len() > 2 {
+        let count = |verdict: Verdict| deciding.iter().filter(|c| c.verdict == verdict).count();
+        let parts: Vec<String> = Verdict::ALL
+            .into_iter()
+            .filter(|&verdict| count(verdict) > 0)
+            .map(|verdict| format!("{} {verdict}", count(verdict)))
+            .collect();
+        let baseline = labels.get(deciding[0].baseline);
+        lines.push((Role::Heading, format!("Against {baseline}: {}.", parts.join(", "))));
+    }
+    for comparison in shown::ranked(record, &deciding) {
+        let metric = shown::metric_at(record, comparison.metric);
+        let text = sentence::verdict(&remarks::claim(record, labels, &metric, comparison));
+        let is_warning = record.aa && text.starts_with("Warning");
+        let role = if is_warning { Role::Inconclusive } else { Role::of(comparison.verdict) };
+        lines.push((role, text));
+    }
+    lines
+}
+
+fn headline(page: &mut Page, record: &Record, labels: &Labels) {
+    for (role, text) in headlines(record, labels) {
+        page.say_as(role, &text);
+    }
+}
+
+/// Says what each label stands for.
+pub(crate) fn legend(page: &mut Page, record: &Record, labels: &Labels) {
+    let descriptions: Vec<(usize, String)> =
+        record.subjects.iter().map(description).enumerate().collect();
+    pairs(
+        page,
+        descriptions.iter().map(|(index, description)| {
+            let label = labels.get(*index);
+            // A name that is already the label need not be said twice.
+            let text = description.strip_prefix(label).and_then(|rest| rest.strip_prefix(": "));
+            (label, text.unwrap_or(description))
+        }),
+    );
+}
+
+/// Draws the strip plot and the table of the subjects for the metrics shown in full.
+fn distributions(page: &mut Page, record: &Record, labels: &Labels) {
+    for metric in shown::full_metrics(record) {
+        let description = shown::metric_at(record, metric);
+        let plot = strip_plot(record, labels, metric, page.style);
+        if plot.is_empty() {
+            continue;
+        }
+        page.section(&format!("Runs, {}", description.name));
+        page.drawn(&plot);
+        page.gap();
+        page.table(&estimate::subjects(record, labels, metric, page.style.unicode));
+    }
+}
+
+/// Draws all subjects of a record on one axis.
+pub(crate) fn strip_plot(record: &Record, labels: &Labels, metric: usize, style: &Style) -> String {
+    let samples: Vec<_> = (0..record.subjects.len())
+        .filter_map(|subject| Some((subject, shown::sample(record, subject, metric)?)))
+        .collect();
+    let drawn: Vec<Strip> = samples
+        .iter()
+        .map(|(subject, sample)| Strip {
+            label: labels.get(*subject),
+            values: sample.values(),
+            median: Some(shown::median(&shown::summary(record, sample))),
+        })
+        .collect();
+    strips(&drawn, &shown::metric_at(record, metric).unit, style)
+}
+
+/// Lists the notes and what could not be controlled.
+pub(crate) fn notes_and_limits(page: &mut Page, record: &Record, labels: &Labels) {
+    let notes = remarks::notes(record, labels);
+    if !notes.is_empty() {
+        page.section("Notes");
+        notes.iter().for_each(|note| page.item(note));
+    }
+    if !record.conditions.limits.is_empty() {
+        page.section("Limits");
+        record.conditions.limits.iter().for_each(|limit| page.item(limit));
+    }
+}

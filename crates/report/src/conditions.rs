@@ -1,0 +1,64 @@
+//! How the subjects were started, and what could not be controlled.
+
+use becalm_model::{Conditions, Record};
+
+use crate::escape;
+use crate::moment;
+use crate::quantity::confidence;
+use crate::table::{Align, Table};
+
+/// Lists the conditions, one per row, without those that were not recorded.
+pub(crate) fn table(conditions: &Conditions) -> Table {
+    let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
+    for (name, value) in rows(conditions) {
+        table.push([name.into(), value.into()]);
+    }
+    table
+}
+
+/// Returns the conditions as pairs of name and text.
+pub(crate) fn rows(conditions: &Conditions) -> Vec<(&'static str, String)> {
+    let cpus = match &conditions.affinity {
+        Some(list) => list.clone(),
+        None => "not pinned".to_owned(),
+    };
+    let cpus = if conditions.affinity_reason.is_empty() {
+        cpus
+    } else {
+        format!("{cpus} ({})", conditions.affinity_reason)
+    };
+    let environment = if conditions.environment.is_empty() {
+        "empty".to_owned()
+    } else {
+        conditions.environment.join(" ")
+    };
+    let rows = [
+        ("CPUs", cpus),
+        ("scheduler", conditions.scheduler.clone()),
+        ("nice", conditions.nice.to_string()),
+        ("ASLR", conditions.aslr.clone()),
+        ("layout", conditions.layout.clone()),
+        ("page cache", conditions.cache.clone()),
+        ("rest after a run", conditions.rest.clone()),
+        ("environment", environment),
+    ];
+    rows.into_iter().filter(|(_, value)| !value.is_empty()).collect()
+}
+
+/// Returns what was asked for: command line, time, seed, confidence and margin.
+pub(crate) fn session(record: &Record) -> Vec<(&'static str, String)> {
+    vec![
+        ("command", command_line(record)),
+        ("started", moment::utc(record.started_at)),
+        ("becalm", record.version.clone()),
+        ("seed", record.seed.to_string()),
+        ("confidence", confidence(record.confidence)),
+        ("margin", crate::quantity::percent(record.margin)),
+    ]
+}
+
+/// Returns the command line as a shell would read it.
+pub(crate) fn command_line(record: &Record) -> String {
+    let line = escape::shell(&record.arguments);
+    if line.is_empty() { "becalm".to_owned() } else { format!("becalm {line}") }
+}

@@ -1,0 +1,127 @@
+//! The output of `becalm diff`: two records that were measured at different times.
+
+use std::collections::BTreeSet;
+
+use becalm_model::{Comparison, Record};
+
+use crate::comparison_table;
+use crate::conditions;
+use crate::labels::Labels;
+use crate::page::Page;
+use crate::quantity::Scale;
+use crate::sentence::{self, Claim};
+use crate::shown;
+use crate::style::{Role, Style};
+use crate::table::{Align, Cell, Table};
+
+/// What has to be said first: no statistics can take it away.
+const DRIFT: &str = "These were measured at different times, so drift of the machine between them \
+    cannot be excluded: the intervals cover only the noise inside each record. For a verdict \
+    to rely on, measure both in one session with `becalm compare`.";
+
+/// Draws what changed between two records. In `comparisons`, `baseline` is an index into the
+/// subjects of `old`, `candidate` into those of `new`, and `metric` into the metrics of `old`.
+pub fn diff_text(
+    old: &Record,
+    new: &Record,
+    comparisons: &[Comparison],
+    style: &Style,
+) -> String {
+    let mut page = Page::new(style);
+    page.say_as(Role::Warning, DRIFT);
+    page.gap();
+    let labels = (Labels::of(&old.subjects), Labels::of(&new.subjects));
+    let name = |comparison: &Comparison| {
+        let old_name = labels.0.get(comparison.baseline);
+        let new_name = labels.1.get(comparison.candidate);
+        if old_name == new_name {
+            (format!("old {old_name}"), format!("new {new_name}"))
+        } else {
+            (old_name.to_owned(), new_name.to_owned())
+        }
+    };
+    let mut table = Table::new([
+        ("subject".to_owned(), Align::Left),
+        ("metric".to_owned(), Align::Left),
+        ("old".to_owned(), Align::Right),
+        ("new".to_owned(), Align::Right),
+        ("change".to_owned(), Align::Right),
+        (comparison_table::interval_title(new), Align::Left),
+        ("verdict".to_owned(), Align::Left),
+    ]);
+    for comparison in comparisons {
+        let metric = shown::metric_at(old, comparison.metric);
+        let (baseline, candidate) = name(comparison);
+        if comparison.primary || comparisons.len() == 1 {
+            let text = sentence::verdict(&Claim {
+                baseline: &baseline,
+                candidate: &candidate,
+                metric: &metric,
+                comparison,
+                confidence: shown::confidence(new),
+                margin: new.margin,
+                aa: false,
+            });
+            page.say_as(Role::of(comparison.verdict), &text);
+        }
+        let median = |record: &Record, subject| {
+            let index = record.metric_index(&metric.name)?;
+            let sample = shown::sample(record, subject, index)?;
+            Some(becalm_stats::center::median(&sample))
+        };
+        let medians = [median(old, comparison.baseline), median(new, comparison.candidate)];
+        let scale = Scale::of(&metric.unit, medians.iter().flatten().copied(), style.unicode);
+        let shown = |value: Option<f64>| -> Cell {
+            value.map_or("-".into(), |value| scale.with_unit(value).into())
+        };
+        let subject = labels.1.get(comparison.candidate);
+        let mut row: Vec<Cell> =
+            vec![subject.into(), metric.name.as_str().into(), shown(medians[0]), shown(medians[1])];
+        row.extend(comparison_table::result_cells(&metric, comparison));
+        table.push(row);
+    }
+    if comparisons.is_empty() {
+        page.say("The two records have no subject and metric in common.");
+    } else {
+        page.gap();
+        page.table(&table);
+    }
+    differences(&mut page, old, new);
+    page.finish()
+}
+
+/// Lists what else differs: a change of kernel explains more than any interval.
+fn differences(page: &mut Page, old: &Record, new: &Record) {
+    let mut table = Table::new([("", Align::Left), ("old", Align::Left), ("new", Align::Left)]);
+    let mut compare = |name: &str, before: &str, after: &str| {
+        if before != after {
+            table.push([name.into(), before.into(), after.into()]);
+        }
+    };
+    let sides = [old, new].map(|record| conditions::session(record));
+    for ((name, before), (_, after)) in sides[0].iter().zip(&sides[1]) {
+        // Seeds and times differ always and say nothing.
+        if *name != "seed" {
+            compare(name, before, after);
+        }
+    }
+    let sides = [old, new].map(|record| conditions::rows(&record.conditions));
+    for (name, before) in &sides[0] {
+        let after = sides[1].iter().find(|(other, _)| other == name);
+        compare(name, before, after.map_or("-", |(_, text)| text));
+    }
+    let keys: BTreeSet<&String> =
+        old.machine.facts.keys().chain(new.machine.facts.keys()).collect();
+    for key in keys {
+        let fact = |record: &Record| {
+            record.machine.facts.get(key).map_or_else(|| "-".to_owned(), Clone::clone)
+        };
+        compare(key, &fact(old), &fact(new));
+    }
+    if table.is_empty() {
+        page.section("Session, conditions and machine facts are the same in both.");
+    } else {
+        page.section("What else differs");
+        page.table(&table);
+    }
+}

@@ -1,0 +1,105 @@
+//! Which runs were disturbed and by what, in words.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use becalm_model::{Disturbance, DisturbanceSource, Record};
+
+use crate::quantity::{NBSP, count};
+
+/// One run that the evidence labels as disturbed. The label is worked out by the runner.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DisturbedRun {
+    /// Index into [`Record::runs`].
+    pub run: usize,
+    /// What was out of bounds.
+    pub causes: Vec<Disturbance>,
+}
+
+/// Returns the positions in [`Record::runs`] of the disturbed ones.
+pub(crate) fn positions(disturbed: &[DisturbedRun]) -> BTreeSet<usize> {
+    disturbed.iter().map(|run| run.run).collect()
+}
+
+/// Says how many measured runs of `subject` (of all subjects when `None`) were disturbed, and by
+/// what: `3 of 34 runs disturbed: other programs on CPU 1 (2), steal (1)`.
+pub(crate) fn summary(
+    record: &Record,
+    disturbed: &[DisturbedRun],
+    subject: Option<usize>,
+) -> String {
+    let counts = |index: usize| {
+        record
+            .runs
+            .get(index)
+            .is_some_and(|run| !run.warmup && subject.is_none_or(|s| run.subject == s))
+    };
+    let n_runs = (0..record.runs.len()).filter(|&index| counts(index)).count();
+    let hit: Vec<&DisturbedRun> = disturbed.iter().filter(|run| counts(run.run)).collect();
+    if hit.is_empty() {
+        return format!("none of {} disturbed", count(n_runs, "run"));
+    }
+    let mut by_source: BTreeMap<DisturbanceSource, usize> = BTreeMap::new();
+    for run in &hit {
+        let sources: BTreeSet<DisturbanceSource> =
+            run.causes.iter().map(|cause| cause.source).collect();
+        for source in sources {
+            *by_source.entry(source).or_default() += 1;
+        }
+    }
+    let mut causes: Vec<(DisturbanceSource, usize)> = by_source.into_iter().collect();
+    causes.sort_by_key(|&(source, n)| (std::cmp::Reverse(n), source));
+    let causes: Vec<String> = causes
+        .into_iter()
+        .map(|(source, n)| format!("{}{NBSP}({n})", phrase(source, record)))
+        .collect();
+    let n_hit = hit.len();
+    let text = format!("{n_hit} of {} disturbed", count(n_runs, "run"));
+    if causes.is_empty() { text } else { format!("{text}: {}", causes.join(", ")) }
+}
+
+/// Names what the evidence points at.
+pub(crate) fn phrase(source: DisturbanceSource, record: &Record) -> String {
+    let cpus = match record.conditions.affinity.as_deref() {
+        Some(list) if list.contains([',', '-']) => format!(" on CPUs {list}"),
+        Some(list) if !list.is_empty() => format!(" on CPU {list}"),
+        _ => String::new(),
+    };
+    match source {
+        DisturbanceSource::InvoluntarySwitches => "pushed off the CPU".to_owned(),
+        DisturbanceSource::Migrations => "moved between CPUs".to_owned(),
+        DisturbanceSource::MajorFaults => "page faults that read the disk".to_owned(),
+        DisturbanceSource::MinorFaults => "more page faults than usual".to_owned(),
+        DisturbanceSource::RunDelay => "waited for a CPU".to_owned(),
+        DisturbanceSource::Steal => "steal by the hypervisor".to_owned(),
+        DisturbanceSource::Others => format!("other programs{cpus}"),
+        DisturbanceSource::MemoryPressure => "memory pressure".to_owned(),
+        DisturbanceSource::IoPressure => "I/O pressure".to_owned(),
+        DisturbanceSource::QuotaThrottled => "held back by the CPU quota".to_owned(),
+        DisturbanceSource::ThermalThrottle => "slowed down by heat".to_owned(),
+        DisturbanceSource::Frequency => "another CPU frequency than usual".to_owned(),
+    }
+}
+
+/// Writes one cause with its value and limit, for the table of raw runs.
+pub(crate) fn detail(cause: &Disturbance, record: &Record) -> String {
+    let name = phrase(cause.source, record);
+    let (value, limit) = (cause.value, cause.limit);
+    match cause.source {
+        DisturbanceSource::RunDelay
+        | DisturbanceSource::Steal
+        | DisturbanceSource::Others
+        | DisturbanceSource::MemoryPressure
+        | DisturbanceSource::IoPressure
+        | DisturbanceSource::QuotaThrottled => {
+            format!(
+                "{name}: {:.2}{NBSP}ms (limit {:.2}{NBSP}ms)",
+                value * 1e3,
+                limit * 1e3
+            )
+        }
+        DisturbanceSource::Frequency => {
+            format!("{name}: {:.0}{NBSP}MHz (limit {:.0}{NBSP}MHz)", value / 1e6, limit / 1e6)
+        }
+        _ => format!("{name}: {value:.0} (limit {limit:.0})"),
+    }
+}

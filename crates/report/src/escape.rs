@@ -1,0 +1,73 @@
+//! Text made safe for where it is put: HTML, Markdown and a shell.
+
+/// Escapes `text` for HTML content and for attribute values in double quotes. Control characters,
+/// which HTML and XML forbid, become the replacement character.
+pub(crate) fn html(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Escapes `text` for a cell of a Markdown table.
+pub(crate) fn markdown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '~' | '#' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Writes a command so that a POSIX shell reads the same words again.
+pub(crate) fn shell(words: &[String]) -> String {
+    words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "@%+=:,./-_".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_in_a_name_stays_text() {
+        assert_eq!(
+            html("<script>alert(\"a\" & 'b')</script>\u{0}"),
+            "&lt;script&gt;alert(&quot;a&quot; &amp; &#39;b&#39;)&lt;/script&gt;\u{fffd}"
+        );
+        assert_eq!(markdown("a|b*<i>"), "a\\|b\\*&lt;i&gt;");
+    }
+
+    #[test]
+    fn a_shell_reads_the_same_words_again() {
+        let words = ["./a", "two words", "it's", "", "$HOME"].map(String::from);
+        assert_eq!(shell(&words), r"./a 'two words' 'it'\''s' '' '$HOME'");
+    }
+}

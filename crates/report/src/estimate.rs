@@ -1,0 +1,133 @@
+//! The statistics of one sample as a table that text and HTML share.
+
+use becalm_model::{Metric, Record};
+use becalm_stats::Summary;
+use becalm_stats::outlier::OUTLIER_THRESHOLD;
+
+use crate::labels::Labels;
+use crate::quantity::{NBSP, Scale, confidence, count, percent, signed_percent};
+use crate::shown;
+use crate::table::{Align, Table};
+
+/// Writes the median with its interval: the one line that stands for a subject.
+pub(crate) fn headline(summary: &Summary, scale: &Scale, at: f64) -> String {
+    let median = scale.with_unit(summary.median);
+    match summary.median_interval {
+        Some(interval) => format!(
+            "{median} ({} interval {})",
+            confidence(at),
+            scale.range(interval.low, interval.high)
+        ),
+        None => format!("{median} (too few runs for a {} interval)", confidence(at)),
+    }
+}
+
+/// Lists every estimate of one sample, one per row.
+pub(crate) fn statistics(summary: &Summary, scale: &Scale, at: f64) -> Table {
+    let mut table = Table::new([("", Align::Left), ("", Align::Right), ("", Align::Left)]);
+    let from_median = |value: f64| {
+        if summary.median > 0.0 {
+            format!("{} from the median", signed_percent(value / summary.median - 1.0, 1))
+        } else {
+            String::new()
+        }
+    };
+    let mut row = |name: &str, value: String, note: String| {
+        table.push([name.into(), value.into(), note.into()]);
+    };
+    let value = |value: f64| scale.with_unit(value);
+    let interval = |interval: Option<becalm_stats::Interval>| match interval {
+        Some(i) => format!("{} interval {}", confidence(at), scale.range(i.low, i.high)),
+        None => format!("too few runs for a {} interval", confidence(at)),
+    };
+    row("minimum", value(summary.minimum), from_median(summary.minimum));
+    row("median", value(summary.median), interval(summary.median_interval));
+    row("mean", value(summary.mean), interval(summary.mean_interval));
+    row("maximum", value(summary.maximum), from_median(summary.maximum));
+    if let Some(deviation) = summary.standard_deviation {
+        let cv = summary.cv.map_or(String::new(), |cv| format!("CV {}", percent(cv)));
+        row("standard dev.", value(deviation), cv);
+    }
+    row("MAD", value(summary.mad), "median absolute deviation".to_owned());
+    let percentile = |low: u8, high: u8| -> Option<String> {
+        Some(scale.range(summary.percentile(low)?, summary.percentile(high)?))
+    };
+    for (low, high) in [(1, 99), (5, 95), (25, 75)] {
+        if let Some(range) = percentile(low, high) {
+            row(&format!("p{low} .. p{high}"), String::new(), range);
+        }
+    }
+    row("outliers", summary.outliers.len().to_string(), outlier_rule(summary));
+    table
+}
+
+fn outlier_rule(summary: &Summary) -> String {
+    format!(
+        "of {}, by modified z-score beyond {OUTLIER_THRESHOLD}",
+        count(summary.n, "run")
+    )
+}
+
+/// Puts the subjects side by side on one metric.
+pub(crate) fn subjects(record: &Record, labels: &Labels, metric: usize, unicode: bool) -> Table {
+    let summaries: Vec<(usize, Summary)> = (0..record.subjects.len())
+        .filter_map(|subject| {
+            let sample = shown::sample(record, subject, metric)?;
+            Some((subject, shown::summary(record, &sample)))
+        })
+        .collect();
+    let unit = &shown::metric_at(record, metric).unit;
+    let scale = Scale::of(unit, summaries.iter().map(|(_, s)| s.median), unicode);
+    let mut table = Table::new([
+        ("subject", Align::Left),
+        ("runs", Align::Right),
+        ("minimum", Align::Right),
+        ("median", Align::Right),
+        ("mean", Align::Right),
+        ("sd", Align::Right),
+        ("CV", Align::Right),
+        ("outliers", Align::Right),
+    ]);
+    for (subject, summary) in summaries {
+        table.push([
+            labels.get(subject).into(),
+            summary.n.to_string().into(),
+            scale.with_unit(summary.minimum).into(),
+            scale.with_unit(summary.median).into(),
+            scale.with_unit(summary.mean).into(),
+            summary.standard_deviation.map_or("-".into(), |sd| scale.with_unit(sd)).into(),
+            summary.cv.map_or("-".into(), percent).into(),
+            summary.outliers.len().to_string().into(),
+        ]);
+    }
+    table
+}
+
+/// Lists the metrics of one subject that are not shown in full.
+pub(crate) fn other_metrics(record: &Record, subject: usize, shown: &[usize], unicode: bool) -> Table {
+    let mut table = Table::new([
+        ("metric", Align::Left),
+        ("minimum", Align::Right),
+        ("median", Align::Right),
+        ("maximum", Align::Right),
+        ("CV", Align::Right),
+    ]);
+    for (index, metric) in record.metrics.iter().enumerate().filter(|(i, _)| !shown.contains(i)) {
+        let Some(sample) = shown::sample(record, subject, index) else { continue };
+        let summary = shown::summary(record, &sample);
+        // The unit suits this metric: milliseconds and mebibytes share no scale.
+        let scale = Scale::of(&metric.unit, [summary.median], unicode);
+        table.push([
+            name_with_exact(metric).into(),
+            scale.with_unit(summary.minimum).into(),
+            scale.with_unit(summary.median).into(),
+            scale.with_unit(summary.maximum).into(),
+            summary.cv.map_or("-".into(), percent).into(),
+        ]);
+    }
+    table
+}
+
+fn name_with_exact(metric: &Metric) -> String {
+    if metric.exact { format!("{}{NBSP}(exact)", metric.name) } else { metric.name.clone() }
+}

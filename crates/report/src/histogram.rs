@@ -1,0 +1,100 @@
+//! The histogram in text: one line per bin, with its lower edge, count and bar.
+
+use std::fmt::Write as _;
+
+use becalm_model::Unit;
+use becalm_stats::{Histogram, Sample};
+
+use crate::quantity::{NBSP, Scale};
+use crate::style::Style;
+use crate::width::{columns, pad_left};
+
+/// Draws `sample` in at most `max_bins` bins.
+pub(crate) fn histogram(sample: &Sample, unit: &Unit, max_bins: usize, style: &Style) -> String {
+    let histogram = Histogram::of(sample, max_bins);
+    let scale = Scale::of(unit, [sample.minimum(), sample.maximum()], style.unicode);
+    let scale = scale.with_decimals(decimals(&histogram, &scale));
+    let edges: Vec<String> = (0..histogram.counts.len())
+        .map(|bin| scale.with_unit(histogram.edge(bin)).replace(NBSP, " "))
+        .collect();
+    let most = histogram.counts.iter().copied().max().unwrap_or(0).max(1);
+    let edge_width = edges.iter().map(|edge| columns(edge)).max().unwrap_or(0);
+    let count_width = most.to_string().len();
+    let room = style.width.saturating_sub(edge_width + count_width + 6).max(4);
+    let mut out = String::new();
+    for (edge, &n) in edges.iter().zip(&histogram.counts) {
+        let edge = pad_left(edge, edge_width);
+        let bar = bar(n, most, room, style);
+        let _ = writeln!(out, "  {edge}  {n:>count_width$}  {bar}");
+    }
+    // The last line is the upper end: without it nobody can tell how wide the last bin is.
+    if histogram.width > 0.0 {
+        let edge = scale.with_unit(histogram.edge(histogram.counts.len())).replace(NBSP, " ");
+        let _ = writeln!(out, "  {}", pad_left(&edge, edge_width));
+    }
+    let mut lines: Vec<&str> = out.lines().map(str::trim_end).collect();
+    lines.push("");
+    lines.join("\n")
+}
+
+/// Returns the decimals at which neighbouring edges differ.
+pub(crate) fn decimals(histogram: &Histogram, scale: &Scale) -> usize {
+    let width = histogram.width / scale.factor();
+    if width <= 0.0 || !width.is_finite() {
+        return 3;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to the range of useful decimals"
+    )]
+    let decimals = (1.0 - width.log10().floor()).clamp(0.0, 9.0) as usize;
+    decimals
+}
+
+/// Draws a bar; a bin that is not empty always shows at least a sliver.
+fn bar(n: usize, most: usize, room: usize, style: &Style) -> String {
+    const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
+    if n == 0 {
+        return String::new();
+    }
+    if !style.unicode {
+        return "#".repeat((n * room / most).max(1));
+    }
+    let eighths = (n * room * 8 / most).max(1);
+    let mut bar = EIGHTHS[7].to_string().repeat(eighths / 8);
+    if !eighths.is_multiple_of(8) {
+        bar.push(EIGHTHS[eighths % 8 - 1]);
+    }
+    bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draw(unicode: bool) -> String {
+        let values: Vec<f64> = (0..40_u32)
+            .map(|i| 0.032 + f64::from(i * i % 17) * 1e-5 + f64::from(i / 39) * 3e-4)
+            .collect();
+        let style = Style { width: 50, colour: false, unicode };
+        histogram(&Sample::new(values).unwrap(), &Unit::Second, 8, &style)
+    }
+
+    #[test]
+    fn every_bin_has_its_edge_count_and_bar() {
+        insta::assert_snapshot!(draw(false));
+    }
+
+    #[test]
+    fn unicode_bars_fill_eighths_of_a_cell() {
+        insta::assert_snapshot!(draw(true));
+    }
+
+    #[test]
+    fn equal_values_are_one_bar() {
+        let sample = Sample::new(vec![0.5; 3]).unwrap();
+        let text = histogram(&sample, &Unit::Second, 10, &Style { width: 40, ..Style::PLAIN });
+        assert_eq!(text.lines().count(), 1, "{text}");
+    }
+}

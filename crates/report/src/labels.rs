@@ -1,0 +1,90 @@
+//! Short names for subjects: readers compare `A` with `B` more surely than two long commands.
+
+use becalm_model::Subject;
+
+use crate::escape;
+use crate::width::{columns, printable};
+
+/// Names up to this many columns are used as they are.
+const LONGEST_NAME: usize = 20;
+
+/// What each subject of a record is called in one report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Labels {
+    labels: Vec<String>,
+    /// Whether letters replace the names, so that a legend is needed.
+    pub(crate) are_letters: bool,
+}
+
+impl Labels {
+    /// Uses the names when all of them are short, else letters: two long commands that differ in
+    /// their last word would look the same once cut.
+    pub(crate) fn of(subjects: &[Subject]) -> Self {
+        let names: Vec<String> =
+            subjects.iter().map(|s| printable(&s.name).trim().to_owned()).collect();
+        let fits = |name: &String| !name.is_empty() && columns(name) <= LONGEST_NAME;
+        if names.iter().all(fits) {
+            Self { labels: names, are_letters: false }
+        } else {
+            Self { labels: (0..names.len()).map(letters).collect(), are_letters: true }
+        }
+    }
+
+    /// Returns the label of the subject at `index`.
+    pub(crate) fn get(&self, index: usize) -> &str {
+        self.labels.get(index).map_or("?", String::as_str)
+    }
+
+    /// Returns the width of the longest label.
+    pub(crate) fn width(&self) -> usize {
+        self.labels.iter().map(|label| columns(label)).max().unwrap_or(0)
+    }
+}
+
+/// Returns what a subject runs, as a shell would read it, with its own name in front where the
+/// name says something else.
+pub(crate) fn description(subject: &Subject) -> String {
+    let command = escape::shell(&subject.command);
+    if subject.name == command || subject.name == subject.command.join(" ") {
+        command
+    } else if command.is_empty() {
+        subject.name.clone()
+    } else {
+        format!("{}: {command}", subject.name)
+    }
+}
+
+/// `A` to `Z`, then `AA`, `AB` and so on.
+fn letters(index: usize) -> String {
+    let letter = char::from(b'A' + u8::try_from(index % 26).unwrap_or(0));
+    if index < 26 { letter.to_string() } else { format!("{}{letter}", letters(index / 26 - 1)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subjects(names: &[&str]) -> Vec<Subject> {
+        names
+            .iter()
+            .map(|name| Subject {
+                name: (*name).to_owned(),
+                command: vec![(*name).to_owned()],
+                parameters: vec![],
+            })
+            .collect()
+    }
+
+    #[test]
+    fn short_names_are_kept_and_long_ones_become_letters() {
+        let labels = Labels::of(&subjects(&["old", "new"]));
+        assert_eq!((labels.get(1), labels.are_letters), ("new", false));
+        let labels = Labels::of(&subjects(&["./bench --size 100000 --old", "new"]));
+        assert_eq!((labels.get(0), labels.get(1), labels.are_letters), ("A", "B", true));
+    }
+
+    #[test]
+    fn letters_go_on_after_z() {
+        assert_eq!([letters(25), letters(26), letters(53)], ["Z", "AA", "BB"]);
+    }
+}

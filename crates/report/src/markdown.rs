@@ -1,0 +1,70 @@
+//! A short table to paste into a review.
+
+use std::fmt::Write as _;
+
+use becalm_model::{Record, RecordKind};
+
+use crate::comparison::headlines;
+use crate::comparison_table;
+use crate::conditions::command_line;
+use crate::disturbed::DisturbedRun;
+use crate::escape;
+use crate::estimate;
+use crate::labels::{Labels, description};
+use crate::quantity::NBSP;
+use crate::remarks;
+use crate::shown;
+use crate::width::printable;
+
+/// Writes the verdict, the numbers and what they rest on as GitHub-flavoured Markdown.
+pub fn markdown(record: &Record, disturbed: &[DisturbedRun]) -> String {
+    let labels = Labels::of(&record.subjects);
+    let mut out = String::new();
+    let plain = |text: &str| escape::markdown(&text.replace(NBSP, " "));
+    if record.kind == RecordKind::Comparison {
+        for (_, text) in headlines(record, &labels) {
+            let _ = writeln!(out, "**{}**\n", plain(&text));
+        }
+        for (title, table) in comparison_table::tables(record, &labels, true) {
+            if !title.is_empty() {
+                let _ = writeln!(out, "{}\n", plain(&title));
+            }
+            let _ = writeln!(out, "{}", table.markdown());
+        }
+    } else {
+        for metric in shown::full_metrics(record) {
+            let _ = writeln!(out, "{}\n", plain(&shown::metric_at(record, metric).name));
+            let _ = writeln!(
+                out,
+                "{}",
+                estimate::subjects(record, &labels, metric, true).markdown()
+            );
+        }
+    }
+    for (index, subject) in record.subjects.iter().enumerate() {
+        let _ = writeln!(out, "- {}: {}", plain(labels.get(index)), code(&description(subject)));
+    }
+    let mut remarks = remarks::measured(record, disturbed);
+    remarks.extend(remarks::disagreements(record, &labels));
+    remarks.extend(remarks::next_steps(record, &labels));
+    for remark in remarks {
+        let _ = writeln!(out, "- {}", plain(&remark));
+    }
+    let _ = writeln!(
+        out,
+        "- becalm {}, {}",
+        plain(&record.version),
+        code(&command_line(record))
+    );
+    out
+}
+
+/// Writes inline code, fenced by more backticks than the text holds in a row.
+fn code(text: &str) -> String {
+    let text = printable(text);
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    // CommonMark strips one space on both sides, which keeps a backtick at the edge apart.
+    let space = if longest > 0 { " " } else { "" };
+    format!("{fence}{space}{text}{space}{fence}")
+}

@@ -1,0 +1,75 @@
+//! Points in time and lengths of time as people read them.
+
+/// Writes seconds since the Unix epoch as `2026-11-20 23:58:33 UTC`.
+///
+/// The day arithmetic is Howard Hinnant's `civil_from_days`
+/// (<https://howardhinnant.github.io/date_algorithms.html>).
+pub(crate) fn utc(epoch: f64) -> String {
+    // Year 9999: beyond it the text would no longer be a date that anybody wrote on purpose.
+    if !(0.0..253_402_300_800.0).contains(&epoch) {
+        return "an unknown time".to_owned();
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "the range was checked above")]
+    let seconds = epoch.floor() as i64;
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    let shifted = days + 719_468;
+    let era = shifted / 146_097;
+    let day_of_era = shifted % 146_097;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hour, minute) = (second / 3600, second / 60 % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02} UTC", second % 60)
+}
+
+/// Writes a length of time for which nobody needs the digits: `0.4 s`, `12 s`, `3 min 20 s`.
+pub(crate) fn roughly(seconds: f64) -> String {
+    if !seconds.is_finite() || seconds < 0.0 {
+        return "an unknown time".to_owned();
+    }
+    if seconds < 9.95 {
+        return format!("{seconds:.1}\u{a0}s");
+    }
+    if seconds > 1e9 {
+        return "more than 30\u{a0}years".to_owned();
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 9 and 1e9, checked above"
+    )]
+    let whole = seconds.round() as u64;
+    match whole {
+        0..120 => format!("{whole}\u{a0}s"),
+        120..7200 if whole.is_multiple_of(60) => format!("{}\u{a0}min", whole / 60),
+        120..7200 => format!("{}\u{a0}min {}\u{a0}s", whole / 60, whole % 60),
+        _ => format!("{}\u{a0}h {}\u{a0}min", whole / 3600, whole / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_epoch_becomes_a_date() {
+        assert_eq!(utc(0.0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(utc(951_782_400.0), "2000-02-29 00:00:00 UTC");
+        assert_eq!(utc(1_795_219_113.9), "2026-11-20 23:58:33 UTC");
+        assert_eq!(utc(f64::NAN), "an unknown time");
+    }
+
+    #[test]
+    fn lengths_of_time_have_no_needless_digits() {
+        assert_eq!(roughly(0.41), "0.4\u{a0}s");
+        assert_eq!(roughly(9.99), "10\u{a0}s");
+        assert_eq!(roughly(200.0), "3\u{a0}min 20\u{a0}s");
+        assert_eq!(roughly(300.0), "5\u{a0}min");
+        assert_eq!(roughly(9000.0), "2\u{a0}h 30\u{a0}min");
+        assert_eq!(roughly(f64::INFINITY), "an unknown time");
+    }
+}

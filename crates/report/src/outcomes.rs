@@ -1,0 +1,35 @@
+//! How runs ended, where they did not simply succeed.
+
+use std::collections::BTreeMap;
+
+use becalm_model::{Outcome, Record};
+
+use crate::quantity::count;
+
+/// Says what went wrong with the runs, or nothing when all of them succeeded.
+pub(crate) fn remark(record: &Record) -> Option<String> {
+    let mut failures: BTreeMap<String, usize> = BTreeMap::new();
+    for run in record.runs.iter().filter(|run| !run.outcome.is_success()) {
+        *failures.entry(describe(run.outcome)).or_default() += 1;
+    }
+    if failures.is_empty() {
+        return None;
+    }
+    let parts: Vec<String> =
+        failures.into_iter().map(|(how, n)| format!("{} {how}", count(n, "run"))).collect();
+    let mut text = format!("Not every run succeeded: {}.", parts.join(", "));
+    if record.runs.iter().any(|run| run.is_censored() && !run.warmup) {
+        text.push_str(" The time of a run that was cut off is a lower bound.");
+    }
+    Some(text)
+}
+
+/// Describes one outcome.
+pub(crate) fn describe(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Exited(0) => "succeeded".to_owned(),
+        Outcome::Exited(code) => format!("exited with code {code}"),
+        Outcome::Signalled(signal) => format!("ended by signal {signal}"),
+        Outcome::TimedOut => "cut off by the time limit".to_owned(),
+    }
+}

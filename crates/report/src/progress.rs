@@ -1,0 +1,135 @@
+//! The line that is drawn between runs.
+
+use std::time::Duration;
+
+use becalm_model::{RatioInterval, Unit};
+
+use crate::moment::roughly;
+use crate::quantity::{self, NBSP, Scale};
+use crate::style::{Role, Style};
+use crate::width::{printable, shorten};
+
+/// What the line says. Everything is passed in: the report has no clock.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress<'a> {
+    /// What is measured next: a subject's name, or several joined by the caller.
+    pub subject: &'a str,
+    /// Whether these are warm-up rounds.
+    pub warmup: bool,
+    /// Rounds that are finished.
+    pub round: u32,
+    /// How far the session can go.
+    pub goal: Goal,
+    /// Time since the session started.
+    pub elapsed: Duration,
+    /// Time until the likely end, where it can be told.
+    pub remaining: Option<Duration>,
+    /// What is known so far.
+    pub estimate: Option<ProgressEstimate>,
+}
+
+/// What ends a session at the latest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Goal {
+    /// So many rounds.
+    Rounds(u32),
+    /// So much time.
+    Budget(Duration),
+    /// Whichever comes first.
+    Either(u32, Duration),
+}
+
+/// What is known so far.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ProgressEstimate {
+    /// The median of one subject.
+    Value(f64, Unit),
+    /// The ratio of two subjects.
+    Ratio(RatioInterval),
+}
+
+/// Draws one line without a line break that fits the width:
+/// `B  round 12/34  4.1 s of 10 s  +2.1 % (+1.6 % .. +2.6 %)  done in about 6 s`.
+///
+/// The parts are dropped from the right when the terminal is narrow.
+pub fn progress_line(progress: &Progress, style: &Style) -> String {
+    let rounds = match progress.goal {
+        Goal::Rounds(rounds) | Goal::Either(rounds, _) => format!("{}/{rounds}", progress.round),
+        Goal::Budget(_) => progress.round.to_string(),
+    };
+    let kind = if progress.warmup { "warm-up" } else { "round" };
+    let elapsed = roughly(progress.elapsed.as_secs_f64());
+    let time = match progress.goal {
+        Goal::Budget(budget) | Goal::Either(_, budget) => {
+            format!("{elapsed} of {}", roughly(budget.as_secs_f64()))
+        }
+        Goal::Rounds(_) => elapsed,
+    };
+    let estimate = progress.estimate.as_ref().map(|estimate| match estimate {
+        ProgressEstimate::Value(value, unit) => {
+            Scale::of(unit, [*value], style.unicode).with_unit(*value)
+        }
+        ProgressEstimate::Ratio(ratio) => {
+            let text = quantity::ratio(ratio);
+            format!("{} ({})", text.change, text.interval)
+        }
+    });
+    let end = progress.remaining.map(|left| format!("done in about {}", roughly(left.as_secs_f64())));
+
+    let subject = shorten(&printable(progress.subject), 24, style.unicode);
+    let mut line = format!("{subject}  {kind}{NBSP}{rounds}").replace(NBSP, " ");
+    let mut painted_end = None;
+    for part in [Some((time, false)), estimate.map(|e| (e, false)), end.map(|e| (e, true))]
+        .into_iter()
+        .flatten()
+    {
+        let (text, is_end) = (part.0.replace(NBSP, " "), part.1);
+        if crate::width::columns(&line) + 2 + crate::width::columns(&text) > style.width {
+            break;
+        }
+        if is_end {
+            painted_end = Some(style.paint(Role::Hint, &text));
+        } else {
+            line = format!("{line}  {text}");
+        }
+    }
+    let line = shorten(&line, style.width, style.unicode);
+    painted_end.map_or(line.clone(), |end| format!("{line}  {end}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Progress<'static> {
+        Progress {
+            subject: "A, B",
+            warmup: false,
+            round: 12,
+            goal: Goal::Either(34, Duration::from_secs(10)),
+            elapsed: Duration::from_millis(4100),
+            remaining: Some(Duration::from_secs(6)),
+            estimate: Some(ProgressEstimate::Ratio(RatioInterval {
+                estimate: 1.021,
+                low: 1.016,
+                high: 1.026,
+            })),
+        }
+    }
+
+    #[test]
+    fn the_line_says_where_the_session_stands_and_when_it_ends() {
+        assert_eq!(
+            progress_line(&example(), &Style { width: 100, ..Style::PLAIN }),
+            "A, B  round 12/34  4.1 s of 10 s  +2.1 % (+1.6 % .. +2.6 %)  done in about 6.0 s"
+        );
+    }
+
+    #[test]
+    fn the_line_always_fits() {
+        for width in 0..100 {
+            let line = progress_line(&example(), &Style { width, ..Style::PLAIN });
+            assert!(crate::width::columns(&line) <= width, "{width}: {line}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! What stands beside the verdict: how much was measured, what it could have shown, what went
+//! wrong, and what to do next. Text and HTML say the same sentences.
+
+use becalm_model::{Comparison, Record, Verdict, metric};
+
+use crate::disturbed::{self, DisturbedRun};
+use crate::labels::Labels;
+use crate::moment::roughly;
+use crate::outcomes;
+use crate::quantity::{NBSP, confidence, count, percent};
+use crate::sentence::{self, Claim};
+use crate::shown;
+
+/// Makes the claim of one comparison of a record.
+pub(crate) fn claim<'a>(
+    record: &'a Record,
+    labels: &'a Labels,
+    metric: &'a becalm_model::Metric,
+    comparison: &'a Comparison,
+) -> Claim<'a> {
+    Claim {
+        baseline: labels.get(comparison.baseline),
+        candidate: labels.get(comparison.candidate),
+        metric,
+        comparison,
+        confidence: shown::confidence(record),
+        margin: record.margin,
+        aa: record.aa,
+    }
+}
+
+/// Returns the comparisons that decide; all of them when none is marked.
+pub(crate) fn deciding(record: &Record) -> Vec<&Comparison> {
+    let primary: Vec<&Comparison> = record.comparisons.iter().filter(|c| c.primary).collect();
+    if primary.is_empty() { shown::comparisons(record) } else { primary }
+}
+
+/// Says how much was measured and what it could have shown.
+pub(crate) fn measured(record: &Record, disturbed: &[DisturbedRun]) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let deciding = deciding(record);
+    let rounds = deciding.iter().map(|c| (c.rounds, c.discarded_rounds));
+    // With several comparisons the one with the fewest rounds is the weakest link.
+    if let Some((used, discarded)) = rounds.min() {
+        let mut text = format!("{} used", count(used as usize, "round"));
+        if discarded > 0 {
+            text = format!("{text}, {discarded} discarded");
+        }
+        let floor = deciding
+            .iter()
+            .filter_map(|c| c.noise_floor)
+            .filter(|floor| floor.is_finite())
+            .fold(None, |most: Option<f64>, floor| Some(most.map_or(floor, |m| m.max(floor))));
+        if let Some(floor) = floor {
+            let floor = percent(floor);
+            text = if record.aa {
+                format!(
+                    "{text}. Noise floor: with this workload and as many rounds, this machine \
+                     shows a change of {floor} or more"
+                )
+            } else {
+                format!("{text}; they could have shown a change of {floor} or more")
+            };
+        }
+        remarks.push(format!("{text}."));
+    }
+    let warmups = record.runs.iter().filter(|run| run.warmup).count();
+    let warmups =
+        if warmups > 0 { format!("; {} before them", count(warmups, "warm-up run")) } else { String::new() };
+    remarks.push(format!("Runs: {}{warmups}.", disturbed::summary(record, disturbed, None)));
+    remarks.extend(outcomes::remark(record));
+    if let Some(widest) = deciding
+        .iter()
+        .map(|c| c.confidence)
+        .filter(|&c| c > record.confidence + 5e-5 && c < 1.0)
+        .reduce(f64::max)
+    {
+        remarks.push(format!(
+            "The interval is drawn at {}, so that all looks and comparisons together hold at {}.",
+            confidence(widest),
+            confidence(record.confidence)
+        ));
+    }
+    remarks
+}
+
+/// Says where the metric that decides and the wall time tell different stories.
+pub(crate) fn disagreements(record: &Record, labels: &Labels) -> Vec<String> {
+    let Some(wall) = record.metric_index(metric::WALL_TIME) else { return Vec::new() };
+    let mut remarks = Vec::new();
+    for decided in deciding(record).into_iter().filter(|c| c.metric != wall) {
+        let beside = record.comparisons.iter().find(|c| {
+            c.metric == wall && c.candidate == decided.candidate && c.baseline == decided.baseline
+        });
+        let (Some(beside), Some(metric)) = (beside, record.metrics.get(decided.metric)) else {
+            continue;
+        };
+        let settled = |c: &Comparison| c.verdict != Verdict::Inconclusive;
+        if settled(beside) && settled(decided) && beside.verdict != decided.verdict {
+            remarks.push(format!(
+                "{} and wall_time disagree about {}: {} against {}.",
+                metric.name,
+                labels.get(decided.candidate),
+                sentence::verdict_word(metric, decided.verdict),
+                beside.verdict,
+            ));
+        }
+    }
+    remarks
+}
+
+/// Says what would settle an undecided comparison.
+pub(crate) fn next_steps(record: &Record, labels: &Labels) -> Vec<String> {
+    let open: Vec<&Comparison> =
+        deciding(record).into_iter().filter(|c| c.verdict == Verdict::Inconclusive).collect();
+    let per_round = shown::seconds_per_round(record);
+    let several = deciding(record).len() > 1;
+    open.into_iter()
+        .map(|comparison| {
+            let about = if several {
+                format!(" {} against {}", labels.get(comparison.candidate), labels.get(comparison.baseline))
+            } else {
+                String::new()
+            };
+            match comparison.rounds_needed {
+                Some(rounds) => {
+                    let time = per_round.map_or(String::new(), |seconds| {
+                        format!(" (about {})", roughly(seconds * rounds as f64))
+                    });
+                    let rounds =
+                        if rounds == 1 { format!("1{NBSP}more round") } else { format!("{rounds}{NBSP}more rounds") };
+                    format!("Next: about {rounds}{time} would decide{about}.")
+                }
+                None => format!(
+                    "Next: these rounds do not tell how many more would decide{about}; measure \
+                     longer, or run `becalm check` to see what makes this machine noisy."
+                ),
+            }
+        })
+        .collect()
+}
+
+/// Returns the notes of the record and of the comparisons shown, each once.
+pub(crate) fn notes(record: &Record, labels: &Labels) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    if let Some(reason) = &record.interrupted {
+        notes.push(format!("The session ended before its plan did: {reason}"));
+    }
+    notes.extend(record.notes.iter().cloned());
+    let shown = shown::comparisons(record);
+    let several = shown.len() > 1;
+    for comparison in shown {
+        for note in &comparison.notes {
+            // The same sentence about every metric is one remark; about one metric it needs a name.
+            let everywhere =
+                record.comparisons.iter().all(|other| other.notes.contains(note));
+            let note = if everywhere || !several {
+                note.clone()
+            } else {
+                let metric = shown::metric_at(record, comparison.metric);
+                format!("{}, {}: {note}", labels.get(comparison.candidate), metric.name)
+            };
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    notes
+}

@@ -1,0 +1,146 @@
+//! Views of a saved record: `becalm show`, `plot` and `show --metadata`.
+
+use becalm_model::{Record, RecordKind};
+
+use crate::comparison::{headlines, legend, notes_and_limits, strip_plot};
+use crate::conditions;
+use crate::disturbed::{self, DisturbedRun};
+use crate::estimate;
+use crate::facts::{pairs, write_facts};
+use crate::labels::Labels;
+use crate::page::Page;
+use crate::quantity::{Scale, count};
+use crate::sequence::{Point, PointKind, sequence};
+use crate::shown;
+use crate::single::write_conditions;
+use crate::style::{Role, Style};
+
+/// Says what a record holds: what was measured, when, under which conditions, with what result.
+pub fn show_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> String {
+    let labels = Labels::of(&record.subjects);
+    let mut page = Page::new(style);
+    results(&mut page, record, &labels);
+    page.gap();
+    legend(&mut page, record, &labels);
+    page.gap();
+    let (measured, warmups): (Vec<_>, Vec<_>) = record.runs.iter().partition(|run| !run.warmup);
+    page.say(&format!(
+        "{} of {}, {}; {}.",
+        count(measured.len(), "run"),
+        count(record.subjects.len(), "subject"),
+        count(warmups.len(), "warm-up run"),
+        disturbed::summary(record, disturbed, None),
+    ));
+    page.section("Session");
+    let session = conditions::session(record);
+    pairs(&mut page, session.iter().map(|(name, value)| (*name, value.as_str())));
+    page.section("Conditions");
+    write_conditions(&mut page, record);
+    notes_and_limits(&mut page, record, &labels);
+    page.finish()
+}
+
+fn results(page: &mut Page, record: &Record, labels: &Labels) {
+    if record.kind == RecordKind::Comparison {
+        for (role, text) in headlines(record, labels) {
+            page.say_as(role, &text);
+        }
+        return;
+    }
+    let Some(metric) = shown::headline_metric(record) else {
+        page.say("Nothing was measured.");
+        return;
+    };
+    let description = shown::metric_at(record, metric);
+    for subject in 0..record.subjects.len() {
+        let Some(sample) = shown::sample(record, subject, metric) else { continue };
+        let summary = shown::summary(record, &sample);
+        let scale = Scale::of(&description.unit, [summary.median], page.style.unicode);
+        let median = estimate::headline(&summary, &scale, shown::confidence(record));
+        page.say_as(
+            Role::Heading,
+            &format!("{}: {} median {median}.", labels.get(subject), description.name),
+        );
+    }
+}
+
+/// Draws the strip plot of all subjects and the runs of each in time order: `becalm plot`.
+pub fn plot_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> String {
+    let labels = Labels::of(&record.subjects);
+    let mut page = Page::new(style);
+    for metric in shown::full_metrics(record) {
+        let description = shown::metric_at(record, metric);
+        let strips = strip_plot(record, &labels, metric, style);
+        if strips.is_empty() {
+            continue;
+        }
+        page.section(&format!("Runs, {}", description.name));
+        page.drawn(&strips);
+        for subject in 0..record.subjects.len() {
+            let points = points(record, disturbed, subject, metric);
+            if points.is_empty() {
+                continue;
+            }
+            page.section(&format!("{} in time order, {}", labels.get(subject), description.name));
+            page.drawn(&sequence(&points, &description.unit, style));
+        }
+    }
+    if labels.are_letters {
+        page.gap();
+        legend(&mut page, record, &labels);
+    }
+    page.finish()
+}
+
+/// Returns all runs of a subject, warm-up included, as points in time order.
+pub(crate) fn points(
+    record: &Record,
+    disturbed: &[DisturbedRun],
+    subject: usize,
+    metric: usize,
+) -> Vec<Point> {
+    let positions = disturbed::positions(disturbed);
+    shown::indexed_runs(record, subject)
+        .filter_map(|(index, run)| {
+            let value = run.value(metric).filter(|value| value.is_finite())?;
+            let kind = if run.is_censored() {
+                PointKind::Censored
+            } else if run.warmup {
+                PointKind::Warmup
+            } else if positions.contains(&index) {
+                PointKind::Disturbed
+            } else {
+                PointKind::Plain
+            };
+            Some(Point { value, kind })
+        })
+        .collect()
+}
+
+/// Lists everything known about the session, the conditions and the machine, as pyperf's
+/// `show --metadata` does.
+pub fn metadata_text(record: &Record, style: &Style) -> String {
+    let mut page = Page::new(style);
+    page.section("Session");
+    let session = conditions::session(record);
+    pairs(&mut page, session.iter().map(|(name, value)| (*name, value.as_str())));
+    for subject in &record.subjects {
+        page.section(&format!("Subject {}", subject.name));
+        let command = crate::escape::shell(&subject.command);
+        let parameters = subject.parameters.iter();
+        let command = std::iter::once(("command", command.as_str()));
+        pairs(
+            &mut page,
+            command.chain(parameters.map(|(name, value)| (name.as_str(), value.as_str()))),
+        );
+    }
+    page.section("Conditions");
+    write_conditions(&mut page, record);
+    if !record.machine.facts.is_empty() || !record.machine.unreadable.is_empty() {
+        page.section("Machine");
+        write_facts(&mut page, &record.machine);
+    }
+    let labels = Labels::of(&record.subjects);
+    notes_and_limits(&mut page, record, &labels);
+    page.finish()
+}

@@ -1,0 +1,296 @@
+//! A comparison in one sentence that a tired engineer cannot misread.
+
+use becalm_model::{Comparison, Direction, Metric, RatioInterval, Unit, Verdict, metric};
+
+use crate::quantity::{self, confidence, percent, percent_decimals, times};
+
+/// Below this ratio, "40 % faster" could mean two things, so the sentence says "takes 40 % less".
+const AMBIGUOUS_BELOW: f64 = 0.9;
+
+/// Everything that a sentence about one comparison needs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Claim<'a> {
+    pub(crate) baseline: &'a str,
+    pub(crate) candidate: &'a str,
+    pub(crate) metric: &'a Metric,
+    pub(crate) comparison: &'a Comparison,
+    /// The confidence asked for. It is the one to name: the correction for several looks and
+    /// comparisons makes it hold for all of them together.
+    pub(crate) confidence: f64,
+    pub(crate) margin: f64,
+    /// Whether both subjects are the same program.
+    pub(crate) aa: bool,
+}
+
+/// Says whether better and worse are called faster and slower.
+pub(crate) fn is_time(metric: &Metric) -> bool {
+    metric.direction == Direction::Lower
+        && match &metric.unit {
+            Unit::Second => true,
+            Unit::Named(name) => ["ns", "us", "µs", "ms", "s", "min"].contains(&name.as_str()),
+            Unit::Byte | Unit::Count => false,
+        }
+}
+
+/// Returns the verdict's word for this metric. Only time is faster or slower; memory that is
+/// "slower" would be misread.
+pub(crate) fn verdict_word(metric: &Metric, verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Faster if !is_time(metric) => "better",
+        Verdict::Slower if !is_time(metric) => "worse",
+        verdict => verdict.word(),
+    }
+}
+
+/// Says what the comparison found.
+pub(crate) fn verdict(claim: &Claim) -> String {
+    let Some(ratio) = claim.comparison.ratio else {
+        return format!(
+            "Inconclusive: no round has a value of {} for both {} and {}.",
+            claim.metric.name, claim.baseline, claim.candidate
+        );
+    };
+    if claim.aa {
+        return same_program(claim, &ratio);
+    }
+    match claim.comparison.verdict {
+        Verdict::Faster | Verdict::Slower => difference(claim, &ratio),
+        Verdict::Equivalent => equivalent(claim, &ratio),
+        Verdict::Inconclusive => inconclusive(claim, &ratio),
+    }
+}
+
+fn difference(claim: &Claim, ratio: &RatioInterval) -> String {
+    let Claim { baseline, candidate, metric, .. } = claim;
+    let interval = interval(claim, ratio);
+    let name = &metric.name;
+    let effect = size(ratio.estimate, percent_decimals(ratio));
+    let more = ratio.estimate > 1.0;
+    if !is_time(metric) {
+        let better = (metric.direction == Direction::Higher) == more;
+        let judged = if better { "better" } else { "worse" };
+        let sentence = if quantity::is_large(ratio.estimate) {
+            format!("the {name} of {candidate} is {} times that of {baseline}", times(ratio.estimate))
+        } else {
+            let which = if more { "higher" } else { "lower" };
+            format!("the {name} of {candidate} is {effect} {which} than that of {baseline}")
+        };
+        return format!("{candidate} is {judged}: {sentence} {interval}.");
+    }
+    let word = if more { "slower" } else { "faster" };
+    let on = on_metric(metric);
+    if !more && (1.0 / quantity::TIMES_FROM..AMBIGUOUS_BELOW).contains(&ratio.estimate) {
+        return format!(
+            "{candidate} is faster than {baseline}{on}: it takes {effect} less time {interval}."
+        );
+    }
+    format!("{candidate} is {effect} {word} than {baseline}{on} {interval}.")
+}
+
+fn equivalent(claim: &Claim, ratio: &RatioInterval) -> String {
+    let Claim { baseline, candidate, metric, margin, .. } = claim;
+    let on = on_metric(metric);
+    let interval = interval(claim, ratio);
+    let margin = percent(*margin);
+    if ratio.excludes_one() {
+        format!(
+            "{baseline} and {candidate} are equivalent{on}: {candidate} is {}, a real difference \
+             but inside the margin of {margin} {interval}.",
+            relation(metric, ratio.estimate, percent_decimals(ratio)),
+        )
+    } else {
+        format!(
+            "{baseline} and {candidate} are equivalent{on}: any difference is inside the margin \
+             of {margin} {interval}."
+        )
+    }
+}
+
+fn inconclusive(claim: &Claim, ratio: &RatioInterval) -> String {
+    let Claim { baseline, candidate, metric, .. } = claim;
+    let on = on_metric(metric);
+    if !ratio.high.is_finite() || ratio.low <= 0.0 {
+        return format!(
+            "Inconclusive: too few rounds to say anything about {baseline} and {candidate}{on}."
+        );
+    }
+    let decimals = percent_decimals(ratio);
+    format!(
+        "Inconclusive: {candidate} may be anything from {} to {} than {baseline}{on} {}.",
+        relation(metric, ratio.low, decimals),
+        relation(metric, ratio.high, decimals),
+        interval(claim, ratio),
+    )
+}
+
+fn same_program(claim: &Claim, ratio: &RatioInterval) -> String {
+    let interval = interval(claim, ratio);
+    let on = on_metric(claim.metric);
+    let margin = percent(claim.margin);
+    let found = quantity::ratio(ratio).change;
+    match claim.comparison.verdict {
+        Verdict::Faster | Verdict::Slower => format!(
+            "Warning: two identical programs differ by {found}{on} {interval}. Something on this \
+             machine favours one of them; a change of this size or less cannot be trusted here."
+        ),
+        Verdict::Equivalent if ratio.excludes_one() => format!(
+            "Warning: two identical programs differ by {found}{on} {interval}. That is inside the \
+             margin of {margin}, but something on this machine favours one of them."
+        ),
+        Verdict::Equivalent => format!(
+            "As it should be, two identical programs do not differ{on}: any difference is inside \
+             the margin of {margin} {interval}."
+        ),
+        Verdict::Inconclusive if ratio.high.is_finite() => format!(
+            "No difference between two identical programs was found{on}, but a change as small as \
+             the margin of {margin} could not be resolved either {interval}."
+        ),
+        Verdict::Inconclusive => {
+            format!("Too few rounds to say what this machine can resolve{on}.")
+        }
+    }
+}
+
+/// Writes `2.1 % slower`, `3.10 times slower`, `2.1 % higher`.
+fn relation(metric: &Metric, ratio: f64, decimals: usize) -> String {
+    let word = match (is_time(metric), ratio > 1.0) {
+        (true, true) => "slower",
+        (true, false) => "faster",
+        (false, true) => "higher",
+        (false, false) => "lower",
+    };
+    format!("{} {word}", size(ratio, decimals))
+}
+
+/// Writes the size of an effect without its direction.
+fn size(ratio: f64, decimals: usize) -> String {
+    if quantity::is_large(ratio) {
+        let factor = if ratio < 1.0 { 1.0 / ratio } else { ratio };
+        format!("{} times", times(factor))
+    } else {
+        quantity::signed_percent((ratio - 1.0).abs(), decimals).trim_start_matches('+').to_owned()
+    }
+}
+
+/// Wall time is what everybody means unless something else is said.
+fn on_metric(metric: &Metric) -> String {
+    if metric.name == metric::WALL_TIME { String::new() } else { format!(" on {}", metric.name) }
+}
+
+fn interval(claim: &Claim, ratio: &RatioInterval) -> String {
+    if is_exact(claim.metric, ratio) {
+        return "(exact)".to_owned();
+    }
+    format!("({} interval {})", confidence(claim.confidence), quantity::ratio(ratio).interval)
+}
+
+/// Says whether the ratio comes from values that repeat exactly.
+pub(crate) fn is_exact(metric: &Metric, ratio: &RatioInterval) -> bool {
+    #[expect(clippy::float_cmp, reason = "an interval without width is written by copying")]
+    let no_width = ratio.low == ratio.high;
+    metric.exact && no_width
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantity::NBSP;
+
+    fn say(metric: &Metric, verdict: Verdict, ratio: (f64, f64, f64), aa: bool) -> String {
+        let (low, estimate, high) = ratio;
+        let comparison = Comparison {
+            baseline: 0,
+            candidate: 1,
+            metric: 0,
+            primary: true,
+            ratio: Some(RatioInterval { estimate, low, high }),
+            verdict,
+            confidence: 0.95,
+            rounds: 30,
+            discarded_rounds: 0,
+            noise_floor: None,
+            rounds_needed: None,
+            notes: vec![],
+        };
+        super::verdict(&Claim {
+            baseline: "A",
+            candidate: "B",
+            metric,
+            comparison: &comparison,
+            confidence: 0.95,
+            margin: 0.01,
+            aa,
+        })
+        .replace(NBSP, " ")
+    }
+
+    fn wall() -> Metric {
+        Metric::lower("wall_time", Unit::Second)
+    }
+
+    #[test]
+    fn differences_say_which_and_how_much() {
+        assert_eq!(
+            say(&wall(), Verdict::Slower, (1.016, 1.021, 1.026), false),
+            "B is 2.1 % slower than A (95 % interval +1.6 % .. +2.6 %)."
+        );
+        assert_eq!(
+            say(&wall(), Verdict::Faster, (0.974, 0.979, 0.984), false),
+            "B is 2.1 % faster than A (95 % interval -2.6 % .. -1.6 %)."
+        );
+        assert_eq!(
+            say(&wall(), Verdict::Slower, (2.9, 3.1, 3.3), false),
+            "B is 3.10 times slower than A (95 % interval 2.90 .. 3.30 times)."
+        );
+        assert_eq!(
+            say(&wall(), Verdict::Faster, (0.3, 0.32, 0.34), false),
+            "B is 3.12 times faster than A (95 % interval 0.300 .. 0.340 times)."
+        );
+    }
+
+    #[test]
+    fn a_large_gain_is_told_as_less_time() {
+        assert_eq!(
+            say(&wall(), Verdict::Faster, (0.58, 0.6, 0.62), false),
+            "B is faster than A: it takes 40.0 % less time (95 % interval -42.0 % .. -38.0 %)."
+        );
+    }
+
+    #[test]
+    fn other_metrics_are_higher_or_lower_and_judged_by_their_direction() {
+        let rate = Metric { direction: Direction::Higher, ..Metric::lower("rate", Unit::Count) };
+        assert_eq!(
+            say(&rate, Verdict::Faster, (1.016, 1.021, 1.026), false),
+            "B is better: the rate of B is 2.1 % higher than that of A (95 % interval +1.6 % .. +2.6 %)."
+        );
+        let memory = Metric::lower("max_rss", Unit::Byte);
+        assert_eq!(
+            say(&memory, Verdict::Slower, (3.9, 4.0, 4.1), false),
+            "B is worse: the max_rss of B is 4.00 times that of A (95 % interval 3.90 .. 4.10 times)."
+        );
+    }
+
+    #[test]
+    fn no_difference_is_told_apart_from_not_knowing() {
+        assert_eq!(
+            say(&wall(), Verdict::Equivalent, (0.998, 1.001, 1.004), false),
+            "A and B are equivalent: any difference is inside the margin of 1 % (95 % interval -0.20 % .. +0.40 %)."
+        );
+        assert_eq!(
+            say(&wall(), Verdict::Equivalent, (1.001, 1.003, 1.005), false),
+            "A and B are equivalent: B is 0.30 % slower, a real difference but inside the margin of 1 % (95 % interval +0.10 % .. +0.50 %)."
+        );
+        assert_eq!(
+            say(&wall(), Verdict::Inconclusive, (0.994, 1.006, 1.018), false),
+            "Inconclusive: B may be anything from 0.6 % faster to 1.8 % slower than A (95 % interval -0.6 % .. +1.8 %)."
+        );
+    }
+
+    #[test]
+    fn a_difference_of_a_program_with_itself_is_a_warning() {
+        let text = say(&wall(), Verdict::Slower, (1.016, 1.021, 1.026), true);
+        assert!(text.starts_with("Warning: two identical programs differ by +2.1 %"), "{text}");
+        let text = say(&wall(), Verdict::Equivalent, (0.998, 1.001, 1.004), true);
+        assert!(text.starts_with("As it should be, two identical"), "{text}");
+    }
+}

@@ -1,0 +1,156 @@
+//! The run-sequence plot in text: values over time, which shows drift, steps and warm-up.
+
+use std::fmt::Write as _;
+
+use becalm_model::Unit;
+
+use crate::axis::Axis;
+use crate::quantity::{NBSP, Scale};
+use crate::style::{Role, Style};
+use crate::width::{columns, pad_left};
+
+/// One run on the plot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Point {
+    pub(crate) value: f64,
+    pub(crate) kind: PointKind,
+}
+
+/// What the reader has to know about a run when looking at its value. In order of what wins when
+/// two runs fall on the same place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum PointKind {
+    /// Belongs to a warm-up round.
+    Warmup,
+    /// Nothing unusual.
+    Plain,
+    /// Labelled by the evidence.
+    Disturbed,
+    /// Cut off by the time limit: the value is a lower bound.
+    Censored,
+}
+
+const ROWS: usize = 9;
+
+/// Draws one subject's runs from left to right in time order.
+pub(crate) fn sequence(points: &[Point], unit: &Unit, style: &Style) -> String {
+    let values: Vec<f64> = points.iter().map(|point| point.value).collect();
+    let Some(axis) = Axis::without_far_values(&[&values]) else { return String::new() };
+    let scale = Scale::of(unit, [axis.low, axis.high], style.unicode);
+    let (top, bottom) = (with_unit(&scale, axis.high), with_unit(&scale, axis.low));
+    let margin = columns(&top).max(columns(&bottom));
+    let room = style.width.saturating_sub(margin + 4).max(8);
+    let n_columns = points.len().min(room);
+
+    let mut grid: Vec<Vec<Option<PointKind>>> = vec![vec![None; n_columns]; ROWS];
+    for (index, point) in points.iter().enumerate() {
+        let column = index * n_columns / points.len();
+        // A value beyond a cut axis stays on the plot, at its edge.
+        let value = point.value.clamp(axis.low, axis.high);
+        let Some(row) = axis.cell(value, ROWS) else { continue };
+        let cell = &mut grid[ROWS - 1 - row][column];
+        *cell = (*cell).max(Some(point.kind));
+    }
+    let mut out = String::new();
+    for (index, row) in grid.iter().enumerate() {
+        let label = match index {
+            0 => &top,
+            i if i + 1 == ROWS => &bottom,
+            _ => "",
+        };
+        let line: String = row.iter().map(|&cell| mark(cell, style)).collect();
+        let bar = style.pick('│', '|');
+        let _ = writeln!(out, "  {} {bar}{}", pad_left(label, margin), line.trim_end());
+    }
+    let _ = writeln!(out, "  {}  {}", " ".repeat(margin), run_numbers(points.len(), n_columns));
+    let _ = writeln!(
+        out,
+        "  {}  {}",
+        " ".repeat(margin),
+        style.paint(Role::Hint, &legend(points, style))
+    );
+    let beyond = axis.beyond(&values);
+    if beyond != (0, 0) {
+        let farthest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let note = format!(
+            "({} beyond the edge of the plot; the largest is {})",
+            beyond.0 + beyond.1,
+            with_unit(&scale, farthest)
+        );
+        let _ = writeln!(out, "  {}  {}", " ".repeat(margin), style.paint(Role::Hint, &note));
+    }
+    out
+}
+
+fn with_unit(scale: &Scale, value: f64) -> String {
+    scale.with_unit(value).replace(NBSP, " ")
+}
+
+fn mark(cell: Option<PointKind>, style: &Style) -> char {
+    match cell {
+        None => ' ',
+        Some(PointKind::Warmup) => style.pick('○', 'w'),
+        Some(PointKind::Plain) => style.pick('•', 'o'),
+        Some(PointKind::Disturbed) => style.pick('×', 'x'),
+        Some(PointKind::Censored) => style.pick('▲', '^'),
+    }
+}
+
+fn legend(points: &[Point], style: &Style) -> String {
+    let words = [
+        (PointKind::Plain, "run"),
+        (PointKind::Warmup, "warm-up"),
+        (PointKind::Disturbed, "disturbed"),
+        (PointKind::Censored, "cut off (at least)"),
+    ];
+    let parts: Vec<String> = words
+        .into_iter()
+        .filter(|(kind, _)| points.iter().any(|point| point.kind == *kind))
+        .map(|(kind, word)| format!("{} {word}", mark(Some(kind), style)))
+        .collect();
+    parts.join(", ")
+}
+
+fn run_numbers(n_points: usize, n_columns: usize) -> String {
+    let last = n_points.to_string();
+    if n_columns > last.len() + 2 {
+        format!("1{}{last}", " ".repeat(n_columns - last.len() - 1))
+    } else {
+        format!("runs 1 to {last}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points() -> Vec<Point> {
+        (0..48_u32)
+            .map(|i| Point {
+                value: 0.032 + f64::from(i * 7 % 5) * 1e-4 + f64::from(i) * 1e-5,
+                kind: match i {
+                    0..3 => PointKind::Warmup,
+                    20 => PointKind::Disturbed,
+                    _ => PointKind::Plain,
+                },
+            })
+            .collect()
+    }
+
+    #[test]
+    fn time_goes_from_left_to_right() {
+        insta::assert_snapshot!(sequence(
+            &points(),
+            &Unit::Second,
+            &Style { width: 70, colour: false, unicode: true }
+        ));
+    }
+
+    #[test]
+    fn more_runs_than_columns_still_fit() {
+        let many: Vec<Point> = points().repeat(20);
+        let text = sequence(&many, &Unit::Second, &Style { width: 40, ..Style::PLAIN });
+        assert!(text.lines().all(|line| columns(line) <= 40), "{text}");
+        assert!(text.is_ascii());
+    }
+}

@@ -1,0 +1,112 @@
+//! Which parts of a record are shown: the metrics, the comparisons and their order.
+
+use becalm_model::{Comparison, Metric, Record, Run, metric};
+use becalm_stats::{Sample, Summary};
+
+use crate::strip::Median;
+
+/// A metric that a record does not have, for indices that point nowhere.
+pub(crate) fn metric_at(record: &Record, index: usize) -> Metric {
+    record.metrics.get(index).cloned().unwrap_or_else(|| {
+        Metric::lower(&format!("metric {index}"), becalm_model::Unit::Count)
+    })
+}
+
+/// Returns the metric that distributions are drawn for: the one that decides, else the wall time,
+/// else the first.
+pub(crate) fn headline_metric(record: &Record) -> Option<usize> {
+    let deciding = record.comparisons.iter().find(|c| c.primary).map(|c| c.metric);
+    deciding
+        .filter(|&index| index < record.metrics.len())
+        .or_else(|| record.metric_index(metric::WALL_TIME))
+        .or(if record.metrics.is_empty() { None } else { Some(0) })
+}
+
+/// Returns the metrics that are shown in full: the headline metric and those that the user asked
+/// for by name.
+pub(crate) fn full_metrics(record: &Record) -> Vec<usize> {
+    let always: Vec<String> = Metric::always().into_iter().map(|metric| metric.name).collect();
+    let headline = headline_metric(record);
+    let asked = (0..record.metrics.len())
+        .filter(|&index| !always.contains(&record.metrics[index].name) && Some(index) != headline);
+    headline.into_iter().chain(asked).collect()
+}
+
+/// Returns the comparisons on the metrics that decide, then on wall and CPU time. The others stay
+/// in the record, where `--json` shows them.
+pub(crate) fn comparisons(record: &Record) -> Vec<&Comparison> {
+    let rank = |comparison: &Comparison| {
+        let name = record.metrics.get(comparison.metric).map(|metric| metric.name.as_str());
+        match name {
+            _ if comparison.primary => Some(0),
+            Some(metric::WALL_TIME) => Some(1),
+            Some(metric::CPU_TIME) => Some(2),
+            _ => None,
+        }
+    };
+    let mut shown: Vec<(usize, &Comparison)> = record
+        .comparisons
+        .iter()
+        .filter_map(|comparison| rank(comparison).map(|rank| (rank, comparison)))
+        .collect();
+    shown.sort_by_key(|&(rank, comparison)| (rank, comparison.metric));
+    shown.into_iter().map(|(_, comparison)| comparison).collect()
+}
+
+/// Returns the comparisons on one metric, best candidate first.
+pub(crate) fn ranked<'a>(record: &Record, comparisons: &[&'a Comparison]) -> Vec<&'a Comparison> {
+    let mut ranked = comparisons.to_vec();
+    ranked.sort_by(|a, b| {
+        let key = |comparison: &Comparison| {
+            let ratio = comparison.ratio.map_or(f64::INFINITY, |ratio| ratio.estimate);
+            match metric_at(record, comparison.metric).direction {
+                becalm_model::Direction::Lower => ratio,
+                becalm_model::Direction::Higher => 1.0 / ratio,
+            }
+        };
+        key(a).total_cmp(&key(b))
+    });
+    ranked
+}
+
+/// Returns the valid sample of one metric of one subject, if it has a value at all.
+pub(crate) fn sample(record: &Record, subject: usize, metric: usize) -> Option<Sample> {
+    Sample::new(record.values(subject, metric)).ok()
+}
+
+/// Summarises a sample at the confidence of the record.
+pub(crate) fn summary(record: &Record, sample: &Sample) -> Summary {
+    Summary::of(sample, confidence(record))
+}
+
+/// Returns the confidence of the record; a file from elsewhere may hold one that is no share.
+pub(crate) fn confidence(record: &Record) -> f64 {
+    if record.confidence > 0.0 && record.confidence < 1.0 { record.confidence } else { 0.95 }
+}
+
+/// Returns the median of a summary in the form that plots draw.
+pub(crate) fn median(summary: &Summary) -> Median {
+    Median {
+        value: summary.median,
+        interval: summary.median_interval.map(|interval| (interval.low, interval.high)),
+    }
+}
+
+/// Returns the measured runs of one subject with their index in the record, in time order.
+pub(crate) fn indexed_runs(record: &Record, subject: usize) -> impl Iterator<Item = (usize, &Run)> {
+    record.runs.iter().enumerate().filter(move |(_, run)| run.subject == subject)
+}
+
+/// Returns about how many seconds one round takes, rest included.
+pub(crate) fn seconds_per_round(record: &Record) -> Option<f64> {
+    let measured = || record.runs.iter().filter(|run| !run.warmup);
+    let first = measured().map(|run| run.started).fold(f64::INFINITY, f64::min);
+    let last = measured().map(|run| run.started).fold(f64::NEG_INFINITY, f64::max);
+    let n_runs = measured().count();
+    if n_runs < 2 || record.subjects.is_empty() {
+        return None;
+    }
+    let per_run = (last - first) / (n_runs - 1) as f64;
+    let seconds = per_run * record.subjects.len() as f64;
+    (seconds > 0.0 && seconds.is_finite()).then_some(seconds)
+}

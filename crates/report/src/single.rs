@@ -1,0 +1,176 @@
+//! The output of `becalm run`: one subject at a time, with its whole distribution.
+
+use becalm_model::Record;
+
+use crate::checks;
+use crate::comparison::{legend, notes_and_limits, strip_plot};
+use crate::conditions;
+use crate::disturbed::{self, DisturbedRun};
+use crate::estimate;
+use crate::facts::pairs;
+use crate::histogram::histogram;
+use crate::labels::Labels;
+use crate::outcomes;
+use crate::page::Page;
+use crate::quantity::{Scale, count};
+use crate::shown;
+use crate::style::{Role, Style};
+
+/// Bins of the histogram that stands in a longer report.
+const BINS: usize = 12;
+
+/// Draws the estimate of each subject, its distribution, what the order of its runs gives away,
+/// and under which conditions it was measured.
+pub fn run_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> String {
+    let labels = Labels::of(&record.subjects);
+    let mut page = Page::new(style);
+    if record.subjects.is_empty() {
+        page.say("Nothing was measured.");
+    }
+    for subject in 0..record.subjects.len() {
+        page.gap();
+        estimates(&mut page, record, &labels, subject, Some(BINS));
+        page.gap();
+        page.say(&format!("Runs: {}.", disturbed::summary(record, disturbed, Some(subject))));
+    }
+    if record.subjects.len() > 1
+        && let Some(metric) = shown::headline_metric(record)
+    {
+        page.section(&format!("All subjects, {}", shown::metric_at(record, metric).name));
+        page.drawn(&strip_plot(record, &labels, metric, style));
+        page.say_as(
+            Role::Hint,
+            "These subjects were not compared: use `becalm compare` for a verdict.",
+        );
+    }
+    if let Some(remark) = outcomes::remark(record) {
+        page.gap();
+        page.say_as(Role::Warning, &remark);
+    }
+    page.section("Conditions");
+    write_conditions(&mut page, record);
+    notes_and_limits(&mut page, record, &labels);
+    page.finish()
+}
+
+/// Draws the statistics alone: what `becalm stats` says.
+pub fn stats_text(record: &Record, style: &Style) -> String {
+    let labels = Labels::of(&record.subjects);
+    let mut page = Page::new(style);
+    for subject in 0..record.subjects.len() {
+        page.gap();
+        estimates(&mut page, record, &labels, subject, None);
+    }
+    if record.subjects.is_empty() {
+        page.say("Nothing was measured.");
+    }
+    page.finish()
+}
+
+pub(crate) fn write_conditions(page: &mut Page, record: &Record) {
+    let rows = conditions::rows(&record.conditions);
+    pairs(page, rows.iter().map(|(name, value)| (*name, value.as_str())));
+}
+
+/// Draws everything about one subject; with `bins` also its plots.
+fn estimates(
+    page: &mut Page,
+    record: &Record,
+    labels: &Labels,
+    subject: usize,
+    bins: Option<usize>,
+) {
+    let style = *page.style;
+    let metrics = shown::full_metrics(record);
+    let mut measured = false;
+    for (index, &metric) in metrics.iter().enumerate() {
+        let Some(sample) = shown::sample(record, subject, metric) else { continue };
+        measured = true;
+        let description = shown::metric_at(record, metric);
+        let summary = shown::summary(record, &sample);
+        let scale = Scale::of(&description.unit, [summary.median], style.unicode);
+        if index > 0 {
+            page.gap();
+        }
+        page.say_as(
+            Role::Heading,
+            &format!(
+                "{}, {}: median {}, {}",
+                labels.get(subject),
+                description.name,
+                estimate::headline(&summary, &scale, shown::confidence(record)),
+                count(summary.n, "run"),
+            ),
+        );
+        if index == 0 && labels.are_letters {
+            legend_of(page, record, subject);
+        }
+        page.gap();
+        page.table(&estimate::statistics(&summary, &scale, shown::confidence(record)));
+        if let Some(bins) = bins {
+            page.gap();
+            page.drawn(&histogram(&sample, &description.unit, bins, &style));
+            page.gap();
+            page.drawn(&one_strip(record, labels, subject, metric, &style));
+        }
+        page.gap();
+        for finding in checks::findings(&sample, &scale) {
+            if finding.is_warning {
+                page.say_as(Role::Warning, &finding.text);
+            } else {
+                page.say(&finding.text);
+            }
+        }
+    }
+    if !measured {
+        page.say_as(Role::Heading, &format!("{}: no value was measured.", labels.get(subject)));
+        return;
+    }
+    let others = estimate::other_metrics(record, subject, &metrics, style.unicode);
+    if !others.is_empty() {
+        page.gap();
+        page.table(&others);
+    }
+}
+
+fn legend_of(page: &mut Page, record: &Record, subject: usize) {
+    if let Some(subject) = record.subjects.get(subject) {
+        page.indented(&crate::labels::description(subject));
+    }
+}
+
+fn one_strip(
+    record: &Record,
+    labels: &Labels,
+    subject: usize,
+    metric: usize,
+    style: &Style,
+) -> String {
+    let Some(sample) = shown::sample(record, subject, metric) else { return String::new() };
+    let summary = shown::summary(record, &sample);
+    let strip = crate::strip::Strip {
+        label: labels.get(subject),
+        values: sample.values(),
+        median: Some(shown::median(&summary)),
+    };
+    crate::strip::strips(&[strip], &shown::metric_at(record, metric).unit, style)
+}
+
+/// Draws the histograms alone: what `becalm hist` says. Every subject has its own bins.
+pub fn hist_text(record: &Record, max_bins: usize, style: &Style) -> String {
+    let labels = Labels::of(&record.subjects);
+    let mut page = Page::new(style);
+    for metric in shown::full_metrics(record) {
+        let description = shown::metric_at(record, metric);
+        for subject in 0..record.subjects.len() {
+            let Some(sample) = shown::sample(record, subject, metric) else { continue };
+            page.section(&format!("{}, {}", labels.get(subject), description.name));
+            page.drawn(&histogram(&sample, &description.unit, max_bins, style));
+        }
+    }
+    if labels.are_letters {
+        page.gap();
+        legend(&mut page, record, &labels);
+    }
+    page.finish()
+}

@@ -1,0 +1,305 @@
+//! One table value for text, Markdown and HTML.
+
+use std::fmt::Write as _;
+
+use crate::escape;
+use crate::quantity::NBSP;
+use crate::style::{Role, Style};
+use crate::width::{columns, pad_left, pad_right, printable, shorten, wrap};
+
+/// On which side of its column a text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Align {
+    /// Names and words.
+    Left,
+    /// Numbers, so that their decimals line up.
+    Right,
+}
+
+/// One cell: a text and what it means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    text: String,
+    role: Option<Role>,
+}
+
+impl Cell {
+    /// Makes a cell that is drawn in the colour of `role`.
+    pub fn of(role: Role, text: impl Into<String>) -> Self {
+        Self { text: text.into(), role: Some(role) }
+    }
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), role: None }
+    }
+}
+
+/// Rows of cells under titled columns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Table {
+    titles: Vec<(String, Align)>,
+    rows: Vec<Vec<Cell>>,
+}
+
+/// Space between two columns.
+const GAP: usize = 2;
+/// A first column narrower than this says nothing any more; the table is then stacked.
+const NARROWEST_NAME: usize = 8;
+
+impl Table {
+    /// Makes a table without rows. A table whose titles are all empty is drawn without a head.
+    pub fn new<T: Into<String>>(titles: impl IntoIterator<Item = (T, Align)>) -> Self {
+        let titles = titles.into_iter().map(|(title, align)| (title.into(), align)).collect();
+        Self { titles, rows: Vec::new() }
+    }
+
+    /// Adds a row. Missing cells are empty; cells beyond the last column are dropped.
+    pub fn push(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        let mut row: Vec<Cell> = cells.into_iter().take(self.titles.len()).collect();
+        row.resize_with(self.titles.len(), || Cell::from(""));
+        self.rows.push(row);
+    }
+
+    /// Says whether the table has no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Draws the table for a terminal, each line indented by two columns.
+    ///
+    /// When it is too wide the first column, which holds names, is cut; when that is not enough
+    /// the table is stacked: one `title: value` line per cell.
+    pub fn text(&self, style: &Style) -> String {
+        let show = |text: &str| printable(&text.replace(NBSP, " "));
+        let rows: Vec<Vec<Cell>> = self
+            .rows
+            .iter()
+            .map(|row| {
+                row.iter().map(|cell| Cell { text: show(&cell.text), role: cell.role }).collect()
+            })
+            .collect();
+        let titles: Vec<(String, Align)> =
+            self.titles.iter().map(|(title, align)| (show(title), *align)).collect();
+        let mut widths: Vec<usize> = titles.iter().map(|(title, _)| columns(title)).collect();
+        for row in &rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(columns(&cell.text));
+            }
+        }
+        let total: usize = widths.iter().map(|width| width + GAP).sum();
+        if let Some(excess) = total.checked_sub(style.width + 1) {
+            let excess = excess + 1;
+            let Some(first) = widths.first_mut() else { return String::new() };
+            if first.saturating_sub(excess) < NARROWEST_NAME {
+                return stacked(&titles, &rows, style);
+            }
+            *first -= excess;
+        }
+        let mut out = String::new();
+        if titles.iter().any(|(title, _)| !title.is_empty()) {
+            let cells: Vec<Cell> =
+                titles.iter().map(|(title, _)| Cell::of(Role::Hint, title.as_str())).collect();
+            line(&mut out, &cells, &titles, &widths, style);
+        }
+        for row in &rows {
+            line(&mut out, row, &titles, &widths, style);
+        }
+        out
+    }
+
+    /// Writes the table as GitHub-flavoured Markdown.
+    pub fn markdown(&self) -> String {
+        let mut out = String::new();
+        let plain = |text: &str| escape::markdown(&text.replace(NBSP, " "));
+        for (title, _) in &self.titles {
+            let _ = write!(out, "| {} ", plain(title));
+        }
+        out.push_str("|\n");
+        for (_, align) in &self.titles {
+            out.push_str(match align {
+                Align::Left => "| :-- ",
+                Align::Right => "| --: ",
+            });
+        }
+        out.push_str("|\n");
+        for row in &self.rows {
+            for cell in row {
+                let text = plain(&cell.text);
+                match cell.role {
+                    Some(Role::Faster | Role::Slower | Role::Equivalent | Role::Inconclusive)
+                        if !text.is_empty() =>
+                    {
+                        let _ = write!(out, "| **{text}** ");
+                    }
+                    _ => {
+                        let _ = write!(out, "| {text} ");
+                    }
+                }
+            }
+            out.push_str("|\n");
+        }
+        out
+    }
+
+    /// Writes the table as HTML, inside an element that scrolls sideways on a narrow screen.
+    pub fn html(&self) -> String {
+        let mut out = String::from("<div class=\"scroll\"><table>\n");
+        if self.titles.iter().any(|(title, _)| !title.is_empty()) {
+            out.push_str("<thead><tr>");
+            for (title, align) in &self.titles {
+                let _ = write!(
+                    out,
+                    "<th scope=\"col\"{}>{}</th>",
+                    align_class(*align),
+                    escape::html(title)
+                );
+            }
+            out.push_str("</tr></thead>\n");
+        }
+        out.push_str("<tbody>\n");
+        for row in &self.rows {
+            out.push_str("<tr>");
+            for (index, (cell, (_, align))) in row.iter().zip(&self.titles).enumerate() {
+                let text = escape::html(&cell.text);
+                let inner = match cell.role {
+                    Some(role) => format!("<span class=\"{}\">{text}</span>", role.class()),
+                    None => text,
+                };
+                // The first cell names its row, which is what a screen reader repeats.
+                let _ = if index == 0 {
+                    write!(out, "<th scope=\"row\"{}>{inner}</th>", align_class(*align))
+                } else {
+                    write!(out, "<td{}>{inner}</td>", align_class(*align))
+                };
+            }
+            out.push_str("</tr>\n");
+        }
+        out.push_str("</tbody></table></div>\n");
+        out
+    }
+}
+
+fn align_class(align: Align) -> &'static str {
+    match align {
+        Align::Left => "",
+        Align::Right => " class=\"number\"",
+    }
+}
+
+fn line(
+    out: &mut String,
+    cells: &[Cell],
+    titles: &[(String, Align)],
+    widths: &[usize],
+    style: &Style,
+) {
+    let mut text = String::new();
+    for (index, ((cell, (_, align)), &width)) in cells.iter().zip(titles).zip(widths).enumerate() {
+        text.push_str(&" ".repeat(GAP));
+        let short = shorten(&cell.text, width, style.unicode);
+        let padded = match align {
+            Align::Left if index + 1 == cells.len() => short,
+            Align::Left => pad_right(&short, width),
+            Align::Right => pad_left(&short, width),
+        };
+        text.push_str(&match cell.role {
+            Some(role) => paint_inside(role, &padded, style),
+            None => padded,
+        });
+    }
+    out.push_str(text.trim_end());
+    out.push('\n');
+}
+
+/// Paints the word but not the spaces around it, so that trailing ones can still be removed.
+fn paint_inside(role: Role, padded: &str, style: &Style) -> String {
+    let word = padded.trim();
+    if word.is_empty() {
+        return padded.to_owned();
+    }
+    let lead = padded.len() - padded.trim_start().len();
+    let (before, rest) = padded.split_at(lead);
+    let after = &rest[word.len()..];
+    format!("{before}{}{after}", style.paint(role, word))
+}
+
+fn stacked(titles: &[(String, Align)], rows: &[Vec<Cell>], style: &Style) -> String {
+    let mut out = String::new();
+    for row in rows {
+        for (index, (cell, (title, _))) in row.iter().zip(titles).enumerate() {
+            if cell.text.is_empty() {
+                continue;
+            }
+            let text =
+                if title.is_empty() { cell.text.clone() } else { format!("{title}: {}", cell.text) };
+            let indent = if index == 0 { 2 } else { 4 };
+            for part in wrap(&text, style.width.saturating_sub(indent).max(8)) {
+                let _ = writeln!(out, "{}{part}", " ".repeat(indent));
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Table {
+        let mut table = Table::new([
+            ("subject", Align::Left),
+            ("median", Align::Right),
+            ("verdict", Align::Left),
+        ]);
+        table.push(["A".into(), "32.01 ms".into(), "".into()]);
+        table.push(["速い|<b>".into(), "9.5 ms".into(), Cell::of(Role::Slower, "slower")]);
+        table
+    }
+
+    #[test]
+    fn columns_line_up_whatever_the_names_are() {
+        insta::assert_snapshot!(example().text(&Style::PLAIN), @r"
+          subject     median  verdict
+          A         32.01 ms
+          速い|<b>    9.5 ms  slower
+        ");
+    }
+
+    #[test]
+    fn a_table_too_wide_for_the_terminal_is_stacked() {
+        let narrow = Style { width: 20, ..Style::PLAIN };
+        insta::assert_snapshot!(example().text(&narrow), @r"
+          subject: A
+            median: 32.01 ms
+          subject: 速い|<b>
+            median: 9.5 ms
+            verdict: slower
+        ");
+    }
+
+    #[test]
+    fn a_long_name_is_cut_before_the_table_is_stacked() {
+        let mut table = Table::new([("subject", Align::Left), ("median", Align::Right)]);
+        table.push(["a very long name of a subject".into(), "32.01 ms".into()]);
+        let text = table.text(&Style { width: 30, ..Style::PLAIN });
+        assert_eq!(text.lines().map(columns).max(), Some(30), "{text}");
+    }
+
+    #[test]
+    fn markdown_keeps_its_cells_whatever_the_names_are() {
+        insta::assert_snapshot!(example().markdown(), @r"
+        | subject | median | verdict |
+        | :-- | --: | :-- |
+        | A | 32.01 ms |  |
+        | 速い\|&lt;b&gt; | 9.5 ms | **slower** |
+        ");
+    }
+
+    #[test]
+    fn html_escapes_every_cell() {
+        let html = example().html();
+        assert!(html.contains("速い|&lt;b&gt;") && !html.contains("<b>"), "{html}");
+    }
+}

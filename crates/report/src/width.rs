@@ -1,0 +1,146 @@
+//! How many terminal columns a text takes, and text made safe for a terminal.
+//!
+//! Names and commands come from users, so they may hold wide characters, combining marks or even
+//! escape sequences. The tables of the Unicode standard are long; these ranges cover what terminals
+//! agree on, and a miss only shifts one column.
+
+/// Returns how many columns `text` takes, without control characters.
+pub(crate) fn columns(text: &str) -> usize {
+    text.chars().map(char_columns).sum()
+}
+
+fn char_columns(c: char) -> usize {
+    match u32::from(c) {
+        // Control characters, combining marks, joiners, variation selectors.
+        0..0x20
+        | 0x7f..0xa0
+        | 0x300..=0x36f
+        | 0x483..=0x489
+        | 0x591..=0x5bd
+        | 0x610..=0x61a
+        | 0x64b..=0x65f
+        | 0x1ab0..=0x1aff
+        | 0x1dc0..=0x1dff
+        | 0x200b..=0x200f
+        | 0x202a..=0x202e
+        | 0x2060..=0x2069
+        | 0x20d0..=0x20ff
+        | 0xfe00..=0xfe0f
+        | 0xfe20..=0xfe2f
+        | 0xfeff
+        | 0xe0100..=0xe01ef => 0,
+        // East Asian wide and fullwidth, and emoji.
+        0x1100..=0x115f
+        | 0x2e80..=0x303e
+        | 0x3041..=0xa4cf
+        | 0xa960..=0xa97f
+        | 0xac00..=0xd7a3
+        | 0xf900..=0xfaff
+        | 0xfe30..=0xfe6f
+        | 0xff00..=0xff60
+        | 0xffe0..=0xffe6
+        | 0x1f300..=0x1f64f
+        | 0x1f680..=0x1f6ff
+        | 0x1f900..=0x1f9ff
+        | 0x20000..=0x3fffd => 2,
+        _ => 1,
+    }
+}
+
+/// Replaces what could move the cursor, change colours or reverse the reading order, so that a
+/// name can neither break a table nor fake a verdict.
+pub(crate) fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match u32::from(c) {
+            0x09 | 0x0a | 0x0d => out.push(' '),
+            0..0x20 | 0x7f..0xa0 | 0x202a..=0x202e | 0x2066..=0x2069 => out.push('?'),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// Cuts `text` to at most `width` columns; what was cut is marked.
+pub(crate) fn shorten(text: &str, width: usize, unicode: bool) -> String {
+    if columns(text) <= width {
+        return text.to_owned();
+    }
+    let mark = if unicode { "\u{2026}" } else { "~" };
+    let mut out = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        if used + char_columns(c) + 1 > width {
+            break;
+        }
+        used += char_columns(c);
+        out.push(c);
+    }
+    if width > 0 {
+        out.push_str(mark);
+    }
+    out
+}
+
+/// Fills `text` with spaces on the right up to `width` columns.
+pub(crate) fn pad_right(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
+}
+
+/// Fills `text` with spaces on the left up to `width` columns.
+pub(crate) fn pad_left(text: &str, width: usize) -> String {
+    format!("{}{text}", " ".repeat(width.saturating_sub(columns(text))))
+}
+
+/// Breaks `text` into lines of at most `width` columns between words. A number stays with its
+/// unit when they are joined by a no-break space, which is written as a plain one.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split([' ', '\n', '\t']).filter(|word| !word.is_empty()) {
+        if !line.is_empty() && columns(&line) + 1 + columns(word) > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    if !line.is_empty() {
+        lines.push(line);
+    }
+    for line in &mut lines {
+        *line = line.replace('\u{a0}', " ");
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_characters_take_two_columns_and_combining_marks_none() {
+        assert_eq!(columns("abc"), 3);
+        assert_eq!(columns("速い"), 4);
+        assert_eq!(columns("e\u{301}"), 1);
+    }
+
+    #[test]
+    fn a_name_cannot_send_escape_sequences() {
+        assert_eq!(printable("a\u{1b}[31mb\nc"), "a?[31mb c");
+    }
+
+    #[test]
+    fn shortened_text_fits_and_says_so() {
+        assert_eq!(shorten("abcdef", 4, false), "abc~");
+        assert_eq!(shorten("速い速い", 4, true), "速…");
+        assert_eq!(shorten("abc", 3, true), "abc");
+        assert_eq!(shorten("abc", 0, true), "");
+    }
+
+    #[test]
+    fn a_number_is_not_torn_from_its_unit() {
+        assert_eq!(wrap("takes 2.1\u{a0}% more", 10), ["takes", "2.1 % more"]);
+    }
+}
