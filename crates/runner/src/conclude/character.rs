@@ -1,0 +1,53 @@
+//! What kind of program a subject is, by its own runs.
+
+use becalm_model::{Record, Run, metric};
+use becalm_stats::{Sample, center};
+
+/// What the runs of one subject show about it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Character {
+    /// Nearly all its CPU time is that of its main thread, children included.
+    pub single_threaded: bool,
+    /// It computed nearly all the time that it was not kept from a CPU.
+    pub cpu_bound: bool,
+    /// Median wall time in seconds.
+    pub wall: f64,
+}
+
+/// Smallest share of the CPU time that the main thread has in a single-threaded program. The rest
+/// leaves room for the program loader, which runs before the accounting of the new image.
+const MAIN_THREAD_SHARE: f64 = 0.95;
+
+/// Largest share of its time that a computing program spends neither running nor ready to run.
+const WAITING_SHARE: f64 = 0.10;
+
+/// Without the kernel's per-thread figures: CPU time over wall time of one computing thread.
+const ONE_THREAD: std::ops::RangeInclusive<f64> = 0.90..=1.02;
+
+/// Returns what `runs`, all of one subject, show about it; `None` when there is nothing to go by.
+pub fn character(record: &Record, runs: &[&Run]) -> Option<Character> {
+    let wall_index = record.metric_index(metric::WALL_TIME)?;
+    let cpu_index = record.metric_index(metric::CPU_TIME)?;
+    let of = |value: &dyn Fn(&Run, f64, f64) -> Option<f64>| {
+        let values = runs
+            .iter()
+            .filter(|run| !run.is_censored())
+            .filter_map(|run| value(run, run.value(wall_index)?, run.value(cpu_index)?))
+            .collect();
+        Sample::new(values).ok().map(|sample| center::median(&sample))
+    };
+    let wall = of(&|_, wall, _| Some(wall))?;
+    let usage = of(&|_, wall, cpu| (wall > 0.0).then(|| cpu / wall))?;
+    let main_share =
+        of(&|run, _, cpu| run.evidence.main_thread_time.filter(|_| cpu > 0.0).map(|t| t / cpu));
+    let waiting = of(&|run, wall, cpu| {
+        let kept_away = run.evidence.run_delay? + run.evidence.steal.unwrap_or(0.0).min(wall);
+        (wall > 0.0).then(|| ((wall - cpu - kept_away) / wall).max(0.0))
+    });
+    Some(Character {
+        single_threaded: main_share
+            .map_or(ONE_THREAD.contains(&usage), |share| share >= MAIN_THREAD_SHARE),
+        cpu_bound: waiting.map_or(ONE_THREAD.contains(&usage), |share| share <= WAITING_SHARE),
+        wall,
+    })
+}

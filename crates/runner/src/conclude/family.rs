@@ -1,0 +1,209 @@
+//! All comparisons of a record, with the correction for their number.
+
+use becalm_model::{Comparison, Metric, RatioInterval, Record, Unit, Verdict, metric};
+use becalm_stats::decide::paired::{self, Estimate};
+
+use super::pairs::{Pairs, pairs};
+use super::primary::primary_metrics;
+use super::shape::Shape;
+use super::verdict::{exact_verdict, rounds_needed, verdict};
+use crate::session::Judgement;
+
+/// Returns the comparisons of every candidate with the baseline: the primary metrics first, then
+/// wall time, CPU time and what else the user named, at the confidence that `judgement` and
+/// `shape` leave for each.
+pub fn comparisons(record: &Record, judgement: &Judgement, shape: &Shape) -> Vec<Comparison> {
+    let choice = primary_metrics(record, judgement);
+    let candidates = 1..record.subjects.len();
+    let prepare = |metrics: &[usize], primary: bool| -> Vec<Prepared> {
+        metrics
+            .iter()
+            .flat_map(|&metric| candidates.clone().map(move |candidate| (metric, candidate)))
+            .map(|(metric, candidate)| Prepared {
+                metric,
+                candidate,
+                primary,
+                pairs: pairs(record, 0, candidate, metric),
+            })
+            .collect()
+    };
+    let alpha = 1.0 - judgement.confidence;
+    let primaries = prepare(&choice.metrics, true);
+    let levels = holm_levels(&primaries, record, shape, alpha);
+    let mut comparisons: Vec<Comparison> = primaries
+        .iter()
+        .zip(&levels)
+        .map(|(one, &level)| conclude(record, judgement, one, level))
+        .collect();
+    // Others stand beside the decision and are not part of its family.
+    let level = shape.level(alpha);
+    let others = secondary_metrics(record, &choice.metrics);
+    comparisons
+        .extend(prepare(&others, false).iter().map(|one| conclude(record, judgement, one, level)));
+    note_disagreement(record, &mut comparisons);
+    if let Some(reason) = choice.reason {
+        for comparison in comparisons.iter_mut().filter(|one| one.primary) {
+            comparison.notes.push(reason.clone());
+        }
+    }
+    comparisons
+}
+
+/// One comparison before its level is known.
+struct Prepared {
+    metric: usize,
+    candidate: usize,
+    primary: bool,
+    pairs: Pairs,
+}
+
+fn secondary_metrics(record: &Record, primary: &[usize]) -> Vec<usize> {
+    [metric::WALL_TIME, metric::CPU_TIME, metric::MAX_RSS]
+        .into_iter()
+        .filter_map(|name| record.metric_index(name))
+        .chain(Metric::always().len()..record.metrics.len())
+        .filter(|index| !primary.contains(index))
+        .collect()
+}
+
+/// Holm's step-down levels (Holm 1979): the smallest p value is held against alpha / m, the next
+/// against alpha / (m - 1), until one fails, whose level then serves for all that follow.
+fn holm_levels(family: &[Prepared], record: &Record, shape: &Shape, alpha: f64) -> Vec<f64> {
+    let mut order: Vec<(usize, f64)> = family
+        .iter()
+        .map(|one| match estimate(record, one, 0.5) {
+            Some(estimate) => estimate.p,
+            None => 1.0,
+        })
+        .enumerate()
+        .collect();
+    order.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let mut levels = vec![0.0; family.len()];
+    let mut remaining = family.len();
+    let mut level = 0.0;
+    let mut rejecting = true;
+    for (index, p) in order {
+        if rejecting {
+            level = shape.level(alpha / remaining.max(1) as f64);
+            rejecting = p <= level;
+            remaining -= 1;
+        }
+        levels[index] = level;
+    }
+    levels
+}
+
+fn estimate(record: &Record, one: &Prepared, level: f64) -> Option<Estimate> {
+    if exact_ratio(&record.metrics[one.metric], &one.pairs).is_some() {
+        return None;
+    }
+    paired::estimate(&one.pairs.observations, level)
+}
+
+/// Returns the ratio of a metric that the user called exact, if its values bear that out.
+fn exact_ratio(metric: &Metric, pairs: &Pairs) -> Option<f64> {
+    let &(baseline, candidate) = pairs.values.first()?;
+    if !metric.exact || pairs.values.iter().any(|pair| *pair != (baseline, candidate)) {
+        return None;
+    }
+    if baseline == candidate { Some(1.0) } else { Some(candidate / baseline) }
+}
+
+fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) -> Comparison {
+    let metric = &record.metrics[one.metric];
+    let rounds = u32::try_from(one.pairs.values.len()).expect("fewer than 2^32 rounds");
+    let mut comparison = Comparison {
+        baseline: 0,
+        candidate: one.candidate,
+        metric: one.metric,
+        primary: one.primary,
+        ratio: None,
+        verdict: Verdict::Inconclusive,
+        confidence: 1.0 - level,
+        rounds,
+        discarded_rounds: one.pairs.discarded,
+        noise_floor: None,
+        rounds_needed: None,
+        notes: notes(metric, &one.pairs),
+    };
+    if let Some(ratio) = exact_ratio(metric, &one.pairs) {
+        comparison.ratio = Some(RatioInterval { estimate: ratio, low: ratio, high: ratio });
+        comparison.verdict = exact_verdict(ratio, judgement.margin, metric.direction);
+        comparison.confidence = 1.0;
+        comparison.noise_floor = Some(0.0);
+        return comparison;
+    }
+    let Some(estimate) = estimate(record, one, level) else {
+        let needed = paired::fewest_rounds(level);
+        comparison.notes.push(format!(
+            "{rounds} usable round(s) are too few for an interval at this confidence: at least \
+             {needed} are needed"
+        ));
+        comparison.rounds_needed = Some(u64::from(needed.saturating_sub(rounds).max(1)));
+        return comparison;
+    };
+    let ratio = RatioInterval {
+        estimate: estimate.centre.exp(),
+        low: estimate.low.exp(),
+        high: estimate.high.exp(),
+    };
+    comparison.ratio = Some(ratio);
+    comparison.verdict = verdict(&ratio, judgement.margin, metric.direction);
+    comparison.noise_floor = Some(((estimate.high - estimate.low) / 2.0).exp_m1());
+    if comparison.verdict == Verdict::Inconclusive {
+        comparison.rounds_needed = rounds_needed(&ratio, rounds, judgement.margin);
+    }
+    comparison
+}
+
+fn notes(metric: &Metric, pairs: &Pairs) -> Vec<String> {
+    let mut notes = Vec::new();
+    if pairs.censored > 0 {
+        notes.push(format!(
+            "{} round(s) have a run that was cut off at the timeout; its time is a lower bound, so \
+             the real difference is at least as large",
+            pairs.censored
+        ));
+    }
+    if pairs.not_positive > 0 {
+        notes.push(format!(
+            "{} round(s) have a {} of zero or less, which has no ratio",
+            pairs.not_positive, metric.name
+        ));
+    }
+    if metric.exact && exact_ratio(metric, pairs).is_none() && !pairs.values.is_empty() {
+        notes.push(format!(
+            "{} was called exact but differs between runs of the same subject; it is treated as a \
+             measured value",
+            metric.name
+        ));
+    }
+    notes
+}
+
+/// Where the deciding metric and wall time say different things, both say so.
+fn note_disagreement(record: &Record, comparisons: &mut [Comparison]) {
+    let contradicts = |a: &Comparison, b: &Comparison| {
+        a.candidate == b.candidate
+            && a.verdict != b.verdict
+            && a.verdict != Verdict::Inconclusive
+            && b.verdict != Verdict::Inconclusive
+    };
+    let time = |index: usize| record.metrics[index].unit == Unit::Second;
+    for index in 0..comparisons.len() {
+        let this = &comparisons[index];
+        if !this.primary || !time(this.metric) {
+            continue;
+        }
+        let other = comparisons.iter().find(|other| {
+            record.metrics[other.metric].name == metric::WALL_TIME && contradicts(this, other)
+        });
+        if let Some(other) = other {
+            let note = format!(
+                "the metrics disagree: {} says {}, wall_time says {}",
+                record.metrics[this.metric].name, this.verdict, other.verdict
+            );
+            comparisons[index].notes.push(note);
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! From a record's raw runs to comparisons. Pure: the same record always gives the same answer.
+
+mod character;
+mod family;
+mod pairs;
+mod primary;
+mod separate;
+mod shape;
+mod verdict;
+
+pub use character::{Character, character};
+pub use family::comparisons;
+pub use primary::{Choice, primary_metrics};
+pub use separate::compare_separate;
+pub use shape::Shape;
+pub use verdict::leaves_or_fits_margin;

@@ -1,0 +1,72 @@
+//! The rounds of a comparison as paired log ratios.
+
+use std::collections::BTreeMap;
+
+use becalm_model::{Record, Run};
+use becalm_stats::decide::paired::Observation;
+
+/// What the rounds give for one pair of subjects and one metric.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Pairs {
+    /// One observation per usable round, in time order.
+    pub(crate) observations: Vec<Observation>,
+    /// The values themselves, baseline then candidate.
+    pub(crate) values: Vec<(f64, f64)>,
+    /// Rounds that give none.
+    pub(crate) discarded: u32,
+    /// Usable rounds in which one side was cut off, so that its value is a lower bound.
+    pub(crate) censored: u32,
+    /// Usable rounds without a log ratio because a value is zero or below.
+    pub(crate) not_positive: u32,
+}
+
+/// Returns the paired observations of `metric` for the two subjects.
+pub(crate) fn pairs(record: &Record, baseline: usize, candidate: usize, metric: usize) -> Pairs {
+    let mut rounds: BTreeMap<u32, [Option<&Run>; 2]> = BTreeMap::new();
+    for run in record.runs.iter().filter(|run| !run.warmup) {
+        let slot = match run.subject {
+            subject if subject == baseline => 0,
+            subject if subject == candidate => 1,
+            _ => continue,
+        };
+        rounds.entry(run.round).or_default()[slot] = Some(run);
+    }
+    let mut pairs = Pairs {
+        observations: Vec::with_capacity(rounds.len()),
+        values: Vec::with_capacity(rounds.len()),
+        discarded: 0,
+        censored: 0,
+        not_positive: 0,
+    };
+    for runs in rounds.into_values() {
+        let [Some(first), Some(second)] = runs else {
+            pairs.discarded += 1;
+            continue;
+        };
+        let (Some(a), Some(b)) = (first.value(metric), second.value(metric)) else {
+            pairs.discarded += 1;
+            continue;
+        };
+        match (first.is_censored(), second.is_censored()) {
+            // Two lower bounds say nothing about the ratio.
+            (true, true) => {
+                pairs.discarded += 1;
+                continue;
+            }
+            (false, false) => {}
+            // One lower bound understates the difference, which is the safe side.
+            _ => pairs.censored += 1,
+        }
+        pairs.values.push((a, b));
+        if a > 0.0 && b > 0.0 {
+            pairs.observations.push(Observation {
+                baseline: a.ln(),
+                candidate: b.ln(),
+                candidate_first: second.order < first.order,
+            });
+        } else {
+            pairs.not_positive += 1;
+        }
+    }
+    pairs
+}

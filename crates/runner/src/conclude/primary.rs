@@ -1,0 +1,65 @@
+//! Which metrics decide.
+
+use becalm_model::{Record, Run, metric};
+
+use super::character::character;
+use crate::session::{Judgement, Primary};
+
+/// Which metrics decide, and why, in words for the reader.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// Indices into the record's metrics.
+    pub metrics: Vec<usize>,
+    /// Why, when it was not the user's choice.
+    pub reason: Option<String>,
+}
+
+/// Rounds whose runs settle the choice. It is made once, from the first rounds and from evidence
+/// alone, so that it cannot follow the result.
+const ROUNDS_TO_JUDGE_BY: u32 = 8;
+
+/// Returns the metrics that decide for this record.
+pub fn primary_metrics(record: &Record, judgement: &Judgement) -> Choice {
+    match &judgement.primary {
+        Primary::Named(names) => Choice {
+            metrics: names.iter().filter_map(|name| record.metric_index(name)).collect(),
+            reason: None,
+        },
+        Primary::Auto => automatic(record),
+    }
+}
+
+fn automatic(record: &Record) -> Choice {
+    let wall = record.metric_index(metric::WALL_TIME);
+    let cpu = record.metric_index(metric::CPU_TIME);
+    let wall_because = |reason: String| Choice {
+        metrics: wall.into_iter().collect(),
+        reason: Some(format!("decided on wall_time: {reason}")),
+    };
+    let Some(cpu) = cpu else {
+        return wall_because("no CPU time was recorded".to_owned());
+    };
+    for (index, subject) in record.subjects.iter().enumerate() {
+        let runs: Vec<&Run> = record
+            .measured(index)
+            .filter(|run| run.round < ROUNDS_TO_JUDGE_BY)
+            .collect();
+        let Some(character) = character(record, &runs) else {
+            return wall_because(format!("`{}` has no complete run", subject.name));
+        };
+        if !character.single_threaded {
+            return wall_because(format!("`{}` uses several threads or processes", subject.name));
+        }
+        if !character.cpu_bound {
+            return wall_because(format!("`{}` spends time waiting", subject.name));
+        }
+    }
+    Choice {
+        metrics: vec![cpu],
+        reason: Some(
+            "decided on cpu_time: the runs show that the subjects compute on one thread, and CPU \
+             time is disturbed less than wall time"
+                .to_owned(),
+        ),
+    }
+}

@@ -1,0 +1,87 @@
+//! How often a session has looked at its results, which decides how strict each look must be.
+
+use becalm_model::{Record, metric};
+use becalm_stats::decide::{
+    looks,
+    spending::{self, Look},
+};
+
+use crate::session::{Goal, Plan, Stop};
+
+/// The looks of a session so far; the last one is the present one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shape {
+    looks: Vec<Look>,
+}
+
+impl Shape {
+    /// Returns the shape of results that are looked at once: the whole error is spent on it.
+    pub fn single() -> Self {
+        Self { looks: vec![Look { rounds: 1, fraction: 1.0 }] }
+    }
+
+    /// Returns the shape of a running session, derived from its plan and the runs so far. Nothing
+    /// but the record goes in, so that a resumed session looks as often as an unbroken one.
+    pub fn of_session(plan: &Plan, record: &Record) -> Self {
+        let ends = Self::round_ends(record);
+        let rounds = u32::try_from(ends.len()).expect("fewer than 2^32 rounds");
+        let fraction = |round: u32| {
+            let elapsed = ends.get(round as usize - 1).copied().unwrap_or(0.0);
+            plan.stop.fraction(round, elapsed)
+        };
+        let rounds_looked_at = match plan.stop {
+            Stop::Until { minimum, goal: Goal::Verdict, .. } if rounds > 0 => {
+                looks::looks_until(rounds, minimum)
+            }
+            // Other goals do not end by what the comparison shows, so one look is all there is.
+            _ if rounds > 0 => vec![rounds],
+            _ => Vec::new(),
+        };
+        let sequential = matches!(plan.stop, Stop::Until { goal: Goal::Verdict, .. });
+        Self {
+            looks: rounds_looked_at
+                .into_iter()
+                .map(|rounds| Look {
+                    rounds,
+                    fraction: if sequential || matches!(plan.stop, Stop::Rounds(_)) {
+                        fraction(rounds)
+                    } else {
+                        1.0
+                    },
+                })
+                .collect(),
+        }
+    }
+
+    /// Returns the same shape with the last look as the final one: all error that is left is spent.
+    #[must_use]
+    pub fn at_the_end(mut self) -> Self {
+        if let Some(last) = self.looks.last_mut() {
+            last.fraction = 1.0;
+        }
+        self
+    }
+
+    /// Returns the two-sided level of the present look for a family-wise error of `alpha`.
+    pub(crate) fn level(&self, alpha: f64) -> f64 {
+        spending::levels(&self.looks, alpha).last().copied().unwrap_or(0.0)
+    }
+
+    /// Returns the time at which each measured round ended, in seconds of measuring. Pauses
+    /// between a session and its continuation do not count.
+    pub(crate) fn round_ends(record: &Record) -> Vec<f64> {
+        let wall = record.metric_index(metric::WALL_TIME);
+        let mut ends: Vec<f64> = Vec::new();
+        let mut start = None;
+        for run in record.runs.iter().filter(|run| !run.warmup) {
+            let start = *start.get_or_insert(run.started);
+            let end = run.started - start + wall.and_then(|wall| run.value(wall)).unwrap_or(0.0);
+            let round = run.round as usize;
+            if ends.len() <= round {
+                ends.resize(round + 1, 0.0);
+            }
+            ends[round] = ends[round].max(end);
+        }
+        ends
+    }
+}

@@ -1,0 +1,103 @@
+//! From an interval to one of four words.
+
+use becalm_model::{Direction, RatioInterval, Verdict};
+
+/// Returns the verdict of an interval: inside the margin, else by the side of 1 it lies on.
+pub(crate) fn verdict(ratio: &RatioInterval, margin: f64, direction: Direction) -> Verdict {
+    if ratio.is_within(margin) {
+        return Verdict::Equivalent;
+    }
+    let more_is = match direction {
+        Direction::Lower => (Verdict::Slower, Verdict::Faster),
+        Direction::Higher => (Verdict::Faster, Verdict::Slower),
+    };
+    if ratio.low > 1.0 {
+        more_is.0
+    } else if ratio.high < 1.0 {
+        more_is.1
+    } else {
+        Verdict::Inconclusive
+    }
+}
+
+/// Returns the verdict where values are exact: any difference is real.
+pub(crate) fn exact_verdict(ratio: f64, margin: f64, direction: Direction) -> Verdict {
+    let point = RatioInterval { estimate: ratio, low: ratio, high: ratio };
+    if ratio == 1.0 { Verdict::Equivalent } else { verdict(&point, margin, direction) }
+}
+
+/// Says whether measuring on would not change the answer: the interval left the margin to one side
+/// or fits inside it. Without a margin, leaving 1 is enough.
+pub fn leaves_or_fits_margin(ratio: Option<&RatioInterval>, margin: f64) -> bool {
+    ratio.is_some_and(|ratio| {
+        ratio.is_within(margin) || ratio.low > 1.0 + margin || ratio.high < 1.0 - margin
+    })
+}
+
+/// Returns how many more rounds would settle an undecided comparison whose estimate stays where it
+/// is: the half width falls with the square root of the rounds. `None` when the estimate lies so
+/// close to the edge of the margin that no number can be told.
+pub(crate) fn rounds_needed(ratio: &RatioInterval, rounds: u32, margin: f64) -> Option<u64> {
+    /// Beyond this factor the forecast is not worth printing.
+    const LARGEST_FACTOR: f64 = 1e4;
+    let half_width = (ratio.high / ratio.low).ln() / 2.0;
+    let distance = ratio.estimate.ln().abs();
+    // To fit inside the margin the interval needs the room that is left; to leave 1 out, the
+    // distance itself. The nearer goal counts.
+    let room = (1.0 + margin).ln() - distance;
+    let target = room.max(distance);
+    if !half_width.is_finite() || target <= 0.0 {
+        return None;
+    }
+    let factor = (half_width / target).powi(2);
+    if !(1.0..=LARGEST_FACTOR).contains(&factor) {
+        return None;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the factor is between 1 and 10^4"
+    )]
+    Some(((factor - 1.0) * f64::from(rounds)).ceil().max(1.0) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(low: f64, estimate: f64, high: f64) -> RatioInterval {
+        RatioInterval { estimate, low, high }
+    }
+
+    #[test]
+    fn the_interval_decides_among_four_words() {
+        let of = |low, high| verdict(&interval(low, 1.0, high), 0.01, Direction::Lower);
+        assert_eq!(of(1.002, 1.04), Verdict::Slower);
+        assert_eq!(of(0.95, 0.999), Verdict::Faster);
+        assert_eq!(of(0.995, 1.008), Verdict::Equivalent);
+        assert_eq!(of(1.001, 1.009), Verdict::Equivalent);
+        assert_eq!(of(0.98, 1.009), Verdict::Inconclusive);
+        assert_eq!(
+            verdict(&interval(1.1, 1.2, 1.3), 0.0, Direction::Higher),
+            Verdict::Faster
+        );
+    }
+
+    #[test]
+    fn without_a_margin_nothing_is_equivalent_but_exact_equality() {
+        assert_eq!(
+            verdict(&interval(0.9999, 1.0, 1.0001), 0.0, Direction::Lower),
+            Verdict::Inconclusive
+        );
+        assert_eq!(exact_verdict(1.0, 0.0, Direction::Lower), Verdict::Equivalent);
+        assert_eq!(exact_verdict(1.001, 0.0, Direction::Lower), Verdict::Slower);
+        assert_eq!(exact_verdict(1.001, 0.01, Direction::Lower), Verdict::Equivalent);
+    }
+
+    #[test]
+    fn four_times_the_rounds_halve_the_interval() {
+        let needed = rounds_needed(&interval(0.98, 1.0, 1.0 / 0.98), 10, 0.01).unwrap();
+        assert!((30..=33).contains(&needed), "{needed}");
+        assert_eq!(rounds_needed(&interval(0.0, 1.0, f64::INFINITY), 10, 0.01), None);
+    }
+}

@@ -1,0 +1,372 @@
+//! Which performance counters this machine has and allows, and what they are called.
+//!
+//! What can be had is found out once, by opening every counter on becalm itself. A run then opens
+//! only those, and one that fails all the same is a missing value of that run.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use becalm_machine::SysRoot;
+use becalm_model::{Metric, Unit};
+
+use crate::sys::perf::{self, PerfAttr, TYPE_HARDWARE, TYPE_SOFTWARE};
+use crate::sys::{clone, perf::Reading};
+
+/// Which counters are wanted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Counters {
+    /// None.
+    None,
+    /// Those that the kernel keeps: CPU time, context switches, migrations, page faults.
+    #[default]
+    Software,
+    /// Those and the ones of the processor, where it has them.
+    All,
+}
+
+/// The counters that every run of a session opens.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CounterPlan {
+    metrics: Vec<Metric>,
+    attrs: Vec<PerfAttr>,
+    /// For every attribute, the index of the metric that it is a part of.
+    parts_of: Vec<usize>,
+}
+
+/// Name of the metric with the CPU time that the kernel's task clock counted, in seconds.
+pub const TASK_CLOCK: &str = "task_clock";
+/// Name of the metric with the number of moves from one CPU to another.
+pub const CPU_MIGRATIONS: &str = "cpu_migrations";
+
+struct Event {
+    name: &'static str,
+    kind: u32,
+    config: u64,
+    /// Whether the event still counts something when the kernel's share is left out. Switches and
+    /// migrations happen in the kernel alone, so that they would always be 0.
+    in_user_mode: bool,
+}
+
+const fn event(name: &'static str, kind: u32, config: u64, in_user_mode: bool) -> Event {
+    Event { name, kind, config, in_user_mode }
+}
+
+/// Numbers from `enum perf_sw_ids` in `include/uapi/linux/perf_event.h`.
+const SOFTWARE: [Event; 4] = [
+    event(TASK_CLOCK, TYPE_SOFTWARE, 1, true),
+    event("context_switches", TYPE_SOFTWARE, 3, false),
+    event(CPU_MIGRATIONS, TYPE_SOFTWARE, 4, false),
+    event("page_faults", TYPE_SOFTWARE, 2, true),
+];
+
+/// Numbers from `enum perf_hw_id` in the same file.
+const HARDWARE: [Event; 6] = [
+    event("cycles", TYPE_HARDWARE, 0, true),
+    event("instructions", TYPE_HARDWARE, 1, true),
+    event("cache_references", TYPE_HARDWARE, 2, true),
+    event("cache_misses", TYPE_HARDWARE, 3, true),
+    event("branches", TYPE_HARDWARE, 4, true),
+    event("branch_misses", TYPE_HARDWARE, 5, true),
+];
+
+/// Where the kernel says the numbers of the two processors in a hybrid one (Intel since Alder
+/// Lake). A generic event counts on one of them only, unless its upper half names the other.
+const HYBRID: [&str; 2] = ["sys/devices/cpu_core/type", "sys/devices/cpu_atom/type"];
+
+impl CounterPlan {
+    /// Returns the plan that counts nothing.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Finds out what this machine has and allows; the sentences say what it does not.
+    pub fn probe(root: &SysRoot, wanted: Counters) -> (Self, Vec<String>) {
+        if wanted == Counters::None {
+            return (Self::none(), Vec::new());
+        }
+        if let Err(error) = clone::can_unshare_files() {
+            let limit = format!(
+                "No counters: a child cannot take file descriptors of its own here ({error})."
+            );
+            return (Self::none(), vec![limit]);
+        }
+        let hybrid = HYBRID.iter().filter_map(|path| root.read(path).value()?.parse().ok());
+        let paranoid = root.read("proc/sys/kernel/perf_event_paranoid").value();
+        let machine = Machine { hybrid: hybrid.collect(), paranoid };
+        plan(wanted, &machine, |attr| perf::open(attr).map(drop))
+    }
+
+    /// Returns what the counters measure, in the order of [`crate::Finished::counters`].
+    pub fn metrics(&self) -> &[Metric] {
+        &self.metrics
+    }
+
+    /// Returns the index of the metric called `name`.
+    pub fn index(&self, name: &str) -> Option<usize> {
+        self.metrics.iter().position(|metric| metric.name == name)
+    }
+
+    pub(crate) fn attrs(&self) -> &[PerfAttr] {
+        &self.attrs
+    }
+
+    /// Reads the counters of one run and closes them.
+    pub(crate) fn read(&self, counters: Vec<Option<OwnedFd>>) -> Vec<Option<f64>> {
+        let mut sums = vec![Some(Sum::default()); self.metrics.len()];
+        for (counter, part_of) in counters.into_iter().zip(&self.parts_of) {
+            let reading = counter.and_then(|counter| perf::read(counter).ok());
+            let sum = &mut sums[*part_of];
+            // Half of a hybrid count would be a wrong value, not a part of one.
+            *sum = sum.zip(reading).map(|(sum, reading)| sum.with(reading));
+        }
+        let scale = |metric: &Metric| if metric.unit == Unit::Second { 1e-9 } else { 1.0 };
+        let values = sums.into_iter().zip(&self.metrics);
+        values.map(|(sum, metric)| Some(sum?.value()? * scale(metric))).collect()
+    }
+}
+
+/// What decides about counters besides opening them.
+struct Machine {
+    hybrid: Vec<u32>,
+    paranoid: Option<String>,
+}
+
+/// Chooses counters; `open` tries one on the calling process.
+fn plan(
+    wanted: Counters,
+    machine: &Machine,
+    mut open: impl FnMut(&PerfAttr) -> io::Result<()>,
+) -> (CounterPlan, Vec<String>) {
+    let mut plan = CounterPlan::none();
+    let mut troubles = Troubles::default();
+    let hardware: &[Event] = if wanted == Counters::All { &HARDWARE } else { &[] };
+    for event in SOFTWARE.iter().chain(hardware) {
+        let configs: Vec<u64> = if event.kind == TYPE_HARDWARE && !machine.hybrid.is_empty() {
+            machine.hybrid.iter().map(|pmu| u64::from(*pmu) << 32 | event.config).collect()
+        } else {
+            vec![event.config]
+        };
+        let attempts = configs.into_iter().map(|config| choose(event, config, &mut open));
+        match attempts.collect::<Result<Vec<_>, _>>() {
+            Ok(attrs) => {
+                if attrs.iter().any(|(_, user_only)| *user_only) && event.name != TASK_CLOCK {
+                    troubles.user_only.push(event.name);
+                }
+                for (attr, _) in attrs {
+                    plan.attrs.push(attr);
+                    plan.parts_of.push(plan.metrics.len());
+                }
+                let unit = if event.name == TASK_CLOCK { Unit::Second } else { Unit::Count };
+                plan.metrics.push(Metric::lower(event.name, unit));
+            }
+            Err(error) => troubles.add(event.name, error.raw_os_error()),
+        }
+    }
+    debug_assert!(plan.attrs.len() <= clone::MAX_COUNTERS, "10 events on 2 kinds of core at most");
+    (plan, troubles.sentences(machine.paranoid.as_deref()))
+}
+
+/// Tries an event with the kernel's share and, where that is refused, without it.
+fn choose(
+    event: &Event,
+    config: u64,
+    open: &mut impl FnMut(&PerfAttr) -> io::Result<()>,
+) -> io::Result<(PerfAttr, bool)> {
+    let whole = PerfAttr::new(event.kind, config, false);
+    match open(&whole) {
+        Ok(()) => Ok((whole, false)),
+        Err(error) if is_denied(error.raw_os_error()) && event.in_user_mode => {
+            let user = PerfAttr::new(event.kind, config, true);
+            open(&user).map(|()| (user, true))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn is_denied(errno: Option<i32>) -> bool {
+    matches!(errno, Some(libc::EACCES | libc::EPERM))
+}
+
+/// What went wrong, gathered so that ten refusals for one reason are one sentence.
+#[derive(Default)]
+struct Troubles {
+    user_only: Vec<&'static str>,
+    denied: Vec<&'static str>,
+    absent: Vec<&'static str>,
+    no_call: Vec<&'static str>,
+    other: Vec<(&'static str, Option<i32>)>,
+}
+
+impl Troubles {
+    fn add(&mut self, name: &'static str, errno: Option<i32>) {
+        match errno {
+            errno if is_denied(errno) => self.denied.push(name),
+            // ENODEV and EOPNOTSUPP come from processors without counters, or too few of them.
+            Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP | libc::EINVAL) => {
+                self.absent.push(name);
+            }
+            Some(libc::ENOSYS) => self.no_call.push(name),
+            errno => self.other.push((name, errno)),
+        }
+    }
+
+    fn sentences(self, paranoid: Option<&str>) -> Vec<String> {
+        let level = paranoid.map_or_else(
+            || "perf_event_open is refused".to_owned(),
+            |level| format!("kernel.perf_event_paranoid is {level}"),
+        );
+        let remedy = "root, CAP_PERFMON or a lower level would allow it";
+        let mut sentences = Vec::new();
+        let mut say = |names: &[&str], text: String| {
+            if !names.is_empty() {
+                sentences.push(format!("{}: {text}", names.join(", ")));
+            }
+        };
+        say(&self.denied, format!("not counted, because {level}; {remedy}."));
+        say(
+            &self.user_only,
+            format!("counted in user mode only, because {level}; {remedy}."),
+        );
+        say(
+            &self.absent,
+            "not counted, because this processor or virtual machine does not offer it.".into(),
+        );
+        say(
+            &self.no_call,
+            "not counted, because this kernel or sandbox has no perf_event_open.".into(),
+        );
+        for (name, errno) in self.other {
+            let error = errno.map_or_else(|| io::Error::other("?"), io::Error::from_raw_os_error);
+            say(&[name], format!("not counted: {error}."));
+        }
+        sentences
+    }
+}
+
+/// The readings that make one value: one, or one for each kind of core of a hybrid processor.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    value: u64,
+    enabled: u64,
+    running: u64,
+}
+
+impl Sum {
+    fn with(self, reading: Reading) -> Self {
+        Self {
+            value: self.value + reading.value,
+            // Each counter of a hybrid processor is enabled the whole time, but runs only while
+            // the task is on its kind of core.
+            enabled: self.enabled.max(reading.enabled),
+            running: self.running + reading.running,
+        }
+    }
+
+    /// Scales a count up for the time in which other counters used the hardware.
+    fn value(self) -> Option<f64> {
+        match self.running {
+            0 => None,
+            running if running >= self.enabled => Some(self.value as f64),
+            running => Some(self.value as f64 * (self.enabled as f64 / running as f64)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(plan: &CounterPlan) -> Vec<&str> {
+        plan.metrics().iter().map(|metric| metric.name.as_str()).collect()
+    }
+
+    fn errno(number: i32) -> io::Result<()> {
+        Err(io::Error::from_raw_os_error(number))
+    }
+
+    #[test]
+    fn a_virtual_machine_without_hardware_counters_gets_one_sentence() {
+        let machine = Machine { hybrid: vec![], paranoid: Some("2".into()) };
+        let software = PerfAttr::new(TYPE_SOFTWARE, 1, false);
+        let (plan, limits) = plan(Counters::All, &machine, |attr| {
+            let is_software = (1..=4)
+                .any(|config| *attr == PerfAttr::new(TYPE_SOFTWARE, config, false));
+            if is_software { Ok(()) } else { errno(libc::ENOENT) }
+        });
+        assert_eq!(
+            names(&plan),
+            ["task_clock", "context_switches", "cpu_migrations", "page_faults"]
+        );
+        assert_eq!(plan.attrs()[0], software);
+        assert_eq!(
+            limits,
+            [
+                "cycles, instructions, cache_references, cache_misses, branches, branch_misses: \
+                 not counted, because this processor or virtual machine does not offer it."
+            ]
+        );
+    }
+
+    #[test]
+    fn a_user_without_rights_counts_in_user_mode_what_happens_there() {
+        let machine = Machine { hybrid: vec![], paranoid: Some("2".into()) };
+        let (plan, limits) = plan(Counters::Software, &machine, |attr| {
+            let whole = SOFTWARE
+                .iter()
+                .any(|event| *attr == PerfAttr::new(event.kind, event.config, false));
+            if whole { errno(libc::EACCES) } else { Ok(()) }
+        });
+        assert_eq!(names(&plan), ["task_clock", "page_faults"]);
+        assert_eq!(
+            limits,
+            [
+                "context_switches, cpu_migrations: not counted, because \
+                 kernel.perf_event_paranoid is 2; root, CAP_PERFMON or a lower level would allow it.",
+                "page_faults: counted in user mode only, because kernel.perf_event_paranoid is 2; \
+                 root, CAP_PERFMON or a lower level would allow it.",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_hybrid_processor_is_counted_on_both_kinds_of_core() {
+        let machine = Machine { hybrid: vec![4, 10], paranoid: None };
+        let (plan, limits) = plan(Counters::All, &machine, |_| Ok(()));
+        assert_eq!(limits, [""; 0]);
+        assert_eq!((plan.metrics().len(), plan.attrs().len()), (10, 4 + 2 * 6));
+        assert_eq!(plan.attrs()[4], PerfAttr::new(TYPE_HARDWARE, 4 << 32, false));
+        assert_eq!(plan.attrs()[5], PerfAttr::new(TYPE_HARDWARE, 10 << 32, false));
+        assert_eq!(plan.parts_of[4..8], [4, 4, 5, 5]);
+    }
+
+    #[test]
+    fn a_sandbox_without_the_call_is_named() {
+        let machine = Machine { hybrid: vec![], paranoid: None };
+        let (plan, limits) = plan(Counters::Software, &machine, |_| errno(libc::ENOSYS));
+        assert_eq!(plan, CounterPlan::none());
+        assert_eq!(limits.len(), 1);
+        assert!(limits[0].contains("sandbox"), "{limits:?}");
+    }
+
+    #[test]
+    fn a_count_is_scaled_for_the_time_in_which_it_did_not_run() {
+        let value = |readings: &[(u64, u64, u64)]| {
+            let sum = readings.iter().fold(Sum::default(), |sum, &(value, enabled, running)| {
+                sum.with(Reading { value, enabled, running })
+            });
+            sum.value()
+        };
+        assert_eq!(value(&[(100, 10, 10)]), Some(100.0));
+        assert_eq!(value(&[(100, 10, 5)]), Some(200.0));
+        assert_eq!(value(&[(0, 10, 0)]), None);
+        // Three quarters of the time on one kind of core, one quarter on the other.
+        assert_eq!(value(&[(300, 100, 75), (50, 100, 25)]), Some(350.0));
+        assert_eq!(value(&[(300, 100, 0), (50, 100, 100)]), Some(350.0));
+    }
+
+    #[test]
+    fn nothing_wanted_is_nothing_tried() {
+        let (plan, limits) = CounterPlan::probe(&SysRoot::default(), Counters::None);
+        assert_eq!((plan, limits), (CounterPlan::none(), vec![]));
+    }
+}

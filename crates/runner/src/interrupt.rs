@@ -1,0 +1,123 @@
+//! The wish of the user, or of the system, that becalm stops.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::time::Duration;
+
+use crate::sys::{clock, signal, wait};
+
+/// A flag that a signal raises and that every wait of the runner looks at.
+///
+/// It is an eventfd beside the flag, so that a signal which arrives between a look at the flag and
+/// the start of a wait, or on another thread, still ends the wait.
+#[derive(Debug)]
+pub struct Interrupt {
+    signal: AtomicI32,
+    times: AtomicU32,
+    wake: OwnedFd,
+}
+
+impl Interrupt {
+    /// Makes a flag that only [`Interrupt::raise`] raises.
+    pub fn new() -> io::Result<Self> {
+        let wake = signal::eventfd()?;
+        Ok(Self { signal: AtomicI32::new(0), times: AtomicU32::new(0), wake })
+    }
+
+    /// Makes SIGINT, SIGTERM and SIGHUP raise one flag for the whole process; later calls return
+    /// the same flag. Signals that were ignored at the start of the process stay ignored.
+    pub fn install() -> io::Result<&'static Self> {
+        signal::install(Self::new()?)
+    }
+
+    /// Raises the flag as a signal would. The first signal is the one that is kept.
+    pub fn raise(&self, signal: i32) {
+        let _ = self.signal.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
+        self.times.fetch_add(1, Ordering::SeqCst);
+        signal::wake(&self.wake);
+    }
+
+    /// Returns the first signal that arrived.
+    pub fn signal(&self) -> Option<i32> {
+        Some(self.signal.load(Ordering::SeqCst)).filter(|&signal| signal != 0)
+    }
+
+    /// Returns how often the flag was raised: twice means "now, not in a while".
+    pub(crate) fn times(&self) -> u32 {
+        self.times.load(Ordering::SeqCst)
+    }
+
+    /// Makes the descriptor wait for the next signal. Only for who has seen that the flag is up:
+    /// everybody else looks at the flag before waiting.
+    pub(crate) fn rearm(&self) {
+        signal::drain(&self.wake);
+    }
+
+    /// Sleeps; returns `false` at once when the flag is or becomes raised.
+    pub fn sleep(&self, duration: Duration) -> bool {
+        let end = clock::monotonic_raw() + duration;
+        loop {
+            if self.signal().is_some() {
+                return false;
+            }
+            let left = end.saturating_sub(clock::monotonic_raw());
+            if left.is_zero() {
+                return true;
+            }
+            if wait::poll(&mut [wait::readable(self.as_raw_fd())], Some(left)).is_err() {
+                // Only a lack of memory gets here; the rest of the sleep is then not worth a fuss.
+                std::thread::sleep(left);
+            }
+        }
+    }
+}
+
+impl AsRawFd for Interrupt {
+    /// Returns a descriptor that is readable once the flag was raised.
+    fn as_raw_fd(&self) -> RawFd {
+        self.wake.as_raw_fd()
+    }
+}
+
+/// Returns the time of `CLOCK_MONOTONIC_RAW`, the clock that every run is timed with.
+pub fn monotonic_raw() -> Duration {
+    clock::monotonic_raw()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sleep_lasts_as_long_as_asked() {
+        let start = monotonic_raw();
+        assert!(Interrupt::new().unwrap().sleep(Duration::from_millis(20)));
+        let slept = monotonic_raw() - start;
+        assert!(slept >= Duration::from_millis(20), "{slept:?}");
+    }
+
+    #[test]
+    fn a_sleep_ends_when_the_flag_is_raised_by_another_thread() {
+        let interrupt = Interrupt::new().unwrap();
+        let start = monotonic_raw();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(30));
+                interrupt.raise(libc::SIGTERM);
+            });
+            assert!(!interrupt.sleep(Duration::from_secs(20)));
+        });
+        assert!(monotonic_raw() - start < Duration::from_secs(10));
+        assert_eq!(interrupt.signal(), Some(libc::SIGTERM));
+        assert!(!interrupt.sleep(Duration::from_secs(20)), "a raised flag stays raised");
+    }
+
+    #[test]
+    fn the_first_signal_is_kept() {
+        let interrupt = Interrupt::new().unwrap();
+        interrupt.raise(libc::SIGHUP);
+        interrupt.raise(libc::SIGINT);
+        assert_eq!((interrupt.signal(), interrupt.times()), (Some(libc::SIGHUP), 2));
+    }
+}

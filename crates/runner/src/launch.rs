@@ -1,0 +1,293 @@
+//! One run: start a process, wait for it, gather what it used.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::Duration;
+
+use becalm_model::Outcome;
+
+use crate::counters::CounterPlan;
+use crate::environment::{Environment, padding_variable};
+use crate::interrupt::Interrupt;
+use crate::launch_error::LaunchError;
+use crate::placement::{Placement, Scheduler};
+use crate::program::Program;
+use crate::stdio::{Capture, Connections, Drained, MAX_CAPTURE, Stderr, Stdin, Stdout};
+use crate::sys::clone::{self, Child, StartError, Started};
+use crate::sys::sched::CpuMask;
+use crate::sys::{clock, wait};
+
+/// How long a subject may take to end by itself after SIGTERM, before SIGKILL.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Everything that one run depends on.
+#[derive(Debug, Clone, Copy)]
+pub struct Launch<'a> {
+    /// What to execute.
+    pub program: &'a Program,
+    /// The variables it sees.
+    pub environment: &'a Environment,
+    /// Bytes of the variable that moves the start of the stack; 0 leaves it out.
+    pub padding: u32,
+    /// Where and as whom it runs.
+    pub placement: &'a Placement,
+    /// What it reads.
+    pub stdin: &'a Stdin,
+    /// Where its output goes.
+    pub stdout: &'a Stdout,
+    /// Where its messages go.
+    pub stderr: Stderr,
+    /// The directory it starts in; `None` for becalm's. The files of `stdin` and `stdout` are
+    /// looked for from there too.
+    pub cwd: Option<&'a Path>,
+    /// How long it may run before it is ended.
+    pub timeout: Option<Duration>,
+}
+
+/// What came of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finished {
+    /// `CLOCK_MONOTONIC_RAW` right before the subject was executed.
+    pub released: Duration,
+    /// Seconds from there until becalm noticed the end.
+    pub wall: f64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Seconds in user mode, of the process and the children that it waited for.
+    pub user_time: f64,
+    /// Seconds in the kernel, likewise.
+    pub system_time: f64,
+    /// Largest resident set in bytes, of the process or any child that it waited for. Never less
+    /// than becalm's own, which the kernel counts as the process's until it executes the subject:
+    /// see [`resident_floor`].
+    pub max_rss: u64,
+    /// Switches away because it waited for something.
+    pub voluntary_switches: u64,
+    /// Switches away although it could have run on.
+    pub involuntary_switches: u64,
+    /// Page faults without I/O.
+    pub minor_faults: u64,
+    /// Page faults with I/O.
+    pub major_faults: u64,
+    /// CPU time of the main thread alone, in seconds.
+    pub main_thread_time: Option<f64>,
+    /// Time for which the main thread was ready but waited for a CPU, in seconds.
+    pub run_delay: Option<f64>,
+    /// One value per [`CounterPlan::metrics`].
+    pub counters: Vec<Option<f64>>,
+    /// What it wrote, with [`Stdout::Capture`].
+    pub output: Option<Vec<u8>>,
+}
+
+impl Finished {
+    /// Returns the CPU time in user mode and in the kernel, in seconds.
+    pub fn cpu_time(&self) -> f64 {
+        self.user_time + self.system_time
+    }
+}
+
+/// Runs a subject once and waits for its end; nothing of it is left running.
+///
+/// When `interrupt` is raised the subject and everything in its process group are ended.
+pub fn launch(
+    launch: &Launch<'_>,
+    counters: &CounterPlan,
+    interrupt: &Interrupt,
+) -> Result<Finished, LaunchError> {
+    if let Some(signal) = interrupt.signal() {
+        return Err(LaunchError::Interrupted { signal });
+    }
+    let (connections, mut capture) =
+        Connections::open(launch.stdin, launch.stdout, launch.stderr, launch.cwd)?;
+    let mut started = start(launch, counters, &connections)?;
+    // The writing end of the pipe has to be the subject's alone.
+    drop(connections);
+
+    let watched = watch(&started, capture.as_mut(), launch.timeout, interrupt);
+    let ended = clock::monotonic_raw_nanos();
+    let (main_thread_time, run_delay) = schedstat(started.pid).unzip();
+    // Before the leader is reaped, while its number cannot mean another group. Also ends the
+    // leader, should watching it have failed.
+    wait::kill_group(started.pid, libc::SIGKILL);
+    let usage = wait::reap(started.pid)
+        .map_err(|source| LaunchError::System { operation: "wait for the command", source })?;
+    let counters = counters.read(std::mem::take(&mut started.counters));
+    let mut cause = watched?;
+    let output = match capture {
+        Some(mut capture) => {
+            // What was still in the pipe when the subject ended.
+            if capture.drain().map_err(reading)? == Drained::TooMuch {
+                cause = Some(Cause::TooMuchOutput);
+            }
+            Some(capture.into_bytes())
+        }
+        None => None,
+    };
+    let outcome = match (cause, usage.exit()) {
+        (Some(Cause::Interrupted(signal)), _) => return Err(LaunchError::Interrupted { signal }),
+        (Some(Cause::TooMuchOutput), _) => {
+            let command = launch.program.name().to_owned();
+            return Err(LaunchError::OutputTooLarge { command, limit: MAX_CAPTURE });
+        }
+        (Some(Cause::TimedOut), _) => Outcome::TimedOut,
+        (None, Ok(code)) => Outcome::Exited(code),
+        (None, Err(signal)) => Outcome::Signalled(signal),
+    };
+    Ok(Finished {
+        released: Duration::from_nanos(started.released),
+        wall: ended.saturating_sub(started.released) as f64 * 1e-9,
+        outcome,
+        user_time: usage.user,
+        system_time: usage.system,
+        max_rss: usage.max_rss,
+        voluntary_switches: usage.voluntary_switches,
+        involuntary_switches: usage.involuntary_switches,
+        minor_faults: usage.minor_faults,
+        major_faults: usage.major_faults,
+        main_thread_time,
+        run_delay,
+        counters,
+        output,
+    })
+}
+
+fn start(
+    launch: &Launch<'_>,
+    counters: &CounterPlan,
+    connections: &Connections,
+) -> Result<Started, LaunchError> {
+    let placement = launch.placement;
+    let padding = padding_variable(launch.padding);
+    let environment = launch.environment.pointers(padding.as_deref());
+    let mut arguments: Vec<_> =
+        launch.program.arguments().iter().map(|argument| argument.as_ptr()).collect();
+    arguments.push(std::ptr::null());
+    let cwd = launch.cwd.map(|path| CString::new(path.as_os_str().as_bytes()));
+    let cwd = cwd.transpose().map_err(|_| LaunchError::ZeroByte {
+        what: "the name of the working directory".to_owned(),
+    })?;
+    let affinity = placement.affinity.as_ref().map(CpuMask::new);
+    let child = Child {
+        program: launch.program.c_path(),
+        arguments: &arguments,
+        environment: &environment,
+        cwd: cwd.as_deref(),
+        affinity: affinity.as_ref(),
+        nice: placement.nice,
+        fifo: match placement.scheduler {
+            Scheduler::Other => None,
+            Scheduler::Fifo(priority) => Some(priority),
+        },
+        aslr_off: placement.aslr_off,
+        user: placement.user.as_ref().map(|user| (user.uid, user.gid, &user.groups[..])),
+        stdio: connections.descriptors(),
+        counters: counters.attrs(),
+    };
+    clone::start(&child).map_err(|error| match error {
+        StartError::Clone(source) => {
+            LaunchError::System { operation: "make a process for the command", source }
+        }
+        StartError::Step(step, source) => {
+            LaunchError::Step { command: launch.program.name().to_owned(), step, source }
+        }
+    })
+}
+
+/// Why becalm ended a subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    TimedOut,
+    TooMuchOutput,
+    Interrupted(i32),
+}
+
+/// Waits until the subject has ended, without reaping it; says why if becalm had to end it.
+fn watch(
+    started: &Started,
+    mut capture: Option<&mut Capture>,
+    timeout: Option<Duration>,
+    interrupt: &Interrupt,
+) -> Result<Option<Cause>, LaunchError> {
+    let group = started.pid;
+    let mut cause = None;
+    let mut deadline = timeout.map(|timeout| Duration::from_nanos(started.released) + timeout);
+    let mut entries = [
+        wait::readable(started.pidfd.as_raw_fd()),
+        wait::readable(interrupt.as_raw_fd()),
+        wait::readable(capture.as_ref().map_or(-1, |capture| capture.as_raw_fd())),
+    ];
+    loop {
+        let left = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic_raw()));
+        wait::poll(&mut entries, left)
+            .map_err(|source| LaunchError::System { operation: "wait for the command", source })?;
+        if entries[0].revents != 0 {
+            return Ok(cause);
+        }
+        if entries[2].revents != 0
+            && let Some(capture) = &mut capture
+        {
+            match capture.drain().map_err(reading)? {
+                Drained::Open => {}
+                Drained::Closed => entries[2].fd = -1,
+                Drained::TooMuch => {
+                    entries[2].fd = -1;
+                    cause = Some(Cause::TooMuchOutput);
+                    wait::kill_group(group, libc::SIGKILL);
+                }
+            }
+        }
+        if let Some(signal) = interrupt.signal() {
+            interrupt.rearm();
+            if interrupt.times() > 1 || cause.is_some() {
+                wait::kill_group(group, libc::SIGKILL);
+            } else {
+                wait::kill_group(group, libc::SIGTERM);
+                deadline = Some(clock::monotonic_raw() + GRACE);
+            }
+            cause = Some(Cause::Interrupted(signal));
+        } else if deadline.is_some_and(|deadline| deadline <= clock::monotonic_raw()) {
+            if cause.is_none() {
+                cause = Some(Cause::TimedOut);
+                wait::kill_group(group, libc::SIGTERM);
+                deadline = Some(clock::monotonic_raw() + GRACE);
+            } else {
+                wait::kill_group(group, libc::SIGKILL);
+                // Nothing outlives SIGKILL but a wait in the kernel, and that ends when it ends.
+                deadline = None;
+            }
+        }
+    }
+}
+
+fn reading(source: std::io::Error) -> LaunchError {
+    LaunchError::System { operation: "read the output of the command", source }
+}
+
+/// Reads the CPU time of the main thread and how long it waited for a CPU, in seconds.
+///
+/// The file still has both after the process has ended, until it is reaped, and it is there
+/// without `CONFIG_SCHEDSTATS`. Against the CPU time of the whole process it tells whether other
+/// threads or children did the work.
+fn schedstat(pid: wait::Pid) -> Option<(f64, f64)> {
+    let mut buffer = [0; 80];
+    let length = File::open(format!("/proc/{pid}/schedstat")).ok()?.read(&mut buffer).ok()?;
+    let mut numbers = std::str::from_utf8(&buffer[..length]).ok()?.split_ascii_whitespace();
+    let mut seconds = || Some(numbers.next()?.parse::<u64>().ok()? as f64 * 1e-9);
+    Some((seconds()?, seconds()?))
+}
+
+/// Returns becalm's own largest resident set so far, in bytes, below which
+/// [`Finished::max_rss`] cannot tell one subject from another.
+///
+/// A child that has not executed anything yet counts as large as its parent, and the kernel keeps
+/// the largest value of a process across `execve` (`exec_mmap` in `fs/exec.c`).
+pub fn resident_floor() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}

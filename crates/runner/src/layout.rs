@@ -1,0 +1,44 @@
+//! How the start of the stack is moved from round to round.
+//!
+//! The kernel puts the environment above the stack, so the size of the environment decides at
+//! which address, relative to cache lines and pages, every frame begins; Mytkowicz et al.
+//! ("Producing wrong data without doing anything obviously wrong!", ASPLOS 2009) saw it turn the
+//! sign of a comparison. Every round therefore draws another size, the same for all its subjects,
+//! so that one lucky layout cannot decide.
+
+use becalm_stats::Rng;
+
+/// One page: a longer shift repeats the same position relative to pages and cache sets.
+pub const MAX_PADDING: u32 = 4096;
+
+/// Returns the bytes of padding for a round, spread evenly over `0..MAX_PADDING`.
+pub fn padding(seed: u64, round: u32) -> u32 {
+    // A generator for each round, so that any round can be asked for alone. The multiplier keeps
+    // neighbouring rounds apart, and these sequences apart from those that schedules draw.
+    let mut rng = Rng::new(seed ^ (u64::from(round) + 1).wrapping_mul(0xD1B5_4A32_D192_ED03));
+    u32::try_from(rng.below(MAX_PADDING as usize)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_gives_the_same_paddings() {
+        assert_eq!(padding(7, 3), padding(7, 3));
+        assert_ne!(padding(7, 3), padding(8, 3));
+        assert_ne!(padding(7, 3), padding(7, 4));
+    }
+
+    #[test]
+    fn paddings_are_spread_evenly() {
+        let mut counts = [0_u32; 16];
+        for round in 0..16_000 {
+            let padding = padding(42, round);
+            assert!(padding < MAX_PADDING);
+            counts[padding as usize / 256] += 1;
+        }
+        // 1000 expected in each, with a standard deviation of 31.
+        assert!(counts.iter().all(|count| (850..1150).contains(count)), "{counts:?}");
+    }
+}

@@ -1,0 +1,122 @@
+//! Where and as whom a subject runs.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::io;
+
+use becalm_model::CpuSet;
+
+use crate::sys::{sched, user};
+
+/// Where and as whom a subject runs. The default changes nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// CPUs that the subject may use; `None` leaves those of becalm's calling thread.
+    pub affinity: Option<CpuSet>,
+    /// Scheduling class.
+    pub scheduler: Scheduler,
+    /// Niceness; `None` leaves becalm's.
+    pub nice: Option<i32>,
+    /// Whether address space layout randomisation is off, for this process and its children.
+    pub aslr_off: bool,
+    /// The user to become; `None` stays who becalm is.
+    pub user: Option<User>,
+}
+
+/// The scheduling class of a subject.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Scheduler {
+    /// Whatever becalm has, which is the normal time-sharing class unless somebody changed it.
+    #[default]
+    Other,
+    /// `SCHED_FIFO` with this priority, 1 to 99: nothing but a higher priority takes the CPU away.
+    Fifo(u8),
+}
+
+impl fmt::Display for Scheduler {
+    /// Writes `other` or `fifo:N`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Other => f.write_str("other"),
+            Self::Fifo(priority) => write!(f, "fifo:{priority}"),
+        }
+    }
+}
+
+/// A user that a subject runs as.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct User {
+    /// User id.
+    pub uid: u32,
+    /// Group id.
+    pub gid: u32,
+    /// Every group, the one above included.
+    pub groups: Vec<u32>,
+}
+
+/// Returns the user who called sudo, when becalm runs as root through it.
+///
+/// The two texts are the variables `SUDO_UID` and `SUDO_GID`. `None` when becalm is not root, was
+/// not started by sudo, or root itself called sudo.
+pub fn invoking_user(sudo_uid: Option<&OsStr>, sudo_gid: Option<&OsStr>) -> Option<User> {
+    let (uid, gid) = invoking_ids(user::effective_uid(), sudo_uid, sudo_gid)?;
+    // A user that the database does not know still has the one group that sudo tells.
+    let groups = user::groups_of(uid, gid).unwrap_or_else(|| vec![gid]);
+    Some(User { uid, gid, groups })
+}
+
+fn invoking_ids(euid: u32, uid: Option<&OsStr>, gid: Option<&OsStr>) -> Option<(u32, u32)> {
+    let number = |text: Option<&OsStr>| text?.to_str()?.parse::<u32>().ok();
+    match (euid, number(uid)?, number(gid)?) {
+        (0, uid, gid) if uid != 0 => Some((uid, gid)),
+        _ => None,
+    }
+}
+
+/// Puts the calling thread on these CPUs, with everything that it starts from now on.
+pub fn pin_self(cpus: &CpuSet) -> io::Result<()> {
+    sched::set_own_affinity(cpus)
+}
+
+/// Returns the CPUs that the calling thread may use.
+pub fn own_affinity() -> io::Result<CpuSet> {
+    sched::own_affinity()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_root_through_sudo_has_an_invoking_user() {
+        let ids = |euid, uid: Option<&str>, gid: Option<&str>| {
+            invoking_ids(euid, uid.map(OsStr::new), gid.map(OsStr::new))
+        };
+        assert_eq!(ids(0, Some("1000"), Some("1001")), Some((1000, 1001)));
+        assert_eq!(ids(1000, Some("1000"), Some("1001")), None);
+        assert_eq!(ids(0, Some("0"), Some("0")), None);
+        assert_eq!(ids(0, None, Some("0")), None);
+        assert_eq!(ids(0, Some("mallory"), Some("0")), None);
+        assert_eq!(ids(0, Some("-1"), Some("0")), None);
+    }
+
+    #[test]
+    fn the_groups_of_a_user_start_with_the_group_given() {
+        let groups = user::groups_of(0, 0).expect("every system knows root");
+        assert_eq!(groups.first(), Some(&0));
+        assert_eq!(user::groups_of(3_999_999_999, 7), None);
+    }
+
+    #[test]
+    fn the_own_cpus_can_be_narrowed_and_read_back() {
+        // In a thread of its own, because the affinity of a test thread would leak.
+        std::thread::spawn(|| {
+            let all = own_affinity().unwrap();
+            let one: CpuSet = all.first().into_iter().collect();
+            pin_self(&one).unwrap();
+            assert_eq!(own_affinity().unwrap(), one);
+        })
+        .join()
+        .unwrap();
+    }
+}

@@ -1,0 +1,33 @@
+//! What a session tells while it runs. Nothing here is text for people.
+
+use becalm_model::{Comparison, Run};
+
+/// One thing that happened.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A run ended; it is already in the record.
+    RunFinished(&'a Run),
+    /// A round ended.
+    RoundFinished {
+        /// Measured rounds so far, warm-up not counted.
+        rounds: u32,
+        /// Share of the plan that is used, 0..=1.
+        fraction: f64,
+        /// Whether this was a warm-up round.
+        warmup: bool,
+    },
+    /// The results were looked at.
+    Looked {
+        /// Measured rounds so far.
+        rounds: u32,
+        /// Conclusions at this look.
+        comparisons: &'a [Comparison],
+    },
+    /// Before the first measured round it turned out that the plan cannot decide.
+    Undecidable {
+        /// Rounds that fit.
+        possible: u32,
+        /// Rounds that any verdict needs.
+        needed: u32,
+    },
+}

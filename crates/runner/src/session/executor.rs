@@ -1,0 +1,56 @@
+//! What a session needs from the outside world: to run a subject, to rest, and to know the time.
+
+use std::time::Duration;
+
+use becalm_model::{Evidence, Outcome};
+
+/// One run that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// Index of the subject.
+    pub subject: usize,
+    /// Bytes of padding in its environment.
+    pub padding: u32,
+}
+
+/// What one run gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// Seconds from the start of the session to the release of the process.
+    pub started: f64,
+    /// How the process ended.
+    pub outcome: Outcome,
+    /// One value per recorded metric.
+    pub values: Vec<Option<f64>>,
+    /// What happened on the machine meanwhile.
+    pub evidence: Evidence,
+}
+
+/// What the warm-up rounds showed about the subjects.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Learnt {
+    /// Whether every subject ran on one thread.
+    pub single_threaded: bool,
+    /// Whether every subject computed nearly all the time that it was not kept from a CPU.
+    pub cpu_bound: bool,
+    /// Longest median wall time of any subject, in seconds.
+    pub longest_run: f64,
+}
+
+/// Runs subjects. The real one starts processes; tests use a scripted one.
+pub trait Executor {
+    /// Why a run could not be made.
+    type Error;
+
+    /// Makes one run, with its hooks and its page-cache treatment, and rests afterwards.
+    fn run(&mut self, request: Request) -> Result<Measured, Self::Error>;
+
+    /// Returns the time since the session started.
+    fn elapsed(&self) -> Duration;
+
+    /// Chooses the conditions of the further runs by what was learnt in the warm-up.
+    fn settle(&mut self, learnt: Learnt);
+
+    /// Says whether the user asked to stop (Ctrl-C, SIGTERM), and by what.
+    fn interrupted(&self) -> Option<String>;
+}

@@ -1,0 +1,220 @@
+//! The session: rounds in random order until the plan says stop.
+
+use becalm_model::{Record, Run, metric};
+use becalm_stats::{Sample, decide, median_interval, schedule};
+
+use super::event::Event;
+use super::executor::{Executor, Learnt, Measured, Request};
+use super::plan::{Conditioning, Goal, Layout, Plan, Stop};
+use crate::conclude::{self, Shape};
+use crate::layout;
+
+/// Why a session ended before its plan did. The record keeps every run that was finished.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError<E> {
+    /// A run could not be made.
+    #[error("{0}")]
+    Run(E),
+    /// A run failed and the plan does not accept failures.
+    #[error("`{subject}` failed in {place}: {how}")]
+    Failed {
+        /// Name of the subject.
+        subject: String,
+        /// Which round.
+        place: String,
+        /// Exit code or signal, in words.
+        how: String,
+    },
+}
+
+/// Makes rounds until the plan says stop, appending to `record.runs`, and tells about each step.
+///
+/// A record that already has runs is continued after its last whole round; runs of an unfinished
+/// round are dropped first.
+pub fn measure<E: Executor>(
+    plan: &Plan,
+    record: &mut Record,
+    executor: &mut E,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> Result<(), SessionError<E::Error>> {
+    drop_unfinished_round(record);
+    let mut warmups = rounds_in(record, true);
+    while warmups < plan.warmup {
+        if stop_if_interrupted(record, executor) {
+            return Ok(());
+        }
+        round(plan, record, executor, tell, warmups, true)?;
+        warmups += 1;
+        tell(Event::RoundFinished { rounds: 0, fraction: 0.0, warmup: true });
+    }
+    // On --resume the conditions are learnt again from the saved warm-up.
+    if let (Conditioning::Learn { .. }, Some(learnt)) = (&plan.conditioning, learn(record)) {
+        executor.settle(learnt);
+    }
+    warn_if_undecidable(plan, record, tell);
+    let offset = time_used(record);
+    let start = executor.elapsed().as_secs_f64();
+    let mut rounds = rounds_in(record, false);
+    loop {
+        let elapsed = offset + executor.elapsed().as_secs_f64() - start;
+        if plan.stop.is_used_up(rounds, elapsed) || stop_if_interrupted(record, executor) {
+            return Ok(());
+        }
+        round(plan, record, executor, tell, rounds, false)?;
+        rounds += 1;
+        let elapsed = offset + executor.elapsed().as_secs_f64() - start;
+        let fraction = plan.stop.fraction(rounds, elapsed);
+        tell(Event::RoundFinished { rounds, fraction, warmup: false });
+        if rounds >= plan.stop.minimum() && goal_is_reached(plan, record, rounds, tell) {
+            return Ok(());
+        }
+    }
+}
+
+fn round<E: Executor>(
+    plan: &Plan,
+    record: &mut Record,
+    executor: &mut E,
+    tell: &mut dyn FnMut(Event<'_>),
+    number: u32,
+    warmup: bool,
+) -> Result<(), SessionError<E::Error>> {
+    // Warm-up rounds have their own order and padding, so that their number does not shift those
+    // of the measured rounds.
+    let seed = if warmup { !record.seed } else { record.seed };
+    let padding = match plan.layout {
+        Layout::Randomise => layout::padding(seed, number),
+        Layout::Fixed => 0,
+    };
+    for (place, subject) in
+        schedule::order(seed, number, record.subjects.len()).into_iter().enumerate()
+    {
+        let measured = match executor.run(Request { subject, padding }) {
+            Ok(measured) => measured,
+            // An interrupted run is no failure: what was measured before it stands.
+            Err(_) if stop_if_interrupted(record, executor) => return Ok(()),
+            Err(error) => return Err(SessionError::Run(error)),
+        };
+        let Measured { started, outcome, values, evidence } = measured;
+        let order = u32::try_from(place).expect("fewer than 2^32 subjects");
+        let run =
+            Run { subject, round: number, order, warmup, started, outcome, values, evidence, padding };
+        let failed = !plan.failure.accepts(outcome);
+        record.runs.push(run);
+        tell(Event::RunFinished(record.runs.last().expect("one was pushed above")));
+        if failed {
+            record.runs.pop();
+            return Err(SessionError::Failed {
+                subject: record.subjects[subject].name.clone(),
+                place: if warmup {
+                    format!("warm-up round {number}")
+                } else {
+                    format!("round {number}")
+                },
+                how: crate::describe_outcome(outcome),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn goal_is_reached(
+    plan: &Plan,
+    record: &Record,
+    rounds: u32,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> bool {
+    let Stop::Until { minimum, goal, .. } = plan.stop else { return false };
+    match goal {
+        Goal::Budget => false,
+        _ if !decide::looks::is_look(rounds, minimum) => false,
+        Goal::Precision(target) => precision(record, plan.judgement.confidence)
+            .is_some_and(|precision| precision <= target),
+        Goal::Verdict => {
+            let comparisons =
+                conclude::comparisons(record, &plan.judgement, &Shape::of_session(plan, record));
+            tell(Event::Looked { rounds, comparisons: &comparisons });
+            !comparisons.is_empty()
+                && comparisons.iter().filter(|one| one.primary).all(|one| {
+                    conclude::leaves_or_fits_margin(one.ratio.as_ref(), plan.judgement.margin)
+                })
+        }
+    }
+}
+
+/// Returns the half width of the interval of the median as a share of the median, the widest over
+/// the subjects; `None` while some interval is not known.
+fn precision(record: &Record, confidence: f64) -> Option<f64> {
+    let wall = record.metric_index(metric::WALL_TIME)?;
+    let mut widest: f64 = 0.0;
+    for subject in 0..record.subjects.len() {
+        let sample = Sample::new(record.values(subject, wall)).ok()?;
+        let interval = median_interval::median_interval(&sample, confidence)?;
+        let half = (interval.high - interval.estimate).max(interval.estimate - interval.low);
+        widest = widest.max(half / interval.estimate);
+    }
+    Some(widest)
+}
+
+/// What the warm-up rounds showed; `None` without warm-up runs.
+fn learn(record: &Record) -> Option<Learnt> {
+    let mut learnt = Learnt { single_threaded: true, cpu_bound: true, longest_run: 0.0 };
+    for subject in 0..record.subjects.len() {
+        let runs: Vec<&Run> =
+            record.runs.iter().filter(|run| run.warmup && run.subject == subject).collect();
+        let character = conclude::character(record, &runs)?;
+        learnt.single_threaded &= character.single_threaded;
+        learnt.cpu_bound &= character.cpu_bound;
+        learnt.longest_run = learnt.longest_run.max(character.wall);
+    }
+    Some(learnt)
+}
+
+fn warn_if_undecidable(plan: &Plan, record: &Record, tell: &mut dyn FnMut(Event<'_>)) {
+    let wants_verdict = record.subjects.len() > 1;
+    let needed = decide::paired::fewest_rounds(1.0 - plan.judgement.confidence);
+    let per_round: f64 = match record.metric_index(metric::WALL_TIME) {
+        Some(wall) => {
+            let warm: Vec<f64> = record.runs.iter().filter_map(|run| run.value(wall)).collect();
+            warm.iter().sum::<f64>() / warm.len().max(1) as f64 * record.subjects.len() as f64
+        }
+        None => 0.0,
+    };
+    if let Some(possible) = plan.stop.possible_rounds(per_round)
+        && wants_verdict
+        && possible < needed
+    {
+        tell(Event::Undecidable { possible, needed });
+    }
+}
+
+fn stop_if_interrupted<E: Executor>(record: &mut Record, executor: &E) -> bool {
+    match executor.interrupted() {
+        None => false,
+        Some(reason) => {
+            record.interrupted = Some(reason);
+            true
+        }
+    }
+}
+
+fn rounds_in(record: &Record, warmup: bool) -> u32 {
+    record.runs.iter().filter(|run| run.warmup == warmup).map(|run| run.round + 1).max().unwrap_or(0)
+}
+
+/// Drops the runs of a round that did not finish, so that every kept round is whole.
+pub fn drop_unfinished_round(record: &mut Record) {
+    let subjects = record.subjects.len();
+    for warmup in [true, false] {
+        let Some(last) = rounds_in(record, warmup).checked_sub(1) else { continue };
+        let is_last = |run: &Run| run.warmup == warmup && run.round == last;
+        if record.runs.iter().filter(|run| is_last(run)).count() < subjects {
+            record.runs.retain(|run| !is_last(run));
+        }
+    }
+}
+
+/// Returns the time that the measured rounds took, pauses between sessions left out.
+fn time_used(record: &Record) -> f64 {
+    Shape::round_ends(record).last().copied().unwrap_or(0.0)
+}

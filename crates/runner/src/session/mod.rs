@@ -1,0 +1,14 @@
+//! One measuring session: a plan carried out, told as events.
+
+mod event;
+mod executor;
+mod measure;
+mod plan;
+
+pub use event::Event;
+pub use executor::{Executor, Learnt, Measured, Request};
+pub use measure::{SessionError, drop_unfinished_round, measure};
+pub use plan::{
+    Conditioning, FIFO_REST, FailurePolicy, Goal, Judgement, LONGEST_FIFO_RUN, Layout, Plan,
+    Primary, Rest, Stop,
+};

@@ -1,0 +1,356 @@
+//! Starts a child that shares our memory until it executes the subject.
+//!
+//! `clone(CLONE_VM | CLONE_VFORK)` copies no page tables, so a start costs the same however large
+//! becalm has grown, and the calling thread sleeps until the child has executed or failed: what the
+//! child wrote into [`Report`] can then simply be read. Between `clone` and `execve` the child
+//! makes nothing but system calls: no allocation, no lock, nothing that could panic.
+//!
+//! The child also shares our table of descriptors at first. The counters that it opens on itself
+//! are therefore open in the parent as well, without being sent over a socket; then it takes a
+//! table of its own, before it touches standard input and output. (Counters opened once in the
+//! parent and inherited are no way out: with `CLONE_VFORK` the kernel stops adding them up after
+//! two children.)
+
+use std::cell::OnceCell;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
+
+use crate::launch_error::Step;
+
+use super::sched::CpuMask;
+use super::wait::Pid;
+use super::{checked, clock, perf, signal};
+
+/// Most counters that one child can open.
+pub(crate) const MAX_COUNTERS: usize = 32;
+
+/// Everything the child needs, prepared before `clone` so that it only has to make system calls.
+pub(crate) struct Child<'a> {
+    pub(crate) program: &'a CStr,
+    /// Ends with a null pointer, as `environment` does.
+    pub(crate) arguments: &'a [*const c_char],
+    pub(crate) environment: &'a [*const c_char],
+    pub(crate) cwd: Option<&'a CStr>,
+    pub(crate) affinity: Option<&'a CpuMask>,
+    pub(crate) nice: Option<i32>,
+    /// Priority of `SCHED_FIFO`.
+    pub(crate) fifo: Option<u8>,
+    pub(crate) aslr_off: bool,
+    pub(crate) user: Option<(u32, u32, &'a [u32])>,
+    /// What becomes standard input, output and error; `None` leaves what becalm has.
+    pub(crate) stdio: [Option<RawFd>; 3],
+    pub(crate) counters: &'a [perf::PerfAttr],
+}
+
+/// What the child leaves behind in our memory.
+struct Report {
+    released: AtomicU64,
+    failed: AtomicU8,
+    errno: AtomicI32,
+    counters: [AtomicI32; MAX_COUNTERS],
+}
+
+/// A child that has been released into the subject's program.
+pub(crate) struct Started {
+    pub(crate) pid: Pid,
+    pub(crate) pidfd: OwnedFd,
+    /// `CLOCK_MONOTONIC_RAW` right before `execve`, in nanoseconds.
+    pub(crate) released: u64,
+    /// One per counter asked for; `None` where the child could not open it.
+    pub(crate) counters: Vec<Option<OwnedFd>>,
+}
+
+/// Why no child runs the subject's program.
+pub(crate) enum StartError {
+    /// There was no child at all.
+    Clone(io::Error),
+    /// The child could not do a step, and has been reaped.
+    Step(Step, io::Error),
+}
+
+/// Starts `child`; returns once it executes the subject's program or has failed to.
+pub(crate) fn start(child: &Child<'_>) -> Result<Started, StartError> {
+    let mut pidfd: c_int = -1;
+    let report = Report {
+        released: AtomicU64::new(0),
+        failed: AtomicU8::new(0),
+        errno: AtomicI32::new(0),
+        counters: [const { AtomicI32::new(-1) }; MAX_COUNTERS],
+    };
+    let order = Order {
+        child,
+        report: &report,
+        parent: own_pid(),
+        reset_signals: signal::not_default(),
+    };
+    let mut flags =
+        libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
+    if !child.counters.is_empty() {
+        flags |= libc::CLONE_FILES;
+    }
+    let top = stack_top().map_err(StartError::Clone)?;
+    let pid = {
+        // A handler must not run in the child while it shares our memory.
+        let _blocked = signal::Blocked::all();
+        // SAFETY: `top` is the end of a mapped, guarded stack that only this thread uses, and
+        // CLONE_VFORK suspends this thread until the child has executed or exited, so that
+        // `order`, all that it borrows and the stack outlive the child's use of them. `pidfd` is
+        // a valid place for one descriptor number.
+        checked(unsafe {
+            libc::clone(
+                run_child,
+                top,
+                flags,
+                std::ptr::from_ref(&order).cast_mut().cast(),
+                &raw mut pidfd,
+            )
+        })
+    }
+    .map_err(StartError::Clone)?;
+    let counters: Vec<_> = report.counters[..child.counters.len().min(MAX_COUNTERS)]
+        .iter()
+        .map(|fd| owned(fd.load(Ordering::Relaxed)))
+        .collect();
+    let failed = Step::from_number(report.failed.load(Ordering::Relaxed));
+    let error = match (failed, owned(pidfd)) {
+        (None, Some(pidfd)) => {
+            let released = report.released.load(Ordering::Relaxed);
+            return Ok(Started { pid, pidfd, released, counters });
+        }
+        (Some(step), _) => {
+            let errno = report.errno.load(Ordering::Relaxed);
+            StartError::Step(step, io::Error::from_raw_os_error(errno))
+        }
+        // Linux before 5.2 ignores CLONE_PIDFD.
+        (None, None) => {
+            super::wait::kill_group(pid, libc::SIGKILL);
+            StartError::Clone(io::Error::from_raw_os_error(libc::ENOSYS))
+        }
+    };
+    // The child is gone or going: no zombie may stay.
+    let _ = super::wait::reap(pid);
+    Err(error)
+}
+
+fn own_pid() -> Pid {
+    // SAFETY: takes nothing and cannot fail.
+    unsafe { libc::getpid() }
+}
+
+fn owned(fd: RawFd) -> Option<OwnedFd> {
+    // SAFETY: a number that is not -1 was written by the kernel, or by the child right after the
+    // kernel returned it in the table that we share; nobody else knows it.
+    (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+struct Order<'a> {
+    child: &'a Child<'a>,
+    report: &'a Report,
+    parent: Pid,
+    reset_signals: u64,
+}
+
+/// Runs in the child, on its own small stack.
+extern "C" fn run_child(order: *mut c_void) -> c_int {
+    // SAFETY: `start` passes a pointer to a live `Order` and sleeps until we execute or exit.
+    let order = unsafe { &*order.cast::<Order<'_>>() };
+    let step = prepare_and_execute(order);
+    // SAFETY: errno is set by the call that failed; `_exit` runs no handlers of the parent.
+    unsafe {
+        order.report.errno.store(*libc::__errno_location(), Ordering::Relaxed);
+        order.report.failed.store(step as u8, Ordering::Relaxed);
+        libc::_exit(127)
+    }
+}
+
+/// Does one step after the other; returns the one that failed, with `errno` set.
+fn prepare_and_execute(order: &Order<'_>) -> Step {
+    let child = order.child;
+    match prepare(order) {
+        Ok(()) => {}
+        Err(step) => return step,
+    }
+    order.report.released.store(clock::monotonic_raw_nanos(), Ordering::Relaxed);
+    // SAFETY: the path is a C string, both arrays end with a null pointer.
+    unsafe {
+        libc::execve(
+            child.program.as_ptr(),
+            child.arguments.as_ptr(),
+            child.environment.as_ptr(),
+        );
+    }
+    Step::Execute
+}
+
+fn prepare(order: &Order<'_>) -> Result<(), Step> {
+    let child = order.child;
+    // SAFETY: takes plain numbers, as all calls below that are not commented on.
+    step(Step::ProcessGroup, unsafe { libc::setpgid(0, 0) })?;
+    if let Some(mask) = child.affinity {
+        step(Step::Affinity, mask.apply_raw())?;
+    }
+    if let Some(nice) = child.nice {
+        // SAFETY: plain numbers.
+        step(Step::Nice, unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, nice) })?;
+    }
+    if let Some(priority) = child.fifo {
+        let parameter = c_int::from(priority);
+        // The raw call: musl's wrapper refuses. SAFETY: `parameter` is the one field of
+        // `struct sched_param` as the kernel knows it, and is only read.
+        step(Step::Scheduler, unsafe {
+            libc::syscall(
+                libc::SYS_sched_setscheduler,
+                0 as Pid,
+                libc::SCHED_FIFO,
+                &raw const parameter,
+            )
+        })?;
+    }
+    if child.aslr_off {
+        disable_aslr()?;
+    }
+    // A counter that cannot be opened now is a missing value, never a failed run.
+    for (attr, slot) in child.counters.iter().zip(&order.report.counters) {
+        slot.store(perf::open_raw(attr), Ordering::Relaxed);
+    }
+    if !child.counters.is_empty() {
+        step(Step::OwnDescriptors, unshare_files_raw())?;
+    }
+    for ((source, target), name) in
+        child.stdio.iter().zip(0..).zip([Step::Stdin, Step::Stdout, Step::Stderr])
+    {
+        if let Some(source) = *source {
+            // SAFETY: plain numbers. The table of descriptors is our own by now.
+            step(name, unsafe { libc::dup2(source, target) })?;
+        }
+    }
+    if let Some((uid, gid, groups)) = child.user {
+        become_user(uid, gid, groups)?;
+    }
+    // After the user, because a change of user forgets it.
+    // SAFETY: plain numbers.
+    step(Step::ParentDeath, unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) })?;
+    // SAFETY: takes nothing. Whoever else the parent is now, becalm died before the line above.
+    if unsafe { libc::getppid() } != order.parent {
+        return Err(Step::ParentDeath);
+    }
+    if let Some(cwd) = child.cwd {
+        // SAFETY: a C string.
+        step(Step::WorkingDirectory, unsafe { libc::chdir(cwd.as_ptr()) })?;
+    }
+    step(Step::Signals, signal::reset(order.reset_signals))?;
+    step(Step::Signals, signal::unblock_all())
+}
+
+fn step(step: Step, result: impl Into<i64>) -> Result<(), Step> {
+    if result.into() < 0 { Err(step) } else { Ok(()) }
+}
+
+/// The raw calls, because libc's would change every thread of the parent too.
+fn become_user(uid: u32, gid: u32, groups: &[u32]) -> Result<(), Step> {
+    // SAFETY: pointer and length describe `groups`, which the kernel only reads.
+    step(Step::Groups, unsafe {
+        libc::syscall(libc::SYS_setgroups, groups.len(), groups.as_ptr())
+    })?;
+    // SAFETY: plain numbers; setresgid and setresuid leave no saved id to return to.
+    step(Step::Group, unsafe { libc::syscall(libc::SYS_setresgid, gid, gid, gid) })?;
+    // SAFETY: as above.
+    step(Step::User, unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) })
+}
+
+/// Sets the personality and reads it back: a sandbox may accept the call and not do it.
+fn disable_aslr() -> Result<(), Step> {
+    const ASK: libc::c_ulong = 0xffff_ffff;
+    // SAFETY: plain numbers.
+    unsafe {
+        let before = libc::personality(ASK);
+        step(Step::Aslr, before)?;
+        let wanted = before | libc::ADDR_NO_RANDOMIZE;
+        step(Step::Aslr, libc::personality(libc::c_ulong::from(wanted.cast_unsigned())))?;
+        if libc::personality(ASK) & libc::ADDR_NO_RANDOMIZE == 0 {
+            *libc::__errno_location() = libc::EPERM;
+            return Err(Step::Aslr);
+        }
+    }
+    Ok(())
+}
+
+/// Gives the calling task a table of descriptors of its own; 0, or -1 with `errno` set.
+///
+/// `close_range` over no descriptor is tried first, because the default seccomp profile of
+/// containers allows it but not `unshare`; kernels before 5.9 have only the latter.
+fn unshare_files_raw() -> libc::c_long {
+    const CLOSE_RANGE_UNSHARE: libc::c_uint = 2;
+    const NONE: libc::c_uint = libc::c_uint::MAX;
+    // SAFETY: plain numbers; no open descriptor is in the range.
+    unsafe {
+        let result = libc::syscall(libc::SYS_close_range, NONE, NONE, CLOSE_RANGE_UNSHARE);
+        if result == 0 { 0 } else { libc::c_long::from(libc::unshare(libc::CLONE_FILES)) }
+    }
+}
+
+/// Says whether a child could take a table of descriptors of its own, by doing it in a thread.
+pub(crate) fn can_unshare_files() -> io::Result<()> {
+    let tried = std::thread::spawn(|| {
+        if unshare_files_raw() < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    });
+    tried.join().unwrap_or_else(|_| Err(io::Error::other("the probing thread panicked")))
+}
+
+/// A stack for the child, with a page below it that faults instead of overwriting our memory.
+struct Stack {
+    base: *mut c_void,
+}
+
+const GUARD: usize = 64 * 1024;
+const STACK: usize = 128 * 1024;
+
+impl Stack {
+    fn new() -> io::Result<Self> {
+        // SAFETY: an anonymous mapping at a place of the kernel's choice disturbs nothing; its
+        // lower part then becomes the guard (64 KiB is a multiple of every page size in use).
+        unsafe {
+            let base = libc::mmap(
+                std::ptr::null_mut(),
+                GUARD + STACK,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK,
+                -1,
+                0,
+            );
+            if base == libc::MAP_FAILED {
+                return Err(io::Error::last_os_error());
+            }
+            let stack = Self { base };
+            checked(libc::mprotect(base, GUARD, libc::PROT_NONE))?;
+            Ok(stack)
+        }
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: `base` is our mapping of that length, and no child uses it: `start` returns
+        // only after the child has left it.
+        unsafe {
+            libc::munmap(self.base, GUARD + STACK);
+        }
+    }
+}
+
+/// Returns the upper end of this thread's stack for children, which is made once.
+fn stack_top() -> io::Result<*mut c_void> {
+    thread_local! {
+        static CHILD_STACK: OnceCell<Stack> = const { OnceCell::new() };
+    }
+    CHILD_STACK.with(|cell| {
+        if cell.get().is_none() {
+            let _ = cell.set(Stack::new()?);
+        }
+        let stack = cell.get().ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
+        // SAFETY: one past the end of the mapping, which is still inside the same allocation.
+        Ok(unsafe { stack.base.byte_add(GUARD + STACK) })
+    })
+}

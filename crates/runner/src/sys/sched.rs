@@ -1,0 +1,73 @@
+//! CPU sets of the calling thread.
+
+use std::io;
+
+use becalm_model::{CpuId, CpuSet, MAX_CPU};
+
+const WORDS: usize = (MAX_CPU as usize + 1) / 64;
+
+/// A CPU set as the kernel takes it, large enough for any kernel.
+#[derive(Clone)]
+pub(crate) struct CpuMask([u64; WORDS]);
+
+impl CpuMask {
+    const BYTES: usize = WORDS * 8;
+
+    pub(crate) fn new(set: &CpuSet) -> Self {
+        let mut words = [0; WORDS];
+        for cpu in set.iter() {
+            // A larger number cannot be parsed into a set; were it built by hand, the empty or
+            // smaller mask would still be refused or narrower, never a CPU that was not asked for.
+            if let Some(word) = words.get_mut(cpu.0 as usize / 64) {
+                *word |= 1 << (cpu.0 % 64);
+            }
+        }
+        Self(words)
+    }
+
+    fn to_set(&self) -> CpuSet {
+        let cpus = 0..=MAX_CPU;
+        cpus.filter(|cpu| self.0[*cpu as usize / 64] >> (cpu % 64) & 1 == 1).map(CpuId).collect()
+    }
+
+    /// Puts the calling thread on these CPUs; 0, or -1 with `errno` set. Allocates nothing.
+    pub(super) fn apply_raw(&self) -> libc::c_long {
+        const ITSELF: libc::pid_t = 0;
+        // SAFETY: the pointer and the length describe this array, which the kernel only reads.
+        unsafe {
+            libc::syscall(libc::SYS_sched_setaffinity, ITSELF, Self::BYTES, self.0.as_ptr())
+        }
+    }
+}
+
+/// Puts the calling thread, and threads and processes that it starts later, on these CPUs.
+pub(crate) fn set_own_affinity(set: &CpuSet) -> io::Result<()> {
+    if CpuMask::new(set).apply_raw() < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Returns the CPUs that the calling thread may use.
+pub(crate) fn own_affinity() -> io::Result<CpuSet> {
+    const ITSELF: libc::pid_t = 0;
+    let mut mask = CpuMask([0; WORDS]);
+    // SAFETY: the pointer and the length describe this array; the kernel writes at most that much.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_sched_getaffinity,
+            ITSELF,
+            CpuMask::BYTES,
+            mask.0.as_mut_ptr(),
+        )
+    };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(mask.to_set()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_survives_being_made_a_mask() {
+        let set: CpuSet = "0,3,63-65,8191".parse().unwrap();
+        assert_eq!(CpuMask::new(&set).to_set(), set);
+    }
+}

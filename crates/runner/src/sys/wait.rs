@@ -1,0 +1,128 @@
+//! Waiting for the child, ending it and learning what it used.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::RawFd;
+use std::time::Duration;
+
+use super::{checked, clock};
+
+/// A process id as the kernel gives it.
+pub(crate) type Pid = libc::pid_t;
+
+/// What `wait4` says about a child and the children that it waited for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Usage {
+    /// The raw status.
+    pub(crate) status: libc::c_int,
+    /// Seconds in user mode.
+    pub(crate) user: f64,
+    /// Seconds in the kernel.
+    pub(crate) system: f64,
+    /// Bytes.
+    pub(crate) max_rss: u64,
+    /// `ru_nvcsw`.
+    pub(crate) voluntary_switches: u64,
+    /// `ru_nivcsw`.
+    pub(crate) involuntary_switches: u64,
+    /// `ru_minflt`.
+    pub(crate) minor_faults: u64,
+    /// `ru_majflt`.
+    pub(crate) major_faults: u64,
+}
+
+impl Usage {
+    /// Returns the exit code, or the signal as the error.
+    pub(crate) fn exit(&self) -> Result<i32, i32> {
+        if libc::WIFSIGNALED(self.status) {
+            Err(libc::WTERMSIG(self.status))
+        } else {
+            Ok(libc::WEXITSTATUS(self.status))
+        }
+    }
+}
+
+/// Reaps a child that has ended or is about to.
+pub(crate) fn reap(pid: Pid) -> io::Result<Usage> {
+    let mut status = 0;
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    loop {
+        // SAFETY: both pointers are valid places for what the call writes.
+        match checked(unsafe { libc::wait4(pid, &raw mut status, 0, usage.as_mut_ptr()) }) {
+            Ok(_) => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    // SAFETY: wait4 has filled it in; it was zeroed before, which is a valid rusage too.
+    let usage = unsafe { usage.assume_init() };
+    Ok(Usage {
+        status,
+        user: seconds(usage.ru_utime),
+        system: seconds(usage.ru_stime),
+        max_rss: count(usage.ru_maxrss) * 1024,
+        voluntary_switches: count(usage.ru_nvcsw),
+        involuntary_switches: count(usage.ru_nivcsw),
+        minor_faults: count(usage.ru_minflt),
+        major_faults: count(usage.ru_majflt),
+    })
+}
+
+fn seconds(time: libc::timeval) -> f64 {
+    time.tv_sec as f64 + time.tv_usec as f64 * 1e-6
+}
+
+fn count(value: libc::c_long) -> u64 {
+    u64::try_from(value).unwrap_or(0)
+}
+
+/// Sends a signal to a whole process group. A group that is already empty is no error.
+pub(crate) fn kill_group(group: Pid, signal: libc::c_int) {
+    // SAFETY: takes plain numbers. The caller has not reaped the leader yet, so that the number
+    // cannot have been given to another group.
+    unsafe {
+        libc::kill(-group, signal);
+    }
+}
+
+/// Makes an entry for [`poll`]; a descriptor of -1 is passed over by the kernel.
+pub(crate) fn readable(fd: RawFd) -> libc::pollfd {
+    libc::pollfd { fd, events: libc::POLLIN, revents: 0 }
+}
+
+/// Waits until one of the entries has something, or the time is up, or a signal arrived.
+///
+/// Looking at the entries again and computing the rest of the time is the caller's loop, so a
+/// signal is no error here.
+pub(crate) fn poll(entries: &mut [libc::pollfd], timeout: Option<Duration>) -> io::Result<()> {
+    let limit = timeout.map(clock::timespec);
+    let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    let length = libc::nfds_t::try_from(entries.len()).unwrap_or(libc::nfds_t::MAX);
+    for entry in entries.iter_mut() {
+        entry.revents = 0;
+    }
+    // SAFETY: pointer and length describe `entries`; `limit` is null or a live timespec; without a
+    // signal mask the call is `poll` with a finer timeout.
+    match checked(unsafe { libc::ppoll(entries.as_mut_ptr(), length, limit, std::ptr::null()) }) {
+        Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Lets a pipe hold more before its writer has to wait. Failing is harmless.
+pub(crate) fn enlarge_pipe(fd: RawFd, bytes: libc::c_int) {
+    // SAFETY: takes plain numbers; the descriptor is open in the caller.
+    unsafe {
+        libc::fcntl(fd, libc::F_SETPIPE_SZ, bytes);
+    }
+}
+
+/// Makes reads from a descriptor return at once.
+pub(crate) fn set_nonblocking(fd: RawFd) -> io::Result<()> {
+    // SAFETY: takes plain numbers; the descriptor is open in the caller.
+    unsafe {
+        let flags = checked(libc::fcntl(fd, libc::F_GETFL))?;
+        checked(libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK))?;
+    }
+    Ok(())
+}
