@@ -74,6 +74,8 @@ fn two_arm_cores_without_cache_files() {
     );
 }
 
+// `lstopo` undoes what the kernel says about this family and shows each half of a module as a core,
+// 64 in all; the halves share their front end and floating point unit, so we keep the 32.
 #[test]
 fn four_packages_of_two_nodes() {
     check(
@@ -92,11 +94,12 @@ fn caches_that_differ_from_core_to_core() {
     );
 }
 
+// Kernels of phones before Linux 5.19 call each cluster a package; so does the table of `lscpu -p`.
 #[test]
 fn arm_with_cores_of_three_capacities() {
     check(
         "arm-A510-A710-A715-X3",
-        "1 packages, 0 nodes, 8 cores, 8 CPUs, 7 L2, 1 L3, offline none",
+        "3 packages, 0 nodes, 8 cores, 8 CPUs, 7 L2, 1 L3, offline none",
         &["core of capacity 1024: 7", "core of capacity 855: 3-6", "core of capacity 280: 0-2"],
     );
 }

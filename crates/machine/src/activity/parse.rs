@@ -1,5 +1,7 @@
 //! Parsers of the kernel's running totals. Pure, and indifferent to what other text they meet.
 
+use std::collections::BTreeMap;
+
 use becalm_model::{CpuId, CpuSet};
 
 /// Ticks since boot, summed over some CPUs.
@@ -72,7 +74,7 @@ pub(crate) fn throttled(text: &str) -> Option<f64> {
 /// Sums the columns of `cpus` in `/proc/interrupts`; `None` without the header or those columns.
 pub(crate) fn interrupts(text: &str, cpus: &CpuSet) -> Option<u64> {
     let mut sum = 0_u64;
-    let columns = interrupt_rows(text, |cpu, count| {
+    let columns = interrupt_rows(text, |_, cpu, count| {
         if cpus.contains(cpu) {
             sum = sum.saturating_add(count);
         }
@@ -80,10 +82,24 @@ pub(crate) fn interrupts(text: &str, cpus: &CpuSet) -> Option<u64> {
     cpus.iter().any(|cpu| columns.contains(&cpu)).then_some(sum)
 }
 
-/// Hands every count of `/proc/interrupts` with its CPU to `take`; returns the CPUs of the columns.
+/// Sums the interrupts by devices for each CPU: the rows whose name is a number. The others are
+/// timers and calls from CPU to CPU, which tell more about past load than about devices.
+pub(crate) fn device_interrupts(text: &str) -> BTreeMap<CpuId, u64> {
+    let mut sums = BTreeMap::new();
+    interrupt_rows(text, |row, cpu, count| {
+        if row.bytes().all(|byte| byte.is_ascii_digit()) {
+            let sum: &mut u64 = sums.entry(cpu).or_default();
+            *sum = sum.saturating_add(count);
+        }
+    });
+    sums
+}
+
+/// Hands every row name, CPU and count of `/proc/interrupts` to `take`; returns the CPUs of the
+/// columns.
 ///
 /// The rows `ERR` and `MIS` hold one machine-wide count, which on a single CPU looks like a column.
-pub(crate) fn interrupt_rows(text: &str, mut take: impl FnMut(CpuId, u64)) -> Option<Vec<CpuId>> {
+fn interrupt_rows(text: &str, mut take: impl FnMut(&str, CpuId, u64)) -> Option<Vec<CpuId>> {
     let mut lines = text.lines();
     let columns: Vec<CpuId> = lines
         .next()?
@@ -92,13 +108,14 @@ pub(crate) fn interrupt_rows(text: &str, mut take: impl FnMut(CpuId, u64)) -> Op
         .collect::<Option<_>>()?;
     for line in lines {
         let Some((name, counts)) = line.split_once(':') else { continue };
-        if matches!(name.trim(), "ERR" | "MIS" | "Err") {
+        let name = name.trim();
+        if matches!(name, "ERR" | "MIS" | "Err") {
             continue;
         }
         for (&cpu, count) in columns.iter().zip(counts.split_ascii_whitespace()) {
             // The first word that is no number starts the description.
             let Ok(count) = count.parse() else { break };
-            take(cpu, count);
+            take(name, cpu, count);
         }
     }
     Some(columns)
@@ -161,6 +178,7 @@ mod tests {
         assert_eq!(interrupts(text, &set("0")), Some(8));
         assert_eq!(interrupts(text, &set("0-2")), Some(18));
         assert_eq!(interrupts(text, &set("1")), None);
+        assert_eq!(device_interrupts(text), [(CpuId(0), 7), (CpuId(2), 8)].into());
         assert_eq!(interrupts("  0: 7", &set("0")), None);
     }
 
@@ -170,6 +188,7 @@ mod tests {
             for text in [&text, &kernel] {
                 let _ = (stat(text, &set("0-3")), stat_cpus(text), pressure(text), throttled(text));
                 let _ = (interrupts(text, &set("0-3")), number(text));
+                let _ = device_interrupts(text);
             }
         }
     }

@@ -121,7 +121,8 @@ impl Topology {
                     Some("Unified") => CacheContent::Unified,
                     _ => continue,
                 };
-                let shared = read_first(root, &folder, &["shared_cpu_list", "shared_cpu_map"]);
+                // The kernel writes both from one set; `lscpu` and `lstopo` trust the mask too.
+                let shared = read_first(root, &folder, &["shared_cpu_map", "shared_cpu_list"]);
                 let mut shared = shared.unwrap_or_default().intersection(&self.online);
                 shared.insert(cpu);
                 let size = text("size").and_then(|text| parse_cache_size(&text));

@@ -1,0 +1,115 @@
+//! A set of CPUs for a subject with several threads.
+
+use becalm_model::{CpuId, CpuSet};
+
+use super::{Choice, ChoiceFacts, named, one, only_one_cpu};
+use crate::topology::Topology;
+
+/// From this many cores on, one is given up so that becalm does not disturb the others.
+const CORES_TO_SPARE_ONE: usize = 4;
+
+pub(super) fn choose(topology: &Topology, facts: &ChoiceFacts) -> Choice {
+    if topology.allowed.len() == 1 {
+        return only_one_cpu(topology);
+    }
+    let balanced = topology.allowed.difference(&topology.isolated);
+    if balanced.is_empty() {
+        return only_isolated(topology, facts);
+    }
+    let mut notes = Vec::new();
+    if balanced.len() < topology.allowed.len() {
+        let isolated = topology.allowed.intersection(&topology.isolated);
+        notes.push(format!(
+            "the isolated {} are left out, as threads are not balanced there",
+            named(&isolated)
+        ));
+    }
+    let (fast, kind) = fastest(topology, &balanced);
+    if let Some(name) = kind {
+        notes.push(format!(
+            "only the fastest kind ({name}) is used, so that all threads are equally fast"
+        ));
+    }
+    let left = balanced.difference(&fast);
+    let cores = cores(topology, &fast);
+    let mut limits = Vec::new();
+    let (subject, housekeeping) = if !left.is_empty() {
+        (fast, left)
+    } else if cores.len() >= CORES_TO_SPARE_ONE {
+        let spared = spare(facts, &cores);
+        notes.push(format!("the core of {} is kept free for becalm", named(&spared)));
+        (fast.difference(&spared), spared)
+    } else {
+        limits.push(format!(
+            "becalm shares {} with the subject: with {} there is none to spare",
+            named(&fast),
+            if cores.len() == 1 { "one core".into() } else { format!("{} cores", cores.len()) },
+        ));
+        (fast.clone(), fast)
+    };
+    let foreign = shared_with_others(topology, &subject);
+    if !foreign.is_empty() {
+        limits.push(format!(
+            "{} share cores with the subject and are outside our affinity: whatever others run there \
+             slows the subject down",
+            named(&foreign)
+        ));
+    }
+    let mut parts = vec![format!("{} run the subject", named(&subject))];
+    parts.append(&mut notes);
+    parts.push(format!("becalm itself runs on {}.", named(&housekeeping)));
+    let reason = parts.join("; ");
+    Choice { subject, housekeeping, reason, limits }
+}
+
+/// With isolated CPUs only, a set would be a promise that the scheduler does not keep.
+fn only_isolated(topology: &Topology, facts: &ChoiceFacts) -> Choice {
+    let mut choice = one::choose(topology, facts);
+    choice.limits.insert(
+        0,
+        format!(
+            "every CPU this process may use ({}) is isolated: threads are not balanced there and \
+             would stay on the CPU they start on, so the subject gets one CPU",
+            topology.allowed
+        ),
+    );
+    choice
+}
+
+/// Returns the CPUs of the fastest kind that has more than one core, with its name if there are
+/// other kinds. A lone prime core, as phones have, is no place for several threads.
+fn fastest<'a>(topology: &'a Topology, among: &CpuSet) -> (CpuSet, Option<&'a str>) {
+    for kind in &topology.kinds {
+        let cpus = kind.cpus.intersection(among);
+        if cpus.len() == among.len() {
+            return (cpus, None);
+        }
+        if cores(topology, &cpus).len() > 1 {
+            return (cpus, Some(&kind.name));
+        }
+    }
+    (among.clone(), None)
+}
+
+/// Returns the cores that have a CPU in `cpus`, as those CPUs.
+fn cores(topology: &Topology, cpus: &CpuSet) -> Vec<CpuSet> {
+    let cores = topology.cores.iter().map(|core| core.cpus.intersection(cpus));
+    cores.filter(|core| !core.is_empty()).collect()
+}
+
+/// Returns the core to give up: that of CPU 0, else one that devices interrupt, else the first.
+fn spare(facts: &ChoiceFacts, cores: &[CpuSet]) -> CpuSet {
+    let interrupted = |core: &&CpuSet| core.iter().any(|cpu| facts.is_interrupted(cpu));
+    let spared = cores
+        .iter()
+        .find(|core| core.contains(CpuId(0)))
+        .or_else(|| cores.iter().find(interrupted))
+        .or_else(|| cores.first());
+    spared.cloned().unwrap_or_default()
+}
+
+/// Returns the CPUs on the subject's cores that this process may not use.
+fn shared_with_others(topology: &Topology, subject: &CpuSet) -> CpuSet {
+    let cores = topology.cores.iter().filter(|core| !core.cpus.intersection(subject).is_empty());
+    cores.flat_map(|core| core.cpus.iter()).collect::<CpuSet>().difference(&topology.allowed)
+}

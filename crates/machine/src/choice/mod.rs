@@ -1,0 +1,72 @@
+//! Which CPUs a subject gets, and which ones are left to becalm itself. A pure function.
+//!
+//! For one CPU, in this order: an isolated one, one of the fastest kind, not the core of CPU 0
+//! (which the kernel gives most of its own work), a core whose SMT siblings can be kept idle, one
+//! with a stopped tick, one without a device that interrupts it. Of equals the last core is taken.
+//!
+//! For all CPUs isolated ones are left out: without load balancing all threads of a subject would
+//! stay on the CPU they started on.
+
+mod all;
+mod facts;
+mod one;
+
+use becalm_model::CpuSet;
+
+pub use facts::ChoiceFacts;
+
+use crate::topology::Topology;
+
+/// How many CPUs a subject can use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Width {
+    /// One: the subject has a single thread.
+    One,
+    /// As many as there are: the subject has several threads or processes.
+    All,
+}
+
+/// The chosen CPUs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// CPUs for the subject. Never empty.
+    pub subject: CpuSet,
+    /// CPUs for becalm itself. Never empty; the same as the subject's where there are no others.
+    pub housekeeping: CpuSet,
+    /// Why these, as one sentence for people.
+    pub reason: String,
+    /// What this choice cannot give, as sentences.
+    pub limits: Vec<String>,
+}
+
+/// Chooses CPUs among those this process may use.
+pub fn choose(topology: &Topology, facts: &ChoiceFacts, width: Width) -> Choice {
+    assert!(!topology.allowed.is_empty(), "a process that runs may use at least one CPU");
+    match width {
+        Width::One => one::choose(topology, facts),
+        Width::All => all::choose(topology, facts),
+    }
+}
+
+/// Returns `CPU 3` or `CPUs 0-3`.
+fn named(cpus: &CpuSet) -> String {
+    format!("{} {cpus}", if cpus.len() == 1 { "CPU" } else { "CPUs" })
+}
+
+/// Says what a single CPU for everything costs.
+fn only_one_cpu(topology: &Topology) -> Choice {
+    let only = topology.allowed.clone();
+    Choice {
+        reason: format!("{} is the only one this process may use.", named(&only)),
+        limits: vec![format!(
+            "becalm and the rest of the system share {} with the subject: whatever they do meanwhile \
+             is part of the measured time",
+            named(&only)
+        )],
+        subject: only.clone(),
+        housekeeping: only,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! One CPU for a subject with a single thread.
+
+use std::cmp::Reverse;
+
+use becalm_model::{CpuId, CpuSet};
+
+use super::{Choice, ChoiceFacts, named, only_one_cpu};
+use crate::topology::Topology;
+
+pub(super) fn choose(topology: &Topology, facts: &ChoiceFacts) -> Choice {
+    if topology.allowed.len() == 1 {
+        return only_one_cpu(topology);
+    }
+    let best = topology.allowed.iter().min_by_key(|&cpu| rank(topology, facts, cpu));
+    let cpu = best.expect("the caller checked that some CPU is allowed");
+    let subject = CpuSet::from_iter([cpu]);
+    let siblings = topology.siblings_of(cpu);
+    let mut limits = Vec::new();
+    let housekeeping = housekeeping(topology, &subject, &siblings, &mut limits);
+    let foreign = siblings.difference(&topology.allowed);
+    if !foreign.is_empty() {
+        limits.push(format!(
+            "{} is on the same core as {} and outside our affinity: whatever others run there slows \
+             the subject down",
+            named(&foreign),
+            named(&subject)
+        ));
+    }
+    let reason = reason(topology, facts, cpu, &siblings, &housekeeping);
+    Choice { subject, housekeeping, reason, limits }
+}
+
+/// Orders CPUs, the best first; `false` is better than `true`.
+fn rank(topology: &Topology, facts: &ChoiceFacts, cpu: CpuId) -> impl Ord + use<> {
+    let core = topology.core_of(cpu);
+    let siblings = topology.siblings_of(cpu);
+    let kind = topology.cpu(cpu).map_or(usize::MAX, |cpu| cpu.kind);
+    let is_isolated = topology.isolated.contains(cpu);
+    (
+        !is_isolated,
+        kind,
+        core.contains(CpuId(0)),
+        // Ours to keep idle, or at least out of the scheduler's reach.
+        !siblings.difference(&topology.allowed).is_empty(),
+        is_isolated && !siblings.difference(&topology.isolated).is_empty(),
+        !topology.nohz_full.contains(cpu),
+        facts.is_interrupted(cpu),
+        siblings.iter().any(|sibling| facts.is_interrupted(sibling)),
+        // Of equal cores the last one, and of its threads the first.
+        Reverse(topology.cpu(cpu).map(|cpu| cpu.core)),
+        cpu,
+    )
+}
+
+/// Returns the allowed CPUs for becalm, as far from the subject as there are any.
+fn housekeeping(
+    topology: &Topology,
+    subject: &CpuSet,
+    siblings: &CpuSet,
+    limits: &mut Vec<String>,
+) -> CpuSet {
+    let others = topology.allowed.difference(subject);
+    let elsewhere = others.difference(siblings);
+    let balanced = elsewhere.difference(&topology.isolated);
+    if !balanced.is_empty() {
+        return balanced;
+    }
+    if !elsewhere.is_empty() {
+        return elsewhere;
+    }
+    limits.push(format!(
+        "becalm has to run on {}, on the same core as the subject, and slows it down while it runs",
+        named(&others)
+    ));
+    others
+}
+
+fn reason(
+    topology: &Topology,
+    facts: &ChoiceFacts,
+    cpu: CpuId,
+    siblings: &CpuSet,
+    housekeeping: &CpuSet,
+) -> String {
+    let mut why = Vec::new();
+    if topology.isolated.contains(cpu) {
+        why.push("it is isolated from the scheduler".to_owned());
+    }
+    if topology.kinds.len() > 1
+        && let Some(kind) = topology.cpu(cpu).and_then(|cpu| topology.kinds.get(cpu.kind))
+    {
+        why.push(format!("it is a {}", kind.name));
+    }
+    if !topology.core_of(cpu).contains(CpuId(0)) && topology.online.contains(CpuId(0)) {
+        why.push("the kernel does most of its own work on CPU 0".to_owned());
+    }
+    if topology.allowed.iter().any(|other| facts.is_interrupted(other))
+        && !facts.is_interrupted(cpu)
+    {
+        why.push("devices interrupt others".to_owned());
+    }
+    let idle = siblings.intersection(&topology.allowed).difference(housekeeping);
+    if !idle.is_empty() {
+        why.push(format!("becalm starts nothing on its SMT sibling, {}", named(&idle)));
+    }
+    let because = if why.is_empty() { String::new() } else { format!(" because {}", join(&why)) };
+    format!("CPU {cpu} runs the subject{because}; becalm itself runs on {}.", named(housekeeping))
+}
+
+/// Joins phrases with commas and a last `and`.
+fn join(phrases: &[String]) -> String {
+    match phrases {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}

@@ -1,0 +1,169 @@
+use super::*;
+use crate::sysroot::SysRoot;
+use becalm_model::CpuId;
+use becalm_testkit::FakeMachine;
+use proptest::prelude::*;
+
+fn chosen(machine: &FakeMachine, width: Width) -> Choice {
+    let tree = machine.tree();
+    let root = SysRoot::new(tree.path());
+    let topology = Topology::read(&root).unwrap();
+    choose(&topology, &ChoiceFacts::read(&root), width)
+}
+
+#[track_caller]
+fn check(machine: &FakeMachine, width: Width, subject: &str, housekeeping: &str) -> Choice {
+    let choice = chosen(machine, width);
+    let found = (choice.subject.to_string(), choice.housekeeping.to_string());
+    assert_eq!(found, (subject.to_owned(), housekeeping.to_owned()), "{choice:?}");
+    choice
+}
+
+fn machine(packages: u32, cores: u32, threads: u32) -> FakeMachine {
+    FakeMachine { packages, cores, threads, ..FakeMachine::default() }
+}
+
+#[test]
+fn a_single_cpu_is_shared_and_that_is_said() {
+    for width in [Width::One, Width::All] {
+        let choice = check(&machine(1, 1, 1), width, "0", "0");
+        assert_eq!(choice.reason, "CPU 0 is the only one this process may use.");
+        assert!(choice.limits[0].contains("share CPU 0 with the subject"), "{choice:?}");
+    }
+}
+
+#[test]
+fn on_two_cpus_the_subject_gets_the_one_the_kernel_works_less_on() {
+    let choice = check(&machine(1, 2, 1), Width::One, "1", "0");
+    assert_eq!(
+        choice.reason,
+        "CPU 1 runs the subject because the kernel does most of its own work on CPU 0; \
+         becalm itself runs on CPU 0."
+    );
+    assert_eq!(choice.limits, Vec::<String>::new());
+    let choice = check(&machine(1, 2, 1), Width::All, "0-1", "0-1");
+    assert!(choice.limits[0].contains("becalm shares CPUs 0-1"), "{choice:?}");
+}
+
+#[test]
+fn two_threads_of_one_core_leave_becalm_on_the_sibling_and_say_so() {
+    let choice = check(&machine(1, 1, 2), Width::One, "0", "1");
+    assert!(choice.limits[0].contains("same core as the subject"), "{choice:?}");
+}
+
+#[test]
+fn the_sibling_of_the_subject_stays_idle() {
+    let choice = check(&machine(1, 4, 2), Width::One, "3", "0-2,4-6");
+    assert!(choice.reason.contains("starts nothing on its SMT sibling, CPU 7"), "{choice:?}");
+    check(&machine(2, 4, 2), Width::One, "7", "0-6,8-14");
+    check(&machine(4, 2, 1), Width::One, "7", "0-6");
+}
+
+#[test]
+fn all_cpus_but_one_core_from_four_cores_on() {
+    check(&machine(1, 4, 1), Width::All, "1-3", "0");
+    check(&machine(1, 4, 2), Width::All, "1-3,5-7", "0,4");
+    check(&machine(2, 2, 2), Width::All, "1-3,5-7", "0,4");
+    let choice = check(&machine(1, 3, 2), Width::All, "0-5", "0-5");
+    assert!(choice.limits[0].contains("with 3 cores there is none to spare"), "{choice:?}");
+}
+
+#[test]
+fn a_subject_runs_on_performance_cores_and_becalm_on_the_others() {
+    let hybrid = FakeMachine { efficient: 4, ..machine(1, 4, 2) };
+    let choice = check(&hybrid, Width::One, "3", "0-2,4-6,8-11");
+    assert!(choice.reason.contains("it is a P-core"), "{choice:?}");
+    let choice = check(&hybrid, Width::All, "0-7", "8-11");
+    assert!(choice.reason.contains("only the fastest kind (P-core) is used"), "{choice:?}");
+}
+
+#[test]
+fn a_lone_prime_core_is_for_one_thread_only() {
+    let mut phone = machine(1, 1, 1);
+    phone.efficient = 4;
+    check(&phone, Width::One, "0", "1-4");
+    check(&phone, Width::All, "1-4", "0");
+}
+
+#[test]
+fn isolated_cpus_are_for_one_thread_and_never_for_many() {
+    let isolated = FakeMachine { isolated: "2,6", ..machine(1, 4, 2) };
+    let choice = check(&isolated, Width::One, "2", "0-1,3-5,7");
+    assert!(choice.reason.contains("isolated from the scheduler"), "{choice:?}");
+    let choice = check(&isolated, Width::All, "0-1,3-5,7", "0-1,3-5,7");
+    assert!(choice.reason.contains("the isolated CPUs 2,6 are left out"), "{choice:?}");
+}
+
+#[test]
+fn an_isolated_core_is_better_whole_than_half() {
+    let half = FakeMachine { isolated: "1,2,6", ..machine(1, 4, 2) };
+    check(&half, Width::One, "2", "0,3-5,7");
+}
+
+#[test]
+fn only_isolated_cpus_give_many_threads_one_cpu() {
+    let all = FakeMachine { isolated: "2-3", allowed: "2-3", ..machine(1, 4, 1) };
+    let choice = check(&all, Width::All, "3", "2");
+    assert!(choice.limits[0].contains("would stay on the CPU they start on"), "{choice:?}");
+}
+
+#[test]
+fn holes_of_offline_cpus_are_stepped_over() {
+    let holes = FakeMachine { offline: vec![3, 5], ..machine(1, 4, 2) };
+    check(&holes, Width::One, "7", "0-2,4,6");
+    check(&FakeMachine { offline: vec![0], ..machine(1, 4, 1) }, Width::One, "3", "1-2");
+}
+
+#[test]
+fn a_container_gets_its_own_cpus_and_a_word_on_its_neighbours() {
+    let container = FakeMachine { allowed: "2-3", ..machine(1, 4, 2) };
+    let choice = check(&container, Width::One, "3", "2");
+    assert!(choice.limits[0].starts_with("CPU 7 is on the same core as CPU 3"), "{choice:?}");
+    let choice = check(&container, Width::All, "2-3", "2-3");
+    assert!(choice.limits[1].starts_with("CPUs 6-7 share cores with the subject"), "{choice:?}");
+    // A whole core inside of the affinity is better than half of one.
+    check(&FakeMachine { allowed: "1-3,5", ..machine(1, 4, 2) }, Width::One, "1", "2-3");
+}
+
+#[test]
+fn cpus_that_devices_interrupt_are_avoided() {
+    let busy = FakeMachine { interrupts: vec![900, 900, 900, 2_000_000], ..machine(1, 4, 1) };
+    let choice = check(&busy, Width::One, "2", "0-1,3");
+    assert!(choice.reason.contains("devices interrupt others"), "{choice:?}");
+    let even =
+        FakeMachine { interrupts: vec![90_000, 80_000, 99_000, 150_000], ..machine(1, 4, 1) };
+    check(&even, Width::One, "3", "0-2");
+    let container =
+        FakeMachine { allowed: "1-5", interrupts: vec![9, 9, 9, 5000, 9, 9], ..machine(1, 6, 1) };
+    check(&container, Width::All, "1-2,4-5", "3");
+}
+
+#[test]
+fn a_stopped_tick_decides_between_equals() {
+    let tree = machine(1, 4, 1).tree().file("/sys/devices/system/cpu/nohz_full", "1\n");
+    let topology = Topology::read(&SysRoot::new(tree.path())).unwrap();
+    let choice = choose(&topology, &ChoiceFacts::default(), Width::One);
+    assert_eq!(choice.subject.to_string(), "1");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn whatever_the_machine_both_sets_are_allowed_and_not_empty(
+        packages in 1_u32..3, cores in 1_u32..4, threads in 1_u32..3, efficient in 0_u32..3,
+        offline in proptest::collection::vec(1_u32..12, 0..3), wide: bool,
+    ) {
+        let machine = FakeMachine { packages, cores, threads, efficient, offline, ..FakeMachine::default() };
+        let tree = machine.tree();
+        let topology = Topology::read(&SysRoot::new(tree.path())).unwrap();
+        let width = if wide { Width::All } else { Width::One };
+        let choice = choose(&topology, &ChoiceFacts::default(), width);
+        for set in [&choice.subject, &choice.housekeeping] {
+            prop_assert!(!set.is_empty());
+            prop_assert!(set.difference(&topology.allowed).is_empty());
+        }
+        prop_assert!(wide || choice.subject.len() == 1);
+        prop_assert!(!choice.subject.contains(CpuId(0)) || topology.cores.len() < 4 || efficient > 0);
+        prop_assert_eq!(choice.reason.matches('.').count(), 1 + choice.reason.matches("GHz").count());
+    }
+}

@@ -1,0 +1,91 @@
+//! What the CPUs are.
+
+use std::collections::BTreeSet;
+
+use super::{Collector, as_is};
+use crate::topology::Topology;
+
+pub(super) fn collect(collector: &mut Collector<'_>, topology: &Topology) {
+    collector.put("architecture", std::env::consts::ARCH);
+    let cpuinfo = collector.text("/proc/cpuinfo").unwrap_or_default();
+    match model(&cpuinfo) {
+        Some(model) => collector.put("cpu_model", model),
+        None => collector.miss("cpu_model", "/proc/cpuinfo names no model"),
+    }
+    match value_of(&cpuinfo, "microcode") {
+        Some(version) => collector.put("microcode", version),
+        None => collector.miss("microcode", "/proc/cpuinfo states no microcode version"),
+    }
+    collector.put("cpu_count", topology.online.len() + topology.offline.len());
+    collector.put("cpu_online", &topology.online);
+    collector.put("cpu_allowed", &topology.allowed);
+    collector.put("packages", topology.packages.len());
+    collector.put("cores", topology.cores.len());
+    collector.put("threads_per_core", topology.threads_per_core());
+    put_set(collector, "cpu_offline", &topology.offline.to_string());
+    put_set(collector, "isolated", &topology.isolated.to_string());
+    put_set(collector, "nohz_full", &topology.nohz_full.to_string());
+    if topology.kinds.len() > 1 {
+        let kinds = topology.kinds.iter().map(|kind| format!("{}:{}", kind.cpus, kind.name));
+        collector.put("core_kinds", kinds.collect::<Vec<_>>().join(", "));
+    }
+    if topology.nodes.is_empty() {
+        collector.miss("numa_nodes", "this kernel knows no NUMA nodes");
+    } else {
+        collector.put("numa_nodes", topology.nodes.len());
+    }
+    let sizes: BTreeSet<u64> = topology.data_caches(3).filter_map(|cache| cache.size).collect();
+    match sizes.last() {
+        Some(largest) => collector.put("l3_cache", format!("{} KiB", largest / 1024)),
+        None => collector.miss("l3_cache", "the kernel shows no third level of cache"),
+    }
+    collector.file(
+        "smt",
+        "/sys/devices/system/cpu/smt/control",
+        "this kernel has no switch for SMT",
+        as_is,
+    );
+}
+
+fn put_set(collector: &mut Collector<'_>, key: &str, list: &str) {
+    collector.put(key, if list.is_empty() { "none" } else { list });
+}
+
+/// Returns the CPU's name; Arm kernels give numbers of the maker and the part instead, which may
+/// differ from core to core.
+fn model(cpuinfo: &str) -> Option<String> {
+    for key in ["model name", "cpu model", "cpu"] {
+        if let Some(name) = value_of(cpuinfo, key) {
+            return Some(name.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+    }
+    let implementer = value_of(cpuinfo, "CPU implementer")?;
+    let parts: BTreeSet<&str> = values_of(cpuinfo, "CPU part").collect();
+    let parts: Vec<&str> = parts.into_iter().collect();
+    Some(format!("implementer {implementer}, part {}", parts.join(" and ")))
+}
+
+fn value_of<'a>(cpuinfo: &'a str, key: &str) -> Option<&'a str> {
+    values_of(cpuinfo, key).next()
+}
+
+fn values_of<'a>(cpuinfo: &'a str, key: &str) -> impl Iterator<Item = &'a str> {
+    cpuinfo.lines().filter_map(move |line| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim() == key && !value.trim().is_empty()).then(|| value.trim())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_model_is_a_name_on_x86_and_numbers_on_arm() {
+        let x86 = "processor\t: 0\nmodel name\t: Some  CPU @ 2.80GHz\n";
+        assert_eq!(model(x86).as_deref(), Some("Some CPU @ 2.80GHz"));
+        let arm = "processor: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd4d\n\nCPU part\t: 0xd46\n";
+        assert_eq!(model(arm).as_deref(), Some("implementer 0x41, part 0xd46 and 0xd4d"));
+        assert_eq!(model("processor: 0\n"), None);
+    }
+}
