@@ -1,15 +1,44 @@
-//! Does a sample have two modes? (Rule under calibration.)
+//! Does a sample have two modes? Two normal modes must explain it clearly better than every one-mode shape tried.
+//!
+//! evidence = log likelihood of two normal modes of equal width (fitted by expectation-maximisation)
+//!          - largest log likelihood of the one-mode shapes in [`crate::one_mode`], which include skewed and
+//!            long-tailed ones. Two modes are found when evidence > [`EVIDENCE_LIMIT`] and the smaller mode holds at
+//!            least [`SMALLEST_SHARE`] of the values.
+//!
+//! Why not Hartigan's dip test: calibrated to 5 % on exponential data it finds a 30/70 mixture 3 standard deviations
+//! apart at n = 50 in 8 % of samples, 4 apart in 26 %; with its own critical values in 1 % and 8 %. A plain likelihood
+//! ratio of two normals against one calls every skewed sample bimodal. The price here is that the modes must look
+//! roughly normal. The limit is calibrated by the simulation in `tests/bimodality_calibration.rs`.
+//!
+//! McLachlan and Peel, "Finite Mixture Models" (2000); Hartigan and Hartigan, "The Dip Test of Unimodality", Annals of
+//! Statistics 13 (1985).
 
+use crate::center::median;
+use crate::one_mode::best_log_likelihood;
+use crate::spread::standard_deviation;
+use crate::two_modes::TwoModes;
 use crate::{Sample, Violation};
 
 /// Fewest values for which two modes can be told from one.
 pub const FEWEST_VALUES: usize = 20;
 
+/// Evidence above which two modes are found: at most 5 % of unimodal samples reach it.
+pub const EVIDENCE_LIMIT: f64 = 2.5;
+
+/// Smallest share of the values that makes a mode; fewer are outliers.
+pub const SMALLEST_SHARE: f64 = 0.1;
+
+/// Values above which only every k-th in time order is looked at: more would add time and no answer.
+pub const VALUES_LIMIT: usize = 1000;
+
+/// Distinct values below which steps of the clock cannot be told from modes.
+const FEWEST_DISTINCT: usize = 4;
+
 /// Whether a sample has one mode or two.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bimodality {
-    /// Probability of looking so bimodal with one mode only.
-    pub p: f64,
+    /// Log likelihood ratio of two modes against the best one-mode shape, in nats; negative when one mode is better.
+    pub evidence: f64,
     /// The two modes, when there are two.
     pub modes: Option<Modes>,
 }
@@ -23,19 +52,80 @@ pub struct Modes {
     pub upper: f64,
     /// Share of the values that belong to the lower mode.
     pub lower_share: f64,
-    /// Value that divides them.
+    /// Value that divides them: equally likely to come from either.
     pub split: f64,
 }
 
 impl Bimodality {
-    /// Looks for two modes; needs [`FEWEST_VALUES`] values.
+    /// Looks for two modes; needs [`FEWEST_VALUES`] values. Fewer than 4 distinct values never count as two modes.
     pub fn of(sample: &Sample) -> Result<Self, Violation> {
         sample.at_least(FEWEST_VALUES)?;
-        Ok(Self { p: 1.0, modes: None })
+        let centre = median(sample);
+        let scale = standard_deviation(sample)?;
+        let none = Self { evidence: 0.0, modes: None };
+        if sample.sorted().chunk_by(|a, b| a == b).take(FEWEST_DISTINCT).count() < FEWEST_DISTINCT
+            || scale == 0.0
+        {
+            return Ok(none);
+        }
+        let step = sample.len().div_ceil(VALUES_LIMIT);
+        let mut values: Vec<f64> =
+            sample.values().iter().step_by(step).map(|x| (x - centre) / scale).collect();
+        values.sort_by(f64::total_cmp);
+        if values[0] == values[values.len() - 1] {
+            return Ok(none);
+        }
+        let two = TwoModes::fit(&values);
+        let evidence = two.log_likelihood - best_log_likelihood(&values);
+        let clear = evidence > EVIDENCE_LIMIT
+            && two.upper_share.min(1.0 - two.upper_share) >= SMALLEST_SHARE;
+        let modes = clear.then(|| Modes {
+            lower: centre + scale * two.lower,
+            upper: centre + scale * two.upper,
+            lower_share: 1.0 - two.upper_share,
+            split: centre + scale * two.split(),
+        });
+        Ok(Self { evidence, modes })
     }
 
     /// Returns whether two modes were found.
     pub fn is_bimodal(&self) -> bool {
         self.modes.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Rng;
+
+    #[test]
+    fn two_far_modes_are_found_where_they_are() {
+        let mut rng = Rng::new(14);
+        let values = (0..60).map(|i| if i % 3 == 0 { 20.0 } else { 10.0 } + rng.normal()).collect();
+        let modes = Bimodality::of(&Sample::new(values).unwrap()).unwrap().modes.unwrap();
+        assert!((modes.lower - 10.0).abs() < 0.5 && (modes.upper - 20.0).abs() < 0.7, "{modes:?}");
+        assert!((modes.lower_share - 2.0 / 3.0).abs() < 0.01, "{modes:?}");
+        assert!(12.0 < modes.split && modes.split < 18.0, "{modes:?}");
+    }
+
+    #[test]
+    fn nineteen_values_are_too_few() {
+        let sample = Sample::new(vec![1.0; 19]).unwrap();
+        assert_eq!(Bimodality::of(&sample), Err(Violation::TooFew { needed: 20, have: 19 }));
+    }
+
+    #[test]
+    fn equal_values_and_steps_of_the_clock_are_not_modes() {
+        for values in [vec![1.0; 30], (0..30).map(|i| f64::from(i % 2)).collect()] {
+            assert!(!Bimodality::of(&Sample::new(values).unwrap()).unwrap().is_bimodal());
+        }
+    }
+
+    #[test]
+    fn one_outlier_is_not_a_mode() {
+        let mut rng = Rng::new(15);
+        let values = (0..50).map(|i| if i == 7 { 30.0 } else { rng.normal() }).collect();
+        assert!(!Bimodality::of(&Sample::new(values).unwrap()).unwrap().is_bimodal());
     }
 }

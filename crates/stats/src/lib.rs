@@ -32,9 +32,11 @@ pub mod welch;
 pub mod wilcoxon;
 pub mod yuen;
 
+mod one_mode;
 mod p_method;
 mod rank;
 mod sum;
+mod two_modes;
 
 pub use bimodality::{Bimodality, Modes};
 pub use drift::Drift;
