@@ -63,16 +63,15 @@ impl Bimodality {
         let centre = median(sample);
         let scale = standard_deviation(sample)?;
         let none = Self { evidence: 0.0, modes: None };
-        if sample.sorted().chunk_by(|a, b| a == b).take(FEWEST_DISTINCT).count() < FEWEST_DISTINCT
-            || scale == 0.0
-        {
+        if n_distinct(sample.sorted()) < FEWEST_DISTINCT || scale == 0.0 {
             return Ok(none);
         }
         let step = sample.len().div_ceil(VALUES_LIMIT);
         let mut values: Vec<f64> =
             sample.values().iter().step_by(step).map(|x| (x - centre) / scale).collect();
         values.sort_by(f64::total_cmp);
-        if values[0] == values[values.len() - 1] {
+        // Thinning, or a scale far above the differences, can leave too few.
+        if n_distinct(&values) < FEWEST_DISTINCT {
             return Ok(none);
         }
         let two = TwoModes::fit(&values);
@@ -92,6 +91,12 @@ impl Bimodality {
     pub fn is_bimodal(&self) -> bool {
         self.modes.is_some()
     }
+}
+
+/// Counts the distinct values among `sorted`, up to [`FEWEST_DISTINCT`].
+#[expect(clippy::float_cmp, reason = "a tie is exact")]
+fn n_distinct(sorted: &[f64]) -> usize {
+    sorted.chunk_by(|a, b| a == b).take(FEWEST_DISTINCT).count()
 }
 
 #[cfg(test)]

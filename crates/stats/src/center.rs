@@ -84,9 +84,9 @@ fn pair_sum(sorted: &[f64], rank: usize) -> f64 {
     while low < high {
         let middle = low + (high - low) / 2;
         if pairs_at_most(sorted, from_ordinal(middle)) > rank {
-            high = middle
+            high = middle;
         } else {
-            low = middle + 1
+            low = middle + 1;
         }
     }
     from_ordinal(low)

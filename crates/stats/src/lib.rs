@@ -4,6 +4,11 @@
 //! validated [`Sample`], so that no estimator has to think about NaN, infinity or an empty list. Estimators that need
 //! more values, or spread, than they were given return a [`Violation`] instead of a number without meaning.
 
+#![cfg_attr(
+    test,
+    expect(clippy::float_cmp, reason = "tests state exact results where arithmetic is exact")
+)]
+
 pub mod bimodality;
 pub mod binomial;
 pub mod center;

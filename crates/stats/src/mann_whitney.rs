@@ -68,7 +68,9 @@ fn exact_upper_tail(m: usize, n: usize, u: f64) -> f64 {
             share[at] += share[at - i];
         }
         let scale = i as f64 / (n + i) as f64;
-        share.iter_mut().for_each(|s| *s *= scale);
+        for s in &mut share {
+            *s *= scale;
+        }
     }
     // U is symmetric about m n / 2: the upper tail is the lower one mirrored, which holds fewer terms.
     #[expect(

@@ -18,9 +18,13 @@ impl Ranks {
         let mut groups = Vec::new();
         let mut start = 0;
         // `==` and not `total_cmp` below: -0 and 0 are neighbours in the order, and equal.
-        for group in order.chunk_by(|&a, &b| values[a] == values[b]) {
-            let rank = start as f64 + (group.len() as f64 + 1.0) / 2.0;
-            group.iter().for_each(|&i| ranks[i] = rank);
+        #[expect(clippy::float_cmp, reason = "a tie is exact")]
+        let equal = |a: &usize, b: &usize| values[*a] == values[*b];
+        for group in order.chunk_by(equal) {
+            let rank = start as f64 + f64::midpoint(group.len() as f64, 1.0);
+            for &i in group {
+                ranks[i] = rank;
+            }
             groups.push(group.len());
             start += group.len();
         }

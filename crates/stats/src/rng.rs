@@ -70,7 +70,8 @@ impl Rng {
         let unfair = range.wrapping_neg() % range;
         loop {
             let product = u128::from(self.next_u64()) * u128::from(range);
-            let (high, low) = ((product >> 64) as u64, (product & u128::from(u64::MAX)) as u64);
+            #[expect(clippy::cast_possible_truncation, reason = "the two halves are taken apart")]
+            let (high, low) = ((product >> 64) as u64, product as u64);
             if low >= unfair {
                 return usize::try_from(high).expect("below n, which is a usize");
             }

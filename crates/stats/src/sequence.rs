@@ -65,7 +65,7 @@ impl SequenceCheck {
 }
 
 fn lag1(ranks: &[f64]) -> f64 {
-    let mean = (ranks.len() as f64 + 1.0) / 2.0;
+    let mean = f64::midpoint(ranks.len() as f64, 1.0);
     let total: f64 = ranks.iter().map(|r| (r - mean).powi(2)).sum();
     let neighbours: f64 = ranks.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
     if total == 0.0 { 0.0 } else { neighbours / total }

@@ -34,9 +34,13 @@ pub fn slow_start(sample: &Sample) -> Option<usize> {
         return None;
     }
     let mut scores = modified_z_scores(sample);
-    scores.iter_mut().for_each(|z| *z = z.clamp(-SCORE_LIMIT, SCORE_LIMIT));
+    for z in &mut scores {
+        *z = z.clamp(-SCORE_LIMIT, SCORE_LIMIT);
+    }
     let mean = sum(scores.iter().copied()) / scores.len() as f64;
-    scores.iter_mut().for_each(|z| *z -= mean);
+    for z in &mut scores {
+        *z -= mean;
+    }
 
     let (observed, k) = largest_lead(&scores);
     if observed <= 0.0 {
