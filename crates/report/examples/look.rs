@@ -3,12 +3,11 @@
 #![expect(clippy::print_stdout, reason = "an example exists to print")]
 
 #[path = "../tests/fixture/mod.rs"]
-#[expect(dead_code, reason = "the tests use all of it")]
 mod fixture;
 
 use becalm_report::{
-    Style, comparison_text, diff_text, facts_text, hist_text, markdown, metadata_text, plot_text,
-    run_text, show_text, stats_text,
+    Style, comparison_text, diff_text, facts_text, hist_text, html, markdown, metadata_text,
+    plot_text, run_text, show_text, stats_text,
 };
 
 fn main() {
@@ -31,6 +30,9 @@ fn main() {
         "metadata" => metadata_text(&fixture::comparison(), style),
         "facts" => facts_text(&fixture::comparison().machine, style),
         "markdown" => markdown(&fixture::comparison(), disturbed),
+        "html" => html(&fixture::comparison(), disturbed),
+        "html-ranking" => html(&fixture::ranking(), disturbed),
+        "html-run" => html(&fixture::single(), &[]),
         "diff" => {
             let (old, mut new) = (fixture::comparison(), fixture::comparison());
             new.machine.facts.insert("kernel_release".into(), "6.12.1".into());

@@ -32,7 +32,7 @@ pub fn comparison_text(record: &Record, disturbed: &[DisturbedRun], style: &Styl
         page.table(&table);
     }
     if shown::comparisons(record).len() > 1 && record.subjects.len() == 2 {
-        page.say_as(Role::Hint, "  * decides");
+        page.indented("* decides");
     }
     distributions(&mut page, record, &labels);
 
@@ -135,10 +135,14 @@ pub(crate) fn notes_and_limits(page: &mut Page, record: &Record, labels: &Labels
     let notes = remarks::notes(record, labels);
     if !notes.is_empty() {
         page.section("Notes");
-        notes.iter().for_each(|note| page.item(note));
+        for note in &notes {
+            page.item(note);
+        }
     }
     if !record.conditions.limits.is_empty() {
         page.section("Limits");
-        record.conditions.limits.iter().for_each(|limit| page.item(limit));
+        for limit in &record.conditions.limits {
+            page.item(limit);
+        }
     }
 }

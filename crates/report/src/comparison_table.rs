@@ -122,19 +122,14 @@ fn ranked(
 
 /// Returns change, interval and verdict.
 pub(crate) fn result_cells(metric: &Metric, comparison: &Comparison) -> [Cell; 3] {
-    let verdict = Cell::of(
-        Role::of(comparison.verdict),
-        sentence::verdict_word(metric, comparison.verdict),
-    );
+    let verdict =
+        Cell::of(Role::of(comparison.verdict), sentence::verdict_word(metric, comparison.verdict));
     match &comparison.ratio {
         None => ["-".into(), "-".into(), verdict],
         Some(ratio) => {
             let text = quantity::ratio(ratio);
-            let interval = if sentence::is_exact(metric, ratio) {
-                "exact".to_owned()
-            } else {
-                text.interval
-            };
+            let interval =
+                if sentence::is_exact(metric, ratio) { "exact".to_owned() } else { text.interval };
             [text.change.into(), interval.into(), verdict]
         }
     }

@@ -5,16 +5,6 @@ use becalm_model::{Conditions, Record};
 use crate::escape;
 use crate::moment;
 use crate::quantity::confidence;
-use crate::table::{Align, Table};
-
-/// Lists the conditions, one per row, without those that were not recorded.
-pub(crate) fn table(conditions: &Conditions) -> Table {
-    let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
-    for (name, value) in rows(conditions) {
-        table.push([name.into(), value.into()]);
-    }
-    table
-}
 
 /// Returns the conditions as pairs of name and text.
 pub(crate) fn rows(conditions: &Conditions) -> Vec<(&'static str, String)> {

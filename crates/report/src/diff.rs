@@ -21,12 +21,7 @@ const DRIFT: &str = "These were measured at different times, so drift of the mac
 
 /// Draws what changed between two records. In `comparisons`, `baseline` is an index into the
 /// subjects of `old`, `candidate` into those of `new`, and `metric` into the metrics of `old`.
-pub fn diff_text(
-    old: &Record,
-    new: &Record,
-    comparisons: &[Comparison],
-    style: &Style,
-) -> String {
+pub fn diff_text(old: &Record, new: &Record, comparisons: &[Comparison], style: &Style) -> String {
     let mut page = Page::new(style);
     page.say_as(Role::Warning, DRIFT);
     page.gap();
@@ -98,7 +93,7 @@ fn differences(page: &mut Page, old: &Record, new: &Record) {
             table.push([name.into(), before.into(), after.into()]);
         }
     };
-    let sides = [old, new].map(|record| conditions::session(record));
+    let sides = [old, new].map(conditions::session);
     for ((name, before), (_, after)) in sides[0].iter().zip(&sides[1]) {
         // Seeds and times differ always and say nothing.
         if *name != "seed" {

@@ -91,11 +91,7 @@ pub(crate) fn detail(cause: &Disturbance, record: &Record) -> String {
         | DisturbanceSource::MemoryPressure
         | DisturbanceSource::IoPressure
         | DisturbanceSource::QuotaThrottled => {
-            format!(
-                "{name}: {:.2}{NBSP}ms (limit {:.2}{NBSP}ms)",
-                value * 1e3,
-                limit * 1e3
-            )
+            format!("{name}: {:.2}{NBSP}ms (limit {:.2}{NBSP}ms)", value * 1e3, limit * 1e3)
         }
         DisturbanceSource::Frequency => {
             format!("{name}: {:.0}{NBSP}MHz (limit {:.0}{NBSP}MHz)", value / 1e6, limit / 1e6)

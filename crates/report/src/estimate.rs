@@ -62,10 +62,7 @@ pub(crate) fn statistics(summary: &Summary, scale: &Scale, at: f64) -> Table {
 }
 
 fn outlier_rule(summary: &Summary) -> String {
-    format!(
-        "of {}, by modified z-score beyond {OUTLIER_THRESHOLD}",
-        count(summary.n, "run")
-    )
+    format!("of {}, by modified z-score beyond {OUTLIER_THRESHOLD}", count(summary.n, "run"))
 }
 
 /// Puts the subjects side by side on one metric.
@@ -104,7 +101,12 @@ pub(crate) fn subjects(record: &Record, labels: &Labels, metric: usize, unicode:
 }
 
 /// Lists the metrics of one subject that are not shown in full.
-pub(crate) fn other_metrics(record: &Record, subject: usize, shown: &[usize], unicode: bool) -> Table {
+pub(crate) fn other_metrics(
+    record: &Record,
+    subject: usize,
+    shown: &[usize],
+    unicode: bool,
+) -> Table {
     let mut table = Table::new([
         ("metric", Align::Left),
         ("minimum", Align::Right),

@@ -34,11 +34,6 @@ impl Labels {
     pub(crate) fn get(&self, index: usize) -> &str {
         self.labels.get(index).map_or("?", String::as_str)
     }
-
-    /// Returns the width of the longest label.
-    pub(crate) fn width(&self) -> usize {
-        self.labels.iter().map(|label| columns(label)).max().unwrap_or(0)
-    }
 }
 
 /// Returns what a subject runs, as a shell would read it, with its own name in front where the

@@ -34,11 +34,8 @@ pub fn markdown(record: &Record, disturbed: &[DisturbedRun]) -> String {
     } else {
         for metric in shown::full_metrics(record) {
             let _ = writeln!(out, "{}\n", plain(&shown::metric_at(record, metric).name));
-            let _ = writeln!(
-                out,
-                "{}",
-                estimate::subjects(record, &labels, metric, true).markdown()
-            );
+            let _ =
+                writeln!(out, "{}", estimate::subjects(record, &labels, metric, true).markdown());
         }
     }
     for (index, subject) in record.subjects.iter().enumerate() {
@@ -50,12 +47,7 @@ pub fn markdown(record: &Record, disturbed: &[DisturbedRun]) -> String {
     for remark in remarks {
         let _ = writeln!(out, "- {}", plain(&remark));
     }
-    let _ = writeln!(
-        out,
-        "- becalm {}, {}",
-        plain(&record.version),
-        code(&command_line(record))
-    );
+    let _ = writeln!(out, "- becalm {}, {}", plain(&record.version), code(&command_line(record)));
     out
 }
 

@@ -74,7 +74,8 @@ pub fn progress_line(progress: &Progress, style: &Style) -> String {
             format!("{} ({})", text.change, text.interval)
         }
     });
-    let end = progress.remaining.map(|left| format!("done in about {}", roughly(left.as_secs_f64())));
+    let end =
+        progress.remaining.map(|left| format!("done in about {}", roughly(left.as_secs_f64())));
 
     let subject = shorten(&printable(progress.subject), 24, style.unicode);
     let mut line = format!("{subject}  {kind}{NBSP}{rounds}").replace(NBSP, " ");

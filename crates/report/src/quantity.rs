@@ -29,7 +29,7 @@ impl Scale {
         }
         let (name, factor) = unit_for(unit, largest, unicode);
         let shown = largest / factor;
-        let decimals = if whole && factor == 1.0 && *unit != Unit::Second {
+        let decimals = if whole && factor <= 1.0 && *unit != Unit::Second {
             0
         } else {
             decimals_for_digits(shown, 4)
@@ -77,6 +77,12 @@ impl Scale {
     /// Returns what a value is divided by to be shown.
     pub fn factor(&self) -> f64 {
         self.factor
+    }
+
+    /// Returns the same unit with two more decimals, for raw data; whole numbers stay whole.
+    #[must_use]
+    pub fn with_more_digits(&self) -> Self {
+        self.with_decimals(if self.decimals == 0 { 0 } else { self.decimals + 2 })
     }
 
     /// Returns the same unit with another number of decimals.
@@ -133,9 +139,10 @@ pub(crate) struct RatioText {
     pub(crate) interval: String,
 }
 
-/// Writes a ratio as a percentage change, or as a factor when it is large.
+/// Writes a ratio as a percentage change, or as a factor when it is a large increase. A decrease
+/// cannot pass -100 %, so it stays readable as a percentage.
 pub(crate) fn ratio(ratio: &RatioInterval) -> RatioText {
-    if is_large(ratio.estimate) {
+    if ratio.estimate >= TIMES_FROM {
         let interval = if ratio.high.is_finite() {
             format!("{}{NBSP}..{NBSP}{}{NBSP}times", times(ratio.low), times(ratio.high))
         } else {
@@ -203,11 +210,8 @@ pub(crate) fn percent(share: f64) -> String {
         return "unlimited".to_owned();
     }
     let text = format!("{value:.*}", decimals_for_digits(value.abs(), 2).min(4));
-    let trimmed = if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        &text
-    };
+    let trimmed =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{trimmed}{NBSP}%")
 }
 
@@ -275,7 +279,7 @@ mod tests {
         assert_eq!(show(1.0004, 0.9996, 1.0012), "+0.04 % (-0.04 % .. +0.12 %)");
         assert_eq!(show(1.2, 0.9, 1.5), "+20 % (-10 % .. +50 %)");
         assert_eq!(show(3.1, 2.9, 3.3), "3.10 times (2.90 .. 3.30 times)");
-        assert_eq!(show(0.25, 0.2, 0.3), "0.250 times (0.200 .. 0.300 times)");
+        assert_eq!(show(0.25, 0.2, 0.3), "-75.0 % (-80.0 % .. -70.0 %)");
         assert_eq!(show(1.0, 0.0, f64::INFINITY), "0.0 % (nothing is known)");
     }
 

@@ -59,14 +59,19 @@ pub(crate) fn measured(record: &Record, disturbed: &[DisturbedRun]) -> Vec<Strin
                      shows a change of {floor} or more"
                 )
             } else {
-                format!("{text}; they could have shown a change of {floor} or more")
+                let least =
+                    if deciding.len() > 1 { " (of the least certain comparison)" } else { "" };
+                format!("{text}; they could have shown a change of {floor} or more{least}")
             };
         }
         remarks.push(format!("{text}."));
     }
     let warmups = record.runs.iter().filter(|run| run.warmup).count();
-    let warmups =
-        if warmups > 0 { format!("; {} before them", count(warmups, "warm-up run")) } else { String::new() };
+    let warmups = if warmups > 0 {
+        format!("; {} before them", count(warmups, "warm-up run"))
+    } else {
+        String::new()
+    };
     remarks.push(format!("Runs: {}{warmups}.", disturbed::summary(record, disturbed, None)));
     remarks.extend(outcomes::remark(record));
     if let Some(widest) = deciding
@@ -118,7 +123,11 @@ pub(crate) fn next_steps(record: &Record, labels: &Labels) -> Vec<String> {
     open.into_iter()
         .map(|comparison| {
             let about = if several {
-                format!(" {} against {}", labels.get(comparison.candidate), labels.get(comparison.baseline))
+                format!(
+                    " {} against {}",
+                    labels.get(comparison.candidate),
+                    labels.get(comparison.baseline)
+                )
             } else {
                 String::new()
             };
@@ -127,8 +136,11 @@ pub(crate) fn next_steps(record: &Record, labels: &Labels) -> Vec<String> {
                     let time = per_round.map_or(String::new(), |seconds| {
                         format!(" (about {})", roughly(seconds * rounds as f64))
                     });
-                    let rounds =
-                        if rounds == 1 { format!("1{NBSP}more round") } else { format!("{rounds}{NBSP}more rounds") };
+                    let rounds = if rounds == 1 {
+                        format!("1{NBSP}more round")
+                    } else {
+                        format!("{rounds}{NBSP}more rounds")
+                    };
                     format!("Next: about {rounds}{time} would decide{about}.")
                 }
                 None => format!(
@@ -152,8 +164,7 @@ pub(crate) fn notes(record: &Record, labels: &Labels) -> Vec<String> {
     for comparison in shown {
         for note in &comparison.notes {
             // The same sentence about every metric is one remark; about one metric it needs a name.
-            let everywhere =
-                record.comparisons.iter().all(|other| other.notes.contains(note));
+            let everywhere = record.comparisons.iter().all(|other| other.notes.contains(note));
             let note = if everywhere || !several {
                 note.clone()
             } else {

@@ -70,7 +70,10 @@ fn difference(claim: &Claim, ratio: &RatioInterval) -> String {
         let better = (metric.direction == Direction::Higher) == more;
         let judged = if better { "better" } else { "worse" };
         let sentence = if quantity::is_large(ratio.estimate) {
-            format!("the {name} of {candidate} is {} times that of {baseline}", times(ratio.estimate))
+            format!(
+                "the {name} of {candidate} is {} times that of {baseline}",
+                times(ratio.estimate)
+            )
         } else {
             let which = if more { "higher" } else { "lower" };
             format!("the {name} of {candidate} is {effect} {which} than that of {baseline}")
@@ -181,7 +184,19 @@ fn interval(claim: &Claim, ratio: &RatioInterval) -> String {
     if is_exact(claim.metric, ratio) {
         return "(exact)".to_owned();
     }
-    format!("({} interval {})", confidence(claim.confidence), quantity::ratio(ratio).interval)
+    let interval = if ratio.estimate <= 1.0 / quantity::TIMES_FROM && is_time(claim.metric) {
+        // "3.1 times faster" needs an interval that says times faster too.
+        let speedup = |ratio: f64| if ratio > 0.0 { 1.0 / ratio } else { f64::INFINITY };
+        let turned = RatioInterval {
+            estimate: speedup(ratio.estimate),
+            low: speedup(ratio.high),
+            high: speedup(ratio.low),
+        };
+        quantity::ratio(&turned).interval
+    } else {
+        quantity::ratio(ratio).interval
+    };
+    format!("({} interval {interval})", confidence(claim.confidence))
 }
 
 /// Says whether the ratio comes from values that repeat exactly.
@@ -244,7 +259,7 @@ mod tests {
         );
         assert_eq!(
             say(&wall(), Verdict::Faster, (0.3, 0.32, 0.34), false),
-            "B is 3.12 times faster than A (95 % interval 0.300 .. 0.340 times)."
+            "B is 3.12 times faster than A (95 % interval 2.94 .. 3.33 times)."
         );
     }
 

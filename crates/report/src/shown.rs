@@ -7,9 +7,11 @@ use crate::strip::Median;
 
 /// A metric that a record does not have, for indices that point nowhere.
 pub(crate) fn metric_at(record: &Record, index: usize) -> Metric {
-    record.metrics.get(index).cloned().unwrap_or_else(|| {
-        Metric::lower(&format!("metric {index}"), becalm_model::Unit::Count)
-    })
+    record
+        .metrics
+        .get(index)
+        .cloned()
+        .unwrap_or_else(|| Metric::lower(&format!("metric {index}"), becalm_model::Unit::Count))
 }
 
 /// Returns the metric that distributions are drawn for: the one that decides, else the wall time,

@@ -33,16 +33,13 @@ const LONGEST_LABEL: usize = 16;
 pub(crate) fn strips(strips: &[Strip], unit: &Unit, style: &Style) -> String {
     let samples: Vec<&[f64]> = strips.iter().map(|strip| strip.values).collect();
     let Some(axis) = Axis::without_far_values(&samples) else { return String::new() };
+    let axis = axis.widened(0.02);
     let scale = Scale::of(unit, [axis.low, axis.high], style.unicode);
-    let label_width =
-        strips.iter().map(|s| columns(s.label)).max().unwrap_or(0).min(LONGEST_LABEL);
+    let label_width = strips.iter().map(|s| columns(s.label)).max().unwrap_or(0).min(LONGEST_LABEL);
     let width = style.width.saturating_sub(label_width + 4).max(NARROWEST);
 
-    let densest = strips
-        .iter()
-        .flat_map(|strip| densities(strip.values, &axis, width))
-        .max()
-        .unwrap_or(1);
+    let densest =
+        strips.iter().flat_map(|strip| densities(strip.values, &axis, width)).max().unwrap_or(1);
     let levels = Levels::up_to(densest);
     let mut out = String::new();
     for strip in strips {

@@ -232,8 +232,11 @@ fn stacked(titles: &[(String, Align)], rows: &[Vec<Cell>], style: &Style) -> Str
             if cell.text.is_empty() {
                 continue;
             }
-            let text =
-                if title.is_empty() { cell.text.clone() } else { format!("{title}: {}", cell.text) };
+            let text = if title.is_empty() {
+                cell.text.clone()
+            } else {
+                format!("{title}: {}", cell.text)
+            };
             let indent = if index == 0 { 2 } else { 4 };
             for part in wrap(&text, style.width.saturating_sub(indent).max(8)) {
                 let _ = writeln!(out, "{}{part}", " ".repeat(indent));

@@ -1,0 +1,200 @@
+//! The HTML report: one file that needs nothing else, no script and no network.
+
+mod plots;
+mod raw;
+
+use std::fmt::Write as _;
+
+use becalm_model::{Record, RecordKind, Verdict};
+
+use crate::checks;
+use crate::comparison::headlines;
+use crate::comparison_table;
+use crate::conditions;
+use crate::disturbed::{self, DisturbedRun};
+use crate::escape;
+use crate::estimate;
+use crate::facts;
+use crate::labels::{Labels, description};
+use crate::moment;
+use crate::outcomes;
+use crate::quantity::Scale;
+use crate::remarks;
+use crate::shown;
+use crate::style::Role;
+use crate::svg;
+
+const STYLE: &str = include_str!("style.css");
+
+/// Writes a whole report as one HTML page: verdicts, every run, paired differences, time order,
+/// conditions, machine and raw data. It follows the reader's light or dark preference.
+pub fn html(record: &Record, disturbed: &[DisturbedRun]) -> String {
+    let labels = Labels::of(&record.subjects);
+    let lines = summary_lines(record, &labels);
+    let title = lines.first().map_or("becalm report", |(_, text)| text.as_str());
+    let mut out = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"generator\" content=\"becalm {}\">\n<title>{}</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n",
+        escape::html(&record.version),
+        escape::html(title)
+    );
+    header(&mut out, record, &labels, &lines);
+    out.push_str("<main>\n");
+    results(&mut out, record, &labels, disturbed);
+    plots::all(&mut out, record, &labels, disturbed);
+    order_checks(&mut out, record, &labels);
+    list(&mut out, "Notes", &remarks::notes(record, &labels));
+    list(&mut out, "Limits", &record.conditions.limits);
+    out.push_str("<h2>Session and conditions</h2>\n");
+    definitions(&mut out, &conditions::session(record));
+    definitions(&mut out, &conditions::rows(&record.conditions));
+    let machine = facts::table(&record.machine);
+    if !machine.is_empty() {
+        let _ = write!(out, "<h2>Machine</h2>\n{}", machine.html());
+    }
+    raw::runs(&mut out, record, &labels, disturbed);
+    out.push_str("</main>\n</body>\n</html>\n");
+    out
+}
+
+/// Returns the verdicts of a comparison, or the medians where nothing was compared.
+fn summary_lines(record: &Record, labels: &Labels) -> Vec<(Role, String)> {
+    if record.kind == RecordKind::Comparison {
+        return headlines(record, labels);
+    }
+    let Some(metric) = shown::headline_metric(record) else { return Vec::new() };
+    let description = shown::metric_at(record, metric);
+    (0..record.subjects.len())
+        .filter_map(|subject| {
+            let sample = shown::sample(record, subject, metric)?;
+            let summary = shown::summary(record, &sample);
+            let scale = Scale::of(&description.unit, [summary.median], true);
+            let median = estimate::headline(&summary, &scale, shown::confidence(record));
+            let name = &description.name;
+            Some((Role::Heading, format!("{}: {name} median {median}", labels.get(subject))))
+        })
+        .collect()
+}
+
+fn header(out: &mut String, record: &Record, labels: &Labels, lines: &[(Role, String)]) {
+    let _ = write!(
+        out,
+        "<header>\n<p class=\"quiet\"><code>{}</code><br>{}</p>\n",
+        escape::html(&conditions::command_line(record)),
+        moment::utc(record.started_at)
+    );
+    for (index, (role, text)) in lines.iter().enumerate() {
+        let element = if index == 0 { "h1" } else { "div" };
+        let _ = writeln!(
+            out,
+            "<{element} class=\"headline {}\">{}<span style=\"color:var(--text)\">{}</span></{element}>",
+            role.class(),
+            badge(*role),
+            escape::html(text)
+        );
+    }
+    if lines.is_empty() {
+        out.push_str("<h1>Nothing was measured</h1>\n");
+    }
+    out.push_str("<dl>\n");
+    for (index, subject) in record.subjects.iter().enumerate() {
+        let _ = writeln!(
+            out,
+            "<dt><svg class=\"key\" viewBox=\"0 0 12 12\" aria-hidden=\"true\">{}</svg>{}</dt>\
+             <dd><code>{}</code></dd>",
+            svg::key(index),
+            escape::html(labels.get(index)),
+            escape::html(&description(subject))
+        );
+    }
+    out.push_str("</dl>\n</header>\n");
+}
+
+/// A sign and a word before the sentence: colour alone would not reach everybody.
+fn badge(role: Role) -> String {
+    let (sign, word) = match role {
+        Role::Faster => ("\u{25bc}", Verdict::Faster.word()),
+        Role::Slower => ("\u{25b2}", Verdict::Slower.word()),
+        Role::Equivalent => ("=", Verdict::Equivalent.word()),
+        Role::Inconclusive => ("?", Verdict::Inconclusive.word()),
+        Role::Heading | Role::Warning | Role::Hint => return String::new(),
+    };
+    // The sentence says the word; the sign is for those who skim.
+    format!("<span class=\"badge\" title=\"{word}\" aria-hidden=\"true\">{sign}</span>")
+}
+
+fn results(out: &mut String, record: &Record, labels: &Labels, disturbed: &[DisturbedRun]) {
+    out.push_str("<h2>Results</h2>\n");
+    for (title, table) in comparison_table::tables(record, labels, true) {
+        if !title.is_empty() {
+            let _ = writeln!(out, "<h3>{}</h3>", escape::html(&title));
+        }
+        if !table.is_empty() {
+            out.push_str(&table.html());
+        }
+    }
+    for metric in shown::full_metrics(record) {
+        let table = estimate::subjects(record, labels, metric, true);
+        if !table.is_empty() {
+            let name = escape::html(&shown::metric_at(record, metric).name);
+            let _ = write!(out, "<h3>Subjects, {name}</h3>\n{}", table.html());
+        }
+    }
+    let mut said = if record.kind == RecordKind::Comparison {
+        remarks::measured(record, disturbed)
+    } else {
+        let runs = disturbed::summary(record, disturbed, None);
+        std::iter::once(format!("Runs: {runs}.")).chain(outcomes::remark(record)).collect()
+    };
+    said.extend(remarks::disagreements(record, labels));
+    said.extend(remarks::next_steps(record, labels));
+    for remark in said {
+        let _ = writeln!(out, "<p>{}</p>", escape::html(&remark));
+    }
+}
+
+/// Says for each subject what the order and the shape of its values give away.
+fn order_checks(out: &mut String, record: &Record, labels: &Labels) {
+    let mut body = String::new();
+    for metric in shown::full_metrics(record) {
+        let description = shown::metric_at(record, metric);
+        for subject in 0..record.subjects.len() {
+            let Some(sample) = shown::sample(record, subject, metric) else { continue };
+            let scale = Scale::of(&description.unit, [sample.maximum()], true);
+            for finding in checks::findings(&sample, &scale) {
+                let class = if finding.is_warning { " class=\"warning\"" } else { "" };
+                let _ = writeln!(
+                    body,
+                    "<li{class}>{}, {}: {}</li>",
+                    escape::html(labels.get(subject)),
+                    escape::html(&description.name),
+                    escape::html(&finding.text)
+                );
+            }
+        }
+    }
+    if !body.is_empty() {
+        let _ = write!(out, "<h2>Order and shape</h2>\n<ul>\n{body}</ul>\n");
+    }
+}
+
+fn list(out: &mut String, title: &str, sentences: &[String]) {
+    if sentences.is_empty() {
+        return;
+    }
+    let _ = write!(out, "<h2>{title}</h2>\n<ul>\n");
+    for sentence in sentences {
+        let _ = writeln!(out, "<li>{}</li>", escape::html(sentence));
+    }
+    out.push_str("</ul>\n");
+}
+
+fn definitions(out: &mut String, rows: &[(&'static str, String)]) {
+    out.push_str("<dl>\n");
+    for (name, value) in rows {
+        let _ = writeln!(out, "<dt class=\"quiet\">{name}</dt><dd>{}</dd>", escape::html(value));
+    }
+    out.push_str("</dl>\n");
+}

@@ -1,0 +1,89 @@
+//! The area of a plot inside its axes.
+
+use super::{Anchor, Svg, WIDTH};
+use crate::axis::Axis;
+use crate::quantity::Scale;
+
+/// A plot area with a horizontal and a vertical axis.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame {
+    pub(crate) left: f64,
+    pub(crate) right: f64,
+    pub(crate) top: f64,
+    pub(crate) bottom: f64,
+}
+
+impl Frame {
+    /// Leaves room for numbers on the left and below.
+    pub(crate) fn new(left: f64, height: f64) -> Self {
+        Self { left, right: WIDTH - 14.0, top: 14.0, bottom: height - 40.0 }
+    }
+
+    /// Returns the horizontal place of a value; values beyond the axis stay at its ends.
+    pub(crate) fn x(&self, axis: &Axis, value: f64) -> f64 {
+        let share = ((value - axis.low) / (axis.high - axis.low)).clamp(0.0, 1.0);
+        self.left + share * (self.right - self.left)
+    }
+
+    /// Returns the vertical place of a value; values beyond the axis stay at its ends.
+    pub(crate) fn y(&self, axis: &Axis, value: f64) -> f64 {
+        let share = ((value - axis.low) / (axis.high - axis.low)).clamp(0.0, 1.0);
+        self.bottom - share * (self.bottom - self.top)
+    }
+
+    /// Draws a value axis along the bottom, with lines up through the plot.
+    pub(crate) fn bottom_axis(&self, svg: &mut Svg, axis: &Axis, scale: &Scale, name: &str) {
+        let (ticks, decimals) = axis.ticks(7, scale);
+        let shown = scale.with_decimals(decimals);
+        for tick in ticks {
+            let x = self.x(axis, tick);
+            svg.line("grid", (x, self.top), (x, self.bottom));
+            let at = (x, self.bottom + 16.0);
+            svg.text("tick", Anchor::Middle, at, &shown.number(tick));
+        }
+        svg.line("axis", (self.left, self.bottom), (self.right, self.bottom));
+        self.bottom_name(svg, &titled(name, scale));
+    }
+
+    /// Writes the name of the bottom axis.
+    pub(crate) fn bottom_name(&self, svg: &mut Svg, name: &str) {
+        let middle = f64::midpoint(self.left, self.right);
+        svg.text("axis-name", Anchor::Middle, (middle, self.bottom + 34.0), name);
+    }
+
+    /// Draws a value axis up the left side, with lines across the plot.
+    pub(crate) fn left_axis(&self, svg: &mut Svg, axis: &Axis, scale: &Scale, signed: bool) {
+        let (ticks, decimals) = axis.ticks(6, scale);
+        let shown = scale.with_decimals(decimals);
+        for tick in ticks {
+            let y = self.y(axis, tick);
+            svg.line("grid", (self.left, y), (self.right, y));
+            let sign = if signed && tick > (axis.high - axis.low) * 1e-9 { "+" } else { "" };
+            let number = shown.with_unit(tick);
+            // A tick that should be 0 may have come out as -0.
+            let zero = number.trim_start_matches('-').chars().all(|c| !('1'..='9').contains(&c));
+            let number = if zero { number.trim_start_matches('-') } else { &number };
+            let at = (self.left - 6.0, y + 4.0);
+            svg.text("tick", Anchor::End, at, &format!("{sign}{number}"));
+        }
+        svg.line("axis", (self.left, self.top), (self.left, self.bottom));
+    }
+
+    /// Draws whole numbers along the bottom, for runs and rounds.
+    pub(crate) fn counting_axis(&self, svg: &mut Svg, axis: &Axis, name: &str) {
+        let scale = Scale::of(&becalm_model::Unit::Count, [axis.high.round()], true);
+        let (ticks, decimals) = axis.ticks(8, &scale);
+        if decimals == 0 {
+            for tick in ticks {
+                let at = (self.x(axis, tick), self.bottom + 16.0);
+                svg.text("tick", Anchor::Middle, at, &scale.number(tick.round()));
+            }
+        }
+        svg.line("axis", (self.left, self.bottom), (self.right, self.bottom));
+        self.bottom_name(svg, name);
+    }
+}
+
+fn titled(name: &str, scale: &Scale) -> String {
+    if scale.unit().is_empty() { name.to_owned() } else { format!("{name} ({})", scale.unit()) }
+}

@@ -1,0 +1,75 @@
+//! Histograms of all subjects, one above the other on one axis.
+
+use becalm_model::Record;
+use becalm_stats::{Histogram, Sample};
+
+use super::frame::Frame;
+use super::{Anchor, Svg, subject_class};
+use crate::axis::Axis;
+use crate::labels::Labels;
+use crate::quantity::{Scale, count};
+use crate::shown;
+use crate::width::shorten;
+
+const ROW: f64 = 84.0;
+const MAX_BINS: usize = 40;
+
+/// Draws the distribution of every subject. Returns nothing when there is no value to draw.
+pub(crate) fn histogram(
+    record: &Record,
+    labels: &Labels,
+    metric: usize,
+    id: &str,
+) -> Option<String> {
+    let samples: Vec<(usize, Sample)> = (0..record.subjects.len())
+        .filter_map(|subject| Some((subject, shown::sample(record, subject, metric)?)))
+        .collect();
+    let values: Vec<&[f64]> = samples.iter().map(|(_, sample)| sample.values()).collect();
+    let axis = Axis::without_far_values(&values)?.widened(0.02);
+    let description = shown::metric_at(record, metric);
+    let scale = Scale::of(&description.unit, [axis.low, axis.high], true);
+
+    let height = ROW * samples.len() as f64 + 54.0;
+    let title = format!("Histograms of {}", description.name);
+    let words = "One histogram per subject, one above the other on the same axis. \
+                 The numbers are in the tables.";
+    let mut svg = Svg::new(id, &title, words, height);
+    let frame = Frame::new(118.0, height);
+    frame.bottom_axis(&mut svg, &axis, &scale, &description.name);
+    for (row, (subject, sample)) in samples.iter().enumerate() {
+        let base = frame.top + ROW * (row + 1) as f64 - 6.0;
+        let at = (frame.left - 12.0, base - 22.0);
+        svg.text("label", Anchor::End, at, &shorten(labels.get(*subject), 14, true));
+        // Values beyond a cut axis would stretch the bins; the strip plot counts them.
+        let inside: Vec<f64> =
+            sample.values().iter().copied().filter(|&v| axis.position(v).is_some()).collect();
+        let n_left_out = sample.len() - inside.len();
+        let Ok(inside) = Sample::new(inside) else { continue };
+        draw_bars(&mut svg, &frame, &axis, *subject, &Histogram::of(&inside, MAX_BINS), base);
+        if n_left_out > 0 {
+            let note = format!("{} beyond the axis", count(n_left_out, "run"));
+            svg.text("note", Anchor::End, (frame.right - 4.0, base - ROW + 22.0), &note);
+        }
+        svg.line("axis", (frame.left, base), (frame.right, base));
+    }
+    Some(svg.finish())
+}
+
+fn draw_bars(
+    svg: &mut Svg,
+    frame: &Frame,
+    axis: &Axis,
+    subject: usize,
+    histogram: &Histogram,
+    base: f64,
+) {
+    let most = histogram.counts.iter().copied().max().unwrap_or(0).max(1) as f64;
+    let class = format!("bar {}", subject_class(subject));
+    for (bin, &n) in histogram.counts.iter().enumerate().filter(|&(_, &n)| n > 0) {
+        let left = frame.x(axis, histogram.edge(bin));
+        // Equal values give a bin without width, which still has to be seen.
+        let right = frame.x(axis, histogram.edge(bin + 1)).max(left + 2.0);
+        let top = base - n as f64 / most * (ROW - 18.0);
+        svg.area(&class, (left + 0.5, top), ((right - 0.5).max(left + 1.5), base));
+    }
+}

@@ -1,0 +1,85 @@
+//! The run-sequence plot: every run in time order, warm-up shaded, disturbed runs crossed.
+
+use becalm_model::Record;
+
+use super::frame::Frame;
+use super::{Anchor, Shape, Svg, subject_class};
+use crate::axis::Axis;
+use crate::disturbed::{self, DisturbedRun};
+use crate::labels::Labels;
+use crate::quantity::{Scale, count};
+use crate::shown;
+
+const HEIGHT: f64 = 280.0;
+
+/// Draws all subjects together, because drift moves them together. Returns nothing when there is
+/// no value to draw.
+pub(crate) fn sequence(
+    record: &Record,
+    labels: &Labels,
+    disturbed: &[DisturbedRun],
+    metric: usize,
+    id: &str,
+) -> Option<String> {
+    let samples: Vec<Vec<f64>> = (0..record.subjects.len())
+        .map(|subject| {
+            let runs = record.runs.iter().filter(|run| run.subject == subject);
+            runs.filter_map(|run| run.value(metric).filter(|value| value.is_finite())).collect()
+        })
+        .collect();
+    let values: Vec<&[f64]> = samples.iter().map(Vec::as_slice).collect();
+    let axis = Axis::without_far_values(&values)?.widened(0.05);
+    let description = shown::metric_at(record, metric);
+    let scale = Scale::of(&description.unit, [axis.low, axis.high], true);
+    let across = Axis::between(0.5, record.runs.len() as f64 + 0.5);
+
+    let n_warmups = record.runs.iter().take_while(|run| run.warmup).count();
+    let title = format!("{} of every run in time order", description.name);
+    let words = format!(
+        "{}, the first {n_warmups} of them warm-up; {} disturbed.",
+        count(record.runs.len(), "run"),
+        disturbed.len()
+    );
+    let mut svg = Svg::new(id, &title, &words, HEIGHT);
+    let frame = Frame::new(78.0, HEIGHT);
+    if n_warmups > 0 {
+        let end = frame.x(&across, n_warmups as f64 + 0.5);
+        svg.area("warmup", (frame.left, frame.top), (end, frame.bottom));
+        svg.text("note", Anchor::Start, (frame.left + 4.0, frame.top + 12.0), "warm-up");
+    }
+    frame.left_axis(&mut svg, &axis, &scale, false);
+    frame.counting_axis(&mut svg, &across, "run, in time order");
+
+    let marked = disturbed::positions(disturbed);
+    let mut n_beyond = 0;
+    for (index, run) in record.runs.iter().enumerate() {
+        let Some(value) = run.value(metric).filter(|value| value.is_finite()) else { continue };
+        let at = (frame.x(&across, index as f64 + 1.0), frame.y(&axis, value));
+        let beyond = axis.position(value).is_none();
+        n_beyond += usize::from(beyond);
+        let state = match (run.warmup, marked.contains(&index), run.is_censored()) {
+            (_, _, true) => ", cut off: at least this",
+            (true, ..) => ", warm-up",
+            (_, true, _) => ", disturbed",
+            _ => "",
+        };
+        let tip = format!(
+            "{}, run {}, round {}: {}{state}",
+            labels.get(run.subject),
+            index + 1,
+            run.round + 1,
+            scale.with_decimals(4).with_unit(value)
+        );
+        let shape = Shape::of_subject(run.subject);
+        let faint = if run.warmup { " faint" } else { "" };
+        svg.mark(shape, &format!("dot {}{faint}", subject_class(run.subject)), at, &tip);
+        if marked.contains(&index) {
+            svg.mark(Shape::Cross, "cross", at, &tip);
+        }
+    }
+    if n_beyond > 0 {
+        let text = format!("{} beyond the axis, at its edge", count(n_beyond, "run"));
+        svg.text("note", Anchor::End, (frame.right - 4.0, frame.top + 12.0), &text);
+    }
+    Some(svg.finish())
+}

@@ -1,0 +1,135 @@
+//! The strip plot: one dot per run, the dots of one place side by side, and the median with its
+//! interval below them.
+
+use becalm_model::Record;
+
+use super::frame::Frame;
+use super::{Anchor, Shape, Svg, subject_class};
+use crate::axis::Axis;
+use crate::labels::Labels;
+use crate::quantity::Scale;
+use crate::shown;
+use crate::width::shorten;
+
+const ROW: f64 = 62.0;
+/// Room for dots above the middle line of a row.
+const REACH: f64 = 21.0;
+/// Distance at which two dots no longer overlap.
+const DOT: f64 = 6.5;
+
+/// Draws all subjects on one axis. Returns nothing when there is no value to draw.
+pub(crate) fn strip(record: &Record, labels: &Labels, metric: usize, id: &str) -> Option<String> {
+    let samples: Vec<(usize, Vec<f64>)> = (0..record.subjects.len())
+        .filter_map(|subject| {
+            let sample = shown::sample(record, subject, metric)?;
+            Some((subject, sample.values().to_vec()))
+        })
+        .collect();
+    let values: Vec<&[f64]> = samples.iter().map(|(_, values)| values.as_slice()).collect();
+    let axis = Axis::without_far_values(&values)?.widened(0.02);
+    let description = shown::metric_at(record, metric);
+    let scale = Scale::of(&description.unit, [axis.low, axis.high], true);
+
+    let height = ROW * samples.len() as f64 + 54.0;
+    let title = format!("Strip plot of {}", description.name);
+    let mut svg = Svg::new(id, &title, &in_words(record, labels, metric), height);
+    let frame = Frame::new(118.0, height);
+    frame.bottom_axis(&mut svg, &axis, &scale, &description.name);
+    for (row, (subject, values)) in samples.iter().enumerate() {
+        let middle = frame.top + ROW * row as f64 + REACH + 4.0;
+        draw_row(&mut svg, &frame, &axis, &scale, (*subject, labels.get(*subject)), values, middle);
+        let sample = shown::sample(record, *subject, metric)?;
+        let median = shown::median(&shown::summary(record, &sample));
+        let y = middle + REACH + 8.0;
+        if let Some((low, high)) = median.interval {
+            let (low, high) = (frame.x(&axis, low), frame.x(&axis, high));
+            svg.line("interval", (low, y), (high, y));
+            svg.line("interval", (low, y - 3.0), (low, y + 3.0));
+            svg.line("interval", (high, y - 3.0), (high, y + 3.0));
+        }
+        let x = frame.x(&axis, median.value);
+        svg.line("median", (x, y - 6.0), (x, y + 6.0));
+    }
+    Some(svg.finish())
+}
+
+fn draw_row(
+    svg: &mut Svg,
+    frame: &Frame,
+    axis: &Axis,
+    scale: &Scale,
+    (subject, label): (usize, &str),
+    values: &[f64],
+    middle: f64,
+) {
+    let name_at = (frame.left - 12.0, middle + 4.0);
+    svg.text("label", Anchor::End, name_at, &shorten(label, 14, true));
+    let places: Vec<f64> = values.iter().map(|&value| frame.x(axis, value)).collect();
+    let offsets = side_by_side(&places);
+    let most = offsets.iter().copied().fold(0.0, |most: f64, offset| most.max(offset.abs()));
+    // When a row is too dense the dots overlap rather than leave their row.
+    let squeeze = if most > REACH { REACH / most } else { 1.0 };
+    let class = format!("dot {}", subject_class(subject));
+    for ((&value, &x), &offset) in values.iter().zip(&places).zip(&offsets) {
+        let tip = format!("{label}: {}", scale.with_decimals(4).with_unit(value));
+        let at = (x, middle + offset * squeeze);
+        svg.mark(Shape::of_subject(subject), &class, at, &tip);
+    }
+    let (below, above) = axis.beyond(values);
+    if below > 0 {
+        let at = (frame.left + 4.0, middle - REACH + 4.0);
+        svg.text("note", Anchor::Start, at, &format!("\u{25c2} {below} further left"));
+    }
+    if above > 0 {
+        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let text = format!("{above} further right, up to {} \u{25b8}", scale.with_unit(most));
+        svg.text("note", Anchor::End, (frame.right - 4.0, middle - REACH + 4.0), &text);
+    }
+}
+
+/// Returns how far up or down each dot moves so that neighbours do not overlap: the first dot of
+/// a place stays on the line, the next ones go above and below in turn.
+fn side_by_side(places: &[f64]) -> Vec<f64> {
+    let mut stacks = std::collections::BTreeMap::<i64, u32>::new();
+    places
+        .iter()
+        .map(|&x| {
+            #[expect(clippy::cast_possible_truncation, reason = "a place on a plot is below 1000")]
+            let stack = stacks.entry((x / DOT).floor() as i64).or_default();
+            let step = f64::from(stack.div_ceil(2));
+            let offset = if stack.is_multiple_of(2) { step } else { -step };
+            *stack += 1;
+            offset * DOT
+        })
+        .collect()
+}
+
+/// Says what the plot shows, for readers who cannot see it.
+fn in_words(record: &Record, labels: &Labels, metric: usize) -> String {
+    let parts: Vec<String> = (0..record.subjects.len())
+        .filter_map(|subject| {
+            let sample = shown::sample(record, subject, metric)?;
+            let unit = shown::metric_at(record, metric).unit;
+            let scale = Scale::of(&unit, [sample.maximum()], true);
+            let median = becalm_stats::center::median(&sample);
+            Some(format!(
+                "{}: {} runs from {}, median {}",
+                labels.get(subject),
+                sample.len(),
+                scale.range(sample.minimum(), sample.maximum()),
+                scale.with_unit(median)
+            ))
+        })
+        .collect();
+    format!("Every run as one dot. {}.", parts.join(". "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dots_of_one_place_stand_side_by_side() {
+        assert_eq!(side_by_side(&[10.0, 10.0, 10.0, 50.0]), [0.0, -DOT, DOT, 0.0]);
+    }
+}
