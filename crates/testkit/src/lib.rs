@@ -1,9 +1,13 @@
 //! Test only: fake machine trees, a hermetic command line and redaction.
 
+mod command;
 mod machine;
+mod redact;
 mod skip;
 mod tree;
 
+pub use command::{CommandOutput, TestEnv};
 pub use machine::FakeMachine;
+pub use redact::redact;
 pub use skip::skipped;
 pub use tree::FakeTree;

@@ -16,15 +16,27 @@ pub(super) fn collect(collector: &mut Collector<'_>, topology: &Topology) {
         Some(version) => collector.put("microcode", version),
         None => collector.miss("microcode", "/proc/cpuinfo states no microcode version"),
     }
-    collector.put("cpu_count", topology.online.len() + topology.offline.len());
-    collector.put("cpu_online", &topology.online);
-    collector.put("cpu_allowed", &topology.allowed);
-    collector.put("packages", topology.packages.len());
-    collector.put("cores", topology.cores.len());
-    collector.put("threads_per_core", topology.threads_per_core());
-    put_set(collector, "cpu_offline", &topology.offline.to_string());
-    put_set(collector, "isolated", &topology.isolated.to_string());
-    put_set(collector, "nohz_full", &topology.nohz_full.to_string());
+    collector.put_number("cpu_count", topology.online.len() + topology.offline.len());
+    collector.put("cpu_online", topology.online.to_string());
+    collector.put("cpu_allowed", topology.allowed.to_string());
+    collector.put("cpu_offline", or_none(&topology.offline.to_string()));
+    if topology.cores_are_guessed {
+        for key in ["packages", "cores", "threads_per_core"] {
+            collector.miss(key, "the kernel does not say which CPUs share a core");
+        }
+    } else {
+        collector.put_number("packages", topology.packages.len());
+        collector.put_number("cores", topology.cores.len());
+        collector.put_number("threads_per_core", topology.threads_per_core());
+    }
+    for (key, cpus, absent) in [
+        ("isolated", &topology.isolated, "the kernel does not say which CPUs are isolated"),
+        ("nohz_full", &topology.nohz_full, "this kernel cannot stop the tick of a busy CPU"),
+    ] {
+        let path = format!("/sys/devices/system/cpu/{key}");
+        // The topology has read it already; the file only tells empty from unknown.
+        collector.file(key, &path, absent, |_| Some(or_none(&cpus.to_string())));
+    }
     if topology.kinds.len() > 1 {
         let kinds = topology.kinds.iter().map(|kind| format!("{}:{}", kind.cpus, kind.name));
         collector.put("core_kinds", kinds.collect::<Vec<_>>().join(", "));
@@ -32,7 +44,7 @@ pub(super) fn collect(collector: &mut Collector<'_>, topology: &Topology) {
     if topology.nodes.is_empty() {
         collector.miss("numa_nodes", "this kernel knows no NUMA nodes");
     } else {
-        collector.put("numa_nodes", topology.nodes.len());
+        collector.put_number("numa_nodes", topology.nodes.len());
     }
     let sizes: BTreeSet<u64> = topology.data_caches(3).filter_map(|cache| cache.size).collect();
     match sizes.last() {
@@ -47,8 +59,8 @@ pub(super) fn collect(collector: &mut Collector<'_>, topology: &Topology) {
     );
 }
 
-fn put_set(collector: &mut Collector<'_>, key: &str, list: &str) {
-    collector.put(key, if list.is_empty() { "none" } else { list });
+fn or_none(list: &str) -> String {
+    if list.is_empty() { "none".into() } else { list.to_owned() }
 }
 
 /// Returns the CPU's name; Arm kernels give numbers of the maker and the part instead, which may

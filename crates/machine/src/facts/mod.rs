@@ -35,8 +35,12 @@ struct Collector<'a> {
 }
 
 impl Collector<'_> {
-    fn put(&mut self, key: &str, value: impl ToString) {
-        self.facts.facts.insert(key.to_owned(), value.to_string());
+    fn put(&mut self, key: &str, value: impl Into<String>) {
+        self.facts.facts.insert(key.to_owned(), value.into());
+    }
+
+    fn put_number(&mut self, key: &str, value: usize) {
+        self.put(key, value.to_string());
     }
 
     fn miss(&mut self, key: &str, why: impl Into<String>) {

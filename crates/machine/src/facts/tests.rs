@@ -44,6 +44,7 @@ fn a_laptop_tells_everything() {
         &tree,
         &[
             ("cpu_model", "Fast CPU"),
+            ("packages", "1"),
             ("microcode", "0xa6"),
             ("cpu_online", "0-3"),
             ("cores", "2"),

@@ -28,6 +28,8 @@ pub struct Topology {
     pub cpus: Vec<Cpu>,
     /// Physical cores, by their lowest CPU.
     pub cores: Vec<Core>,
+    /// Whether cores and packages are guesses, because the kernel does not say who shares a core.
+    pub cores_are_guessed: bool,
     /// Packages (sockets), by the kernel's number.
     pub packages: Vec<Package>,
     /// NUMA nodes, by the kernel's number. A node may have memory and no CPU.

@@ -88,6 +88,7 @@ impl Topology {
         if missing.iter().all(|cpu| known.contains_key(&cpu)) {
             self.limits.push(format!("the cores of CPU {missing} are those of /proc/cpuinfo"));
         } else {
+            self.cores_are_guessed = true;
             self.limits.push(format!(
                 "which of CPU {missing} share a core is not known: each is taken for a core of its own"
             ));
