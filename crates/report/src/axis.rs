@@ -14,7 +14,7 @@ pub(crate) struct Axis {
 /// An axis is cut when the whole range is this many times the range of the middle 90 %.
 const CUT_FROM: f64 = 5.0;
 /// How far beyond the middle 90 % a cut axis still shows, in widths of that range.
-const SHOWN_BEYOND: f64 = 1.0;
+const SHOWN_BEYOND: f64 = 0.25;
 
 impl Axis {
     /// Covers all `values`.

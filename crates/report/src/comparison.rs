@@ -6,7 +6,7 @@ use crate::comparison_table;
 use crate::disturbed::DisturbedRun;
 use crate::estimate;
 use crate::facts::pairs;
-use crate::labels::{Labels, description};
+use crate::labels::{Labels, meaning};
 use crate::page::Page;
 use crate::remarks;
 use crate::sentence;
@@ -86,17 +86,13 @@ fn headline(page: &mut Page, record: &Record, labels: &Labels) {
 
 /// Says what each label stands for.
 pub(crate) fn legend(page: &mut Page, record: &Record, labels: &Labels) {
-    let descriptions: Vec<(usize, String)> =
-        record.subjects.iter().map(description).enumerate().collect();
-    pairs(
-        page,
-        descriptions.iter().map(|(index, description)| {
-            let label = labels.get(*index);
-            // A name that is already the label need not be said twice.
-            let text = description.strip_prefix(label).and_then(|rest| rest.strip_prefix(": "));
-            (label, text.unwrap_or(description))
-        }),
-    );
+    let meanings: Vec<(&str, String)> = record
+        .subjects
+        .iter()
+        .enumerate()
+        .map(|(index, subject)| (labels.get(index), meaning(subject, labels.get(index))))
+        .collect();
+    pairs(page, meanings.iter().map(|(label, meaning)| (*label, meaning.as_str())));
 }
 
 /// Draws the strip plot and the table of the subjects for the metrics shown in full.

@@ -5,14 +5,22 @@ use std::fmt::Write as _;
 use becalm_model::Unit;
 use becalm_stats::{Histogram, Sample};
 
+use crate::axis::Axis;
+use crate::page::caption;
 use crate::quantity::{NBSP, Scale};
+use crate::strip::beyond;
 use crate::style::Style;
 use crate::width::{columns, pad_left};
 
 /// Draws `sample` in at most `max_bins` bins.
 pub(crate) fn histogram(sample: &Sample, unit: &Unit, max_bins: usize, style: &Style) -> String {
-    let histogram = Histogram::of(sample, max_bins);
-    let scale = Scale::of(unit, [sample.minimum(), sample.maximum()], style.unicode);
+    let Some(axis) = Axis::without_far_values(&[sample.values()]) else { return String::new() };
+    // One value far out would leave all others in the first bin.
+    let inside = |value: &f64| (axis.low..=axis.high).contains(value);
+    let near = sample.values().iter().copied().filter(inside).collect();
+    let Ok(near) = Sample::new(near) else { return String::new() };
+    let histogram = Histogram::of(&near, max_bins);
+    let scale = Scale::of(unit, [near.minimum(), near.maximum()], style.unicode);
     let scale = scale.with_decimals(decimals(&histogram, &scale));
     let edges: Vec<String> = (0..histogram.counts.len())
         .map(|bin| scale.with_unit(histogram.edge(bin)).replace(NBSP, " "))
@@ -31,6 +39,9 @@ pub(crate) fn histogram(sample: &Sample, unit: &Unit, max_bins: usize, style: &S
     if histogram.width > 0.0 {
         let edge = scale.with_unit(histogram.edge(histogram.counts.len())).replace(NBSP, " ");
         let _ = writeln!(out, "  {}", pad_left(&edge, edge_width));
+    }
+    if let Some(note) = beyond(sample.values(), &axis, &scale) {
+        out.push_str(&caption(&note, 2, style));
     }
     let mut lines: Vec<&str> = out.lines().map(str::trim_end).collect();
     lines.push("");

@@ -36,6 +36,12 @@ impl Labels {
     }
 }
 
+/// Returns what a label stands for, without saying the label again.
+pub(crate) fn meaning(subject: &Subject, label: &str) -> String {
+    let text = description(subject);
+    text.strip_prefix(label).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&text).to_owned()
+}
+
 /// Returns what a subject runs, as a shell would read it, with its own name in front where the
 /// name says something else.
 pub(crate) fn description(subject: &Subject) -> String {

@@ -10,7 +10,7 @@ use crate::conditions::command_line;
 use crate::disturbed::DisturbedRun;
 use crate::escape;
 use crate::estimate;
-use crate::labels::{Labels, description};
+use crate::labels::{Labels, meaning};
 use crate::quantity::NBSP;
 use crate::remarks;
 use crate::shown;
@@ -39,7 +39,12 @@ pub fn markdown(record: &Record, disturbed: &[DisturbedRun]) -> String {
         }
     }
     for (index, subject) in record.subjects.iter().enumerate() {
-        let _ = writeln!(out, "- {}: {}", plain(labels.get(index)), code(&description(subject)));
+        let _ = writeln!(
+            out,
+            "- {}: {}",
+            plain(labels.get(index)),
+            code(&meaning(subject, labels.get(index)))
+        );
     }
     let mut remarks = remarks::measured(record, disturbed);
     remarks.extend(remarks::disagreements(record, &labels));

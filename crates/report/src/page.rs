@@ -95,3 +95,12 @@ impl<'a> Page<'a> {
         }
     }
 }
+
+/// Writes a remark under a plot, wrapped and indented to stand below it.
+pub(crate) fn caption(text: &str, indent: usize, style: &Style) -> String {
+    let mut out = String::new();
+    for line in wrap(text, style.width.saturating_sub(indent).max(12)) {
+        let _ = writeln!(out, "{}{}", " ".repeat(indent), style.paint(Role::Hint, &line));
+    }
+    out
+}

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use becalm_model::Unit;
 
 use crate::axis::Axis;
+use crate::page::caption;
 use crate::quantity::{NBSP, Scale};
-use crate::style::{Role, Style};
+use crate::style::Style;
 use crate::width::{columns, pad_left};
 
 /// One run on the plot.
@@ -63,12 +64,7 @@ pub(crate) fn sequence(points: &[Point], unit: &Unit, style: &Style) -> String {
         let _ = writeln!(out, "  {} {bar}{}", pad_left(label, margin), line.trim_end());
     }
     let _ = writeln!(out, "  {}  {}", " ".repeat(margin), run_numbers(points.len(), n_columns));
-    let _ = writeln!(
-        out,
-        "  {}  {}",
-        " ".repeat(margin),
-        style.paint(Role::Hint, &legend(points, style))
-    );
+    out.push_str(&caption(&legend(points, style), margin + 4, style));
     let beyond = axis.beyond(&values);
     if beyond != (0, 0) {
         let farthest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -77,7 +73,7 @@ pub(crate) fn sequence(points: &[Point], unit: &Unit, style: &Style) -> String {
             beyond.0 + beyond.1,
             with_unit(&scale, farthest)
         );
-        let _ = writeln!(out, "  {}  {}", " ".repeat(margin), style.paint(Role::Hint, &note));
+        out.push_str(&caption(&note, margin + 4, style));
     }
     out
 }

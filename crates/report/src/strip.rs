@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use becalm_model::Unit;
 
 use crate::axis::Axis;
+use crate::page::caption;
 use crate::quantity::{NBSP, Scale};
-use crate::style::{Role, Style};
+use crate::style::Style;
 use crate::width::{columns, pad_right, shorten};
 
 /// One subject on the plot.
@@ -54,15 +55,13 @@ pub(crate) fn strips(strips: &[Strip], unit: &Unit, style: &Style) -> String {
             let _ = writeln!(out, "  {blank}  {line}");
         }
         if let Some(line) = beyond(strip.values, &axis, &scale) {
-            let note = style.paint(Role::Hint, &line.replace(NBSP, " "));
-            let _ = writeln!(out, "  {}  {note}", " ".repeat(label_width));
+            out.push_str(&caption(&line, label_width + 4, style));
         }
     }
     let (ruler, numbers) = ruler(&axis, &scale, width, style);
     let blank = " ".repeat(label_width);
     let _ = writeln!(out, "  {blank}  {ruler}\n  {blank}  {numbers}");
-    let legend = levels.legend(style);
-    let _ = writeln!(out, "  {blank}  {}", style.paint(Role::Hint, &legend));
+    out.push_str(&caption(&levels.legend(style), label_width + 4, style));
     out
 }
 
@@ -142,16 +141,17 @@ fn median_line(median: &Median, axis: &Axis, width: usize, style: &Style) -> Opt
     Some(if columns(&line) + 8 <= width { format!("{line} median") } else { line })
 }
 
-fn beyond(values: &[f64], axis: &Axis, scale: &Scale) -> Option<String> {
+/// Says how many values lie beyond the axis, and how far the farthest is.
+pub(crate) fn beyond(values: &[f64], axis: &Axis, scale: &Scale) -> Option<String> {
     let (below, above) = axis.beyond(values);
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut parts = Vec::new();
     if below > 0 {
-        parts.push(format!("{below} further left, down to {}", scale.with_unit(least)));
+        parts.push(format!("{below} further down, to {}", scale.with_unit(least)));
     }
     if above > 0 {
-        parts.push(format!("{above} further right, up to {}", scale.with_unit(most)));
+        parts.push(format!("{above} further up, to {}", scale.with_unit(most)));
     }
     if parts.is_empty() { None } else { Some(format!("({})", parts.join("; "))) }
 }

@@ -15,7 +15,7 @@ use crate::disturbed::{self, DisturbedRun};
 use crate::escape;
 use crate::estimate;
 use crate::facts;
-use crate::labels::{Labels, description};
+use crate::labels::{Labels, meaning};
 use crate::moment;
 use crate::outcomes;
 use crate::quantity::Scale;
@@ -89,7 +89,7 @@ fn header(out: &mut String, record: &Record, labels: &Labels, lines: &[(Role, St
         let element = if index == 0 { "h1" } else { "div" };
         let _ = writeln!(
             out,
-            "<{element} class=\"headline {}\">{}<span style=\"color:var(--text)\">{}</span></{element}>",
+            "<{element} class=\"headline {}\">{}<span class=\"said\">{}</span></{element}>",
             role.class(),
             badge(*role),
             escape::html(text)
@@ -106,7 +106,7 @@ fn header(out: &mut String, record: &Record, labels: &Labels, lines: &[(Role, St
              <dd><code>{}</code></dd>",
             svg::key(index),
             escape::html(labels.get(index)),
-            escape::html(&description(subject))
+            escape::html(&meaning(subject, labels.get(index)))
         );
     }
     out.push_str("</dl>\n</header>\n");

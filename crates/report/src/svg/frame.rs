@@ -76,7 +76,7 @@ impl Frame {
         if decimals == 0 {
             for tick in ticks {
                 let at = (self.x(axis, tick), self.bottom + 16.0);
-                svg.text("tick", Anchor::Middle, at, &scale.number(tick.round()));
+                svg.text("tick", Anchor::Middle, at, &format!("{tick:.0}"));
             }
         }
         svg.line("axis", (self.left, self.bottom), (self.right, self.bottom));

@@ -30,6 +30,10 @@ pub(crate) fn paired(
     let points = Axis::without_far_values(&[&changes])?;
     // No change and the interval are always in view: they are what the points are judged by.
     let judged = interval.into_iter().flatten().chain([0.0]);
+    // The whole margin too, unless it is so wide that the points would shrink to a line.
+    let span = (points.high - points.low).max(points.high.abs()).max(points.low.abs());
+    let margin_shown = if margin < 2.0 * span { margin } else { 0.0 };
+    let judged = judged.chain([-margin_shown, margin_shown]);
     let axis = Axis::covering([points.low, points.high].into_iter().chain(judged))?.widened(0.06);
 
     let metric = shown::metric_at(record, comparison.metric).name;

@@ -78,11 +78,11 @@ fn draw_row(
     let (below, above) = axis.beyond(values);
     if below > 0 {
         let at = (frame.left + 4.0, middle - REACH + 4.0);
-        svg.text("note", Anchor::Start, at, &format!("\u{25c2} {below} further left"));
+        svg.text("note", Anchor::Start, at, &format!("\u{25c2} {below} further down"));
     }
     if above > 0 {
         let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let text = format!("{above} further right, up to {} \u{25b8}", scale.with_unit(most));
+        let text = format!("{above} further up, to {} \u{25b8}", scale.with_unit(most));
         svg.text("note", Anchor::End, (frame.right - 4.0, middle - REACH + 4.0), &text);
     }
 }
