@@ -76,6 +76,13 @@ pub enum LaunchError {
     },
 }
 
+impl LaunchError {
+    /// Says whether the scheduling class was what the kernel refused.
+    pub fn is_scheduler_refused(&self) -> bool {
+        matches!(self, Self::Step { step: Step::Scheduler, .. })
+    }
+}
+
 /// What the child does between its start and the subject's first instruction, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]

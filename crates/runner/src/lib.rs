@@ -1,18 +1,27 @@
 //! Schedules, starts, pins, counts and collects evidence; emits events and prints nothing.
 
+pub mod conclude;
 mod counters;
+mod disturbance;
 mod environment;
+mod evidence;
+mod extract;
 mod interrupt;
 mod launch;
 mod launch_error;
 mod layout;
+mod page_cache;
 mod placement;
 mod program;
+pub mod session;
 mod stdio;
 mod sys;
 
 pub use counters::{CPU_MIGRATIONS, CounterPlan, Counters, TASK_CLOCK};
+pub use disturbance::{MIN_RUNS, Observed, SIGMAS, disturbances};
 pub use environment::{EnvPolicy, Environment, PADDING_VARIABLE};
+pub use evidence::{EvidenceCollector, MIN_WINDOW, window};
+pub use extract::{ExtractError, Extractor, MetricSpecError};
 pub use interrupt::{Interrupt, monotonic_raw};
 pub use launch::{Finished, Launch, launch, resident_floor};
 pub use launch_error::{LaunchError, Step};

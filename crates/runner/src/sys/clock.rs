@@ -29,3 +29,12 @@ pub(crate) fn timespec(duration: Duration) -> libc::timespec {
         tv_nsec: libc::c_long::from(i32::try_from(duration.subsec_nanos()).unwrap_or(0)),
     }
 }
+
+/// Returns the CPU time that all threads of becalm have used, in seconds.
+pub(crate) fn process_cpu_time() -> f64 {
+    let mut used = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `used` is a valid place for one timespec; the call touches nothing else.
+    let result = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut used) };
+    debug_assert_eq!(result, 0, "CLOCK_PROCESS_CPUTIME_ID exists since Linux 2.6.12");
+    nanos(used) as f64 * 1e-9
+}

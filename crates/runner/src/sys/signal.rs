@@ -53,16 +53,36 @@ pub(super) fn unblock_all() -> libc::c_int {
     }
 }
 
+/// `struct sigaction` as the kernel itself knows it: the handler is its first word on every
+/// architecture but MIPS, and it is no longer than this.
+type KernelAction = [usize; 8];
+
+/// Size of the kernel's signal set in bytes.
+const SET_BYTES: usize = 8;
+
 /// Sets the signals whose bits are in `mask` (bit 0 is signal 1) back to their default action.
-pub(super) fn reset(mask: u64) -> libc::c_int {
+///
+/// The raw call, because libc's keep tables of their own, which we share with the parent, and
+/// refuse signals 32 and 33, which a caller of becalm can have ignored like any other.
+pub(super) fn reset(mask: u64) -> libc::c_long {
+    let default: KernelAction = [0; 8];
     let mut left = mask;
     while left != 0 {
         let signal = left.trailing_zeros().cast_signed() + 1;
         left &= left - 1;
-        // SAFETY: SIG_DFL is valid for each of these; the child has its own table of actions,
-        // since it was not cloned with CLONE_SIGHAND.
-        if unsafe { libc::signal(signal, libc::SIG_DFL) } == libc::SIG_ERR {
-            return -1;
+        // SAFETY: an all-zero action is SIG_DFL without flags, and is only read. The table of
+        // actions is our own, since we were not cloned with CLONE_SIGHAND.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_rt_sigaction,
+                signal,
+                default.as_ptr(),
+                std::ptr::null_mut::<KernelAction>(),
+                SET_BYTES,
+            )
+        };
+        if result < 0 {
+            return result;
         }
     }
     0
@@ -78,13 +98,19 @@ pub(super) fn not_default() -> u64 {
     *MASK.get_or_init(|| {
         let mut mask = 0;
         for signal in 1..=LAST_SIGNAL {
-            let mut action = MaybeUninit::<libc::sigaction>::uninit();
+            let mut action: KernelAction = [0; 8];
             // SAFETY: without a new action the call only writes the present one into `action`,
-            // which is read only after success.
-            let custom = unsafe {
-                libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) == 0
-                    && action.assume_init().sa_sigaction != libc::SIG_DFL
+            // which has room for it.
+            let result = unsafe {
+                libc::syscall(
+                    libc::SYS_rt_sigaction,
+                    signal,
+                    std::ptr::null::<KernelAction>(),
+                    action.as_mut_ptr(),
+                    SET_BYTES,
+                )
             };
+            let custom = result == 0 && action[0] != libc::SIG_DFL;
             if custom || STOPPING.contains(&signal) || signal == libc::SIGPIPE {
                 mask |= 1 << (signal - 1);
             }

@@ -1,0 +1,305 @@
+//! Starting, ending and measuring real processes.
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
+
+use becalm_machine::SysRoot;
+use becalm_model::Outcome;
+use becalm_runner::{
+    CounterPlan, Counters, Interrupt, LaunchError, MAX_CAPTURE, Stdin, Stdout, TASK_CLOCK,
+};
+use support::{command, shell, skipped};
+
+#[test]
+fn exit_codes_and_signals_are_told_apart() {
+    assert_eq!(command(&["true"]).run().outcome, Outcome::Exited(0));
+    assert_eq!(shell("exit 3").run().outcome, Outcome::Exited(3));
+    assert_eq!(shell("kill -SEGV $$").run().outcome, Outcome::Signalled(11));
+    // What a failed step of the child exits with is a code that a subject can have too.
+    assert_eq!(shell("exit 127").run().outcome, Outcome::Exited(127));
+}
+
+#[test]
+fn a_file_of_an_unknown_format_is_an_explained_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("script");
+    fs::write(&path, "echo no first line\n").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let error = command(&[path.to_str().unwrap()]).error();
+    assert!(error.contains("executing it: Exec format error"), "{error}");
+    assert!(error.contains("#!/bin/sh"), "{error}");
+}
+
+#[test]
+fn a_missing_interpreter_is_an_explained_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("script");
+    fs::write(&path, "#!/no/such/interpreter\n").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let error = command(&[path.to_str().unwrap()]).error();
+    assert!(error.contains("executing it: No such file or directory"), "{error}");
+    assert!(error.contains("interpreter"), "{error}");
+}
+
+#[test]
+fn a_program_that_vanished_after_it_was_found_is_an_error_of_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tool");
+    fs::copy("/bin/true", &path).unwrap();
+    let words = [path.to_str().unwrap().to_owned()];
+    let program = becalm_runner::Program::resolve(&words, None, None).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    let subject = command(&[]);
+    let interrupt = Interrupt::new().unwrap();
+    let error = subject.run_program(&program, None, &interrupt).unwrap_err().to_string();
+    assert!(error.contains("executing it: Permission denied"), "{error}");
+    fs::remove_file(&path).unwrap();
+    let error = subject.run_program(&program, None, &interrupt).unwrap_err().to_string();
+    assert!(error.contains("executing it: No such file"), "{error}");
+}
+
+#[test]
+fn times_are_those_of_the_subject() {
+    let finished = command(&["sleep", "0.05"]).run();
+    assert!(finished.wall >= 0.05 && finished.wall < 5.0, "{finished:?}");
+    assert!(finished.cpu_time() < 0.05, "{finished:?}");
+    assert!(finished.voluntary_switches >= 1, "{finished:?}");
+
+    let finished = shell("i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done").run();
+    assert!(finished.cpu_time() > 0.005, "{finished:?}");
+    assert!(finished.cpu_time() <= finished.wall + 0.02, "one thread only: {finished:?}");
+    let main = finished.main_thread_time.unwrap();
+    assert!((main - finished.cpu_time()).abs() < 0.02, "one thread only: {finished:?}");
+    assert!(finished.run_delay.unwrap() >= 0.0);
+    assert!(finished.max_rss > 100_000 && finished.minor_faults > 10, "{finished:?}");
+}
+
+#[test]
+fn work_of_a_child_is_counted_for_the_subject_but_not_for_its_main_thread() {
+    let script = "(i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done); exit 0";
+    let finished = shell(script).run();
+    assert!(finished.cpu_time() > 0.01, "{finished:?}");
+    assert!(finished.main_thread_time.unwrap() < finished.cpu_time() / 2.0, "{finished:?}");
+}
+
+#[test]
+fn a_subject_past_its_time_is_ended_with_everything_it_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let pids = folder.path().join("pids");
+    // One child that ignores SIGTERM, and a leader that ignores it too.
+    let script = format!(
+        "trap '' TERM; (trap '' TERM; exec sleep 100) & echo $! > {0}; echo $$ >> {0}; \
+         while :; do sleep 100; done",
+        pids.display()
+    );
+    let mut subject = shell(&script);
+    subject.timeout = Some(Duration::from_millis(200));
+    let start = Instant::now();
+    let finished = subject.run();
+    assert_eq!(finished.outcome, Outcome::TimedOut);
+    assert!(finished.wall >= 0.2, "{finished:?}");
+    assert!(start.elapsed() < Duration::from_secs(20));
+    for pid in fs::read_to_string(pids).unwrap().lines() {
+        assert!(is_gone(pid), "process {pid} is still there");
+    }
+}
+
+#[test]
+fn a_subject_that_ends_at_sigterm_is_timed_out_all_the_same() {
+    let mut subject = shell("trap 'exit 0' TERM; sleep 100 & wait");
+    subject.timeout = Some(Duration::from_millis(100));
+    let finished = subject.run();
+    assert_eq!(finished.outcome, Outcome::TimedOut);
+    assert!(finished.wall >= 0.1, "{finished:?}");
+}
+
+#[test]
+fn what_a_subject_leaves_running_is_ended() {
+    let pid = shell("sleep 100 > /dev/null & echo $!").output();
+    assert!(is_gone(&pid), "process {pid} is still there");
+}
+
+/// Says whether a process has ended; it may take a moment, and init may be slow to reap it.
+fn is_gone(pid: &str) -> bool {
+    for _ in 0..500 {
+        match fs::read_to_string(format!("/proc/{pid}/stat")) {
+            Err(_) => return true,
+            Ok(stat) if stat.contains(") Z ") => return true,
+            Ok(_) => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+    false
+}
+
+#[test]
+fn an_interrupt_ends_the_subject() {
+    let interrupt = Interrupt::new().unwrap();
+    let start = Instant::now();
+    let error = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(100));
+            interrupt.raise(2);
+        });
+        command(&["sleep", "100"]).run_until(&interrupt).unwrap_err()
+    });
+    assert!(matches!(error, LaunchError::Interrupted { signal: 2 }), "{error}");
+    assert!(start.elapsed() < Duration::from_secs(20));
+    let again = command(&["true"]).run_until(&interrupt).unwrap_err();
+    assert!(matches!(again, LaunchError::Interrupted { signal: 2 }), "{again}");
+}
+
+#[test]
+fn a_second_interrupt_ends_at_once_a_subject_that_ignores_the_first() {
+    let interrupt = Interrupt::new().unwrap();
+    let start = Instant::now();
+    let error = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..2 {
+                std::thread::sleep(Duration::from_millis(100));
+                interrupt.raise(15);
+            }
+        });
+        shell("trap '' TERM; while :; do sleep 100; done").run_until(&interrupt).unwrap_err()
+    });
+    assert!(matches!(error, LaunchError::Interrupted { signal: 15 }), "{error}");
+    assert!(start.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn large_outputs_are_captured_whole() {
+    let finished = shell("head -c 5000000 /dev/zero; echo end").run();
+    let output = finished.output.unwrap();
+    assert_eq!(output.len(), 5_000_004);
+    assert!(output.ends_with(b"end\n"));
+}
+
+#[test]
+fn a_subject_that_never_stops_writing_is_ended() {
+    let error = shell("cat /dev/zero").try_run().unwrap_err();
+    assert!(
+        matches!(error, LaunchError::OutputTooLarge { limit: MAX_CAPTURE, .. }),
+        "{error}"
+    );
+    assert!(error.to_string().contains("more than 64 MiB"), "{error}");
+}
+
+#[test]
+fn a_subject_that_closes_its_output_is_waited_for() {
+    let finished = shell("echo x; exec > /dev/null; sleep 0.1; exit 4").run();
+    assert_eq!(finished.outcome, Outcome::Exited(4));
+    assert_eq!(finished.output.as_deref(), Some(&b"x\n"[..]));
+    assert!(finished.wall >= 0.1);
+}
+
+#[test]
+fn standard_input_is_empty_or_a_file_read_from_its_start_every_time() {
+    let mut subject = command(&["cat"]);
+    assert_eq!(subject.output(), "");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), "hello").unwrap();
+    subject.stdin = Stdin::File(file.path().to_owned());
+    assert_eq!(subject.output(), "hello");
+    assert_eq!(subject.output(), "hello");
+    subject.stdin = Stdin::File("/no/such".into());
+    assert_eq!(subject.error(), "cannot open /no/such as standard input of the command");
+}
+
+#[test]
+fn standard_output_can_go_to_a_file_that_every_run_starts_afresh() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut subject = shell("echo $$");
+    subject.cwd = Some(folder.path().to_owned());
+    subject.stdout = Stdout::File("out".into());
+    for _ in 0..2 {
+        assert_eq!(subject.run().output, None);
+        assert_eq!(fs::read_to_string(folder.path().join("out")).unwrap().lines().count(), 1);
+    }
+}
+
+#[test]
+fn software_counters_are_plausible() {
+    let (plan, limits) = CounterPlan::probe(&SysRoot::default(), Counters::Software);
+    let Some(task_clock) = plan.index(TASK_CLOCK) else {
+        return skipped("software_counters_are_plausible", &limits.join(" "));
+    };
+    let mut subject = shell("(i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done); sleep 0.01");
+    subject.counters = plan.clone();
+    // More often than twice: counters inherited over a vfork stop counting there.
+    for _ in 0..5 {
+        let finished = subject.run();
+        assert_eq!(finished.counters.len(), plan.metrics().len());
+        let clock = finished.counters[task_clock].unwrap();
+        let cpu_time = finished.cpu_time();
+        assert!((clock - cpu_time).abs() < 0.2 * cpu_time + 0.005, "{clock} is not {cpu_time}");
+        if let Some(faults) = plan.index("page_faults") {
+            let expected = (finished.minor_faults + finished.major_faults) as f64;
+            let counted = finished.counters[faults].unwrap();
+            assert!(0.3 * expected < counted && counted < 1.5 * expected, "{finished:?}");
+        }
+        if let Some(switches) = plan.index("context_switches") {
+            assert!(finished.counters[switches].unwrap() >= 2.0, "{finished:?}");
+        }
+    }
+}
+
+#[test]
+fn hardware_counters_are_plausible() {
+    let (plan, limits) = CounterPlan::probe(&SysRoot::default(), Counters::All);
+    let (Some(cycles), Some(instructions)) = (plan.index("cycles"), plan.index("instructions"))
+    else {
+        return skipped("hardware_counters_are_plausible", &limits.join(" "));
+    };
+    let mut subject = shell("i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done");
+    subject.counters = plan;
+    let finished = subject.run();
+    let rate = finished.counters[cycles].unwrap() / finished.cpu_time();
+    assert!((1e8..1e10).contains(&rate), "{rate} cycles per second of CPU time");
+    assert!(finished.counters[instructions].unwrap() > 1e6, "{finished:?}");
+}
+
+#[test]
+fn a_thousand_runs_leave_no_descriptor_and_no_zombie() {
+    let (plan, _) = CounterPlan::probe(&SysRoot::default(), Counters::Software);
+    let mut subject = command(&["true"]);
+    subject.counters = plan;
+    let mut failing = command(&["true"]);
+    failing.counters = subject.counters.clone();
+    failing.placement.nice = Some(-5);
+    failing.placement.affinity = Some("8191".parse().unwrap());
+    subject.run();
+    let pids: Vec<_> = (0..1000)
+        .map(|round| {
+            if round % 10 == 0 {
+                failing.try_run().unwrap_err();
+            }
+            subject.run().outcome
+        })
+        .collect();
+    assert!(pids.iter().all(|outcome| outcome.is_success()));
+    // Other tests of this binary open and close descriptors at the same time: ask for a trend.
+    let open = fs::read_dir("/proc/self/fd").unwrap().count();
+    assert!(open < 150, "{open} descriptors are open");
+    assert_eq!(own_zombies(), 0);
+}
+
+/// Counts our children that nobody reaped, giving other tests time to reap theirs.
+fn own_zombies() -> usize {
+    let us = format!(" {} ", std::process::id());
+    let count = || {
+        let processes = fs::read_dir("/proc").unwrap().flatten();
+        processes
+            .filter_map(|entry| fs::read_to_string(entry.path().join("stat")).ok())
+            .filter(|stat| stat.contains(&format!(") Z{us}")))
+            .count()
+    };
+    (0..20)
+        .map(|_| {
+            std::thread::sleep(Duration::from_millis(20));
+            count()
+        })
+        .min()
+        .unwrap_or(0)
+}

@@ -1,0 +1,157 @@
+//! What a subject sees of its placement and its environment.
+
+mod support;
+
+use std::ffi::{OsStr, OsString};
+
+use becalm_machine::SysRoot;
+use becalm_model::{CpuSet, Outcome};
+use becalm_runner::{
+    CounterPlan, Counters, EnvPolicy, Environment, LaunchError, Scheduler, Step, User, own_affinity,
+};
+use support::{Subject, command, shell, skipped};
+
+#[test]
+fn a_subject_sees_the_variables_given_and_nothing_else() {
+    let mut subject = command(&["env"]);
+    let vars = [("B", "2"), ("A", "1"), ("PATH", "/bin")];
+    let vars = vars.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    subject.environment = Environment::from_vars(vars, EnvPolicy::Inherit).unwrap();
+    assert_eq!(subject.output(), "A=1\nB=2\nPATH=/bin");
+    subject.padding = 5;
+    assert_eq!(subject.output(), "A=1\nB=2\nPATH=/bin\nBECALM_PADDING=xxxxx");
+    subject.padding = 4095;
+    assert_eq!(subject.output().len(), "A=1\nB=2\nPATH=/bin\nBECALM_PADDING=".len() + 4095);
+    let environment = Environment::default().with(OsStr::new("ONLY"), OsStr::new(""));
+    subject.environment = environment.unwrap();
+    subject.padding = 0;
+    assert_eq!(subject.output(), "ONLY=");
+}
+
+#[test]
+fn a_subject_starts_in_the_directory_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut subject = shell("pwd -P");
+    subject.cwd = Some(folder.path().to_owned());
+    assert_eq!(subject.output(), folder.path().canonicalize().unwrap().to_str().unwrap());
+    subject.cwd = Some("/no/such".into());
+    let error = subject.error();
+    assert!(error.contains("changing to the working directory: No such file"), "{error}");
+}
+
+fn status_field(name: &str) -> Subject {
+    shell(&format!("sed -n 's/^{name}:[[:space:]]*//p' /proc/self/status"))
+}
+
+#[test]
+fn a_subject_runs_on_the_cpus_given() {
+    let last = own_affinity().unwrap().iter().next_back().unwrap();
+    let mut subject = status_field("Cpus_allowed_list");
+    subject.placement.affinity = Some([last].into_iter().collect());
+    assert_eq!(subject.output(), last.to_string());
+    subject.placement.affinity = None;
+    assert_eq!(subject.output().parse::<CpuSet>().unwrap(), own_affinity().unwrap());
+}
+
+#[test]
+fn cpus_that_are_not_there_are_an_explained_error() {
+    let mut subject = command(&["true"]);
+    subject.placement.affinity = Some("8191".parse().unwrap());
+    let error = subject.try_run().unwrap_err();
+    assert!(matches!(error, LaunchError::Step { step: Step::Affinity, .. }), "{error}");
+    assert!(error.to_string().contains("none of these CPUs is online"), "{error}");
+}
+
+#[test]
+fn a_subject_has_the_niceness_given() {
+    let mut subject = command(&["nice"]);
+    subject.placement.nice = Some(7);
+    assert_eq!(subject.output(), "7");
+}
+
+#[test]
+fn a_subject_without_layout_randomisation_has_the_same_stack_every_time() {
+    let mut subject = shell("cat /proc/self/personality; grep -F '[stack]' /proc/self/maps");
+    subject.placement.aslr_off = true;
+    let first = match subject.try_run() {
+        Ok(finished) => String::from_utf8(finished.output.unwrap()).unwrap(),
+        Err(error) => return skipped("aslr_off", &error.to_string()),
+    };
+    assert!(first.starts_with("00040000\n"), "{first}");
+    assert_eq!(subject.output(), first.trim_end());
+    subject.placement.aslr_off = false;
+    assert!(subject.output().starts_with("00000000\n"));
+}
+
+#[test]
+fn a_subject_can_be_real_time_where_that_is_allowed() {
+    let mut subject = command(&["chrt", "-p", "0"]);
+    subject.placement.scheduler = Scheduler::Fifo(7);
+    match subject.try_run() {
+        Ok(finished) if finished.outcome == Outcome::Exited(0) => {
+            let output = String::from_utf8(finished.output.unwrap()).unwrap();
+            assert!(output.contains("SCHED_FIFO") && output.contains('7'), "{output}");
+        }
+        Ok(_) => skipped("fifo", "chrt is not here"),
+        Err(error @ LaunchError::Step { step: Step::Scheduler, .. }) => {
+            assert!(error.to_string().contains("CAP_SYS_NICE"), "{error}");
+            skipped("fifo", &error.to_string());
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn a_wrong_real_time_priority_is_an_explained_error() {
+    let mut subject = command(&["true"]);
+    subject.placement.scheduler = Scheduler::Fifo(200);
+    let error = subject.error();
+    assert!(error.contains("setting the scheduling class"), "{error}");
+}
+
+#[test]
+fn a_subject_can_run_as_another_user() {
+    let mut subject = shell("id -u; id -g; id -G; cat /proc/self/status | grep ^Sig");
+    subject.placement.user = Some(User { uid: 65_534, gid: 65_533, groups: vec![65_533, 7] });
+    match subject.try_run() {
+        Ok(finished) => {
+            let output = String::from_utf8(finished.output.unwrap()).unwrap();
+            assert!(output.starts_with("65534\n65533\n65533 7\n"), "{output}");
+        }
+        Err(error @ LaunchError::Step { step: Step::Groups, .. }) => {
+            skipped("another_user", &error.to_string());
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn a_subject_has_no_signal_blocked_or_ignored() {
+    // cat itself, because a shell changes its own signals.
+    let output = command(&["cat", "/proc/self/status"]).output();
+    let field = |name: &str| {
+        let line = output.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap().trim_start_matches([':', '\t'])
+    };
+    assert_eq!(field("SigBlk"), "0000000000000000");
+    assert_eq!(field("SigIgn"), "0000000000000000", "std ignores SIGPIPE, the subject must not");
+}
+
+#[test]
+fn a_subject_inherits_no_descriptor_of_becalm() {
+    // Whoever started the tests may have left descriptors open for every program.
+    let usual = std::process::Command::new("ls").arg("/proc/self/fd").output().unwrap();
+    let usual = String::from_utf8(usual.stdout).unwrap();
+    let mut subject = command(&["ls", "/proc/self/fd"]);
+    assert_eq!(subject.output(), usual.trim_end());
+    subject.counters = CounterPlan::probe(&SysRoot::default(), Counters::Software).0;
+    assert_eq!(subject.output(), usual.trim_end());
+}
+
+#[test]
+fn a_subject_leads_a_process_group_of_its_own() {
+    let fields = command(&["cat", "/proc/self/stat"]).output();
+    let pid = fields.split(' ').next().unwrap();
+    let after_name = fields.rsplit(") ").next().unwrap();
+    assert_eq!(after_name.split(' ').nth(2).unwrap(), pid, "{fields}");
+}
