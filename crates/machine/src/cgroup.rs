@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::sysroot::SysRoot;
+use crate::sysroot::{Reading, SysRoot};
 
 /// Which generation of control groups governs CPU time here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,17 +40,37 @@ impl ControlGroups {
             .ok_or_else(|| "no control group hierarchy with CPU time is mounted".to_owned())
     }
 
-    /// Returns how many CPUs' worth of time the tightest quota allows; `None` without a quota.
-    pub fn quota(&self, root: &SysRoot) -> Option<f64> {
-        let quotas = self.levels.iter().filter_map(|level| match self.version {
-            CgroupVersion::V2 => parse_cpu_max(&root.read(level.join("cpu.max")).value()?),
-            CgroupVersion::V1 => {
-                let quota = root.read(level.join("cpu.cfs_quota_us")).value()?;
-                let period = root.read(level.join("cpu.cfs_period_us")).value()?;
-                share(&quota, &period)
-            }
-        });
-        quotas.reduce(f64::min)
+    /// Returns how many CPUs' worth of time the tightest quota allows; `None` without a quota. An
+    /// error is a sentence fragment: a quota may be there and not be seen.
+    pub fn quota(&self, root: &SysRoot) -> Result<Option<f64>, String> {
+        if let Some(own) = self.levels.first().filter(|own| !root.exists(own)) {
+            return Err(format!("our control group {} does not exist here", own.display()));
+        }
+        let mut tightest: Option<f64> = None;
+        for level in &self.levels {
+            let quota = match self.version {
+                CgroupVersion::V2 => {
+                    file(root, level, "cpu.max")?.and_then(|text| parse_cpu_max(&text))
+                }
+                CgroupVersion::V1 => {
+                    let quota = file(root, level, "cpu.cfs_quota_us")?;
+                    let period = file(root, level, "cpu.cfs_period_us")?;
+                    quota.zip(period).and_then(|(quota, period)| share(&quota, &period))
+                }
+            };
+            tightest = [tightest, quota].into_iter().flatten().reduce(f64::min);
+        }
+        Ok(tightest)
+    }
+}
+
+/// Reads a file of a group. The topmost group has no quota file, nor has one without the controller.
+fn file(root: &SysRoot, level: &Path, name: &str) -> Result<Option<String>, String> {
+    let path = level.join(name);
+    match root.read(&path) {
+        Reading::Value(text) => Ok(Some(text)),
+        Reading::Absent => Ok(None),
+        other => Err(format!("{} {}", path.display(), other.why_not().unwrap_or_default())),
     }
 }
 
@@ -172,7 +192,14 @@ mod tests {
             .file("/sys/fs/cgroup/a/cpu.max", "150000 100000\n");
         let root = SysRoot::new(tree.path());
         let groups = ControlGroups::read(&root).unwrap();
-        assert_eq!(groups.quota(&root), Some(1.5));
+        assert_eq!(groups.quota(&root), Ok(Some(1.5)));
+        let refused = SysRoot::new(tree.path()).denying("/sys/fs/cgroup/a/cpu.max");
+        assert_eq!(
+            groups.quota(&refused),
+            Err("/sys/fs/cgroup/a/cpu.max may not be read by this process".to_owned())
+        );
+        let hidden = SysRoot::new(tree.path().join("nowhere"));
+        assert!(groups.quota(&hidden).is_err());
         assert_eq!(share("-1", "100000"), None);
     }
 

@@ -60,6 +60,8 @@ impl<T> Reading<T> {
 }
 
 /// The root folder of the machine: `/`, or a folder of captured or invented files.
+///
+/// Links are followed as they are, so an absolute link inside of a capture leads out of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SysRoot {
     root: PathBuf,
@@ -124,6 +126,17 @@ impl SysRoot {
             }
             Err(error) => Reading::from_error(&error),
         }
+    }
+
+    /// Writes a value to a file that is there already, as the kernel's own files want it: in one
+    /// system call, and without making a new file where the kernel has none.
+    pub fn write(&self, path: impl AsRef<Path>, value: &str) -> std::io::Result<()> {
+        let path = path.as_ref();
+        if self.denies(path) {
+            return Err(std::io::ErrorKind::PermissionDenied.into());
+        }
+        let mut file = std::fs::OpenOptions::new().write(true).open(self.resolve(path))?;
+        std::io::Write::write_all(&mut file, value.as_bytes())
     }
 
     /// Says whether a file or folder exists, whether or not it can be read.

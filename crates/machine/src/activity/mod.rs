@@ -23,6 +23,9 @@ const BUDGET: Duration = Duration::from_micros(50);
 /// sample is old (`arch_freq_get_on_cpu`), so a first reading this long says: leave it alone.
 const SLEEPS: Duration = Duration::from_millis(8);
 
+/// From this cost of `/proc/stat` on the user is told.
+const DEAR: Duration = Duration::from_micros(500);
+
 /// At most this many CPUs are asked for thermal throttling, as each is a file of its own.
 const THERMAL_CPUS: usize = 8;
 
@@ -166,6 +169,15 @@ impl Opening<'_> {
             self.limits.push(format!("{what}: /proc/stat has no line for CPU {offline}"));
             return (None, offline);
         }
+        // Nothing else tells busy from stolen time, so a dear file is kept, and said to be dear: the
+        // kernel sums every interrupt source over every CPU for it.
+        let cost = file.cost(&mut self.buffer).usual;
+        if cost > DEAR {
+            self.limits.push(format!(
+                "reading /proc/stat takes {} us here, at every reading between runs",
+                cost.as_micros()
+            ));
+        }
         if !offline.is_empty() {
             self.limits
                 .push(format!("CPU {offline} is not watched: /proc/stat has no line for it"));
@@ -218,7 +230,10 @@ impl Opening<'_> {
             match Held::open(self.root, path) {
                 Ok(file) => files.push(file),
                 Err(why) => {
-                    self.limits.push(format!("slowing down because of heat is not seen: {why}"));
+                    self.limits.push(format!(
+                        "slowing down because of heat is not seen: {why}; only Intel CPUs count it, \
+                         and not inside a virtual machine"
+                    ));
                     return Vec::new();
                 }
             }
@@ -241,6 +256,12 @@ impl Opening<'_> {
     fn frequency(&mut self, cpus: &CpuSet) -> Option<Held> {
         let what = "the frequency is not seen";
         let path = cpu_file(cpus.first()?, "cpufreq/scaling_cur_freq");
+        if !self.root.exists(&path) {
+            self.limits.push(format!(
+                "{what}: no frequency driver is loaded here, as in most virtual machines"
+            ));
+            return None;
+        }
         let file = self.keep(what, Held::open(self.root, path))?;
         if file.parse(&mut self.buffer, parse::number).is_none() {
             self.limits.push(format!("{what}: {} holds no number", file.path().display()));

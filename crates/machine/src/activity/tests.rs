@@ -78,6 +78,17 @@ fn refused_pressure_is_a_limit_with_its_reason() {
 }
 
 #[test]
+fn a_file_that_is_dear_to_read_is_left_out_and_named() {
+    // Eight megabytes cannot be read in 50 us on any machine.
+    let table = format!("    CPU0\n{}", " 0: 1 timer\n".repeat(700_000));
+    let tree = busy_machine().file("/proc/interrupts", table);
+    let mut reader = ActivityReader::open(&SysRoot::new(tree.path()), &set("0"));
+    assert_eq!(reader.read().interrupts, None);
+    let limits = reader.limits();
+    assert!(limits[0].contains("would disturb the measurement"), "{limits:?}");
+}
+
+#[test]
 fn the_live_machine_gives_totals_that_grow() {
     let root = SysRoot::default();
     let Some(text) = root.read("/proc/stat").value() else {

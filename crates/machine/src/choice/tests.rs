@@ -147,7 +147,7 @@ fn a_stopped_tick_decides_between_equals() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn whatever_the_machine_both_sets_are_allowed_and_not_empty(
         packages in 1_u32..3, cores in 1_u32..4, threads in 1_u32..3, efficient in 0_u32..3,

@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 use super::{Collector, as_is};
 use crate::topology::Topology;
 
+const CPUS: &str = "/sys/devices/system/cpu";
+const NODES: &str = "/sys/devices/system/node";
+
 pub(super) fn collect(collector: &mut Collector<'_>, topology: &Topology) {
     collector.put("architecture", std::env::consts::ARCH);
     let cpuinfo = collector.text("/proc/cpuinfo").unwrap_or_default();
@@ -33,7 +36,7 @@ pub(super) fn collect(collector: &mut Collector<'_>, topology: &Topology) {
         ("isolated", &topology.isolated, "the kernel does not say which CPUs are isolated"),
         ("nohz_full", &topology.nohz_full, "this kernel cannot stop the tick of a busy CPU"),
     ] {
-        let path = format!("/sys/devices/system/cpu/{key}");
+        let path = format!("{CPUS}/{key}");
         // The topology has read it already; the file only tells empty from unknown.
         collector.file(key, &path, absent, |_| Some(or_none(&cpus.to_string())));
     }
@@ -42,14 +45,14 @@ pub(super) fn collect(collector: &mut Collector<'_>, topology: &Topology) {
         collector.put("core_kinds", kinds.collect::<Vec<_>>().join(", "));
     }
     if topology.nodes.is_empty() {
-        collector.miss("numa_nodes", "this kernel knows no NUMA nodes");
+        collector.absent("numa_nodes", NODES, "this kernel knows no NUMA nodes");
     } else {
         collector.put_number("numa_nodes", topology.nodes.len());
     }
     let sizes: BTreeSet<u64> = topology.data_caches(3).filter_map(|cache| cache.size).collect();
     match sizes.last() {
         Some(largest) => collector.put("l3_cache", format!("{} KiB", largest / 1024)),
-        None => collector.miss("l3_cache", "the kernel shows no third level of cache"),
+        None => collector.absent("l3_cache", CPUS, "the kernel shows no third level of cache"),
     }
     collector.file(
         "smt",

@@ -59,7 +59,7 @@ pub(super) fn collect(collector: &mut Collector<'_>) {
     let mut sysctl = |key: &str, name: &str, absent: &str, shape: fn(&str) -> Option<String>| {
         collector.file(key, &format!("{kernel}/{name}"), absent, shape);
     };
-    sysctl("kernel_release", "osrelease", "/proc/sys is not mounted", as_is);
+    sysctl("kernel_release", "osrelease", "the kernel does not state its release", as_is);
     sysctl("aslr", "randomize_va_space", "this kernel cannot randomise addresses", aslr);
     sysctl("numa_balancing", "numa_balancing", "this kernel has no NUMA balancing", on_off);
     sysctl("perf_event_paranoid", "perf_event_paranoid", "this kernel has no perf events", as_is);

@@ -47,6 +47,19 @@ impl Collector<'_> {
         self.facts.unreadable.insert(key.to_owned(), why.into());
     }
 
+    /// Notes a fact whose file does not exist; blames the file system where all of it is missing.
+    fn absent(&mut self, key: &str, path: &str, meaning: &str) {
+        let hidden = [("/proc/sys/", "/proc/sys/kernel"), ("/sys/", "/sys/devices")]
+            .iter()
+            .find(|(tree, landmark)| path.starts_with(tree) && !self.root.exists(landmark));
+        match hidden {
+            Some((tree, _)) => {
+                self.miss(key, format!("{} is not mounted here", tree.trim_end_matches('/')));
+            }
+            None => self.miss(key, meaning),
+        }
+    }
+
     /// Takes the fact from one file; `absent` says what it means when there is no such file.
     fn file(
         &mut self,
@@ -60,7 +73,7 @@ impl Collector<'_> {
                 Some(value) => self.put(key, value),
                 None => self.miss(key, format!("{path} holds `{}`", excerpt(&text))),
             },
-            Reading::Absent => self.miss(key, absent),
+            Reading::Absent => self.absent(key, path, absent),
             other => self.miss(key, format!("{path} {}", other.why_not().unwrap_or_default())),
         }
     }
@@ -80,7 +93,7 @@ impl Collector<'_> {
             }
         }
         if groups.is_empty() {
-            return self.miss(key, absent);
+            return self.absent(key, "/sys/devices/system/cpu", absent);
         }
         let mut groups: Vec<_> = groups.into_iter().collect();
         groups.sort_by_key(|(_, cpus)| cpus.first());

@@ -16,8 +16,9 @@ pub(super) fn collect(collector: &mut Collector<'_>) {
             };
             collector.put("cgroup", version);
             match groups.quota(collector.root) {
-                Some(cpus) => collector.put("cpu_quota", format!("{cpus:.2} CPUs")),
-                None => collector.put("cpu_quota", "none"),
+                Ok(Some(cpus)) => collector.put("cpu_quota", format!("{cpus:.2} CPUs")),
+                Ok(None) => collector.put("cpu_quota", "none"),
+                Err(why) => collector.miss("cpu_quota", why),
             }
         }
         Err(why) => {

@@ -56,7 +56,7 @@ fn temperature(collector: &mut Collector<'_>) {
         Some((millidegrees, kind)) => {
             collector.put("temperature", format!("{} C ({kind})", millidegrees / 1000));
         }
-        None => collector.miss("temperature", "no thermal zone can be read here"),
+        None => collector.absent("temperature", folder, "no thermal zone can be read here"),
     }
 }
 
@@ -87,6 +87,7 @@ fn power(collector: &mut Collector<'_>) {
     if seen {
         collector.put("on_battery", if on_battery { "yes" } else { "no" });
     } else {
-        collector.miss("on_battery", "the machine shows neither a battery nor a mains adapter");
+        let meaning = "the machine shows neither a battery nor a mains adapter";
+        collector.absent("on_battery", folder, meaning);
     }
 }

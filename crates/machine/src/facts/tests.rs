@@ -139,3 +139,15 @@ fn a_refused_file_is_named_with_its_reason() {
         "/proc/sys/kernel/osrelease may not be read by this process"
     );
 }
+
+#[test]
+fn a_missing_file_system_is_blamed_and_not_the_kernel() {
+    let tree = FakeTree::new()
+        .file("/proc/stat", "cpu0 1 2 3 4 5 6 7\n")
+        .file("/proc/self/cgroup", "0::/job\n");
+    let found = facts(&SysRoot::new(tree.path())).unreadable;
+    assert_eq!(found["thp"], "/sys is not mounted here");
+    assert_eq!(found["governor"], "/sys is not mounted here");
+    assert_eq!(found["aslr"], "/proc/sys is not mounted here");
+    assert_eq!(found["cpu_quota"], "our control group /sys/fs/cgroup/job does not exist here");
+}
