@@ -1,10 +1,11 @@
 //! Intervals for a rate from `successes` in `trials`.
 //!
-//! Clopper-Pearson: beta quantiles, B(alpha/2; s, n - s + 1) and B(1 - alpha/2; s + 1, n - s); covers at least the level
-//! asked for every rate. Wilson: the rates that a score test does not reject; shorter, covers the level on average.
+//! Clopper-Pearson: beta quantiles, B(alpha/2; s, n - s + 1) and B(1 - alpha/2; s + 1, n - s);
+//! covers at least the level asked for every rate. Wilson: the rates that a score test does not
+//! reject; shorter, covers the level on average.
 //!
-//! Clopper and Pearson, "The Use of Confidence or Fiducial Limits", Biometrika 26 (1934); Wilson, "Probable Inference",
-//! JASA 22 (1927).
+//! Clopper and Pearson, "The Use of Confidence or Fiducial Limits", Biometrika 26 (1934); Wilson,
+//! "Probable Inference", JASA 22 (1927).
 
 use crate::sample::assert_confidence;
 use crate::{Interval, Violation, normal};
@@ -57,7 +58,8 @@ fn rate(successes: u64, trials: u64, confidence: f64) -> Result<f64, Violation> 
     Ok(successes as f64 / trials as f64)
 }
 
-/// Returns x with I(x; a, b) = p, by bisection: slow, and right wherever the incomplete beta function is.
+/// Returns x with I(x; a, b) = p, by bisection: slow, and right wherever the incomplete beta
+/// function is.
 fn beta_quantile(p: f64, a: f64, b: f64) -> f64 {
     let (mut low, mut high) = (0.0_f64, 1.0_f64);
     loop {

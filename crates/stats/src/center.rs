@@ -5,8 +5,9 @@
 //! - midmean: the trimmed mean at 25 %
 //! - median: middle order statistic, or the mean of the two in the middle
 //! - Hodges-Lehmann: median of the n (n + 1) / 2 Walsh averages `(x[i] + x[j]) / 2`, `i <= j`;
-//!   Hodges and Lehmann, "Estimates of Location Based on Rank Tests", Annals of Mathematical Statistics 34 (1963).
-//!   Nearly as efficient as the mean on normal data (95.5 %), and unmoved by up to 29 % of outliers.
+//!   Hodges and Lehmann, "Estimates of Location Based on Rank Tests", Annals of Mathematical
+//!   Statistics 34 (1963). Nearly as efficient as the mean on normal data (95.5 %), and unmoved by
+//!   up to 29 % of outliers.
 
 use crate::{Sample, sum::sum};
 
@@ -63,8 +64,8 @@ pub(crate) fn trim_count(n: usize, share: f64) -> usize {
 
 /// Returns the one-sample Hodges-Lehmann estimate, exactly and in O(n log n).
 ///
-/// The k-th smallest Walsh average is found by bisection over the representable numbers: how many pair sums are at
-/// most `v` is counted with two pointers, and 64 halvings reach the last bit.
+/// The k-th smallest Walsh average is found by bisection over the representable numbers: how many
+/// pair sums are at most `v` is counted with two pointers, and 64 halvings reach the last bit.
 pub fn hodges_lehmann(sample: &Sample) -> f64 {
     let sorted = sample.sorted();
     let n = sorted.len();

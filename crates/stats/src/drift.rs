@@ -1,12 +1,13 @@
 //! Monotone trend: Mann and Kendall's test, and Theil and Sen's slope.
 //!
-//! S = pairs that rise minus pairs that fall; Var S = (n (n - 1)(2n + 5) - sum t (t - 1)(2t + 5)) / 18 over groups of t
-//! equal values; p from the normal distribution with continuity correction. Falling pairs are counted by merging, in
-//! O(n log n). The slope is the median of (x[j] - x[i]) / (j - i). Assumes independent values: positive
-//! autocorrelation makes p too small.
+//! S = pairs that rise minus pairs that fall; Var S = (n (n - 1)(2n + 5) - sum t (t - 1)(2t + 5)) /
+//! 18 over groups of t equal values; p from the normal distribution with continuity correction.
+//! Falling pairs are counted by merging, in O(n log n). The slope is the median of `(x[j] - x[i]) /
+//! (j - i)`. Assumes independent values: positive autocorrelation makes p too small.
 //!
-//! Mann, "Nonparametric Tests Against Trend", Econometrica 13 (1945); Kendall, "Rank Correlation Methods" (1975);
-//! Sen, "Estimates of the Regression Coefficient Based on Kendall's Tau", JASA 63 (1968).
+//! Mann, "Nonparametric Tests Against Trend", Econometrica 13 (1945); Kendall, "Rank Correlation
+//! Methods" (1975); Sen, "Estimates of the Regression Coefficient Based on Kendall's Tau", JASA 63
+//! (1968).
 
 use crate::center::median_of;
 use crate::rank::Ranks;

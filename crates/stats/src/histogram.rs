@@ -1,12 +1,14 @@
 //! Histogram with Freedman and Diaconis's width, 2 IQR / n^(1/3), and a cap on the number of bins.
 //!
-//! Freedman and Diaconis, "On the Histogram as a Density Estimator", Z. Wahrscheinlichkeitstheorie 57 (1981). Where the
-//! middle half is one value (IQR = 0) the number of bins is Sturges's, ceil(log2 n) + 1.
+//! Freedman and Diaconis, "On the Histogram as a Density Estimator", Z. Wahrscheinlichkeitstheorie
+//! 57 (1981). Where the middle half is one value (IQR = 0) the number of bins is Sturges's,
+//! ceil(log2 n) + 1.
 
 use crate::Sample;
 use crate::spread::interquartile_range;
 
-/// Counts of values in bins of equal width; a value on an edge belongs to the bin above, the maximum to the last bin.
+/// Counts of values in bins of equal width; a value on an edge belongs to the bin above, the
+/// maximum to the last bin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Histogram {
     /// Lower edge of the first bin: the minimum.

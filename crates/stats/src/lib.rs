@@ -1,8 +1,9 @@
 //! Pure statistics: estimators, intervals, tests, sequential decisions and their calibration.
 //!
-//! Nothing here reads a file, a clock or global state; whatever is random takes a seed. Every function takes a
-//! validated [`Sample`], so that no estimator has to think about NaN, infinity or an empty list. Estimators that need
-//! more values, or spread, than they were given return a [`Violation`] instead of a number without meaning.
+//! Nothing here reads a file, a clock or global state; whatever is random takes a seed. Every
+//! function takes a validated [`Sample`], so that no estimator has to think about NaN, infinity or
+//! an empty list. Estimators that need more values, or spread, than they were given return a
+//! [`Violation`] instead of a number without meaning.
 
 #![cfg_attr(
     test,

@@ -1,11 +1,13 @@
 //! Mann and Whitney's test: is a value of one sample more often above a value of the other?
 //!
-//! U = (sum of the ranks of the first sample) - m (m + 1) / 2. Exact without ties when one sample has at most 8 values,
-//! as SciPy's `method="auto"`; else normal, with variance m n / 12 (N + 1 - sum (t^3 - t) / (N (N - 1))) and
-//! continuity correction 1/2. Two-sided p is twice the smaller tail, at most 1.
+//! U = (sum of the ranks of the first sample) - m (m + 1) / 2. Exact without ties when one sample
+//! has at most 8 values, as SciPy's `method="auto"`; else normal, with variance m n / 12 (N + 1 -
+//! sum (t^3 - t) / (N (N - 1))) and continuity correction 1/2. Two-sided p is twice the smaller
+//! tail, at most 1.
 //!
-//! Mann and Whitney, "On a Test of Whether one of Two Random Variables is Stochastically Larger than the Other", Annals
-//! of Mathematical Statistics 18 (1947). Assumes independent values; not for paired rounds.
+//! Mann and Whitney, "On a Test of Whether one of Two Random Variables is Stochastically Larger
+//! than the Other", Annals of Mathematical Statistics 18 (1947). Assumes independent values; not
+//! for paired rounds.
 
 use crate::p_method::PMethod;
 use crate::rank::Ranks;
@@ -54,8 +56,9 @@ pub fn mann_whitney(a: &Sample, b: &Sample) -> MannWhitney {
 
 /// Returns P(U >= u) over all arrangements of `m` and `n` different values, `m <= n`.
 ///
-/// The number of arrangements with a given U is a coefficient of the Gaussian binomial coefficient, the product of
-/// (1 - q^(n + i)) / (1 - q^i) for i = 1..m. Dividing by (n + i) / i at each step keeps them probabilities.
+/// The number of arrangements with a given U is a coefficient of the Gaussian binomial coefficient,
+/// the product of (1 - q^(n + i)) / (1 - q^i) for i = 1..m. Dividing by (n + i) / i at each step
+/// keeps them probabilities.
 fn exact_upper_tail(m: usize, n: usize, u: f64) -> f64 {
     let size = m * n + 1;
     let mut share = vec![0.0; size];
@@ -72,7 +75,8 @@ fn exact_upper_tail(m: usize, n: usize, u: f64) -> f64 {
             *s *= scale;
         }
     }
-    // U is symmetric about m n / 2: the upper tail is the lower one mirrored, which holds fewer terms.
+    // U is symmetric about m n / 2: the upper tail is the lower one mirrored, which holds fewer
+    // terms.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

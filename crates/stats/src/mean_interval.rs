@@ -1,7 +1,8 @@
 //! Student's interval for the mean: mean +- t(1 - alpha / 2; n - 1) s / sqrt n.
 //!
-//! Student, "The Probable Error of a Mean", Biometrika 6 (1908). Assumes independent values and a mean that is close to
-//! normal: with few values of a skewed distribution the coverage falls below the level asked.
+//! Student, "The Probable Error of a Mean", Biometrika 6 (1908). Assumes independent values and a
+//! mean that is close to normal: with few values of a skewed distribution the coverage falls below
+//! the level asked.
 
 use crate::sample::assert_confidence;
 use crate::{Interval, Sample, center::mean, spread::standard_deviation, student};

@@ -1,7 +1,9 @@
-//! Interval for the median from two order statistics, without any assumption about the distribution.
+//! Interval for the median from two order statistics, without any assumption about the
+//! distribution.
 //!
-//! [x(l), x(n + 1 - l)] with the largest l for which P(Bin(n, 1/2) < l) <= (1 - confidence) / 2. Conover, "Practical
-//! Nonparametric Statistics" (1999), section 3.2. Assumes independent values; coverage is at least the level asked.
+//! `[x(l), x(n + 1 - l)]` with the largest l for which P(Bin(n, 1/2) < l) <= (1 - confidence) / 2.
+//! Conover, "Practical Nonparametric Statistics" (1999), section 3.2. Assumes independent values;
+//! coverage is at least the level asked.
 
 use crate::sample::assert_confidence;
 use crate::{Interval, Sample, center::median};

@@ -1,11 +1,13 @@
 //! Several hypotheses at once: Holm's step-down correction.
 //!
-//! With p(1) <= ... <= p(m): adjusted p(i) = max over j <= i of min(1, (m - j + 1) p(j)). The chance of any false
-//! rejection is at most alpha, whatever the dependence. The interval that goes with the i-th smallest p is taken at
-//! confidence 1 - alpha / (m - i + 1): it excludes 0 exactly when its own step rejects. These intervals match Holm's
-//! decisions step by step; for joint coverage of all of them take [`bonferroni_confidence`].
+//! With p(1) <= ... <= p(m): adjusted p(i) = max over j <= i of min(1, (m - j + 1) p(j)). The
+//! chance of any false rejection is at most alpha, whatever the dependence. The interval that goes
+//! with the i-th smallest p is taken at confidence 1 - alpha / (m - i + 1): it excludes 0 exactly
+//! when its own step rejects. These intervals match Holm's decisions step by step; for joint
+//! coverage of all of them take [`bonferroni_confidence`].
 //!
-//! Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6 (1979).
+//! Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of
+//! Statistics 6 (1979).
 
 use crate::sample::assert_confidence;
 
@@ -43,7 +45,8 @@ pub fn holm(p_values: &[f64], confidence: f64) -> Vec<Holm> {
     result
 }
 
-/// Returns the confidence at which each of `n` intervals must be taken to hold jointly at `confidence`.
+/// Returns the confidence at which each of `n` intervals must be taken to hold jointly at
+/// `confidence`.
 pub fn bonferroni_confidence(confidence: f64, n: usize) -> f64 {
     assert_confidence(confidence);
     1.0 - (1.0 - confidence) / n.max(1) as f64

@@ -1,10 +1,13 @@
 //! Standard normal distribution, right to 13 digits far into its tails.
 //!
-//! The upper tail is erfc(z / sqrt 2) / 2; `1 - cdf` would be 0 beyond z = 8.3. erfc is computed here because the one in
-//! statrs 0.19 is wrong by up to 2e-11 (found by `tests/reference/normal_tail.json`):
+//! The upper tail is erfc(z / sqrt 2) / 2; `1 - cdf` would be 0 beyond z = 8.3. erfc is computed
+//! here because the one in statrs 0.19 is wrong by up to 2e-11 (found by
+//! `tests/reference/normal_tail.json`):
 //!
-//! - below 2 as 1 - erf, erf(x) = 2 x / sqrt pi exp(-x^2) sum (2 x^2)^k / (1 3 5 ... (2 k + 1)), all terms positive
-//! - from 2 on by the continued fraction exp(-x^2) / sqrt pi / (x + (1/2) / (x + (2/2) / (x + (3/2) / ...)))
+//! - below 2 as 1 - erf, erf(x) = 2 x / sqrt pi exp(-x^2) sum (2 x^2)^k / (1 3 5 ... (2 k + 1)),
+//!   all terms positive
+//! - from 2 on by the continued fraction exp(-x^2) / sqrt pi / (x + (1/2) / (x + (2/2) / (x + (3/2)
+//!   / ...)))
 //!
 //! Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), 7.1.6 and 7.1.14.
 

@@ -1,9 +1,11 @@
-//! How well one mode explains a sample: the largest log likelihood over shapes with closed-form fits.
+//! How well one mode explains a sample: the largest log likelihood over shapes with closed-form
+//! fits.
 //!
 //! - normal; Laplace (long tails on both sides)
-//! - exponential, and lognormal with a shift from a grid, each towards either side: skewed benchmark times
-//! - uniform, over the range widened by (n + 1) / (n - 1), which makes the width unbiased. The bare range would credit
-//!   the uniform with about 2 nats for its fitted edges, and hide real modes.
+//! - exponential, and lognormal with a shift from a grid, each towards either side: skewed
+//!   benchmark times
+//! - uniform, over the range widened by (n + 1) / (n - 1), which makes the width unbiased. The bare
+//!   range would credit the uniform with about 2 nats for its fitted edges, and hide real modes.
 
 use crate::sum::sum;
 
@@ -33,7 +35,8 @@ pub(crate) fn normal(values: &[f64]) -> f64 {
     -n / 2.0 * (variance.ln() + 1.0 + std::f64::consts::TAU.ln())
 }
 
-/// Returns the largest log likelihood of an exponential and the shifted lognormals, for distances from the end.
+/// Returns the largest log likelihood of an exponential and the shifted lognormals, for distances
+/// from the end.
 fn skewed(distances: &[f64]) -> f64 {
     let n = distances.len() as f64;
     let exponential = -n * (sum(distances.iter().copied()) / n).ln() - n;

@@ -1,8 +1,9 @@
 //! Outliers by the modified z-score: |0.6745 (x - median) / MAD| > 3.5.
 //!
-//! Iglewicz and Hoaglin, "How to Detect and Handle Outliers" (1993). Where more than half of the values are equal, so
-//! that MAD = 0, the mean absolute deviation takes its place, with 1.2533 = sqrt(pi / 2) as its scale under normality.
-//! An outlier is labelled, never dropped: only evidence discards a run.
+//! Iglewicz and Hoaglin, "How to Detect and Handle Outliers" (1993). Where more than half of the
+//! values are equal, so that MAD = 0, the mean absolute deviation takes its place, with 1.2533 =
+//! sqrt(pi / 2) as its scale under normality. An outlier is labelled, never dropped: only evidence
+//! discards a run.
 
 use crate::Sample;
 use crate::center::median;

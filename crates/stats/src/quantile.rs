@@ -1,7 +1,8 @@
-//! Sample quantile, Hyndman and Fan's type 7: linear between the order statistics around `(n - 1) p`.
+//! Sample quantile, Hyndman and Fan's type 7: linear between the order statistics around `(n - 1)
+//! p`.
 //!
-//! Hyndman and Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996). It is what R,
-//! NumPy and spreadsheets compute by default.
+//! Hyndman and Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50
+//! (1996). It is what R, NumPy and spreadsheets compute by default.
 
 use crate::Sample;
 

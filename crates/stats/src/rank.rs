@@ -36,7 +36,8 @@ impl Ranks {
         self.groups.iter().any(|&size| size > 1)
     }
 
-    /// Returns the sum of `t^3 - t` over the groups, by which ties shrink the variance of a rank sum.
+    /// Returns the sum of `t^3 - t` over the groups, by which ties shrink the variance of a rank
+    /// sum.
     pub(crate) fn tie_term(&self) -> f64 {
         self.groups.iter().map(|&t| (t as f64).powi(3) - t as f64).sum()
     }

@@ -2,9 +2,9 @@
 //!
 //! Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators", ACM TOMS 47 (2021).
 //!
-//! Promise: a seed gives the same sequence in every version of this crate, because saved schedules and published
-//! calibration tables depend on it. Integers and uniforms are the same bit for bit everywhere; normals up to the last
-//! bits of the platform's logarithm and cosine. Not for secrets.
+//! Promise: a seed gives the same sequence in every version of this crate, because saved schedules
+//! and published calibration tables depend on it. Integers and uniforms are the same bit for bit
+//! everywhere; normals up to the last bits of the platform's logarithm and cosine. Not for secrets.
 
 /// Seeded generator of random numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]

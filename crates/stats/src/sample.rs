@@ -1,8 +1,10 @@
-//! What every estimator takes and what it gives back: a validated sample, an interval, or the assumption that failed.
+//! What every estimator takes and what it gives back: a validated sample, an interval, or the
+//! assumption that failed.
 
 use thiserror::Error;
 
-/// Largest magnitude a [`Sample`] accepts, so that sums and differences of its values cannot overflow.
+/// Largest magnitude a [`Sample`] accepts, so that sums and differences of its values cannot
+/// overflow.
 pub const MAGNITUDE_LIMIT: f64 = 1e300;
 
 /// Says which assumption of an estimator or test the data does not meet.
@@ -32,7 +34,8 @@ pub enum Violation {
         /// Values given.
         have: usize,
     },
-    /// All values (or all that are left after trimming) are equal, so that a ratio to their spread has no meaning.
+    /// All values (or all that are left after trimming) are equal, so that a ratio to their spread
+    /// has no meaning.
     #[error("the values have no spread")]
     NoSpread,
     /// Two samples that must be paired differ in length.
@@ -151,7 +154,8 @@ impl Interval {
         self.high - self.low
     }
 
-    /// Applies an increasing function to the estimate and both ends, such as `f64::exp` to leave the log scale.
+    /// Applies an increasing function to the estimate and both ends, such as `f64::exp` to leave
+    /// the log scale.
     #[must_use]
     pub fn map(self, increasing: impl Fn(f64) -> f64) -> Self {
         Self {

@@ -1,11 +1,12 @@
 //! Run-sequence check: are the values in time order like independent draws from one distribution?
 //!
-//! Three questions: does each run resemble the one before (lag-1 autocorrelation of the ranks, so that one spike cannot
-//! hide or fake it), is there a trend ([`crate::drift`]), is there one step ([`crate::step`]).
+//! Three questions: does each run resemble the one before (lag-1 autocorrelation of the ranks, so
+//! that one spike cannot hide or fake it), is there a trend ([`crate::drift`]), is there one step
+//! ([`crate::step`]).
 //!
-//! r1 = sum (R[i] - m)(R[i + 1] - m) / sum (R[i] - m)^2 with ranks R and their mean m. Without dependence r1 has mean
-//! -1/n and variance close to (n - 2)^2 / (n^2 (n - 1)); Bartels, "The Rank Version of von Neumann's Ratio Test for
-//! Randomness", JASA 77 (1982).
+//! `r1 = sum (R[i] - m)(R[i + 1] - m) / sum (R[i] - m)^2` with ranks R and their mean m. Without
+//! dependence r1 has mean -1/n and variance close to (n - 2)^2 / (n^2 (n - 1)); Bartels, "The Rank
+//! Version of von Neumann's Ratio Test for Randomness", JASA 77 (1982).
 
 use crate::drift::Drift;
 use crate::rank::Ranks;

@@ -1,7 +1,8 @@
 //! Sign test: are differences as often above 0 as below?
 //!
-//! Zeros are dropped; the number above is binomial with 1/2. Two-sided p is twice the smaller tail, at most 1. Dixon and
-//! Mood, "The Statistical Sign Test", JASA 41 (1946). Assumes nothing but independence.
+//! Zeros are dropped; the number above is binomial with 1/2. Two-sided p is twice the smaller tail,
+//! at most 1. Dixon and Mood, "The Statistical Sign Test", JASA 41 (1946). Assumes nothing but
+//! independence.
 
 use crate::{Sample, Violation, binomial};
 

@@ -1,11 +1,13 @@
-//! Sign-flip permutation test: how often is a statistic of the differences as extreme when their signs are random?
+//! Sign-flip permutation test: how often is a statistic of the differences as extreme when their
+//! signs are random?
 //!
-//! Without an effect a difference is as likely as its negative, so every pattern of signs is equally likely. Up to
-//! [`EXACT_LIMIT`] differences all 2^n patterns are tried; above that `draws` random ones, and
-//! p = (1 + draws as extreme) / (1 + draws), which is a valid p and never 0.
+//! Without an effect a difference is as likely as its negative, so every pattern of signs is
+//! equally likely. Up to [`EXACT_LIMIT`] differences all 2^n patterns are tried; above that `draws`
+//! random ones, and p = (1 + draws as extreme) / (1 + draws), which is a valid p and never 0.
 //!
-//! Fisher, "The Design of Experiments" (1935), section 21; Phipson and Smyth, "Permutation P-values Should Never Be
-//! Zero", SAGMB 9 (2010). Assumes independent differences, symmetric when there is no effect.
+//! Fisher, "The Design of Experiments" (1935), section 21; Phipson and Smyth, "Permutation P-values
+//! Should Never Be Zero", SAGMB 9 (2010). Assumes independent differences, symmetric when there is
+//! no effect.
 
 use crate::p_method::PMethod;
 use crate::{Rng, Sample};
@@ -24,7 +26,8 @@ pub struct SignFlip {
     pub method: PMethod,
 }
 
-/// Tests `differences` with a `statistic` that lies around 0 when there is no effect, such as a mean.
+/// Tests `differences` with a `statistic` that lies around 0 when there is no effect, such as a
+/// mean.
 ///
 /// The statistic sees the differences in time order, and must return finite numbers.
 pub fn sign_flip(
@@ -35,7 +38,8 @@ pub fn sign_flip(
 ) -> SignFlip {
     let values = differences.values();
     let observed = statistic(values);
-    // A pattern with the same value must count in spite of its terms being rounded in another order.
+    // A pattern with the same value must count in spite of its terms being rounded in another
+    // order.
     let limit = observed.abs() * (1.0 - 1e-9);
     let mut flipped = values.to_vec();
     let (p, method) = if values.len() <= EXACT_LIMIT {

@@ -1,17 +1,21 @@
 //! How far a sample spreads.
 //!
-//! - standard deviation: sqrt(sum (x - mean)^2 / (n - 1)), scaled so that it neither overflows nor underflows
+//! - standard deviation: sqrt(sum (x - mean)^2 / (n - 1)), scaled so that it neither overflows nor
+//!   underflows
 //! - coefficient of variation: standard deviation / |mean|
-//! - MAD: median of |x - median|, raw; times [`MAD_TO_SIGMA`] it estimates the standard deviation of normal data
+//! - MAD: median of |x - median|, raw; times [`MAD_TO_SIGMA`] it estimates the standard deviation
+//!   of normal data
 //! - interquartile range: type 7 quantiles at 75 % minus 25 %
-//! - winsorised standard deviation: each tail's `g` values are first pulled in to the nearest one that is kept;
-//!   Wilcox, "Introduction to Robust Estimation and Hypothesis Testing" (2012), section 3.3.2
+//! - winsorised standard deviation: each tail's `g` values are first pulled in to the nearest one
+//!   that is kept; Wilcox, "Introduction to Robust Estimation and Hypothesis Testing" (2012),
+//!   section 3.3.2
 
 use crate::center::{mean_of, median_of, trim_count};
 use crate::quantile::quantile;
 use crate::{Sample, Violation, sum::sum};
 
-/// 1 / normal quantile at 75 %: what a raw MAD must be multiplied by to estimate a normal standard deviation.
+/// 1 / normal quantile at 75 %: what a raw MAD must be multiplied by to estimate a normal standard
+/// deviation.
 pub const MAD_TO_SIGMA: f64 = 1.482_602_218_505_602;
 
 /// Returns the standard deviation with n - 1 in the denominator; needs two values.
@@ -65,7 +69,8 @@ pub fn winsorised_deviation(sample: &Sample, share: f64) -> Result<f64, Violatio
     Ok(deviation_of(&sorted.iter().map(|x| x.clamp(low, high)).collect::<Vec<_>>()))
 }
 
-/// Returns the square of [`winsorised_deviation`]; infinite where that square is too large for a number.
+/// Returns the square of [`winsorised_deviation`]; infinite where that square is too large for a
+/// number.
 pub fn winsorised_variance(sample: &Sample, share: f64) -> Result<f64, Violation> {
     Ok(winsorised_deviation(sample, share)?.powi(2))
 }

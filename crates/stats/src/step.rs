@@ -1,7 +1,8 @@
 //! One step in level: Pettitt's test.
 //!
-//! U(t) = 2 sum of the first t ranks - t (n + 1); K = max |U(t)|; p = min(1, 2 exp(-6 K^2 / (n^3 + n^2))). The step lies
-//! after the t with the largest |U| (near an end it is placed a few runs too far inwards). Ties make p larger than it should be, positive autocorrelation smaller.
+//! U(t) = 2 sum of the first t ranks - t (n + 1); K = max |U(t)|; p = min(1, 2 exp(-6 K^2 / (n^3 +
+//! n^2))). The step lies after the t with the largest |U| (near an end it is placed a few runs too
+//! far inwards). Ties make p larger than it should be, positive autocorrelation smaller.
 //!
 //! Pettitt, "A Non-Parametric Approach to the Change-Point Problem", Applied Statistics 28 (1979).
 

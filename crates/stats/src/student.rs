@@ -5,7 +5,8 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::beta::beta_reg;
 
-/// Returns the probability of a value at least as far from 0 as `t`, on either side; `df` may be fractional.
+/// Returns the probability of a value at least as far from 0 as `t`, on either side; `df` may be
+/// fractional.
 ///
 /// Panics when `df` is not above 0.
 pub fn two_sided_p(t: f64, df: f64) -> f64 {

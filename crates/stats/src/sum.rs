@@ -1,8 +1,10 @@
 //! Sum without the rounding error that grows with the number of terms.
 //!
-//! Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54 (1974).
+//! Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54
+//! (1974).
 
-/// Returns the sum of `terms`, right to a few units in the last place unless the terms cancel almost completely.
+/// Returns the sum of `terms`, right to a few units in the last place unless the terms cancel
+/// almost completely.
 pub(crate) fn sum(terms: impl IntoIterator<Item = f64>) -> f64 {
     let (mut total, mut lost) = (0.0_f64, 0.0_f64);
     for term in terms {

@@ -31,7 +31,8 @@ pub struct Summary {
     pub maximum: f64,
     /// Median.
     pub median: f64,
-    /// Distribution-free interval of the median; `None` when there are too few values for the confidence.
+    /// Distribution-free interval of the median; `None` when there are too few values for the
+    /// confidence.
     pub median_interval: Option<Interval>,
     /// Arithmetic mean.
     pub mean: f64,
@@ -41,8 +42,8 @@ pub struct Summary {
     pub standard_deviation: Option<f64>,
     /// Standard deviation / |mean|; `None` for a single value or a mean of 0.
     pub cv: Option<f64>,
-    /// Raw median absolute deviation; times 1.4826 ([`crate::spread::MAD_TO_SIGMA`]) it is comparable to a standard
-    /// deviation.
+    /// Raw median absolute deviation; times 1.4826 ([`crate::spread::MAD_TO_SIGMA`]) it is
+    /// comparable to a standard deviation.
     pub mad: f64,
     /// Percentiles at [`PERCENTAGES`], in that order.
     pub percentiles: Vec<Percentile>,

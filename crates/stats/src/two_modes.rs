@@ -1,7 +1,8 @@
 //! Two normal modes of equal width, fitted by expectation-maximisation from several starts.
 //!
-//! Equal widths keep the likelihood bounded: with free widths one mode can shrink onto a single value. Dempster, Laird
-//! and Rubin, "Maximum Likelihood from Incomplete Data via the EM Algorithm", JRSS B 39 (1977).
+//! Equal widths keep the likelihood bounded: with free widths one mode can shrink onto a single
+//! value. Dempster, Laird and Rubin, "Maximum Likelihood from Incomplete Data via the EM
+//! Algorithm", JRSS B 39 (1977).
 
 /// Shares of the values that the lower mode starts with.
 const STARTS: [f64; 5] = [0.15, 0.3, 0.5, 0.7, 0.85];

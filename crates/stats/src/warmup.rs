@@ -1,13 +1,15 @@
 //! Was the warm-up enough? Finds leading runs that are slower than the rest, by a permutation test.
 //!
-//! Each value becomes a modified z-score, cut off at +-[`SCORE_LIMIT`] so that one spike counts once. For each k up to
-//! half of the runs, C(k) = sum of the first k centred scores / sqrt(k (n - k) / n); the statistic is the largest C(k).
-//! Its p is the share of seeded random orders of the same values that reach it: right for any distribution, as without
-//! a warm-up effect every order is equally likely. One slow first run can therefore be told from chance from 20 runs on
-//! (p = 1/n). A steady downward drift is reported too, with k near half: such runs never settled.
+//! Each value becomes a modified z-score, cut off at +-[`SCORE_LIMIT`] so that one spike counts
+//! once. For each k up to half of the runs, C(k) = sum of the first k centred scores / sqrt(k (n -
+//! k) / n); the statistic is the largest C(k). Its p is the share of seeded random orders of the
+//! same values that reach it: right for any distribution, as without a warm-up effect every order
+//! is equally likely. One slow first run can therefore be told from chance from 20 runs on (p =
+//! 1/n). A steady downward drift is reported too, with k near half: such runs never settled.
 //!
-//! Permutation tests: Good, "Permutation, Parametric and Bootstrap Tests of Hypotheses" (2005); the statistic is the
-//! one-sided CUSUM of Page, "Continuous Inspection Schemes", Biometrika 41 (1954), over its standard deviation.
+//! Permutation tests: Good, "Permutation, Parametric and Bootstrap Tests of Hypotheses" (2005); the
+//! statistic is the one-sided CUSUM of Page, "Continuous Inspection Schemes", Biometrika 41 (1954),
+//! over its standard deviation.
 
 use crate::outlier::modified_z_scores;
 use crate::sum::sum;
@@ -28,7 +30,8 @@ const ORDERS: u32 = 999;
 /// Fixed seed, so that the same sample always gets the same answer.
 const SEED: u64 = 0x05_7a_77;
 
-/// Returns how many leading runs look slower than the rest, or `None` when chance explains them or runs are too few.
+/// Returns how many leading runs look slower than the rest, or `None` when chance explains them or
+/// runs are too few.
 pub fn slow_start(sample: &Sample) -> Option<usize> {
     if sample.len() < FEWEST_RUNS {
         return None;

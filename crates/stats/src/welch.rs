@@ -1,8 +1,9 @@
 //! Welch's two-sample t test: t = (mean a - mean b) / sqrt(va + vb) with va = sa^2 / na.
 //!
-//! df = (va + vb)^2 / (va^2 / (na - 1) + vb^2 / (nb - 1)). Welch, "The Generalization of 'Student's' Problem when
-//! Several Different Population Variances are Involved", Biometrika 34 (1947). Assumes independent values in both
-//! samples and means that are close to normal; not for paired rounds.
+//! df = (va + vb)^2 / (va^2 / (na - 1) + vb^2 / (nb - 1)). Welch, "The Generalization of
+//! 'Student's' Problem when Several Different Population Variances are Involved", Biometrika 34
+//! (1947). Assumes independent values in both samples and means that are close to normal; not for
+//! paired rounds.
 
 use crate::center::mean;
 use crate::sample::assert_confidence;

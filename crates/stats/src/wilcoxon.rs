@@ -1,11 +1,11 @@
 //! Wilcoxon's signed-rank test: are differences symmetric about 0?
 //!
-//! Zeros are dropped, |d| ranked, W = sum of the ranks of the positive ones. Exact for at most 50 differences without
-//! zeros and ties; else normal with variance n (n + 1)(2n + 1) / 24 - sum (t^3 - t) / 48 and, as SciPy's default, no
-//! continuity correction.
+//! Zeros are dropped, |d| ranked, W = sum of the ranks of the positive ones. Exact for at most 50
+//! differences without zeros and ties; else normal with variance n (n + 1)(2n + 1) / 24 - sum (t^3
+//! - t) / 48 and, as SciPy's default, no continuity correction.
 //!
-//! Wilcoxon, "Individual Comparisons by Ranking Methods", Biometrics Bulletin 1 (1945). Assumes independent differences,
-//! symmetric when there is no effect.
+//! Wilcoxon, "Individual Comparisons by Ranking Methods", Biometrics Bulletin 1 (1945). Assumes
+//! independent differences, symmetric when there is no effect.
 
 use crate::p_method::PMethod;
 use crate::rank::Ranks;

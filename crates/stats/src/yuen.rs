@@ -1,12 +1,13 @@
 //! Trimmed t test of differences against 0 (Tukey and McLaughlin; Yuen for paired data).
 //!
-//! With g = floor(share n) cut from each end and h = n - 2 g kept: t = trimmed mean / e,
-//! e = sw sqrt(n - 1) / sqrt(h (h - 1)) with the winsorised standard deviation sw, df = h - 1. At share 0 it is
-//! Student's paired t test.
+//! With g = floor(share n) cut from each end and h = n - 2 g kept: t = trimmed mean / e, e = sw
+//! sqrt(n - 1) / sqrt(h (h - 1)) with the winsorised standard deviation sw, df = h - 1. At share 0
+//! it is Student's paired t test.
 //!
-//! Tukey and McLaughlin, "Less Vulnerable Confidence and Significance Procedures for Location Based on a Single
-//! Sample", Sankhya A 25 (1963); Yuen, "The Two-Sample Trimmed t for Unequal Population Variances", Biometrika 61 (1974).
-//! Some texts write e = sw / ((1 - 2 share) sqrt n), which agrees up to the rounding of g.
+//! Tukey and McLaughlin, "Less Vulnerable Confidence and Significance Procedures for Location Based
+//! on a Single Sample", Sankhya A 25 (1963); Yuen, "The Two-Sample Trimmed t for Unequal Population
+//! Variances", Biometrika 61 (1974). Some texts write e = sw / ((1 - 2 share) sqrt n), which agrees
+//! up to the rounding of g.
 
 use crate::center::{trim_count, trimmed_mean};
 use crate::sample::assert_confidence;
@@ -28,7 +29,8 @@ pub struct Yuen {
     pub standard_error: f64,
 }
 
-/// Tests differences against 0 with `share` trimmed from each end; needs spread, and two values left after trimming.
+/// Tests differences against 0 with `share` trimmed from each end; needs spread, and two values
+/// left after trimming.
 ///
 /// Panics unless `0 <= share < 0.5`.
 pub fn yuen(differences: &Sample, share: f64, confidence: f64) -> Result<Yuen, Violation> {

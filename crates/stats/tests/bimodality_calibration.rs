@@ -1,6 +1,8 @@
-//! Calibration of the bimodality rule: how often one mode is called two, and how often two are found.
+//! Calibration of the bimodality rule: how often one mode is called two, and how often two are
+//! found.
 //!
-//! `cargo test -p becalm-stats --release --test bimodality_calibration -- --ignored --nocapture` prints the whole table.
+//! `cargo test -p becalm-stats --release --test bimodality_calibration -- --ignored --nocapture`
+//! prints the whole table.
 
 use becalm_stats::{Bimodality, Rng, Sample};
 

@@ -1,4 +1,5 @@
-//! Every estimator and test against values from SciPy, NumPy, pymannkendall and mpmath; see `reference/generate.py`.
+//! Every estimator and test against values from SciPy, NumPy, pymannkendall and mpmath; see
+//! `reference/generate.py`.
 
 #![expect(clippy::float_cmp, reason = "some results must be equal to the last bit")]
 
@@ -61,7 +62,8 @@ fn numbers(values: &Value) -> Vec<f64> {
     values.as_array().unwrap().iter().map(number).collect()
 }
 
-/// Rounding that a result near 0 keeps from values that are not: a few units in the last place of the largest value.
+/// Rounding that a result near 0 keeps from values that are not: a few units in the last place of
+/// the largest value.
 fn rounding(sample: &Sample) -> f64 {
     4.0 * f64::EPSILON * sample.maximum().abs().max(sample.minimum().abs())
 }
