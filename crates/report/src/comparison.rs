@@ -31,7 +31,7 @@ pub fn comparison_text(record: &Record, disturbed: &[DisturbedRun], style: &Styl
         }
         page.table(&table);
     }
-    if shown::comparisons(record).len() > 1 && record.subjects.len() == 2 {
+    if comparison_table::has_star(record) {
         page.indented("* decides");
     }
     distributions(&mut page, record, &labels);

@@ -39,6 +39,15 @@ pub(crate) fn tables(record: &Record, labels: &Labels, unicode: bool) -> Vec<(St
         .collect()
 }
 
+/// Says whether a table marks the metric that decides with a star, which then needs explaining.
+pub(crate) fn has_star(record: &Record) -> bool {
+    let shown = shown::comparisons(record);
+    let one_pair = shown
+        .windows(2)
+        .all(|c| (c[0].baseline, c[0].candidate) == (c[1].baseline, c[1].candidate));
+    one_pair && shown.len() > 1 && shown.iter().any(|comparison| comparison.primary)
+}
+
 /// One row per metric, the subjects side by side.
 fn metrics(
     record: &Record,
@@ -62,7 +71,7 @@ fn metrics(
         let scale = Scale::of(&metric.unit, medians.iter().flatten().copied(), unicode);
         let median = |value: Option<f64>| value.map_or("-".into(), |v| scale.with_unit(v).into());
         let name = if comparison.primary && several {
-            format!("{} *", metric.name)
+            format!("{}{NBSP}*", metric.name)
         } else {
             metric.name.clone()
         };

@@ -7,7 +7,7 @@ use becalm_model::{RatioInterval, Unit};
 use crate::moment::roughly;
 use crate::quantity::{self, NBSP, Scale};
 use crate::style::{Role, Style};
-use crate::width::{printable, shorten};
+use crate::width::{columns, printable, shorten};
 
 /// What the line says. Everything is passed in: the report has no clock.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,9 +49,9 @@ pub enum ProgressEstimate {
 }
 
 /// Draws one line without a line break that fits the width:
-/// `B  round 12/34  4.1 s of 10 s  +2.1 % (+1.6 % .. +2.6 %)  done in about 6 s`.
+/// `B  round 12/34  ████░░░░░░  4.1 s of 10 s  +2.1 % (+1.6 % .. +2.6 %)  done in about 6 s`.
 ///
-/// The parts are dropped from the right when the terminal is narrow.
+/// When the terminal is narrow the bar is dropped first, then parts from the right.
 pub fn progress_line(progress: &Progress, style: &Style) -> String {
     let rounds = match progress.goal {
         Goal::Rounds(rounds) | Goal::Either(rounds, _) => format!("{}/{rounds}", progress.round),
@@ -79,23 +79,60 @@ pub fn progress_line(progress: &Progress, style: &Style) -> String {
 
     let subject = shorten(&printable(progress.subject), 24, style.unicode);
     let mut line = format!("{subject}  {kind}{NBSP}{rounds}").replace(NBSP, " ");
-    let mut painted_end = None;
-    for part in [Some((time, false)), estimate.map(|e| (e, false)), end.map(|e| (e, true))]
-        .into_iter()
-        .flatten()
-    {
-        let (text, is_end) = (part.0.replace(NBSP, " "), part.1);
-        if crate::width::columns(&line) + 2 + crate::width::columns(&text) > style.width {
-            break;
-        }
-        if is_end {
-            painted_end = Some(style.paint(Role::Hint, &text));
-        } else {
-            line = format!("{line}  {text}");
+    let parts: Vec<String> =
+        [Some(time), estimate].into_iter().flatten().map(|part| part.replace(NBSP, " ")).collect();
+    let end = end.map(|end| end.replace(NBSP, " "));
+
+    let all = parts.iter().chain(&end).map(|part| columns(part) + 2).sum::<usize>();
+    if columns(&line) + all + BAR + 2 <= style.width {
+        line = format!("{line}  {}", bar(done(progress), style));
+    }
+    let mut fits = true;
+    for part in &parts {
+        fits = fits && columns(&line) + 2 + columns(part) <= style.width;
+        if fits {
+            line = format!("{line}  {part}");
         }
     }
-    let line = shorten(&line, style.width, style.unicode);
-    painted_end.map_or(line.clone(), |end| format!("{line}  {end}"))
+    match end {
+        Some(end) if fits && columns(&line) + 2 + columns(&end) <= style.width => {
+            format!("{line}  {}", style.paint(Role::Hint, &end))
+        }
+        _ => shorten(&line, style.width, style.unicode),
+    }
+}
+
+/// Columns of the bar; it is the first part to go when the terminal is narrow.
+const BAR: usize = 10;
+
+/// Returns the share of the session that is over. The estimate of the end counts most: a session
+/// that stops early is not at a tenth of its budget but nearly done.
+fn done(progress: &Progress) -> f64 {
+    let elapsed = progress.elapsed.as_secs_f64();
+    let share = if let Some(left) = progress.remaining {
+        elapsed / (elapsed + left.as_secs_f64())
+    } else {
+        let rounds = |rounds: u32| f64::from(progress.round) / f64::from(rounds);
+        let budget = |budget: Duration| elapsed / budget.as_secs_f64();
+        match progress.goal {
+            Goal::Rounds(n) => rounds(n),
+            Goal::Budget(time) => budget(time),
+            Goal::Either(n, time) => rounds(n).max(budget(time)),
+        }
+    };
+    // 0 / 0 at the very start.
+    if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
+}
+
+fn bar(share: f64, style: &Style) -> String {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the share is between 0 and 1"
+    )]
+    let filled = (share * BAR as f64).round() as usize;
+    let [full, empty] = style.pick(['█', '░'], ['#', '.']);
+    (0..BAR).map(|cell| if cell < filled { full } else { empty }).collect()
 }
 
 #[cfg(test)]
@@ -122,7 +159,7 @@ mod tests {
     fn the_line_says_where_the_session_stands_and_when_it_ends() {
         assert_eq!(
             progress_line(&example(), &Style { width: 100, ..Style::PLAIN }),
-            "A, B  round 12/34  4.1 s of 10 s  +2.1 % (+1.6 % .. +2.6 %)  done in about 6.0 s"
+            "A, B  round 12/34  ####......  4.1 s of 10 s  +2.1 % (+1.6 % .. +2.6 %)  done in about 6.0 s"
         );
     }
 
@@ -130,7 +167,7 @@ mod tests {
     fn the_line_always_fits() {
         for width in 0..100 {
             let line = progress_line(&example(), &Style { width, ..Style::PLAIN });
-            assert!(crate::width::columns(&line) <= width, "{width}: {line}");
+            assert!(columns(&line) <= width, "{width}: {line}");
         }
     }
 }

@@ -48,8 +48,9 @@ pub fn html(record: &Record, disturbed: &[DisturbedRun]) -> String {
     list(&mut out, "Notes", &remarks::notes(record, &labels));
     list(&mut out, "Limits", &record.conditions.limits);
     out.push_str("<h2>Session and conditions</h2>\n");
-    definitions(&mut out, &conditions::session(record));
-    definitions(&mut out, &conditions::rows(&record.conditions));
+    let mut rows = conditions::session(record);
+    rows.extend(conditions::rows(&record.conditions));
+    definitions(&mut out, &rows);
     let machine = facts::table(&record.machine);
     if !machine.is_empty() {
         let _ = write!(out, "<h2>Machine</h2>\n{}", machine.html());
@@ -135,11 +136,18 @@ fn results(out: &mut String, record: &Record, labels: &Labels, disturbed: &[Dist
             out.push_str(&table.html());
         }
     }
+    if comparison_table::has_star(record) {
+        out.push_str("<p class=\"quiet\">* decides</p>\n");
+    }
     for metric in shown::full_metrics(record) {
         let table = estimate::subjects(record, labels, metric, true);
         if !table.is_empty() {
             let name = escape::html(&shown::metric_at(record, metric).name);
             let _ = write!(out, "<h3>Subjects, {name}</h3>\n{}", table.html());
+        }
+        // A comparison is about the ratio; a run on its own is about its distribution.
+        if record.kind == RecordKind::Run {
+            statistics(out, record, labels, metric);
         }
     }
     let mut said = if record.kind == RecordKind::Comparison {
@@ -152,6 +160,18 @@ fn results(out: &mut String, record: &Record, labels: &Labels, disturbed: &[Dist
     said.extend(remarks::next_steps(record, labels));
     for remark in said {
         let _ = writeln!(out, "<p>{}</p>", escape::html(&remark));
+    }
+}
+
+fn statistics(out: &mut String, record: &Record, labels: &Labels, metric: usize) {
+    let description = shown::metric_at(record, metric);
+    for subject in 0..record.subjects.len() {
+        let Some(sample) = shown::sample(record, subject, metric) else { continue };
+        let summary = shown::summary(record, &sample);
+        let scale = Scale::of(&description.unit, [summary.median], true);
+        let table = estimate::statistics(&summary, &scale, shown::confidence(record));
+        let title = format!("{}, {}", labels.get(subject), description.name);
+        let _ = write!(out, "<h3>{}</h3>\n{}", escape::html(&title), table.html());
     }
 }
 

@@ -45,10 +45,13 @@ pub(crate) fn sequence(
     if n_warmups > 0 {
         let end = frame.x(&across, n_warmups as f64 + 0.5);
         svg.area("warmup", (frame.left, frame.top), (end, frame.bottom));
-        svg.text("note", Anchor::Start, (frame.left + 4.0, frame.top + 12.0), "warm-up");
     }
     frame.left_axis(&mut svg, &axis, &scale, false);
     frame.counting_axis(&mut svg, &across, "run, in time order");
+    if n_warmups > 0 {
+        // Above the plot, where no line crosses it out.
+        svg.text("note", Anchor::Start, (frame.left + 4.0, frame.top - 3.0), "warm-up");
+    }
 
     let marked = disturbed::positions(disturbed);
     let mut n_beyond = 0;
