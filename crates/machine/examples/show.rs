@@ -3,7 +3,7 @@
 
 #![expect(clippy::print_stdout, reason = "the example exists to print")]
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use becalm_machine::{
     ActivityReader, ChoiceFacts, Privilege, SysRoot, Topology, TopologyError, Width, choose,
@@ -56,19 +56,25 @@ fn main() -> Result<(), TopologyError> {
     let start = Instant::now();
     let mut reader = ActivityReader::open(&root, &topology.allowed);
     println!("totals, opened in {:?}", start.elapsed());
-    let mut costs: Vec<_> = (0..2000)
-        .map(|_| {
-            let start = Instant::now();
-            std::hint::black_box(reader.read());
-            start.elapsed()
-        })
-        .collect();
-    costs.sort_unstable();
     println!("  {:?}", reader.read());
-    println!(
-        "  a reading costs {:?} (median), {:?} (95 %), {:?} (most)",
-        costs[1000], costs[1900], costs[1999]
-    );
+    for (pause, readings) in [(Duration::ZERO, 2000), (Duration::from_millis(5), 200)] {
+        let mut costs: Vec<_> = (0..readings)
+            .map(|_| {
+                std::thread::sleep(pause);
+                let start = Instant::now();
+                std::hint::black_box(reader.read());
+                start.elapsed()
+            })
+            .collect();
+        costs.sort_unstable();
+        let at = |share: usize| costs[(readings * share / 100).min(readings - 1)];
+        println!(
+            "  a reading {pause:?} after another costs {:?} (median), {:?} (95 %), {:?} (most)",
+            at(50),
+            at(95),
+            at(100)
+        );
+    }
     for limit in reader.limits() {
         println!("  limit: {limit}");
     }

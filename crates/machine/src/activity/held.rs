@@ -56,7 +56,8 @@ impl Held {
         parser(self.read(buffer).ok()?)
     }
 
-    /// Measures what a reading costs: the first one, and the shortest of a few more.
+    /// Measures what a reading costs: the first one, and the shortest of some more, which
+    /// other programs on the machine disturb the least.
     pub(super) fn cost(&self, buffer: &mut Vec<u8>) -> Cost {
         let mut time = || {
             let start = Instant::now();
@@ -64,7 +65,7 @@ impl Held {
             start.elapsed()
         };
         let first = time();
-        let usual = (0..3).map(|_| time()).min().unwrap_or(first);
+        let usual = (0..8).map(|_| time()).min().unwrap_or(first);
         Cost { first, usual }
     }
 }

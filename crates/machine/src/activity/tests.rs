@@ -79,7 +79,7 @@ fn refused_pressure_is_a_limit_with_its_reason() {
 
 #[test]
 fn a_file_that_is_dear_to_read_is_left_out_and_named() {
-    // Eight megabytes cannot be read in 50 us on any machine.
+    // Eight megabytes cannot be read in 80 us on any machine.
     let table = format!("    CPU0\n{}", " 0: 1 timer\n".repeat(700_000));
     let tree = busy_machine().file("/proc/interrupts", table);
     let mut reader = ActivityReader::open(&SysRoot::new(tree.path()), &set("0"));
