@@ -223,10 +223,7 @@ impl Troubles {
             }
         };
         say(&self.denied, format!("not counted, because {level}; {remedy}."));
-        say(
-            &self.user_only,
-            format!("counted in user mode only, because {level}; {remedy}."),
-        );
+        say(&self.user_only, format!("counted in user mode only, because {level}; {remedy}."));
         say(
             &self.absent,
             "not counted, because this processor or virtual machine does not offer it.".into(),
@@ -289,8 +286,8 @@ mod tests {
         let machine = Machine { hybrid: vec![], paranoid: Some("2".into()) };
         let software = PerfAttr::new(TYPE_SOFTWARE, 1, false);
         let (plan, limits) = plan(Counters::All, &machine, |attr| {
-            let is_software = (1..=4)
-                .any(|config| *attr == PerfAttr::new(TYPE_SOFTWARE, config, false));
+            let is_software =
+                (1..=4).any(|config| *attr == PerfAttr::new(TYPE_SOFTWARE, config, false));
             if is_software { Ok(()) } else { errno(libc::ENOENT) }
         });
         assert_eq!(
@@ -300,10 +297,8 @@ mod tests {
         assert_eq!(plan.attrs()[0], software);
         assert_eq!(
             limits,
-            [
-                "cycles, instructions, cache_references, cache_misses, branches, branch_misses: \
-                 not counted, because this processor or virtual machine does not offer it."
-            ]
+            ["cycles, instructions, cache_references, cache_misses, branches, branch_misses: \
+                 not counted, because this processor or virtual machine does not offer it."]
         );
     }
 

@@ -138,11 +138,7 @@ const RULES: &[Rule] = &[
         |evidence| evidence.migrations.map(|count| count as f64),
         |usual| MIGRATIONS.max(usual.value / 2.0),
     ),
-    rule(
-        Source::MajorFaults,
-        |evidence| Some(evidence.major_faults as f64),
-        |_| MAJOR_FAULTS,
-    ),
+    rule(Source::MajorFaults, |evidence| Some(evidence.major_faults as f64), |_| MAJOR_FAULTS),
     rule(
         Source::MinorFaults,
         |evidence| Some(evidence.minor_faults as f64),
@@ -220,8 +216,7 @@ mod tests {
     }
 
     fn label(runs: &[Evidence]) -> Vec<Vec<Disturbance>> {
-        let runs: Vec<_> =
-            runs.iter().map(|evidence| Observed { evidence, wall: 0.05 }).collect();
+        let runs: Vec<_> = runs.iter().map(|evidence| Observed { evidence, wall: 0.05 }).collect();
         disturbances(&runs)
     }
 

@@ -89,7 +89,7 @@ impl EvidenceCollector {
         self.opened = closed;
         self.used = 0.0;
         let runs = std::mem::take(&mut self.pending);
-        runs.into_iter().map(|run| with_window(run, &window)).collect()
+        runs.iter().map(|run| with_window(run, &window)).collect()
     }
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn own_evidence(finished: &Finished, migrations: Option<f64>) -> Evid
 }
 
 /// Puts the machine-wide figures of `window` into the evidence of one run.
-fn with_window(run: Evidence, window: &Evidence) -> Evidence {
+fn with_window(run: &Evidence, window: &Evidence) -> Evidence {
     Evidence {
         voluntary_switches: run.voluntary_switches,
         involuntary_switches: run.involuntary_switches,
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn a_run_keeps_what_is_its_own_beside_the_window() {
         let window = window(&activity(0, 1.0), &activity(20, 1.0), 0.0);
-        let evidence = with_window(own_evidence(&finished(0.01), Some(2.0)), &window);
+        let evidence = with_window(&own_evidence(&finished(0.01), Some(2.0)), &window);
         assert_eq!(evidence.migrations, Some(2));
         assert_eq!((evidence.involuntary_switches, evidence.major_faults), (2, 4));
         assert_eq!(evidence.run_delay, Some(0.001));

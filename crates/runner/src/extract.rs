@@ -275,7 +275,8 @@ mod tests {
     #[test]
     fn what_is_not_a_finite_number_is_refused() {
         for text in ["NaN", "inf", "-infinity", "1e999", "1,234", "fast"] {
-            let expected = format!("error: the metric t found `{text}`, which is not a finite number");
+            let expected =
+                format!("error: the metric t found `{text}`, which is not a finite number");
             check_regex(r"t=t=(\S+)", &format!("t={text}"), &expected);
         }
     }

@@ -179,10 +179,7 @@ fn large_outputs_are_captured_whole() {
 #[test]
 fn a_subject_that_never_stops_writing_is_ended() {
     let error = shell("cat /dev/zero").try_run().unwrap_err();
-    assert!(
-        matches!(error, LaunchError::OutputTooLarge { limit: MAX_CAPTURE, .. }),
-        "{error}"
-    );
+    assert!(matches!(error, LaunchError::OutputTooLarge { limit: MAX_CAPTURE, .. }), "{error}");
     assert!(error.to_string().contains("more than 64 MiB"), "{error}");
 }
 

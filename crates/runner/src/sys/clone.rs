@@ -79,14 +79,9 @@ pub(crate) fn start(child: &Child<'_>) -> Result<Started, StartError> {
         errno: AtomicI32::new(0),
         counters: [const { AtomicI32::new(-1) }; MAX_COUNTERS],
     };
-    let order = Order {
-        child,
-        report: &report,
-        parent: own_pid(),
-        reset_signals: signal::not_default(),
-    };
-    let mut flags =
-        libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
+    let order =
+        Order { child, report: &report, parent: own_pid(), reset_signals: signal::not_default() };
+    let mut flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
     if !child.counters.is_empty() {
         flags |= libc::CLONE_FILES;
     }
@@ -175,11 +170,7 @@ fn prepare_and_execute(order: &Order<'_>) -> Step {
     order.report.released.store(clock::monotonic_raw_nanos(), Ordering::Relaxed);
     // SAFETY: the path is a C string, both arrays end with a null pointer.
     unsafe {
-        libc::execve(
-            child.program.as_ptr(),
-            child.arguments.as_ptr(),
-            child.environment.as_ptr(),
-        );
+        libc::execve(child.program.as_ptr(), child.arguments.as_ptr(), child.environment.as_ptr());
     }
     Step::Execute
 }

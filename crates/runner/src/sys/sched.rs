@@ -34,9 +34,7 @@ impl CpuMask {
     pub(super) fn apply_raw(&self) -> libc::c_long {
         const ITSELF: libc::pid_t = 0;
         // SAFETY: the pointer and the length describe this array, which the kernel only reads.
-        unsafe {
-            libc::syscall(libc::SYS_sched_setaffinity, ITSELF, Self::BYTES, self.0.as_ptr())
-        }
+        unsafe { libc::syscall(libc::SYS_sched_setaffinity, ITSELF, Self::BYTES, self.0.as_ptr()) }
     }
 }
 
@@ -51,12 +49,7 @@ pub(crate) fn own_affinity() -> io::Result<CpuSet> {
     let mut mask = CpuMask([0; WORDS]);
     // SAFETY: the pointer and the length describe this array; the kernel writes at most that much.
     let result = unsafe {
-        libc::syscall(
-            libc::SYS_sched_getaffinity,
-            ITSELF,
-            CpuMask::BYTES,
-            mask.0.as_mut_ptr(),
-        )
+        libc::syscall(libc::SYS_sched_getaffinity, ITSELF, CpuMask::BYTES, mask.0.as_mut_ptr())
     };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(mask.to_set()) }
 }

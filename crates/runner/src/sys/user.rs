@@ -18,9 +18,8 @@ pub(crate) fn groups_of(uid: u32, gid: u32) -> Option<Vec<u32>> {
         let mut length = libc::c_int::try_from(groups.len()).ok()?;
         // SAFETY: `name` is a C string; `groups` has room for `length` numbers, and the call
         // writes no more than that and the number of groups into `length`.
-        let found = unsafe {
-            libc::getgrouplist(name.as_ptr(), gid, groups.as_mut_ptr(), &raw mut length)
-        };
+        let found =
+            unsafe { libc::getgrouplist(name.as_ptr(), gid, groups.as_mut_ptr(), &raw mut length) };
         let length = usize::try_from(length).ok()?;
         if found >= 0 {
             groups.truncate(length);
