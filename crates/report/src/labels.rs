@@ -7,6 +7,9 @@ use crate::width::{columns, printable};
 
 /// Names up to this many columns are used as they are.
 const LONGEST_NAME: usize = 20;
+/// The same for two subjects, whose names are titles of columns: with these the table of a
+/// comparison still fits 80 columns.
+const LONGEST_TITLE: usize = 10;
 
 /// What each subject of a record is called in one report.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +25,8 @@ impl Labels {
     pub(crate) fn of(subjects: &[Subject]) -> Self {
         let names: Vec<String> =
             subjects.iter().map(|s| printable(&s.name).trim().to_owned()).collect();
-        let fits = |name: &String| !name.is_empty() && columns(name) <= LONGEST_NAME;
+        let longest = if subjects.len() == 2 { LONGEST_TITLE } else { LONGEST_NAME };
+        let fits = |name: &String| !name.is_empty() && columns(name) <= longest;
         if names.iter().all(fits) {
             Self { labels: names, are_letters: false }
         } else {

@@ -227,7 +227,17 @@ fn paint_inside(role: Role, padded: &str, style: &Style) -> String {
 
 fn stacked(titles: &[(String, Align)], rows: &[Vec<Cell>], style: &Style) -> String {
     let mut out = String::new();
+    let room = |indent: usize| style.width.saturating_sub(indent).max(8);
+    let untitled = titles.iter().all(|(title, _)| title.is_empty());
     for row in rows {
+        if untitled {
+            let texts: Vec<&str> =
+                row.iter().map(|cell| cell.text.as_str()).filter(|text| !text.is_empty()).collect();
+            for (index, part) in wrap(&texts.join("  "), room(4)).iter().enumerate() {
+                let _ = writeln!(out, "{}{part}", " ".repeat(if index == 0 { 2 } else { 4 }));
+            }
+            continue;
+        }
         for (index, (cell, (title, _))) in row.iter().zip(titles).enumerate() {
             if cell.text.is_empty() {
                 continue;
@@ -238,7 +248,7 @@ fn stacked(titles: &[(String, Align)], rows: &[Vec<Cell>], style: &Style) -> Str
                 format!("{title}: {}", cell.text)
             };
             let indent = if index == 0 { 2 } else { 4 };
-            for part in wrap(&text, style.width.saturating_sub(indent).max(8)) {
+            for part in wrap(&text, room(indent)) {
                 let _ = writeln!(out, "{}{part}", " ".repeat(indent));
             }
         }

@@ -49,6 +49,18 @@ fn a_program_that_differs_from_itself_is_a_warning() {
 }
 
 #[test]
+fn no_line_of_a_comparison_passes_eighty_columns() {
+    let mut record = fixture::undecided();
+    for name in ["a", "ten colums", "./bench --with-a-long-option=and-its-value --old"] {
+        record.subjects[0].name = name.into();
+        record.subjects[1].name = name.into();
+        let text = comparison_text(&record, &disturbed(), &UNICODE);
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(text.contains("metric  "), "the table is not stacked: {text}");
+    }
+}
+
+#[test]
 fn metrics_that_disagree_are_pointed_out() {
     let mut record = fixture::comparison();
     record.comparisons[1].verdict = Verdict::Equivalent;
