@@ -55,7 +55,11 @@ fn main() -> Result<(), TopologyError> {
     println!("{:?}", Privilege::read(&root, None, None));
     let start = Instant::now();
     let mut reader = ActivityReader::open(&root, &topology.allowed);
-    println!("totals, opened in {:?}", start.elapsed());
+    println!(
+        "totals, opened in {:?}; a reading costs {:?} at best",
+        start.elapsed(),
+        reader.cost()
+    );
     println!("  {:?}", reader.read());
     for (pause, readings) in [(Duration::ZERO, 2000), (Duration::from_millis(5), 200)] {
         let mut costs: Vec<_> = (0..readings)

@@ -89,6 +89,17 @@ fn a_file_that_is_dear_to_read_is_left_out_and_named() {
 }
 
 #[test]
+fn interrupts_can_be_left_out_to_make_readings_cheaper() {
+    let tree = busy_machine();
+    let reader = ActivityReader::open(&SysRoot::new(tree.path()), &set("0"));
+    assert!(reader.cost() > Duration::ZERO);
+    let mut reader = reader.without_interrupts();
+    assert_eq!(reader.read().interrupts, None);
+    assert_eq!(reader.limits(), ["interrupts are not counted, to keep readings cheap"]);
+    assert_eq!(reader.without_interrupts().limits().len(), 1);
+}
+
+#[test]
 fn the_live_machine_gives_totals_that_grow() {
     let root = SysRoot::default();
     let Some(text) = root.read("/proc/stat").value() else {
