@@ -1,3 +1,15 @@
-//! The `becalm` binary.
+//! The `becalm` binary: one file per command, and the few things they share.
 
-fn main() {}
+mod args;
+mod commands;
+mod error;
+mod exit;
+mod files;
+mod measuring;
+mod ui;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    args::run(std::env::args_os()).into()
+}

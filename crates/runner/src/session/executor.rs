@@ -22,7 +22,8 @@ pub struct Measured {
     pub outcome: Outcome,
     /// One value per recorded metric.
     pub values: Vec<Option<f64>>,
-    /// What happened on the machine meanwhile.
+    /// What the run itself tells of the machine; the machine-wide part may come later, by
+    /// [`Executor::evidence`].
     pub evidence: Evidence,
 }
 
@@ -44,6 +45,11 @@ pub trait Executor {
 
     /// Makes one run, with its hooks and its page-cache treatment, and rests afterwards.
     fn run(&mut self, request: Request) -> Result<Measured, Self::Error>;
+
+    /// Returns the complete evidence of the latest runs for which it was not returned before,
+    /// oldest first: nothing while a window that several short runs share is still open. With
+    /// `close` the window ends now.
+    fn evidence(&mut self, close: bool) -> Vec<Evidence>;
 
     /// Returns the time since the session started.
     fn elapsed(&self) -> Duration;

@@ -1,6 +1,6 @@
 //! The session: rounds in random order until the plan says stop.
 
-use becalm_model::{Record, Run, metric};
+use becalm_model::{Evidence, Record, Run, metric};
 use becalm_stats::{Sample, decide, median_interval, schedule};
 
 use super::event::Event;
@@ -37,6 +37,26 @@ pub fn measure<E: Executor>(
     executor: &mut E,
     tell: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), SessionError<E::Error>> {
+    let result = rounds(plan, record, executor, tell);
+    complete_evidence(record, executor.evidence(true));
+    drop_unfinished_round(record);
+    result
+}
+
+/// Puts the evidence of the latest runs, which came late, in its place.
+fn complete_evidence(record: &mut Record, late: Vec<Evidence>) {
+    let first = record.runs.len().saturating_sub(late.len());
+    for (run, evidence) in record.runs[first..].iter_mut().zip(late) {
+        run.evidence = evidence;
+    }
+}
+
+fn rounds<E: Executor>(
+    plan: &Plan,
+    record: &mut Record,
+    executor: &mut E,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> Result<(), SessionError<E::Error>> {
     drop_unfinished_round(record);
     let mut warmups = rounds_in(record, true);
     while warmups < plan.warmup {
@@ -49,6 +69,7 @@ pub fn measure<E: Executor>(
     }
     // On --resume the conditions are learnt again from the saved warm-up.
     if let (Conditioning::Learn { .. }, Some(learnt)) = (&plan.conditioning, learn(record)) {
+        complete_evidence(record, executor.evidence(true));
         executor.settle(learnt);
     }
     warn_if_undecidable(plan, record, tell);
@@ -101,8 +122,10 @@ fn round<E: Executor>(
             Run { subject, round: number, order, warmup, started, outcome, values, evidence, padding };
         let failed = !plan.failure.accepts(outcome);
         record.runs.push(run);
+        complete_evidence(record, executor.evidence(false));
         tell(Event::RunFinished(record.runs.last().expect("one was pushed above")));
         if failed {
+            complete_evidence(record, executor.evidence(true));
             record.runs.pop();
             return Err(SessionError::Failed {
                 subject: record.subjects[subject].name.clone(),
@@ -111,7 +134,7 @@ fn round<E: Executor>(
                 } else {
                     format!("round {number}")
                 },
-                how: crate::describe_outcome(outcome),
+                how: outcome.to_string(),
             });
         }
     }

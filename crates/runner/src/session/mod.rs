@@ -4,6 +4,7 @@ mod event;
 mod executor;
 mod measure;
 mod plan;
+mod spawn;
 
 pub use event::Event;
 pub use executor::{Executor, Learnt, Measured, Request};
@@ -11,4 +12,8 @@ pub use measure::{SessionError, drop_unfinished_round, measure};
 pub use plan::{
     Conditioning, FIFO_REST, FailurePolicy, Goal, Judgement, LONGEST_FIFO_RUN, Layout, Plan,
     Primary, Rest, Stop,
+};
+pub use spawn::{
+    Cache, Choices, Expectation, Hooks, RunError, Spawn, SpawnPlan, SpawnSubject, parse_output,
+    parse_variable,
 };

@@ -1,0 +1,109 @@
+//! The command line as a whole.
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::commands;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// Makes performance numbers trustworthy: interleaved measuring, evidence per run, honest verdicts.
+#[derive(Debug, Parser)]
+#[command(name = "becalm", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+
+    /// Say nothing but results, warnings and errors.
+    #[arg(long, global = true)]
+    quiet: bool,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 2 usage; 3 inconclusive where a decision was asked for; 4 could not measure;
+128 + n ended by signal n. Data goes to standard output, talk to standard error.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Compare(Box<commands::compare::Args>),
+    Run(Box<commands::run::Args>),
+    Demo(commands::demo::Args),
+    Stats(commands::stats::Args),
+    Hist(commands::hist::Args),
+    Show(commands::show::Args),
+    Plot(commands::plot::Args),
+    Diff(commands::diff::Args),
+    Workload(commands::workload::Args),
+    Schema(commands::schema::Args),
+    Completions(commands::completions::Args),
+}
+
+/// Returns the whole command line, for completions and for re-reading saved arguments.
+pub(crate) fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// Parses the arguments, runs the command and says what went wrong.
+pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // clap knows which of its messages are help and belong on stdout.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage } else { Exit::Done };
+        }
+    };
+    let ui = Ui::new(cli.quiet);
+    let given = arguments.into_iter().skip(1).collect::<Vec<_>>();
+    match dispatch(cli, &given, &ui) {
+        Ok(exit) => exit,
+        Err(error) => {
+            ui.error(&error);
+            error.exit
+        }
+    }
+}
+
+fn dispatch(cli: Cli, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
+    match cli.command {
+        Command::Compare(args) => commands::compare::run(*args, given, ui),
+        Command::Run(args) => commands::run::run(*args, given, ui),
+        Command::Demo(args) => commands::demo::run(&args, ui),
+        Command::Stats(args) => commands::stats::run(&args, ui),
+        Command::Hist(args) => commands::hist::run(&args, ui),
+        Command::Show(args) => commands::show::run(&args, ui),
+        Command::Plot(args) => commands::plot::run(&args, ui),
+        Command::Diff(args) => commands::diff::run(&args, ui),
+        Command::Workload(args) => commands::workload::run(&args, ui),
+        Command::Schema(args) => commands::schema::run(&args, ui),
+        Command::Completions(args) => commands::completions::run(&args, ui),
+    }
+}
+
+/// Reads saved arguments of `becalm compare` again, followed by new ones, of which the later wins.
+pub(crate) fn reparse_compare(
+    arguments: &[String],
+) -> Result<commands::compare::Args, CommandError> {
+    match parse_again(arguments)? {
+        Command::Compare(args) => Ok(*args),
+        _ => Err(CommandError::usage("the file to resume was not written by `becalm compare`")),
+    }
+}
+
+/// Reads saved arguments of `becalm run` again, followed by new ones, of which the later wins.
+pub(crate) fn reparse_run(arguments: &[String]) -> Result<commands::run::Args, CommandError> {
+    match parse_again(arguments)? {
+        Command::Run(args) => Ok(*args),
+        _ => Err(CommandError::usage("the file to resume was not written by `becalm run`")),
+    }
+}
+
+fn parse_again(arguments: &[String]) -> Result<Command, CommandError> {
+    let all = std::iter::once("becalm".to_owned()).chain(arguments.iter().cloned());
+    Cli::try_parse_from(all).map(|cli| cli.command).map_err(|error| {
+        CommandError::usage(format!("the saved arguments cannot be read again: {error}"))
+    })
+}

@@ -1,0 +1,128 @@
+//! `becalm demo`: the main job on the machine at hand, in under a minute.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use becalm_lab::Workload;
+use becalm_model::{RecordKind, Subject};
+use becalm_report::{comparison_text, facts_text, html};
+use becalm_runner::session::{Goal, Stop};
+use clap::Parser;
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::files;
+use crate::measuring::{Finished, MeasureFlags, Wanted, conduct};
+use crate::ui::Ui;
+
+/// Show the main job on this machine in under a minute: facts, noise floor, a real 2 % slowdown
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Where the HTML report goes
+    #[arg(long, value_name = "FILE", default_value = "becalm-demo.html")]
+    output: PathBuf,
+}
+
+/// Amount of work of the baseline; the candidate does 2 % more.
+const AMOUNT: u64 = 10_000;
+
+/// Time for the A/A; the comparison may take twice as long.
+const AA_BUDGET: Duration = Duration::from_secs(8);
+
+/// Most rounds of each: enough for a floor well below 1 % on a quiet machine.
+const MOST_ROUNDS: u32 = 150;
+
+/// Flags of the demonstration: the defaults.
+#[derive(Debug, Parser)]
+struct Defaults {
+    #[command(flatten)]
+    flags: MeasureFlags,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    files::check_writable(&args.output)?;
+    let flags = Defaults::parse_from(["demo"]).flags;
+    let becalm = std::env::current_exe().map_err(|error| {
+        CommandError::measure(format!("cannot find becalm's own program file: {error}"))
+    })?;
+    let subject = |name: &str, amount: u64| Subject {
+        name: name.to_owned(),
+        command: vec![
+            becalm.to_string_lossy().into_owned(),
+            "workload".to_owned(),
+            Workload::Compute.name().to_owned(),
+            "--amount".to_owned(),
+            amount.to_string(),
+        ],
+        parameters: Vec::new(),
+    };
+
+    ui.print("1. This machine\n\n")?;
+    let topology_and_facts = crate::measuring::machine_facts()?;
+    ui.print(&facts_text(&topology_and_facts, ui.style()))?;
+
+    ui.print("\n2. The same program twice: what can this machine resolve?\n\n")?;
+    let aa = session(
+        vec![subject("workload", AMOUNT), subject("same again", AMOUNT)],
+        true,
+        &flags,
+        ui,
+    )?;
+    ui.print(&comparison_text(&aa.record, &aa.disturbed, ui.style()))?;
+    if let Some(exit) = ended_early(aa)? {
+        return Ok(exit);
+    }
+
+    ui.print("\n3. A program against one that does 2 % more work\n\n")?;
+    let compared = session(
+        vec![subject("workload", AMOUNT), subject("2 % more work", AMOUNT + AMOUNT / 50)],
+        false,
+        &flags,
+        ui,
+    )?;
+    ui.print(&comparison_text(&compared.record, &compared.disturbed, ui.style()))?;
+    files::write_atomically(&args.output, &html(&compared.record, &compared.disturbed))?;
+    if let Some(exit) = ended_early(compared)? {
+        return Ok(exit);
+    }
+
+    ui.print(&format!(
+        "\nThe report is in {}.\n\nNext:\n  \
+         becalm compare './old' './new'        which of two programs is faster, and by how much\n  \
+         becalm compare --aa './program'       what this machine can resolve with your program\n  \
+         becalm run -- ./program               one program: distribution, outliers, disturbances\n",
+        args.output.display()
+    ))?;
+    Ok(Exit::Done)
+}
+
+fn session(
+    subjects: Vec<Subject>,
+    aa: bool,
+    flags: &MeasureFlags,
+    ui: &Ui,
+) -> Result<Finished, CommandError> {
+    let wanted = Wanted {
+        kind: RecordKind::Comparison,
+        subjects,
+        stop: Stop::Until {
+            minimum: 8,
+            maximum: Some(MOST_ROUNDS),
+            budget: Some(if aa { AA_BUDGET } else { 2 * AA_BUDGET }),
+            goal: if aa { Goal::Budget } else { Goal::Verdict },
+        },
+        margin: 0.01,
+        aa,
+        resumed: None,
+        arguments: vec!["demo".to_owned()],
+    };
+    conduct(wanted, flags, ui)
+}
+
+/// Passes on an interruption or a failure, after what was measured was shown.
+fn ended_early(finished: Finished) -> Result<Option<Exit>, CommandError> {
+    match (finished.failure, finished.signal) {
+        (Some(error), _) => Err(error),
+        (None, signal) => Ok(signal.map(Exit::Signal)),
+    }
+}

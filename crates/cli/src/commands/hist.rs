@@ -1,0 +1,29 @@
+//! `becalm hist`: histograms of saved records.
+
+use std::path::PathBuf;
+
+use becalm_report::hist_text;
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::files;
+use crate::ui::Ui;
+
+/// Print histograms of saved results
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Files that `run` or `compare` saved; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// At most this many bins
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 25)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=200))]
+    bins: u16,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    files::for_each_record(&args.files, ui, |record| {
+        hist_text(record, usize::from(args.bins), ui.style())
+    })
+}

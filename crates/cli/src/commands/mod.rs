@@ -1,0 +1,13 @@
+//! One file per command.
+
+pub(crate) mod compare;
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod diff;
+pub(crate) mod hist;
+pub(crate) mod plot;
+pub(crate) mod run;
+pub(crate) mod schema;
+pub(crate) mod show;
+pub(crate) mod stats;
+pub(crate) mod workload;

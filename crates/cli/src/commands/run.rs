@@ -1,0 +1,83 @@
+//! `becalm run`: one program, its distribution and what disturbed it.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use becalm_model::{RecordKind, parse_share};
+use becalm_report::run_text;
+use becalm_runner::session::{Goal, Stop};
+
+use crate::args;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::measuring::{self, CommandLine, MeasureFlags, Wanted, conduct};
+use crate::ui::Ui;
+
+/// Time after which no further run starts, unless the user says otherwise.
+const BUDGET: Duration = Duration::from_secs(5);
+
+/// Runs that are made however long they take, unless the user says otherwise.
+const MINIMUM: u32 = 10;
+
+/// Measure one command: estimate, distribution and evidence of disturbance
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct Args {
+    /// Program and arguments, after `--`
+    #[arg(value_name = "COMMAND", last = true, required_unless_present = "resume")]
+    command: Vec<String>,
+
+    /// Stop when the interval of the median is at most this wide to either side
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Rounds")]
+    precision: Option<f64>,
+
+    #[command(flatten)]
+    flags: MeasureFlags,
+}
+
+pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
+    let (args, arguments, resumed) = match &args.flags.resume {
+        None => (args, measuring::as_texts(given), None),
+        Some(path) => {
+            let record = measuring::read_resumed(path)?;
+            let arguments = measuring::with_more(&record.arguments, given);
+            (args::reparse_run(&arguments)?, arguments, Some(record))
+        }
+    };
+    let command = match args.command.as_slice() {
+        [line] if args.flags.shell.is_some() => CommandLine::Line(line.clone()),
+        words if args.flags.shell.is_some() => CommandLine::Line(shell_words::join(words)),
+        words => CommandLine::Words(words.to_vec()),
+    };
+    let subjects = measuring::subjects(&[command], &args.flags)?;
+    let wanted = Wanted {
+        kind: RecordKind::Run,
+        subjects,
+        stop: stop(&args),
+        margin: 0.0,
+        aa: false,
+        resumed,
+        arguments,
+    };
+    let finished = conduct(wanted, &args.flags, ui)?;
+    finished.report(&args.flags, |record, disturbed| run_text(record, disturbed, ui.style()), ui)
+}
+
+fn stop(args: &Args) -> Stop {
+    let flags = &args.flags;
+    if let Some(rounds) = flags.rounds {
+        return Stop::Rounds(rounds);
+    }
+    let limited = flags.max_rounds.is_some() || flags.max_time.is_some();
+    Stop::Until {
+        minimum: flags.min_rounds.unwrap_or(if limited { 1 } else { MINIMUM }),
+        maximum: flags.max_rounds,
+        budget: match args.precision {
+            // Who asks for a precision gets time for it.
+            Some(_) if !limited => Some(Duration::from_secs(60)),
+            _ if limited => flags.max_time,
+            _ => Some(BUDGET),
+        },
+        goal: args.precision.map_or(Goal::Budget, Goal::Precision),
+    }
+}

@@ -1,0 +1,39 @@
+//! `becalm show`: what a saved record says.
+
+use std::path::PathBuf;
+
+use becalm_report::{metadata_text, show_text};
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::files;
+use crate::measuring::disturbed_runs;
+use crate::ui::Ui;
+
+/// Show a saved result: what was measured, how, and what came out
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Files that `run` or `compare` saved; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Show the facts about session, subjects and machine instead
+    #[arg(long)]
+    metadata: bool,
+
+    /// Print the record as JSON, also that of a session that did not finish
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    files::for_each_record(&args.files, ui, |record| {
+        if args.json {
+            files::json(record)
+        } else if args.metadata {
+            metadata_text(record, ui.style())
+        } else {
+            show_text(record, &disturbed_runs(record), ui.style())
+        }
+    })
+}

@@ -1,0 +1,37 @@
+//! Exit codes, as documented in the command reference.
+
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done.
+    Done,
+    /// The command line does not make sense.
+    Usage,
+    /// A decision was asked for and the data do not give one.
+    Inconclusive,
+    /// A subject, a file or the machine did not allow the measurement.
+    CouldNotMeasure,
+    /// A signal ended the session; what was measured is printed and saved.
+    Signal(i32),
+}
+
+impl Exit {
+    /// Returns the number that the shell sees.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Usage => 2,
+            Self::Inconclusive => 3,
+            Self::CouldNotMeasure => 4,
+            Self::Signal(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}

@@ -1,0 +1,119 @@
+//! Saved records: reading them, and writing files that are either whole or not there.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use becalm_model::{Record, wire};
+use becalm_stats::{Sample, Summary};
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// Reads a saved record: a finished document or the log of a session that did not finish.
+pub(crate) fn read_record(path: &Path) -> Result<Record, CommandError> {
+    let bytes = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    let at = path.display();
+    let bytes =
+        bytes.map_err(|error| CommandError::measure(format!("cannot read {at}: {error}")))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| CommandError::measure(format!("cannot read {at}: it is not UTF-8 text")))?;
+    let refused = |error: &dyn std::error::Error| {
+        CommandError::measure(format!("cannot read {at}: {error}"))
+            .hint("expected a file that `becalm run` or `becalm compare` saved with --export-json")
+    };
+    if text.trim_start().starts_with("{\"log\"") {
+        wire::read_log(&text).map_err(|error| refused(&error))
+    } else {
+        wire::read_document(&text).map_err(|error| refused(&error))
+    }
+}
+
+/// Returns the document of a record, with an estimate for every subject and metric.
+pub(crate) fn document(record: &Record) -> wire::Document {
+    let mut estimates = Vec::new();
+    for (subject, named) in record.subjects.iter().enumerate() {
+        for (index, metric) in record.metrics.iter().enumerate() {
+            let Ok(sample) = Sample::new(record.values(subject, index)) else { continue };
+            let summary = Summary::of(&sample, record.confidence);
+            estimates.push(wire::EstimateDocument {
+                subject: named.name.clone(),
+                metric: metric.name.clone(),
+                unit: metric.unit.to_string(),
+                runs: summary.n,
+                minimum: summary.minimum,
+                median: summary.median,
+                median_low: summary.median_interval.map(|interval| interval.low),
+                median_high: summary.median_interval.map(|interval| interval.high),
+                mean: summary.mean,
+                standard_deviation: summary.standard_deviation,
+                cv: summary.cv,
+                mad: summary.mad,
+                maximum: summary.maximum,
+            });
+        }
+    }
+    wire::document(record, estimates)
+}
+
+/// Returns a record as JSON text.
+pub(crate) fn json(record: &Record) -> String {
+    let mut text =
+        serde_json::to_string_pretty(&document(record)).expect("a document can be written");
+    text.push('\n');
+    text
+}
+
+/// Writes a file beside its place and moves it there, so that a crash leaves the old one.
+pub(crate) fn write_atomically(path: &Path, text: &str) -> Result<(), CommandError> {
+    let failed = |error: std::io::Error| {
+        CommandError::measure(format!("cannot write {}: {error}", path.display()))
+    };
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(format!(".{}.tmp", std::process::id()));
+    let temporary = PathBuf::from(temporary);
+    let mut file = std::fs::File::create(&temporary).map_err(failed)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    if let Err(error) = written.and_then(|()| std::fs::rename(&temporary, path)) {
+        // The half-written file is of no use to anybody.
+        let _ = std::fs::remove_file(&temporary);
+        return Err(failed(error));
+    }
+    Ok(())
+}
+
+/// Fails early when a file cannot be written later, without touching one that is there.
+pub(crate) fn check_writable(path: &Path) -> Result<(), CommandError> {
+    let existed = path.exists();
+    std::fs::OpenOptions::new().append(true).create(true).open(path).map_err(|error| {
+        CommandError::usage(format!("cannot write {}: {error}", path.display()))
+            .hint("nothing was measured; choose a file in a folder that exists and is writable")
+    })?;
+    if !existed {
+        // Only the probe is removed; the folder has been shown to be writable.
+        let _ = std::fs::remove_file(path);
+    }
+    Ok(())
+}
+
+/// Prints what `text` makes of each file, under its name where there are several.
+pub(crate) fn for_each_record(
+    paths: &[PathBuf],
+    ui: &Ui,
+    text: impl Fn(&Record) -> String,
+) -> Result<Exit, CommandError> {
+    for (index, path) in paths.iter().enumerate() {
+        let record = read_record(path)?;
+        if paths.len() > 1 {
+            let gap = if index > 0 { "\n" } else { "" };
+            ui.print(&format!("{gap}{}:\n", path.display()))?;
+        }
+        ui.print(&text(&record))?;
+    }
+    Ok(Exit::Done)
+}

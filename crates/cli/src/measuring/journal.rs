@@ -1,0 +1,119 @@
+//! The session's log on disk: every finished run is written as it ends.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use becalm_model::{Metric, Record, Run, wire};
+
+use crate::error::CommandError;
+
+/// How many logs of sessions without `--export-json` are kept.
+const KEPT: usize = 20;
+
+/// A log that is being written.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    path: PathBuf,
+    file: BufWriter<File>,
+    /// The first error, after which nothing more is written.
+    failed: Option<std::io::Error>,
+}
+
+impl Journal {
+    /// Starts a log for this record, with the runs that it already has.
+    ///
+    /// It lies beside the file that the session will be saved to, or in becalm's state folder.
+    pub(crate) fn start(record: &Record, export: Option<&Path>) -> std::io::Result<Self> {
+        let path = match export {
+            Some(export) => {
+                let mut path = export.as_os_str().to_owned();
+                path.push(".partial");
+                PathBuf::from(path)
+            }
+            None => in_state_folder(record)?,
+        };
+        // The file may be the very log that is being resumed: it is replaced only when the new one
+        // holds everything.
+        let mut temporary = path.as_os_str().to_owned();
+        temporary.push(".tmp");
+        let mut journal =
+            Self { file: BufWriter::new(File::create(&temporary)?), path, failed: None };
+        let header = wire::log_header(record);
+        journal.line(&serde_json::to_string(&header).expect("a header can be written"));
+        for run in &record.runs {
+            journal.add(&record.metrics, run);
+        }
+        match journal.failed.take() {
+            Some(error) => Err(error),
+            None => std::fs::rename(&temporary, &journal.path).map(|()| journal),
+        }
+    }
+
+    /// Adds a run. It is with the kernel when this returns, so that only a power cut can lose it.
+    pub(crate) fn add(&mut self, metrics: &[Metric], run: &Run) {
+        let line = wire::log_run(metrics, run);
+        self.line(&serde_json::to_string(&line).expect("a run can be written"));
+    }
+
+    fn line(&mut self, text: &str) {
+        if self.failed.is_some() {
+            return;
+        }
+        let written = self
+            .file
+            .write_all(text.as_bytes())
+            .and_then(|()| self.file.write_all(b"\n"))
+            .and_then(|()| self.file.flush());
+        self.failed = written.err();
+    }
+
+    /// Returns where the log is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the error that ended the log, if one did.
+    pub(crate) fn error(&self) -> Option<CommandError> {
+        self.failed.as_ref().map(|error| {
+            CommandError::measure(format!("cannot write {}: {error}", self.path.display()))
+        })
+    }
+
+    /// Removes the log, once everything in it is saved elsewhere.
+    pub(crate) fn remove(self) {
+        // A log that stays is no harm.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn in_state_folder(record: &Record) -> std::io::Result<PathBuf> {
+    let folder = state_folder().ok_or_else(|| {
+        std::io::Error::new(std::io::ErrorKind::NotFound, "neither XDG_STATE_HOME nor HOME is set")
+    })?;
+    std::fs::create_dir_all(&folder)?;
+    forget_old(&folder)?;
+    let name = format!("{:.0}-{}.jsonl", record.started_at, std::process::id());
+    Ok(folder.join(name))
+}
+
+fn state_folder() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let state = set("XDG_STATE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".local/state")))?;
+    Some(state.join("becalm/sessions"))
+}
+
+/// Removes all but the newest logs; their names start with the time.
+fn forget_old(folder: &Path) -> std::io::Result<()> {
+    let mut logs: Vec<PathBuf> = std::fs::read_dir(folder)?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
+        .collect();
+    logs.sort();
+    for old in logs.iter().rev().skip(KEPT - 1) {
+        std::fs::remove_file(old)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! `--metric` and `--metric-json`: what to record beside the usual, and what decides.
+
+use becalm_runner::session::Primary;
+use becalm_runner::{Counters, Extractor};
+
+use super::flags::{CountersFlag, MeasureFlags};
+use crate::error::CommandError;
+
+/// What the metric flags ask for.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    /// Metrics read from the output.
+    pub(crate) extractors: Vec<Extractor>,
+    /// Which metrics decide.
+    pub(crate) primary: Primary,
+}
+
+/// Reads the metric flags. Metrics that the user defines decide, unless metrics are also named.
+pub(crate) fn wanted(flags: &MeasureFlags) -> Result<Wanted, CommandError> {
+    let mut extractors: Vec<Extractor> = Vec::new();
+    let mut names = Vec::new();
+    let mut automatic = false;
+    for text in &flags.metric {
+        if text == "auto" {
+            automatic = true;
+        } else if text.contains('=') {
+            extractors.push(Extractor::from_regex(text).map_err(CommandError::usage)?);
+        } else {
+            names.push(text.clone());
+        }
+    }
+    for text in &flags.metric_json {
+        extractors.push(Extractor::from_json_pointer(text).map_err(CommandError::usage)?);
+    }
+    for (index, extractor) in extractors.iter().enumerate() {
+        let name = &extractor.metric().name;
+        if extractors[..index].iter().any(|other| other.metric().name == *name) {
+            return Err(CommandError::usage(format!("the metric `{name}` is defined twice")));
+        }
+    }
+    let primary = if automatic && names.is_empty() {
+        Primary::Auto
+    } else if !names.is_empty() {
+        Primary::Named(names)
+    } else if extractors.is_empty() {
+        Primary::Auto
+    } else {
+        Primary::Named(extractors.iter().map(|e| e.metric().name.clone()).collect())
+    };
+    Ok(Wanted { extractors, primary })
+}
+
+/// Refuses a deciding metric that no run records.
+pub(crate) fn check_recorded(
+    primary: &Primary,
+    recorded: &[becalm_model::Metric],
+) -> Result<(), CommandError> {
+    let Primary::Named(names) = primary else { return Ok(()) };
+    for name in names {
+        if !recorded.iter().any(|metric| metric.name == *name) {
+            let known: Vec<&str> = recorded.iter().map(|metric| metric.name.as_str()).collect();
+            return Err(CommandError::usage(format!("no metric `{name}` is recorded here")).hint(
+                format!("recorded are {}; NAME=REGEX reads one from the output", known.join(", ")),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Returns which counters to open.
+pub(crate) fn counters(flag: CountersFlag) -> Counters {
+    match flag {
+        CountersFlag::All => Counters::All,
+        CountersFlag::Software => Counters::Software,
+        CountersFlag::None => Counters::None,
+    }
+}

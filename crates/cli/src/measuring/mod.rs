@@ -1,0 +1,16 @@
+//! What `run` and `compare` share: from flags to a finished record.
+
+mod flags;
+mod journal;
+mod metrics;
+mod progress;
+mod resume;
+mod session;
+mod setup;
+mod subjects;
+
+pub(crate) use flags::MeasureFlags;
+pub(crate) use resume::{read_resumed, with_more};
+pub(crate) use session::{Finished, Wanted, as_texts, conduct, disturbed_runs};
+pub(crate) use setup::machine_facts;
+pub(crate) use subjects::{CommandLine, subjects};

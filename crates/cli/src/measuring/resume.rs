@@ -1,0 +1,83 @@
+//! `--resume`: going on with a saved session.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use becalm_model::{MachineFacts, Record, Subject};
+
+use crate::error::CommandError;
+use crate::files;
+
+/// Facts that have to be the same for runs to belong to one record.
+const MUST_AGREE: [&str; 4] = ["cpu_model", "kernel_release", "microcode", "cpu_online"];
+
+/// Reads the session to go on with.
+pub(crate) fn read_resumed(path: &Path) -> Result<Record, CommandError> {
+    files::read_record(path)
+}
+
+/// Returns the saved arguments followed by those given now, without `--resume` itself.
+pub(crate) fn with_more(saved: &[String], given: &[OsString]) -> Vec<String> {
+    let mut more = Vec::new();
+    let mut words = given
+        .iter()
+        .map(|word| word.to_string_lossy().into_owned())
+        .skip_while(|word| word.starts_with('-'))
+        .skip(1);
+    while let Some(word) = words.next() {
+        if word == "--resume" {
+            words.next();
+        } else if !word.starts_with("--resume=") {
+            more.push(word);
+        }
+    }
+    // New flags go before the saved commands, which may follow a `--`.
+    let end = saved.iter().position(|word| word == "--").unwrap_or(saved.len());
+    let (flags, commands) = saved.split_at(end);
+    [flags, &more, commands].concat()
+}
+
+/// Refuses to mix what does not belong together.
+pub(crate) fn check_same(
+    resumed: &Record,
+    subjects: &[Subject],
+    machine: &MachineFacts,
+    metrics: &[becalm_model::Metric],
+) -> Result<(), CommandError> {
+    if resumed.subjects != subjects {
+        return Err(CommandError::usage("the subjects differ from those of the saved session"));
+    }
+    for key in MUST_AGREE {
+        let (then, now) = (resumed.machine.facts.get(key), machine.facts.get(key));
+        if then != now {
+            let show = |value: Option<&String>| value.map_or("unknown".to_owned(), Clone::clone);
+            return Err(CommandError::usage(format!(
+                "the saved session is from another machine state: {key} was {}, now it is {}",
+                show(then),
+                show(now)
+            )));
+        }
+    }
+    if resumed.metrics != metrics {
+        return Err(CommandError::usage(
+            "other metrics are recorded now than in the saved session",
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_flags_go_between_the_saved_flags_and_the_saved_commands() {
+        let saved = ["compare", "--seed", "1", "--", "./a", "./b"].map(str::to_owned);
+        let given =
+            ["--quiet", "compare", "--resume", "x.json", "--rounds", "50"].map(OsString::from);
+        assert_eq!(
+            with_more(&saved, &given),
+            ["compare", "--seed", "1", "--rounds", "50", "--", "./a", "./b"]
+        );
+    }
+}

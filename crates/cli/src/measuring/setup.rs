@@ -1,0 +1,145 @@
+//! From flags and machine to everything that the runs have in common.
+
+use becalm_machine::{ChoiceFacts, SysRoot, Topology, Width, choose};
+use becalm_model::{MachineFacts, Subject};
+use becalm_runner::session::{
+    Cache, Choices, Expectation, Hooks, SpawnPlan, SpawnSubject, parse_output, parse_variable,
+};
+use becalm_runner::{
+    CounterPlan, EnvPolicy, Environment, Extractor, Placement, Program, Scheduler, Stdin,
+    invoking_user,
+};
+
+use super::flags::{Affinity, CacheFlag, MeasureFlags, SchedulerFlag, Switch};
+use super::metrics;
+use super::subjects::fill;
+use crate::error::{CommandError, with_causes};
+
+/// The machine as it is before the first run.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub(crate) root: SysRoot,
+    pub(crate) facts: MachineFacts,
+    topology: Topology,
+}
+
+impl Machine {
+    /// Reads the machine.
+    pub(crate) fn read() -> Result<Self, CommandError> {
+        let root = SysRoot::default();
+        let topology = Topology::read(&root).map_err(|error| {
+            CommandError::measure(format!("cannot tell which CPUs there are: {error}"))
+        })?;
+        let facts = becalm_machine::read_facts(&root, &topology);
+        Ok(Self { root, facts, topology })
+    }
+}
+
+/// Returns what the runs have in common, with what could not be had, as sentences.
+pub(crate) fn spawn_plan(
+    flags: &MeasureFlags,
+    subjects: &[Subject],
+    extractors: Vec<Extractor>,
+    machine: &Machine,
+) -> Result<(SpawnPlan, Vec<String>), CommandError> {
+    let environment = environment(flags)?;
+    let (stdout, stderr) = parse_output(&flags.output);
+    let (counters, limits) = CounterPlan::probe(&machine.root, metrics::counters(flags.counters));
+    let facts = ChoiceFacts::read(&machine.root);
+    let choices = Choices {
+        one: choose(&machine.topology, &facts, Width::One),
+        all: choose(&machine.topology, &facts, Width::All),
+    };
+    let placement = Placement {
+        affinity: match &flags.affinity {
+            Affinity::Cpus(cpus) => Some(cpus.clone()),
+            Affinity::Auto | Affinity::None => None,
+        },
+        scheduler: match flags.scheduler {
+            SchedulerFlag::Given(scheduler) => scheduler,
+            SchedulerFlag::Auto => Scheduler::Other,
+        },
+        nice: flags.nice,
+        aslr_off: flags.aslr == Switch::Off,
+        user: if flags.keep_root { None } else { sudo_user() },
+    };
+    let plan = SpawnPlan {
+        subjects: spawn_subjects(flags, subjects, &environment)?,
+        stdin: flags.input.clone().map_or(Stdin::Null, Stdin::File),
+        stdout,
+        stderr,
+        timeout: flags.timeout,
+        cache: match flags.cache {
+            CacheFlag::AsIs => Cache::AsIs,
+            CacheFlag::Warm => Cache::Warm,
+            CacheFlag::Drop => Cache::Drop,
+        },
+        rest: flags.rest,
+        extractors,
+        expectation: expectation(flags)?,
+        counters,
+        placement,
+        conditioning: flags.conditioning(),
+        choices,
+        environment,
+    };
+    Ok((plan, limits))
+}
+
+fn sudo_user() -> Option<becalm_runner::User> {
+    invoking_user(std::env::var_os("SUDO_UID").as_deref(), std::env::var_os("SUDO_GID").as_deref())
+}
+
+fn environment(flags: &MeasureFlags) -> Result<Environment, CommandError> {
+    let policy = if flags.env_clear { EnvPolicy::Clear } else { EnvPolicy::Inherit };
+    let refused = |error: becalm_runner::LaunchError| CommandError::usage(error);
+    let mut environment = Environment::from_vars(std::env::vars_os(), policy).map_err(refused)?;
+    for text in &flags.env {
+        let (name, value) = parse_variable(text)
+            .ok_or_else(|| CommandError::usage(format!("--env {text}: expected NAME=VALUE")))?;
+        environment = environment.with(&name, &value).map_err(refused)?;
+    }
+    Ok(environment)
+}
+
+fn spawn_subjects(
+    flags: &MeasureFlags,
+    subjects: &[Subject],
+    environment: &Environment,
+) -> Result<Vec<SpawnSubject>, CommandError> {
+    subjects
+        .iter()
+        .map(|subject| {
+            let filled =
+                |hook: &Option<String>| hook.as_ref().map(|text| fill(text, &subject.parameters));
+            let program =
+                Program::resolve(&subject.command, environment.get("PATH".as_ref()), None)
+                    .map_err(|error| CommandError::measure(with_causes(&error)))?;
+            Ok(SpawnSubject {
+                name: subject.name.clone(),
+                program,
+                hooks: Hooks {
+                    setup: filled(&flags.setup),
+                    prepare: filled(&flags.prepare),
+                    conclude: filled(&flags.conclude),
+                    cleanup: filled(&flags.cleanup),
+                },
+            })
+        })
+        .collect()
+}
+
+fn expectation(flags: &MeasureFlags) -> Result<Expectation, CommandError> {
+    match flags.expect_output.as_deref() {
+        None => Ok(Expectation::Anything),
+        Some("same") => Ok(Expectation::Same),
+        Some(path) => std::fs::read(path).map(Expectation::Text).map_err(|error| {
+            CommandError::usage(format!("--expect-output: cannot read {path}: {error}"))
+        }),
+    }
+}
+
+/// Reads the facts about the machine.
+pub(crate) fn machine_facts() -> Result<MachineFacts, CommandError> {
+    Machine::read().map(|machine| machine.facts)
+}

@@ -1,0 +1,227 @@
+//! From command lines and parameters to subjects.
+
+use becalm_model::Subject;
+
+use super::flags::MeasureFlags;
+use crate::error::CommandError;
+
+/// Most subjects in one session: beyond that a parameter scan is surely a mistake.
+const MOST_SUBJECTS: usize = 500;
+
+/// A command as the user gave it: words of its own, or a line to be split or given to a shell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum CommandLine {
+    /// Program and arguments.
+    Words(Vec<String>),
+    /// One line.
+    Line(String),
+}
+
+/// Returns the subjects of a session: every command with every combination of parameter values.
+pub(crate) fn subjects(
+    commands: &[CommandLine],
+    flags: &MeasureFlags,
+) -> Result<Vec<Subject>, CommandError> {
+    let parameters = parameters(flags)?;
+    let count = parameters.iter().map(|(_, values)| values.len()).product::<usize>();
+    if count.saturating_mul(commands.len()) > MOST_SUBJECTS {
+        return Err(CommandError::usage(format!(
+            "{count} combinations of parameters for {} command(s) are more than {MOST_SUBJECTS} \
+             subjects",
+            commands.len()
+        )));
+    }
+    let mut subjects = Vec::new();
+    for command in commands {
+        for values in combinations(&parameters) {
+            let words = match command {
+                CommandLine::Words(words) => words.iter().map(|w| fill(w, &values)).collect(),
+                CommandLine::Line(line) => split(&fill(line, &values), flags.shell.as_deref())?,
+            };
+            let shown = match command {
+                CommandLine::Words(_) => shell_words::join(&words),
+                CommandLine::Line(line) => fill(line, &values),
+            };
+            subjects.push(Subject { name: shown, command: words, parameters: values });
+        }
+    }
+    name(&mut subjects, &flags.names)?;
+    Ok(subjects)
+}
+
+fn split(line: &str, shell: Option<&str>) -> Result<Vec<String>, CommandError> {
+    if let Some(shell) = shell {
+        let mut words = shell_words::split(shell)
+            .map_err(|error| CommandError::usage(format!("--shell {shell}: {error}")))?;
+        words.extend(["-c".to_owned(), line.to_owned()]);
+        return Ok(words);
+    }
+    let words = shell_words::split(line)
+        .map_err(|error| CommandError::usage(format!("`{line}`: {error}")))?;
+    if words.is_empty() {
+        return Err(CommandError::usage("a command is empty"));
+    }
+    if words.iter().any(|word| matches!(word.as_str(), "|" | "&&" | "||" | ";" | ">" | "<")) {
+        return Err(CommandError::usage(format!("`{line}` needs a shell"))
+            .hint("add --shell to run it through one (its start is then measured too)"));
+    }
+    Ok(words)
+}
+
+fn name(subjects: &mut [Subject], names: &[String]) -> Result<(), CommandError> {
+    if names.len() > subjects.len() {
+        return Err(CommandError::usage(format!(
+            "{} names for {} subject(s)",
+            names.len(),
+            subjects.len()
+        )));
+    }
+    for (subject, name) in subjects.iter_mut().zip(names) {
+        subject.name.clone_from(name);
+    }
+    // Names have to tell subjects apart in every report; the same command twice gets a number.
+    for index in 0..subjects.len() {
+        let base = subjects[index].name.clone();
+        let mut number = 2;
+        while subjects[..index].iter().any(|other| other.name == subjects[index].name) {
+            subjects[index].name = format!("{base} #{number}");
+            number += 1;
+        }
+    }
+    Ok(())
+}
+
+type Parameter = (String, Vec<String>);
+
+fn parameters(flags: &MeasureFlags) -> Result<Vec<Parameter>, CommandError> {
+    let mut parameters: Vec<Parameter> = Vec::new();
+    for pair in flags.parameter_list.chunks(2) {
+        let values = pair[1].split(',').map(str::to_owned).collect();
+        parameters.push((pair[0].clone(), values));
+    }
+    for scan in flags.parameter_scan.chunks(3) {
+        parameters.push((scan[0].clone(), range(scan, flags.parameter_step_size)?));
+    }
+    for (index, (name, _)) in parameters.iter().enumerate() {
+        if parameters[..index].iter().any(|(other, _)| other == name) {
+            return Err(CommandError::usage(format!("the parameter `{name}` is given twice")));
+        }
+    }
+    Ok(parameters)
+}
+
+fn range(scan: &[String], step: f64) -> Result<Vec<String>, CommandError> {
+    let bad = |what: &str| {
+        CommandError::usage(format!("--parameter-scan {} {} {}: {what}", scan[0], scan[1], scan[2]))
+    };
+    let number = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite());
+    let low = number(&scan[1]).ok_or_else(|| bad("the minimum is not a number"))?;
+    let high = number(&scan[2]).ok_or_else(|| bad("the maximum is not a number"))?;
+    if !(step.is_finite() && step > 0.0) {
+        return Err(bad("--parameter-step-size must be above zero"));
+    }
+    if low > high {
+        return Err(bad("the minimum is above the maximum"));
+    }
+    if (high - low) / step > MOST_SUBJECTS as f64 {
+        return Err(bad("too many steps"));
+    }
+    // Multiples of the step, not sums of it: 0.1 added ten times is not 1.
+    Ok((0..)
+        .map(|index| low + step * f64::from(index))
+        // A thousandth of a step forgives the rounding of decimal steps.
+        .take_while(|value| *value <= high + step * 1e-3)
+        .map(|value| {
+            let text = format!("{value:.6}");
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        })
+        .collect())
+}
+
+fn combinations(parameters: &[Parameter]) -> Vec<Vec<(String, String)>> {
+    let mut all = vec![Vec::new()];
+    for (name, values) in parameters {
+        all = all
+            .into_iter()
+            .flat_map(|before: Vec<(String, String)>| {
+                values.iter().map(move |value| {
+                    let mut more = before.clone();
+                    more.push((name.clone(), value.clone()));
+                    more
+                })
+            })
+            .collect();
+    }
+    all
+}
+
+/// Puts parameter values in place of their `{NAME}`.
+pub(crate) fn fill(text: &str, values: &[(String, String)]) -> String {
+    values
+        .iter()
+        .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        flags: MeasureFlags,
+        commands: Vec<String>,
+    }
+
+    fn check(line: &[&str]) -> Vec<String> {
+        let line = Line::parse_from(std::iter::once(&"test").chain(line));
+        let commands: Vec<CommandLine> = line.commands.into_iter().map(CommandLine::Line).collect();
+        match subjects(&commands, &line.flags) {
+            Ok(subjects) => {
+                subjects.iter().map(|s| format!("{}: {:?}", s.name, s.command)).collect()
+            }
+            Err(error) => vec![format!("error: {}", error.message)],
+        }
+    }
+
+    #[test]
+    fn a_line_is_split_into_words_without_a_shell() {
+        assert_eq!(check(&["./a 'x y' $HOME"]), [r#"./a 'x y' $HOME: ["./a", "x y", "$HOME"]"#]);
+        assert_eq!(check(&["--shell", "--", "a | b"]), [r#"a | b: ["sh", "-c", "a | b"]"#]);
+        assert_eq!(check(&["a | b"]), ["error: `a | b` needs a shell"]);
+    }
+
+    #[test]
+    fn every_combination_of_parameters_is_a_subject() {
+        assert_eq!(
+            check(&["-L", "n", "1,2", "-P", "t", "0.1", "0.3", "-D", "0.1", "--", "x {n} {t}"])
+                .len(),
+            6
+        );
+        assert_eq!(
+            check(&["-P", "n", "1", "3", "--", "x {n}"]),
+            [r#"x 1: ["x", "1"]"#, r#"x 2: ["x", "2"]"#, r#"x 3: ["x", "3"]"#]
+        );
+    }
+
+    #[test]
+    fn names_are_unique() {
+        assert_eq!(check(&["a", "a"]), [r#"a: ["a"]"#, r#"a #2: ["a"]"#]);
+        assert_eq!(
+            check(&["-n", "old", "-n", "new", "--", "a", "b"]),
+            [r#"old: ["a"]"#, r#"new: ["b"]"#]
+        );
+        assert_eq!(check(&["-n", "x", "-n", "y", "--", "a"]), ["error: 2 names for 1 subject(s)"]);
+    }
+
+    #[test]
+    fn nonsense_parameters_are_refused() {
+        assert_eq!(
+            check(&["-P", "n", "3", "1", "--", "x"]),
+            ["error: --parameter-scan n 3 1: the minimum is above the maximum"]
+        );
+        assert!(check(&["-P", "n", "0", "1e9", "--", "x"])[0].contains("too many steps"));
+        assert!(check(&["-L", "n", "1", "-L", "n", "2", "--", "x"])[0].contains("given twice"));
+    }
+}

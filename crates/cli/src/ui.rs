@@ -1,0 +1,98 @@
+//! The only place that writes to the terminal. Data goes to stdout, talk to stderr.
+
+use std::fmt::Display;
+use std::io::{IsTerminal, Write};
+
+use becalm_report::Style;
+
+use crate::error::CommandError;
+
+/// How becalm speaks to people.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ui {
+    /// Whether stderr is a terminal, so that a progress line makes sense.
+    pub(crate) progress: bool,
+    quiet: bool,
+    style: Style,
+}
+
+/// Width used where there is no terminal to ask.
+const DEFAULT_WIDTH: usize = 80;
+
+/// Wider lines than this are hard to read.
+const LARGEST_WIDTH: usize = 120;
+
+impl Ui {
+    /// Looks at the terminal and the environment once.
+    pub(crate) fn new(quiet: bool) -> Self {
+        let colour =
+            anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
+        let width = std::env::var("COLUMNS")
+            .ok()
+            .and_then(|columns| columns.parse().ok())
+            .or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)))
+            .unwrap_or(DEFAULT_WIDTH)
+            .min(LARGEST_WIDTH);
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+            .into_iter()
+            .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+            .unwrap_or_default();
+        // Without any locale (a container, a CI job) the output is still UTF-8 nearly everywhere.
+        let unicode = locale.is_empty() || locale.to_lowercase().replace('-', "").contains("utf8");
+        Self {
+            progress: std::io::stderr().is_terminal() && !quiet,
+            quiet,
+            style: Style { width, colour, unicode },
+        }
+    }
+
+    /// Returns the style of texts on stdout.
+    pub(crate) fn style(&self) -> &Style {
+        &self.style
+    }
+
+    /// Writes data to stdout. A closed pipe is no error: the reader has had enough.
+    #[expect(clippy::unused_self, reason = "everything that prints goes through a Ui")]
+    pub(crate) fn print(&self, text: &str) -> Result<(), CommandError> {
+        let mut out = anstream::stdout().lock();
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                Err(CommandError::measure(format!("cannot write to standard output: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes a sentence to stderr, unless `--quiet`.
+    pub(crate) fn say(&self, text: impl Display) {
+        if !self.quiet {
+            // Nothing sensible can be done when stderr is gone.
+            let _ = writeln!(anstream::stderr().lock(), "{text}");
+        }
+    }
+
+    /// Writes a warning to stderr, even with `--quiet`.
+    #[expect(clippy::unused_self, reason = "everything that prints goes through a Ui")]
+    pub(crate) fn warn(&self, text: impl Display) {
+        let _ = writeln!(anstream::stderr().lock(), "warning: {text}");
+    }
+
+    /// Writes an error and its hints to stderr.
+    #[expect(clippy::unused_self, reason = "everything that prints goes through a Ui")]
+    pub(crate) fn error(&self, error: &CommandError) {
+        let mut out = anstream::stderr().lock();
+        let _ = writeln!(out, "error: {}", error.message);
+        for hint in &error.hints {
+            let _ = writeln!(out, "hint: {hint}");
+        }
+    }
+
+    /// Replaces the progress line; an empty one removes it.
+    pub(crate) fn progress_line(&self, line: &str) {
+        if self.progress {
+            let mut out = anstream::stderr().lock();
+            let _ = write!(out, "\r\x1b[2K{line}");
+            let _ = out.flush();
+        }
+    }
+}

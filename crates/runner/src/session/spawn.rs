@@ -1,0 +1,480 @@
+//! The executor that starts real processes.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use becalm_machine::{Choice, SysRoot};
+use becalm_model::{Conditions, CpuSet, Evidence, Metric};
+
+use super::executor::{Executor, Learnt, Measured, Request};
+use super::plan::{Conditioning, FIFO_REST, LONGEST_FIFO_RUN, Rest};
+use crate::extract::{ExtractError, Extractor};
+use crate::evidence::own_evidence;
+use crate::page_cache::drop_page_cache;
+use crate::{
+    CPU_MIGRATIONS, CounterPlan, Environment, EvidenceCollector, Finished, Interrupt, Launch, LaunchError,
+    Placement, Program, Scheduler, Stderr, Stdin, Stdout, User, launch, monotonic_raw, pin_self,
+};
+
+/// Priority taken when nobody asked for one: the lowest real-time priority is above every normal
+/// task, and below the kernel's own real-time threads, which must not wait for a benchmark.
+const FIFO_PRIORITY: u8 = 1;
+
+/// Why a run could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The process could not be started or measured.
+    #[error("`{subject}`: {source}")]
+    Launch {
+        /// Name of the subject.
+        subject: String,
+        /// What went wrong.
+        source: LaunchError,
+    },
+    /// A metric is not in the subject's output.
+    #[error("`{subject}`: {source}")]
+    Metric {
+        /// Name of the subject.
+        subject: String,
+        /// What went wrong.
+        source: ExtractError,
+    },
+    /// The subject printed something else than it should.
+    #[error("`{subject}` printed something else than expected: {difference}")]
+    Output {
+        /// Name of the subject.
+        subject: String,
+        /// Where it differs.
+        difference: String,
+    },
+    /// A hook failed.
+    #[error("the {hook} command `{command}` failed: {how}")]
+    Hook {
+        /// Which hook.
+        hook: &'static str,
+        /// Its text.
+        command: String,
+        /// What happened.
+        how: String,
+    },
+    /// The page cache cannot be dropped.
+    #[error("cannot drop the page cache: {0}")]
+    DropCache(std::io::Error),
+}
+
+/// What happens to the page cache before each run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cache {
+    /// Nothing.
+    AsIs,
+    /// An unmeasured run of the same subject fills it.
+    Warm,
+    /// It is emptied, which needs root.
+    Drop,
+}
+
+/// What a run must print.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expectation {
+    /// Anything.
+    Anything,
+    /// What the first run printed.
+    Same,
+    /// Just this.
+    Text(Vec<u8>),
+}
+
+/// Shell commands around the runs of one subject, with parameters filled in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hooks {
+    /// Once, before the first run.
+    pub setup: Option<String>,
+    /// Before each run.
+    pub prepare: Option<String>,
+    /// After each run.
+    pub conclude: Option<String>,
+    /// Once, after the last run, whatever happened.
+    pub cleanup: Option<String>,
+}
+
+/// A subject ready to be started.
+#[derive(Debug)]
+pub struct SpawnSubject {
+    /// Its name, for errors.
+    pub name: String,
+    /// What to execute.
+    pub program: Program,
+    /// Commands around its runs.
+    pub hooks: Hooks,
+}
+
+/// Everything that the runs of a session have in common.
+#[derive(Debug)]
+pub struct SpawnPlan {
+    /// The subjects, in the order of the record.
+    pub subjects: Vec<SpawnSubject>,
+    /// The variables they see.
+    pub environment: Environment,
+    /// What they read.
+    pub stdin: Stdin,
+    /// Where their output goes when nothing reads it.
+    pub stdout: Stdout,
+    /// Where their messages go.
+    pub stderr: Stderr,
+    /// How long a run may take.
+    pub timeout: Option<Duration>,
+    /// Page cache treatment.
+    pub cache: Cache,
+    /// Rest after each run.
+    pub rest: Rest,
+    /// Metrics read from the output.
+    pub extractors: Vec<Extractor>,
+    /// What they must print.
+    pub expectation: Expectation,
+    /// Counters to open for each run.
+    pub counters: CounterPlan,
+    /// Where and as whom they run before anything is learnt.
+    pub placement: Placement,
+    /// Whether placement follows from the warm-up.
+    pub conditioning: Conditioning,
+    /// CPUs for one thread and for many.
+    pub choices: Choices,
+}
+
+/// The machine's answer to "which CPUs?" for one thread and for many.
+#[derive(Debug, Clone)]
+pub struct Choices {
+    /// For a subject of one thread.
+    pub one: Choice,
+    /// For a subject of many.
+    pub all: Choice,
+}
+
+/// The executor that starts real processes.
+#[derive(Debug)]
+pub struct Spawn<'a> {
+    plan: SpawnPlan,
+    root: &'a SysRoot,
+    interrupt: &'a Interrupt,
+    started: Duration,
+    evidence: EvidenceCollector,
+    /// Evidence that is complete and was not asked for yet.
+    complete: Vec<Evidence>,
+    affinity_reason: String,
+    limits: Vec<String>,
+    /// Whether the present scheduling class was becalm's own idea and may be taken back.
+    scheduler_is_a_try: bool,
+}
+
+impl<'a> Spawn<'a> {
+    /// Prepares a session that has already used `elapsed` (0 unless it is resumed).
+    pub fn new(
+        plan: SpawnPlan,
+        root: &'a SysRoot,
+        interrupt: &'a Interrupt,
+        elapsed: Duration,
+    ) -> Self {
+        let mut spawn = Self {
+            evidence: EvidenceCollector::open(root, &CpuSet::new()),
+            complete: Vec::new(),
+            affinity_reason: "chosen by the user".to_owned(),
+            limits: Vec::new(),
+            scheduler_is_a_try: false,
+            started: monotonic_raw().saturating_sub(elapsed),
+            plan,
+            root,
+            interrupt,
+        };
+        if matches!(spawn.plan.conditioning, Conditioning::Learn { affinity: true, .. }) {
+            let wide = spawn.plan.choices.all.clone();
+            spawn.place(&wide);
+        } else {
+            spawn.watch_cpus();
+        }
+        spawn
+    }
+
+    /// Runs the setup hooks of every subject.
+    pub fn set_up(&mut self) -> Result<(), RunError> {
+        for index in 0..self.plan.subjects.len() {
+            let command = self.plan.subjects[index].hooks.setup.clone();
+            self.hook("setup", command.as_deref())?;
+        }
+        Ok(())
+    }
+
+    /// Runs the cleanup hooks of every subject, all of them even if one fails; the first failure
+    /// is returned.
+    pub fn clean_up(&mut self) -> Result<(), RunError> {
+        let mut result = Ok(());
+        for index in 0..self.plan.subjects.len() {
+            let command = self.plan.subjects[index].hooks.cleanup.clone();
+            result = result.and(self.hook("cleanup", command.as_deref()));
+        }
+        result
+    }
+
+    /// Returns the metrics that each run gives.
+    pub fn metrics(&self) -> Vec<Metric> {
+        let mut metrics = Metric::always();
+        metrics.extend(self.plan.counters.metrics().iter().cloned());
+        metrics.extend(self.plan.extractors.iter().map(|extractor| extractor.metric().clone()));
+        metrics
+    }
+
+    /// Returns how the subjects are started now.
+    pub fn conditions(&self) -> Conditions {
+        let placement = &self.plan.placement;
+        let mut limits = self.limits.clone();
+        limits.extend(self.evidence.limits());
+        Conditions {
+            affinity: placement.affinity.as_ref().map(ToString::to_string),
+            affinity_reason: self.affinity_reason.clone(),
+            scheduler: placement.scheduler.to_string(),
+            nice: placement.nice.unwrap_or(0),
+            aslr: if placement.aslr_off { "off" } else { "on" }.to_owned(),
+            layout: String::new(),
+            cache: match self.plan.cache {
+                Cache::AsIs => "as-is",
+                Cache::Warm => "warm",
+                Cache::Drop => "drop",
+            }
+            .to_owned(),
+            rest: format!("{:.3}%", self.rest_share() * 100.0),
+            environment: self
+                .plan
+                .environment
+                .names()
+                .map(|name| name.to_string_lossy().into_owned())
+                .collect(),
+            limits,
+        }
+    }
+
+    fn place(&mut self, choice: &Choice) {
+        self.plan.placement.affinity = Some(choice.subject.clone());
+        self.affinity_reason.clone_from(&choice.reason);
+        for limit in &choice.limits {
+            self.limit(limit.clone());
+        }
+        // becalm itself stays off the subject's CPU; where that is refused it only costs quiet.
+        if let Err(error) = pin_self(&choice.housekeeping) {
+            self.limit(format!("becalm could not be kept off the subject's CPUs: {error}"));
+        }
+        self.watch_cpus();
+    }
+
+    fn watch_cpus(&mut self) {
+        let cpus = match &self.plan.placement.affinity {
+            Some(cpus) => cpus.clone(),
+            None => crate::own_affinity().unwrap_or_default(),
+        };
+        self.evidence = EvidenceCollector::open(self.root, &cpus);
+    }
+
+    fn limit(&mut self, sentence: String) {
+        if !self.limits.contains(&sentence) {
+            self.limits.push(sentence);
+        }
+    }
+
+    fn rest_share(&self) -> f64 {
+        match (self.plan.rest, self.plan.placement.scheduler) {
+            (Rest::Share(share), _) => share,
+            (Rest::Auto, Scheduler::Fifo(_)) => FIFO_REST,
+            (Rest::Auto, Scheduler::Other) => 0.0,
+        }
+    }
+
+    fn launch(&mut self, request: Request) -> Result<Finished, LaunchError> {
+        loop {
+            let captures = !self.plan.extractors.is_empty()
+                || self.plan.expectation != Expectation::Anything;
+            let result = launch(
+                &Launch {
+                    program: &self.plan.subjects[request.subject].program,
+                    environment: &self.plan.environment,
+                    padding: request.padding,
+                    placement: &self.plan.placement,
+                    stdin: &self.plan.stdin,
+                    stdout: if captures { &Stdout::Capture } else { &self.plan.stdout },
+                    stderr: self.plan.stderr,
+                    cwd: None,
+                    timeout: self.plan.timeout,
+                },
+                &self.plan.counters,
+                self.interrupt,
+            );
+            match result {
+                // The real-time class was becalm's own idea: where it is refused, go without.
+                Err(error) if self.scheduler_is_a_try && error.is_scheduler_refused() => {
+                    self.scheduler_is_a_try = false;
+                    self.plan.placement.scheduler = Scheduler::Other;
+                    self.limit(format!("SCHED_FIFO is not allowed here: {error}"));
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn hook(&mut self, hook: &'static str, command: Option<&str>) -> Result<(), RunError> {
+        let Some(text) = command else { return Ok(()) };
+        // What the hook does to the machine is no evidence against the runs before it.
+        self.complete.extend(self.evidence.flush());
+        let mut shell = Command::new("sh");
+        shell.args(["-c", text]).stdin(Stdio::null()).stdout(Stdio::null());
+        if let Some(User { uid, gid, .. }) = &self.plan.placement.user {
+            shell.uid(*uid).gid(*gid);
+        }
+        let failed =
+            |how: String| RunError::Hook { hook, command: text.to_owned(), how };
+        match shell.status() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(failed(status.to_string())),
+            Err(error) => Err(failed(error.to_string())),
+        }
+    }
+
+    fn check_output(&mut self, subject: usize, output: &[u8]) -> Result<(), RunError> {
+        match &self.plan.expectation {
+            Expectation::Anything => Ok(()),
+            Expectation::Same => {
+                self.plan.expectation = Expectation::Text(output.to_vec());
+                Ok(())
+            }
+            Expectation::Text(expected) if expected == output => Ok(()),
+            Expectation::Text(expected) => Err(RunError::Output {
+                subject: self.plan.subjects[subject].name.clone(),
+                difference: difference(expected, output),
+            }),
+        }
+    }
+}
+
+impl Executor for Spawn<'_> {
+    type Error = RunError;
+
+    fn run(&mut self, request: Request) -> Result<Measured, RunError> {
+        let subject = request.subject;
+        let prepare = self.plan.subjects[subject].hooks.prepare.clone();
+        self.hook("prepare", prepare.as_deref())?;
+        let launch_error = |spawn: &Self, source| RunError::Launch {
+            subject: spawn.plan.subjects[subject].name.clone(),
+            source,
+        };
+        match self.plan.cache {
+            Cache::AsIs => {}
+            Cache::Warm => {
+                self.launch(request).map_err(|source| launch_error(self, source))?;
+            }
+            Cache::Drop => drop_page_cache(self.root).map_err(RunError::DropCache)?,
+        }
+        self.evidence.before_run();
+        let finished = self.launch(request).map_err(|source| launch_error(self, source))?;
+        let migrations =
+            self.plan.counters.index(CPU_MIGRATIONS).and_then(|index| finished.counters[index]);
+        let evidence = own_evidence(&finished, migrations);
+        let complete = self.evidence.after_run(&finished, migrations);
+        self.complete.extend(complete);
+        let mut values = vec![
+            Some(finished.wall),
+            Some(finished.cpu_time()),
+            Some(finished.user_time),
+            Some(finished.system_time),
+            Some(finished.max_rss as f64),
+        ];
+        values.extend(&finished.counters);
+        if let Some(output) = &finished.output
+            && finished.outcome.is_success()
+        {
+            self.check_output(subject, output)?;
+            for extractor in &self.plan.extractors {
+                let value = extractor.extract(output).map_err(|source| RunError::Metric {
+                    subject: self.plan.subjects[subject].name.clone(),
+                    source,
+                })?;
+                values.push(Some(value));
+            }
+        } else {
+            values.extend(self.plan.extractors.iter().map(|_| None));
+        }
+        let measured = Measured {
+            started: finished.released.saturating_sub(self.started).as_secs_f64(),
+            outcome: finished.outcome,
+            values,
+            evidence,
+        };
+        let conclude = self.plan.subjects[subject].hooks.conclude.clone();
+        self.hook("conclude", conclude.as_deref())?;
+        let rest = finished.wall * self.rest_share();
+        if rest > 0.0 {
+            self.interrupt.sleep(Duration::from_secs_f64(rest));
+        }
+        Ok(measured)
+    }
+
+    fn evidence(&mut self, close: bool) -> Vec<Evidence> {
+        if close {
+            self.complete.extend(self.evidence.flush());
+        }
+        std::mem::take(&mut self.complete)
+    }
+
+    fn elapsed(&self) -> Duration {
+        monotonic_raw().saturating_sub(self.started)
+    }
+
+    fn settle(&mut self, learnt: Learnt) {
+        let Conditioning::Learn { affinity, scheduler } = self.plan.conditioning else { return };
+        if affinity && learnt.single_threaded {
+            let one = self.plan.choices.one.clone();
+            self.place(&one);
+        }
+        let one = &self.plan.choices.one;
+        // A real-time subject must leave somebody a CPU to end it from.
+        let has_own_cpu = one.subject.intersection(&one.housekeeping).is_empty()
+            && self.plan.placement.affinity.as_ref() == Some(&one.subject);
+        if scheduler
+            && has_own_cpu
+            && learnt.single_threaded
+            && learnt.cpu_bound
+            && learnt.longest_run <= LONGEST_FIFO_RUN
+        {
+            self.plan.placement.scheduler = Scheduler::Fifo(FIFO_PRIORITY);
+            self.scheduler_is_a_try = true;
+        }
+    }
+
+    fn interrupted(&self) -> Option<String> {
+        self.interrupt.signal().map(|signal| format!("stopped by signal {signal}"))
+    }
+}
+
+/// Says where two outputs first differ.
+fn difference(expected: &[u8], found: &[u8]) -> String {
+    let same = expected.iter().zip(found).take_while(|(a, b)| a == b).count();
+    let line = expected[..same].iter().filter(|&&byte| byte == b'\n').count();
+    let nth = |text: &[u8]| -> String {
+        let line = text.split(|&byte| byte == b'\n').nth(line).unwrap_or_default();
+        String::from_utf8_lossy(line).chars().take(80).collect()
+    };
+    format!("line {} is `{}`, expected `{}`", line + 1, nth(found), nth(expected))
+}
+
+/// Variables as `--env NAME=VALUE` gives them.
+pub fn parse_variable(text: &str) -> Option<(OsString, OsString)> {
+    let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty())?;
+    Some((name.into(), value.into()))
+}
+
+/// Where a subject's output goes, as `--output` gives it.
+pub fn parse_output(text: &str) -> (Stdout, Stderr) {
+    match text {
+        "null" => (Stdout::Null, Stderr::Null),
+        "inherit" => (Stdout::Inherit, Stderr::Inherit),
+        file => (Stdout::File(PathBuf::from(file)), Stderr::Null),
+    }
+}
