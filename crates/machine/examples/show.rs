@@ -54,7 +54,10 @@ fn main() -> Result<(), TopologyError> {
     }
     println!("{:?}", Privilege::read(&root, None, None));
     let start = Instant::now();
-    let mut reader = ActivityReader::open(&root, &topology.allowed);
+    let mut reader = ActivityReader::open(
+        &root,
+        &choose(&topology, &ChoiceFacts::read(&root), Width::One).subject,
+    );
     println!(
         "totals, opened in {:?}; a reading costs {:?} at best",
         start.elapsed(),

@@ -16,10 +16,10 @@ use crate::sys;
 use crate::sysroot::SysRoot;
 use held::Held;
 
-/// A single optional file may cost this much per reading; dearer ones are left out. The dearest is
-/// `/proc/interrupts`: 30 to 50 us on a virtual machine with 2 CPUs, milliseconds on large servers.
-/// The limit keeps away from both, so that the same machine decides the same way every time.
-const BUDGET: Duration = Duration::from_micros(80);
+/// A single optional file may cost this much per reading; dearer ones are left out. It keeps away
+/// from what `/proc/interrupts` costs, 30 to 50 us on a virtual machine with 2 CPUs and milliseconds
+/// on large servers, so that the same machine decides the same way every time.
+const BUDGET: Duration = Duration::from_micros(20);
 
 /// Before Linux 5.18 `scaling_cur_freq` interrupts the CPU and sleeps for 10 ms when its last
 /// sample is old (`arch_freq_get_on_cpu`), so a first reading this long says: leave it alone.
@@ -60,6 +60,8 @@ pub struct Activity {
 #[derive(Debug)]
 pub struct ActivityReader {
     cpus: CpuSet,
+    /// Whether `cpus` are all online CPUs, for which `/proc/stat` counts interrupts at no cost.
+    is_all: bool,
     seconds_per_tick: f64,
     buffer: Vec<u8>,
     limits: Vec<String>,
@@ -77,7 +79,14 @@ pub struct ActivityReader {
 impl ActivityReader {
     /// Opens what can be opened and remembers why the rest cannot. Takes a few milliseconds.
     pub fn open(root: &SysRoot, cpus: &CpuSet) -> Self {
-        let mut opening = Opening { root, limits: Vec::new(), buffer: vec![0; 16 * 1024] };
+        Self::open_within(root, cpus, BUDGET)
+    }
+
+    /// Opens as [`ActivityReader::open`] does, and leaves out optional files (interrupts of some
+    /// CPUs, the frequency) that cost more than `budget` each per reading.
+    pub fn open_within(root: &SysRoot, cpus: &CpuSet, budget: Duration) -> Self {
+        let buffer = vec![0; 16 * 1024];
+        let mut opening = Opening { root, limits: Vec::new(), buffer, budget, is_all: false };
         let (stat, cpus) = opening.stat(cpus);
         let pressure_cpu = opening.pressure("cpu");
         let pressure_memory = opening.pressure("memory");
@@ -87,6 +96,7 @@ impl ActivityReader {
         let interrupts = opening.interrupts(&cpus);
         let frequency = opening.frequency(&cpus);
         let mut reader = Self {
+            is_all: opening.is_all,
             cpus,
             seconds_per_tick: sys::ticks_per_second().recip(),
             buffer: opening.buffer,
@@ -103,16 +113,6 @@ impl ActivityReader {
         };
         reader.measure();
         reader
-    }
-
-    /// Leaves interrupts out, which cost more to read than all the rest together.
-    #[must_use]
-    pub fn without_interrupts(mut self) -> Self {
-        if self.interrupts.take().is_some() {
-            self.limits.push("interrupts are not counted, to keep readings cheap".into());
-            self.measure();
-        }
-        self
     }
 
     /// Returns what one reading costs at best, measured when the reader was opened. After a rest it
@@ -140,8 +140,14 @@ impl ActivityReader {
         let at = sys::monotonic_now();
         let buffer = &mut self.buffer;
         let cpus = &self.cpus;
-        let ticks =
-            self.stat.as_ref().and_then(|file| file.parse(buffer, |text| parse::stat(text, cpus)));
+        let is_all = self.is_all;
+        let stat = self.stat.as_ref().and_then(|file| {
+            file.parse(buffer, |text| {
+                let all = if is_all { parse::stat_interrupts(text) } else { None };
+                Some((parse::stat(text, cpus), all))
+            })
+        });
+        let (ticks, all_interrupts) = stat.unwrap_or_default();
         let mut stalled = |file: &Option<Held>| {
             file.as_ref()?.parse(buffer, parse::pressure).map(|micros| micros as f64 * 1e-6)
         };
@@ -162,7 +168,7 @@ impl ActivityReader {
             pressure_io,
             quota_throttled: sum(&self.quota, |file| file.parse(buffer, parse::throttled)),
             thermal_throttles: sum(&self.thermal, |file| file.parse(buffer, parse::number)),
-            interrupts,
+            interrupts: if is_all { all_interrupts } else { interrupts },
             frequency: frequency.map(|kilohertz| kilohertz as f64 * 1e3),
         }
     }
@@ -177,6 +183,8 @@ fn sum<T: std::iter::Sum>(files: &[Held], read: impl FnMut(&Held) -> Option<T>) 
 /// What is gathered while a reader is opened.
 struct Opening<'a> {
     root: &'a SysRoot,
+    budget: Duration,
+    is_all: bool,
     limits: Vec<String>,
     buffer: Vec<u8>,
 }
@@ -196,6 +204,8 @@ impl Opening<'_> {
         let online = online.unwrap_or_default();
         let offline = cpus.difference(&online);
         let cpus = cpus.intersection(&online);
+        let all = file.parse(&mut self.buffer, parse::stat_interrupts);
+        self.is_all = cpus == online && all.is_some();
         if cpus.is_empty() {
             self.limits.push(format!("{what}: /proc/stat has no line for CPU {offline}"));
             return (None, offline);
@@ -274,6 +284,9 @@ impl Opening<'_> {
 
     /// Opens `/proc/interrupts`, unless the machine has so many CPUs and sources that it is dear.
     fn interrupts(&mut self, cpus: &CpuSet) -> Option<Held> {
+        if self.is_all {
+            return None;
+        }
         let what = "interrupts are not counted";
         let file = self.keep(what, Held::open(self.root, "/proc/interrupts"))?;
         if file.parse(&mut self.buffer, |text| parse::interrupts(text, cpus)).is_none() {
@@ -307,7 +320,7 @@ impl Opening<'_> {
 
     fn keep_if_cheap(&mut self, what: &str, file: Held) -> Option<Held> {
         let cost = file.cost(&mut self.buffer);
-        if cost.usual <= BUDGET && cost.first < SLEEPS {
+        if cost.usual <= self.budget && cost.first < SLEEPS {
             return Some(file);
         }
         let micros = cost.usual.max(if cost.first < SLEEPS { cost.usual } else { cost.first });

@@ -39,6 +39,12 @@ pub(crate) fn stat(text: &str, cpus: &CpuSet) -> Option<Ticks> {
     (found > 0 && found == cpus.len()).then_some(sum)
 }
 
+/// Returns how many interrupts all CPUs together have had: the first number of the `intr` line.
+pub(crate) fn stat_interrupts(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("intr "))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
+}
+
 /// Returns the CPUs that have a line of their own in `/proc/stat`: those online.
 pub(crate) fn stat_cpus(text: &str) -> CpuSet {
     stat_cpu_lines(text).map(|(cpu, _)| cpu).collect()
@@ -145,6 +151,7 @@ mod tests {
         assert_eq!(stat(STAT, &set("0")), Some(Ticks { busy: 15, steal: 6 }));
         assert_eq!(stat(STAT, &set("0,2")), Some(Ticks { busy: 165, steal: 66 }));
         assert_eq!(stat_cpus(STAT), set("0,2"));
+        assert_eq!(stat_interrupts(STAT), Some(299_513));
     }
 
     #[test]
@@ -186,6 +193,7 @@ mod tests {
         #[test]
         fn no_text_makes_a_parser_panic(text in "(?s).{0,200}", kernel in "[a-z0-9:= \n\tCPUcpu]{0,200}") {
             for text in [&text, &kernel] {
+                let _ = stat_interrupts(text);
                 let _ = (stat(text, &set("0-3")), stat_cpus(text), pressure(text), throttled(text));
                 let _ = (interrupts(text, &set("0-3")), number(text));
                 let _ = device_interrupts(text);
