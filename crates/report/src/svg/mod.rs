@@ -168,6 +168,12 @@ pub(crate) fn subject_class(index: usize) -> String {
     format!("s{}", index % 6)
 }
 
+/// Returns the class that keeps many marks apart: without an outline and half transparent.
+pub(crate) fn density_class(n_marks: usize) -> &'static str {
+    const CROWDED: usize = 400;
+    if n_marks > CROWDED { " dense" } else { "" }
+}
+
 /// Writes a coordinate with a fixed number of decimals, so that equal plots are equal texts.
 fn fixed(value: f64) -> String {
     let text = format!("{value:.1}");

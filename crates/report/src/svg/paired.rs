@@ -4,7 +4,7 @@
 use becalm_model::{Comparison, Record};
 
 use super::frame::Frame;
-use super::{Anchor, Shape, Svg, subject_class};
+use super::{Anchor, Shape, Svg, density_class, subject_class};
 use crate::axis::Axis;
 use crate::labels::Labels;
 use crate::paired::PairedRound;
@@ -52,15 +52,11 @@ pub(crate) fn paired(
     }
     let scale = Scale::of(&becalm_model::Unit::Named("%".to_owned()), [axis.low, axis.high], true);
     frame.left_axis(&mut svg, &axis, &scale, true);
-    svg.line("zero", (frame.left, frame.y(&axis, 0.0)), (frame.right, frame.y(&axis, 0.0)));
-    if let Some([_, estimate, _]) = interval {
-        let y = frame.y(&axis, estimate);
-        svg.line("estimate", (frame.left, y), (frame.right, y));
-    }
     let first = f64::from(rounds.first()?.round) + 1.0;
     let last = f64::from(rounds.last()?.round) + 1.0;
     let across = Axis::between(first - 0.5, last + 0.5);
     frame.counting_axis(&mut svg, &across, "round");
+    let dense = density_class(rounds.len());
     for (round, &change) in rounds.iter().zip(&changes) {
         let number = round.round + 1;
         let at = (frame.x(&across, f64::from(number)), frame.y(&axis, change));
@@ -71,14 +67,20 @@ pub(crate) fn paired(
             (true, _) => (Shape::Cross, "cross".to_owned()),
             (false, true) => (Shape::Triangle, "beyond".to_owned()),
             (false, false) => {
-                (Shape::Circle, format!("dot {}", subject_class(comparison.candidate)))
+                (Shape::Circle, format!("dot {}{dense}", subject_class(comparison.candidate)))
             }
         };
         svg.mark(shape, &class, at, &tip);
     }
+    // After the points, which could hide them.
+    svg.line("zero", (frame.left, frame.y(&axis, 0.0)), (frame.right, frame.y(&axis, 0.0)));
+    if let Some([_, estimate, _]) = interval {
+        let y = frame.y(&axis, estimate);
+        svg.line("estimate", (frame.left, y), (frame.right, y));
+    }
     let n_beyond = changes.iter().filter(|&&change| axis.position(change).is_none()).count();
     if n_beyond > 0 {
-        let at = (frame.right - 4.0, frame.top + 12.0);
+        let at = (frame.right - 4.0, frame.top - 3.0);
         svg.text("note", Anchor::End, at, &format!("{n_beyond}{NBSP}beyond the axis, at its edge"));
     }
     Some(svg.finish())

@@ -3,7 +3,7 @@
 use becalm_model::Record;
 
 use super::frame::Frame;
-use super::{Anchor, Shape, Svg, subject_class};
+use super::{Anchor, Shape, Svg, density_class, subject_class};
 use crate::axis::Axis;
 use crate::disturbed::{self, DisturbedRun};
 use crate::labels::Labels;
@@ -54,6 +54,7 @@ pub(crate) fn sequence(
     }
 
     let marked = disturbed::positions(disturbed);
+    let dense = density_class(record.runs.len());
     let mut n_beyond = 0;
     for (index, run) in record.runs.iter().enumerate() {
         let Some(value) = run.value(metric).filter(|value| value.is_finite()) else { continue };
@@ -75,14 +76,14 @@ pub(crate) fn sequence(
         );
         let shape = Shape::of_subject(run.subject);
         let faint = if run.warmup { " faint" } else { "" };
-        svg.mark(shape, &format!("dot {}{faint}", subject_class(run.subject)), at, &tip);
+        svg.mark(shape, &format!("dot {}{dense}{faint}", subject_class(run.subject)), at, &tip);
         if marked.contains(&index) {
             svg.mark(Shape::Cross, "cross", at, &tip);
         }
     }
     if n_beyond > 0 {
         let text = format!("{} beyond the axis, at its edge", count(n_beyond, "run"));
-        svg.text("note", Anchor::End, (frame.right - 4.0, frame.top + 12.0), &text);
+        svg.text("note", Anchor::End, (frame.right - 4.0, frame.top - 3.0), &text);
     }
     Some(svg.finish())
 }
