@@ -1,15 +1,21 @@
 //! Which performance counters this machine has and allows, and what they are called.
 //!
+//! Of the kernel's own counters only the migrations are opened: CPU time, context switches and page
+//! faults come with `wait4` at no cost, whereas opening and closing a counter takes some 25 us of
+//! every run, and counting in the kernel needs rights that many users do not have.
+//!
 //! What can be had is found out once, by opening every counter on becalm itself. A run then opens
 //! only those, and one that fails all the same is a missing value of that run.
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use becalm_machine::SysRoot;
 use becalm_model::{Metric, Unit};
 
 use crate::sys::perf::{self, PerfAttr, TYPE_HARDWARE, TYPE_SOFTWARE};
+use crate::sys::wait::Usage;
 use crate::sys::{clone, perf::Reading};
 
 /// Which counters are wanted.
@@ -25,15 +31,20 @@ pub enum Counters {
 }
 
 /// The counters that every run of a session opens.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct CounterPlan {
     metrics: Vec<Metric>,
+    /// What to open on the subject.
     attrs: Vec<PerfAttr>,
     /// For every attribute, the index of the metric that it is a part of.
     parts_of: Vec<usize>,
+    /// The same events, open and idle on becalm itself. The first counter of a kind that is opened
+    /// on a machine, and the last that is closed, make the kernel patch its own code on every CPU;
+    /// with these nothing is patched during a run.
+    idle: Arc<Vec<OwnedFd>>,
 }
 
-/// Name of the metric with the CPU time that the kernel's task clock counted, in seconds.
+/// Name of the metric with the CPU time, in seconds, as the kernel's task clock counts it.
 pub const TASK_CLOCK: &str = "task_clock";
 /// Name of the metric with the number of moves from one CPU to another.
 pub const CPU_MIGRATIONS: &str = "cpu_migrations";
@@ -51,13 +62,19 @@ const fn event(name: &'static str, kind: u32, config: u64, in_user_mode: bool) -
     Event { name, kind, config, in_user_mode }
 }
 
-/// Numbers from `enum perf_sw_ids` in `include/uapi/linux/perf_event.h`.
-const SOFTWARE: [Event; 4] = [
-    event(TASK_CLOCK, TYPE_SOFTWARE, 1, true),
-    event("context_switches", TYPE_SOFTWARE, 3, false),
-    event(CPU_MIGRATIONS, TYPE_SOFTWARE, 4, false),
-    event("page_faults", TYPE_SOFTWARE, 2, true),
+/// What `wait4` tells: name, unit, and where to find it.
+type Told = (&'static str, Unit, fn(&Usage) -> f64);
+
+const TOLD: [Told; 3] = [
+    (TASK_CLOCK, Unit::Second, |usage| usage.user + usage.system),
+    ("context_switches", Unit::Count, |usage| {
+        (usage.voluntary_switches + usage.involuntary_switches) as f64
+    }),
+    ("page_faults", Unit::Count, |usage| (usage.minor_faults + usage.major_faults) as f64),
 ];
+
+/// Numbers from `enum perf_sw_ids` in `include/uapi/linux/perf_event.h`.
+const SOFTWARE: [Event; 1] = [event(CPU_MIGRATIONS, TYPE_SOFTWARE, 4, false)];
 
 /// Numbers from `enum perf_hw_id` in the same file.
 const HARDWARE: [Event; 6] = [
@@ -79,6 +96,12 @@ impl CounterPlan {
         Self::default()
     }
 
+    /// Returns the plan that opens nothing and passes on what `wait4` tells.
+    fn told() -> Self {
+        let metrics = TOLD.map(|(name, unit, _)| Metric::lower(name, unit));
+        Self { metrics: metrics.into(), ..Self::default() }
+    }
+
     /// Finds out what this machine has and allows; the sentences say what it does not.
     pub fn probe(root: &SysRoot, wanted: Counters) -> (Self, Vec<String>) {
         if wanted == Counters::None {
@@ -88,12 +111,15 @@ impl CounterPlan {
             let limit = format!(
                 "No counters: a child cannot take file descriptors of its own here ({error})."
             );
-            return (Self::none(), vec![limit]);
+            return (Self::told(), vec![limit]);
         }
         let hybrid = HYBRID.iter().filter_map(|path| root.read(path).value()?.parse().ok());
         let paranoid = root.read("proc/sys/kernel/perf_event_paranoid").value();
         let machine = Machine { hybrid: hybrid.collect(), paranoid };
-        plan(wanted, &machine, |attr| perf::open(attr).map(drop))
+        let (mut plan, limits) = plan(wanted, &machine, |attr| perf::open(attr).map(drop));
+        plan.idle =
+            Arc::new(plan.attrs.iter().filter_map(|a| perf::open(&a.idle()).ok()).collect());
+        (plan, limits)
     }
 
     /// Returns what the counters measure, in the order of [`crate::Finished::counters`].
@@ -111,17 +137,19 @@ impl CounterPlan {
     }
 
     /// Reads the counters of one run and closes them.
-    pub(crate) fn read(&self, counters: Vec<Option<OwnedFd>>) -> Vec<Option<f64>> {
-        let mut sums = vec![Some(Sum::default()); self.metrics.len()];
+    pub(crate) fn read(&self, counters: Vec<Option<OwnedFd>>, usage: &Usage) -> Vec<Option<f64>> {
+        if self.metrics.is_empty() {
+            return Vec::new();
+        }
+        let mut sums = vec![Some(Sum::default()); self.metrics.len() - TOLD.len()];
         for (counter, part_of) in counters.into_iter().zip(&self.parts_of) {
             let reading = counter.and_then(|counter| perf::read(counter).ok());
-            let sum = &mut sums[*part_of];
+            let sum = &mut sums[part_of - TOLD.len()];
             // Half of a hybrid count would be a wrong value, not a part of one.
             *sum = sum.zip(reading).map(|(sum, reading)| sum.with(reading));
         }
-        let scale = |metric: &Metric| if metric.unit == Unit::Second { 1e-9 } else { 1.0 };
-        let values = sums.into_iter().zip(&self.metrics);
-        values.map(|(sum, metric)| Some(sum?.value()? * scale(metric))).collect()
+        let told = TOLD.iter().map(|(_, _, value)| Some(value(usage)));
+        told.chain(sums.into_iter().map(|sum| sum?.value())).collect()
     }
 }
 
@@ -137,7 +165,7 @@ fn plan(
     machine: &Machine,
     mut open: impl FnMut(&PerfAttr) -> io::Result<()>,
 ) -> (CounterPlan, Vec<String>) {
-    let mut plan = CounterPlan::none();
+    let mut plan = CounterPlan::told();
     let mut troubles = Troubles::default();
     let hardware: &[Event] = if wanted == Counters::All { &HARDWARE } else { &[] };
     for event in SOFTWARE.iter().chain(hardware) {
@@ -149,15 +177,14 @@ fn plan(
         let attempts = configs.into_iter().map(|config| choose(event, config, &mut open));
         match attempts.collect::<Result<Vec<_>, _>>() {
             Ok(attrs) => {
-                if attrs.iter().any(|(_, user_only)| *user_only) && event.name != TASK_CLOCK {
+                if attrs.iter().any(|(_, user_only)| *user_only) {
                     troubles.user_only.push(event.name);
                 }
                 for (attr, _) in attrs {
                     plan.attrs.push(attr);
                     plan.parts_of.push(plan.metrics.len());
                 }
-                let unit = if event.name == TASK_CLOCK { Unit::Second } else { Unit::Count };
-                plan.metrics.push(Metric::lower(event.name, unit));
+                plan.metrics.push(Metric::lower(event.name, Unit::Count));
             }
             Err(error) => troubles.add(event.name, error.raw_os_error()),
         }
@@ -284,17 +311,15 @@ mod tests {
     #[test]
     fn a_virtual_machine_without_hardware_counters_gets_one_sentence() {
         let machine = Machine { hybrid: vec![], paranoid: Some("2".into()) };
-        let software = PerfAttr::new(TYPE_SOFTWARE, 1, false);
+        let migrations = PerfAttr::new(TYPE_SOFTWARE, 4, false);
         let (plan, limits) = plan(Counters::All, &machine, |attr| {
-            let is_software =
-                (1..=4).any(|config| *attr == PerfAttr::new(TYPE_SOFTWARE, config, false));
-            if is_software { Ok(()) } else { errno(libc::ENOENT) }
+            if *attr == migrations { Ok(()) } else { errno(libc::ENOENT) }
         });
         assert_eq!(
             names(&plan),
-            ["task_clock", "context_switches", "cpu_migrations", "page_faults"]
+            ["task_clock", "context_switches", "page_faults", "cpu_migrations"]
         );
-        assert_eq!(plan.attrs()[0], software);
+        assert_eq!(plan.attrs(), [migrations]);
         assert_eq!(
             limits,
             ["cycles, instructions, cache_references, cache_misses, branches, branch_misses: \
@@ -305,19 +330,27 @@ mod tests {
     #[test]
     fn a_user_without_rights_counts_in_user_mode_what_happens_there() {
         let machine = Machine { hybrid: vec![], paranoid: Some("2".into()) };
-        let (plan, limits) = plan(Counters::Software, &machine, |attr| {
-            let whole = SOFTWARE
-                .iter()
-                .any(|event| *attr == PerfAttr::new(event.kind, event.config, false));
-            if whole { errno(libc::EACCES) } else { Ok(()) }
-        });
-        assert_eq!(names(&plan), ["task_clock", "page_faults"]);
+        let whole = |attr: &PerfAttr| {
+            let mut events = SOFTWARE.iter().chain(&HARDWARE);
+            events.any(|event| *attr == PerfAttr::new(event.kind, event.config, false))
+        };
+        let (plan, limits) =
+            plan(
+                Counters::All,
+                &machine,
+                |attr| {
+                    if whole(attr) { errno(libc::EACCES) } else { Ok(()) }
+                },
+            );
+        assert_eq!(plan.index(CPU_MIGRATIONS), None);
+        assert_eq!(plan.index("cycles"), Some(TOLD.len()));
         assert_eq!(
             limits,
             [
-                "context_switches, cpu_migrations: not counted, because \
-                 kernel.perf_event_paranoid is 2; root, CAP_PERFMON or a lower level would allow it.",
-                "page_faults: counted in user mode only, because kernel.perf_event_paranoid is 2; \
+                "cpu_migrations: not counted, because kernel.perf_event_paranoid is 2; \
+                 root, CAP_PERFMON or a lower level would allow it.",
+                "cycles, instructions, cache_references, cache_misses, branches, branch_misses: \
+                 counted in user mode only, because kernel.perf_event_paranoid is 2; \
                  root, CAP_PERFMON or a lower level would allow it.",
             ]
         );
@@ -328,17 +361,18 @@ mod tests {
         let machine = Machine { hybrid: vec![4, 10], paranoid: None };
         let (plan, limits) = plan(Counters::All, &machine, |_| Ok(()));
         assert_eq!(limits, [""; 0]);
-        assert_eq!((plan.metrics().len(), plan.attrs().len()), (10, 4 + 2 * 6));
-        assert_eq!(plan.attrs()[4], PerfAttr::new(TYPE_HARDWARE, 4 << 32, false));
-        assert_eq!(plan.attrs()[5], PerfAttr::new(TYPE_HARDWARE, 10 << 32, false));
-        assert_eq!(plan.parts_of[4..8], [4, 4, 5, 5]);
+        assert_eq!((plan.metrics().len(), plan.attrs().len()), (10, 1 + 2 * 6));
+        assert_eq!(plan.attrs()[1], PerfAttr::new(TYPE_HARDWARE, 4 << 32, false));
+        assert_eq!(plan.attrs()[2], PerfAttr::new(TYPE_HARDWARE, 10 << 32, false));
+        assert_eq!(plan.parts_of[..5], [3, 4, 4, 5, 5]);
     }
 
     #[test]
     fn a_sandbox_without_the_call_is_named() {
         let machine = Machine { hybrid: vec![], paranoid: None };
         let (plan, limits) = plan(Counters::Software, &machine, |_| errno(libc::ENOSYS));
-        assert_eq!(plan, CounterPlan::none());
+        assert_eq!(plan.metrics(), CounterPlan::told().metrics());
+        assert!(plan.attrs().is_empty());
         assert_eq!(limits.len(), 1);
         assert!(limits[0].contains("sandbox"), "{limits:?}");
     }
@@ -362,6 +396,6 @@ mod tests {
     #[test]
     fn nothing_wanted_is_nothing_tried() {
         let (plan, limits) = CounterPlan::probe(&SysRoot::default(), Counters::None);
-        assert_eq!((plan, limits), (CounterPlan::none(), vec![]));
+        assert_eq!((plan.metrics(), limits), (&[][..], vec![]));
     }
 }

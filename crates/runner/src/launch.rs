@@ -115,7 +115,7 @@ pub fn launch(
     wait::kill_group(started.pid, libc::SIGKILL);
     let usage = wait::reap(started.pid)
         .map_err(|source| LaunchError::System { operation: "wait for the command", source })?;
-    let counters = counters.read(std::mem::take(&mut started.counters));
+    let counters = counters.read(std::mem::take(&mut started.counters), &usage);
     let mut cause = watched?;
     let output = match capture {
         Some(mut capture) => {

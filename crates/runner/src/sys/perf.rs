@@ -57,6 +57,16 @@ impl PerfAttr {
     }
 }
 
+impl PerfAttr {
+    /// Returns the same event as a counter that counts nothing, ever: it stays disabled and no
+    /// child inherits it.
+    pub(crate) fn idle(&self) -> Self {
+        let keep = DISABLED | EXCLUDE_HV | EXCLUDE_KERNEL;
+        let keep = if cfg!(target_endian = "big") { keep.reverse_bits() } else { keep };
+        Self { flags: self.flags & keep, ..self.clone() }
+    }
+}
+
 /// Opens a counter on the calling process and returns its descriptor, or -1 with `errno` set.
 ///
 /// Makes one system call and allocates nothing, because the child calls it before `execve`.
