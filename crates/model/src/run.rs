@@ -1,5 +1,7 @@
 //! One process execution of a subject: the unit of inference.
 
+use std::fmt;
+
 use crate::evidence::Evidence;
 
 /// How a run ended.
@@ -17,6 +19,36 @@ impl Outcome {
     /// Says whether the process exited with code 0.
     pub fn is_success(self) -> bool {
         self == Self::Exited(0)
+    }
+}
+
+/// Names of the signals that end programs, by their numbers on Linux.
+const SIGNALS: [(i32, &str); 12] = [
+    (1, "SIGHUP"),
+    (2, "SIGINT"),
+    (3, "SIGQUIT"),
+    (4, "SIGILL"),
+    (6, "SIGABRT"),
+    (7, "SIGBUS"),
+    (8, "SIGFPE"),
+    (9, "SIGKILL"),
+    (11, "SIGSEGV"),
+    (13, "SIGPIPE"),
+    (14, "SIGALRM"),
+    (15, "SIGTERM"),
+];
+
+impl fmt::Display for Outcome {
+    /// Writes a fragment that follows the subject: `exited with code 3`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited(code) => write!(f, "exited with code {code}"),
+            Self::Signalled(signal) => match SIGNALS.iter().find(|(number, _)| number == signal) {
+                Some((_, name)) => write!(f, "was ended by signal {signal} ({name})"),
+                None => write!(f, "was ended by signal {signal}"),
+            },
+            Self::TimedOut => f.write_str("was ended at the timeout"),
+        }
     }
 }
 

@@ -29,6 +29,7 @@ pub mod schedule;
 pub mod sequence;
 pub mod sign;
 pub mod sign_flip;
+pub mod sim;
 pub mod spread;
 pub mod step;
 pub mod student;

@@ -1,7 +1,9 @@
 //! Deciding: from paired log ratios to an interval, after as few rounds as possible.
 
+pub mod family;
 mod level;
 pub mod looks;
+pub mod margin;
 pub mod paired;
 pub mod spending;
 pub mod unpaired;

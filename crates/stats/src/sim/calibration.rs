@@ -1,0 +1,399 @@
+//! How often rules are wrong, and how often they find what is there: counted, as tables.
+
+use super::noise::{self, Noise};
+use super::rule::Rule;
+use super::trial::{Order, Plan, observe};
+use crate::decide::margin::Answer;
+use crate::{Interval, Rng, binomial};
+
+/// Two-sided level of all tables.
+pub const ALPHA: f64 = 0.05;
+
+/// Margin of the columns that have one.
+pub const MARGIN: f64 = 0.01;
+
+/// Most rounds of the sequential columns.
+pub const MAXIMUM: u32 = 100;
+
+/// Confidence of the intervals of the rates themselves.
+pub const RATE_CONFIDENCE: f64 = 0.95;
+
+/// Answers of a rule over many trials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Trials made.
+    pub trials: u64,
+    /// Trials that said the ratio is above 1.
+    pub above: u64,
+    /// Trials that said it is below 1.
+    pub below: u64,
+    /// Trials that said it is inside the margin.
+    pub equivalent: u64,
+    /// Rounds of all trials together.
+    pub rounds: u64,
+}
+
+impl Tally {
+    /// Runs `trials` simulated comparisons.
+    pub fn of(rule: &Rule, noise: &Noise, ratio: f64, trials: u32, seed: u64) -> Self {
+        let mut rng = Rng::new(seed);
+        let mut tally = Self::default();
+        for _ in 0..trials {
+            let outcome = rule.decide(noise, ratio, ALPHA, &mut rng.split());
+            tally.count(outcome.answer, u64::from(outcome.rounds));
+        }
+        tally
+    }
+
+    /// Adds one trial.
+    pub(super) fn count(&mut self, answer: Answer, rounds: u64) {
+        self.trials += 1;
+        self.rounds += rounds;
+        match answer {
+            Answer::Above => self.above += 1,
+            Answer::Below => self.below += 1,
+            Answer::Equivalent => self.equivalent += 1,
+            Answer::Inconclusive => {}
+        }
+    }
+
+    /// Returns the share of trials that found a difference, in either direction.
+    pub fn different(&self) -> Interval {
+        self.rate(self.above + self.below)
+    }
+
+    /// Returns the share of `count` of the trials, with Clopper and Pearson's interval.
+    pub fn rate(&self, count: u64) -> Interval {
+        binomial::clopper_pearson(count, self.trials, RATE_CONFIDENCE)
+            .expect("there are trials, and no more answers than trials")
+    }
+
+    /// Returns the mean number of rounds.
+    pub fn mean_rounds(&self) -> f64 {
+        self.rounds as f64 / self.trials as f64
+    }
+}
+
+/// Returns the share of sessions with a baseline and as many equal candidates that call any of
+/// them different.
+pub fn family_false_alarms(
+    noise: &Noise,
+    plan: &Plan,
+    candidates: usize,
+    trials: u32,
+    seed: u64,
+) -> Interval {
+    let mut rng = Rng::new(seed);
+    let false_alarms = (0..trials)
+        .filter(|_| {
+            let mut rng = rng.split();
+            let orders = Order::Schedule.rounds(&mut rng, plan.maximum(), candidates + 1);
+            let rounds = observe(noise, &vec![1.0; candidates], &orders, &mut rng);
+            let different = |answer| matches!(answer, Answer::Above | Answer::Below);
+            plan.decide_family(&rounds).iter().any(|outcome| different(outcome.answer))
+        })
+        .count();
+    let tally = Tally { trials: u64::from(trials), ..Tally::default() };
+    tally.rate(false_alarms as u64)
+}
+
+/// A table of text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// What it shows, as a heading.
+    pub title: String,
+    /// How to read it.
+    pub explanation: String,
+    /// Names of the columns.
+    pub header: Vec<String>,
+    /// Cells, row by row.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// Returns the table as Markdown.
+    pub fn markdown(&self) -> String {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+        let mut text = format!("### {}\n\n{}\n\n", self.title, self.explanation);
+        text += &line(&self.header);
+        text += &format!("|---|{}\n", "---:|".repeat(self.header.len() - 1));
+        self.rows.iter().for_each(|row| text += &line(row));
+        text
+    }
+}
+
+/// Returns all tables as Markdown. The same seed gives the same text.
+pub fn calibration_markdown(trials: u32, seed: u64) -> String {
+    let mut tables = Tables { trials, seeds: Rng::new(seed) };
+    let mut text = format!(
+        "Each rate comes from {trials} simulated comparisons (seed {seed}), in percent, with its \
+         95 % interval (Clopper and Pearson) in brackets. The stated level of all rules is 5 %.\n\n"
+    );
+    let all = [
+        models(),
+        tables.false_alarms(),
+        tables.equivalence(),
+        tables.power(),
+        tables.other_rules(),
+        tables.families(),
+        tables.schedules(),
+    ];
+    text += &all.each_ref().map(Table::markdown).join("\n");
+    text
+}
+
+fn models() -> Table {
+    let rows = noise::ALL
+        .iter()
+        .map(|noise| vec![noise.name.to_owned(), noise.description.to_owned()])
+        .collect();
+    Table {
+        title: "Noise models".to_owned(),
+        explanation: "Percentages are of the value; a run is one process.".to_owned(),
+        header: titles(&["noise", "what it does"]),
+        rows,
+    }
+}
+
+/// Fills tables, each cell with a seed of its own.
+struct Tables {
+    trials: u32,
+    seeds: Rng,
+}
+
+impl Tables {
+    fn tally(&mut self, rule: &Rule, noise: &Noise, ratio: f64) -> Tally {
+        Tally::of(rule, noise, ratio, self.trials, self.seeds.next_u64())
+    }
+
+    fn false_alarms(&mut self) -> Table {
+        let rules = own_rules();
+        let rows = noise::ALL
+            .iter()
+            .map(|noise| {
+                let cells = rules.iter().map(|rule| self.tally(rule, noise, 1.0).different());
+                named(noise, cells.map(percent).collect())
+            })
+            .collect();
+        Table {
+            title: "False alarms".to_owned(),
+            explanation: "Share of comparisons of equal programs that say `faster` or `slower`."
+                .to_owned(),
+            header: titles(&[
+                "noise",
+                "17 rounds",
+                "34 rounds",
+                "sequential",
+                "sequential, margin 1 %",
+            ]),
+            rows,
+        }
+    }
+
+    fn equivalence(&mut self) -> Table {
+        let rule = own(Plan::sequential(MAXIMUM, MARGIN, ALPHA, 1));
+        let rows = noise::ALL
+            .iter()
+            .map(|noise| {
+                let cells = [1.0, 1.0 + MARGIN, 1.02].map(|ratio| {
+                    let tally = self.tally(&rule, noise, ratio);
+                    percent(tally.rate(tally.equivalent))
+                });
+                named(noise, cells.to_vec())
+            })
+            .collect();
+        Table {
+            title: "Equivalent".to_owned(),
+            explanation: "Share of sequential comparisons with a margin of 1 % that say \
+                          `equivalent`, by the true ratio: right at 1, and wrong beyond 1.01, \
+                          where half of the level is allowed at most."
+                .to_owned(),
+            header: titles(&["noise", "1 (right)", "1.01 (the edge)", "1.02 (wrong)"]),
+            rows,
+        }
+    }
+
+    fn power(&mut self) -> Table {
+        let mut rules = own_rules();
+        rules.push(Rule::TrimmedT { rounds: 17 });
+        let mut rows = Vec::new();
+        for noise in [noise::INDEPENDENT, noise::CORRELATED_95, noise::SPIKES] {
+            for ratio in [1.01, 1.02, 1.05] {
+                let mut row = vec![noise.name.to_owned(), ratio.to_string()];
+                let (mut wrong, mut rounds) = (0, Vec::new());
+                for rule in &rules {
+                    let tally = self.tally(rule, &noise, ratio);
+                    row.push(percent(tally.rate(tally.above)));
+                    if let Rule::Becalm(..) = rule {
+                        wrong = wrong.max(tally.below);
+                        rounds.push(format!("{:.0}", tally.mean_rounds()));
+                    }
+                }
+                let trials = Tally { trials: u64::from(self.trials), ..Tally::default() };
+                row.push(percent(trials.rate(wrong)));
+                row.push(rounds[2..].join(", "));
+                rows.push(row);
+            }
+        }
+        Table {
+            title: "Power".to_owned(),
+            explanation: "Share of comparisons that say `slower` where the candidate is slower by \
+                          so much, the largest share among becalm's columns that says `faster`, \
+                          and the mean rounds of the two sequential columns."
+                .to_owned(),
+            header: titles(&[
+                "noise",
+                "true ratio",
+                "17 rounds",
+                "34 rounds",
+                "sequential",
+                "sequential, margin 1 %",
+                "trimmed t, 17 rounds",
+                "wrong side",
+                "mean rounds",
+            ]),
+            rows,
+        }
+    }
+
+    fn other_rules(&mut self) -> Table {
+        let rules = [
+            Rule::TrimmedT { rounds: 17 },
+            Rule::Welch { runs: 17 },
+            Rule::MannWhitney { runs: 17 },
+            Rule::Hyperfine { runs: 17 },
+        ];
+        let mut rows = Vec::new();
+        for (ratio, noises) in [(1.0, &noise::ALL[..]), (1.02, &noise::ALL[..1])] {
+            for noise in noises {
+                let cells = rules.iter().map(|rule| {
+                    let tally = self.tally(rule, noise, ratio);
+                    percent(if ratio > 1.0 { tally.rate(tally.above) } else { tally.different() })
+                });
+                let mut row = named(noise, cells.collect());
+                if ratio > 1.0 {
+                    row[0] += " (found at 1.02)";
+                }
+                rows.push(row);
+            }
+        }
+        Table {
+            title: "False alarms of other rules".to_owned(),
+            explanation:
+                "17 runs of each of two equal programs: the trimmed t test on interleaved \
+                          rounds; the others on all runs of one and then all of the other, as most \
+                          tools measure. hyperfine prints `ratio +- deviation`; counted is how \
+                          often that leaves out 1. The last row is their power."
+                    .to_owned(),
+            header: titles(&["noise", "trimmed t", "Welch", "Mann-Whitney", "hyperfine"]),
+            rows,
+        }
+    }
+
+    fn families(&mut self) -> Table {
+        let noises = [noise::INDEPENDENT, noise::CORRELATED_95, noise::SPIKES, noise::BIMODAL];
+        let plan = Plan::sequential(MAXIMUM, 0.0, ALPHA, 2);
+        let rows = noises
+            .iter()
+            .map(|noise| {
+                let seed = self.seeds.next_u64();
+                let rate = family_false_alarms(noise, &plan, 2, self.trials, seed);
+                named(noise, vec![percent(rate)])
+            })
+            .collect();
+        Table {
+            title: "False alarms of three programs".to_owned(),
+            explanation: "Share of sequential sessions with a baseline and two equal candidates \
+                          that call either of them different (Holm's correction)."
+                .to_owned(),
+            header: titles(&["noise", "sequential"]),
+            rows,
+        }
+    }
+
+    fn schedules(&mut self) -> Table {
+        let orders = [Order::Schedule, Order::Mirrored, Order::Coin];
+        let noises =
+            [noise::INDEPENDENT, noise::CORRELATED_5, noise::CORRELATED_95, noise::POSITION];
+        let mut rows = Vec::new();
+        for noise in &noises {
+            for rounds in [8, 17] {
+                let cells = orders.map(|order| {
+                    let rule = Rule::Becalm(Plan::fixed(rounds, 0.0, ALPHA), order);
+                    percent(self.tally(&rule, noise, 1.0).different())
+                });
+                let mut row = named(noise, cells.to_vec());
+                row.insert(1, rounds.to_string());
+                rows.push(row);
+            }
+        }
+        Table {
+            title: "False alarms by schedule".to_owned(),
+            explanation: "The same rule on rounds in becalm's order (blocks of eight rounds, four \
+                          of each order), in mirrored pairs (ABBA or BAAB), and by a coin for \
+                          every round."
+                .to_owned(),
+            header: titles(&["noise", "rounds", "becalm", "mirrored pairs", "coin"]),
+            rows,
+        }
+    }
+}
+
+/// Returns becalm's rule as the columns of the tables have it.
+fn own_rules() -> Vec<Rule> {
+    vec![
+        own(Plan::fixed(17, 0.0, ALPHA)),
+        own(Plan::fixed(34, 0.0, ALPHA)),
+        own(Plan::sequential(MAXIMUM, 0.0, ALPHA, 1)),
+        own(Plan::sequential(MAXIMUM, MARGIN, ALPHA, 1)),
+    ]
+}
+
+/// Returns becalm's rule as sessions apply it.
+pub fn own(plan: Plan) -> Rule {
+    Rule::Becalm(plan, Order::Schedule)
+}
+
+fn titles(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+fn named(noise: &Noise, cells: Vec<String>) -> Vec<String> {
+    std::iter::once(noise.name.to_owned()).chain(cells).collect()
+}
+
+fn percent(rate: Interval) -> String {
+    let Interval { estimate, low, high } = rate.map(|share| 100.0 * share);
+    format!("{estimate:.1} [{low:.1}, {high:.1}]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_are_complete_and_their_seed_decides_them() {
+        let text = calibration_markdown(3, 1);
+        assert_eq!(text.matches("\n### ").count(), 7);
+        assert!(noise::ALL.iter().all(|noise| text.matches(noise.name).count() >= 4));
+        assert!(text == calibration_markdown(3, 1) && text != calibration_markdown(3, 2));
+    }
+
+    #[test]
+    fn a_table_has_as_many_cells_in_every_row() {
+        let text = calibration_markdown(2, 1);
+        let cells = |line: &str| line.matches('|').count();
+        let lines: Vec<&str> = text.lines().collect();
+        for pair in lines.windows(2) {
+            if pair.iter().all(|line| line.starts_with('|')) {
+                assert_eq!(cells(pair[0]), cells(pair[1]), "{pair:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn rates_have_their_interval() {
+        let tally = Tally { trials: 1000, above: 30, below: 20, ..Tally::default() };
+        assert_eq!(percent(tally.different()), "5.0 [3.7, 6.5]");
+    }
+}
