@@ -20,7 +20,7 @@ pub use cpu::{CpuId, CpuListError, CpuSet, MAX_CPU};
 pub use evidence::{Disturbance, DisturbanceSource, Evidence};
 pub use machine::MachineFacts;
 pub use metric::{Direction, Metric, Unit};
-pub use quantity::{QuantityError, parse_duration, parse_share, parse_size};
+pub use quantity::{QuantityError, parse_duration, parse_share};
 pub use record::{Conditions, Record, RecordKind};
 pub use run::{Outcome, Run};
 pub use subject::Subject;

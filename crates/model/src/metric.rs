@@ -72,6 +72,50 @@ pub const SYSTEM_TIME: &str = "system_time";
 /// Name of the largest resident set of the process or any waited-for child, in bytes.
 pub const MAX_RSS: &str = "max_rss";
 
+/// Name of the CPU time as the kernel's task clock counts it, in seconds.
+pub const TASK_CLOCK: &str = "task_clock";
+/// Name of the number of switches to another task.
+pub const CONTEXT_SWITCHES: &str = "context_switches";
+/// Name of the number of page faults, with and without I/O.
+pub const PAGE_FAULTS: &str = "page_faults";
+/// Name of the number of moves from one CPU to another.
+pub const CPU_MIGRATIONS: &str = "cpu_migrations";
+/// Name of the number of cycles of the processor.
+pub const CYCLES: &str = "cycles";
+/// Name of the number of instructions that were completed.
+pub const INSTRUCTIONS: &str = "instructions";
+/// Name of the number of accesses to the last level of the cache.
+pub const CACHE_REFERENCES: &str = "cache_references";
+/// Name of the number of these accesses that missed.
+pub const CACHE_MISSES: &str = "cache_misses";
+/// Name of the number of branches that were completed.
+pub const BRANCHES: &str = "branches";
+/// Name of the number of branches whose target was predicted wrongly.
+pub const BRANCH_MISSES: &str = "branch_misses";
+
+/// Names of the counters that runs record without being asked, as far as the machine has them.
+pub const COUNTERS: [&str; 10] = [
+    TASK_CLOCK,
+    CONTEXT_SWITCHES,
+    PAGE_FAULTS,
+    CPU_MIGRATIONS,
+    CYCLES,
+    INSTRUCTIONS,
+    CACHE_REFERENCES,
+    CACHE_MISSES,
+    BRANCHES,
+    BRANCH_MISSES,
+];
+
+/// Names of the metrics that every run has.
+pub const ALWAYS: [&str; 5] = [WALL_TIME, CPU_TIME, USER_TIME, SYSTEM_TIME, MAX_RSS];
+
+/// Says whether becalm records a metric of this name by itself; all others are read from the
+/// subjects' output because the user asked for them.
+pub fn is_builtin(name: &str) -> bool {
+    ALWAYS.contains(&name) || COUNTERS.contains(&name)
+}
+
 impl Metric {
     /// Makes a metric of which less is better and which is not exact.
     pub fn lower(name: &str, unit: Unit) -> Self {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::LOG_SCHEMA;
 use super::document::{Document, RunDocument};
-use super::read::{ReadError, record, run};
+use super::read::{MAX_ROUND, ReadError, record, run};
 use super::version::{VersionError, check_readable};
 use crate::Record;
 
@@ -37,8 +37,8 @@ pub enum LogError {
     /// The header is of another version.
     #[error(transparent)]
     Version(#[from] VersionError),
-    /// The header holds a document that cannot be read.
-    #[error("line 1: {0}")]
+    /// The header or a run cannot be part of a document.
+    #[error("{0}")]
     Document(#[from] ReadError),
     /// A line in the middle is damaged.
     #[error("line {line} is not a run: {source}")]
@@ -81,6 +81,10 @@ pub fn read_log(text: &str) -> Result<Record, LogError> {
                 subject: parsed.subject,
                 subjects: whole.subjects.len(),
             });
+        }
+        if parsed.run.round > MAX_ROUND {
+            let subject = whole.subjects[parsed.subject].name.clone();
+            return Err(ReadError::Round { subject, round: parsed.run.round }.into());
         }
         whole.runs.push(run(&whole.metrics, parsed.subject, &parsed.run));
     }

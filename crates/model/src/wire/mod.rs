@@ -12,7 +12,7 @@ pub use document::{
     SettingsDocument, SubjectDocument,
 };
 pub use log::{LogError, LogHeader, LogRun, read_log};
-pub use read::{ReadError, read_document};
+pub use read::{MAX_ROUND, ReadError, read_document};
 pub use version::{VersionError, check_readable};
 pub use write::{document, log_header, log_run};
 

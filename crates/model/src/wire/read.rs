@@ -41,7 +41,18 @@ pub enum ReadError {
     /// The document has no subject.
     #[error("the document has no subject")]
     NoSubject,
+    /// A round number that no session reaches.
+    #[error("a run of `{subject}` is of round {round}; rounds go up to {MAX_ROUND}")]
+    Round {
+        /// Name of the subject.
+        subject: String,
+        /// The number found.
+        round: u32,
+    },
 }
+
+/// Largest round number accepted: readers index by round, and no session makes so many.
+pub const MAX_ROUND: u32 = 10_000_000;
 
 #[derive(serde::Deserialize)]
 struct OnlySchema {
@@ -68,6 +79,9 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
     let mut subjects = Vec::new();
     let mut runs = Vec::new();
     for (index, subject) in document.subjects.into_iter().enumerate() {
+        if let Some(run) = subject.runs.iter().find(|run| run.round > MAX_ROUND) {
+            return Err(ReadError::Round { subject: subject.name, round: run.round });
+        }
         runs.extend(subject.runs.iter().map(|one| run(&metrics, index, one)));
         subjects.push(Subject {
             name: subject.name,
@@ -262,6 +276,24 @@ mod tests {
         assert!(error.unwrap_err().to_string().contains("subject `C`"));
         let error = read_document(&MINIMAL.replace("slower", "odd"));
         assert!(error.unwrap_err().to_string().contains("verdict `odd`"));
+    }
+
+    #[test]
+    fn a_round_that_no_session_reaches_is_refused() {
+        let error = read_document(&MINIMAL.replace(r#""round": 0"#, r#""round": 4294967295"#));
+        assert!(error.unwrap_err().to_string().contains("round 4294967295"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_damaged_document_is_refused_or_read_but_never_panics(
+            at in 0..MINIMAL.len(), length in 0_usize..40, patch in "[-0-9a-z{}\\[\\]\":,. ]{0,12}",
+        ) {
+            let (start, end) = (at, (at + length).min(MINIMAL.len()));
+            let text = format!("{}{patch}{}", &MINIMAL[..start], &MINIMAL[end..]);
+            let _ = read_document(&text);
+            let _ = super::super::read_log(&text);
+        }
     }
 
     #[test]
