@@ -98,9 +98,8 @@ pub(super) fn fit(rounds: &[Observation], quantum: f64) -> Fit {
         scale = (SCALE_CORRECTION * spread(&errors)).max(floor);
         let weights: Vec<f64> =
             errors.iter().map(|e| (NU + 1.0) / (NU + (e / scale).powi(2))).collect();
-        let smooth = Smoother { weights: &weights, penalty };
-        let level_of_values = smooth.solve(&runs.values);
-        let level_of_design = smooth.solve(&runs.design);
+        let smooth = Smoother::new(&weights, penalty);
+        let [level_of_values, level_of_design] = smooth.solve([&runs.values, &runs.design]);
         for (j, score) in scores.iter_mut().enumerate() {
             *score = (
                 weights[j] * (runs.values[j] - level_of_values[j]),
@@ -146,7 +145,7 @@ fn curvature(runs: &Runs, level: &[f64], effect: f64, scale: f64, penalty: f64) 
         })
         .collect();
     let weights: Vec<f64> = raw.iter().map(|w| w.max(LEAST_WEIGHT)).collect();
-    let smooth = Smoother { weights: &weights, penalty }.solve(&runs.design);
+    let [smooth] = Smoother::new(&weights, penalty).solve([&runs.design]);
     let slope: f64 =
         runs.design.iter().zip(&weights).zip(&smooth).map(|((z, w), x)| z * w * (z - x)).sum();
     let kept = raw.iter().sum::<f64>() / weights.iter().sum::<f64>();
@@ -188,28 +187,45 @@ impl Runs {
 }
 
 /// The smoother of a random walk: solves `(W + penalty L) x = W b` with the Laplacian `L` of a
-/// path, which is tridiagonal.
+/// path, which is tridiagonal; it is eliminated once for all `b`.
 struct Smoother<'a> {
     weights: &'a [f64],
     penalty: f64,
+    inverse_pivots: Vec<f64>,
 }
 
-impl Smoother<'_> {
-    fn solve(&self, values: &[f64]) -> Vec<f64> {
-        let n = values.len();
-        let mut upper = vec![0.0; n];
-        let mut x = vec![0.0; n];
-        for j in 0..n {
+impl<'a> Smoother<'a> {
+    fn new(weights: &'a [f64], penalty: f64) -> Self {
+        let n = weights.len();
+        let mut inverse_pivots: Vec<f64> = Vec::with_capacity(n);
+        for (j, weight) in weights.iter().enumerate() {
             let ends = usize::from(j == 0) + usize::from(j + 1 == n);
-            let diagonal = self.weights[j] + self.penalty * (2 - ends) as f64;
-            let (before_upper, before_x) =
-                if j == 0 { (0.0, 0.0) } else { (upper[j - 1], x[j - 1]) };
-            let pivot = diagonal + self.penalty * before_upper;
-            upper[j] = -self.penalty / pivot;
-            x[j] = (self.weights[j] * values[j] + self.penalty * before_x) / pivot;
+            let diagonal = weight + penalty * (2 - ends) as f64;
+            let eliminated =
+                inverse_pivots.last().map_or(0.0, |inverse| penalty * penalty * inverse);
+            inverse_pivots.push((diagonal - eliminated).recip());
+        }
+        Self { weights, penalty, inverse_pivots }
+    }
+
+    /// Solves for several `b` side by side, so that their chains of dependent steps overlap.
+    fn solve<const K: usize>(&self, values: [&[f64]; K]) -> [Vec<f64>; K] {
+        let n = self.weights.len();
+        let mut x: [Vec<f64>; K] = std::array::from_fn(|_| vec![0.0; n]);
+        let mut last = [0.0; K];
+        for j in 0..n {
+            for k in 0..K {
+                let sum = self.weights[j] * values[k][j] + self.penalty * last[k];
+                last[k] = sum * self.inverse_pivots[j];
+                x[k][j] = last[k];
+            }
         }
         for j in (0..n - 1).rev() {
-            x[j] -= upper[j] * x[j + 1];
+            let factor = self.penalty * self.inverse_pivots[j];
+            for k in 0..K {
+                last[k] = x[k][j] + factor * last[k];
+                x[k][j] = last[k];
+            }
         }
         x
     }
@@ -219,11 +235,13 @@ impl Smoother<'_> {
 /// values do not make it vanish, and by the mean where even that does.
 fn spread(errors: &[f64]) -> f64 {
     let mut absolute: Vec<f64> = errors.iter().map(|e| e.abs()).collect();
-    absolute.sort_unstable_by(f64::total_cmp);
     let n = absolute.len();
-    let middle = 0.5 * (absolute[n / 2 - 1] + absolute[n / 2]);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index below n")]
-    let quartile = absolute[(0.75 * (n - 1) as f64).round() as usize];
+    let above = (0.75 * (n - 1) as f64).round() as usize;
+    // The number of runs is even and at least 6, so that both middle values lie below the quartile.
+    let (lower, &mut quartile, _) = absolute.select_nth_unstable_by(above, f64::total_cmp);
+    let (lowest, &mut upper, _) = lower.select_nth_unstable_by(n / 2, f64::total_cmp);
+    let middle = 0.5 * (upper + lowest.iter().copied().fold(0.0, f64::max));
     let scale = (1.4826 * middle).max(0.5 * quartile / 1.1503);
     let root_mean_square = (errors.iter().map(|e| e * e).sum::<f64>() / n as f64).sqrt();
     if scale <= 1e-3 * root_mean_square {
@@ -240,7 +258,7 @@ fn running_median(values: &[f64]) -> Vec<f64> {
     let reflected = |index: usize, offset: usize| -> f64 {
         let position = index + offset;
         // Two places to the left are offset 0: the position is shifted by two.
-        let mirrored = if position < 2 { 2 - position } else { position - 2 };
+        let mirrored = position.abs_diff(2);
         if mirrored < n { values[mirrored] } else { values[2 * (n - 1) - mirrored] }
     };
     (0..n)

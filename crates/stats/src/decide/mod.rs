@@ -1,6 +1,7 @@
 //! Deciding: from paired log ratios to an interval, after as few rounds as possible.
 
 pub mod family;
+mod flips;
 mod level;
 pub mod looks;
 pub mod margin;

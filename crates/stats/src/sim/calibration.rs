@@ -116,7 +116,9 @@ impl Table {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let mut text = format!("### {}\n\n{}\n\n", self.title, self.explanation);
         text += &line(&self.header);
-        text += &format!("|---|{}\n", "---:|".repeat(self.header.len() - 1));
+        text += "|---|";
+        text += &"---:|".repeat(self.header.len() - 1);
+        text += "\n";
         self.rows.iter().for_each(|row| text += &line(row));
         text
     }
@@ -205,8 +207,7 @@ impl Tables {
         Table {
             title: "Equivalent".to_owned(),
             explanation: "Share of sequential comparisons with a margin of 1 % that say \
-                          `equivalent`, by the true ratio: right at 1, and wrong beyond 1.01, \
-                          where half of the level is allowed at most."
+                          `equivalent`, by the true ratio: right at 1, and an error from 1.01 on."
                 .to_owned(),
             header: titles(&["noise", "1 (right)", "1.01 (the edge)", "1.02 (wrong)"]),
             rows,

@@ -27,7 +27,9 @@ impl Noise {
         if self.step > 0.0 {
             // Where between two ticks the true value lies is chance.
             let phase = self.step * rng.uniform();
-            values.iter_mut().for_each(|value| *value += phase);
+            for value in &mut values {
+                *value += phase;
+            }
         }
         values
     }

@@ -1,0 +1,76 @@
+//! The decision errs no more often than it says, on simulated noise.
+//!
+//! The seed is fixed, so that a run tells about the code and not about luck. With 6000 trials or
+//! more a rule that truly errs in 5 % passes (its upper bound is near 5.6 %), and one that errs in
+//! 6 % does not. `docs/METHODOLOGY.md` has the whole table.
+
+use becalm_stats::Interval;
+use becalm_stats::sim::calibration::{ALPHA, MARGIN, MAXIMUM, family_false_alarms, own};
+use becalm_stats::sim::noise::{
+    BIMODAL, CORRELATED_95, INDEPENDENT, LARGE_STEP, Noise, POSITION, SPIKES,
+};
+use becalm_stats::sim::{Plan, Tally};
+
+const SEED: u64 = 20_261_121;
+
+const NOISES: [Noise; 6] = [INDEPENDENT, CORRELATED_95, LARGE_STEP, SPIKES, BIMODAL, POSITION];
+
+/// How far above the stated level the upper bound of the rate may lie.
+const SLACK: f64 = 1.2;
+
+#[track_caller]
+fn assert_kept(what: &str, rate: Interval) {
+    let Interval { estimate, high, .. } = rate;
+    assert!(high <= SLACK * ALPHA, "{what}: {estimate:.4}, at most {high:.4}");
+}
+
+fn assert_few_false_alarms(plan: &Plan, trials: u32) {
+    for noise in NOISES {
+        let tally = Tally::of(&own(plan.clone()), &noise, 1.0, trials, SEED);
+        assert_kept(noise.name, tally.different());
+    }
+}
+
+#[test]
+fn after_a_fixed_number_of_rounds_equal_programs_rarely_differ() {
+    assert_few_false_alarms(&Plan::fixed(17, 0.0, ALPHA), 10_000);
+    assert_few_false_alarms(&Plan::fixed(8, 0.0, ALPHA), 10_000);
+}
+
+#[test]
+fn looking_often_does_not_make_equal_programs_differ() {
+    assert_few_false_alarms(&Plan::sequential(MAXIMUM, 0.0, ALPHA, 1), 6000);
+}
+
+#[test]
+fn programs_at_the_edge_of_the_margin_are_rarely_called_equivalent() {
+    let rule = own(Plan::sequential(MAXIMUM, MARGIN, ALPHA, 1));
+    for noise in NOISES {
+        for ratio in [1.0 + MARGIN, 1.0 - MARGIN] {
+            let tally = Tally::of(&rule, &noise, ratio, 1500, SEED);
+            assert_kept(noise.name, tally.rate(tally.equivalent));
+        }
+    }
+}
+
+#[test]
+fn a_margin_does_not_make_equal_programs_differ() {
+    assert_few_false_alarms(&Plan::sequential(MAXIMUM, MARGIN, ALPHA, 1), 1500);
+}
+
+#[test]
+fn two_candidates_share_one_error() {
+    let plan = Plan::sequential(MAXIMUM, 0.0, ALPHA, 2);
+    assert_kept("two candidates", family_false_alarms(&INDEPENDENT, &plan, 2, 1000, SEED));
+}
+
+#[test]
+fn what_is_there_is_found_after_few_rounds() {
+    let rule = own(Plan::sequential(MAXIMUM, 0.0, ALPHA, 1));
+    for (ratio, rounds) in [(1.02, 13.0), (0.98, 13.0), (1.05, 8.2)] {
+        let tally = Tally::of(&rule, &INDEPENDENT, ratio, 1000, SEED);
+        let right = if ratio > 1.0 { tally.above } else { tally.below };
+        assert!(right >= 999, "{ratio}: {tally:?}");
+        assert!(tally.mean_rounds() < rounds, "{ratio}: {}", tally.mean_rounds());
+    }
+}
