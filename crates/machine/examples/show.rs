@@ -6,8 +6,7 @@
 use std::time::{Duration, Instant};
 
 use becalm_machine::{
-    ActivityReader, ChoiceFacts, Privilege, SysRoot, Topology, TopologyError, Width, choose,
-    read_facts,
+    ActivityReader, ChoiceFacts, SysRoot, Topology, TopologyError, Width, choose, read_facts,
 };
 
 fn main() -> Result<(), TopologyError> {
@@ -52,7 +51,6 @@ fn main() -> Result<(), TopologyError> {
     for (key, reason) in &facts.unreadable {
         println!("  {key}: {reason}");
     }
-    println!("{:?}", Privilege::read(&root, None, None));
     let start = Instant::now();
     let mut reader = ActivityReader::open(
         &root,

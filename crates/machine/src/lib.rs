@@ -10,7 +10,6 @@ mod cgroup;
 mod choice;
 mod cpumask;
 mod facts;
-mod privilege;
 mod sys;
 mod sysroot;
 mod topology;
@@ -19,7 +18,6 @@ pub use activity::{Activity, ActivityReader};
 pub use cgroup::{CgroupVersion, ControlGroups};
 pub use choice::{Choice, ChoiceFacts, Width, choose};
 pub use facts::read_facts;
-pub use privilege::{Limit, Privilege, User};
 pub use sys::monotonic_now;
 pub use sysroot::{Reading, SysRoot};
 pub use topology::{
