@@ -12,6 +12,10 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use becalm_machine::SysRoot;
+use becalm_model::metric::{
+    BRANCH_MISSES, BRANCHES, CACHE_MISSES, CACHE_REFERENCES, CONTEXT_SWITCHES, CPU_MIGRATIONS,
+    CYCLES, INSTRUCTIONS, PAGE_FAULTS, TASK_CLOCK,
+};
 use becalm_model::{Metric, Unit};
 
 use crate::sys::perf::{self, PerfAttr, TYPE_HARDWARE, TYPE_SOFTWARE};
@@ -44,11 +48,6 @@ pub struct CounterPlan {
     idle: Arc<Vec<OwnedFd>>,
 }
 
-/// Name of the metric with the CPU time, in seconds, as the kernel's task clock counts it.
-pub const TASK_CLOCK: &str = "task_clock";
-/// Name of the metric with the number of moves from one CPU to another.
-pub const CPU_MIGRATIONS: &str = "cpu_migrations";
-
 struct Event {
     name: &'static str,
     kind: u32,
@@ -67,10 +66,10 @@ type Told = (&'static str, Unit, fn(&Usage) -> f64);
 
 const TOLD: [Told; 3] = [
     (TASK_CLOCK, Unit::Second, |usage| usage.user + usage.system),
-    ("context_switches", Unit::Count, |usage| {
+    (CONTEXT_SWITCHES, Unit::Count, |usage| {
         (usage.voluntary_switches + usage.involuntary_switches) as f64
     }),
-    ("page_faults", Unit::Count, |usage| (usage.minor_faults + usage.major_faults) as f64),
+    (PAGE_FAULTS, Unit::Count, |usage| (usage.minor_faults + usage.major_faults) as f64),
 ];
 
 /// Numbers from `enum perf_sw_ids` in `include/uapi/linux/perf_event.h`.
@@ -78,12 +77,12 @@ const SOFTWARE: [Event; 1] = [event(CPU_MIGRATIONS, TYPE_SOFTWARE, 4, false)];
 
 /// Numbers from `enum perf_hw_id` in the same file.
 const HARDWARE: [Event; 6] = [
-    event("cycles", TYPE_HARDWARE, 0, true),
-    event("instructions", TYPE_HARDWARE, 1, true),
-    event("cache_references", TYPE_HARDWARE, 2, true),
-    event("cache_misses", TYPE_HARDWARE, 3, true),
-    event("branches", TYPE_HARDWARE, 4, true),
-    event("branch_misses", TYPE_HARDWARE, 5, true),
+    event(CYCLES, TYPE_HARDWARE, 0, true),
+    event(INSTRUCTIONS, TYPE_HARDWARE, 1, true),
+    event(CACHE_REFERENCES, TYPE_HARDWARE, 2, true),
+    event(CACHE_MISSES, TYPE_HARDWARE, 3, true),
+    event(BRANCHES, TYPE_HARDWARE, 4, true),
+    event(BRANCH_MISSES, TYPE_HARDWARE, 5, true),
 ];
 
 /// Where the kernel says the numbers of the two processors in a hybrid one (Intel since Alder

@@ -68,7 +68,7 @@ impl EvidenceCollector {
     /// Is told that a run has just ended. Returns the evidence of every run since the last
     /// reading, oldest first and this one last; nothing while the window is still too short.
     ///
-    /// `migrations` is the counter [`crate::CPU_MIGRATIONS`] of the run.
+    /// `migrations` is the counter [`becalm_model::metric::CPU_MIGRATIONS`] of the run.
     pub fn after_run(&mut self, finished: &Finished, migrations: Option<f64>) -> Vec<Evidence> {
         self.pending.push(own_evidence(finished, migrations));
         self.used += finished.cpu_time();

@@ -16,7 +16,10 @@ pub enum MetricSpecError {
         rule: &'static str,
     },
     /// The part in brackets is not understood.
-    #[error("`[{0}]` is not a unit, `higher` or `lower`, or both with a comma between them")]
+    #[error(
+        "`[{0}]` is not a unit, `higher` or `lower`, and `exact`, each at most once, with commas \
+         between them"
+    )]
     Brackets(String),
     /// The regular expression is wrong.
     #[error("the regular expression of the metric {metric} is not valid")]
@@ -180,25 +183,30 @@ fn name_and_rule<'a>(
     }
     let mut metric = Metric::lower(name, Unit::Count);
     if let Some(brackets) = brackets {
-        (metric.unit, metric.direction) = unit_and_direction(brackets)?;
+        describe(&mut metric, brackets)?;
     }
     Ok((metric, rule))
 }
 
-fn unit_and_direction(brackets: &str) -> Result<(Unit, Direction), MetricSpecError> {
+fn describe(metric: &mut Metric, brackets: &str) -> Result<(), MetricSpecError> {
     let mut unit = None;
     let mut direction = None;
+    let mut exact = None;
     for part in brackets.split(',').map(str::trim) {
         let is_new = match part {
             "higher" => direction.replace(Direction::Higher).is_none(),
             "lower" => direction.replace(Direction::Lower).is_none(),
+            "exact" => exact.replace(true).is_none(),
             part => !part.is_empty() && unit.replace(Unit::from_name(part)).is_none(),
         };
         if !is_new {
             return Err(MetricSpecError::Brackets(brackets.to_owned()));
         }
     }
-    Ok((unit.unwrap_or(Unit::Count), direction.unwrap_or(Direction::Lower)))
+    metric.unit = unit.unwrap_or(Unit::Count);
+    metric.direction = direction.unwrap_or(Direction::Lower);
+    metric.exact = exact.unwrap_or(false);
+    Ok(())
 }
 
 fn last_line(output: &[u8]) -> &[u8] {
@@ -305,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn unit_and_direction_stand_in_brackets() {
+    fn unit_direction_and_exactness_stand_in_brackets() {
         let metric = |spec| Extractor::from_regex(spec).unwrap().metric().clone();
         assert_eq!(metric("t=x"), Metric::lower("t", Unit::Count));
         assert_eq!(metric("t[s]=x[0-9]=y"), Metric::lower("t", Unit::Second));
@@ -313,6 +321,8 @@ mod tests {
         assert_eq!(metric("t[higher]=x"), higher);
         let rate = Metric { unit: Unit::Named("MB/s".into()), ..higher };
         assert_eq!(metric("t[MB/s, higher]=x"), rate);
+        let exact = Metric { exact: true, ..Metric::lower("t", Unit::Byte) };
+        assert_eq!(metric("t[B,exact]=x"), exact);
     }
 
     #[track_caller]
@@ -329,7 +339,8 @@ mod tests {
         check_refused("t[s=x", &format!("`t[s=x` {form}"));
         check_refused(
             "t[s,ms]=x",
-            "`[s,ms]` is not a unit, `higher` or `lower`, or both with a comma between them",
+            "`[s,ms]` is not a unit, `higher` or `lower`, and `exact`, each at most once, with commas \
+             between them",
         );
         check_refused("t=(", "the regular expression of the metric t is not valid");
         let error = Extractor::from_json_pointer("t=v").unwrap_err();

@@ -17,7 +17,7 @@ pub mod session;
 mod stdio;
 mod sys;
 
-pub use counters::{CPU_MIGRATIONS, CounterPlan, Counters, TASK_CLOCK};
+pub use counters::{CounterPlan, Counters};
 pub use disturbance::{MIN_RUNS, Observed, SIGMAS, disturbances};
 pub use environment::{EnvPolicy, Environment, PADDING_VARIABLE};
 pub use evidence::{EvidenceCollector, MIN_WINDOW, window};

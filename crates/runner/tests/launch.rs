@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use becalm_machine::SysRoot;
 use becalm_model::Outcome;
+use becalm_model::metric::{CPU_MIGRATIONS, PAGE_FAULTS, TASK_CLOCK};
 use becalm_runner::{
-    CPU_MIGRATIONS, CounterPlan, Counters, Interrupt, LaunchError, MAX_CAPTURE, Stdin, Stdout,
-    TASK_CLOCK, own_affinity,
+    CounterPlan, Counters, Interrupt, LaunchError, MAX_CAPTURE, Stdin, Stdout, own_affinity,
 };
 use support::{command, shell, skipped};
 
@@ -226,7 +226,7 @@ fn what_wait4_tells_is_there_without_any_right_to_count() {
     let value = |name: &str| finished.counters[plan.index(name).unwrap()].unwrap();
     assert_eq!(finished.counters.len(), plan.metrics().len());
     assert!((value(TASK_CLOCK) - finished.cpu_time()).abs() < 1e-9);
-    assert!(value("page_faults") > 10.0, "{finished:?}");
+    assert!(value(PAGE_FAULTS) > 10.0, "{finished:?}");
 }
 
 #[test]
