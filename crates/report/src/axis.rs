@@ -44,6 +44,10 @@ impl Axis {
         if high > low && (high - low).is_finite() && low + (high - low) / 1e3 > low {
             return Self { low, high };
         }
+        if low == 0.0 {
+            // Nothing but zeros has no size to take a share of; most quantities cannot be less.
+            return Self { low: 0.0, high: 1.0 };
+        }
         let reach = (low.abs() * 0.01).max(1e-12);
         Self { low: low - reach, high: low + reach }
     }
@@ -104,7 +108,8 @@ impl Axis {
         let decimals = (-power).clamp(0.0, 9.0) as usize;
         let first = (low / step).ceil();
         let ticks = (0..=most)
-            .map(|n| (first + n as f64) * step * scale.factor())
+            // The sum turns a negative zero, which would keep its sign in print, into a plain one.
+            .map(|n| (first + n as f64) * step * scale.factor() + 0.0)
             .filter(|&tick| self.position(tick).is_some())
             .collect();
         (ticks, decimals)
@@ -165,5 +170,16 @@ mod tests {
         let axis = Axis::covering([5.0, 5.0]).unwrap();
         assert!(axis.low < 5.0 && 5.0 < axis.high);
         assert_eq!(Axis::covering([]), None);
+    }
+
+    #[test]
+    fn an_axis_of_zeros_has_plain_labels() {
+        let axis = Axis::covering([0.0, 0.0]).unwrap().widened(0.05);
+        assert!(axis.position(0.0).is_some(), "{axis:?}");
+        let scale = Scale::of(&Unit::Count, [0.0], true);
+        let (ticks, decimals) = axis.ticks(4, &scale);
+        let scale = scale.with_decimals(decimals);
+        let shown: Vec<String> = ticks.iter().map(|&tick| scale.number(tick)).collect();
+        assert_eq!(shown, ["0.0", "0.50", "1.0"]);
     }
 }

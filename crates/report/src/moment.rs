@@ -31,6 +31,9 @@ pub(crate) fn roughly(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
         return "an unknown time".to_owned();
     }
+    if seconds < 0.05 {
+        return "less than 0.1\u{a0}s".to_owned();
+    }
     if seconds < 9.95 {
         return format!("{seconds:.1}\u{a0}s");
     }

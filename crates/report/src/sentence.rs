@@ -45,10 +45,15 @@ pub(crate) fn verdict_word(metric: &Metric, verdict: Verdict) -> &'static str {
 /// Says what the comparison found.
 pub(crate) fn verdict(claim: &Claim) -> String {
     let Some(ratio) = claim.comparison.ratio else {
-        return format!(
-            "Inconclusive: no round has a value of {} for both {} and {}.",
-            claim.metric.name, claim.baseline, claim.candidate
-        );
+        let (metric, rounds) = (&claim.metric.name, claim.comparison.rounds);
+        let pair = format!("{} and {}", claim.baseline, claim.candidate);
+        return match rounds {
+            0 => format!("Inconclusive: no round has a value of {metric} for both {pair}."),
+            1 => format!("Inconclusive: 1 round is too few to compare {metric} of {pair}."),
+            _ => {
+                format!("Inconclusive: {rounds} rounds are too few to compare {metric} of {pair}.")
+            }
+        };
     };
     if claim.aa {
         return same_program(claim, &ratio);

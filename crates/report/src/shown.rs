@@ -24,18 +24,20 @@ pub(crate) fn headline_metric(record: &Record) -> Option<usize> {
         .or(if record.metrics.is_empty() { None } else { Some(0) })
 }
 
-/// Returns the metrics that are shown in full: the headline metric and those that the user asked
-/// for by name.
+/// Returns the metrics that are shown in full: those that decide and those that the user had read
+/// from the output.
 pub(crate) fn full_metrics(record: &Record) -> Vec<usize> {
-    let always: Vec<String> = Metric::always().into_iter().map(|metric| metric.name).collect();
+    let decides = |index| record.comparisons.iter().any(|c| c.primary && c.metric == index);
     let headline = headline_metric(record);
-    let asked = (0..record.metrics.len())
-        .filter(|&index| !always.contains(&record.metrics[index].name) && Some(index) != headline);
-    headline.into_iter().chain(asked).collect()
+    let others = (0..record.metrics.len()).filter(|&index| {
+        (decides(index) || !metric::is_builtin(&record.metrics[index].name))
+            && Some(index) != headline
+    });
+    headline.into_iter().chain(others).collect()
 }
 
-/// Returns the comparisons on the metrics that decide, then on wall and CPU time. The others stay
-/// in the record, where `--json` shows them.
+/// Returns the comparisons on the metrics that decide, then on wall and CPU time, then on what was
+/// read from the output. The others stay in the record, where `--json` shows them.
 pub(crate) fn comparisons(record: &Record) -> Vec<&Comparison> {
     let rank = |comparison: &Comparison| {
         let name = record.metrics.get(comparison.metric).map(|metric| metric.name.as_str());
@@ -43,6 +45,7 @@ pub(crate) fn comparisons(record: &Record) -> Vec<&Comparison> {
             _ if comparison.primary => Some(0),
             Some(metric::WALL_TIME) => Some(1),
             Some(metric::CPU_TIME) => Some(2),
+            Some(name) if !metric::is_builtin(name) => Some(3),
             _ => None,
         }
     };
