@@ -60,12 +60,19 @@ pub enum LogError {
     },
 }
 
+#[derive(Deserialize)]
+struct OnlyLog {
+    log: String,
+}
+
 /// Reads a log into a record without conclusions.
 pub fn read_log(text: &str) -> Result<Record, LogError> {
     let mut lines = text.split_inclusive('\n').enumerate();
     let first = lines.next().map_or("", |(_, line)| line);
+    // The version is checked first: a newer log may not have this shape at all.
+    let OnlyLog { log } = serde_json::from_str(first).map_err(LogError::Header)?;
+    check_readable(&log, &[LOG_SCHEMA])?;
     let header: LogHeader = serde_json::from_str(first).map_err(LogError::Header)?;
-    check_readable(&header.log, &[LOG_SCHEMA])?;
     let mut whole = record(header.document)?;
     for (index, line) in lines {
         let number = index + 1;
@@ -110,6 +117,12 @@ mod tests {
         assert!(error.to_string().starts_with("line 2 is not a run"), "{error}");
         let error = read_log(&format!("{HEADER}\n{}\n", RUN.replace(":0,", ":3,"))).unwrap_err();
         assert_eq!(error.to_string(), "line 2 speaks of subject 3, but there are only 1");
+    }
+
+    #[test]
+    fn a_newer_log_is_refused_with_its_number() {
+        let error = read_log(r#"{"log":"becalm/log/9","shape":"new"}"#).unwrap_err();
+        assert!(error.to_string().contains("log version 9 was written by a newer"), "{error}");
     }
 
     #[test]
