@@ -8,6 +8,9 @@ use becalm_stats::{Sample, center};
 pub struct Character {
     /// Nearly all its CPU time is that of its main thread, children included.
     pub single_threaded: bool,
+    /// Whether the kernel told what the main thread used and waited for; without that, only a
+    /// program that computes all the time on one CPU shows its kind.
+    pub is_certain: bool,
     /// It computed nearly all the time that it was not kept from a CPU.
     pub cpu_bound: bool,
     /// Median wall time in seconds.
@@ -45,6 +48,7 @@ pub fn character(record: &Record, runs: &[&Run]) -> Option<Character> {
         (wall > 0.0).then(|| ((wall - cpu - kept_away) / wall).max(0.0))
     });
     Some(Character {
+        is_certain: main_share.is_some() && waiting.is_some(),
         single_threaded: main_share
             .map_or(ONE_THREAD.contains(&usage), |share| share >= MAIN_THREAD_SHARE),
         cpu_bound: waiting.map_or(ONE_THREAD.contains(&usage), |share| share <= WAITING_SHARE),

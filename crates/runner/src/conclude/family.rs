@@ -71,15 +71,14 @@ fn secondary_metrics(record: &Record, primary: &[usize]) -> Vec<usize> {
 fn holm_levels(family: &[Prepared], record: &Record, shape: &Shape, alpha: f64) -> Vec<f64> {
     let mut order: Vec<(usize, f64)> = family
         .iter()
-        .map(|one| match estimate(record, one, 0.5) {
-            Some(estimate) => estimate.p,
-            None => 1.0,
-        })
         .enumerate()
+        // What is compared exactly cannot err and takes nothing from the others.
+        .filter(|(_, one)| exact_ratio(&record.metrics[one.metric], &one.pairs).is_none())
+        .map(|(index, one)| (index, estimate(record, one, 0.5).map_or(1.0, |found| found.p)))
         .collect();
     order.sort_by(|a, b| a.1.total_cmp(&b.1));
     let mut levels = vec![0.0; family.len()];
-    let mut remaining = family.len();
+    let mut remaining = order.len();
     let mut level = 0.0;
     let mut rejecting = true;
     for (index, p) in order {
@@ -111,7 +110,13 @@ fn exact_ratio(metric: &Metric, pairs: &Pairs) -> Option<f64> {
 
 fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) -> Comparison {
     let metric = &record.metrics[one.metric];
-    let rounds = u32::try_from(one.pairs.values.len()).expect("fewer than 2^32 rounds");
+    let exact = exact_ratio(metric, &one.pairs);
+    // Without a logarithm a round has no part in an estimate, but an exact value needs none.
+    let (used, without_ratio) = match exact {
+        Some(_) => (one.pairs.values.len(), 0),
+        None => (one.pairs.observations.len(), one.pairs.not_positive),
+    };
+    let rounds = u32::try_from(used).expect("fewer than 2^32 rounds");
     let mut comparison = Comparison {
         baseline: 0,
         candidate: one.candidate,
@@ -121,12 +126,12 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
         verdict: Verdict::Inconclusive,
         confidence: 1.0 - level,
         rounds,
-        discarded_rounds: one.pairs.discarded,
+        discarded_rounds: one.pairs.discarded + without_ratio,
         noise_floor: None,
         rounds_needed: None,
         notes: notes(metric, &one.pairs),
     };
-    if let Some(ratio) = exact_ratio(metric, &one.pairs) {
+    if let Some(ratio) = exact {
         comparison.ratio = Some(RatioInterval { estimate: ratio, low: ratio, high: ratio });
         comparison.verdict = exact_verdict(ratio, judgement.margin, metric.direction);
         comparison.confidence = 1.0;
@@ -135,11 +140,17 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
     }
     let Some(estimate) = estimate(record, one, level) else {
         let needed = paired::fewest_rounds(level);
+        let rounds_are = match rounds {
+            0 => "no usable round is".to_owned(),
+            1 => "1 usable round is".to_owned(),
+            _ => format!("{rounds} usable rounds are"),
+        };
         comparison.notes.push(format!(
-            "{rounds} usable round(s) are too few for an interval at this confidence: at least \
-             {needed} are needed"
+            "{rounds_are} too few for an interval at this confidence: at least {needed} are needed"
         ));
-        comparison.rounds_needed = Some(u64::from(needed.saturating_sub(rounds).max(1)));
+        // Where every round is lost, more of the same would be too.
+        comparison.rounds_needed = (rounds > 0 || comparison.discarded_rounds == 0)
+            .then(|| u64::from(needed.saturating_sub(rounds).max(1)));
         return comparison;
     };
     let ratio = RatioInterval {
@@ -160,15 +171,16 @@ fn notes(metric: &Metric, pairs: &Pairs) -> Vec<String> {
     let mut notes = Vec::new();
     if pairs.censored > 0 {
         notes.push(format!(
-            "{} round(s) have a run that was cut off at the timeout; its time is a lower bound, so \
-             the real difference is at least as large",
-            pairs.censored
+            "{} have a run that was cut off at the timeout; its time is a lower bound, so the real \
+             difference is at least as large",
+            rounds(pairs.censored)
         ));
     }
-    if pairs.not_positive > 0 {
+    if pairs.not_positive > 0 && exact_ratio(metric, pairs).is_none() {
         notes.push(format!(
-            "{} round(s) have a {} of zero or less, which has no ratio",
-            pairs.not_positive, metric.name
+            "{} have a {} of zero or less, which has no ratio",
+            rounds(pairs.not_positive),
+            metric.name
         ));
     }
     if metric.exact && exact_ratio(metric, pairs).is_none() && !pairs.values.is_empty() {
@@ -179,6 +191,10 @@ fn notes(metric: &Metric, pairs: &Pairs) -> Vec<String> {
         ));
     }
     notes
+}
+
+fn rounds(n: u32) -> String {
+    if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") }
 }
 
 /// Where the deciding metric and wall time say different things, both say so.

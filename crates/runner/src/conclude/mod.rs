@@ -6,6 +6,8 @@ mod pairs;
 mod primary;
 mod separate;
 mod shape;
+#[cfg(test)]
+mod tests;
 mod verdict;
 
 pub use character::{Character, character};

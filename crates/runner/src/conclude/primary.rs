@@ -40,13 +40,17 @@ fn automatic(record: &Record) -> Choice {
         return wall_because("no CPU time was recorded".to_owned());
     };
     for (index, subject) in record.subjects.iter().enumerate() {
-        let runs: Vec<&Run> = record
-            .measured(index)
-            .filter(|run| run.round < ROUNDS_TO_JUDGE_BY)
-            .collect();
+        let runs: Vec<&Run> =
+            record.measured(index).filter(|run| run.round < ROUNDS_TO_JUDGE_BY).collect();
         let Some(character) = character(record, &runs) else {
             return wall_because(format!("`{}` has no complete run", subject.name));
         };
+        if !character.is_certain && !(character.single_threaded && character.cpu_bound) {
+            return wall_because(format!(
+                "what `{}` does is not known, because /proc/PID/schedstat cannot be read here",
+                subject.name
+            ));
+        }
         if !character.single_threaded {
             return wall_because(format!("`{}` uses several threads or processes", subject.name));
         }

@@ -77,10 +77,7 @@ mod tests {
         assert_eq!(of(0.995, 1.008), Verdict::Equivalent);
         assert_eq!(of(1.001, 1.009), Verdict::Equivalent);
         assert_eq!(of(0.98, 1.009), Verdict::Inconclusive);
-        assert_eq!(
-            verdict(&interval(1.1, 1.2, 1.3), 0.0, Direction::Higher),
-            Verdict::Faster
-        );
+        assert_eq!(verdict(&interval(1.1, 1.2, 1.3), 0.0, Direction::Higher), Verdict::Faster);
     }
 
     #[test]

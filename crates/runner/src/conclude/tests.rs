@@ -1,0 +1,361 @@
+//! Conclusions from records that are written down value by value.
+
+use becalm_model::{
+    Comparison, Direction, Evidence, Metric, Outcome, Record, RecordKind, Run, Subject, Unit,
+    Verdict, metric,
+};
+use becalm_stats::Rng;
+
+use super::*;
+use crate::session::{Judgement, Primary};
+
+/// Noise of some per mille that differs between any two runs.
+fn wobble(round: usize, subject: usize) -> f64 {
+    1.0 + 0.001 * Rng::new((round * 8 + subject) as u64).normal()
+}
+
+/// A record of `rounds` rounds; `run` changes what its runs are like: they take about one second
+/// of one computing thread.
+fn record(n_subjects: usize, rounds: usize, mut run: impl FnMut(usize, usize, &mut Run)) -> Record {
+    let mut runs = Vec::new();
+    for round in 0..rounds {
+        for place in 0..n_subjects {
+            // Every other round the other way round.
+            let subject = if round % 2 == 0 { place } else { n_subjects - 1 - place };
+            let seconds = wobble(round, subject);
+            let mut one = Run {
+                subject,
+                round: u32::try_from(round).unwrap(),
+                order: u32::try_from(place).unwrap(),
+                warmup: false,
+                started: (round * n_subjects + place) as f64,
+                outcome: Outcome::Exited(0),
+                values: [seconds, seconds, seconds, 0.0, 1e6].map(Some).to_vec(),
+                evidence: Evidence {
+                    main_thread_time: Some(seconds),
+                    run_delay: Some(0.0),
+                    ..Evidence::default()
+                },
+                padding: 0,
+            };
+            run(round, subject, &mut one);
+            runs.push(one);
+        }
+    }
+    let subject = |index: usize| {
+        let name = char::from(b'A' + u8::try_from(index).unwrap()).to_string();
+        Subject { command: vec![name.clone()], name, parameters: vec![] }
+    };
+    Record {
+        kind: RecordKind::Comparison,
+        version: String::new(),
+        arguments: vec![],
+        started_at: 0.0,
+        seed: 1,
+        confidence: 0.95,
+        margin: 0.01,
+        aa: false,
+        machine: becalm_model::MachineFacts::default(),
+        conditions: becalm_model::Conditions::default(),
+        metrics: Metric::always(),
+        subjects: (0..n_subjects).map(subject).collect(),
+        runs,
+        comparisons: vec![],
+        interrupted: None,
+        notes: vec![],
+    }
+}
+
+fn judgement(primary: &[&str]) -> Judgement {
+    let primary = match primary {
+        [] => Primary::Auto,
+        names => Primary::Named(names.iter().map(|name| (*name).to_owned()).collect()),
+    };
+    Judgement { confidence: 0.95, margin: 0.01, primary }
+}
+
+/// Adds a metric that has this value in the given round and subject.
+fn with_metric(
+    mut record: Record,
+    metric: Metric,
+    value: impl Fn(usize, usize) -> Option<f64>,
+) -> Record {
+    record.metrics.push(metric);
+    for run in &mut record.runs {
+        run.values.push(value(run.round as usize, run.subject));
+    }
+    record
+}
+
+fn conclude(record: &Record, primary: &[&str]) -> Vec<Comparison> {
+    comparisons(record, &judgement(primary), &Shape::single())
+}
+
+fn scale(run: &mut Run, metrics: &[usize], factor: f64) {
+    for &metric in metrics {
+        run.values[metric] = run.values[metric].map(|value| value * factor);
+    }
+}
+
+const WALL: usize = 0;
+const CPU: usize = 1;
+
+#[track_caller]
+fn check_choice(record: &Record, metric: &str, reason: &str) {
+    let choice = primary_metrics(record, &judgement(&[]));
+    assert_eq!(choice.metrics, [record.metric_index(metric).unwrap()]);
+    let found = choice.reason.unwrap();
+    assert!(found.contains(reason), "{found}");
+}
+
+#[test]
+fn programs_that_compute_on_one_thread_are_judged_by_cpu_time() {
+    check_choice(&record(2, 10, |_, _, _| {}), metric::CPU_TIME, "compute on one thread");
+}
+
+#[test]
+fn a_program_with_threads_is_judged_by_wall_time_and_named() {
+    let threads = record(2, 10, |_, subject, run| {
+        if subject == 1 {
+            scale(run, &[CPU], 4.0);
+        }
+    });
+    check_choice(&threads, metric::WALL_TIME, "`B` uses several threads or processes");
+}
+
+#[test]
+fn a_program_that_waits_is_judged_by_wall_time_and_named() {
+    let waits = |run: &mut Run| {
+        scale(run, &[CPU], 0.5);
+        run.evidence.main_thread_time = run.values[CPU];
+    };
+    let record = record(2, 10, |_, subject, run| {
+        if subject == 0 {
+            waits(run);
+        }
+    });
+    check_choice(&record, metric::WALL_TIME, "`A` spends time waiting");
+}
+
+#[test]
+fn a_program_that_was_kept_from_its_cpu_did_not_wait() {
+    let record = record(2, 10, |_, _, run| {
+        scale(run, &[WALL], 2.0);
+        run.evidence.run_delay = Some(1.0);
+    });
+    check_choice(&record, metric::CPU_TIME, "compute on one thread");
+}
+
+#[test]
+fn what_is_not_known_about_a_program_is_not_claimed() {
+    let blind = |usage: f64| {
+        record(2, 10, |_, _, run| {
+            scale(run, &[CPU], usage);
+            run.evidence = Evidence::default();
+        })
+    };
+    check_choice(&blind(1.0), metric::CPU_TIME, "compute on one thread");
+    check_choice(&blind(0.5), metric::WALL_TIME, "what `A` does is not known");
+    check_choice(&blind(1.8), metric::WALL_TIME, "what `A` does is not known");
+}
+
+#[test]
+fn the_choice_is_made_from_the_first_rounds_and_stays() {
+    let changes = record(2, 40, |round, _, run| {
+        if round >= 8 {
+            scale(run, &[CPU], 4.0);
+        }
+    });
+    check_choice(&changes, metric::CPU_TIME, "compute on one thread");
+}
+
+#[test]
+fn a_record_without_cpu_time_or_without_whole_runs_is_judged_by_wall_time() {
+    let mut bare = record(2, 10, |_, _, _| {});
+    bare.metrics.truncate(1);
+    check_choice(&bare, metric::WALL_TIME, "no CPU time was recorded");
+    let cut = record(2, 10, |_, subject, run| {
+        if subject == 1 {
+            run.outcome = Outcome::TimedOut;
+        }
+    });
+    check_choice(&cut, metric::WALL_TIME, "`B` has no complete run");
+}
+
+#[test]
+fn the_primary_comparisons_come_first_and_wall_and_cpu_time_beside_them() {
+    let record = with_metric(
+        record(2, 10, |_, _, _| {}),
+        Metric::lower(metric::CONTEXT_SWITCHES, Unit::Count),
+        |_, _| Some(2.0),
+    );
+    let shown: Vec<(&str, bool)> = conclude(&record, &["max_rss"])
+        .iter()
+        .map(|one| (record.metrics[one.metric].name.as_str(), one.primary))
+        .map(|(name, primary)| (metric::ALWAYS.into_iter().find(|n| *n == name), primary))
+        .map(|(name, primary)| (name.unwrap_or("counter"), primary))
+        .collect();
+    assert_eq!(
+        shown,
+        [("max_rss", true), ("wall_time", false), ("cpu_time", false), ("counter", false)]
+    );
+}
+
+#[test]
+fn several_candidates_share_the_error_step_by_step() {
+    // B is far off, C is the same, D is a little off.
+    let factors = [1.0, 2.0, 1.0, 1.05];
+    let record = record(4, 24, |_, subject, run| scale(run, &[WALL], factors[subject]));
+    let found = conclude(&record, &["wall_time"]);
+    let primary: Vec<&Comparison> = found.iter().filter(|one| one.primary).collect();
+    let levels: Vec<f64> = primary.iter().map(|one| 1.0 - one.confidence).collect();
+    let share = |part: f64| levels.iter().filter(|l| (**l - 0.05 / part).abs() < 1e-9).count();
+    assert_eq!((share(3.0), share(2.0), share(1.0)), (1, 1, 1), "{levels:?}");
+    assert!((levels[1] - 0.05).abs() < 1e-9, "the one without a difference comes last");
+    let verdicts: Vec<Verdict> = primary.iter().map(|one| one.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Slower, Verdict::Equivalent, Verdict::Slower]);
+}
+
+#[test]
+fn after_the_first_that_fails_nobody_gets_an_easier_level() {
+    let record = record(4, 24, |_, _, _| {});
+    for one in conclude(&record, &["wall_time"]).iter().filter(|one| one.primary) {
+        assert!((one.confidence - (1.0 - 0.05 / 3.0)).abs() < 1e-9, "{one:?}");
+    }
+}
+
+fn exact(name: &str) -> Metric {
+    Metric { exact: true, ..Metric::lower(name, Unit::Byte) }
+}
+
+#[test]
+fn exact_metrics_are_compared_exactly_and_take_no_error_from_others() {
+    let record = with_metric(record(2, 3, |_, _, _| {}), exact("alloc"), |_, subject| {
+        Some([1000.0, 1020.0][subject])
+    });
+    let found = conclude(&record, &["alloc", "wall_time"]);
+    let ratio = found[0].ratio.unwrap();
+    assert_eq!((found[0].verdict, found[0].confidence), (Verdict::Slower, 1.0));
+    assert_eq!((ratio.low, ratio.estimate, ratio.high), (1.02, 1.02, 1.02));
+    assert!((found[1].confidence - 0.95).abs() < 1e-9, "{:?}", found[1]);
+}
+
+#[test]
+fn equal_exact_values_are_equivalent_even_when_zero() {
+    for value in [0.0, 7.0] {
+        let base = record(2, 3, |_, _, _| {});
+        let record = with_metric(base, exact("alloc"), |_, _| Some(value));
+        let found = &conclude(&record, &["alloc"])[0];
+        assert_eq!((found.verdict, found.ratio.unwrap().estimate), (Verdict::Equivalent, 1.0));
+        assert_eq!((found.rounds, found.discarded_rounds), (3, 0));
+        assert_eq!(found.notes, [""; 0]);
+    }
+}
+
+#[test]
+fn a_metric_that_is_not_as_exact_as_said_is_treated_as_measured() {
+    let record = with_metric(record(2, 12, |_, _, _| {}), exact("alloc"), |round, subject| {
+        Some(1000.0 * wobble(round, subject))
+    });
+    let found = &conclude(&record, &["alloc"])[0];
+    assert_eq!(found.verdict, Verdict::Equivalent);
+    assert!(found.notes[0].contains("was called exact but differs"), "{:?}", found.notes);
+}
+
+#[test]
+fn a_run_that_was_cut_off_counts_as_a_lower_bound_and_two_say_nothing() {
+    let record = record(2, 12, |round, subject, run| {
+        if subject == 1 || round < 2 {
+            run.outcome = Outcome::TimedOut;
+            scale(run, &[WALL], 3.0);
+        }
+    });
+    let found = &conclude(&record, &["wall_time"])[0];
+    assert_eq!((found.verdict, found.rounds, found.discarded_rounds), (Verdict::Slower, 10, 2));
+    assert!(found.notes[0].starts_with("10 rounds have a run that was cut off"), "{found:?}");
+}
+
+#[test]
+fn rounds_without_a_value_are_discarded_and_counted() {
+    let record = with_metric(
+        record(2, 12, |_, _, _| {}),
+        Metric::lower("t", Unit::Second),
+        |round, subject| (round != 3 || subject == 0).then(|| wobble(round, subject)),
+    );
+    let found = &conclude(&record, &["t"])[0];
+    assert_eq!((found.rounds, found.discarded_rounds), (11, 1));
+    let none =
+        with_metric(self::record(2, 12, |_, _, _| {}), Metric::lower("t", Unit::Second), |_, _| {
+            None
+        });
+    let found = &conclude(&none, &["t"])[0];
+    assert_eq!((found.verdict, found.rounds), (Verdict::Inconclusive, 0));
+    assert_eq!(found.rounds_needed, None, "more rounds of this kind help nobody");
+}
+
+#[test]
+fn zero_has_no_ratio_and_says_so() {
+    let zero_in = |rounds: usize| {
+        let metric = Metric::lower("faults", Unit::Count);
+        with_metric(record(2, 12, |_, _, _| {}), metric, move |round, subject| {
+            Some(if round < rounds { 0.0 } else { wobble(round, subject) })
+        })
+    };
+    let found = &conclude(&zero_in(4), &["faults"])[0];
+    assert_eq!((found.rounds, found.discarded_rounds), (8, 4));
+    assert!(found.notes[0].starts_with("4 rounds have a faults of zero or less"), "{found:?}");
+    let found = &conclude(&zero_in(12), &["faults"])[0];
+    assert_eq!((found.verdict, found.rounds), (Verdict::Inconclusive, 0));
+    assert!(found.ratio.is_none());
+}
+
+#[test]
+fn too_few_rounds_say_how_many_are_missing() {
+    let found = &conclude(&record(2, 3, |_, _, _| {}), &["wall_time"])[0];
+    assert_eq!((found.verdict, found.ratio, found.rounds), (Verdict::Inconclusive, None, 3));
+    let missing = found.rounds_needed.unwrap();
+    assert!((2..=5).contains(&missing), "{missing}");
+    assert!(found.notes[0].starts_with("3 usable rounds are too few"), "{found:?}");
+}
+
+#[test]
+fn a_rate_gets_better_upwards() {
+    let rate = Metric { direction: Direction::Higher, ..Metric::lower("rate", Unit::Count) };
+    let record = with_metric(record(2, 12, |_, _, _| {}), rate, |round, subject| {
+        Some(wobble(round, subject) * [1.0, 1.1][subject])
+    });
+    assert_eq!(conclude(&record, &["rate"])[0].verdict, Verdict::Faster);
+}
+
+#[test]
+fn metrics_that_disagree_say_so() {
+    let record = record(2, 16, |_, subject, run| {
+        if subject == 1 {
+            scale(run, &[WALL], 1.2);
+            scale(run, &[CPU], 0.8);
+        }
+    });
+    let found = conclude(&record, &["cpu_time"]);
+    assert_eq!(
+        found[0].notes,
+        ["the metrics disagree: cpu_time says faster, wall_time says slower"]
+    );
+    let agree = self::record(2, 16, |_, subject, run| {
+        scale(run, &[WALL, CPU], [1.0, 1.2][subject]);
+    });
+    assert_eq!(conclude(&agree, &["cpu_time"])[0].notes, [""; 0]);
+}
+
+#[test]
+fn an_unfinished_round_and_the_warm_up_are_not_used() {
+    let mut record = record(2, 12, |round, subject, run| {
+        if round == 0 {
+            run.warmup = true;
+            scale(run, &[WALL], [1.0, 100.0][subject]);
+        }
+    });
+    record.runs.pop();
+    let found = &conclude(&record, &["wall_time"])[0];
+    assert_eq!((found.rounds, found.discarded_rounds), (10, 1));
+    assert_eq!(found.verdict, Verdict::Equivalent);
+}
