@@ -77,6 +77,11 @@ pub enum LaunchError {
 }
 
 impl LaunchError {
+    /// Says whether the CPUs were what the kernel refused.
+    pub fn is_affinity_refused(&self) -> bool {
+        matches!(self, Self::Step { step: Step::Affinity, .. })
+    }
+
     /// Says whether the scheduling class was what the kernel refused.
     pub fn is_scheduler_refused(&self) -> bool {
         matches!(self, Self::Step { step: Step::Scheduler, .. })

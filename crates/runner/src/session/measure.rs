@@ -5,7 +5,7 @@ use becalm_stats::{Sample, decide, median_interval, schedule};
 
 use super::event::Event;
 use super::executor::{Executor, Learnt, Measured, Request};
-use super::plan::{Conditioning, Goal, Layout, Plan, Stop};
+use super::plan::{Conditioning, Goal, Judgement, Layout, Plan, Primary, Stop};
 use crate::conclude::{self, Shape};
 use crate::layout;
 
@@ -76,6 +76,10 @@ fn rounds<E: Executor>(
     let offset = time_used(record);
     let start = executor.elapsed().as_secs_f64();
     let mut rounds = rounds_in(record, false);
+    // A session that was cut off right after its last round has nothing left to do.
+    if rounds >= plan.stop.minimum() && goal_is_reached(plan, record, rounds, tell) {
+        return Ok(());
+    }
     loop {
         let elapsed = offset + executor.elapsed().as_secs_f64() - start;
         if plan.stop.is_used_up(rounds, elapsed) || stop_if_interrupted(record, executor) {
@@ -118,15 +122,22 @@ fn round<E: Executor>(
         };
         let Measured { started, outcome, values, evidence } = measured;
         let order = u32::try_from(place).expect("fewer than 2^32 subjects");
-        let run =
-            Run { subject, round: number, order, warmup, started, outcome, values, evidence, padding };
-        let failed = !plan.failure.accepts(outcome);
-        record.runs.push(run);
-        complete_evidence(record, executor.evidence(false));
-        tell(Event::RunFinished(record.runs.last().expect("one was pushed above")));
-        if failed {
-            complete_evidence(record, executor.evidence(true));
-            record.runs.pop();
+        let run = Run {
+            subject,
+            round: number,
+            order,
+            warmup,
+            started,
+            outcome,
+            values,
+            evidence,
+            padding,
+        };
+        // A run that cannot be used is told to nobody, so that no log takes it for a measured one.
+        if !plan.failure.accepts(outcome) {
+            let mut evidence = executor.evidence(true);
+            evidence.pop();
+            complete_evidence(record, evidence);
             return Err(SessionError::Failed {
                 subject: record.subjects[subject].name.clone(),
                 place: if warmup {
@@ -137,6 +148,9 @@ fn round<E: Executor>(
                 how: outcome.to_string(),
             });
         }
+        record.runs.push(run);
+        complete_evidence(record, executor.evidence(false));
+        tell(Event::RunFinished(record.runs.last().expect("one was pushed above")));
     }
     Ok(())
 }
@@ -151,8 +165,9 @@ fn goal_is_reached(
     match goal {
         Goal::Budget => false,
         _ if !decide::looks::is_look(rounds, minimum) => false,
-        Goal::Precision(target) => precision(record, plan.judgement.confidence)
-            .is_some_and(|precision| precision <= target),
+        Goal::Precision(target) => {
+            precision(record, &plan.judgement).is_some_and(|precision| precision <= target)
+        }
         Goal::Verdict => {
             let comparisons =
                 conclude::comparisons(record, &plan.judgement, &Shape::of_session(plan, record));
@@ -166,15 +181,24 @@ fn goal_is_reached(
 }
 
 /// Returns the half width of the interval of the median as a share of the median, the widest over
-/// the subjects; `None` while some interval is not known.
-fn precision(record: &Record, confidence: f64) -> Option<f64> {
-    let wall = record.metric_index(metric::WALL_TIME)?;
+/// the subjects and the metrics that the user named, else the wall time; `None` while some
+/// interval is not known.
+fn precision(record: &Record, judgement: &Judgement) -> Option<f64> {
+    let metrics = match &judgement.primary {
+        Primary::Named(names) => names.iter().map(|name| record.metric_index(name)).collect(),
+        Primary::Auto => vec![record.metric_index(metric::WALL_TIME)],
+    };
     let mut widest: f64 = 0.0;
-    for subject in 0..record.subjects.len() {
-        let sample = Sample::new(record.values(subject, wall)).ok()?;
-        let interval = median_interval::median_interval(&sample, confidence)?;
-        let half = (interval.high - interval.estimate).max(interval.estimate - interval.low);
-        widest = widest.max(half / interval.estimate);
+    for metric in metrics {
+        for subject in 0..record.subjects.len() {
+            let sample = Sample::new(record.values(subject, metric?)).ok()?;
+            let interval = median_interval::median_interval(&sample, judgement.confidence)?;
+            let half = (interval.high - interval.estimate).max(interval.estimate - interval.low);
+            // Values that never differ are as precise as can be, be they zero or not.
+            if half > 0.0 {
+                widest = widest.max(half / interval.estimate.abs());
+            }
+        }
     }
     Some(widest)
 }
@@ -222,7 +246,13 @@ fn stop_if_interrupted<E: Executor>(record: &mut Record, executor: &E) -> bool {
 }
 
 fn rounds_in(record: &Record, warmup: bool) -> u32 {
-    record.runs.iter().filter(|run| run.warmup == warmup).map(|run| run.round + 1).max().unwrap_or(0)
+    record
+        .runs
+        .iter()
+        .filter(|run| run.warmup == warmup)
+        .map(|run| run.round + 1)
+        .max()
+        .unwrap_or(0)
 }
 
 /// Drops the runs of a round that did not finish, so that every kept round is whole.

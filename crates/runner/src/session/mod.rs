@@ -2,12 +2,16 @@
 
 mod event;
 mod executor;
+mod hook;
 mod measure;
 mod plan;
 mod spawn;
+#[cfg(test)]
+mod tests;
 
 pub use event::Event;
 pub use executor::{Executor, Learnt, Measured, Request};
+pub use hook::Hook;
 pub use measure::{SessionError, drop_unfinished_round, measure};
 pub use plan::{
     Conditioning, FIFO_REST, FailurePolicy, Goal, Judgement, LONGEST_FIFO_RUN, Layout, Plan,

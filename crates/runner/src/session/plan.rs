@@ -155,9 +155,9 @@ impl Stop {
                     clippy::cast_sign_loss,
                     reason = "a float cast saturates"
                 )]
-                let timed = budget.filter(|_| round > 0.0).map(|budget| {
-                    ((budget.as_secs_f64() / round).ceil() as u32).max(minimum)
-                });
+                let timed = budget
+                    .filter(|_| round > 0.0)
+                    .map(|budget| ((budget.as_secs_f64() / round).ceil() as u32).max(minimum));
                 match (timed, maximum) {
                     (Some(timed), Some(maximum)) => Some(timed.min(maximum)),
                     (timed, maximum) => timed.or(maximum),
@@ -171,11 +171,12 @@ impl Stop {
         match *self {
             Self::Rounds(all) => f64::from(rounds) / f64::from(all.max(1)),
             Self::Until { minimum, maximum, budget, .. } => {
-                let by_rounds = maximum.map_or(0.0, |all| f64::from(rounds) / f64::from(all.max(1)));
+                let by_rounds =
+                    maximum.map_or(0.0, |all| f64::from(rounds) / f64::from(all.max(1)));
                 // Before the minimum is reached the time does not end the session.
-                let by_time = budget.filter(|_| rounds >= minimum).map_or(0.0, |budget| {
-                    elapsed / budget.as_secs_f64().max(f64::MIN_POSITIVE)
-                });
+                let by_time = budget
+                    .filter(|_| rounds >= minimum)
+                    .map_or(0.0, |budget| elapsed / budget.as_secs_f64().max(f64::MIN_POSITIVE));
                 by_rounds.max(by_time)
             }
         }

@@ -1,22 +1,23 @@
 //! The executor that starts real processes.
 
 use std::ffi::OsString;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use becalm_machine::{Choice, SysRoot};
-use becalm_model::{Conditions, CpuSet, Evidence, Metric};
+use becalm_model::metric::CPU_MIGRATIONS;
+use becalm_model::{Conditions, CpuSet, Evidence, Metric, Outcome};
 
 use super::executor::{Executor, Learnt, Measured, Request};
+use super::hook::{Hook, run_hook};
 use super::plan::{Conditioning, FIFO_REST, LONGEST_FIFO_RUN, Rest};
-use crate::extract::{ExtractError, Extractor};
 use crate::evidence::own_evidence;
+use crate::extract::{ExtractError, Extractor};
 use crate::page_cache::drop_page_cache;
 use crate::{
-    CPU_MIGRATIONS, CounterPlan, Environment, EvidenceCollector, Finished, Interrupt, Launch, LaunchError,
-    Placement, Program, Scheduler, Stderr, Stdin, Stdout, User, launch, monotonic_raw, pin_self,
+    CounterPlan, Environment, EvidenceCollector, Finished, Interrupt, Launch, LaunchError,
+    Placement, Program, Scheduler, Stderr, Stdin, Stdout, launch, monotonic_raw, own_affinity,
+    pin_self,
 };
 
 /// Priority taken when nobody asked for one: the lowest real-time priority is above every normal
@@ -54,14 +55,14 @@ pub enum RunError {
     #[error("the {hook} command `{command}` failed: {how}")]
     Hook {
         /// Which hook.
-        hook: &'static str,
+        hook: Hook,
         /// Its text.
         command: String,
         /// What happened.
         how: String,
     },
     /// The page cache cannot be dropped.
-    #[error("cannot drop the page cache: {0}")]
+    #[error("cannot drop the page cache, which needs root: {0}")]
     DropCache(std::io::Error),
 }
 
@@ -160,10 +161,14 @@ pub struct Spawn<'a> {
     root: &'a SysRoot,
     interrupt: &'a Interrupt,
     started: Duration,
+    /// Where becalm itself could run before the session, to be put back after it.
+    own_cpus: Option<CpuSet>,
     evidence: EvidenceCollector,
     /// Evidence that is complete and was not asked for yet.
     complete: Vec<Evidence>,
     affinity_reason: String,
+    /// What the present CPUs do not allow; a new choice of CPUs has its own.
+    placement_limits: Vec<String>,
     limits: Vec<String>,
     /// Whether the present scheduling class was becalm's own idea and may be taken back.
     scheduler_is_a_try: bool,
@@ -181,9 +186,11 @@ impl<'a> Spawn<'a> {
             evidence: EvidenceCollector::open(root, &CpuSet::new()),
             complete: Vec::new(),
             affinity_reason: "chosen by the user".to_owned(),
+            placement_limits: Vec::new(),
             limits: Vec::new(),
             scheduler_is_a_try: false,
             started: monotonic_raw().saturating_sub(elapsed),
+            own_cpus: own_affinity().ok(),
             plan,
             root,
             interrupt,
@@ -192,6 +199,7 @@ impl<'a> Spawn<'a> {
             let wide = spawn.plan.choices.all.clone();
             spawn.place(&wide);
         } else {
+            spawn.make_way();
             spawn.watch_cpus();
         }
         spawn
@@ -201,7 +209,7 @@ impl<'a> Spawn<'a> {
     pub fn set_up(&mut self) -> Result<(), RunError> {
         for index in 0..self.plan.subjects.len() {
             let command = self.plan.subjects[index].hooks.setup.clone();
-            self.hook("setup", command.as_deref())?;
+            self.hook(Hook::Setup, command.as_deref())?;
         }
         Ok(())
     }
@@ -212,7 +220,7 @@ impl<'a> Spawn<'a> {
         let mut result = Ok(());
         for index in 0..self.plan.subjects.len() {
             let command = self.plan.subjects[index].hooks.cleanup.clone();
-            result = result.and(self.hook("cleanup", command.as_deref()));
+            result = result.and(self.hook(Hook::Cleanup, command.as_deref()));
         }
         result
     }
@@ -228,7 +236,8 @@ impl<'a> Spawn<'a> {
     /// Returns how the subjects are started now.
     pub fn conditions(&self) -> Conditions {
         let placement = &self.plan.placement;
-        let mut limits = self.limits.clone();
+        let mut limits = self.placement_limits.clone();
+        limits.extend(self.limits.iter().cloned());
         limits.extend(self.evidence.limits());
         Conditions {
             affinity: placement.affinity.as_ref().map(ToString::to_string),
@@ -257,20 +266,32 @@ impl<'a> Spawn<'a> {
     fn place(&mut self, choice: &Choice) {
         self.plan.placement.affinity = Some(choice.subject.clone());
         self.affinity_reason.clone_from(&choice.reason);
-        for limit in &choice.limits {
-            self.limit(limit.clone());
-        }
+        self.placement_limits.clone_from(&choice.limits);
         // becalm itself stays off the subject's CPU; where that is refused it only costs quiet.
         if let Err(error) = pin_self(&choice.housekeeping) {
-            self.limit(format!("becalm could not be kept off the subject's CPUs: {error}"));
+            self.placement_limits
+                .push(format!("becalm could not be kept off the subject's CPUs: {error}"));
         }
         self.watch_cpus();
+    }
+
+    /// Moves becalm off the CPUs that the user gave to the subjects, where there are others.
+    fn make_way(&mut self) {
+        let (Some(own), Some(given)) = (&self.own_cpus, &self.plan.placement.affinity) else {
+            return;
+        };
+        let others = own.difference(given);
+        if others.is_empty() {
+            self.placement_limits.push(format!("becalm shares CPUs {given} with the subject"));
+        } else if let Err(error) = pin_self(&others) {
+            self.placement_limits.push(format!("becalm stays on the subject's CPUs: {error}"));
+        }
     }
 
     fn watch_cpus(&mut self) {
         let cpus = match &self.plan.placement.affinity {
             Some(cpus) => cpus.clone(),
-            None => crate::own_affinity().unwrap_or_default(),
+            None => own_affinity().unwrap_or_default(),
         };
         self.evidence = EvidenceCollector::open(self.root, &cpus);
     }
@@ -291,8 +312,8 @@ impl<'a> Spawn<'a> {
 
     fn launch(&mut self, request: Request) -> Result<Finished, LaunchError> {
         loop {
-            let captures = !self.plan.extractors.is_empty()
-                || self.plan.expectation != Expectation::Anything;
+            let captures =
+                !self.plan.extractors.is_empty() || self.plan.expectation != Expectation::Anything;
             let result = launch(
                 &Launch {
                     program: &self.plan.subjects[request.subject].program,
@@ -315,27 +336,67 @@ impl<'a> Spawn<'a> {
                     self.plan.placement.scheduler = Scheduler::Other;
                     self.limit(format!("SCHED_FIFO is not allowed here: {error}"));
                 }
+                // So were the CPUs.
+                Err(error) if self.affinity_is_a_try() && error.is_affinity_refused() => {
+                    self.plan.placement.affinity = None;
+                    "they could not be chosen".clone_into(&mut self.affinity_reason);
+                    self.placement_limits = vec![format!("the subjects are not pinned: {error}")];
+                    self.watch_cpus();
+                }
                 other => return other,
             }
         }
     }
 
-    fn hook(&mut self, hook: &'static str, command: Option<&str>) -> Result<(), RunError> {
+    fn affinity_is_a_try(&self) -> bool {
+        matches!(self.plan.conditioning, Conditioning::Learn { affinity: true, .. })
+            && self.plan.placement.affinity.is_some()
+    }
+
+    fn hook(&mut self, hook: Hook, command: Option<&str>) -> Result<(), RunError> {
         let Some(text) = command else { return Ok(()) };
         // What the hook does to the machine is no evidence against the runs before it.
+        self.close_window();
+        run_hook(hook, text, self.plan.placement.user.as_ref(), self.interrupt)
+            .map_err(|how| RunError::Hook { hook, command: text.to_owned(), how })
+    }
+
+    /// Ends the window of evidence before something that is not a run.
+    fn close_window(&mut self) {
         self.complete.extend(self.evidence.flush());
-        let mut shell = Command::new("sh");
-        shell.args(["-c", text]).stdin(Stdio::null()).stdout(Stdio::null());
-        if let Some(User { uid, gid, .. }) = &self.plan.placement.user {
-            shell.uid(*uid).gid(*gid);
+    }
+
+    /// Forgets the evidence of the latest run, which becomes no part of the record.
+    fn forget_latest(&mut self) {
+        self.close_window();
+        self.complete.pop();
+    }
+
+    /// Reads the metrics that a run printed.
+    fn extracted(
+        &mut self,
+        subject: usize,
+        finished: &Finished,
+    ) -> Result<Vec<Option<f64>>, RunError> {
+        let Some(output) = &finished.output else { return Ok(Vec::new()) };
+        let extractors = self.plan.extractors.iter();
+        match finished.outcome {
+            Outcome::Exited(0) => {}
+            // Where such runs are taken, they are taken with what they printed.
+            Outcome::Exited(_) => return Ok(extractors.map(|e| e.extract(output).ok()).collect()),
+            // What was printed before the end may be anything.
+            _ => return Ok(extractors.map(|_| None).collect()),
         }
-        let failed =
-            |how: String| RunError::Hook { hook, command: text.to_owned(), how };
-        match shell.status() {
-            Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(failed(status.to_string())),
-            Err(error) => Err(failed(error.to_string())),
-        }
+        self.check_output(subject, output)?;
+        let extractors = self.plan.extractors.iter();
+        extractors
+            .map(|extractor| {
+                extractor.extract(output).map(Some).map_err(|source| RunError::Metric {
+                    subject: self.plan.subjects[subject].name.clone(),
+                    source,
+                })
+            })
+            .collect()
     }
 
     fn check_output(&mut self, subject: usize, output: &[u8]) -> Result<(), RunError> {
@@ -354,13 +415,23 @@ impl<'a> Spawn<'a> {
     }
 }
 
+impl Drop for Spawn<'_> {
+    /// Gives becalm its own CPUs back, so that a further session of this process chooses afresh.
+    fn drop(&mut self) {
+        if let Some(own) = &self.own_cpus {
+            // CPUs that went away meanwhile are no error worth a word at the end.
+            let _ = pin_self(own);
+        }
+    }
+}
+
 impl Executor for Spawn<'_> {
     type Error = RunError;
 
     fn run(&mut self, request: Request) -> Result<Measured, RunError> {
         let subject = request.subject;
         let prepare = self.plan.subjects[subject].hooks.prepare.clone();
-        self.hook("prepare", prepare.as_deref())?;
+        self.hook(Hook::Prepare, prepare.as_deref())?;
         let launch_error = |spawn: &Self, source| RunError::Launch {
             subject: spawn.plan.subjects[subject].name.clone(),
             source,
@@ -368,9 +439,13 @@ impl Executor for Spawn<'_> {
         match self.plan.cache {
             Cache::AsIs => {}
             Cache::Warm => {
+                self.close_window();
                 self.launch(request).map_err(|source| launch_error(self, source))?;
             }
-            Cache::Drop => drop_page_cache(self.root).map_err(RunError::DropCache)?,
+            Cache::Drop => {
+                self.close_window();
+                drop_page_cache(self.root).map_err(RunError::DropCache)?;
+            }
         }
         self.evidence.before_run();
         let finished = self.launch(request).map_err(|source| launch_error(self, source))?;
@@ -387,19 +462,17 @@ impl Executor for Spawn<'_> {
             Some(finished.max_rss as f64),
         ];
         values.extend(&finished.counters);
-        if let Some(output) = &finished.output
-            && finished.outcome.is_success()
-        {
-            self.check_output(subject, output)?;
-            for extractor in &self.plan.extractors {
-                let value = extractor.extract(output).map_err(|source| RunError::Metric {
-                    subject: self.plan.subjects[subject].name.clone(),
-                    source,
-                })?;
-                values.push(Some(value));
+        let conclude = self.plan.subjects[subject].hooks.conclude.clone();
+        let after = match self.extracted(subject, &finished) {
+            Ok(extracted) => {
+                values.extend(extracted);
+                self.hook(Hook::Conclude, conclude.as_deref())
             }
-        } else {
-            values.extend(self.plan.extractors.iter().map(|_| None));
+            Err(error) => Err(error),
+        };
+        if let Err(error) = after {
+            self.forget_latest();
+            return Err(error);
         }
         let measured = Measured {
             started: finished.released.saturating_sub(self.started).as_secs_f64(),
@@ -407,8 +480,6 @@ impl Executor for Spawn<'_> {
             values,
             evidence,
         };
-        let conclude = self.plan.subjects[subject].hooks.conclude.clone();
-        self.hook("conclude", conclude.as_deref())?;
         let rest = finished.wall * self.rest_share();
         if rest > 0.0 {
             self.interrupt.sleep(Duration::from_secs_f64(rest));

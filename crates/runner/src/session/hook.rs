@@ -1,0 +1,120 @@
+//! The shell commands around the runs.
+
+use std::fmt;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use crate::sys::wait;
+use crate::{Interrupt, User};
+
+/// A moment at which a command of the user runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hook {
+    /// Once, before the first run.
+    Setup,
+    /// Before each run.
+    Prepare,
+    /// After each run.
+    Conclude,
+    /// Once, after the last run.
+    Cleanup,
+}
+
+impl fmt::Display for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Setup => "setup",
+            Self::Prepare => "prepare",
+            Self::Conclude => "conclude",
+            Self::Cleanup => "cleanup",
+        })
+    }
+}
+
+/// Longest pause between two looks at a hook that runs.
+const LONGEST_PAUSE: Duration = Duration::from_millis(20);
+
+/// How long a hook may take to end by itself after SIGTERM, before SIGKILL.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Runs a hook to its end, as `user` if there is one; says in words how it failed. A signal to
+/// becalm ends it, but what it started in the background stays: that may be a server which the
+/// runs need.
+pub(crate) fn run_hook(
+    hook: Hook,
+    text: &str,
+    user: Option<&User>,
+    interrupt: &Interrupt,
+) -> Result<(), String> {
+    // A cleanup also runs, and to its end, after the signal that ended the session.
+    let accepted = if hook == Hook::Cleanup { interrupt.times() } else { 0 };
+    if interrupt.times() > accepted {
+        return Err("it was not started, because a signal asked becalm to stop".to_owned());
+    }
+    let mut shell = Command::new("sh");
+    shell.args(["-c", text]).stdin(Stdio::null()).stdout(Stdio::null());
+    // Of its own, so that a signal reaches all of it, and only when becalm says so.
+    shell.process_group(0);
+    if let Some(user) = user {
+        shell.uid(user.uid).gid(user.gid);
+    }
+    let mut child = shell.spawn().map_err(|error| format!("cannot start sh: {error}"))?;
+    match end(&mut child, interrupt, accepted) {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(status.to_string()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn end(child: &mut Child, interrupt: &Interrupt, accepted: u32) -> std::io::Result<ExitStatus> {
+    let group = wait::Pid::try_from(child.id()).expect("the kernel gave this number as one");
+    let mut pause = Duration::from_micros(200);
+    let mut told = None;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        match told {
+            None if interrupt.times() > accepted => {
+                wait::kill_group(group, libc::SIGTERM);
+                told = Some(crate::monotonic_raw());
+            }
+            Some(since) if crate::monotonic_raw().saturating_sub(since) > GRACE => {
+                wait::kill_group(group, libc::SIGKILL);
+            }
+            _ => {}
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_that_fails_says_how() {
+        let interrupt = Interrupt::new().unwrap();
+        assert_eq!(run_hook(Hook::Prepare, "true", None, &interrupt), Ok(()));
+        let error = run_hook(Hook::Prepare, "exit 3", None, &interrupt).unwrap_err();
+        assert_eq!(error, "exit status: 3");
+    }
+
+    #[test]
+    fn a_signal_ends_a_hook_and_keeps_the_next_one_from_starting() {
+        let interrupt = Interrupt::new().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(30));
+                interrupt.raise(libc::SIGTERM);
+            });
+            let error = run_hook(Hook::Setup, "sleep 1000", None, &interrupt).unwrap_err();
+            assert!(error.contains("SIGTERM"), "{error}");
+        });
+        let error = run_hook(Hook::Prepare, "true", None, &interrupt).unwrap_err();
+        assert!(error.contains("not started"), "{error}");
+        assert_eq!(run_hook(Hook::Cleanup, "true", None, &interrupt), Ok(()));
+    }
+}
