@@ -6,12 +6,27 @@ use std::path::{Path, PathBuf};
 use becalm_model::{Record, wire};
 use becalm_stats::{Sample, Summary};
 
+use crate::commands::compare;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Reads a saved record: a finished document or the log of a session that did not finish.
+/// Reads a saved record: a document, or the log of a session with what follows from its runs.
 pub(crate) fn read_record(path: &Path) -> Result<Record, CommandError> {
+    let (mut record, is_log) = read_as_it_is(path)?;
+    if is_log {
+        compare::conclude_log(&mut record);
+        record.notes.push(
+            "read from the log of a session, which holds every finished run, but not whether the \
+             session was finished"
+                .to_owned(),
+        );
+    }
+    Ok(record)
+}
+
+/// Reads what a saved record holds and nothing more; says whether it is a log.
+pub(crate) fn read_as_it_is(path: &Path) -> Result<(Record, bool), CommandError> {
     let bytes = if path == Path::new("-") {
         let mut bytes = Vec::new();
         std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| bytes)
@@ -28,9 +43,9 @@ pub(crate) fn read_record(path: &Path) -> Result<Record, CommandError> {
             .hint("expected a file that `becalm run` or `becalm compare` saved with --export-json")
     };
     if text.trim_start().starts_with("{\"log\"") {
-        wire::read_log(&text).map_err(|error| refused(&error))
+        wire::read_log(&text).map(|record| (record, true)).map_err(|error| refused(&error))
     } else {
-        wire::read_document(&text).map_err(|error| refused(&error))
+        wire::read_document(&text).map(|record| (record, false)).map_err(|error| refused(&error))
     }
 }
 
@@ -69,17 +84,25 @@ pub(crate) fn json(record: &Record) -> String {
     text
 }
 
-/// Writes a file beside its place and moves it there, so that a crash leaves the old one.
+/// Writes a file beside its place and moves it there, so that a crash leaves the old one. What is
+/// no regular file (a device, a pipe) is written to and never replaced; a link keeps its target.
 pub(crate) fn write_atomically(path: &Path, text: &str) -> Result<(), CommandError> {
     let failed = |error: std::io::Error| {
         CommandError::measure(format!("cannot write {}: {error}", path.display()))
     };
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(format!(".{}.tmp", std::process::id()));
-    let temporary = PathBuf::from(temporary);
-    let mut file = std::fs::File::create(&temporary).map_err(failed)?;
+    if is_special(path) {
+        return std::fs::write(path, text).map_err(failed);
+    }
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let temporary = beside(&target, &format!(".{}.tmp", std::process::id()));
+    let mut file = match std::fs::File::create(&temporary) {
+        Ok(file) => file,
+        // A file that may be written in a folder that may not.
+        Err(_) if target.exists() => return std::fs::write(&target, text).map_err(failed),
+        Err(error) => return Err(failed(error)),
+    };
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-    if let Err(error) = written.and_then(|()| std::fs::rename(&temporary, path)) {
+    if let Err(error) = written.and_then(|()| std::fs::rename(&temporary, &target)) {
         // The half-written file is of no use to anybody.
         let _ = std::fs::remove_file(&temporary);
         return Err(failed(error));
@@ -87,9 +110,21 @@ pub(crate) fn write_atomically(path: &Path, text: &str) -> Result<(), CommandErr
     Ok(())
 }
 
+/// Returns the path with `ending` after its name.
+pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// Says whether something other than a regular file is there.
+pub(crate) fn is_special(path: &Path) -> bool {
+    path.metadata().is_ok_and(|facts| !facts.is_file())
+}
+
 /// Fails early when a file cannot be written later, without touching one that is there.
 pub(crate) fn check_writable(path: &Path) -> Result<(), CommandError> {
-    let existed = path.exists();
+    let existed = path.symlink_metadata().is_ok();
     std::fs::OpenOptions::new().append(true).create(true).open(path).map_err(|error| {
         CommandError::usage(format!("cannot write {}: {error}", path.display()))
             .hint("nothing was measured; choose a file in a folder that exists and is writable")

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use becalm_model::{RecordKind, parse_share};
+use becalm_model::{Record, RecordKind, parse_share};
 use becalm_report::comparison_text;
 use becalm_runner::session::{Goal, Stop};
 
@@ -89,6 +89,17 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         |record, disturbed| comparison_text(record, disturbed, ui.style()),
         ui,
     )
+}
+
+/// Concludes from the runs of a log what its session would have; leaves a log of something else
+/// as it is.
+pub(crate) fn conclude_log(record: &mut Record) {
+    if record.kind == RecordKind::Comparison
+        && let Ok(args) = args::reparse_compare(&record.arguments)
+    {
+        // Arguments that were good enough to start with are good enough now.
+        let _ = measuring::conclude_log(record, stop(&args), args.margin, &args.flags);
+    }
 }
 
 fn stop(args: &Args) -> Stop {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use becalm_model::{Metric, Record, Run, wire};
 
 use crate::error::CommandError;
+use crate::files;
 
 /// How many logs of sessions without `--export-json` are kept.
 const KEPT: usize = 20;
@@ -26,17 +27,12 @@ impl Journal {
     /// It lies beside the file that the session will be saved to, or in becalm's state folder.
     pub(crate) fn start(record: &Record, export: Option<&Path>) -> std::io::Result<Self> {
         let path = match export {
-            Some(export) => {
-                let mut path = export.as_os_str().to_owned();
-                path.push(".partial");
-                PathBuf::from(path)
-            }
-            None => in_state_folder(record)?,
+            Some(export) if !files::is_special(export) => files::beside(export, ".partial"),
+            _ => in_state_folder(record)?,
         };
         // The file may be the very log that is being resumed: it is replaced only when the new one
         // holds everything.
-        let mut temporary = path.as_os_str().to_owned();
-        temporary.push(".tmp");
+        let temporary = files::beside(&path, ".tmp");
         let mut journal =
             Self { file: BufWriter::new(File::create(&temporary)?), path, failed: None };
         let header = wire::log_header(record);
@@ -44,10 +40,15 @@ impl Journal {
         for run in &record.runs {
             journal.add(&record.metrics, run);
         }
-        match journal.failed.take() {
+        let result = match journal.failed.take() {
             Some(error) => Err(error),
             None => std::fs::rename(&temporary, &journal.path).map(|()| journal),
+        };
+        if result.is_err() {
+            // A log without its runs is of no use to anybody.
+            let _ = std::fs::remove_file(&temporary);
         }
+        result
     }
 
     /// Adds a run. It is with the kernel when this returns, so that only a power cut can lose it.

@@ -1,10 +1,10 @@
 //! `--metric` and `--metric-json`: what to record beside the usual, and what decides.
 
 use becalm_runner::session::Primary;
-use becalm_runner::{Counters, Extractor};
+use becalm_runner::{Counters, Extractor, MetricSpecError};
 
 use super::flags::{CountersFlag, MeasureFlags};
-use crate::error::CommandError;
+use crate::error::{CommandError, with_causes};
 
 /// What the metric flags ask for.
 #[derive(Debug)]
@@ -17,6 +17,7 @@ pub(crate) struct Wanted {
 
 /// Reads the metric flags. Metrics that the user defines decide, unless metrics are also named.
 pub(crate) fn wanted(flags: &MeasureFlags) -> Result<Wanted, CommandError> {
+    let refused = |error: MetricSpecError| CommandError::usage(with_causes(&error));
     let mut extractors: Vec<Extractor> = Vec::new();
     let mut names = Vec::new();
     let mut automatic = false;
@@ -24,19 +25,30 @@ pub(crate) fn wanted(flags: &MeasureFlags) -> Result<Wanted, CommandError> {
         if text == "auto" {
             automatic = true;
         } else if text.contains('=') {
-            extractors.push(Extractor::from_regex(text).map_err(CommandError::usage)?);
-        } else {
+            extractors.push(Extractor::from_regex(text).map_err(refused)?);
+        } else if !names.contains(text) {
             names.push(text.clone());
         }
     }
     for text in &flags.metric_json {
-        extractors.push(Extractor::from_json_pointer(text).map_err(CommandError::usage)?);
+        extractors.push(Extractor::from_json_pointer(text).map_err(refused)?);
     }
     for (index, extractor) in extractors.iter().enumerate() {
         let name = &extractor.metric().name;
+        if becalm_model::metric::is_builtin(name) {
+            return Err(CommandError::usage(format!(
+                "the metric `{name}` is recorded anyway; choose another name for what is printed"
+            )));
+        }
         if extractors[..index].iter().any(|other| other.metric().name == *name) {
             return Err(CommandError::usage(format!("the metric `{name}` is defined twice")));
         }
+    }
+    if !(extractors.is_empty() || matches!(flags.output.as_str(), "null" | "inherit")) {
+        return Err(CommandError::usage(format!(
+            "--output {} cannot be had together with a metric that is read from the output",
+            flags.output
+        )));
     }
     let primary = if automatic && names.is_empty() {
         Primary::Auto

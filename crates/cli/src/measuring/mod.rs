@@ -5,12 +5,13 @@ mod journal;
 mod metrics;
 mod progress;
 mod resume;
+mod same;
 mod session;
 mod setup;
 mod subjects;
 
 pub(crate) use flags::MeasureFlags;
 pub(crate) use resume::{read_resumed, with_more};
-pub(crate) use session::{Finished, Wanted, as_texts, conduct, disturbed_runs};
+pub(crate) use session::{Finished, Wanted, as_texts, conclude_log, conduct, disturbed_runs};
 pub(crate) use setup::machine_facts;
 pub(crate) use subjects::{CommandLine, subjects};

@@ -13,7 +13,7 @@ const MUST_AGREE: [&str; 4] = ["cpu_model", "kernel_release", "microcode", "cpu_
 
 /// Reads the session to go on with.
 pub(crate) fn read_resumed(path: &Path) -> Result<Record, CommandError> {
-    files::read_record(path)
+    files::read_as_it_is(path).map(|(record, _)| record)
 }
 
 /// Returns the saved arguments followed by those given now, without `--resume` itself.
@@ -34,7 +34,45 @@ pub(crate) fn with_more(saved: &[String], given: &[OsString]) -> Vec<String> {
     // New flags go before the saved commands, which may follow a `--`.
     let end = saved.iter().position(|word| word == "--").unwrap_or(saved.len());
     let (flags, commands) = saved.split_at(end);
-    [flags, &more, commands].concat()
+    let mut flags = flags.to_vec();
+    // A fixed number of rounds and limits exclude each other: the new wish replaces the old one.
+    if more.iter().any(|word| is_one_of(word, &FIXED)) {
+        remove(&mut flags, &LIMITS);
+    }
+    if more.iter().any(|word| is_one_of(word, &LIMITS)) {
+        remove(&mut flags, &FIXED);
+    }
+    [&flags[..], &more, commands].concat()
+}
+
+/// Flags that fix the number of rounds.
+const FIXED: [&str; 3] = ["--rounds", "--runs", "-r"];
+
+/// Flags that limit the rounds.
+const LIMITS: [&str; 7] =
+    ["--min-rounds", "--min-runs", "-m", "--max-rounds", "--max-runs", "-M", "--max-time"];
+
+/// Says whether the word is one of the flags, with its value attached or not.
+fn is_one_of(word: &str, flags: &[&str]) -> bool {
+    flags.iter().any(|flag| {
+        let is_short = flag.len() == 2;
+        word.strip_prefix(flag).is_some_and(|rest| {
+            rest.is_empty() || rest.starts_with('=') || is_short && !rest.is_empty()
+        })
+    })
+}
+
+/// Removes these flags with their values.
+fn remove(words: &mut Vec<String>, flags: &[&str]) {
+    let mut index = 0;
+    while index < words.len() {
+        if !is_one_of(&words[index], flags) {
+            index += 1;
+            continue;
+        }
+        let is_alone = flags.contains(&words[index].as_str());
+        words.drain(index..(index + 1 + usize::from(is_alone)).min(words.len()));
+    }
 }
 
 /// Refuses to mix what does not belong together.
@@ -79,5 +117,18 @@ mod tests {
             with_more(&saved, &given),
             ["compare", "--seed", "1", "--rounds", "50", "--", "./a", "./b"]
         );
+    }
+
+    #[test]
+    fn a_number_of_rounds_and_limits_replace_each_other() {
+        let saved = ["compare", "--max-time", "5s", "-M9", "--min-rounds=2", "a", "b"];
+        let given = ["compare", "--resume=x", "--rounds", "50"].map(OsString::from);
+        assert_eq!(
+            with_more(&saved.map(str::to_owned), &given),
+            ["compare", "a", "b", "--rounds", "50"]
+        );
+        let saved = ["compare", "-r", "9", "a", "b"].map(str::to_owned);
+        let given = ["compare", "--resume", "x", "--max-time", "5s"].map(OsString::from);
+        assert_eq!(with_more(&saved, &given), ["compare", "a", "b", "--max-time", "5s"]);
     }
 }

@@ -1,14 +1,15 @@
 //! One session from beginning to end: plan, runs, conclusions, files.
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use becalm_model::{Comparison, Metric, Record, RecordKind, Subject, Verdict};
+use becalm_model::{Comparison, Metric, Record, RecordKind, Run, Subject, Verdict};
 use becalm_report::DisturbedRun;
 use becalm_runner::conclude::{self, Shape};
 use becalm_runner::session::{
-    Event, FailurePolicy, Judgement, Layout, Plan, Primary, RunError, SessionError, Spawn, Stop,
-    measure,
+    Event, Executor, FailurePolicy, Judgement, Layout, Plan, Primary, RunError, SessionError,
+    Spawn, SpawnPlan, Stop, drop_unfinished_round, measure,
 };
 use becalm_runner::{Interrupt, Observed, disturbances};
 
@@ -16,7 +17,7 @@ use super::flags::{LayoutFlag, MeasureFlags};
 use super::journal::Journal;
 use super::progress::ProgressLine;
 use super::setup::{self, Machine};
-use super::{metrics, resume};
+use super::{metrics, resume, same};
 use crate::error::{CommandError, with_causes};
 use crate::exit::Exit;
 use crate::files;
@@ -52,6 +53,8 @@ pub(crate) struct Finished {
     pub(crate) failure: Option<CommandError>,
     /// The signal that ended it.
     pub(crate) signal: Option<i32>,
+    /// The file that an unfinished session can be continued from.
+    kept: Option<PathBuf>,
 }
 
 /// Carries out a session and writes the files that the flags ask for.
@@ -70,12 +73,20 @@ pub(crate) fn conduct(
     let read = metrics::wanted(flags)?;
     let machine = Machine::read()?;
     let (plan, mut limits) = setup::spawn_plan(flags, &wanted.subjects, read.extractors, &machine)?;
-    let mut spawn = Spawn::new(plan, &machine.root, interrupt, Duration::ZERO);
+    let notes = notes_before_start(&wanted, &plan);
+    let elapsed = wanted.resumed.as_ref().map_or(Duration::ZERO, end_of_last_run);
+    let mut spawn = Spawn::new(plan, &machine.root, interrupt, elapsed);
     metrics::check_recorded(&read.primary, &spawn.metrics())?;
-    let plan = plan_of(&wanted, flags, read.primary);
-    warn_before_start(&wanted, &plan, ui);
+    let plan = plan_of(wanted.stop, wanted.margin, flags, read.primary)?;
     let mut record = record_of(wanted, flags, &machine, spawn.metrics())?;
     record.conditions = spawn.conditions();
+    for note in notes {
+        ui.say(format!("note: {note}"));
+        if !record.notes.contains(&note) {
+            record.notes.push(note);
+        }
+    }
+    let warned = warn_before_start(&record, &plan, ui);
     let mut journal = match Journal::start(&record, flags.export_json.as_deref()) {
         Ok(journal) => Some(journal),
         Err(error) => {
@@ -84,28 +95,78 @@ pub(crate) fn conduct(
         }
     };
     let result = match spawn.set_up() {
-        Ok(()) => measure_and_log(&plan, &mut record, &mut spawn, journal.as_mut(), ui),
+        Ok(()) => measure_and_log(&plan, &mut record, &mut spawn, journal.as_mut(), warned, ui),
         Err(error) => Err(SessionError::Run(error)),
     };
+    let result = match (spawn.interrupted(), result) {
+        // What the signal broke off is no failure.
+        (Some(reason), Err(SessionError::Run(_))) => {
+            record.interrupted = Some(reason);
+            Ok(())
+        }
+        (_, result) => result,
+    };
+    if let Err(error) = &result {
+        record.interrupted = Some(with_causes(error));
+    }
     let cleaned = spawn.clean_up();
     settle(&mut record, &plan, &spawn, limits);
-    let failure = failure(result, cleaned, journal.as_ref(), flags);
     let disturbed = disturbed_runs(&record);
-    export(&record, &disturbed, flags)?;
+    let saved = export(&record, &disturbed, flags);
+    let unfinished = record.interrupted.is_some();
+    let log = journal.as_ref().map(|journal| journal.path().to_owned());
+    let kept = match &flags.export_json {
+        Some(path) if saved.is_ok() && !files::is_special(path) => Some(path.clone()),
+        _ => log,
+    };
+    let log_error = journal.as_ref().and_then(Journal::error);
+    let has_rounds = record.runs.iter().any(|run| !run.warmup);
+    let kept_rounds = kept.as_deref().filter(|_| has_rounds);
+    let failure = failure(result, cleaned, saved, log_error, kept_rounds);
     if let Some(journal) = journal
         && flags.export_json.is_some()
         && failure.is_none()
-        && record.interrupted.is_none()
+        && !unfinished
     {
         journal.remove();
     }
-    Ok(Finished { record, disturbed, failure, signal: interrupt.signal() })
+    let kept = kept.filter(|_| unfinished);
+    Ok(Finished { record, disturbed, failure, signal: interrupt.signal(), kept })
 }
 
-fn plan_of(wanted: &Wanted, flags: &MeasureFlags, primary: Primary) -> Plan {
-    Plan {
+/// Returns what the reader has to know about the subjects, whatever the runs show.
+fn notes_before_start(wanted: &Wanted, plan: &SpawnPlan) -> Vec<String> {
+    if wanted.kind == RecordKind::Comparison && !wanted.aa {
+        same::notes(&plan.subjects, &wanted.subjects)
+    } else {
+        Vec::new()
+    }
+}
+
+/// Returns how long after its start the session of a saved record had got.
+fn end_of_last_run(record: &Record) -> Duration {
+    let wall = record.metric_index(becalm_model::metric::WALL_TIME);
+    let end = |run: &Run| run.started + wall.and_then(|wall| run.value(wall)).unwrap_or(0.0);
+    let seconds = record.runs.iter().map(end).fold(0.0, f64::max);
+    Duration::try_from_secs_f64(seconds).unwrap_or_default()
+}
+
+fn plan_of(
+    stop: Stop,
+    margin: f64,
+    flags: &MeasureFlags,
+    primary: Primary,
+) -> Result<Plan, CommandError> {
+    if let (Some(least), Some(most)) = (flags.min_rounds, flags.max_rounds)
+        && least > most
+    {
+        return Err(CommandError::usage(format!(
+            "--min-rounds {least} is more than --max-rounds {most}"
+        )));
+    }
+    Ok(Plan {
         warmup: flags.warmup,
-        stop: wanted.stop,
+        stop,
         failure: match &flags.ignore_failure {
             None => FailurePolicy::Stop,
             Some(codes) if codes.is_empty() => FailurePolicy::Ignore,
@@ -117,29 +178,45 @@ fn plan_of(wanted: &Wanted, flags: &MeasureFlags, primary: Primary) -> Plan {
         },
         rest: flags.rest,
         conditioning: flags.conditioning(),
-        judgement: Judgement { confidence: flags.confidence, margin: wanted.margin, primary },
-    }
+        judgement: Judgement { confidence: flags.confidence, margin, primary },
+    })
 }
 
-fn warn_before_start(wanted: &Wanted, plan: &Plan, ui: &Ui) {
+/// Concludes from the runs of a log what the session would have concluded from them.
+pub(crate) fn conclude_log(
+    record: &mut Record,
+    stop: Stop,
+    margin: f64,
+    flags: &MeasureFlags,
+) -> Result<(), CommandError> {
+    let plan = plan_of(stop, margin, flags, metrics::wanted(flags)?.primary)?;
+    drop_unfinished_round(record);
+    record.comparisons = final_comparisons(&plan, record);
+    Ok(())
+}
+
+/// Warns of a plan that is too short for any verdict; says whether it did.
+fn warn_before_start(record: &Record, plan: &Plan, ui: &Ui) -> bool {
     let needed = becalm_stats::decide::paired::fewest_rounds(1.0 - plan.judgement.confidence);
     let possible = match plan.stop {
         Stop::Rounds(rounds) => Some(rounds),
         Stop::Until { maximum, .. } => maximum,
     };
-    if wanted.subjects.len() > 1
-        && wanted.kind == RecordKind::Comparison
-        && let Some(possible) = possible.filter(|&possible| possible < needed)
-    {
-        ui.warn(undecidable(possible, needed, plan.judgement.confidence));
+    let Some(possible) = possible.filter(|&possible| possible < needed) else { return false };
+    if record.kind != RecordKind::Comparison {
+        return false;
     }
+    ui.warn(undecidable(possible, needed, plan.judgement.confidence));
+    true
 }
 
 fn undecidable(possible: u32, needed: u32, confidence: f64) -> String {
+    // Rounded, because 0.95 times 100 is not quite 95.
+    let percent = (confidence * 1e6).round() / 1e4;
+    let rounds = if possible == 1 { "1 round".to_owned() } else { format!("{possible} rounds") };
     format!(
-        "{possible} round(s) cannot give a verdict at {:.4}% confidence; at least {needed} are \
-         needed, and more for a small difference",
-        confidence * 100.0
+        "{rounds} cannot give a verdict at {percent}% confidence; at least {needed} are needed, \
+         and more for a small difference"
     )
 }
 
@@ -151,6 +228,19 @@ fn record_of(
 ) -> Result<Record, CommandError> {
     if let Some(mut resumed) = wanted.resumed {
         resume::check_same(&resumed, &wanted.subjects, &machine.facts, &metrics)?;
+        if !resumed.comparisons.is_empty() && resumed.interrupted.is_none() {
+            resumed.notes.push(format!(
+                "continued after its planned end at round {}, where all the error was spent: false \
+                 alarms can be up to twice as frequent as stated",
+                resumed
+                    .runs
+                    .iter()
+                    .filter(|run| !run.warmup)
+                    .map(|r| r.round + 1)
+                    .max()
+                    .unwrap_or(0)
+            ));
+        }
         resumed.comparisons.clear();
         resumed.interrupted = None;
         resumed.arguments = wanted.arguments;
@@ -188,12 +278,13 @@ fn measure_and_log(
     record: &mut Record,
     spawn: &mut Spawn<'_>,
     mut journal: Option<&mut Journal>,
+    mut warned: bool,
     ui: &Ui,
 ) -> Result<(), SessionError<RunError>> {
     let mut line = ProgressLine::new(plan, record);
     let metrics = record.metrics.clone();
     let subjects = record.subjects.clone();
-    let mut undecidable_note = None;
+    let is_comparison = record.kind == RecordKind::Comparison;
     let result = measure(plan, record, spawn, &mut |event| match event {
         Event::RunFinished(run) => {
             if let Some(journal) = &mut journal {
@@ -204,11 +295,10 @@ fn measure_and_log(
         Event::RoundFinished { rounds, fraction, warmup } => line.round(rounds, fraction, warmup),
         Event::Looked { comparisons, .. } => line.look(comparisons),
         Event::Undecidable { possible, needed } => {
-            let text = undecidable(possible, needed, plan.judgement.confidence);
-            if undecidable_note.is_none() {
+            if !warned && is_comparison {
                 line.clear(ui);
-                ui.warn(&text);
-                undecidable_note = Some(text);
+                ui.warn(undecidable(possible, needed, plan.judgement.confidence));
+                warned = true;
             }
         }
     });
@@ -248,11 +338,12 @@ fn final_comparisons(plan: &Plan, record: &Record) -> Vec<Comparison> {
 fn failure(
     result: Result<(), SessionError<RunError>>,
     cleaned: Result<(), RunError>,
-    journal: Option<&Journal>,
-    flags: &MeasureFlags,
+    saved: Result<(), CommandError>,
+    log_error: Option<CommandError>,
+    kept: Option<&Path>,
 ) -> Option<CommandError> {
-    let log_error = journal.and_then(Journal::error);
-    let mut error = match (result, cleaned) {
+    let mut errors = Vec::new();
+    match (result, cleaned) {
         (Err(error), _) => {
             let mut told = CommandError::measure(with_causes(&error));
             if matches!(error, SessionError::Failed { .. }) {
@@ -261,16 +352,23 @@ fn failure(
                      shows what it says",
                 );
             }
-            told
+            errors.push(told);
         }
-        (Ok(()), Err(error)) => CommandError::measure(with_causes(&error)),
-        (Ok(()), Ok(())) => return log_error,
-    };
-    if let Some(journal) = journal {
-        let kept = flags.export_json.as_deref().unwrap_or(journal.path());
-        error = error.hint(format!("every finished round before that is in {}", kept.display()));
+        (Ok(()), Err(error)) => errors.push(CommandError::measure(with_causes(&error))),
+        (Ok(()), Ok(())) => {}
     }
-    Some(error)
+    let log_is_whole = log_error.is_none();
+    errors.extend(saved.err());
+    errors.extend(log_error);
+    let mut errors = errors.into_iter();
+    let mut first = errors.next()?;
+    for more in errors {
+        first = first.hint(format!("also: {}", more.message));
+    }
+    if let Some(kept) = kept.filter(|_| log_is_whole) {
+        first = first.hint(format!("every finished round before that is in {}", kept.display()));
+    }
+    Some(first)
 }
 
 /// Labels the runs that something disturbed, by evidence alone.
@@ -332,10 +430,23 @@ impl Finished {
         } else if measured {
             ui.print(&text(&self.record, &self.disturbed))?;
         }
-        if let Some(error) = self.failure {
+        if let Some(mut error) = self.failure {
+            if let Some(signal) = self.signal {
+                error.exit = Exit::Signal(signal);
+            }
             return Err(error);
         }
         if let Some(signal) = self.signal {
+            if let Some(kept) = self.kept {
+                let command = match self.record.kind {
+                    RecordKind::Run => "run",
+                    RecordKind::Comparison => "compare",
+                };
+                let file = shell_words::quote(&kept.to_string_lossy()).into_owned();
+                ui.say(format!(
+                    "stopped by signal {signal}; `becalm {command} --resume {file}` goes on"
+                ));
+            }
             return Ok(Exit::Signal(signal));
         }
         let undecided = self

@@ -114,7 +114,10 @@ fn spawn_subjects(
                 |hook: &Option<String>| hook.as_ref().map(|text| fill(text, &subject.parameters));
             let program =
                 Program::resolve(&subject.command, environment.get("PATH".as_ref()), None)
-                    .map_err(|error| CommandError::measure(with_causes(&error)))?;
+                    .map_err(|error| {
+                        let text = with_causes(&error);
+                        CommandError::measure(format!("`{}`: {text}", subject.name))
+                    })?;
             Ok(SpawnSubject {
                 name: subject.name.clone(),
                 program,

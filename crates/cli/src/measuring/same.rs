@@ -1,0 +1,72 @@
+//! Subjects that are the same program: a comparison of them shows what the machine does.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use becalm_model::Subject;
+use becalm_runner::session::SpawnSubject;
+
+/// Returns a sentence for every subject that is the same as an earlier one.
+pub(crate) fn notes(started: &[SpawnSubject], subjects: &[Subject]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for later in 1..subjects.len() {
+        notes.extend((0..later).find_map(|earlier| {
+            let [a, b] = [earlier, later].map(|index| (&started[index], &subjects[index]));
+            note(a, b)
+        }));
+    }
+    notes
+}
+
+fn note(a: (&SpawnSubject, &Subject), b: (&SpawnSubject, &Subject)) -> Option<String> {
+    let (names, commands) = ((&a.0.name, &b.0.name), (&a.1.command, &b.1.command));
+    if a.0.hooks != b.0.hooks {
+        return None;
+    }
+    if commands.0 == commands.1 {
+        return Some(format!(
+            "`{}` and `{}` are the same command: this is an A/A, in which any difference is the \
+             machine's (--aa says what it can resolve)",
+            names.0, names.1
+        ));
+    }
+    let programs = (a.0.program.path(), b.0.program.path());
+    if commands.0.get(1..) == commands.1.get(1..) && same_content(programs.0, programs.1) {
+        return Some(format!(
+            "{} and {} are the same, byte for byte: unless they look at their own name, this is \
+             an A/A",
+            programs.0.display(),
+            programs.1.display()
+        ));
+    }
+    None
+}
+
+/// Says whether two files hold the same bytes; `false` when one cannot be read. They are read
+/// piece by piece: becalm's own memory is a floor under the `max_rss` of its subjects.
+fn same_content(a: &Path, b: &Path) -> bool {
+    let (Ok(facts_a), Ok(facts_b)) = (a.metadata(), b.metadata()) else { return false };
+    if (facts_a.dev(), facts_a.ino()) == (facts_b.dev(), facts_b.ino()) {
+        return true;
+    }
+    let (Ok(file_a), Ok(file_b)) = (File::open(a), File::open(b)) else { return false };
+    facts_a.len() == facts_b.len()
+        && equal(BufReader::new(file_a), BufReader::new(file_b)).unwrap_or(false)
+}
+
+fn equal(mut a: impl BufRead, mut b: impl BufRead) -> std::io::Result<bool> {
+    loop {
+        let (left, right) = (a.fill_buf()?, b.fill_buf()?);
+        let length = left.len().min(right.len());
+        if left[..length] != right[..length] || left.is_empty() != right.is_empty() {
+            return Ok(false);
+        }
+        if length == 0 {
+            return Ok(true);
+        }
+        a.consume(length);
+        b.consume(length);
+    }
+}
