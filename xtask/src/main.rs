@@ -1,3 +1,44 @@
 //! Project chores: `cargo xtask test`, `docs`, `bench`.
 
-fn main() {}
+#![expect(clippy::print_stdout, reason = "chores speak to the person at the terminal")]
+
+mod bench;
+mod docs;
+mod edges;
+mod install;
+mod sys;
+mod test;
+mod test_log;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Project chores
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", max_term_width = 100)]
+enum Chore {
+    /// Check everything that a change must pass: formatting, lints, edges between crates, tests,
+    /// documentation
+    Test,
+    Docs(docs::Args),
+    #[command(subcommand)]
+    Bench(bench::Bench),
+}
+
+fn main() -> ExitCode {
+    let done = match Chore::parse() {
+        Chore::Test => test::run(),
+        Chore::Docs(args) => docs::run(&args).map(|()| true),
+        Chore::Bench(bench) => bench.run().map(|()| true),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            println!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! `cargo xtask bench`: becalm against its peers, in ratios measured in the same run.
+
+mod decide;
+mod overhead;
+mod peers;
+mod replay;
+mod resolution;
+mod stage;
+mod surroundings;
+mod tally;
+
+use anyhow::Result;
+
+/// Measure becalm itself against its peers
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Bench {
+    Decide(decide::Args),
+    Overhead(overhead::Args),
+    Replay(replay::Args),
+}
+
+impl Bench {
+    /// Runs the benchmark and prints its tables.
+    pub(crate) fn run(&self) -> Result<()> {
+        match self {
+            Self::Decide(args) => decide::run(args),
+            Self::Overhead(args) => overhead::run(args),
+            Self::Replay(args) => replay::run(args),
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! `cargo xtask bench overhead`: what becalm itself costs, beside its peers.
+//!
+//! Tools alternate in blocks of random order on /bin/true, so that ratios compare runs of the same
+//! seconds.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use becalm_stats::center::{mean, median};
+use becalm_stats::{Rng, Sample};
+use serde_json::Value;
+
+use super::stage::{Stage, Who};
+use super::surroundings;
+use super::tally::Table;
+use crate::install;
+use crate::sys::wait_with_memory;
+
+/// Compare the cost of becalm with that of its peers, on /bin/true
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Runs of one long session; medians are compared on blocks of a twentieth of it
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    runs: u32,
+
+    /// Blocks of which the reported times are compared
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    blocks: u32,
+
+    /// Long sessions of each tool
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    sessions: u32,
+
+    /// Seed of the order of tools
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// Largest ratio of reported medians that we accept, against each peer.
+const TIME_BAR: f64 = 1.05;
+/// Largest ratio of wall times of a long session that we accept.
+const SESSION_BAR: f64 = 1.1;
+/// Largest peak memory of a long session that we accept.
+const MEMORY_BAR: u64 = 64 << 20;
+
+const MEBIBYTE: f64 = 1_048_576.0;
+
+/// What is run: nothing.
+const PROGRAM: &str = "/bin/true";
+
+/// A tool that times a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tool {
+    Becalm,
+    Hyperfine,
+    Perf,
+}
+
+/// What a tool reports of one run, in seconds.
+#[derive(Debug, Clone, Copy)]
+struct Reported {
+    mean: f64,
+    /// `perf stat` has none.
+    median: Option<f64>,
+}
+
+/// Measures and prints the tables.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let stage = Stage::new()?;
+    let mut rng = Rng::new(args.seed);
+    println!("Machine: {}. Load: {:.1}.\n", surroundings::machine(), surroundings::load());
+    for &who in Who::all() {
+        println!("## As {}\n", who.name());
+        reported(&stage, who, args, &mut rng)?;
+        sessions(&stage, who, args, &mut rng)?;
+    }
+    println!("Load at the end: {:.1}.", surroundings::load());
+    Ok(())
+}
+
+/// Compares the times that tools report for a program that does nothing.
+fn reported(stage: &Stage, who: Who, args: &Args, rng: &mut Rng) -> Result<()> {
+    let mut tools = vec![Tool::Becalm, Tool::Hyperfine];
+    if install::find("perf").is_some() && perf(stage, who, 2).is_ok() {
+        tools.push(Tool::Perf);
+    } else {
+        println!("perf stat cannot be used here\n");
+    }
+    let runs = (args.runs / 20).max(10);
+    // Per block, in the order of `tools`.
+    let mut blocks: Vec<Vec<Reported>> = Vec::new();
+    for _ in 0..args.blocks {
+        let mut order: Vec<usize> = (0..tools.len()).collect();
+        rng.shuffle(&mut order);
+        let mut block = vec![None; tools.len()];
+        for index in order {
+            block[index] = Some(match tools[index] {
+                Tool::Becalm => becalm(stage, who, runs)?,
+                Tool::Hyperfine => hyperfine(stage, who, runs)?,
+                Tool::Perf => perf(stage, who, runs)?,
+            });
+        }
+        blocks.push(block.into_iter().flatten().collect());
+    }
+    let mut table = Table::new(&[PROGRAM, "median us", "mean us", "becalm / it", "blocks", "bar"]);
+    for (index, tool) in tools.iter().enumerate() {
+        let over = |value: fn(&Reported) -> Option<f64>| -> Option<Sample> {
+            let ratios = blocks.iter().map(|block| Some(value(&block[0])? / value(&block[index])?));
+            Sample::new(ratios.collect::<Option<_>>()?).ok()
+        };
+        let all = |value: fn(&Reported) -> Option<f64>| {
+            let values: Option<Vec<f64>> =
+                blocks.iter().map(|block| value(&block[index])).collect();
+            values
+                .and_then(|values| Sample::new(values).ok())
+                .map_or_else(|| "-".to_owned(), |values| format!("{:.1}", 1e6 * median(&values)))
+        };
+        // Means where a tool has no median.
+        let ratios = over(|it| it.median).or_else(|| over(|it| Some(it.mean)));
+        let (ratio, range) = ratios.map_or(("-".to_owned(), "-".to_owned()), |ratios| {
+            let range = format!("{:.3} to {:.3}", ratios.minimum(), ratios.maximum());
+            (format!("{:.3}", median(&ratios)), range)
+        });
+        table.rows.push(vec![
+            name(*tool).to_owned(),
+            all(|it| it.median),
+            all(|it| Some(it.mean)),
+            ratio,
+            range,
+            if *tool == Tool::Becalm { "-".to_owned() } else { format!("<= {TIME_BAR}") },
+        ]);
+    }
+    println!(
+        "Reported time of a run: medians over {} blocks of {runs} runs, and the ratio inside a \
+         block.\n\n{}",
+        args.blocks,
+        table.markdown()
+    );
+    Ok(())
+}
+
+/// Compares wall time and peak memory of long sessions.
+fn sessions(stage: &Stage, who: Who, args: &Args, rng: &mut Rng) -> Result<()> {
+    let mut seconds = [Vec::new(), Vec::new()];
+    let mut memory = [0_u64; 2];
+    for _ in 0..args.sessions {
+        let mut order = [Tool::Becalm, Tool::Hyperfine];
+        rng.shuffle(&mut order);
+        for tool in order {
+            let count = args.runs.to_string();
+            let mut command = match tool {
+                Tool::Becalm => stage.becalm(who),
+                _ => stage.hyperfine(who),
+            };
+            match tool {
+                Tool::Becalm => command.args(["run", "--rounds", &count, "--", PROGRAM]),
+                _ => command.args(["-N", "--runs", &count, PROGRAM]),
+            };
+            let (took, peak) = session(&mut command)?;
+            let index = usize::from(tool != Tool::Becalm);
+            seconds[index].push(took);
+            memory[index] = memory[index].max(peak);
+        }
+    }
+    let ratios: Vec<f64> = seconds[0].iter().zip(&seconds[1]).map(|(a, b)| a / b).collect();
+    let [becalm, hyperfine] = seconds;
+    let (becalm, hyperfine) = (Sample::new(becalm)?, Sample::new(hyperfine)?);
+    let ratios = Sample::new(ratios)?;
+    let mut table = Table::new(&["session", "wall s", "peak MiB"]);
+    for (tool, seconds, peak) in
+        [("becalm run", &becalm, memory[0]), ("hyperfine -N", &hyperfine, memory[1])]
+    {
+        table.rows.push(vec![
+            tool.to_owned(),
+            format!("{:.2}", median(seconds)),
+            format!("{:.1}", peak as f64 / MEBIBYTE),
+        ]);
+    }
+    println!(
+        "{} runs in one session, {} sessions of each:\n\n{}\n\
+         wall time, becalm / hyperfine: {:.3} ({:.3} to {:.3}), bar {SESSION_BAR}: {}\n\
+         peak memory of becalm: {:.1} MiB, bar {:.0} MiB: {}\n",
+        args.runs,
+        args.sessions,
+        table.markdown(),
+        median(&ratios),
+        ratios.minimum(),
+        ratios.maximum(),
+        verdict(median(&ratios) <= SESSION_BAR),
+        memory[0] as f64 / MEBIBYTE,
+        MEMORY_BAR as f64 / MEBIBYTE,
+        verdict(memory[0] <= MEMORY_BAR),
+    );
+    Ok(())
+}
+
+/// Runs a command without a terminal and returns its wall time and peak memory.
+fn session(command: &mut Command) -> Result<(f64, u64)> {
+    let start = Instant::now();
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let (status, memory) = wait_with_memory(&child)?;
+    ensure!(status.success(), "{command:?} ended with {status}");
+    Ok((start.elapsed().as_secs_f64(), memory))
+}
+
+fn becalm(stage: &Stage, who: Who, runs: u32) -> Result<Reported> {
+    let mut command = stage.becalm(who);
+    command.args(["run", "--json", "--rounds", &runs.to_string(), "--", PROGRAM]);
+    let record: Value = serde_json::from_str(&succeed(&mut command)?.0)?;
+    let runs = record["subjects"][0]["runs"].as_array().context("becalm printed no runs")?;
+    summary(runs.iter().filter_map(|run| run["wall_time"].as_f64()).collect())
+}
+
+fn hyperfine(stage: &Stage, who: Who, runs: u32) -> Result<Reported> {
+    let export = stage.path("home/overhead.json");
+    // A file of the other user could not be written again.
+    let _ = std::fs::remove_file(&export);
+    let mut command = stage.hyperfine(who);
+    command.args(["-N", "--warmup", "1", "--style", "none", "--runs", &runs.to_string()]);
+    command.arg("--export-json").arg(&export).arg(PROGRAM);
+    succeed(&mut command)?;
+    let export: Value = serde_json::from_str(&std::fs::read_to_string(&export)?)?;
+    let times = export["results"][0]["times"].as_array().context("hyperfine exported no times")?;
+    summary(times.iter().filter_map(Value::as_f64).collect())
+}
+
+fn perf(stage: &Stage, who: Who, runs: u32) -> Result<Reported> {
+    let mut command = stage.command(who, Path::new("perf"));
+    command.args(["stat", "--repeat", &runs.to_string(), PROGRAM]).env("LC_ALL", "C");
+    let (_, talk) = succeed(&mut command)?;
+    let mean = elapsed(&talk).context("perf stat printed no elapsed time")?;
+    Ok(Reported { mean, median: None })
+}
+
+/// Reads `0.000512 +- 0.000003 seconds time elapsed`.
+fn elapsed(talk: &str) -> Option<f64> {
+    let line = talk.lines().find(|line| line.contains("seconds time elapsed"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+fn summary(seconds: Vec<f64>) -> Result<Reported> {
+    let seconds = Sample::new(seconds)?;
+    Ok(Reported { mean: mean(&seconds), median: Some(median(&seconds)) })
+}
+
+/// Returns standard output and standard error of a command that succeeds.
+fn succeed(command: &mut Command) -> Result<(String, String)> {
+    let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
+    let talk = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure!(output.status.success(), "{command:?} ended with {}: {}", output.status, talk.trim());
+    Ok((String::from_utf8(output.stdout)?, talk))
+}
+
+fn name(tool: Tool) -> &'static str {
+    match tool {
+        Tool::Becalm => "becalm run",
+        Tool::Hyperfine => "hyperfine -N",
+        Tool::Perf => "perf stat -r",
+    }
+}
+
+fn verdict(is_kept: bool) -> &'static str {
+    if is_kept { "kept" } else { "MISSED" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_elapsed_time_of_perf_is_read() {
+        let talk = " Performance counter stats for '/bin/true' (2 runs):\n\n\
+                    0.44 msec task-clock # 0.5 CPUs utilized ( +-  3.06% )\n\n\
+                    \u{20}          0.0008410 +- 0.0000123 seconds time elapsed  ( +-  1.46% )\n";
+        assert_eq!(elapsed(talk), Some(0.000_841));
+        assert_eq!(elapsed("nothing"), None);
+    }
+}

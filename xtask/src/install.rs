@@ -1,0 +1,94 @@
+//! What tests and benchmarks need beside Rust, in one place.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+
+use crate::workspace::{self, capture, cargo, run};
+
+/// A program that tests start, and the Debian package that has it.
+struct Need {
+    program: &'static str,
+    package: &'static str,
+}
+
+/// Everything that tests start.
+const NEEDS: &[Need] = &[
+    // Placement tests read affinity and scheduling class back with tools that are not ours.
+    Need { program: "taskset", package: "util-linux" },
+    Need { program: "chrt", package: "util-linux" },
+];
+
+/// Release of hyperfine that benchmarks compare with.
+const HYPERFINE: &str = "1.20.0";
+
+/// Installs what tests need, when root; else says what to install. Tests that still lack something
+/// say so and are counted as skipped.
+pub(crate) fn for_tests() -> Result<()> {
+    rust_components()?;
+    let mut packages: Vec<&str> =
+        NEEDS.iter().filter(|need| find(need.program).is_none()).map(|need| need.package).collect();
+    packages.dedup();
+    if packages.is_empty() {
+        return Ok(());
+    }
+    let install = ["install", "--yes", "--no-install-recommends"];
+    if is_root() && find("apt-get").is_some() {
+        let apt = |arguments: &[&str]| {
+            let mut command = Command::new("apt-get");
+            run(command.env("DEBIAN_FRONTEND", "noninteractive").args(arguments))
+        };
+        apt(&["update"])?;
+        apt(&[&install, packages.as_slice()].concat())
+    } else {
+        println!("some tests need: apt-get {} {}", install.join(" "), packages.join(" "));
+        Ok(())
+    }
+}
+
+/// A minimal toolchain lacks these two.
+fn rust_components() -> Result<()> {
+    for (subcommand, component) in [("fmt", "rustfmt"), ("clippy", "clippy")] {
+        let is_there = capture(&mut cargo(&[subcommand, "--version"])).is_ok();
+        if !is_there && find("rustup").is_some() {
+            run(Command::new("rustup").args(["component", "add", component]))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns hyperfine of the right release; builds it under the target folder when it is not in the
+/// path.
+pub(crate) fn hyperfine() -> Result<PathBuf> {
+    if let Some(program) = find("hyperfine").filter(is_right_hyperfine) {
+        return Ok(program);
+    }
+    let metadata = workspace::metadata()?;
+    let tools =
+        PathBuf::from(metadata["target_directory"].as_str().unwrap_or("target")).join("tools");
+    let program = tools.join("bin/hyperfine");
+    if !is_right_hyperfine(&program) {
+        println!("building hyperfine {HYPERFINE}");
+        let package = format!("hyperfine@{HYPERFINE}");
+        run(cargo(&["install", &package, "--locked", "--root"]).arg(&tools))?;
+        ensure!(is_right_hyperfine(&program), "{} is not hyperfine {HYPERFINE}", program.display());
+    }
+    Ok(program)
+}
+
+fn is_right_hyperfine(program: &PathBuf) -> bool {
+    capture(Command::new(program).arg("--version"))
+        .is_ok_and(|text| text.trim() == format!("hyperfine {HYPERFINE}"))
+}
+
+/// Returns where a program lies in the path.
+pub(crate) fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
+}
+
+/// Says whether this process runs as root.
+pub(crate) fn is_root() -> bool {
+    crate::sys::effective_user() == 0
+}
