@@ -69,7 +69,8 @@ pub fn estimate(rounds: &[Observation], level: f64) -> Option<Estimate> {
         if low <= 0.0 && 0.0 <= high {
             p = p.max(two_to_the_minus(rounds.len() - 1).max(level * 1.000_001).min(1.0));
         }
-    } else if rounds.len() <= FLIPS_UP_TO as usize {
+    }
+    if rounds.len() <= FLIPS_UP_TO as usize {
         let ratios: Vec<f64> = rounds.iter().map(Observation::log_ratio).collect();
         p = p.max((FLIPS_SHARE * flips::p(&ratios)).min(FLIPS_LIMIT));
         if p >= level {
