@@ -34,12 +34,13 @@ pub fn parse_duration(text: &str) -> Result<Duration, QuantityError> {
 /// Reads a share of one: `1%` and `0.01` are the same.
 pub fn parse_share(text: &str) -> Result<f64, QuantityError> {
     let error = || QuantityError { text: text.into(), wanted: SHARE };
-    let (number, scale) = match text.trim().strip_suffix('%') {
-        Some(number) => (number.trim(), 0.01),
+    let (number, whole) = match text.trim().strip_suffix('%') {
+        // Divided and not multiplied by 0.01, so that 95% is the same number as 0.95.
+        Some(number) => (number.trim(), 100.0),
         None => (text.trim(), 1.0),
     };
     let value: f64 = number.parse().map_err(|_| error())?;
-    if value.is_finite() && value >= 0.0 { Ok(value * scale) } else { Err(error()) }
+    if value.is_finite() && value >= 0.0 { Ok(value / whole) } else { Err(error()) }
 }
 
 fn split_unit(text: &str) -> (&str, &str) {
@@ -74,6 +75,7 @@ mod tests {
         assert_eq!(parse_share("1%"), Ok(0.01));
         assert_eq!(parse_share("0.01"), Ok(0.01));
         assert_eq!(parse_share("0"), Ok(0.0));
+        assert_eq!(parse_share("95%"), Ok(0.95));
         assert!(parse_share("-1%").is_err());
         assert!(parse_share("inf").is_err());
     }
