@@ -144,8 +144,8 @@ pub(crate) fn next_steps(record: &Record, labels: &Labels) -> Vec<String> {
                     format!("Next: about {rounds}{time} would decide{about}.")
                 }
                 None => format!(
-                    "Next: these rounds do not tell how many more would decide{about}; measure \
-                     longer, or run `becalm check` to see what makes this machine noisy."
+                    "Next: these rounds do not tell how many more would decide{about}; \
+                     `becalm compare --aa` shows what this machine can resolve."
                 ),
             }
         })

@@ -48,7 +48,7 @@ pub(crate) fn verdict(claim: &Claim) -> String {
         let (metric, rounds) = (&claim.metric.name, claim.comparison.rounds);
         let pair = format!("{} and {}", claim.baseline, claim.candidate);
         return match rounds {
-            0 => format!("Inconclusive: no round has a value of {metric} for both {pair}."),
+            0 => format!("Inconclusive: no round gives a ratio of {metric} for {pair}."),
             1 => format!("Inconclusive: 1 round is too few to compare {metric} of {pair}."),
             _ => {
                 format!("Inconclusive: {rounds} rounds are too few to compare {metric} of {pair}.")
@@ -71,9 +71,17 @@ fn difference(claim: &Claim, ratio: &RatioInterval) -> String {
     let name = &metric.name;
     let effect = size(ratio.estimate, percent_decimals(ratio));
     let more = ratio.estimate > 1.0;
+    let better = (metric.direction == Direction::Higher) == more;
+    let judged = if better { "better" } else { "worse" };
+    // Only exact values get here: to and from zero there is no factor.
+    if ratio.estimate == 0.0 || ratio.estimate.is_infinite() {
+        let (zero, other) = if more { (baseline, candidate) } else { (candidate, baseline) };
+        return format!(
+            "{candidate} is {judged}: the {name} of {zero} is zero, that of {other} is not \
+             {interval}."
+        );
+    }
     if !is_time(metric) {
-        let better = (metric.direction == Direction::Higher) == more;
-        let judged = if better { "better" } else { "worse" };
         let sentence = if quantity::is_large(ratio.estimate) {
             format!(
                 "the {name} of {candidate} is {} times that of {baseline}",
@@ -287,6 +295,20 @@ mod tests {
         assert_eq!(
             say(&memory, Verdict::Slower, (3.9, 4.0, 4.1), false),
             "B is worse: the max_rss of B is 4.00 times that of A (95 % interval 3.90 .. 4.10 times)."
+        );
+    }
+
+    #[test]
+    fn from_and_to_zero_there_is_no_factor() {
+        let exact = Metric { exact: true, ..Metric::lower("allocations", Unit::Count) };
+        let infinity = f64::INFINITY;
+        assert_eq!(
+            say(&exact, Verdict::Slower, (infinity, infinity, infinity), false),
+            "B is worse: the allocations of A is zero, that of B is not (exact)."
+        );
+        assert_eq!(
+            say(&exact, Verdict::Faster, (0.0, 0.0, 0.0), false),
+            "B is better: the allocations of B is zero, that of A is not (exact)."
         );
     }
 
