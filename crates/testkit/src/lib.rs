@@ -4,10 +4,12 @@ mod command;
 mod machine;
 mod redact;
 mod skip;
+mod sys;
 mod tree;
 
 pub use command::{CommandOutput, TestEnv};
 pub use machine::FakeMachine;
 pub use redact::redact;
 pub use skip::skipped;
+pub use sys::{Call, refuse_call};
 pub use tree::FakeTree;
