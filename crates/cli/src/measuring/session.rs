@@ -107,7 +107,7 @@ pub(crate) fn conduct(
         (_, result) => result,
     };
     if let Err(error) = &result {
-        record.interrupted = Some(with_causes(error));
+        record.interrupted = Some(told(error));
     }
     let cleaned = spawn.clean_up();
     settle(&mut record, &plan, &spawn, limits);
@@ -345,14 +345,14 @@ fn failure(
     let mut errors = Vec::new();
     match (result, cleaned) {
         (Err(error), _) => {
-            let mut told = CommandError::measure(with_causes(&error));
+            let mut failed = CommandError::measure(told(&error));
             if matches!(error, SessionError::Failed { .. }) {
-                told = told.hint(
+                failed = failed.hint(
                     "its runs are not used; -i takes failing runs as they are, --output inherit \
                      shows what it says",
                 );
             }
-            errors.push(told);
+            errors.push(failed);
         }
         (Ok(()), Err(error)) => errors.push(CommandError::measure(with_causes(&error))),
         (Ok(()), Ok(())) => {}
@@ -369,6 +369,13 @@ fn failure(
         first = first.hint(format!("every finished round before that is in {}", kept.display()));
     }
     Some(first)
+}
+
+fn told(error: &SessionError<RunError>) -> String {
+    match error {
+        SessionError::Run(error) => with_causes(error),
+        SessionError::Failed { .. } => error.to_string(),
+    }
 }
 
 /// Labels the runs that something disturbed, by evidence alone.

@@ -1,0 +1,75 @@
+//! CPUs, scheduling class, niceness, page cache and rest.
+
+use becalm_testkit::skipped;
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::support::{Measures, env, is_root, json, limits, said};
+
+fn settings(arguments: &[&str]) -> Value {
+    let rest = ["--rounds", "2", "--json", "--", "true"];
+    let output = env().run([&["run"], arguments, &rest].concat()).exits_with(0);
+    json(&output.stdout)["settings"].clone()
+}
+
+#[test]
+fn by_default_a_computing_program_gets_one_cpu_and_limits_of_that_cpu_only() {
+    let output = env().run(["run", "--rounds", "2", "--json", "--", "true"]).exits_with(0);
+    let record = json(&output.stdout);
+    let affinity = record["settings"]["affinity"].as_str().unwrap();
+    assert!(affinity.parse::<u32>().is_ok(), "{affinity}");
+    let limits = limits(&record);
+    assert!(!limits.contains("shares CPUs"), "a limit of the first placement: {limits}");
+}
+
+#[test]
+fn the_cpus_are_the_ones_asked_for() {
+    let first = settings(&["--affinity", "auto"])["affinity"].as_str().unwrap().to_owned();
+    assert_eq!(settings(&["--affinity", &first])["affinity_reason"], "chosen by the user");
+    assert_eq!(settings(&["--affinity", "none"])["affinity"], Value::Null);
+    let output = env().run(["run", "--affinity", "4000", "--", "true"]).exits_with(4);
+    assert!(
+        said(&output).contains("`true`: cannot start `true`: going to the CPUs asked for"),
+        "{output:?}"
+    );
+    let _ = env().run(["run", "--affinity", "1-x", "--", "true"]).exits_with(2);
+}
+
+#[test]
+fn niceness_class_randomisation_and_rest_are_recorded_as_they_were_had() {
+    let calm = ["--affinity", "none", "--scheduler", "other"];
+    let settings =
+        settings(&[&calm[..], &["--nice", "5", "--aslr", "off", "--rest", "50%"]].concat());
+    assert_eq!(settings["nice"], 5);
+    assert_eq!((&settings["scheduler"], &settings["aslr"]), (&"other".into(), &"off".into()));
+    assert_eq!(settings["rest"], "50.000%");
+}
+
+#[test]
+fn the_page_cache_can_be_warmed_by_an_extra_run() {
+    let env = env();
+    env.script("count", "echo x >> runs");
+    let arguments = ["--cache", "warm", "--warmup", "0", "--rounds", "3", "--", "./count"];
+    let _ = env.measure(&arguments).exits_with(0);
+    assert_eq!(env.read("runs").lines().count(), 6);
+}
+
+#[test]
+fn a_real_time_class_is_had_by_root() {
+    if !is_root() {
+        return skipped("a_real_time_class_is_had_by_root: not root");
+    }
+    let settings = settings(&["--scheduler", "fifo:1"]);
+    assert_eq!((&settings["scheduler"], &settings["rest"]), (&"fifo:1".into(), &"7.000%".into()));
+}
+
+#[test]
+fn conditions_that_make_no_sense_are_usage_errors() {
+    let check = |arguments: &[&str]| {
+        let output = env().run([&["run"], arguments, &["--", "true"]].concat()).exits_with(2);
+        said(&output).lines().next().unwrap().to_owned()
+    };
+    assert_snapshot!(check(&["--scheduler", "fifo:100"]), @"error: invalid value 'fifo:100' for '--scheduler <SCHEDULER>': expected auto, other or fifo:N with N from 1 to 99");
+    assert_snapshot!(check(&["--nice", "20"]), @"error: invalid value '20' for '--nice <N>': 20 is not in -20..=19");
+    assert_snapshot!(check(&["--rest", "2000%"]), @"error: invalid value '[SHARE]' for '--rest <REST>': a rest of more than ten times the run is surely a mistake");
+}

@@ -1,0 +1,147 @@
+//! Subjects that cannot be measured: a clear error that names them, and the rounds before kept.
+
+use insta::assert_snapshot;
+
+use crate::support::{Measures, env, prints, said, schedule};
+
+#[test]
+fn a_program_that_does_not_exist_is_named() {
+    let env = env().variable("PATH", "/usr/bin:/bin");
+    let output = env.compare(&["true", "no-such-program --fast"]).exits_with(4);
+    assert_snapshot!(said(&output), @r"
+    error: `no-such-program --fast`: cannot find the program `no-such-program` (searched in PATH=/usr/bin:/bin)
+    ");
+    assert_eq!(output.stdout, "");
+    let output = env.measure(&["--", "./absent"]).exits_with(4);
+    assert_snapshot!(said(&output), @"error: `./absent`: cannot find the program `./absent` (there is no such file)");
+}
+
+#[test]
+fn a_file_that_is_not_executable_is_named_with_the_remedy() {
+    let env = env();
+    env.write("data", "1 2 3");
+    let output = env.compare(&["true", "./data"]).exits_with(4);
+    assert_snapshot!(said(&output), @"error: `./data`: cannot execute `./data`: it is not marked as executable (chmod +x)");
+    let output = env.compare(&["true", "/usr"]).exits_with(4);
+    assert_snapshot!(said(&output), @"error: `/usr`: cannot execute `/usr`: it is a directory");
+}
+
+/// A script that succeeds until its file of marks has `good` bytes, then does something else.
+fn fails_after(good: usize, otherwise: &str) -> String {
+    format!(
+        "printf x >> marks; if [ $(wc -c < marks) -gt {good} ]; then {otherwise}; fi; echo t: 5"
+    )
+}
+
+#[test]
+fn a_non_zero_exit_ends_the_session_and_keeps_the_rounds_before() {
+    let env = env();
+    env.script("fails", &fails_after(5, "exit 3"));
+    let arguments = ["--rounds", "9", "--export-json", "r.json", "true", "./fails"];
+    let output = env.compare(&arguments).exits_with(4);
+    assert_snapshot!(said(&output), @r"
+    error: `./fails` failed in round 4: exited with code 3
+    hint: its runs are not used; -i takes failing runs as they are, --output inherit shows what it says
+    hint: every finished round before that is in r.json
+    ");
+    let record = env.record("r.json");
+    assert_eq!(schedule(&record).len(), 2 * 4);
+    assert_eq!(record["interrupted"], "`./fails` failed in round 4: exited with code 3");
+    let shown = env.run(["show", "r.json"]).exits_with(0);
+    assert!(shown.stdout.contains("failed in round 4"), "{}", shown.stdout);
+}
+
+#[test]
+fn a_death_by_a_signal_is_told_by_the_name_of_the_signal() {
+    let env = env();
+    env.script("crashes", &fails_after(3, "kill -SEGV $$"));
+    let output = env.compare(&["--rounds", "9", "true", "./crashes"]).exits_with(4);
+    assert_snapshot!(said(&output), @r"
+    error: `./crashes` failed in round 2: was ended by signal 11 (SIGSEGV)
+    hint: its runs are not used; -i takes failing runs as they are, --output inherit shows what it says
+    hint: every finished round before that is in [TMP]/state/becalm/sessions/[LOG]
+    ");
+    // The file that the hint names is one that the other commands read.
+    let named = output.stderr.split(" is in ").nth(1).unwrap().trim();
+    let shown = env.run(["show", named]).exits_with(0);
+    assert!(shown.stdout.contains("read from the log of a session"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("4 runs of 2 subjects"), "{}", shown.stdout);
+}
+
+#[test]
+fn a_metric_that_is_not_printed_is_named_with_what_was_printed() {
+    let env = env();
+    let metric = r"t=time: (\S+)";
+    let output = env.compare(&["--metric", metric, "echo time: 1", "echo hello"]).exits_with(4);
+    assert_snapshot!(said(&output), @"error: `echo hello`: nothing in the output matches the metric t; it ends with: hello");
+    let output = env.measure(&["--metric", metric, "--", "echo", "time: soon"]).exits_with(4);
+    assert_snapshot!(said(&output), @"error: `echo 'time: soon'`: the metric t found `soon`, which is not a finite number");
+    let output = env.measure(&["--metric-json", "t=/t", "--", "echo", "hello"]).exits_with(4);
+    assert_snapshot!(said(&output), @"error: `echo hello`: the metric t needs JSON, but neither the output nor its last line is (expected value at line 1 column 1); it ends with: hello");
+}
+
+#[test]
+fn a_metric_that_stops_coming_keeps_the_rounds_before() {
+    let env = env();
+    env.script("forgets", &fails_after(5, "echo nothing; exit 0"));
+    let metric = r"t=t: (\S+)";
+    let arguments = ["--rounds", "9", "--export-json", "r.json", "--metric", metric];
+    let output =
+        env.compare(&[&arguments[..], &[&prints("4"), "./forgets"]].concat()).exits_with(4);
+    assert!(output.stderr.contains("`./forgets`: nothing in the output matches"), "{output:?}");
+    assert_eq!(schedule(&env.record("r.json")).len(), 2 * 4);
+}
+
+#[test]
+fn a_run_past_the_timeout_is_a_lower_bound_and_the_comparison_usable() {
+    let env = env();
+    let arguments = ["--rounds", "8", "--warmup", "0", "--timeout", "80ms", "--json"];
+    let output = env.compare(&[&arguments[..], &["true", "sleep 20"]].concat()).exits_with(0);
+    let record = crate::support::json(&output.stdout);
+    let comparison = &record["comparisons"][0];
+    assert_eq!(comparison["verdict"], "slower");
+    assert_eq!((&comparison["rounds"], &comparison["metric"]), (&8.into(), &"wall_time".into()));
+    let notes = comparison["notes"].to_string();
+    assert!(notes.contains("8 rounds have a run that was cut off at the timeout"), "{notes}");
+    let runs = record["subjects"][1]["runs"].as_array().unwrap();
+    assert!(runs.iter().all(|run| run["timed_out"] == true && run["wall_time"].is_f64()));
+}
+
+#[test]
+fn failing_runs_are_taken_when_the_user_says_so() {
+    let env = env();
+    let run = |flag: &str| env.measure(&["--rounds", "2", flag, "--", "sh", "-c", "exit 3"]);
+    let output = run("--ignore-failure").exits_with(0);
+    assert!(output.stdout.contains("Not every run succeeded: 3 runs exited with code 3."));
+    let _ = run("--ignore-failure=2,3").exits_with(0);
+    let output = run("--ignore-failure=2").exits_with(4);
+    assert!(output.stderr.contains("failed in warm-up round 0: exited with code 3"));
+}
+
+#[test]
+fn a_failing_run_that_is_taken_keeps_the_metric_that_it_printed() {
+    let env = env();
+    let script = "echo t: 7; exit 3";
+    let arguments = ["--rounds", "2", "-i", "--metric", "t=t: (.*)", "--json", "--", "sh", "-c"];
+    let output = env.measure(&[&arguments[..], &[script]].concat()).exits_with(0);
+    let record = crate::support::json(&output.stdout);
+    assert_eq!(record["subjects"][0]["runs"][1]["metrics"]["t"], 7.0);
+}
+
+#[test]
+fn a_benchmark_is_also_a_test_of_its_output() {
+    let env = env();
+    env.write("expected", "a\nb\n");
+    let run = |file: &str, text: &str| {
+        env.measure(&["--rounds", "2", "--expect-output", file, "--", "printf", text])
+    };
+    let _ = run("expected", "a\\nb\\n").exits_with(0);
+    let output = run("expected", "a\\nc\\n").exits_with(4);
+    assert_snapshot!(said(&output), @r"error: `printf 'a\nc\n'` printed something else than expected: line 2 is `c`, expected `b`");
+    let output = run("absent", "a").exits_with(2);
+    assert_snapshot!(said(&output), @"error: --expect-output: cannot read absent: No such file or directory (os error 2)");
+    let _ = run("same", "anything").exits_with(0);
+    let arguments = ["--rounds", "6", "--expect-output", "same", "echo x", "echo y"];
+    let output = env.compare(&arguments).exits_with(4);
+    assert!(output.stderr.contains("printed something else than expected"), "{output:?}");
+}

@@ -1,0 +1,16 @@
+//! The command line as users meet it: real processes in a hermetic environment.
+//!
+//! One program for all files, because linking takes longer than running them.
+
+mod conditions;
+mod deciding;
+mod degraded;
+mod failures;
+mod files;
+mod hooks;
+mod interrupted;
+mod output;
+mod resume;
+mod saved;
+mod subjects;
+mod support;

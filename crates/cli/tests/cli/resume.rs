@@ -1,0 +1,87 @@
+//! `--resume`: a session that was broken off goes on as if it had not been.
+
+use std::process::Stdio;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::support::{Measures, T, env, prints, said, schedule, wait_for_lines, with};
+
+#[test]
+fn a_killed_session_goes_on_where_it_was_and_ends_like_an_unbroken_one() {
+    let env = env();
+    let (a, b) = ("sh -c 'sleep 0.02; echo t: 4'", "sh -c 'sleep 0.02; echo t: 5'");
+    let arguments = |file: &'static str| {
+        ["--seed", "7", "--rounds", "12", "--metric", T, "--export-json", file, a, b]
+    };
+    let mut command = env.command(with("compare", &arguments("broken.json")));
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let log = env.work().join("broken.json.partial");
+    wait_for_lines(&log, 1 + 2 + 2 * 3);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let finished = env.read("broken.json.partial").lines().count() - 1;
+
+    let _ = env.run(["compare", "--resume", "broken.json.partial"]).exits_with(0);
+    assert!(!log.exists(), "the log has served its purpose");
+    let _ = env.compare(&arguments("whole.json")).exits_with(0);
+    let (broken, whole) = (env.record("broken.json"), env.record("whole.json"));
+    assert_eq!(schedule(&broken), schedule(&whole));
+    assert_eq!(broken["comparisons"][0], whole["comparisons"][0]);
+    assert_eq!(broken["seed"], 7);
+    // The runs from before are the same runs, in front of the new ones.
+    let started = |record: &Value| {
+        let subjects = record["subjects"].as_array().unwrap();
+        let runs = subjects.iter().flat_map(|subject| subject["runs"].as_array().unwrap());
+        let mut all: Vec<f64> = runs.map(|run| run["started"].as_f64().unwrap()).collect();
+        all.sort_by(f64::total_cmp);
+        all
+    };
+    let all = started(&broken);
+    assert_eq!(all.len(), 2 + 24);
+    assert!(all[finished / 2 * 2] > all[finished / 2 * 2 - 1], "the clock goes on: {all:?}");
+}
+
+#[test]
+fn a_finished_session_can_be_given_more_rounds() {
+    let env = env();
+    let (a, b) = (prints("4"), prints("5"));
+    let _ = env
+        .compare(&["--max-time", "1ms", "--metric", T, "--export-json", "r.json", &a, &b])
+        .exits_with(0);
+    assert_eq!(schedule(&env.record("r.json")).len(), 2);
+    let _ = env.run(["compare", "--resume", "r.json", "--rounds", "7"]).exits_with(0);
+    let record = env.record("r.json");
+    assert_eq!(schedule(&record).len(), 14);
+    assert_eq!(record["comparisons"][0]["rounds"], 7);
+    let arguments = record["arguments"].to_string();
+    assert!(!arguments.contains("max-time") && arguments.contains("--rounds"), "{arguments}");
+}
+
+#[test]
+fn a_run_can_be_resumed_too() {
+    let env = env();
+    let _ = env.measure(&["--rounds", "3", "--export-json", "r.json", "--", "true"]).exits_with(0);
+    let _ = env.run(["run", "--resume", "r.json", "--rounds", "5"]).exits_with(0);
+    assert_eq!(schedule(&env.record("r.json")).len(), 5);
+    let output = env.run(["compare", "--resume", "r.json"]).exits_with(2);
+    assert_snapshot!(said(&output), @"error: the file to resume was not written by `becalm compare`");
+}
+
+#[test]
+fn what_does_not_belong_together_is_not_mixed() {
+    let env = env();
+    let _ = env.measure(&["--rounds", "3", "--export-json", "r.json", "--", "true"]).exits_with(0);
+    let more = ["--metric", "t=(.)"];
+    let output = env.run([&["run", "--resume", "r.json"], &more[..]].concat()).exits_with(2);
+    assert_snapshot!(said(&output), @"error: other metrics are recorded now than in the saved session");
+    let text = env.read("r.json").replace("\"kernel_release\": \"", "\"kernel_release\": \"9-");
+    env.write("other.json", text);
+    let output = env.run(["run", "--resume", "other.json", "--rounds", "5"]).exits_with(2);
+    assert!(
+        said(&output).contains("from another machine state: kernel_release was 9-"),
+        "{output:?}"
+    );
+    let output = env.run(["run", "--resume", "absent.json"]).exits_with(4);
+    assert_snapshot!(said(&output), @"error: cannot read absent.json: No such file or directory (os error 2)");
+}

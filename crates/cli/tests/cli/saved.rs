@@ -1,0 +1,183 @@
+//! `stats`, `hist`, `show`, `plot` and `diff` on saved records.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use becalm_testkit::TestEnv;
+use insta::assert_snapshot;
+
+use crate::support::{Measures, T, env, headline, json, prints, said};
+
+/// The smallest document: what another program would have to write.
+const MINIMAL: &str = r#"{"schema": "becalm/run/1", "confidence": 0.95, "subjects": [
+    {"name": "A", "command": ["./a"], "runs": [
+        {"round": 0, "wall_time": 0.5}, {"round": 1, "wall_time": 0.7}]}]}"#;
+
+const READERS: [&[&str]; 7] = [
+    &["stats"],
+    &["stats", "--json"],
+    &["hist"],
+    &["show"],
+    &["show", "--metadata"],
+    &["show", "--json"],
+    &["plot"],
+];
+
+fn read(env: &TestEnv, command: &[&str], file: &str) -> becalm_testkit::CommandOutput {
+    env.run([command, &[file]].concat())
+}
+
+#[test]
+fn every_reader_reads_runs_and_comparisons_and_the_smallest_document() {
+    let env = env();
+    env.write("minimal.json", MINIMAL);
+    let _ =
+        env.measure(&["--rounds", "6", "--export-json", "run.json", "--", "true"]).exits_with(0);
+    let _ = env
+        .compare(&[
+            "--rounds",
+            "6",
+            "--metric",
+            T,
+            "--export-json",
+            "compare.json",
+            &prints("4"),
+            &prints("5"),
+        ])
+        .exits_with(0);
+    for command in READERS {
+        for file in ["minimal.json", "run.json", "compare.json"] {
+            let output = read(&env, command, file).exits_with(0);
+            assert!(!output.stdout.is_empty() && output.stderr.is_empty(), "{command:?} {file}");
+        }
+    }
+    assert_snapshot!(headline(&env.run(["show", "compare.json"])), @"echo t: 5 is [SHARE] slower than echo t: 4 on t (exact).");
+    let shown = env.run(["show", "--json", "run.json"]).exits_with(0);
+    assert_eq!(json(&shown.stdout), env.record("run.json"), "what is read is what was written");
+    let metadata = env.run(["show", "--metadata", "run.json"]).exits_with(0);
+    assert!(metadata.stdout.contains("cpu_model") || metadata.stdout.contains("kernel_release"));
+}
+
+#[test]
+fn a_record_can_come_from_standard_input() {
+    let env = env();
+    for command in READERS {
+        let mut command = env.command([command, &["-"]].concat());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(MINIMAL.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success() && !output.stdout.is_empty(), "{command:?}");
+    }
+}
+
+#[test]
+fn several_files_are_shown_under_their_names() {
+    let env = env();
+    env.write("a.json", MINIMAL);
+    env.write("b.json", MINIMAL);
+    let output = env.run(["stats", "a.json", "b.json"]).exits_with(0);
+    assert!(output.stdout.contains("a.json:\n") && output.stdout.contains("\nb.json:\n"));
+}
+
+#[test]
+fn what_is_no_record_is_refused_with_the_reason() {
+    let env = env();
+    env.write("rubbish", "hello\n");
+    env.write("binary", [0xff, 0xfe, 0, 1]);
+    env.write("empty", "");
+    env.write("object.json", "{}");
+    env.write("newer.json", r#"{"schema": "becalm/run/7", "shape": "unknown"}"#);
+    env.write("newer.partial", r#"{"log": "becalm/log/9"}"#);
+    env.write("other.json", r#"{"schema": "becalm/changes/1", "changes": []}"#);
+    env.write("none.json", r#"{"schema": "becalm/run/1", "confidence": 0.95, "subjects": []}"#);
+    let check = |file: &str| {
+        for command in READERS {
+            let output = read(&env, command, file).exits_with(4);
+            assert_eq!(output.stdout, "", "{command:?} {file}");
+        }
+        said(&env.run(["show", file])).lines().next().unwrap().to_owned()
+    };
+    assert_snapshot!(check("rubbish"), @"error: cannot read rubbish: not a becalm document: expected value at line 1 column 1");
+    assert_snapshot!(check("binary"), @"error: cannot read binary: it is not UTF-8 text");
+    assert_snapshot!(check("empty"), @"error: cannot read empty: not a becalm document: EOF while parsing a value at line 1 column 0");
+    assert_snapshot!(check("object.json"), @"error: cannot read object.json: not a becalm document: missing field `schema` at line 1 column 2");
+    assert_snapshot!(check("newer.json"), @"error: cannot read newer.json: run version 7 was written by a newer becalm; this one reads up to version 1");
+    assert_snapshot!(check("newer.partial"), @"error: cannot read newer.partial: log version 9 was written by a newer becalm; this one reads up to version 1");
+    assert_snapshot!(check("other.json"), @"error: cannot read other.json: this is a becalm/changes/1 document; expected becalm/comparison/1 or becalm/run/1");
+    assert_snapshot!(check("none.json"), @"error: cannot read none.json: the document has no subject");
+    assert_snapshot!(check("absent"), @"error: cannot read absent: No such file or directory (os error 2)");
+    assert_snapshot!(check("."), @"error: cannot read .: Is a directory (os error 21)");
+}
+
+#[test]
+fn records_with_odd_content_never_make_a_reader_panic() {
+    let env = env();
+    let documents = [
+        r#"{"schema": "becalm/run/1", "confidence": 7, "subjects": [{"name": "", "command": [], "runs": []}]}"#,
+        r#"{"schema": "becalm/run/1", "confidence": 0.95, "subjects": [{"name": "A", "command": [], "runs": [{"round": 0, "wall_time": 0}]}]}"#,
+        r#"{"schema": "becalm/run/1", "confidence": 0.95, "subjects": [{"name": "A", "command": [], "runs": [{"round": 0, "wall_time": -1e300}, {"round": 0, "wall_time": 1e300}]}]}"#,
+        r#"{"schema": "becalm/comparison/1", "confidence": 0.95, "subjects": [{"name": "A", "command": ["\u001b[31m"], "runs": [{"round": 9, "wall_time": 1}]}, {"name": "A", "command": [], "runs": [{"round": 9, "wall_time": 1, "metrics": {"x": 3}}]}]}"#,
+    ];
+    for (index, document) in documents.into_iter().enumerate() {
+        let file = format!("{index}.json");
+        env.write(&file, document);
+        for command in READERS {
+            let output = read(&env, command, &file);
+            let code = output.status.code();
+            assert!(matches!(code, Some(0 | 4)), "{command:?} {document}: {output:?}");
+        }
+        let output = env.run(["plot", "--html", "p.html", &file]);
+        assert!(matches!(output.status.code(), Some(0 | 4)), "{output:?}");
+        let output = env.run(["diff", &file, &file]);
+        assert!(matches!(output.status.code(), Some(0 | 2 | 4)), "{output:?}");
+    }
+}
+
+#[test]
+fn a_diff_says_that_drift_cannot_be_excluded() {
+    let env = env();
+    for (file, number) in [("old.json", "4"), ("new.json", "5")] {
+        let arguments =
+            ["--rounds", "8", "-n", "it", "--metric", T, "--export-json", file, "--", "echo"];
+        let number = format!("t: {number}");
+        let _ = env.measure(&[&arguments[..], &[&number]].concat()).exits_with(0);
+    }
+    let output = env.run(["diff", "--metric", "t", "old.json", "new.json"]).exits_with(0);
+    assert!(
+        output.stdout.contains("cannot be excluded")
+            || output.stdout.contains("cannot\nbe excluded"),
+        "{}",
+        output.stdout
+    );
+    assert!(output.stdout.contains("slower"), "{}", output.stdout);
+    let output = env.run(["diff", "--metric", "nope", "old.json", "new.json"]).exits_with(2);
+    assert!(
+        said(&output).contains("old.json has no metric `nope`; it has wall_time"),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn a_diff_without_a_common_subject_is_a_usage_error() {
+    let env = env();
+    env.write("a.json", MINIMAL);
+    let _ =
+        env.compare(&["--rounds", "2", "--export-json", "b.json", "true", "true 1"]).exits_with(3);
+    let output = env.run(["diff", "a.json", "b.json"]).exits_with(2);
+    assert_snapshot!(said(&output), @r"
+    error: the two files have no subject in common
+    hint: subjects are matched by name; a file with one subject matches any other with one
+    ");
+}
+
+#[test]
+fn a_plot_can_be_a_page() {
+    let env = env();
+    env.write("a.json", MINIMAL);
+    let output = env.run(["plot", "--html", "p.html", "a.json"]).exits_with(0);
+    assert_snapshot!(said(&output), @"wrote p.html");
+    assert!(env.read("p.html").contains("</html>"));
+    let _ = env.run(["plot", "--html", "absent/p.html", "a.json"]).exits_with(4);
+    let _ = env.run(["plot", "--html", "p.html", "a.json", "a.json"]).exits_with(2);
+    let _ = env.run(["hist", "-n", "0", "a.json"]).exits_with(2);
+}

@@ -1,0 +1,158 @@
+//! What the tests of this program share.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use becalm_testkit::{CommandOutput, TestEnv};
+use serde_json::Value;
+
+/// Conditions under which many sessions side by side do not hold each other up.
+const SIDE_BY_SIDE: [&str; 4] = ["--affinity", "none", "--scheduler", "other"];
+
+pub(crate) fn env() -> TestEnv {
+    TestEnv::new(env!("CARGO_BIN_EXE_becalm"))
+}
+
+/// Arguments of `run` or `compare`, without real-time class and pinning.
+pub(crate) fn with<'a>(command: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
+    [&[command], &SIDE_BY_SIDE[..], rest].concat()
+}
+
+pub(crate) trait Measures {
+    /// Runs `becalm compare`, without real-time class and pinning.
+    fn compare(&self, arguments: &[&str]) -> CommandOutput;
+    /// Runs `becalm run`, likewise.
+    fn measure(&self, arguments: &[&str]) -> CommandOutput;
+    /// Reads a file of the working folder.
+    fn read(&self, name: &str) -> String;
+    /// Reads a saved record of the working folder.
+    fn record(&self, name: &str) -> Value;
+    /// Makes an executable script in the working folder.
+    fn script(&self, name: &str, text: &str);
+}
+
+impl Measures for TestEnv {
+    fn compare(&self, arguments: &[&str]) -> CommandOutput {
+        self.run(with("compare", arguments))
+    }
+
+    fn measure(&self, arguments: &[&str]) -> CommandOutput {
+        self.run(with("run", arguments))
+    }
+
+    fn read(&self, name: &str) -> String {
+        let path = self.work().join(name);
+        std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+    }
+
+    fn record(&self, name: &str) -> Value {
+        json(&self.read(name))
+    }
+
+    fn script(&self, name: &str, text: &str) {
+        use std::os::unix::fs::PermissionsExt;
+        let path = self.write(name, format!("#!/bin/sh\n{text}\n"));
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(path, mode).expect("the file is ours");
+    }
+}
+
+#[track_caller]
+pub(crate) fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// A command that prints a number, the same in every run, which `T` reads.
+pub(crate) fn prints(number: &str) -> String {
+    format!("echo t: {number}")
+}
+
+/// The metric that `prints` prints.
+pub(crate) const T: &str = r"t[ns,exact]=t: (\S+)";
+
+/// Returns the measured runs of every subject in a record, in time order: round, order, subject.
+pub(crate) fn schedule(record: &Value) -> Vec<(u64, u64, usize)> {
+    let mut runs: Vec<(f64, u64, u64, usize)> = Vec::new();
+    for (subject, one) in record["subjects"].as_array().unwrap().iter().enumerate() {
+        for run in one["runs"].as_array().unwrap() {
+            if run["warmup"] != Value::Bool(true) {
+                let number = |name: &str| run[name].as_u64().unwrap();
+                let started = run["started"].as_f64().unwrap();
+                runs.push((started, number("round"), number("order"), subject));
+            }
+        }
+    }
+    runs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    runs.into_iter().map(|(_, round, order, subject)| (round, order, subject)).collect()
+}
+
+pub(crate) fn limits(record: &Value) -> String {
+    let limits = record["settings"]["limits"].as_array().unwrap();
+    limits.iter().map(|limit| limit.as_str().unwrap()).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the first paragraph, with everything that varies redacted.
+pub(crate) fn headline(output: &CommandOutput) -> String {
+    let text = output.redacted_stdout();
+    text.split("\n\n").next().unwrap_or_default().to_owned()
+}
+
+/// Returns what was said, with the names of logs in the state folder redacted too.
+pub(crate) fn said(output: &CommandOutput) -> String {
+    let text = output.redacted_stderr();
+    let mut shown = String::new();
+    for line in text.lines() {
+        let line = match line.split_once("state/becalm/sessions/") {
+            Some((before, _)) => format!("{before}state/becalm/sessions/[LOG]"),
+            None => line.to_owned(),
+        };
+        shown.push_str(line.trim_end());
+        shown.push('\n');
+    }
+    shown
+}
+
+/// Waits until something holds; panics when it never does.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, holds: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(30), "{what} never happened");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Waits until a log has this many lines.
+#[track_caller]
+pub(crate) fn wait_for_lines(path: &Path, lines: usize) {
+    wait_until("a log that grows", || {
+        std::fs::read_to_string(path).is_ok_and(|text| text.lines().count() >= lines)
+    });
+}
+
+/// Returns the processes whose command line names this text.
+pub(crate) fn processes_that_name(text: &str) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").expect("Linux has /proc");
+    entries
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().bytes().all(|b| b.is_ascii_digit()))
+        .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .filter(|line| line.contains(text))
+        .collect()
+}
+
+pub(crate) fn send(signal: &str, pid: u32) {
+    let status = std::process::Command::new("kill")
+        .args([OsStr::new("-s"), OsStr::new(signal), OsStr::new(&pid.to_string())])
+        .status()
+        .expect("kill is everywhere");
+    assert!(status.success());
+}
+
+/// Says whether the tests run as root.
+pub(crate) fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self").is_ok_and(|facts| facts.uid() == 0)
+}
