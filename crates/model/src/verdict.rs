@@ -57,11 +57,6 @@ impl RatioInterval {
     pub fn excludes_one(&self) -> bool {
         self.low > 1.0 || self.high < 1.0
     }
-
-    /// Says whether the interval lies wholly inside 1 +- `margin`.
-    pub fn is_within(&self, margin: f64) -> bool {
-        margin > 0.0 && 1.0 - margin <= self.low && self.high <= 1.0 + margin
-    }
 }
 
 /// The comparison of one candidate with the baseline on one metric.

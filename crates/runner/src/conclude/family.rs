@@ -1,6 +1,7 @@
 //! All comparisons of a record, with the correction for their number.
 
 use becalm_model::{Comparison, Metric, RatioInterval, Record, Unit, Verdict, metric};
+use becalm_stats::decide::family;
 use becalm_stats::decide::paired::{self, Estimate};
 
 use super::pairs::{Pairs, pairs};
@@ -66,30 +67,21 @@ fn secondary_metrics(record: &Record, primary: &[usize]) -> Vec<usize> {
         .collect()
 }
 
-/// Holm's step-down levels (Holm 1979): the smallest p value is held against alpha / m, the next
-/// against alpha / (m - 1), until one fails, whose level then serves for all that follow.
-fn holm_levels(family: &[Prepared], record: &Record, shape: &Shape, alpha: f64) -> Vec<f64> {
-    let mut order: Vec<(usize, f64)> = family
+/// Returns the level of each primary comparison: Holm's steps at this look.
+fn holm_levels(primaries: &[Prepared], record: &Record, shape: &Shape, alpha: f64) -> Vec<f64> {
+    // What is compared exactly cannot err and takes nothing from the others.
+    let erring = |one: &&Prepared| exact_ratio(&record.metrics[one.metric], &one.pairs).is_none();
+    let p_values: Vec<f64> = primaries
         .iter()
-        .enumerate()
-        // What is compared exactly cannot err and takes nothing from the others.
-        .filter(|(_, one)| exact_ratio(&record.metrics[one.metric], &one.pairs).is_none())
-        .map(|(index, one)| (index, estimate(record, one, 0.5).map_or(1.0, |found| found.p)))
+        .filter(erring)
+        .map(|one| estimate(record, one, 0.5).map_or(1.0, |found| found.p))
         .collect();
-    order.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let mut levels = vec![0.0; family.len()];
-    let mut remaining = order.len();
-    let mut level = 0.0;
-    let mut rejecting = true;
-    for (index, p) in order {
-        if rejecting {
-            level = shape.level(alpha / remaining.max(1) as f64);
-            rejecting = p <= level;
-            remaining -= 1;
-        }
-        levels[index] = level;
-    }
-    levels
+    let mut levels =
+        family::levels(&p_values, |share| shape.level(alpha / share as f64)).into_iter();
+    primaries
+        .iter()
+        .map(|one| if erring(&one) { levels.next().unwrap_or(0.0) } else { 0.0 })
+        .collect()
 }
 
 fn estimate(record: &Record, one: &Prepared, level: f64) -> Option<Estimate> {
@@ -100,6 +92,7 @@ fn estimate(record: &Record, one: &Prepared, level: f64) -> Option<Estimate> {
 }
 
 /// Returns the ratio of a metric that the user called exact, if its values bear that out.
+#[expect(clippy::float_cmp, reason = "exact values are equal to the last bit or differ")]
 fn exact_ratio(metric: &Metric, pairs: &Pairs) -> Option<f64> {
     let &(baseline, candidate) = pairs.values.first()?;
     if !metric.exact || pairs.values.iter().any(|pair| *pair != (baseline, candidate)) {

@@ -45,7 +45,8 @@ fn automatic(record: &Record) -> Choice {
         let Some(character) = character(record, &runs) else {
             return wall_because(format!("`{}` has no complete run", subject.name));
         };
-        if !character.is_certain && !(character.single_threaded && character.cpu_bound) {
+        let computes_alone = character.single_threaded && character.cpu_bound;
+        if !character.is_certain && !computes_alone {
             return wall_because(format!(
                 "what `{}` does is not known, because /proc/PID/schedstat cannot be read here",
                 subject.name

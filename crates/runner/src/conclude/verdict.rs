@@ -1,26 +1,20 @@
 //! From an interval to one of four words.
 
 use becalm_model::{Direction, RatioInterval, Verdict};
+use becalm_stats::decide::margin::{self, Answer};
 
-/// Returns the verdict of an interval: inside the margin, else by the side of 1 it lies on.
+/// Returns the verdict of an interval: the answer about the ratio in the words of the metric.
 pub(crate) fn verdict(ratio: &RatioInterval, margin: f64, direction: Direction) -> Verdict {
-    if ratio.is_within(margin) {
-        return Verdict::Equivalent;
-    }
-    let more_is = match direction {
-        Direction::Lower => (Verdict::Slower, Verdict::Faster),
-        Direction::Higher => (Verdict::Faster, Verdict::Slower),
-    };
-    if ratio.low > 1.0 {
-        more_is.0
-    } else if ratio.high < 1.0 {
-        more_is.1
-    } else {
-        Verdict::Inconclusive
+    match (margin::answer(ratio.low, ratio.high, margin), direction) {
+        (Answer::Equivalent, _) => Verdict::Equivalent,
+        (Answer::Inconclusive, _) => Verdict::Inconclusive,
+        (Answer::Above, Direction::Lower) | (Answer::Below, Direction::Higher) => Verdict::Slower,
+        (Answer::Below, Direction::Lower) | (Answer::Above, Direction::Higher) => Verdict::Faster,
     }
 }
 
 /// Returns the verdict where values are exact: any difference is real.
+#[expect(clippy::float_cmp, reason = "the ratio of equal values is 1 to the last bit")]
 pub(crate) fn exact_verdict(ratio: f64, margin: f64, direction: Direction) -> Verdict {
     let point = RatioInterval { estimate: ratio, low: ratio, high: ratio };
     if ratio == 1.0 { Verdict::Equivalent } else { verdict(&point, margin, direction) }
@@ -29,9 +23,7 @@ pub(crate) fn exact_verdict(ratio: f64, margin: f64, direction: Direction) -> Ve
 /// Says whether measuring on would not change the answer: the interval left the margin to one side
 /// or fits inside it. Without a margin, leaving 1 is enough.
 pub fn leaves_or_fits_margin(ratio: Option<&RatioInterval>, margin: f64) -> bool {
-    ratio.is_some_and(|ratio| {
-        ratio.is_within(margin) || ratio.low > 1.0 + margin || ratio.high < 1.0 - margin
-    })
+    ratio.is_some_and(|ratio| margin::is_settled(ratio.low, ratio.high, margin))
 }
 
 /// Returns how many more rounds would settle an undecided comparison whose estimate stays where it

@@ -527,7 +527,7 @@ impl Executor for Spawn<'_> {
 /// Says where two outputs first differ.
 fn difference(expected: &[u8], found: &[u8]) -> String {
     let same = expected.iter().zip(found).take_while(|(a, b)| a == b).count();
-    let line = expected[..same].iter().filter(|&&byte| byte == b'\n').count();
+    let line = expected[..same].split(|&byte| byte == b'\n').count() - 1;
     let nth = |text: &[u8]| -> String {
         let line = text.split(|&byte| byte == b'\n').nth(line).unwrap_or_default();
         String::from_utf8_lossy(line).chars().take(80).collect()
