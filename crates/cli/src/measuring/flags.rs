@@ -7,6 +7,9 @@ use becalm_model::{CpuSet, parse_duration, parse_share};
 use becalm_runner::Scheduler;
 use becalm_runner::session::{Conditioning, Rest};
 
+/// JSON readers that keep numbers as floating point get whole numbers up to this right.
+pub(crate) const LARGEST_SEED: u64 = (1 << 53) - 1;
+
 /// Flags about what is run and how.
 #[derive(Debug, clap::Args)]
 pub(crate) struct MeasureFlags {
@@ -38,7 +41,7 @@ pub(crate) struct MeasureFlags {
     #[arg(long, value_name = "SHARE", value_parser = confidence, default_value = "95%", help_heading = "Deciding")]
     pub(crate) confidence: f64,
 
-    /// What to record or decide on: `auto`, a recorded metric such as wall_time, or
+    /// What to record or decide on: `auto`, a recorded metric such as `wall_time`, or
     /// NAME[UNIT,higher|lower,exact]=REGEX to read it from the subject's output (the brackets may
     /// be left out; the first group counts, of several matches the last)
     #[arg(long, value_name = "METRIC", help_heading = "Metrics")]
@@ -163,6 +166,7 @@ pub(crate) struct MeasureFlags {
 
     /// Seed of order and padding; a random one is taken and recorded otherwise
     #[arg(long, value_name = "N", help_heading = "Conditions")]
+    #[arg(value_parser = clap::value_parser!(u64).range(..=LARGEST_SEED))]
     pub(crate) seed: Option<u64>,
 
     /// Print the whole record as JSON to standard output

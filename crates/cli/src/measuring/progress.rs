@@ -30,11 +30,12 @@ impl ProgressLine {
             started: Instant::now(),
             drawn: None,
             goal: match plan.stop {
-                Stop::Rounds(rounds) => Goal::Rounds(rounds),
                 Stop::Until { maximum: Some(rounds), budget: Some(budget), .. } => {
                     Goal::Either(rounds, budget)
                 }
-                Stop::Until { maximum: Some(rounds), budget: None, .. } => Goal::Rounds(rounds),
+                Stop::Rounds(rounds) | Stop::Until { maximum: Some(rounds), budget: None, .. } => {
+                    Goal::Rounds(rounds)
+                }
                 Stop::Until { maximum: None, budget, .. } => {
                     Goal::Budget(budget.unwrap_or(Duration::MAX))
                 }

@@ -13,7 +13,7 @@ use becalm_runner::session::{
 };
 use becalm_runner::{Interrupt, Observed, disturbances};
 
-use super::flags::{LayoutFlag, MeasureFlags};
+use super::flags::{LARGEST_SEED, LayoutFlag, MeasureFlags};
 use super::journal::Journal;
 use super::progress::ProgressLine;
 use super::setup::{self, Machine};
@@ -254,11 +254,7 @@ fn record_of(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         arguments: wanted.arguments,
         started_at: now.as_secs_f64(),
-        // Nothing depends on the seed being hard to guess, only on its being different each time.
-        // It stays below 2^53, so that every JSON reader gets it right.
-        seed: flags
-            .seed
-            .unwrap_or((now.as_nanos() as u64 ^ u64::from(std::process::id()) << 32) >> 11),
+        seed: flags.seed.unwrap_or_else(|| fresh_seed(now)),
         confidence: flags.confidence,
         margin: wanted.margin,
         aa: wanted.aa,
@@ -271,6 +267,12 @@ fn record_of(
         interrupted: None,
         notes: Vec::new(),
     })
+}
+
+/// Nothing depends on the seed being hard to guess, only on its being different each time.
+fn fresh_seed(now: Duration) -> u64 {
+    let time = now.as_secs() << 30 ^ u64::from(now.subsec_nanos());
+    (time ^ u64::from(std::process::id()) << 11) & LARGEST_SEED
 }
 
 fn measure_and_log(
@@ -310,11 +312,11 @@ fn measure_and_log(
 fn settle(record: &mut Record, plan: &Plan, spawn: &Spawn<'_>, limits: Vec<String>) {
     record.conditions = spawn.conditions();
     record.conditions.limits.extend(limits);
-    record.conditions.layout = match plan.layout {
+    let layout = match plan.layout {
         Layout::Randomise => "randomise",
         Layout::Fixed => "fixed",
-    }
-    .to_owned();
+    };
+    layout.clone_into(&mut record.conditions.layout);
     if record.kind == RecordKind::Comparison {
         record.comparisons = final_comparisons(plan, record);
     }

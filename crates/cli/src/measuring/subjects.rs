@@ -127,7 +127,8 @@ fn range(scan: &[String], step: f64) -> Result<Vec<String>, CommandError> {
         return Err(bad("too many steps"));
     }
     // Multiples of the step, not sums of it: 0.1 added ten times is not 1.
-    Ok((0..)
+    let most = u32::try_from(MOST_SUBJECTS).expect("a small number");
+    Ok((0..=most)
         .map(|index| low + step * f64::from(index))
         // A thousandth of a step forgives the rounding of decimal steps.
         .take_while(|value| *value <= high + step * 1e-3)

@@ -139,7 +139,7 @@ fn a_user_without_rights_measures_and_learns_what_is_missing() {
 fn what_needs_root_is_refused_with_the_reason() {
     let check = |flags: &[&str], reason: &str| {
         let arguments = [&["run", "--rounds", "2"], flags, &["--", "true"]].concat();
-        let Some(output) = as_nobody(flags[0], &arguments) else { return };
+        let Some(output) = as_nobody("what_needs_root", &arguments) else { return };
         let output = output.exits_with(4);
         assert!(said(&output).contains(reason), "{}", output.stderr);
     };
