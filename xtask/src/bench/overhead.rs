@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use becalm_stats::center::{mean, median};
+use becalm_stats::median_interval::median_interval;
 use becalm_stats::{Rng, Sample};
 use serde_json::Value;
 
@@ -21,12 +22,12 @@ use crate::sys::wait_with_memory;
 /// Compare the cost of becalm with that of its peers, on /bin/true
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Runs of one long session; medians are compared on blocks of a twentieth of it
+    /// Runs of one long session; reported times are compared on blocks of a hundredth of it
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     runs: u32,
 
     /// Blocks of which the reported times are compared
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 50)]
     blocks: u32,
 
     /// Long sessions of each tool
@@ -88,7 +89,7 @@ fn reported(stage: &Stage, who: Who, args: &Args, rng: &mut Rng) -> Result<()> {
     } else {
         println!("perf stat cannot be used here\n");
     }
-    let runs = (args.runs / 20).max(10);
+    let runs = (args.runs / 100).max(10);
     // Per block, in the order of `tools`.
     let mut blocks: Vec<Vec<Reported>> = Vec::new();
     for _ in 0..args.blocks {
@@ -104,7 +105,8 @@ fn reported(stage: &Stage, who: Who, args: &Args, rng: &mut Rng) -> Result<()> {
         }
         blocks.push(block.into_iter().flatten().collect());
     }
-    let mut table = Table::new(&[PROGRAM, "median us", "mean us", "becalm / it", "blocks", "bar"]);
+    let mut table =
+        Table::new(&[PROGRAM, "median us", "mean us", "becalm / it", "95 % interval", "bar"]);
     for (index, tool) in tools.iter().enumerate() {
         let over = |value: fn(&Reported) -> Option<f64>| -> Option<Sample> {
             let ratios = blocks.iter().map(|block| Some(value(&block[0])? / value(&block[index])?));
@@ -120,7 +122,10 @@ fn reported(stage: &Stage, who: Who, args: &Args, rng: &mut Rng) -> Result<()> {
         // Means where a tool has no median.
         let ratios = over(|it| it.median).or_else(|| over(|it| Some(it.mean)));
         let (ratio, range) = ratios.map_or(("-".to_owned(), "-".to_owned()), |ratios| {
-            let range = format!("{:.3} to {:.3}", ratios.minimum(), ratios.maximum());
+            let range = median_interval(&ratios, 0.95).map_or_else(
+                || "too few blocks".to_owned(),
+                |interval| format!("{:.3} to {:.3}", interval.low, interval.high),
+            );
             (format!("{:.3}", median(&ratios)), range)
         });
         table.rows.push(vec![
@@ -133,8 +138,8 @@ fn reported(stage: &Stage, who: Who, args: &Args, rng: &mut Rng) -> Result<()> {
         ]);
     }
     println!(
-        "Reported time of a run: medians over {} blocks of {runs} runs, and the ratio inside a \
-         block.\n\n{}",
+        "Reported time of a run: medians over {} blocks of {runs} runs; ratios are taken inside a \
+         block, of medians, and of means for perf stat.\n\n{}",
         args.blocks,
         table.markdown()
     );
