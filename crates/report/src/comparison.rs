@@ -40,9 +40,6 @@ pub fn comparison_text(record: &Record, disturbed: &[DisturbedRun], style: &Styl
     for remark in remarks::measured(record, disturbed) {
         page.say(&remark);
     }
-    for remark in remarks::disagreements(record, &labels) {
-        page.say_as(Role::Warning, &remark);
-    }
     for remark in remarks::next_steps(record, &labels) {
         page.say_as(Role::Inconclusive, &remark);
     }

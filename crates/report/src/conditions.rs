@@ -17,10 +17,10 @@ pub(crate) fn rows(conditions: &Conditions) -> Vec<(&'static str, String)> {
     } else {
         format!("{cpus} ({})", conditions.affinity_reason)
     };
-    let environment = if conditions.environment.is_empty() {
-        "empty".to_owned()
-    } else {
-        conditions.environment.join(" ")
+    let environment = match conditions.environment.len() {
+        0 => "empty".to_owned(),
+        1 => "1 variable, named in the saved record".to_owned(),
+        n => format!("{n} variables, named in the saved record"),
     };
     let rows = [
         ("CPUs", cpus),

@@ -47,7 +47,6 @@ pub fn markdown(record: &Record, disturbed: &[DisturbedRun]) -> String {
         );
     }
     let mut remarks = remarks::measured(record, disturbed);
-    remarks.extend(remarks::disagreements(record, &labels));
     remarks.extend(remarks::next_steps(record, &labels));
     for remark in remarks {
         let _ = writeln!(out, "- {}", plain(&remark));

@@ -1,14 +1,14 @@
 //! What stands beside the verdict: how much was measured, what it could have shown, what went
 //! wrong, and what to do next. Text and HTML say the same sentences.
 
-use becalm_model::{Comparison, Record, Verdict, metric};
+use becalm_model::{Comparison, Record, Verdict};
 
 use crate::disturbed::{self, DisturbedRun};
 use crate::labels::Labels;
 use crate::moment::roughly;
 use crate::outcomes;
 use crate::quantity::{NBSP, confidence, count, percent};
-use crate::sentence::{self, Claim};
+use crate::sentence::Claim;
 use crate::shown;
 
 /// Makes the claim of one comparison of a record.
@@ -85,31 +85,6 @@ pub(crate) fn measured(record: &Record, disturbed: &[DisturbedRun]) -> Vec<Strin
             confidence(widest),
             confidence(record.confidence)
         ));
-    }
-    remarks
-}
-
-/// Says where the metric that decides and the wall time tell different stories.
-pub(crate) fn disagreements(record: &Record, labels: &Labels) -> Vec<String> {
-    let Some(wall) = record.metric_index(metric::WALL_TIME) else { return Vec::new() };
-    let mut remarks = Vec::new();
-    for decided in deciding(record).into_iter().filter(|c| c.metric != wall) {
-        let beside = record.comparisons.iter().find(|c| {
-            c.metric == wall && c.candidate == decided.candidate && c.baseline == decided.baseline
-        });
-        let (Some(beside), Some(metric)) = (beside, record.metrics.get(decided.metric)) else {
-            continue;
-        };
-        let settled = |c: &Comparison| c.verdict != Verdict::Inconclusive;
-        if settled(beside) && settled(decided) && beside.verdict != decided.verdict {
-            remarks.push(format!(
-                "{} and wall_time disagree about {}: {} against {}.",
-                metric.name,
-                labels.get(decided.candidate),
-                sentence::verdict_word(metric, decided.verdict),
-                beside.verdict,
-            ));
-        }
     }
     remarks
 }

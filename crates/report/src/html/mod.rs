@@ -156,7 +156,6 @@ fn results(out: &mut String, record: &Record, labels: &Labels, disturbed: &[Dist
         let runs = disturbed::summary(record, disturbed, None);
         std::iter::once(format!("Runs: {runs}.")).chain(outcomes::remark(record)).collect()
     };
-    said.extend(remarks::disagreements(record, labels));
     said.extend(remarks::next_steps(record, labels));
     for remark in said {
         let _ = writeln!(out, "<p>{}</p>", escape::html(&remark));

@@ -217,18 +217,18 @@ fn learn(record: &Record) -> Option<Learnt> {
     Some(learnt)
 }
 
+/// Tells before the first measured round when the plan has no room for any verdict.
 fn warn_if_undecidable(plan: &Plan, record: &Record, tell: &mut dyn FnMut(Event<'_>)) {
-    let wants_verdict = record.subjects.len() > 1;
-    let needed = decide::paired::fewest_rounds(1.0 - plan.judgement.confidence);
-    let per_round: f64 = match record.metric_index(metric::WALL_TIME) {
-        Some(wall) => {
-            let warm: Vec<f64> = record.runs.iter().filter_map(|run| run.value(wall)).collect();
-            warm.iter().sum::<f64>() / warm.len().max(1) as f64 * record.subjects.len() as f64
-        }
-        None => 0.0,
+    /// A first, cold run can take so many times as long as the later ones.
+    const COLD_FACTOR: f64 = 2.0;
+    let needed = plan.judgement.fewest_rounds(record.subjects.len());
+    let fastest = |subject: usize| {
+        let wall = record.metric_index(metric::WALL_TIME)?;
+        let runs = record.runs.iter().filter(|run| run.subject == subject);
+        runs.filter_map(|run| run.value(wall)).min_by(f64::total_cmp)
     };
-    if let Some(possible) = plan.stop.possible_rounds(per_round)
-        && wants_verdict
+    let round: f64 = (0..record.subjects.len()).filter_map(fastest).sum();
+    if let Some(possible) = plan.stop.possible_rounds(round / COLD_FACTOR)
         && possible < needed
     {
         tell(Event::Undecidable { possible, needed });

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use becalm_stats::decide::paired;
+
 /// When a session ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stop {
@@ -134,6 +136,22 @@ pub enum Primary {
     Auto,
     /// These, by name.
     Named(Vec<String>),
+}
+
+impl Judgement {
+    /// Returns the fewest rounds after which a comparison of so many subjects can call any
+    /// difference; 0 for one subject, which is compared with nothing.
+    pub fn fewest_rounds(&self, subjects: usize) -> u32 {
+        let metrics = match &self.primary {
+            Primary::Auto => 1,
+            Primary::Named(names) => names.len(),
+        };
+        match subjects.saturating_sub(1) * metrics {
+            0 => 0,
+            // The first of a family is held against its share of the error.
+            family => paired::fewest_rounds((1.0 - self.confidence) / family as f64),
+        }
+    }
 }
 
 impl Stop {
