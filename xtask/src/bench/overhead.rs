@@ -51,6 +51,9 @@ const MEBIBYTE: f64 = 1_048_576.0;
 /// What is run: nothing.
 const PROGRAM: &str = "/bin/true";
 
+/// Runs before the timed ones of a short block, where the tool has such.
+const WARMUP: &str = "5";
+
 /// A tool that times a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tool {
@@ -212,10 +215,12 @@ fn session(command: &mut Command) -> Result<(f64, u64)> {
 
 fn becalm(stage: &Stage, who: Who, runs: u32) -> Result<Reported> {
     let mut command = stage.becalm(who);
-    command.args(["run", "--json", "--rounds", &runs.to_string(), "--", PROGRAM]);
+    command.args(["run", "--json", "--warmup", WARMUP, "--rounds", &runs.to_string()]);
+    command.args(["--", PROGRAM]);
     let record: Value = serde_json::from_str(&succeed(&mut command)?.0)?;
     let runs = record["subjects"][0]["runs"].as_array().context("becalm printed no runs")?;
-    summary(runs.iter().filter_map(|run| run["wall_time"].as_f64()).collect())
+    let measured = runs.iter().filter(|run| run["warmup"] != true);
+    summary(measured.filter_map(|run| run["wall_time"].as_f64()).collect())
 }
 
 fn hyperfine(stage: &Stage, who: Who, runs: u32) -> Result<Reported> {
@@ -223,7 +228,7 @@ fn hyperfine(stage: &Stage, who: Who, runs: u32) -> Result<Reported> {
     // A file of the other user could not be written again.
     let _ = std::fs::remove_file(&export);
     let mut command = stage.hyperfine(who);
-    command.args(["-N", "--warmup", "1", "--style", "none", "--runs", &runs.to_string()]);
+    command.args(["-N", "--warmup", WARMUP, "--style", "none", "--runs", &runs.to_string()]);
     command.arg("--export-json").arg(&export).arg(PROGRAM);
     succeed(&mut command)?;
     let export: Value = serde_json::from_str(&std::fs::read_to_string(&export)?)?;
