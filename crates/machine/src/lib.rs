@@ -1,7 +1,8 @@
 //! What becalm knows about the machine, read through a root folder that tests replace.
 //!
-//! Nothing else in becalm opens `/proc`, `/sys` or a control group: everything goes through a
-//! [`SysRoot`], so that a folder with a few text files can stand for any machine. What cannot be
+//! Nothing else in becalm opens `/sys`, a control group or a file of `/proc` that is about the
+//! machine: everything goes through a [`SysRoot`], so that a folder with a few text files can stand
+//! for any machine. (The runner reads what `/proc` says of its own processes.) What cannot be
 //! read is always said, as a [`Reading`] or as a sentence in a list of limits; there is no silent
 //! default.
 

@@ -72,7 +72,7 @@ pub const SYSTEM_TIME: &str = "system_time";
 /// Name of the largest resident set of the process or any waited-for child, in bytes.
 pub const MAX_RSS: &str = "max_rss";
 
-/// Name of the CPU time as the kernel's task clock counts it, in seconds.
+/// Name of the CPU time under the name that perf users know: equal to [`CPU_TIME`], in seconds.
 pub const TASK_CLOCK: &str = "task_clock";
 /// Name of the number of switches to another task.
 pub const CONTEXT_SWITCHES: &str = "context_switches";

@@ -188,7 +188,7 @@ fn plan(
             Err(error) => troubles.add(event.name, error.raw_os_error()),
         }
     }
-    debug_assert!(plan.attrs.len() <= clone::MAX_COUNTERS, "10 events on 2 kinds of core at most");
+    debug_assert!(plan.attrs.len() <= clone::MAX_COUNTERS, "the events of two kinds of core fit");
     (plan, troubles.sentences(machine.paranoid.as_deref()))
 }
 

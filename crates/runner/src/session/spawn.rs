@@ -17,7 +17,7 @@ use crate::page_cache::drop_page_cache;
 use crate::{
     CounterPlan, Environment, EvidenceCollector, Finished, Interrupt, Launch, LaunchError,
     Placement, Program, Scheduler, Stderr, Stdin, Stdout, launch, monotonic_raw, own_affinity,
-    pin_self,
+    pin_self, resident_floor,
 };
 
 /// Priority taken when nobody asked for one: the lowest real-time priority is above every normal
@@ -161,6 +161,8 @@ pub struct Spawn<'a> {
     root: &'a SysRoot,
     interrupt: &'a Interrupt,
     started: Duration,
+    /// Smallest of the resident sets of all runs, in bytes.
+    smallest_resident: u64,
     /// Where becalm itself could run before the session, to be put back after it.
     own_cpus: Option<CpuSet>,
     evidence: EvidenceCollector,
@@ -190,6 +192,7 @@ impl<'a> Spawn<'a> {
             limits: Vec::new(),
             scheduler_is_a_try: false,
             started: monotonic_raw().saturating_sub(elapsed),
+            smallest_resident: u64::MAX,
             own_cpus: own_affinity().ok(),
             plan,
             root,
@@ -238,6 +241,7 @@ impl<'a> Spawn<'a> {
         let placement = &self.plan.placement;
         let mut limits = self.placement_limits.clone();
         limits.extend(self.limits.iter().cloned());
+        limits.extend(self.resident_limit());
         limits.extend(self.evidence.limits());
         Conditions {
             affinity: placement.affinity.as_ref().map(ToString::to_string),
@@ -252,7 +256,8 @@ impl<'a> Spawn<'a> {
                 Cache::Drop => "drop",
             }
             .to_owned(),
-            rest: format!("{:.3}%", self.rest_share() * 100.0),
+            // Rounded, because 0.07 times 100 is not quite 7.
+            rest: format!("{}%", (self.rest_share() * 1e5).round() / 1e3),
             environment: self
                 .plan
                 .environment
@@ -300,6 +305,16 @@ impl<'a> Spawn<'a> {
         if !self.limits.contains(&sentence) {
             self.limits.push(sentence);
         }
+    }
+
+    /// Says so when becalm itself hides how much memory a subject used.
+    fn resident_limit(&self) -> Option<String> {
+        let floor = resident_floor().filter(|&floor| self.smallest_resident <= floor)?;
+        Some(format!(
+            "max_rss below {:.1} MiB cannot be told: the kernel counts becalm's own size for a \
+             process that it has just started",
+            floor as f64 / f64::from(1 << 20)
+        ))
     }
 
     fn rest_share(&self) -> f64 {
@@ -449,6 +464,7 @@ impl Executor for Spawn<'_> {
         }
         self.evidence.before_run();
         let finished = self.launch(request).map_err(|source| launch_error(self, source))?;
+        self.smallest_resident = self.smallest_resident.min(finished.max_rss);
         let migrations =
             self.plan.counters.index(CPU_MIGRATIONS).and_then(|index| finished.counters[index]);
         let evidence = own_evidence(&finished, migrations);
