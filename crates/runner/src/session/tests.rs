@@ -173,6 +173,7 @@ fn schedule_of(record: &Record) -> Vec<(bool, u32, u32, usize, u32)> {
 }
 
 /// Noise of some per cent around one second, the same for every test.
+#[expect(clippy::unnecessary_wraps, reason = "the form of every script, of which some end")]
 fn noisy(subject: usize, n: usize) -> Option<Step> {
     Some(takes(1.0 + 0.05 * Rng::new((n * 8 + subject) as u64).normal().clamp(-2.0, 2.0)))
 }
