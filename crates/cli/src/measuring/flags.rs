@@ -121,7 +121,7 @@ pub(crate) struct MeasureFlags {
     pub(crate) ignore_failure: Option<Vec<i32>>,
 
     /// End a run after this time; its time then counts as a lower bound
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Subject")]
+    #[arg(long, value_name = "DURATION", value_parser = timeout, help_heading = "Subject")]
     pub(crate) timeout: Option<Duration>,
 
     /// Start the subjects with PATH, HOME, USER, LOGNAME, SHELL, TMPDIR, TZ and the locale only
@@ -287,6 +287,14 @@ fn scheduler(text: &str) -> Result<SchedulerFlag, String> {
             Some(Ok(priority @ 1..=99)) => Ok(SchedulerFlag::Given(Scheduler::Fifo(priority))),
             _ => Err("expected auto, other or fifo:N with N from 1 to 99".to_owned()),
         },
+    }
+}
+
+fn timeout(text: &str) -> Result<Duration, String> {
+    match parse_duration(text) {
+        Ok(timeout) if timeout.is_zero() => Err("no run ends in no time".to_owned()),
+        Ok(timeout) => Ok(timeout),
+        Err(error) => Err(error.to_string()),
     }
 }
 

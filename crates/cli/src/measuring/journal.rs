@@ -114,7 +114,31 @@ fn forget_old(folder: &Path) -> std::io::Result<()> {
         .collect();
     logs.sort();
     for old in logs.iter().rev().skip(KEPT - 1) {
-        std::fs::remove_file(old)?;
+        match std::fs::remove_file(old) {
+            // Another becalm that starts now may have been faster.
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_logs_are_kept_and_other_files_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..KEPT + 5 {
+            std::fs::write(folder.path().join(format!("{}.jsonl", 1000 + number)), "").unwrap();
+        }
+        std::fs::write(folder.path().join("0.txt"), "").unwrap();
+        forget_old(folder.path()).unwrap();
+        // The log that is about to be made is the last of them.
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), KEPT - 1 + 1);
+        assert!(folder.path().join("1024.jsonl").exists());
+        assert!(!folder.path().join("1005.jsonl").exists());
+        assert!(folder.path().join("0.txt").exists());
+    }
 }

@@ -44,11 +44,24 @@ pub(crate) fn wanted(flags: &MeasureFlags) -> Result<Wanted, CommandError> {
             return Err(CommandError::usage(format!("the metric `{name}` is defined twice")));
         }
     }
-    if !(extractors.is_empty() || matches!(flags.output.as_str(), "null" | "inherit")) {
-        return Err(CommandError::usage(format!(
-            "--output {} cannot be had together with a metric that is read from the output",
-            flags.output
-        )));
+    let is_read = !extractors.is_empty() || flags.expect_output.is_some();
+    match flags.output.as_str() {
+        "null" => {}
+        "inherit" if flags.json && !is_read => {
+            return Err(CommandError::usage(
+                "--output inherit would mix what the subjects print with the JSON on standard \
+                 output",
+            ));
+        }
+        // What they say on standard error still goes there.
+        "inherit" => {}
+        file if is_read => {
+            return Err(CommandError::usage(format!(
+                "--output {file} cannot be had together with --metric, --metric-json or \
+                 --expect-output, which read the output"
+            )));
+        }
+        _ => {}
     }
     let primary = if automatic && names.is_empty() {
         Primary::Auto

@@ -67,7 +67,12 @@ pub(crate) fn conduct(
         CommandError::measure(format!("cannot install a signal handler: {error}"))
     })?;
     let exports = [&flags.export_json, &flags.export_html, &flags.export_markdown];
-    for path in exports.into_iter().flatten() {
+    let exports: Vec<&PathBuf> = exports.into_iter().flatten().collect();
+    for (index, path) in exports.iter().enumerate() {
+        if exports[..index].contains(path) {
+            let path = path.display();
+            return Err(CommandError::usage(format!("two exports go to the same file {path}")));
+        }
         files::check_writable(path)?;
     }
     let read = metrics::wanted(flags)?;
@@ -197,7 +202,7 @@ pub(crate) fn conclude_log(
 
 /// Warns of a plan that is too short for any verdict; says whether it did.
 fn warn_before_start(record: &Record, plan: &Plan, ui: &Ui) -> bool {
-    let needed = becalm_stats::decide::paired::fewest_rounds(1.0 - plan.judgement.confidence);
+    let needed = plan.judgement.fewest_rounds(record.subjects.len());
     let possible = match plan.stop {
         Stop::Rounds(rounds) => Some(rounds),
         Stop::Until { maximum, .. } => maximum,

@@ -60,7 +60,7 @@ fn a_real_time_class_is_had_by_root() {
         return skipped("a_real_time_class_is_had_by_root: not root");
     }
     let settings = settings(&["--scheduler", "fifo:1"]);
-    assert_eq!((&settings["scheduler"], &settings["rest"]), (&"fifo:1".into(), &"7.000%".into()));
+    assert_eq!((&settings["scheduler"], &settings["rest"]), (&"fifo:1".into(), &"7%".into()));
 }
 
 #[test]
@@ -72,4 +72,6 @@ fn conditions_that_make_no_sense_are_usage_errors() {
     assert_snapshot!(check(&["--scheduler", "fifo:100"]), @"error: invalid value 'fifo:100' for '--scheduler <SCHEDULER>': expected auto, other or fifo:N with N from 1 to 99");
     assert_snapshot!(check(&["--nice", "20"]), @"error: invalid value '20' for '--nice <N>': 20 is not in -20..=19");
     assert_snapshot!(check(&["--rest", "2000%"]), @"error: invalid value '[SHARE]' for '--rest <REST>': a rest of more than ten times the run is surely a mistake");
+    assert_snapshot!(check(&["--timeout", "0s"]), @"error: invalid value '[TIME]' for '--timeout <DURATION>': no run ends in no time");
+    assert_snapshot!(check(&["--seed", "9007199254740992"]), @"error: invalid value '9007199254740992' for '--seed <N>': 9007199254740992 is not in 0..=9007199254740991");
 }

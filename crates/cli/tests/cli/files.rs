@@ -25,6 +25,13 @@ fn a_file_that_cannot_be_written_is_an_error_before_anything_is_measured() {
 }
 
 #[test]
+fn two_exports_do_not_go_to_the_same_file() {
+    let output =
+        env().measure(&["--export-json", "r", "--export-html", "r", "--", "true"]).exits_with(2);
+    assert_snapshot!(said(&output), @"error: two exports go to the same file r");
+}
+
+#[test]
 fn all_exports_are_written_and_the_log_is_gone_in_the_end() {
     let env = env();
     let exports =

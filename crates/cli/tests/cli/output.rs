@@ -2,6 +2,7 @@
 
 use std::process::Stdio;
 
+use becalm_testkit::{CommandOutput, TestEnv};
 use serde_json::Value;
 
 use crate::support::{Measures, T, env, json, prints, with};
@@ -17,7 +18,7 @@ fn json_has_the_promised_fields_and_follows_the_schema() {
         assert_eq!(errors, [""; 0]);
         document
     };
-    let output = env.compare(&["--rounds", "8", "--json", "true", "sleep 0.01"]).exits_with(0);
+    let output = env.compare(&["--rounds", "8", "--json", "true", "sleep 0.1"]).exits_with(0);
     let document = check(&output.stdout);
     assert_eq!(document["schema"], "becalm/comparison/1");
     let comparison = &document["comparisons"][0];
@@ -26,7 +27,7 @@ fn json_has_the_promised_fields_and_follows_the_schema() {
     }
     for (field, value) in [
         ("baseline", "true"),
-        ("candidate", "sleep 0.01"),
+        ("candidate", "sleep 0.1"),
         ("metric", "wall_time"),
         ("unit", "s"),
         ("verdict", "slower"),
@@ -81,11 +82,16 @@ fn a_full_stdout_is_an_error() {
     assert!(said.starts_with("error: cannot write to standard output: No space left"), "{said}");
 }
 
+/// A comparison with a sure end.
+fn difference(env: &TestEnv) -> CommandOutput {
+    env.compare(&["--rounds", "6", "--metric", T, &prints("4"), &prints("5")]).exits_with(0)
+}
+
 #[test]
 fn lines_keep_to_the_width_and_nothing_is_coloured_in_a_pipe() {
     for width in [40, 60, 80, 100] {
         let env = env().variable("COLUMNS", &width.to_string()).variable("NO_COLOR", "");
-        let output = env.compare(&["--rounds", "8", "true", "sleep 0.01"]).exits_with(0);
+        let output = difference(&env);
         assert!(!output.stdout.contains('\u{1b}'), "{}", output.stdout);
         for line in output.stdout.lines().filter(|line| line.chars().count() > width) {
             // A path or a name is not torn apart.
@@ -94,14 +100,14 @@ fn lines_keep_to_the_width_and_nothing_is_coloured_in_a_pipe() {
     }
     for width in ["0", "1", "x", "-5", "99999999999999999999"] {
         let env = env().variable("COLUMNS", width);
-        let _ = env.compare(&["--rounds", "8", "true", "sleep 0.01"]).exits_with(0);
+        let _ = difference(&env);
     }
 }
 
 #[test]
 fn a_locale_without_unicode_gets_plain_characters() {
     let env = env().variable("LC_ALL", "C");
-    let output = env.compare(&["--rounds", "8", "true", "sleep 0.01"]).exits_with(0);
+    let output = difference(&env);
     let odd: Vec<char> =
         output.stdout.chars().filter(|c| !c.is_ascii() && *c != '\u{a0}').collect();
     assert_eq!(odd, [], "{}", output.stdout);

@@ -85,3 +85,17 @@ fn what_does_not_belong_together_is_not_mixed() {
     let output = env.run(["run", "--resume", "absent.json"]).exits_with(4);
     assert_snapshot!(said(&output), @"error: cannot read absent.json: No such file or directory (os error 2)");
 }
+
+#[test]
+fn a_session_that_failed_goes_on_once_the_subject_is_repaired() {
+    let env = env();
+    env.script("flaky", "printf x >> marks; [ $(wc -c < marks) -lt 5 ]");
+    let arguments = ["--rounds", "8", "--export-json", "r.json", "true", "./flaky"];
+    let _ = env.compare(&arguments).exits_with(4);
+    assert_eq!(schedule(&env.record("r.json")).len(), 2 * 3);
+    env.script("flaky", "exit 0");
+    let output = env.run(["compare", "--resume", "r.json"]);
+    assert_eq!(output.stderr, "");
+    let record = env.record("r.json");
+    assert_eq!((schedule(&record).len(), &record["interrupted"]), (2 * 8, &Value::Null));
+}
