@@ -46,15 +46,14 @@ pub(crate) fn wanted(flags: &MeasureFlags) -> Result<Wanted, CommandError> {
     }
     let is_read = !extractors.is_empty() || flags.expect_output.is_some();
     match flags.output.as_str() {
-        "null" => {}
         "inherit" if flags.json && !is_read => {
             return Err(CommandError::usage(
                 "--output inherit would mix what the subjects print with the JSON on standard \
                  output",
             ));
         }
-        // What they say on standard error still goes there.
-        "inherit" => {}
+        // With `inherit`, what they say on standard error is still shown.
+        "null" | "inherit" => {}
         file if is_read => {
             return Err(CommandError::usage(format!(
                 "--output {file} cannot be had together with --metric, --metric-json or \

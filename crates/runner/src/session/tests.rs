@@ -403,8 +403,9 @@ fn a_plan_that_cannot_decide_says_so_before_the_first_measured_round() {
     check(Stop::Rounds(3), 2, &[(3, 6)]);
     check(Stop::Rounds(3), 1, &[]);
     check(Stop::Rounds(20), 2, &[]);
-    // A round takes about two seconds.
-    check(until(1, None, Some(5.0), Goal::Verdict), 2, &[(3, 6)]);
+    // A round takes about two seconds, and half of that once the first, cold one is over.
+    check(until(1, None, Some(3.5), Goal::Verdict), 2, &[(4, 6)]);
+    check(until(1, None, Some(30.0), Goal::Verdict), 2, &[]);
 }
 
 #[test]
