@@ -196,7 +196,11 @@ pub(crate) fn conclude_log(
 ) -> Result<(), CommandError> {
     let plan = plan_of(stop, margin, flags, metrics::wanted(flags)?.primary)?;
     drop_unfinished_round(record);
-    record.comparisons = final_comparisons(&plan, record);
+    let measured = || record.runs.iter().filter(|run| !run.warmup);
+    let rounds = measured().map(|run| run.round + 1).max().unwrap_or(0);
+    let start = measured().map(|run| run.started).fold(f64::INFINITY, f64::min);
+    let is_over = plan.stop.is_used_up(rounds, end_of_last_run(record).as_secs_f64() - start);
+    record.comparisons = final_comparisons(&plan, record, is_over);
     Ok(())
 }
 
@@ -323,20 +327,20 @@ fn settle(record: &mut Record, plan: &Plan, spawn: &Spawn<'_>, limits: Vec<Strin
     };
     layout.clone_into(&mut record.conditions.layout);
     if record.kind == RecordKind::Comparison {
-        record.comparisons = final_comparisons(plan, record);
+        record.comparisons = final_comparisons(plan, record, record.interrupted.is_none());
     }
 }
 
-/// Returns the conclusions at the end of a session. One that used its budget up without a decision
-/// spends all the error that is left on this last look.
-fn final_comparisons(plan: &Plan, record: &Record) -> Vec<Comparison> {
+/// Returns the conclusions from a session. One that is over, with its budget used up and without a
+/// decision, spends all the error that is left on this last look; one that may go on does not.
+fn final_comparisons(plan: &Plan, record: &Record, is_over: bool) -> Vec<Comparison> {
     let shape = Shape::of_session(plan, record);
     let present = conclude::comparisons(record, &plan.judgement, &shape);
     let decided = present
         .iter()
         .filter(|one| one.primary)
         .all(|one| conclude::leaves_or_fits_margin(one.ratio.as_ref(), plan.judgement.margin));
-    if record.interrupted.is_some() || (decided && !present.is_empty()) {
+    if !is_over || (decided && !present.is_empty()) {
         return present;
     }
     conclude::comparisons(record, &plan.judgement, &shape.at_the_end())

@@ -126,3 +126,21 @@ fn help_names_every_command_and_the_exit_codes() {
     let _ = env().run::<&str>([]).exits_with(2);
     let _ = env().run(["no-such-command"]).exits_with(2);
 }
+
+#[test]
+fn the_demo_fails_early_where_its_report_cannot_be_written() {
+    let output = env().run(["demo", "--output", "absent/report.html"]).exits_with(2);
+    assert_eq!(output.stdout, "");
+    assert!(output.stderr.starts_with("error: cannot write absent/report.html"), "{output:?}");
+}
+
+#[test]
+fn completions_and_workloads_are_there() {
+    for shell in ["bash", "zsh", "fish"] {
+        let output = env().run(["completions", shell]).exits_with(0);
+        assert!(output.stdout.contains("compare"), "{shell}");
+    }
+    for workload in ["compute", "array-sum", "mixed"] {
+        let _ = env().run(["workload", workload, "--amount", "1"]).exits_with(0);
+    }
+}

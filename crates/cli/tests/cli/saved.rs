@@ -181,3 +181,15 @@ fn a_plot_can_be_a_page() {
     let _ = env.run(["plot", "--html", "p.html", "a.json", "a.json"]).exits_with(2);
     let _ = env.run(["hist", "-n", "0", "a.json"]).exits_with(2);
 }
+
+#[test]
+fn the_log_of_a_finished_session_says_what_the_session_said() {
+    let env = env();
+    let output =
+        env.compare(&["--rounds", "7", "--metric", "wall_time", "true", "sleep 0.1"]).exits_with(0);
+    let folder = env.path().join("state/becalm/sessions");
+    let log = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    let shown = env.run([std::ffi::OsStr::new("show"), log.as_os_str()]).exits_with(0);
+    let first = |text: &str| text.split("\n\n").next().unwrap().to_owned();
+    assert_eq!(first(&shown.stdout), first(&output.stdout));
+}
