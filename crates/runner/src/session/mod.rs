@@ -5,7 +5,9 @@ mod executor;
 mod hook;
 mod measure;
 mod plan;
+mod rest;
 mod spawn;
+mod spawn_plan;
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +19,8 @@ pub use plan::{
     Conditioning, FIFO_REST, FailurePolicy, Goal, Judgement, LONGEST_FIFO_RUN, Layout, Plan,
     Primary, Rest, Stop,
 };
-pub use spawn::{
-    Cache, Choices, Expectation, Hooks, RunError, Spawn, SpawnPlan, SpawnSubject, parse_output,
+pub use spawn::Spawn;
+pub use spawn_plan::{
+    Cache, Choices, Expectation, Hooks, RunError, SpawnPlan, SpawnSubject, parse_output,
     parse_variable,
 };

@@ -71,7 +71,7 @@ pub enum Layout {
 pub enum Rest {
     /// What the scheduling class needs: [`FIFO_REST`] under `SCHED_FIFO`, else nothing.
     Auto,
-    /// This share of the run's duration.
+    /// This share of the run's duration; time that becalm needs between runs counts.
     Share(f64),
 }
 

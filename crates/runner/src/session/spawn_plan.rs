@@ -1,0 +1,157 @@
+//! Everything that the runs of a session have in common, and why one of them could not be made.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use becalm_machine::Choice;
+
+use super::hook::Hook;
+use super::plan::{Conditioning, Rest};
+use crate::extract::{ExtractError, Extractor};
+use crate::{CounterPlan, Environment, LaunchError, Placement, Program, Stderr, Stdin, Stdout};
+
+/// Why a run could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The process could not be started or measured.
+    #[error("`{subject}`: {source}")]
+    Launch {
+        /// Name of the subject.
+        subject: String,
+        /// What went wrong.
+        source: LaunchError,
+    },
+    /// A metric is not in the subject's output.
+    #[error("`{subject}`: {source}")]
+    Metric {
+        /// Name of the subject.
+        subject: String,
+        /// What went wrong.
+        source: ExtractError,
+    },
+    /// The subject printed something else than it should.
+    #[error("`{subject}` printed something else than expected: {difference}")]
+    Output {
+        /// Name of the subject.
+        subject: String,
+        /// Where it differs.
+        difference: String,
+    },
+    /// A hook failed.
+    #[error("the {hook} command `{command}` failed: {how}")]
+    Hook {
+        /// Which hook.
+        hook: Hook,
+        /// Its text.
+        command: String,
+        /// What happened.
+        how: String,
+    },
+    /// The page cache cannot be dropped.
+    #[error("cannot drop the page cache, which needs root: {0}")]
+    DropCache(std::io::Error),
+}
+
+/// What happens to the page cache before each run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cache {
+    /// Nothing.
+    AsIs,
+    /// An unmeasured run of the same subject fills it.
+    Warm,
+    /// It is emptied, which needs root.
+    Drop,
+}
+
+/// What a run must print.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expectation {
+    /// Anything.
+    Anything,
+    /// What the first run printed.
+    Same,
+    /// Just this.
+    Text(Vec<u8>),
+}
+
+/// Shell commands around the runs of one subject, with parameters filled in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hooks {
+    /// Once, before the first run.
+    pub setup: Option<String>,
+    /// Before each run.
+    pub prepare: Option<String>,
+    /// After each run.
+    pub conclude: Option<String>,
+    /// Once, after the last run, whatever happened.
+    pub cleanup: Option<String>,
+}
+
+/// A subject ready to be started.
+#[derive(Debug)]
+pub struct SpawnSubject {
+    /// Its name, for errors.
+    pub name: String,
+    /// What to execute.
+    pub program: Program,
+    /// Commands around its runs.
+    pub hooks: Hooks,
+}
+
+/// Everything that the runs of a session have in common.
+#[derive(Debug)]
+pub struct SpawnPlan {
+    /// The subjects, in the order of the record.
+    pub subjects: Vec<SpawnSubject>,
+    /// The variables they see.
+    pub environment: Environment,
+    /// What they read.
+    pub stdin: Stdin,
+    /// Where their output goes when nothing reads it.
+    pub stdout: Stdout,
+    /// Where their messages go.
+    pub stderr: Stderr,
+    /// How long a run may take.
+    pub timeout: Option<Duration>,
+    /// Page cache treatment.
+    pub cache: Cache,
+    /// Rest after each run.
+    pub rest: Rest,
+    /// Metrics read from the output.
+    pub extractors: Vec<Extractor>,
+    /// What they must print.
+    pub expectation: Expectation,
+    /// Counters to open for each run.
+    pub counters: CounterPlan,
+    /// Where and as whom they run before anything is learnt.
+    pub placement: Placement,
+    /// Whether placement follows from the warm-up.
+    pub conditioning: Conditioning,
+    /// CPUs for one thread and for many.
+    pub choices: Choices,
+}
+
+/// The machine's answer to "which CPUs?" for one thread and for many.
+#[derive(Debug, Clone)]
+pub struct Choices {
+    /// For a subject of one thread.
+    pub one: Choice,
+    /// For a subject of many.
+    pub all: Choice,
+}
+
+/// Variables as `--env NAME=VALUE` gives them.
+pub fn parse_variable(text: &str) -> Option<(OsString, OsString)> {
+    let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty())?;
+    Some((name.into(), value.into()))
+}
+
+/// Where a subject's output goes, as `--output` gives it.
+pub fn parse_output(text: &str) -> (Stdout, Stderr) {
+    match text {
+        "null" => (Stdout::Null, Stderr::Null),
+        "inherit" => (Stdout::Inherit, Stderr::Inherit),
+        file => (Stdout::File(PathBuf::from(file)), Stderr::Null),
+    }
+}
