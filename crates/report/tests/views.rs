@@ -2,7 +2,7 @@
 
 mod fixture;
 
-use becalm_model::{Record};
+use becalm_model::Record;
 use becalm_report::{
     Style, comparison_text, diff_text, facts_text, hist_text, html, markdown, metadata_text,
     plot_text, run_text, show_text, stats_text,
