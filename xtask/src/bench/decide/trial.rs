@@ -88,11 +88,10 @@ pub(super) fn ask_all(stage: &Stage, case: Case, rng: &mut Rng) -> Result<Vec<An
 
 /// Returns the command lines of baseline and candidate.
 fn programs(stage: &Stage, case: Case) -> [String; 2] {
-    let line = |copy: &str, amount: u64| {
-        let program = stage.path(copy).join("becalm");
-        format!("{} workload {} --amount {amount}", program.display(), case.workload)
-    };
-    [line("a", case.amount), line("b", case.amount * u64::from(case.ratio) / 1000)]
+    let program = stage.path("program/becalm");
+    let line =
+        |amount: u64| format!("{} workload {} --amount {amount}", program.display(), case.workload);
+    [line(case.amount), line(case.amount * u64::from(case.ratio) / 1000)]
 }
 
 fn ask_becalm(
