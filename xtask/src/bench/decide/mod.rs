@@ -1,8 +1,8 @@
 //! `cargo xtask bench decide`: false alarms and power on real processes of this machine.
 //!
 //! A and B are one file, a copy of becalm; B does 0, 1, 2 or 5 % more work. (Two byte-identical copies
-//! of a file are not the same program: they lie in other pages of memory for as long as the page cache
-//! holds them, and one was up to 0.3 % slower for a whole session.) Each
+//! of a file are not the same program: one was 0.3 % slower on the mixed workload for a whole session,
+//! presumably because they lie in other pages of memory.) Each
 //! trial asks every tool in random order, so that all see the same weather; trials of all ratios and
 //! workloads are shuffled by a seed. Becalm with 16 rounds and hyperfine make 34 executions each.
 
