@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
 use crate::redact;
+use crate::sys::default_signals;
 
 /// A place to run the `becalm` binary in: an empty home, an empty working folder and an environment
 /// that is the same everywhere.
@@ -80,6 +81,7 @@ impl TestEnv {
             .env("COLUMNS", "100")
             .env("NO_COLOR", "1");
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        default_signals(&mut command);
         command
     }
 

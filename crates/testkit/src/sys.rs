@@ -1,6 +1,6 @@
-//! A sandbox for a command under test. All `unsafe` of this crate.
+//! Signals and a sandbox for a command under test. All `unsafe` of this crate.
 
-#![expect(unsafe_code, reason = "a filter of system calls has to be set between fork and exec")]
+#![expect(unsafe_code, reason = "what a new process inherits is set between fork and exec")]
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -37,6 +37,23 @@ pub fn refuse_call(command: &mut Command, call: Call, errno: i32) {
     // SAFETY: the closure makes two system calls and allocates nothing, as is required between
     // fork and exec.
     unsafe { command.pre_exec(move || install(&filter)) };
+}
+
+/// Gives the signals that end a program their default meaning in the command. Tests that run in the
+/// background of a script inherit an ignored SIGINT, which a good program leaves ignored.
+pub(crate) fn default_signals(command: &mut Command) {
+    // SAFETY: the closure makes system calls only and allocates nothing, as is required between
+    // fork and exec; no handler is installed.
+    unsafe {
+        command.pre_exec(|| {
+            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
+                if libc::signal(signal, libc::SIG_DFL) == libc::SIG_ERR {
+                    return Err(io::Error::last_os_error());
+                }
+            }
+            Ok(())
+        });
+    }
 }
 
 fn instruction(code: u32, k: u32, jt: u8, jf: u8) -> libc::sock_filter {
