@@ -1,7 +1,7 @@
 //! The estimate of a comparison: the log ratio of two subjects from interleaved rounds, with an
 //! interval that excludes 0 exactly when the test rejects.
 //!
-//! The fit is that of [`super::level`]; this file adds what few rounds and coarse values need.
+//! The fit is that of `level.rs`; this file adds what few rounds and coarse values need.
 
 use super::flips;
 use super::level::{self, median};

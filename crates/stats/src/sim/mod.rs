@@ -2,7 +2,7 @@
 //!
 //! [`noise`] draws what a machine adds to its runs, [`trial`] makes a session of them with the code
 //! that real sessions use, [`rule`] sets other rules beside it, [`calibration`] counts and makes the
-//! tables of `docs/METHODOLOGY.md`, and [`replay`] applies the rule to runs that were really made.
+//! tables of `docs/METHODOLOGY.md`, and [`mod@replay`] applies the rule to runs that were really made.
 //! `tests/calibration.rs` holds the rule to its stated error.
 
 pub mod calibration;
