@@ -11,9 +11,11 @@ mod cgroup;
 mod choice;
 mod cpumask;
 mod facts;
+pub mod knobs;
 mod sys;
 mod sysroot;
 mod topology;
+pub mod tune;
 
 pub use activity::{Activity, ActivityReader};
 pub use cgroup::{CgroupVersion, ControlGroups};

@@ -6,6 +6,7 @@
 
 mod cpu;
 mod evidence;
+mod knob;
 mod machine;
 /// What is recorded per run, and the names of the metrics that every run has.
 pub mod metric;
@@ -18,6 +19,7 @@ pub mod wire;
 
 pub use cpu::{CpuId, CpuListError, CpuSet, MAX_CPU};
 pub use evidence::{Disturbance, DisturbanceSource, Evidence};
+pub use knob::{Change, Target};
 pub use machine::MachineFacts;
 pub use metric::{Direction, Metric, Unit};
 pub use quantity::{QuantityError, parse_duration, parse_share};

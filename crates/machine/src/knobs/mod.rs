@@ -1,0 +1,155 @@
+//! The knobs: one file each, in the order in which they are turned.
+//!
+//! A knob reads the machine and returns changes; it never writes. All plans are made before the
+//! first write, so every old value is one of the untouched machine.
+
+mod request;
+
+pub use request::{Frequency, Profile, Request, Smt};
+
+use becalm_model::{Change, CpuSet, Target};
+
+use crate::{Reading, SysRoot, Topology};
+
+/// One machine setting that can be read, changed and put back.
+#[derive(Debug)]
+pub struct Knob {
+    /// Its name on the command line and in records.
+    pub name: &'static str,
+    /// What it does, as a fragment: `highest scaling governor`.
+    pub summary: &'static str,
+    /// From which profile on it is turned.
+    pub profile: Profile,
+    /// Plans its changes.
+    pub plan: fn(&Situation<'_>) -> Planned,
+}
+
+/// What a knob may look at.
+#[derive(Debug)]
+pub struct Situation<'a> {
+    /// The machine.
+    pub root: &'a SysRoot,
+    /// How its CPUs are built together.
+    pub topology: &'a Topology,
+    /// CPUs that a measurement will use.
+    pub cpus: CpuSet,
+    /// CPUs that are left to everything else. Never empty; the same as `cpus` where there are no
+    /// others.
+    pub housekeeping: CpuSet,
+    /// What was asked for.
+    pub request: &'a Request,
+}
+
+/// What a knob wants to do here.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Planned {
+    /// Its changes, in the order in which the kernel wants them.
+    pub changes: Vec<Change>,
+    /// What it cannot do here or need not do, as sentences for people.
+    pub notes: Vec<Note>,
+}
+
+/// A sentence about a knob.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Name of the knob.
+    pub knob: String,
+    /// Whether it matters.
+    pub kind: NoteKind,
+    /// The sentence.
+    pub text: String,
+}
+
+/// What a note says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoteKind {
+    /// The machine does not have this setting: a VM without frequencies, another architecture.
+    NotHere,
+    /// It is there and cannot be changed in this way (locked by firmware, not readable).
+    Refused,
+    /// It is as it should be already.
+    AlreadyQuiet,
+}
+
+impl Planned {
+    /// A plan that does nothing, because the machine does not have the setting.
+    pub fn not_here(knob: &str, text: impl Into<String>) -> Self {
+        Self::default().note(knob, NoteKind::NotHere, text)
+    }
+
+    /// Adds a sentence.
+    #[must_use]
+    pub fn note(mut self, knob: &str, kind: NoteKind, text: impl Into<String>) -> Self {
+        self.notes.push(Note { knob: knob.to_owned(), kind, text: text.into() });
+        self
+    }
+
+    /// Plans to write `new` to a file, unless it holds that already. A file that does not exist or
+    /// cannot be read becomes a note: without the old value there is no way back.
+    pub fn set(
+        &mut self,
+        situation: &Situation<'_>,
+        knob: &str,
+        path: impl Into<String>,
+        new: &str,
+        reason: &str,
+    ) {
+        let path = path.into();
+        match situation.root.read(&path) {
+            Reading::Value(old) if crate::tune::same(&path, &old, new) => {
+                self.notes.push(Note {
+                    knob: knob.to_owned(),
+                    kind: NoteKind::AlreadyQuiet,
+                    text: format!("{path} is {new} already"),
+                });
+            }
+            Reading::Value(old) => self.changes.push(Change {
+                knob: knob.to_owned(),
+                target: Target::File(path),
+                old,
+                new: Some(new.to_owned()),
+                reason: reason.to_owned(),
+                drifts: false,
+            }),
+            missing => self.cannot_read(knob, &path, &missing),
+        }
+    }
+
+    /// Plans to save a file and put it back, because other changes may disturb it. Files that do
+    /// not exist need no care.
+    pub fn guard(&mut self, situation: &Situation<'_>, knob: &str, path: impl Into<String>) {
+        let path = path.into();
+        if let Reading::Value(old) = situation.root.read(&path) {
+            self.changes.push(Change {
+                knob: knob.to_owned(),
+                target: Target::File(path),
+                old,
+                new: None,
+                reason: "other changes disturb it".to_owned(),
+                drifts: false,
+            });
+        }
+    }
+
+    fn cannot_read<T>(&mut self, knob: &str, path: &str, reading: &Reading<T>) {
+        let kind = match reading {
+            Reading::Absent => NoteKind::NotHere,
+            _ => NoteKind::Refused,
+        };
+        self.notes.push(Note {
+            knob: knob.to_owned(),
+            kind,
+            text: format!("{path} {}", reading.why_not().unwrap_or_default()),
+        });
+    }
+}
+
+/// All knobs, in the order in which they are turned.
+pub const KNOBS: &[&Knob] = &[];
+
+/// Names of knobs in the order in which they are put back first; the others follow in the reverse
+/// of [`KNOBS`].
+///
+/// CPUs come back before the files of their policies can be written; turbo comes back before the
+/// limits that it had lowered; the governor before the EPP that `performance` locks.
+pub const RESTORED_FIRST: &[&str] = &["smt", "turbo", "frequency", "governor", "epp"];

@@ -1,0 +1,75 @@
+//! Whether two texts are the same value of a kernel file.
+
+use std::collections::BTreeSet;
+
+use becalm_model::CpuSet;
+
+use crate::cpumask::parse_mask;
+
+/// Says whether `a` and `b`, read from or written to the file `path`, are the same value.
+///
+/// The kernel shows values otherwise than they are written: `always [madvise] never` for `madvise`,
+/// `0000000f` for `f`, `0-3` for `0,1,2,3`, `1500000` for `01500000`.
+pub fn same(path: &str, a: &str, b: &str) -> bool {
+    let (a, b) = (chosen(a.trim()), chosen(b.trim()));
+    if a == b {
+        return true;
+    }
+    let name = path.rsplit('/').next().unwrap_or_default();
+    if is_mask(name) {
+        return both(parse_mask(a), parse_mask(b));
+    }
+    if is_list(name) {
+        let list = |text: &str| text.parse::<CpuSet>().ok();
+        return both(list(a), list(b));
+    }
+    if name == "cgroup.subtree_control" {
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
+        return both::<BTreeSet<String>>(Some(words(a)), Some(words(b)));
+    }
+    both(a.parse::<i128>().ok(), b.parse::<i128>().ok())
+}
+
+fn both<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
+    a.is_some() && a == b
+}
+
+/// Returns the chosen one of several words, which the kernel puts into brackets.
+fn chosen(text: &str) -> &str {
+    text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or(text, |(word, _)| word)
+}
+
+fn is_mask(name: &str) -> bool {
+    matches!(name, "cpumask" | "smp_affinity" | "default_smp_affinity")
+}
+
+fn is_list(name: &str) -> bool {
+    matches!(
+        name,
+        "smp_affinity_list" | "watchdog_cpumask" | "cpuset.cpus" | "cpuset.cpus.exclusive"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_shows_a_value_in_its_own_way() {
+        let check = |path: &str, a: &str, b: &str, expected: bool| {
+            assert_eq!(same(path, a, b), expected, "{path}: {a} and {b}");
+            assert_eq!(same(path, b, a), expected, "{path}: {b} and {a}");
+        };
+        check("/sys/a/scaling_governor", "performance\n", "performance", true);
+        check("/sys/a/scaling_governor", "performance", "powersave", false);
+        check("/sys/kernel/mm/thp/enabled", "always [madvise] never", "madvise", true);
+        check("/sys/kernel/mm/thp/enabled", "always [madvise] never", "always", false);
+        check("/proc/irq/default_smp_affinity", "00000000,0000000f", "f", true);
+        check("/proc/irq/9/smp_affinity", "f", "7", false);
+        check("/proc/irq/9/smp_affinity_list", "0-3", "0,1,2,3", true);
+        check("/proc/sys/kernel/randomize_va_space", "2", "02", true);
+        check("/proc/sys/kernel/sched_rt_runtime_us", "-1", "-1", true);
+        check("/sys/fs/cgroup/cgroup.subtree_control", "cpuset cpu", "cpu cpuset", true);
+        check("/sys/a/x", "", "0", false);
+    }
+}

@@ -1,0 +1,119 @@
+//! What tuning changes on a machine, as values: written to the journal before anything happens and
+//! read back by whoever restores, possibly another process.
+
+use std::fmt;
+
+/// One reversible change of the machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Name of the knob that asks for it.
+    pub knob: String,
+    /// What is changed.
+    pub target: Target,
+    /// Its value before anything was changed.
+    pub old: String,
+    /// The value to be set. `None` for a *guarded* target: becalm does not set it, but another
+    /// change may disturb it, so it is saved and put back like the others.
+    pub new: Option<String>,
+    /// Why, as a fragment for people: `the frequency follows the load`.
+    pub reason: String,
+    /// Whether the kernel changes it by itself, so that a third value says nothing about others.
+    pub drifts: bool,
+}
+
+/// Something with a value that can be read, set and put back.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Target {
+    /// A file of the kernel: `/sys/...`, `/proc/sys/...`, a file of a control group.
+    File(String),
+    /// A folder that exists or not, such as a control group: `present` or `absent`.
+    Folder(String),
+    /// The CPUs on which a task may run, as a list.
+    Affinity {
+        /// Its thread id.
+        pid: u32,
+        /// When it started, in clock ticks since boot: a reused id is another task.
+        start_time: u64,
+    },
+    /// The control group of a task in one hierarchy: its folder below the mount point.
+    Membership {
+        /// Its process id.
+        pid: u32,
+        /// When it started, in clock ticks since boot.
+        start_time: u64,
+        /// Where the hierarchy is mounted.
+        hierarchy: String,
+    },
+    /// A unit of systemd: `active` or `inactive`.
+    Unit(String),
+    /// The set of units that systemd keeps running: `graphical.target` or `multi-user.target`.
+    SystemdTarget,
+    /// CPUs that irqbalance leaves alone, beyond those it finds itself: a list, empty for none.
+    IrqbalanceBan,
+    /// A network interface: `up` or `down`.
+    Link(String),
+}
+
+impl fmt::Display for Target {
+    /// Writes it as people would name it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) | Self::Folder(path) => f.write_str(path),
+            Self::Affinity { pid, .. } => write!(f, "CPUs of task {pid}"),
+            Self::Membership { pid, hierarchy, .. } => {
+                write!(f, "control group of process {pid} in {hierarchy}")
+            }
+            Self::Unit(name) => write!(f, "systemd unit {name}"),
+            Self::SystemdTarget => f.write_str("systemd target"),
+            Self::IrqbalanceBan => f.write_str("CPUs banned from irqbalance"),
+            Self::Link(name) => write!(f, "network interface {name}"),
+        }
+    }
+}
+
+impl Target {
+    /// Returns the command by which a person would set it to `value`.
+    pub fn by_hand(&self, value: &str) -> String {
+        match self {
+            Self::File(path) => format!("echo {} > {path}", quoted(value)),
+            Self::Folder(path) if value == "absent" => format!("rmdir {path}"),
+            Self::Folder(path) => format!("mkdir {path}"),
+            Self::Affinity { pid, .. } => format!("taskset -pc {value} {pid}"),
+            Self::Membership { pid, hierarchy, .. } => {
+                format!("echo {pid} > {hierarchy}{value}/cgroup.procs")
+            }
+            Self::Unit(name) if value == "active" => format!("systemctl start {name}"),
+            Self::Unit(name) => format!("systemctl stop {name}"),
+            Self::SystemdTarget => format!("systemctl isolate {value}"),
+            Self::IrqbalanceBan => "systemctl restart irqbalance".to_owned(),
+            Self::Link(name) => format!("ip link set {name} {value}"),
+        }
+    }
+}
+
+/// Quotes a value for a shell where it needs it.
+fn quoted(value: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:/+".contains(c);
+    if !value.is_empty() && value.chars().all(plain) {
+        value.to_owned()
+    } else {
+        format!("'{}'", value.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_can_set_a_target_by_hand() {
+        let check = |target: Target, value: &str, command: &str| {
+            assert_eq!(target.by_hand(value), command);
+        };
+        check(Target::File("/sys/a".into()), "0-3,8", "echo 0-3,8 > /sys/a");
+        check(Target::File("/sys/a".into()), "it's", r"echo 'it'\''s' > /sys/a");
+        check(Target::File("/sys/a".into()), "", "echo '' > /sys/a");
+        check(Target::Unit("cron.service".into()), "active", "systemctl start cron.service");
+        check(Target::Folder("/sys/fs/cgroup/a".into()), "absent", "rmdir /sys/fs/cgroup/a");
+    }
+}
