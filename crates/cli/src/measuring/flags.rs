@@ -136,7 +136,8 @@ pub(crate) struct MeasureFlags {
     #[arg(long, value_parser = affinity, default_value = "auto", help_heading = "Conditions")]
     pub(crate) affinity: Affinity,
 
-    /// Scheduling class: `auto` (fifo:1 where it is allowed and safe), `other` or `fifo:N`
+    /// Scheduling class: `auto` (fifo:1 where other programs compete
+    /// and it is allowed and safe), `other` or `fifo:N`
     #[arg(long, value_parser = scheduler, default_value = "auto", help_heading = "Conditions")]
     pub(crate) scheduler: SchedulerFlag,
 

@@ -15,6 +15,9 @@ pub struct Character {
     pub cpu_bound: bool,
     /// Median wall time in seconds.
     pub wall: f64,
+    /// Mean share of its wall time that it was ready to run and had no CPU; `None` where the kernel
+    /// does not tell.
+    pub kept_waiting: Option<f64>,
 }
 
 /// Smallest share of the CPU time that the main thread has in a single-threaded program. The rest
@@ -31,13 +34,16 @@ const ONE_THREAD: std::ops::RangeInclusive<f64> = 0.90..=1.02;
 pub fn character(record: &Record, runs: &[&Run]) -> Option<Character> {
     let wall_index = record.metric_index(metric::WALL_TIME)?;
     let cpu_index = record.metric_index(metric::CPU_TIME)?;
-    let of = |value: &dyn Fn(&Run, f64, f64) -> Option<f64>| {
+    let sample = |value: &dyn Fn(&Run, f64, f64) -> Option<f64>| {
         let values = runs
             .iter()
             .filter(|run| !run.is_censored())
             .filter_map(|run| value(run, run.value(wall_index)?, run.value(cpu_index)?))
             .collect();
-        Sample::new(values).ok().map(|sample| center::median(&sample))
+        Sample::new(values).ok()
+    };
+    let of = |value: &dyn Fn(&Run, f64, f64) -> Option<f64>| {
+        sample(value).map(|sample| center::median(&sample))
     };
     let wall = of(&|_, wall, _| Some(wall))?;
     let usage = of(&|_, wall, cpu| (wall > 0.0).then(|| cpu / wall))?;
@@ -47,7 +53,12 @@ pub fn character(record: &Record, runs: &[&Run]) -> Option<Character> {
         let kept_away = run.evidence.run_delay? + run.evidence.steal.unwrap_or(0.0).min(wall);
         (wall > 0.0).then(|| ((wall - cpu - kept_away) / wall).max(0.0))
     });
+    // The mean, because competition comes in spells that a median of few runs does not show.
+    let kept_waiting = sample(&|run, wall, _| {
+        run.evidence.run_delay.filter(|_| wall > 0.0).map(|delay| delay / wall)
+    });
     Some(Character {
+        kept_waiting: kept_waiting.map(|sample| center::mean(&sample)),
         is_certain: main_share.is_some() && waiting.is_some(),
         single_threaded: main_share
             .map_or(ONE_THREAD.contains(&usage), |share| share >= MAIN_THREAD_SHARE),

@@ -34,8 +34,12 @@ pub struct Learnt {
     pub single_threaded: bool,
     /// Whether every subject computed nearly all the time that it was not kept from a CPU.
     pub cpu_bound: bool,
-    /// Longest median wall time of any subject, in seconds.
+    /// Shortest and longest median wall time of any subject, in seconds.
+    pub shortest_run: f64,
+    /// See `shortest_run`.
     pub longest_run: f64,
+    /// Largest mean share of its wall time that a subject was ready to run and had no CPU.
+    pub kept_waiting: f64,
 }
 
 /// Runs subjects. The real one starts processes; tests use a scripted one.

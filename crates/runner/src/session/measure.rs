@@ -205,14 +205,22 @@ fn precision(record: &Record, judgement: &Judgement) -> Option<f64> {
 
 /// What the warm-up rounds showed; `None` without warm-up runs.
 fn learn(record: &Record) -> Option<Learnt> {
-    let mut learnt = Learnt { single_threaded: true, cpu_bound: true, longest_run: 0.0 };
+    let mut learnt = Learnt {
+        single_threaded: true,
+        cpu_bound: true,
+        shortest_run: f64::INFINITY,
+        longest_run: 0.0,
+        kept_waiting: 0.0,
+    };
     for subject in 0..record.subjects.len() {
         let runs: Vec<&Run> =
             record.runs.iter().filter(|run| run.warmup && run.subject == subject).collect();
         let character = conclude::character(record, &runs)?;
         learnt.single_threaded &= character.single_threaded;
         learnt.cpu_bound &= character.cpu_bound;
+        learnt.shortest_run = learnt.shortest_run.min(character.wall);
         learnt.longest_run = learnt.longest_run.max(character.wall);
+        learnt.kept_waiting = learnt.kept_waiting.max(character.kept_waiting.unwrap_or(0.0));
     }
     Some(learnt)
 }

@@ -84,6 +84,15 @@ pub const FIFO_REST: f64 = 0.07;
 /// a rest after the run cannot keep the throttle of one second away.
 pub const LONGEST_FIFO_RUN: f64 = 0.5;
 
+/// Shortest run for which a real-time class is chosen without being asked for: a shorter one is
+/// hardly ever interrupted by a task, and would pay the hand-over between CPUs each time.
+pub(super) const SHORTEST_FIFO_RUN: f64 = 2e-3;
+
+/// Share of the time of the warm-up that a subject had to wait for a CPU, from which on a real-time
+/// class is chosen without being asked for. Where nothing competes it only costs: the rest that it
+/// needs lets the CPU go idle, and a virtual one is then given away (`docs/METHODOLOGY.md`).
+pub(super) const COMPETITION: f64 = 0.03;
+
 /// How the conditions of the runs are chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Conditioning {

@@ -8,7 +8,9 @@ use becalm_model::{Conditions, CpuSet, Evidence, Metric, Outcome};
 
 use super::executor::{Executor, Learnt, Measured, Request};
 use super::hook::{Hook, run_hook};
-use super::plan::{Conditioning, FIFO_REST, LONGEST_FIFO_RUN, Rest};
+use super::plan::{
+    COMPETITION, Conditioning, FIFO_REST, LONGEST_FIFO_RUN, Rest, SHORTEST_FIFO_RUN,
+};
 use super::rest::RestDebt;
 use super::spawn_plan::{Cache, Expectation, RunError, SpawnPlan};
 use crate::evidence::own_evidence;
@@ -398,6 +400,8 @@ impl Executor for Spawn<'_> {
             && has_own_cpu
             && learnt.single_threaded
             && learnt.cpu_bound
+            && learnt.kept_waiting >= COMPETITION
+            && (SHORTEST_FIFO_RUN..=LONGEST_FIFO_RUN).contains(&learnt.shortest_run)
             && learnt.longest_run <= LONGEST_FIFO_RUN
         {
             self.plan.placement.scheduler = Scheduler::Fifo(FIFO_PRIORITY);
