@@ -22,7 +22,7 @@ pub use cgroup::{CgroupVersion, ControlGroups};
 pub use choice::{Choice, ChoiceFacts, Width, choose};
 pub use facts::read_facts;
 pub use sys::monotonic_now;
-pub use sysroot::{Reading, SysRoot};
+pub use sysroot::{Kernel, Reading, SysRoot};
 pub use topology::{
     Cache, CacheContent, Core, CoreKind, Cpu, Node, Package, Topology, TopologyError,
 };

@@ -1,8 +1,10 @@
 //! The root folder through which everything about the machine is read.
 
-use std::fs::{self, File};
-use std::io;
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What came of reading one thing from the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,10 +64,25 @@ impl<T> Reading<T> {
 /// The root folder of the machine: `/`, or a folder of captured or invented files.
 ///
 /// Links are followed as they are, so an absolute link inside of a capture leads out of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct SysRoot {
     root: PathBuf,
     denied: Vec<PathBuf>,
+    kernel: Option<Arc<Kernel>>,
+}
+
+/// What answers to writes in a folder that stands for a machine: it takes the path as becalm names
+/// it and the value, and returns the text to be stored, `None` to store nothing, or a refusal. For
+/// folders the value is `present` or `absent`, and anything stored means that it is done.
+pub type Kernel = dyn Fn(&Path, &str) -> io::Result<Option<String>> + Send + Sync;
+
+impl fmt::Debug for SysRoot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SysRoot")
+            .field("root", &self.root)
+            .field("denied", &self.denied)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Default for SysRoot {
@@ -78,7 +95,7 @@ impl Default for SysRoot {
 impl SysRoot {
     /// Returns the machine whose `/proc` and `/sys` lie in the folder `root`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), denied: Vec::new() }
+        Self { root: root.into(), denied: Vec::new(), kernel: None }
     }
 
     /// Makes a path, and everything below it, answer as if permission were refused.
@@ -87,6 +104,17 @@ impl SysRoot {
     #[must_use]
     pub fn denying(mut self, path: impl Into<PathBuf>) -> Self {
         self.denied.push(path.into());
+        self
+    }
+
+    /// Lets `kernel` answer to writes, as the kernel's own files do not simply keep what is written:
+    /// they refuse, round, and change each other.
+    #[must_use]
+    pub fn with_kernel(
+        mut self,
+        kernel: impl Fn(&Path, &str) -> io::Result<Option<String>> + Send + Sync + 'static,
+    ) -> Self {
+        self.kernel = Some(Arc::new(kernel));
         self
     }
 
@@ -130,13 +158,44 @@ impl SysRoot {
 
     /// Writes a value to a file that is there already, as the kernel's own files want it: in one
     /// system call, and without making a new file where the kernel has none.
-    pub fn write(&self, path: impl AsRef<Path>, value: &str) -> std::io::Result<()> {
+    pub fn write(&self, path: impl AsRef<Path>, value: &str) -> io::Result<()> {
         let path = path.as_ref();
         if self.denies(path) {
-            return Err(std::io::ErrorKind::PermissionDenied.into());
+            return Err(io::ErrorKind::PermissionDenied.into());
         }
-        let mut file = std::fs::OpenOptions::new().write(true).open(self.resolve(path))?;
-        std::io::Write::write_all(&mut file, value.as_bytes())
+        let Some(value) = self.answer(path, value)? else { return Ok(()) };
+        // A plain file that stands for one of the kernel's is replaced as a whole.
+        let mut file =
+            OpenOptions::new().write(true).truncate(!self.is_live()).open(self.resolve(path))?;
+        if file.write(value.as_bytes())? < value.len() {
+            return Err(io::Error::other("the kernel took only a part of the value"));
+        }
+        Ok(())
+    }
+
+    /// Makes a folder, such as a control group, in a folder that is there already.
+    pub fn make_folder(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        let path = path.as_ref();
+        match self.answer(path, "present")? {
+            Some(_) => fs::create_dir(self.resolve(path)),
+            None => Ok(()),
+        }
+    }
+
+    /// Removes a folder without folders in it, such as a control group.
+    pub fn remove_folder(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        let path = path.as_ref();
+        match self.answer(path, "absent")? {
+            Some(_) => fs::remove_dir(self.resolve(path)),
+            None => Ok(()),
+        }
+    }
+
+    fn answer(&self, path: &Path, value: &str) -> io::Result<Option<String>> {
+        match &self.kernel {
+            Some(kernel) => kernel(path, value),
+            None => Ok(Some(value.to_owned())),
+        }
     }
 
     /// Says whether a file or folder exists, whether or not it can be read.
@@ -160,7 +219,8 @@ impl SysRoot {
         self.denied.iter().any(|denied| path.starts_with(denied))
     }
 
-    fn resolve(&self, path: &Path) -> PathBuf {
+    /// Returns where a path of the machine lies for this process.
+    pub(crate) fn resolve(&self, path: &Path) -> PathBuf {
         // `join` would forget the root for an absolute path.
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }

@@ -17,8 +17,42 @@ pub struct Change {
     pub new: Option<String>,
     /// Why, as a fragment for people: `the frequency follows the load`.
     pub reason: String,
-    /// Whether the kernel changes it by itself, so that a third value says nothing about others.
-    pub drifts: bool,
+    /// What is special about it.
+    pub nature: Nature,
+}
+
+/// What is special about a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Nature {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// The kernel changes the value by itself, so that a third value says nothing about others.
+    Drifts,
+    /// The kernel may refuse it and nothing tells beforehand, as for interrupts that it manages: a
+    /// refusal is worth a note and is no failure.
+    MayBeRefused,
+}
+
+impl Change {
+    /// A change of a kernel file by the knob `knob` from `old` to `new`.
+    pub fn file(knob: &str, path: impl Into<String>, old: &str, new: &str, reason: &str) -> Self {
+        Self {
+            knob: knob.to_owned(),
+            target: Target::File(path.into()),
+            old: old.to_owned(),
+            new: Some(new.to_owned()),
+            reason: reason.to_owned(),
+            nature: Nature::Plain,
+        }
+    }
+
+    /// The same change, of another nature.
+    #[must_use]
+    pub fn with(mut self, nature: Nature) -> Self {
+        self.nature = nature;
+        self
+    }
 }
 
 /// Something with a value that can be read, set and put back.

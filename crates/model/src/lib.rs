@@ -19,7 +19,7 @@ pub mod wire;
 
 pub use cpu::{CpuId, CpuListError, CpuSet, MAX_CPU};
 pub use evidence::{Disturbance, DisturbanceSource, Evidence};
-pub use knob::{Change, Target};
+pub use knob::{Change, Nature, Target};
 pub use machine::MachineFacts;
 pub use metric::{Direction, Metric, Unit};
 pub use quantity::{QuantityError, parse_duration, parse_share};

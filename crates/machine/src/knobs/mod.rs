@@ -7,7 +7,7 @@ mod request;
 
 pub use request::{Frequency, Profile, Request, Smt};
 
-use becalm_model::{Change, CpuSet, Target};
+use becalm_model::{Change, CpuSet, Nature, Target};
 
 use crate::{Reading, SysRoot, Topology};
 
@@ -103,14 +103,7 @@ impl Planned {
                     text: format!("{path} is {new} already"),
                 });
             }
-            Reading::Value(old) => self.changes.push(Change {
-                knob: knob.to_owned(),
-                target: Target::File(path),
-                old,
-                new: Some(new.to_owned()),
-                reason: reason.to_owned(),
-                drifts: false,
-            }),
+            Reading::Value(old) => self.changes.push(Change::file(knob, path, &old, new, reason)),
             missing => self.cannot_read(knob, &path, &missing),
         }
     }
@@ -126,7 +119,7 @@ impl Planned {
                 old,
                 new: None,
                 reason: "other changes disturb it".to_owned(),
-                drifts: false,
+                nature: Nature::Plain,
             });
         }
     }
