@@ -2,6 +2,7 @@
 //! `becalm/NAME/VERSION`; a reader takes its own version and older ones and refuses newer ones.
 
 mod document;
+mod journal;
 mod log;
 mod read;
 mod version;
@@ -10,6 +11,10 @@ mod write;
 pub use document::{
     ComparisonDocument, Document, EstimateDocument, MachineDocument, MetricDocument, RunDocument,
     SettingsDocument, SubjectDocument,
+};
+pub use journal::{
+    ChangeDocument, Journal, JournalError, JournalHeader, JournalLine, NatureDocument,
+    ProcessDocument, TargetDocument, read_journal,
 };
 pub use log::{LogError, LogHeader, LogRun, read_log};
 pub use read::{MAX_ROUND, ReadError, read_document};
@@ -22,6 +27,9 @@ pub const COMPARISON_SCHEMA: &str = "becalm/comparison/1";
 pub const RUN_SCHEMA: &str = "becalm/run/1";
 /// Schema of the log that grows while a session runs.
 pub const LOG_SCHEMA: &str = "becalm/log/1";
+
+/// Schema of the journal of changes to the machine.
+pub const JOURNAL_SCHEMA: &str = "becalm/journal/1";
 
 /// Returns the JSON Schema of [`Document`], for publication.
 pub fn json_schema() -> serde_json::Value {

@@ -1,0 +1,294 @@
+//! The journal of changes to the machine: one JSON object a line, written and synced before what it
+//! speaks of is done. Whoever restores reads it, possibly another process after a crash.
+
+use serde::{Deserialize, Serialize};
+
+use super::version::{VersionError, check_readable};
+use super::JOURNAL_SCHEMA;
+use crate::{Change, Nature, Target};
+
+/// A process, told apart from later ones with the same id by when it started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessDocument {
+    /// Process id.
+    pub pid: u32,
+    /// When it started, in clock ticks since boot.
+    pub start_time: u64,
+}
+
+/// First line: who tunes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JournalHeader {
+    /// `becalm/journal/1`.
+    pub journal: String,
+    /// `/proc/sys/kernel/random/boot_id` at the time.
+    pub boot_id: String,
+    /// Who tunes.
+    pub owner: ProcessDocument,
+    /// Its command, for people.
+    pub command: String,
+}
+
+/// Every further line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JournalLine {
+    /// A guardian watches the owner from now on.
+    Guardian(ProcessDocument),
+    /// These changes are about to be made.
+    Plan(Vec<ChangeDocument>),
+    /// All changes so far are made; these are the values now, in the order of the plans, `None`
+    /// where one cannot be read.
+    Settled(Vec<Option<String>>),
+}
+
+/// One change in the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeDocument {
+    /// Name of the knob.
+    pub knob: String,
+    /// What is changed.
+    pub target: TargetDocument,
+    /// Value before.
+    pub old: String,
+    /// Value to be set; absent for a guarded target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new: Option<String>,
+    /// Why.
+    pub reason: String,
+    /// What is special about it.
+    #[serde(default)]
+    pub nature: NatureDocument,
+}
+
+/// See [`Nature`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NatureDocument {
+    /// Nothing special.
+    #[default]
+    Plain,
+    /// The kernel changes it too.
+    Drifts,
+    /// The kernel may refuse it.
+    MayBeRefused,
+}
+
+/// See [`Target`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetDocument {
+    /// A file of the kernel.
+    File(String),
+    /// A folder.
+    Folder(String),
+    /// CPUs of a task.
+    Affinity(ProcessDocument),
+    /// Control group of a task.
+    Membership {
+        /// The task.
+        task: ProcessDocument,
+        /// Mount point of the hierarchy.
+        hierarchy: String,
+    },
+    /// A unit of systemd.
+    Unit(String),
+    /// The target of systemd.
+    SystemdTarget,
+    /// What irqbalance leaves alone.
+    IrqbalanceBan,
+    /// A network interface.
+    Link(String),
+}
+
+/// A whole journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Journal {
+    /// First line.
+    pub header: JournalHeader,
+    /// The latest guardian.
+    pub guardian: Option<ProcessDocument>,
+    /// All changes, in the order in which they were made.
+    pub changes: Vec<Change>,
+    /// Values after the changes: shorter than `changes` when the owner died while it made them.
+    pub settled: Vec<Option<String>>,
+}
+
+/// Why a journal cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The first line is not a header.
+    #[error("line 1 is not the header of a becalm journal: {0}")]
+    Header(serde_json::Error),
+    /// The header is of another version.
+    #[error(transparent)]
+    Version(#[from] VersionError),
+    /// A line in the middle is damaged.
+    #[error("line {line} is not an entry of a becalm journal: {source}")]
+    Line {
+        /// Line number, from 1.
+        line: usize,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}
+
+#[derive(Deserialize)]
+struct OnlyJournal {
+    journal: String,
+}
+
+/// Reads a journal. A cut-off last line is normal after a crash: what it spoke of was not done yet.
+///
+/// `None` if not even the first line is whole, so that nothing was done.
+pub fn read_journal(text: &str) -> Result<Option<Journal>, JournalError> {
+    let mut lines = text.split_inclusive('\n').enumerate();
+    let Some((_, first)) = lines.next().filter(|(_, first)| first.ends_with('\n')) else {
+        return Ok(None);
+    };
+    // The version is checked first: a newer journal may not have this shape at all.
+    let OnlyJournal { journal } = serde_json::from_str(first).map_err(JournalError::Header)?;
+    check_readable(&journal, &[JOURNAL_SCHEMA])?;
+    let header = serde_json::from_str(first).map_err(JournalError::Header)?;
+    let mut journal =
+        Journal { header, guardian: None, changes: Vec::new(), settled: Vec::new() };
+    for (index, line) in lines {
+        if !line.ends_with('\n') {
+            break;
+        }
+        match serde_json::from_str(line) {
+            Ok(JournalLine::Guardian(process)) => journal.guardian = Some(process),
+            Ok(JournalLine::Plan(plan)) => journal.changes.extend(plan.into_iter().map(Into::into)),
+            Ok(JournalLine::Settled(values)) => journal.settled = values,
+            Err(source) => return Err(JournalError::Line { line: index + 1, source }),
+        }
+    }
+    Ok(Some(journal))
+}
+
+impl From<&Change> for ChangeDocument {
+    fn from(change: &Change) -> Self {
+        Self {
+            knob: change.knob.clone(),
+            target: (&change.target).into(),
+            old: change.old.clone(),
+            new: change.new.clone(),
+            reason: change.reason.clone(),
+            nature: match change.nature {
+                Nature::Plain => NatureDocument::Plain,
+                Nature::Drifts => NatureDocument::Drifts,
+                Nature::MayBeRefused => NatureDocument::MayBeRefused,
+            },
+        }
+    }
+}
+
+impl From<ChangeDocument> for Change {
+    fn from(change: ChangeDocument) -> Self {
+        Self {
+            knob: change.knob,
+            target: change.target.into(),
+            old: change.old,
+            new: change.new,
+            reason: change.reason,
+            nature: match change.nature {
+                NatureDocument::Plain => Nature::Plain,
+                NatureDocument::Drifts => Nature::Drifts,
+                NatureDocument::MayBeRefused => Nature::MayBeRefused,
+            },
+        }
+    }
+}
+
+impl From<&Target> for TargetDocument {
+    fn from(target: &Target) -> Self {
+        let task = |&pid: &u32, &start_time: &u64| ProcessDocument { pid, start_time };
+        match target {
+            Target::File(path) => Self::File(path.clone()),
+            Target::Folder(path) => Self::Folder(path.clone()),
+            Target::Affinity { pid, start_time } => Self::Affinity(task(pid, start_time)),
+            Target::Membership { pid, start_time, hierarchy } => {
+                Self::Membership { task: task(pid, start_time), hierarchy: hierarchy.clone() }
+            }
+            Target::Unit(name) => Self::Unit(name.clone()),
+            Target::SystemdTarget => Self::SystemdTarget,
+            Target::IrqbalanceBan => Self::IrqbalanceBan,
+            Target::Link(name) => Self::Link(name.clone()),
+        }
+    }
+}
+
+impl From<TargetDocument> for Target {
+    fn from(target: TargetDocument) -> Self {
+        match target {
+            TargetDocument::File(path) => Self::File(path),
+            TargetDocument::Folder(path) => Self::Folder(path),
+            TargetDocument::Affinity(ProcessDocument { pid, start_time }) => {
+                Self::Affinity { pid, start_time }
+            }
+            TargetDocument::Membership { task, hierarchy } => {
+                Self::Membership { pid: task.pid, start_time: task.start_time, hierarchy }
+            }
+            TargetDocument::Unit(name) => Self::Unit(name),
+            TargetDocument::SystemdTarget => Self::SystemdTarget,
+            TargetDocument::IrqbalanceBan => Self::IrqbalanceBan,
+            TargetDocument::Link(name) => Self::Link(name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = r#"{"journal":"becalm/journal/1","boot_id":"b","owner":{"pid":7,"start_time":9},"command":"becalm tune"}"#;
+
+    fn change() -> Change {
+        Change::file("thp", "/sys/kernel/mm/transparent_hugepage/enabled", "always", "never", "why")
+    }
+
+    fn line(line: &JournalLine) -> String {
+        serde_json::to_string(line).unwrap()
+    }
+
+    #[test]
+    fn a_journal_reads_as_it_was_written() {
+        let guardian = ProcessDocument { pid: 8, start_time: 10 };
+        let changes = [
+            change(),
+            Change { target: Target::Unit("cron.service".into()), new: None, ..change() },
+            Change {
+                target: Target::Membership { pid: 3, start_time: 4, hierarchy: "/c".into() },
+                ..change()
+            }
+            .with(Nature::MayBeRefused),
+        ];
+        let text = format!(
+            "{HEADER}\n{}\n{}\n{}\n",
+            line(&JournalLine::Guardian(guardian)),
+            line(&JournalLine::Plan(changes.iter().map(Into::into).collect())),
+            line(&JournalLine::Settled(vec![Some("never".into()), None, None])),
+        );
+        let journal = read_journal(&text).unwrap().unwrap();
+        assert_eq!((journal.guardian, &journal.changes[..]), (Some(guardian), &changes[..]));
+        assert_eq!(journal.settled, [Some("never".into()), None, None]);
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_was_not_acted_upon() {
+        let plan = line(&JournalLine::Plan(vec![(&change()).into()]));
+        let journal = read_journal(&format!("{HEADER}\n{plan}")).unwrap().unwrap();
+        assert_eq!(journal.changes, []);
+        assert_eq!(read_journal(HEADER).unwrap(), None);
+        assert_eq!(read_journal("").unwrap(), None);
+    }
+
+    #[test]
+    fn damage_and_newer_versions_are_refused() {
+        let error = read_journal(&format!("{HEADER}\nrubbish\n")).unwrap_err().to_string();
+        assert!(error.starts_with("line 2 is not an entry"), "{error}");
+        let error = read_journal("{\"journal\":\"becalm/journal/9\"}\n").unwrap_err().to_string();
+        assert!(error.contains("version 9"), "{error}");
+        assert!(matches!(read_journal("rubbish\n"), Err(JournalError::Header(_))));
+    }
+}
