@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::version::{VersionError, check_readable};
 use super::JOURNAL_SCHEMA;
+use super::version::{VersionError, check_readable};
 use crate::{Change, Nature, Target};
 
 /// A process, told apart from later ones with the same id by when it started.
@@ -40,6 +40,8 @@ pub enum JournalLine {
     /// All changes so far are made; these are the values now, in the order of the plans, `None`
     /// where one cannot be read.
     Settled(Vec<Option<String>>),
+    /// Everything is about to be put back, but for these targets, which somebody else has set.
+    Restoring(Vec<TargetDocument>),
 }
 
 /// One change in the journal.
@@ -112,6 +114,9 @@ pub struct Journal {
     pub changes: Vec<Change>,
     /// Values after the changes: shorter than `changes` when the owner died while it made them.
     pub settled: Vec<Option<String>>,
+    /// Once restoring has begun: the targets that somebody else had set. From then on a strange
+    /// value of any other target is one that an interrupted restoring left.
+    pub restoring: Option<Vec<Target>>,
 }
 
 /// Why a journal cannot be read.
@@ -150,8 +155,13 @@ pub fn read_journal(text: &str) -> Result<Option<Journal>, JournalError> {
     let OnlyJournal { journal } = serde_json::from_str(first).map_err(JournalError::Header)?;
     check_readable(&journal, &[JOURNAL_SCHEMA])?;
     let header = serde_json::from_str(first).map_err(JournalError::Header)?;
-    let mut journal =
-        Journal { header, guardian: None, changes: Vec::new(), settled: Vec::new() };
+    let mut journal = Journal {
+        header,
+        guardian: None,
+        changes: Vec::new(),
+        settled: Vec::new(),
+        restoring: None,
+    };
     for (index, line) in lines {
         if !line.ends_with('\n') {
             break;
@@ -160,6 +170,9 @@ pub fn read_journal(text: &str) -> Result<Option<Journal>, JournalError> {
             Ok(JournalLine::Guardian(process)) => journal.guardian = Some(process),
             Ok(JournalLine::Plan(plan)) => journal.changes.extend(plan.into_iter().map(Into::into)),
             Ok(JournalLine::Settled(values)) => journal.settled = values,
+            Ok(JournalLine::Restoring(foreign)) => {
+                journal.restoring = Some(foreign.into_iter().map(Into::into).collect());
+            }
             Err(source) => return Err(JournalError::Line { line: index + 1, source }),
         }
     }

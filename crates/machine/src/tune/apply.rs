@@ -1,0 +1,97 @@
+//! Making changes, each read back.
+
+use becalm_model::{Change, Nature, Target};
+
+use super::journal::{JournalFile, JournalFileError};
+use super::{same, target};
+use crate::{Reading, SysRoot};
+
+/// What became of one change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// The change.
+    pub change: Change,
+    /// What came of it.
+    pub effect: Effect,
+}
+
+/// What came of one change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// The target has its new value.
+    Set,
+    /// The kernel made something else of it: it clamps and rounds without saying so.
+    Otherwise {
+        /// What it has now.
+        now: String,
+    },
+    /// The kernel took the value and nothing changed.
+    Ignored,
+    /// The kernel refused it.
+    Refused {
+        /// What it answered.
+        reason: String,
+    },
+    /// Nothing was to be set.
+    Guarded,
+}
+
+impl Applied {
+    /// Says whether what was wanted was not had, and somebody should know.
+    pub fn is_failure(&self) -> bool {
+        match self.effect {
+            Effect::Set | Effect::Guarded => false,
+            Effect::Otherwise { .. } | Effect::Ignored => true,
+            Effect::Refused { .. } => self.change.nature != Nature::MayBeRefused,
+        }
+    }
+}
+
+/// Makes `changes` in order. They are in `journal`, on disk, before the first is made; afterwards
+/// the journal gets the values of all targets, those of earlier calls included.
+///
+/// A refused change does not keep the others from being made.
+///
+/// # Errors
+///
+/// If the journal cannot be written: before the first change, then nothing was changed; or after
+/// the last, then everything that was journalled is still known.
+pub fn apply(
+    root: &SysRoot,
+    journal: &mut JournalFile,
+    earlier: &[Change],
+    changes: &[Change],
+) -> Result<Vec<Applied>, JournalFileError> {
+    journal.plan(changes)?;
+    let applied = changes
+        .iter()
+        .map(|change| Applied { change: change.clone(), effect: make(root, change) })
+        .collect();
+    let values = earlier.iter().chain(changes);
+    journal.settled(values.map(|change| target::read(root, &change.target).value()).collect())?;
+    Ok(applied)
+}
+
+fn make(root: &SysRoot, change: &Change) -> Effect {
+    let Some(new) = &change.new else { return Effect::Guarded };
+    if let Err(error) = target::write(root, &change.target, new) {
+        return Effect::Refused { reason: error.to_string() };
+    }
+    match target::read(root, &change.target) {
+        Reading::Value(now) if is(&change.target, &now, new) => Effect::Set,
+        Reading::Value(now) if is(&change.target, &now, &change.old) => Effect::Ignored,
+        Reading::Value(now) => Effect::Otherwise { now },
+        other => Effect::Refused {
+            reason: format!("set to {new}, and then it {}", other.why_not().unwrap_or_default()),
+        },
+    }
+}
+
+/// Says whether `now` and `value` are the same value of a target.
+pub(super) fn is(target: &Target, now: &str, value: &str) -> bool {
+    match target {
+        Target::File(path) => same(path, now, value),
+        Target::Affinity { .. } | Target::IrqbalanceBan => same("cpuset.cpus", now, value),
+        _ => now.trim() == value.trim(),
+    }
+}

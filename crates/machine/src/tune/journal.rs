@@ -1,0 +1,305 @@
+//! The journal on disk: what was there before becalm changed it.
+//!
+//! Every line is written and synced before what it speaks of is done. There is one journal on a
+//! machine, in a folder that only root may enter: who can write it could make root write anything.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use becalm_model::wire::{
+    JOURNAL_SCHEMA, Journal, JournalError, JournalHeader, JournalLine, ProcessDocument,
+    read_journal,
+};
+use becalm_model::{Change, Target};
+
+use super::task::this_process;
+use crate::SysRoot;
+
+/// Where the journal lies: the first folder that can be written. The second one does not outlive a
+/// boot, which resets what becalm changes anyway.
+const FOLDERS: [&str; 2] = ["/var/lib/becalm", "/run/becalm"];
+const NAME: &str = "journal";
+
+/// What is wrong with the journal.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalFileError {
+    /// It cannot be written, so nothing may be changed.
+    #[error("cannot write the journal {path}: {source}; nothing further is changed without it")]
+    Write {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is there and cannot be opened.
+    #[error("cannot read the journal {path}: {source}; the machine may still be tuned")]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is there and makes no sense.
+    #[error(
+        "the journal {path} is damaged: {source}; the machine may still be tuned. The lines of the \
+         file hold the old values; a restart of the machine resets them all, then remove the file"
+    )]
+    Damaged {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        source: JournalError,
+    },
+    /// Somebody else than root could have written it.
+    #[error(
+        "the journal {path} belongs to user {owner} or others may write it, so it cannot be \
+         trusted; look at it and remove it"
+    )]
+    NotOurs {
+        /// Which file.
+        path: PathBuf,
+        /// Who owns it.
+        owner: u32,
+    },
+    /// A journal is there already.
+    #[error("the journal {path} is there already: restore the machine first (`becalm restore`)")]
+    Exists {
+        /// Which file.
+        path: PathBuf,
+    },
+}
+
+/// A journal that is being written.
+#[derive(Debug)]
+pub struct JournalFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl JournalFile {
+    /// Starts a journal for this process, which runs `command`.
+    pub fn create(root: &SysRoot, command: &str) -> Result<Self, JournalFileError> {
+        if load(root)?.is_some() {
+            let path = find(root).map_or_else(PathBuf::new, |(path, _)| path);
+            return Err(JournalFileError::Exists { path });
+        }
+        let header = JournalHeader {
+            journal: JOURNAL_SCHEMA.to_owned(),
+            boot_id: boot_id(root),
+            owner: this_process(root),
+            command: command.to_owned(),
+        };
+        let mut failure = None;
+        for folder in FOLDERS {
+            let path = root.resolve(Path::new(folder)).join(NAME);
+            match start(&path, &header) {
+                Ok(file) => return Ok(Self { path, file }),
+                Err(source) => {
+                    // What cannot be synced must not be found by the next start.
+                    let _ = fs::remove_file(&path);
+                    failure = Some(JournalFileError::Write { path, source });
+                }
+            }
+        }
+        Err(failure.expect("there is at least one folder"))
+    }
+
+    /// Takes note of a guardian.
+    pub fn guardian(&mut self, guardian: ProcessDocument) -> Result<(), JournalFileError> {
+        self.append(&JournalLine::Guardian(guardian))
+    }
+
+    /// Takes note of changes that are about to be made.
+    pub fn plan(&mut self, changes: &[Change]) -> Result<(), JournalFileError> {
+        self.append(&JournalLine::Plan(changes.iter().map(Into::into).collect()))
+    }
+
+    /// Takes note of the values after all changes so far.
+    pub fn settled(&mut self, values: Vec<Option<String>>) -> Result<(), JournalFileError> {
+        self.append(&JournalLine::Settled(values))
+    }
+
+    /// Opens the journal that is there, to take note of what is done about it.
+    pub fn reopen(root: &SysRoot) -> Result<Option<Self>, JournalFileError> {
+        let Some((path, _)) = find(root) else { return Ok(None) };
+        match OpenOptions::new().append(true).custom_flags(libc::O_NOFOLLOW).open(&path) {
+            Ok(file) => Ok(Some(Self { path, file })),
+            Err(source) => Err(JournalFileError::Write { path, source }),
+        }
+    }
+
+    /// Takes note that everything is about to be put back, but for what somebody else has set.
+    pub fn restoring(&mut self, foreign: &[Target]) -> Result<(), JournalFileError> {
+        self.append(&JournalLine::Restoring(foreign.iter().map(Into::into).collect()))
+    }
+
+    fn append(&mut self, line: &JournalLine) -> Result<(), JournalFileError> {
+        append(&mut self.file, line)
+            .map_err(|source| JournalFileError::Write { path: self.path.clone(), source })
+    }
+}
+
+/// Returns the journal of this machine, if there is one.
+pub fn load(root: &SysRoot) -> Result<Option<Journal>, JournalFileError> {
+    let Some((path, metadata)) = find(root) else { return Ok(None) };
+    // A folder that stands for a machine belongs to whoever tests with it.
+    if root.is_live() && (metadata.uid() != 0 || metadata.mode() & 0o022 != 0) {
+        return Err(JournalFileError::NotOurs { path, owner: metadata.uid() });
+    }
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(source) => return Err(JournalFileError::Read { path, source }),
+    };
+    match read_journal(&text) {
+        Ok(Some(journal)) => Ok(Some(journal)),
+        // The owner died before it had changed anything.
+        Ok(None) => Ok(None),
+        Err(source) => Err(JournalFileError::Damaged { path, source }),
+    }
+}
+
+/// Says whether there is a journal, whether or not this process may read it.
+pub fn exists(root: &SysRoot) -> bool {
+    find(root).is_some()
+}
+
+/// Leaves only `changes` in the journal, which could not be undone; removes it if there are none.
+pub fn keep_only(root: &SysRoot, changes: &[Change]) -> Result<(), JournalFileError> {
+    let Some((path, _)) = find(root) else { return Ok(()) };
+    let failed = |source| JournalFileError::Write { path: path.clone(), source };
+    if changes.is_empty() {
+        fs::remove_file(&path).map_err(failed)?;
+        return sync_folder(&path).map_err(failed);
+    }
+    let header = JournalHeader {
+        journal: JOURNAL_SCHEMA.to_owned(),
+        boot_id: boot_id(root),
+        owner: this_process(root),
+        command: "what could not be put back".to_owned(),
+    };
+    let fresh = path.with_extension("new");
+    let written = start_over(&fresh, &header).and_then(|mut file| {
+        append(&mut file, &JournalLine::Plan(changes.iter().map(Into::into).collect()))
+    });
+    written
+        .and_then(|()| fs::rename(&fresh, &path))
+        .and_then(|()| sync_folder(&path))
+        .map_err(failed)
+}
+
+/// Returns the id of this boot; empty where the kernel does not tell.
+pub fn boot_id(root: &SysRoot) -> String {
+    root.read("/proc/sys/kernel/random/boot_id").value().unwrap_or_default()
+}
+
+fn find(root: &SysRoot) -> Option<(PathBuf, fs::Metadata)> {
+    FOLDERS.iter().find_map(|folder| {
+        let path = root.resolve(Path::new(folder)).join(NAME);
+        let metadata = fs::symlink_metadata(&path).ok()?;
+        Some((path, metadata))
+    })
+}
+
+fn start(path: &Path, header: &JournalHeader) -> io::Result<File> {
+    let folder = path.parent().expect("the journal lies in a folder");
+    match DirBuilder::new().mode(0o700).recursive(true).create(folder) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    start_over(path, header)
+}
+
+/// Writes a journal of one line, whatever was there.
+fn start_over(path: &Path, header: &JournalHeader) -> io::Result<File> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(path)?;
+    append(&mut file, header)?;
+    sync_folder(path)?;
+    Ok(file)
+}
+
+fn append(file: &mut File, line: &impl serde::Serialize) -> io::Result<()> {
+    let mut text = serde_json::to_string(line)?;
+    text.push('\n');
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+/// Makes the names in a file's folder as durable as the file.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(path.parent().expect("the journal lies in a folder"))?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_testkit::FakeTree;
+
+    fn change(value: &str) -> Change {
+        Change::file("k", "/sys/k", value, "new", "why")
+    }
+
+    fn machine() -> (FakeTree, SysRoot) {
+        let tree = FakeTree::new().file("/proc/sys/kernel/random/boot_id", "this-boot\n");
+        let root = SysRoot::new(tree.path());
+        (tree, root)
+    }
+
+    #[test]
+    fn what_is_about_to_be_done_is_on_disk() {
+        let (_tree, root) = machine();
+        assert!(!exists(&root));
+        let mut journal = JournalFile::create(&root, "becalm tune").unwrap();
+        journal.plan(&[change("1")]).unwrap();
+        journal.settled(vec![Some("new".into())]).unwrap();
+        journal.plan(&[change("2")]).unwrap();
+        let read = load(&root).unwrap().unwrap();
+        assert_eq!(read.header.boot_id, "this-boot");
+        assert_eq!(read.changes, [change("1"), change("2")]);
+        assert_eq!(read.settled, [Some("new".to_owned())]);
+        assert!(matches!(
+            JournalFile::create(&root, "again"),
+            Err(JournalFileError::Exists { .. })
+        ));
+    }
+
+    #[test]
+    fn what_could_not_be_undone_stays_and_the_rest_goes() {
+        let (tree, root) = machine();
+        let mut journal = JournalFile::create(&root, "becalm tune").unwrap();
+        journal.plan(&[change("1"), change("2")]).unwrap();
+        keep_only(&root, &[change("2")]).unwrap();
+        assert_eq!(load(&root).unwrap().unwrap().changes, [change("2")]);
+        keep_only(&root, &[]).unwrap();
+        assert!(!exists(&root));
+        assert_eq!(fs::read_dir(tree.path().join("var/lib/becalm")).unwrap().count(), 0);
+        keep_only(&root, &[]).unwrap();
+    }
+
+    #[test]
+    fn without_a_journal_there_is_an_error_that_says_so() {
+        let (tree, _) = machine();
+        // Files in place of the folders.
+        let tree = tree.file("/var", "").file("/run", "");
+        let error = JournalFile::create(&SysRoot::new(tree.path()), "c").unwrap_err().to_string();
+        assert!(error.contains("nothing further is changed without it"), "{error}");
+    }
+
+    #[test]
+    fn a_second_folder_serves_where_the_first_cannot_be_written() {
+        let (tree, _) = machine();
+        let tree = tree.file("/var", "");
+        let root = SysRoot::new(tree.path());
+        let _journal = JournalFile::create(&root, "c").unwrap();
+        assert!(tree.path().join("run/becalm/journal").exists());
+        assert!(load(&root).unwrap().is_some());
+    }
+}

@@ -1,0 +1,69 @@
+//! Undoing what the journal tells of, whoever wrote it.
+
+use becalm_model::Change;
+
+use super::journal::{JournalFile, JournalFileError, boot_id, keep_only, load};
+use super::restore::{Foreign, Restored, Trace, find_foreign, restore, saved};
+use crate::SysRoot;
+
+/// What the journal led to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recovered {
+    /// There was none: the machine is not tuned by becalm.
+    Nothing,
+    /// It was of an earlier boot, which reset everything that it tells of.
+    OtherBoot {
+        /// How many changes it told of.
+        changes: usize,
+    },
+    /// The machine was restored, as far as told.
+    Restored(Restored),
+}
+
+impl Recovered {
+    /// Returns what could not be put back.
+    pub fn left(&self) -> &[super::Left] {
+        match self {
+            Self::Restored(restored) => &restored.left,
+            Self::Nothing | Self::OtherBoot { .. } => &[],
+        }
+    }
+}
+
+/// Puts back everything that the journal tells of. The caller holds the machine's lock.
+///
+/// What cannot be put back stays in the journal. A journal that cannot be written to does not keep
+/// the machine from being restored; the error says so afterwards.
+///
+/// # Errors
+///
+/// If the journal cannot be read, then nothing was done, or cannot be written.
+pub fn recover(root: &SysRoot, foreign: Foreign) -> Result<Recovered, JournalFileError> {
+    let Some(journal) = load(root)? else {
+        keep_only(root, &[])?;
+        return Ok(Recovered::Nothing);
+    };
+    let boot = boot_id(root);
+    if journal.header.boot_id != boot && !boot.is_empty() {
+        keep_only(root, &[])?;
+        return Ok(Recovered::OtherBoot { changes: journal.changes.len() });
+    }
+    let mut saved = saved(&journal);
+    find_foreign(root, &mut saved);
+    let theirs: Vec<_> = saved
+        .iter()
+        .filter(|one| one.trace == Trace::Foreign)
+        .map(|one| one.change.target.clone())
+        .collect();
+    let noted = JournalFile::reopen(root)
+        .and_then(|file| file.map_or(Ok(()), |mut file| file.restoring(&theirs)));
+    let restored = restore(root, &saved, foreign);
+    let left: Vec<Change> = restored.left.iter().map(|left| left.change.clone()).collect();
+    keep_only(root, &left)?;
+    // With the journal gone or rewritten a failed note no longer matters, unless things are left.
+    if left.is_empty() {
+        Ok(Recovered::Restored(restored))
+    } else {
+        noted.map(|()| Recovered::Restored(restored))
+    }
+}

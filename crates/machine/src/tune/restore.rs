@@ -1,0 +1,235 @@
+//! Putting everything back.
+//!
+//! What is as it was needs nothing, and what has a value that becalm did not leave belongs to somebody
+//! else by now. The kernel's files depend on each other (a minimum above
+//! the maximum is refused, a preference is locked by a governor), so what is not yet as it was is
+//! tried again after the others, and everything is read once more at the end.
+
+use becalm_model::wire::Journal;
+use becalm_model::{Change, Nature, Target};
+
+use super::apply::is;
+use super::target::{self, ABSENT};
+use crate::knobs::{KNOBS, RESTORED_FIRST};
+use crate::{Reading, SysRoot};
+
+/// Rounds over what is not yet as it was. Two settle every dependency that the kernel is known to
+/// have, the third one is for those that are not.
+const ROUNDS: usize = 3;
+
+/// One change and what is known of the value that it left behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Saved {
+    /// The change.
+    pub change: Change,
+    /// What it left behind.
+    pub trace: Trace,
+}
+
+/// The value that a change left behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trace {
+    /// Whoever made or undid it died meanwhile: any value may be becalm's own.
+    Unknown,
+    /// What was read after all changes; `None` if it could not be read.
+    Settled(Option<String>),
+    /// Somebody else set another value since.
+    Foreign,
+}
+
+/// What restoring did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Restored {
+    /// Targets that have their old value again.
+    pub put_back: Vec<Change>,
+    /// Targets that had their old value already, or that are gone with what they belonged to.
+    pub untouched: usize,
+    /// Targets with a value that somebody else set meanwhile, which was left.
+    pub foreign: Vec<Left>,
+    /// Targets that could not be put back.
+    pub left: Vec<Left>,
+}
+
+/// A target that does not have its old value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// The change.
+    pub change: Change,
+    /// Its value now, or why there is none.
+    pub now: String,
+    /// Why it was not put back.
+    pub why: String,
+}
+
+/// Whether values that others set meanwhile are overwritten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Foreign {
+    /// They are left and reported.
+    Leave,
+    /// The old values come back whatever is there.
+    Overwrite,
+}
+
+/// Returns what a journal knows, one entry per target: the oldest value and the latest change.
+pub fn saved(journal: &Journal) -> Vec<Saved> {
+    let mut all: Vec<Saved> = Vec::new();
+    for (index, change) in journal.changes.iter().enumerate() {
+        let trace = match &journal.restoring {
+            Some(foreign) if foreign.contains(&change.target) => Trace::Foreign,
+            Some(_) => Trace::Unknown,
+            None => journal.settled.get(index).cloned().map_or(Trace::Unknown, Trace::Settled),
+        };
+        match all.iter_mut().find(|saved| saved.change.target == change.target) {
+            Some(earlier) => {
+                if change.new.is_some() {
+                    earlier.change.new.clone_from(&change.new);
+                }
+                earlier.trace = trace;
+            }
+            None => all.push(Saved { change: change.clone(), trace }),
+        }
+    }
+    all
+}
+
+/// Marks the targets that have a value which becalm did not leave there, by reading them.
+pub fn find_foreign(root: &SysRoot, saved: &mut [Saved]) {
+    for one in saved {
+        if !is_ours(one, &target::read(root, &one.change.target)) {
+            one.trace = Trace::Foreign;
+        }
+    }
+}
+
+/// Puts back all of `saved`, given in the order in which the changes were made. What is somebody
+/// else's was marked before by [`find_foreign`].
+pub fn restore(root: &SysRoot, saved: &[Saved], foreign: Foreign) -> Restored {
+    let mut result = Restored::default();
+    let mut open: Vec<Open<'_>> =
+        in_order(saved).into_iter().map(|saved| Open::new(root, saved)).collect();
+    for _ in 0..ROUNDS {
+        for target in &mut open {
+            target.try_once(root, foreign, saved);
+        }
+    }
+    for target in open {
+        target.conclude(root, saved, &mut result);
+    }
+    result
+}
+
+/// One target while it is being put back.
+struct Open<'a> {
+    saved: &'a Saved,
+    /// What it had before anything was put back.
+    first: Reading,
+    /// Whether anything was written.
+    touched: bool,
+    /// What the kernel answered last.
+    refusal: Option<String>,
+}
+
+impl<'a> Open<'a> {
+    fn new(root: &SysRoot, saved: &'a Saved) -> Self {
+        let first = target::read(root, &saved.change.target);
+        Self { saved, first, touched: false, refusal: None }
+    }
+
+    fn try_once(&mut self, root: &SysRoot, foreign: Foreign, all: &[Saved]) {
+        let change = &self.saved.change;
+        let now = target::read(root, &change.target);
+        if is_restored(change, &now, all) {
+            return;
+        }
+        if foreign == Foreign::Leave && self.saved.trace == Trace::Foreign {
+            return;
+        }
+        self.touched = true;
+        self.refusal =
+            target::write(root, &change.target, &change.old).err().map(|error| error.to_string());
+    }
+
+    fn conclude(self, root: &SysRoot, all: &[Saved], result: &mut Restored) {
+        let change = self.saved.change.clone();
+        let now = target::read(root, &change.target);
+        if is_restored(&change, &now, all) {
+            if self.touched || !is_restored(&change, &self.first, all) {
+                result.put_back.push(change);
+            } else {
+                result.untouched += 1;
+            }
+            return;
+        }
+        let shown = match &now {
+            Reading::Value(value) => value.clone(),
+            other => other.why_not().unwrap_or_default(),
+        };
+        let left = |why: String| Left { change, now: shown, why };
+        if !self.touched && self.saved.trace == Trace::Foreign {
+            result.foreign.push(left("somebody else changed it meanwhile".to_owned()));
+        } else {
+            result.left.push(left(match (self.refusal, now) {
+                (Some(refusal), _) => format!("the kernel refused: {refusal}"),
+                (None, Reading::Value(_)) => "the kernel took the value and did not keep it".into(),
+                (None, other) => other.why_not().unwrap_or_default(),
+            }));
+        }
+    }
+}
+
+/// Says whether a target is as it was, or has gone for good together with its value.
+fn is_restored(change: &Change, now: &Reading, all: &[Saved]) -> bool {
+    match now {
+        Reading::Value(now) => is(&change.target, now, &change.old),
+        Reading::Absent => dies_with_its_owner(&change.target) || is_in_our_folder(change, all),
+        _ => false,
+    }
+}
+
+/// A task that ended and an interrupt that was freed take their settings with them.
+fn dies_with_its_owner(target: &Target) -> bool {
+    match target {
+        Target::Affinity { .. } | Target::Membership { .. } => true,
+        Target::File(path) => path.starts_with("/proc/irq/"),
+        _ => false,
+    }
+}
+
+/// A file in a folder that becalm made goes with it.
+fn is_in_our_folder(change: &Change, all: &[Saved]) -> bool {
+    let Target::File(path) = &change.target else { return false };
+    all.iter().any(|other| match &other.change.target {
+        Target::Folder(folder) => {
+            other.change.old == ABSENT && path.starts_with(&format!("{folder}/"))
+        }
+        _ => false,
+    })
+}
+
+/// Says whether a value that a target has now may be one that becalm left.
+fn is_ours(saved: &Saved, now: &Reading) -> bool {
+    let change = &saved.change;
+    let settled = match &saved.trace {
+        Trace::Unknown => return true,
+        Trace::Foreign => return false,
+        Trace::Settled(settled) => settled.as_ref(),
+    };
+    let Reading::Value(now) = now else { return true };
+    let known = [settled, change.new.as_ref(), Some(&change.old)];
+    change.nature == Nature::Drifts
+        || known.into_iter().flatten().any(|value| is(&change.target, now, value))
+}
+
+/// The order of restoring: what others depend on first, the rest as it was made, backwards.
+fn in_order(saved: &[Saved]) -> Vec<&Saved> {
+    let mut ordered: Vec<&Saved> = saved.iter().rev().collect();
+    ordered.sort_by_key(|saved| {
+        let knob = saved.change.knob.as_str();
+        RESTORED_FIRST.iter().position(|first| *first == knob).unwrap_or_else(|| {
+            let position = KNOBS.iter().position(|known| known.name == knob);
+            // Later knobs first; what is no knob (isolation) before all of them.
+            RESTORED_FIRST.len() + position.map_or(0, |position| KNOBS.len() - position)
+        })
+    });
+    ordered
+}

@@ -1,0 +1,74 @@
+//! Processes, told apart from later ones that get the same id.
+
+use becalm_model::wire::ProcessDocument;
+
+use crate::SysRoot;
+
+/// Returns this process.
+pub fn this_process(root: &SysRoot) -> ProcessDocument {
+    let pid = std::process::id();
+    // Without /proc there is nothing to compare with either: any number serves.
+    ProcessDocument { pid, start_time: start_time(root, pid).unwrap_or(0) }
+}
+
+/// Says whether a process still runs: one with its id that started at the same time, and that has
+/// not merely been left unreaped.
+pub fn is_alive(root: &SysRoot, process: ProcessDocument) -> bool {
+    stat(root, process.pid)
+        .is_some_and(|stat| stat.start_time == process.start_time && !stat.is_zombie)
+}
+
+/// Returns when a task started, in clock ticks since boot; `None` if there is none.
+pub fn start_time(root: &SysRoot, pid: u32) -> Option<u64> {
+    stat(root, pid).map(|stat| stat.start_time)
+}
+
+/// What `/proc/PID/stat` says.
+struct Stat {
+    is_zombie: bool,
+    start_time: u64,
+}
+
+/// Field numbers are those of proc(5). The name in field 2 may hold spaces and brackets, so fields
+/// are counted from its last bracket.
+fn stat(root: &SysRoot, pid: u32) -> Option<Stat> {
+    const STATE: usize = 3;
+    const START_TIME: usize = 22;
+    let text = root.read(format!("/proc/{pid}/stat")).value()?;
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let field = |number: usize| fields.get(number - STATE).copied();
+    Some(Stat {
+        is_zombie: matches!(field(STATE)?, "Z" | "X"),
+        start_time: field(START_TIME)?.parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_testkit::FakeTree;
+
+    fn stat_line(name: &str, state: &str, start: u64) -> String {
+        format!("7 ({name}) {state} 1 7 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 {start} 0 0\n")
+    }
+
+    #[test]
+    fn a_process_is_known_by_id_and_start() {
+        let check = |line: &str, start_time: u64, expected: bool| {
+            let tree = FakeTree::new().file("/proc/7/stat", line);
+            let root = SysRoot::new(tree.path());
+            assert_eq!(is_alive(&root, ProcessDocument { pid: 7, start_time }), expected, "{line}");
+        };
+        check(&stat_line("becalm", "S", 55), 55, true);
+        check(&stat_line("a) R (b", "R", 55), 55, true);
+        check(&stat_line("becalm", "S", 56), 55, false);
+        check(&stat_line("becalm", "Z", 55), 55, false);
+        check("7 (cut", 55, false);
+    }
+
+    #[test]
+    fn this_process_is_alive() {
+        let root = SysRoot::default();
+        assert!(is_alive(&root, this_process(&root)));
+    }
+}
