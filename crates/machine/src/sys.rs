@@ -2,6 +2,8 @@
 
 #![expect(unsafe_code, reason = "direct system calls; this is the only file that has any")]
 
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::Duration;
 
 /// Returns the time of `CLOCK_MONOTONIC`, the clock that [`crate::Activity::at`] uses.
@@ -20,6 +22,79 @@ pub(crate) fn ticks_per_second() -> f64 {
     // SAFETY: sysconf takes a plain number and touches no memory of ours.
     let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
     if ticks > 0 { ticks as f64 } else { 100.0 }
+}
+
+/// Signals that end programs, and one by which a guardian is relieved.
+const ENDINGS: [libc::c_int; 5] =
+    [libc::SIGTERM, libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, RELIEVED];
+/// Somebody else takes over from the guardian.
+pub(crate) const RELIEVED: libc::c_int = libc::SIGUSR1;
+
+/// Leaves the session, and with it the terminal that can end its processes.
+pub(crate) fn leave_session() {
+    // SAFETY: setsid takes and touches no memory. It fails only for a group leader, which a process
+    // started by another one is not; then the process simply stays in its session.
+    unsafe { libc::setsid() };
+}
+
+/// Blocks the signals that end programs: from now on they wait until somebody asks for them.
+pub(crate) fn block_endings() -> io::Result<()> {
+    let set = endings();
+    // SAFETY: `set` is an initialised signal set that outlives the call; no old set is asked for.
+    let error =
+        unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) };
+    if error != 0 {
+        return Err(io::Error::from_raw_os_error(error));
+    }
+    // SAFETY: ignoring a signal installs no code of ours.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+    Ok(())
+}
+
+/// Waits for one of the blocked signals; says whether it was the one that relieves a guardian.
+/// A terminal that hangs up is no reason to end.
+pub(crate) fn wait_for_ending() -> io::Result<bool> {
+    let set = endings();
+    loop {
+        let mut signal = 0;
+        // SAFETY: `set` is an initialised signal set and `signal` a valid place for the number, both
+        // outlive the call.
+        let error = unsafe { libc::sigwait(&raw const set, &raw mut signal) };
+        match (error, signal) {
+            (0, libc::SIGHUP) => {}
+            (0, signal) => return Ok(signal == RELIEVED),
+            (error, _) => return Err(io::Error::from_raw_os_error(error)),
+        }
+    }
+}
+
+fn endings() -> libc::sigset_t {
+    let mut set = std::mem::MaybeUninit::uninit();
+    // SAFETY: sigemptyset initialises the whole set, and sigaddset changes it afterwards; the
+    // numbers are those of existing signals, so neither fails.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        for signal in ENDINGS {
+            libc::sigaddset(set.as_mut_ptr(), signal);
+        }
+        set.assume_init()
+    }
+}
+
+/// Returns a second handle to the standard input.
+pub(crate) fn standard_input() -> io::Result<OwnedFd> {
+    io::stdin().as_fd().try_clone_to_owned()
+}
+
+/// Sends a signal to a process.
+pub(crate) fn signal(pid: u32, signal: libc::c_int) -> io::Result<()> {
+    let pid = libc::pid_t::try_from(pid).map_err(|_| io::ErrorKind::InvalidInput)?;
+    // SAFETY: kill takes plain numbers; `pid` is positive, so it means one process.
+    if pid > 0 && unsafe { libc::kill(pid, signal) } == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }
 
 #[cfg(test)]

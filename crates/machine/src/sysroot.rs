@@ -191,6 +191,11 @@ impl SysRoot {
         }
     }
 
+    /// Opens a file whose setting lasts for as long as it is open.
+    pub(crate) fn open_to_hold(&self, path: impl AsRef<Path>) -> io::Result<File> {
+        OpenOptions::new().write(true).open(self.resolve(path.as_ref()))
+    }
+
     fn answer(&self, path: &Path, value: &str) -> io::Result<Option<String>> {
         match &self.kernel {
             Some(kernel) => kernel(path, value),

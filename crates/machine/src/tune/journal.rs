@@ -63,12 +63,6 @@ pub enum JournalFileError {
         /// Who owns it.
         owner: u32,
     },
-    /// A journal is there already.
-    #[error("the journal {path} is there already: restore the machine first (`becalm restore`)")]
-    Exists {
-        /// Which file.
-        path: PathBuf,
-    },
 }
 
 /// A journal that is being written.
@@ -79,26 +73,20 @@ pub struct JournalFile {
 }
 
 impl JournalFile {
-    /// Starts a journal for this process, which runs `command`.
-    pub fn create(root: &SysRoot, command: &str) -> Result<Self, JournalFileError> {
-        if load(root)?.is_some() {
-            let path = find(root).map_or_else(PathBuf::new, |(path, _)| path);
-            return Err(JournalFileError::Exists { path });
-        }
-        let header = JournalHeader {
-            journal: JOURNAL_SCHEMA.to_owned(),
-            boot_id: boot_id(root),
-            owner: this_process(root),
-            command: command.to_owned(),
-        };
+    /// Starts a journal for this process, which runs `command`. What `leftovers` tells of is not
+    /// yet undone, and stays known.
+    pub fn start(
+        root: &SysRoot,
+        command: &str,
+        leftovers: &[Change],
+    ) -> Result<Self, JournalFileError> {
+        let header = header(root, command);
         let mut failure = None;
         for folder in FOLDERS {
             let path = root.resolve(Path::new(folder)).join(NAME);
-            match start(&path, &header) {
+            match start(&path, &header, leftovers) {
                 Ok(file) => return Ok(Self { path, file }),
                 Err(source) => {
-                    // What cannot be synced must not be found by the next start.
-                    let _ = fs::remove_file(&path);
                     failure = Some(JournalFileError::Write { path, source });
                 }
             }
@@ -165,7 +153,8 @@ pub fn exists(root: &SysRoot) -> bool {
     find(root).is_some()
 }
 
-/// Leaves only `changes` in the journal, which could not be undone; removes it if there are none.
+/// Leaves only `changes` in the journal, which could not be undone; removes it if there are none,
+/// if it is there at all.
 pub fn keep_only(root: &SysRoot, changes: &[Change]) -> Result<(), JournalFileError> {
     let Some((path, _)) = find(root) else { return Ok(()) };
     let failed = |source| JournalFileError::Write { path: path.clone(), source };
@@ -173,20 +162,8 @@ pub fn keep_only(root: &SysRoot, changes: &[Change]) -> Result<(), JournalFileEr
         fs::remove_file(&path).map_err(failed)?;
         return sync_folder(&path).map_err(failed);
     }
-    let header = JournalHeader {
-        journal: JOURNAL_SCHEMA.to_owned(),
-        boot_id: boot_id(root),
-        owner: this_process(root),
-        command: "what could not be put back".to_owned(),
-    };
-    let fresh = path.with_extension("new");
-    let written = start_over(&fresh, &header).and_then(|mut file| {
-        append(&mut file, &JournalLine::Plan(changes.iter().map(Into::into).collect()))
-    });
-    written
-        .and_then(|()| fs::rename(&fresh, &path))
-        .and_then(|()| sync_folder(&path))
-        .map_err(failed)
+    let header = header(root, "what could not be put back");
+    replace(&path, &header, changes).map(|_| ()).map_err(failed)
 }
 
 /// Returns the id of this boot; empty where the kernel does not tell.
@@ -202,26 +179,38 @@ fn find(root: &SysRoot) -> Option<(PathBuf, fs::Metadata)> {
     })
 }
 
-fn start(path: &Path, header: &JournalHeader) -> io::Result<File> {
-    let folder = path.parent().expect("the journal lies in a folder");
-    match DirBuilder::new().mode(0o700).recursive(true).create(folder) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(error),
+fn header(root: &SysRoot, command: &str) -> JournalHeader {
+    JournalHeader {
+        journal: JOURNAL_SCHEMA.to_owned(),
+        boot_id: boot_id(root),
+        owner: this_process(root),
+        command: command.to_owned(),
     }
-    start_over(path, header)
 }
 
-/// Writes a journal of one line, whatever was there.
-fn start_over(path: &Path, header: &JournalHeader) -> io::Result<File> {
+fn start(path: &Path, header: &JournalHeader, changes: &[Change]) -> io::Result<File> {
+    let folder = path.parent().expect("the journal lies in a folder");
+    match DirBuilder::new().mode(0o700).recursive(true).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => replace(path, header, changes),
+    }
+}
+
+/// Writes a journal in place of the one that is there, if any: at every moment one of them is whole.
+fn replace(path: &Path, header: &JournalHeader, changes: &[Change]) -> io::Result<File> {
+    let fresh = path.with_extension("new");
     let mut file = OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(true)
         .mode(0o600)
         .custom_flags(libc::O_NOFOLLOW)
-        .open(path)?;
+        .open(&fresh)?;
     append(&mut file, header)?;
+    if !changes.is_empty() {
+        append(&mut file, &JournalLine::Plan(changes.iter().map(Into::into).collect()))?;
+    }
+    fs::rename(&fresh, path)?;
     sync_folder(path)?;
     Ok(file)
 }
@@ -257,7 +246,7 @@ mod tests {
     fn what_is_about_to_be_done_is_on_disk() {
         let (_tree, root) = machine();
         assert!(!exists(&root));
-        let mut journal = JournalFile::create(&root, "becalm tune").unwrap();
+        let mut journal = JournalFile::start(&root, "becalm tune", &[]).unwrap();
         journal.plan(&[change("1")]).unwrap();
         journal.settled(vec![Some("new".into())]).unwrap();
         journal.plan(&[change("2")]).unwrap();
@@ -265,16 +254,12 @@ mod tests {
         assert_eq!(read.header.boot_id, "this-boot");
         assert_eq!(read.changes, [change("1"), change("2")]);
         assert_eq!(read.settled, [Some("new".to_owned())]);
-        assert!(matches!(
-            JournalFile::create(&root, "again"),
-            Err(JournalFileError::Exists { .. })
-        ));
     }
 
     #[test]
     fn what_could_not_be_undone_stays_and_the_rest_goes() {
         let (tree, root) = machine();
-        let mut journal = JournalFile::create(&root, "becalm tune").unwrap();
+        let mut journal = JournalFile::start(&root, "becalm tune", &[]).unwrap();
         journal.plan(&[change("1"), change("2")]).unwrap();
         keep_only(&root, &[change("2")]).unwrap();
         assert_eq!(load(&root).unwrap().unwrap().changes, [change("2")]);
@@ -289,7 +274,8 @@ mod tests {
         let (tree, _) = machine();
         // Files in place of the folders.
         let tree = tree.file("/var", "").file("/run", "");
-        let error = JournalFile::create(&SysRoot::new(tree.path()), "c").unwrap_err().to_string();
+        let error =
+            JournalFile::start(&SysRoot::new(tree.path()), "c", &[]).unwrap_err().to_string();
         assert!(error.contains("nothing further is changed without it"), "{error}");
     }
 
@@ -298,7 +284,7 @@ mod tests {
         let (tree, _) = machine();
         let tree = tree.file("/var", "");
         let root = SysRoot::new(tree.path());
-        let _journal = JournalFile::create(&root, "c").unwrap();
+        let _journal = JournalFile::start(&root, "c", &[]).unwrap();
         assert!(tree.path().join("run/becalm/journal").exists());
         assert!(load(&root).unwrap().is_some());
     }

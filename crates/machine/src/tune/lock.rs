@@ -99,9 +99,17 @@ impl MachineLock {
                 }
             }
         }
+        let mut lock = Self { file };
         let holder = Holder { process: this_process(root), command: command.to_owned() };
-        write_holder(&mut file, &holder).map_err(failed)?;
-        Ok(Self { file })
+        lock.name_holder(&holder).map_err(failed)?;
+        Ok(lock)
+    }
+
+    /// Writes down who holds the lock.
+    pub(super) fn name_holder(&mut self, holder: &Holder) -> io::Result<()> {
+        self.file.set_len(0)?;
+        self.file.rewind()?;
+        self.file.write_all(serde_json::to_string(holder)?.as_bytes())
     }
 
     /// Returns the lock as a file, for a guardian to share.
@@ -141,12 +149,6 @@ fn read_holder(file: &mut File) -> Option<Holder> {
     file.rewind().ok()?;
     file.read_to_string(&mut text).ok()?;
     serde_json::from_str(&text).ok()
-}
-
-fn write_holder(file: &mut File, holder: &Holder) -> io::Result<()> {
-    file.set_len(0)?;
-    file.rewind()?;
-    file.write_all(serde_json::to_string(holder)?.as_bytes())
 }
 
 #[cfg(test)]

@@ -4,17 +4,25 @@
 //! change is a value ([`becalm_model::Change`]); nothing here knows what a knob means.
 
 mod apply;
+mod guardian;
 pub mod journal;
 mod lock;
+mod plan;
 mod recover;
 mod restore;
 mod same;
+mod session;
+mod takeover;
 mod target;
 pub mod task;
 
 pub use apply::{Applied, Effect, apply};
+pub use guardian::{GuardError, Watch, stand_guard};
 pub use journal::{JournalFile, JournalFileError};
 pub use lock::{Holder, LockError, MachineLock, Wait, holder};
+pub use plan::{Plan, UnknownKnob, is_changed, names, plan};
 pub use recover::{Recovered, recover};
 pub use restore::{Foreign, Left, Restored, Saved, Trace, find_foreign, restore, saved};
 pub use same::same;
+pub use session::{TuneError, Tuning};
+pub use takeover::{RestoreError, take_over};

@@ -1,0 +1,154 @@
+//! A second process that puts the machine back when the first one dies.
+//!
+//! It is started before the first change, in its own session, with the signals that end programs
+//! blocked, and shares the machine's lock as its standard output. Its standard input is a socket to
+//! the owner: the end of it without a farewell means that the owner died.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+
+use becalm_model::wire::ProcessDocument;
+
+use super::lock::MachineLock;
+use super::recover::recover;
+use super::task::start_time;
+use super::{Foreign, JournalFileError, Recovered};
+use crate::{SysRoot, sys};
+
+const READY: &str = "ready";
+const DONE: &str = "done";
+const KEEP: &str = "keep";
+const KEPT: &str = "kept";
+
+/// The owner's side of a guardian.
+#[derive(Debug)]
+pub(super) struct Guardian {
+    child: Child,
+    socket: Option<UnixStream>,
+}
+
+impl Guardian {
+    /// Starts `command`, which has to call [`stand_guard`], and waits until it is ready.
+    pub(super) fn start(mut command: Command, lock: &MachineLock) -> io::Result<Self> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let child = command
+            .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
+            .stdout(Stdio::from(lock.share()?))
+            .spawn()?;
+        // The command keeps its copies of what it hands on, and the end of the socket must be seen.
+        drop(command);
+        let guardian = Self { child, socket: Some(ours) };
+        guardian.expect(READY)?;
+        Ok(guardian)
+    }
+
+    /// Returns which process it is.
+    pub(super) fn process(&self, root: &SysRoot) -> ProcessDocument {
+        let pid = self.child.id();
+        ProcessDocument { pid, start_time: start_time(root, pid).unwrap_or(0) }
+    }
+
+    /// Sends it home: everything is put back.
+    pub(super) fn dismiss(mut self) {
+        // If it cannot be told it finds nothing to do.
+        let _ = self.say(DONE);
+    }
+
+    /// Leaves the tuned machine to it, with the longest wake-up latency that the CPUs may have, in
+    /// microseconds.
+    pub(super) fn keep(mut self, latency: Option<i32>) -> io::Result<()> {
+        let words = latency.map_or_else(|| KEEP.to_owned(), |us| format!("{KEEP} {us}"));
+        self.say(&words)?;
+        self.expect(KEPT)?;
+        // It outlives this process: nobody waits for it.
+        self.socket = None;
+        Ok(())
+    }
+
+    fn say(&mut self, words: &str) -> io::Result<()> {
+        match &mut self.socket {
+            Some(socket) => writeln!(socket, "{words}"),
+            None => Ok(()),
+        }
+    }
+
+    fn expect(&self, word: &str) -> io::Result<()> {
+        let Some(socket) = &self.socket else { return Ok(()) };
+        let mut line = String::new();
+        BufReader::new(socket).read_line(&mut line)?;
+        match line.trim_end() {
+            heard if heard == word => Ok(()),
+            "" => Err(io::Error::other("it ended at once")),
+            other => Err(io::Error::other(format!("it said `{other}`"))),
+        }
+    }
+}
+
+impl Drop for Guardian {
+    fn drop(&mut self) {
+        if self.socket.take().is_some() {
+            // What it puts back now must be back before this process ends.
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Why a guardian ended.
+#[derive(Debug)]
+pub enum Watch {
+    /// The owner put everything back itself, or somebody else took over.
+    Relieved,
+    /// The owner died, or the guardian was told to end.
+    Restored(Recovered),
+}
+
+/// What the guardian process does: stands by until it is dismissed or has to act.
+///
+/// # Errors
+///
+/// If it cannot be a guardian, or cannot read the journal when it has to act.
+pub fn stand_guard(root: &SysRoot) -> Result<Watch, GuardError> {
+    sys::leave_session();
+    sys::block_endings()?;
+    let socket = UnixStream::from(sys::standard_input()?);
+    writeln!(&socket, "{READY}")?;
+    let mut lines = BufReader::new(&socket).lines();
+    while let Some(Ok(line)) = lines.next() {
+        if line == DONE {
+            return Ok(Watch::Relieved);
+        }
+        if let Some(rest) = line.strip_prefix(KEEP) {
+            // Held until this process ends: the kernel forgets it with the file.
+            let held = rest.trim().parse().ok().map(|latency| hold_latency(root, latency));
+            writeln!(&socket, "{KEPT}")?;
+            let is_handed_over = sys::wait_for_ending()?;
+            drop(held);
+            if is_handed_over {
+                return Ok(Watch::Relieved);
+            }
+            break;
+        }
+    }
+    Ok(Watch::Restored(recover(root, Foreign::Leave)?))
+}
+
+/// Why a guardian cannot do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum GuardError {
+    /// A system call failed.
+    #[error("the guardian cannot work: {0}")]
+    System(#[from] io::Error),
+    /// The journal cannot be used.
+    #[error(transparent)]
+    Journal(#[from] JournalFileError),
+}
+
+/// Asks the kernel to keep the CPUs out of idle states that take longer than `microseconds` to
+/// leave, for as long as the file is open.
+pub(super) fn hold_latency(root: &SysRoot, microseconds: i32) -> io::Result<File> {
+    let mut file = root.open_to_hold("/dev/cpu_dma_latency")?;
+    file.write_all(&microseconds.to_ne_bytes())?;
+    Ok(file)
+}

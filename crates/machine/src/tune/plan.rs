@@ -1,0 +1,108 @@
+//! Which changes a request comes to, all known before the first is made.
+
+use becalm_model::{Change, Target};
+
+use crate::knobs::{KNOBS, Knob, Note, Profile, Request, Situation};
+
+/// All changes of a request, in the order in which they are to be made.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The changes, one per target.
+    pub changes: Vec<Change>,
+    /// What is not possible or not needed here.
+    pub notes: Vec<Note>,
+}
+
+/// A knob was named that does not exist.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no knob `{name}`; the knobs are {}", names().join(", "))]
+pub struct UnknownKnob {
+    /// The name.
+    pub name: String,
+}
+
+/// Returns the names of all knobs, in order.
+pub fn names() -> Vec<&'static str> {
+    KNOBS.iter().map(|knob| knob.name).collect()
+}
+
+/// Plans what `situation.request` asks for.
+pub fn plan(situation: &Situation<'_>) -> Result<Plan, UnknownKnob> {
+    let request = situation.request;
+    let named = [&request.only, &request.skip, &request.also];
+    for name in named.into_iter().flatten() {
+        if !names().contains(&name.as_str()) {
+            return Err(UnknownKnob { name: name.clone() });
+        }
+    }
+    let mut plan = Plan::default();
+    for knob in KNOBS.iter().filter(|knob| is_wanted(knob, request)) {
+        let planned = (knob.plan)(situation);
+        planned.changes.into_iter().for_each(|change| add(&mut plan.changes, change));
+        plan.notes.extend(planned.notes);
+    }
+    Ok(plan)
+}
+
+fn is_wanted(knob: &Knob, request: &Request) -> bool {
+    let named = |names: &[String]| names.iter().any(|name| name == knob.name);
+    if named(&request.skip) {
+        return false;
+    }
+    if !request.only.is_empty() {
+        return named(&request.only);
+    }
+    named(&request.also) || knob.profile <= request.profile
+}
+
+/// Adds a change. A target has one: what is set hides what is guarded, and of two values the later
+/// one, in its place. The old value is always the same, because nothing was changed between.
+fn add(changes: &mut Vec<Change>, change: Change) {
+    let Some(earlier) = changes.iter().position(|one| one.target == change.target) else {
+        return changes.push(change);
+    };
+    if change.new.is_some() {
+        changes.remove(earlier);
+        changes.push(change);
+    }
+}
+
+/// Says whether a target is among those that a plan changes.
+pub fn is_changed(plan: &[Change], target: &Target) -> bool {
+    plan.iter().any(|change| change.new.is_some() && &change.target == target)
+}
+
+impl Request {
+    /// Says whether nothing was asked for beyond a profile.
+    pub fn is_plain(&self) -> bool {
+        *self == Self { profile: self.profile, ..Self::default() }
+            && self.profile != Profile::OnRequest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(knob: &str, path: &str, new: &str) -> Change {
+        Change::file(knob, path, "old", new, "why")
+    }
+
+    fn guard(knob: &str, path: &str) -> Change {
+        Change { new: None, ..set(knob, path, "") }
+    }
+
+    #[test]
+    fn a_target_is_changed_once() {
+        let check = |given: &[Change], expected: &[Change]| {
+            let mut changes = Vec::new();
+            given.iter().cloned().for_each(|change| add(&mut changes, change));
+            assert_eq!(changes, expected);
+        };
+        let (a, b) = (set("a", "/x", "1"), set("b", "/x", "2"));
+        check(&[a.clone(), b.clone()], std::slice::from_ref(&b));
+        check(&[a.clone(), guard("b", "/x")], std::slice::from_ref(&a));
+        let other = set("c", "/y", "1");
+        check(&[guard("g", "/x"), other.clone(), a.clone()], &[other, a]);
+    }
+}

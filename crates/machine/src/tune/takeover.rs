@@ -1,0 +1,69 @@
+//! Restoring the machine from outside: what `becalm restore` does.
+
+use std::time::Duration;
+
+use super::lock::{LockError, MachineLock, Wait};
+use super::task::is_alive;
+use super::{Foreign, JournalFileError, Recovered, journal, recover};
+use crate::{SysRoot, sys};
+
+/// How long a guardian may take to give the machine free, or to finish what it is restoring.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Why the machine cannot be restored.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// Somebody is using the tuned machine.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The journal cannot be used.
+    #[error(transparent)]
+    Journal(#[from] JournalFileError),
+    /// The guardian cannot be told to give the machine free.
+    #[error(
+        "cannot tell the guardian (process {pid}) to give the machine free: {source}; the machine \
+         is still tuned"
+    )]
+    Guardian {
+        /// Which process.
+        pid: u32,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// Restores the machine, for `command`: at once where the tuning process is dead, and taking over
+/// from a guardian that keeps it. A living owner keeps its machine: it restores when it ends.
+pub fn take_over(
+    root: &SysRoot,
+    command: &str,
+    foreign: Foreign,
+    wait: Wait,
+    stop: &dyn Fn() -> bool,
+) -> Result<Recovered, RestoreError> {
+    let first = MachineLock::take(root, command, Wait::No, stop);
+    let _lock = match first {
+        Ok(lock) => lock,
+        Err(LockError::Held(_)) if relieve_guardian(root)? => {
+            MachineLock::take(root, command, Wait::For(PATIENCE), stop)?
+        }
+        Err(LockError::Held(_)) => MachineLock::take(root, command, wait, stop)?,
+        Err(error) => return Err(error.into()),
+    };
+    Ok(recover(root, foreign)?)
+}
+
+/// Tells a guardian whose owner is dead to give the machine free; says whether there is one.
+fn relieve_guardian(root: &SysRoot) -> Result<bool, RestoreError> {
+    let Some(journal) = journal::load(root)? else { return Ok(false) };
+    let Some(guardian) = journal.guardian else { return Ok(false) };
+    if is_alive(root, journal.header.owner) || !is_alive(root, guardian) {
+        return Ok(false);
+    }
+    match sys::signal(guardian.pid, sys::RELIEVED) {
+        Ok(()) => Ok(true),
+        // It ended meanwhile, and with it its hold on the lock.
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(true),
+        Err(source) => Err(RestoreError::Guardian { pid: guardian.pid, source }),
+    }
+}
