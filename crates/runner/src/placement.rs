@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::io;
+use std::process::Command;
 
 use becalm_model::CpuSet;
 
@@ -52,6 +53,13 @@ pub struct User {
     pub gid: u32,
     /// Every group, the one above included.
     pub groups: Vec<u32>,
+}
+
+impl User {
+    /// Makes a command run as this user, with all the user's groups and without any capability.
+    pub fn runs(&self, command: &mut Command) {
+        user::run_as(command, self.uid, self.gid, self.groups.clone());
+    }
 }
 
 /// Returns the user who called sudo, when becalm runs as root through it.

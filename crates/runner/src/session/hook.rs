@@ -57,7 +57,7 @@ pub(crate) fn run_hook(
     // Of its own, so that a signal reaches all of it, and only when becalm says so.
     shell.process_group(0);
     if let Some(user) = user {
-        shell.uid(user.uid).gid(user.gid);
+        user.runs(&mut shell);
     }
     let mut child = shell.spawn().map_err(|error| format!("cannot start sh: {error}"))?;
     match end(&mut child, interrupt, accepted) {

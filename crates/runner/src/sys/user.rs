@@ -1,12 +1,33 @@
 //! Who the process runs as, and the groups of a user.
 
 use std::ffi::{CStr, CString};
+use std::io;
 use std::mem::MaybeUninit;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 
 /// Returns the effective user id.
 pub(crate) fn effective_uid() -> u32 {
     // SAFETY: takes nothing and cannot fail.
     unsafe { libc::geteuid() }
+}
+
+/// Makes `command` run with this user, this group and exactly these groups. The standard library
+/// alone would leave it without any group beside `gid`.
+pub(crate) fn run_as(command: &mut Command, uid: u32, gid: u32, groups: Vec<u32>) {
+    let change = move || {
+        // The kernel's own calls: those of the C library would look for other threads.
+        // SAFETY: pointer and length describe `groups`, which the kernel only reads.
+        let set = unsafe { libc::syscall(libc::SYS_setgroups, groups.len(), groups.as_ptr()) };
+        // SAFETY: these take plain numbers; the group goes first, while that is still allowed.
+        let changed = set == 0
+            && unsafe { libc::syscall(libc::SYS_setresgid, gid, gid, gid) } == 0
+            && unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) } == 0;
+        if changed { Ok(()) } else { Err(io::Error::last_os_error()) }
+    };
+    // SAFETY: the closure runs between fork and exec and makes system calls only: it allocates
+    // nothing and takes no lock.
+    unsafe { command.pre_exec(change) };
 }
 
 /// Returns the groups of a user by the system's user database, `gid` first; `None` when the
