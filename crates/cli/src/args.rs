@@ -2,11 +2,13 @@
 
 use std::ffi::OsString;
 
+use becalm_machine::SysRoot;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::tuning::put_back_leftovers;
 use crate::ui::Ui;
 
 /// Makes performance numbers trustworthy: interleaved measuring, evidence per run, honest verdicts.
@@ -23,7 +25,7 @@ pub(crate) struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 2 usage; 3 inconclusive where a decision was asked for; 4 could not measure;
-128 + n ended by signal n. Data goes to standard output, talk to standard error.";
+5 the machine could not be fully restored; 128 + n ended by signal n. Data goes to standard output, talk to standard error.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -35,9 +37,27 @@ enum Command {
     Show(commands::show::Args),
     Plot(commands::plot::Args),
     Diff(commands::diff::Args),
+    Tune(Box<commands::tune::Args>),
+    Restore(commands::restore::Args),
+    Guardian(commands::guardian::Args),
     Workload(commands::workload::Args),
     Schema(commands::schema::Args),
     Completions(commands::completions::Args),
+}
+
+impl Command {
+    /// Says whether what a dead becalm left has to be put back before this command. Subjects that
+    /// are measured must not pay for looking.
+    fn uses_the_machine(&self) -> bool {
+        !matches!(
+            self,
+            Self::Workload(_)
+                | Self::Guardian(_)
+                | Self::Restore(_)
+                | Self::Schema(_)
+                | Self::Completions(_)
+        )
+    }
 }
 
 /// Returns the whole command line, for completions and for re-reading saved arguments.
@@ -57,6 +77,9 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         }
     };
     let ui = Ui::new(cli.quiet);
+    if cli.command.uses_the_machine() {
+        put_back_leftovers(&SysRoot::default(), &ui);
+    }
     let given = arguments.into_iter().skip(1).collect::<Vec<_>>();
     match dispatch(cli, &given, &ui) {
         Ok(exit) => exit,
@@ -77,6 +100,9 @@ fn dispatch(cli: Cli, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         Command::Show(args) => commands::show::run(&args, ui),
         Command::Plot(args) => commands::plot::run(&args, ui),
         Command::Diff(args) => commands::diff::run(&args, ui),
+        Command::Tune(args) => commands::tune::run(&args, ui),
+        Command::Restore(args) => commands::restore::run(&args, ui),
+        Command::Guardian(args) => commands::guardian::run(&args, ui),
         Command::Workload(args) => commands::workload::run(&args, ui),
         Command::Schema(args) => commands::schema::run(&args, ui),
         Command::Completions(args) => commands::completions::run(&args, ui),

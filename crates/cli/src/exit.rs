@@ -13,6 +13,10 @@ pub(crate) enum Exit {
     Inconclusive,
     /// A subject, a file or the machine did not allow the measurement.
     CouldNotMeasure,
+    /// A setting of the machine could not be put back.
+    NotRestored,
+    /// A command that was run on behalf of the user ended with this code.
+    Command(u8),
     /// A signal ended the session; what was measured is printed and saved.
     Signal(i32),
 }
@@ -25,6 +29,8 @@ impl Exit {
             Self::Usage => 2,
             Self::Inconclusive => 3,
             Self::CouldNotMeasure => 4,
+            Self::NotRestored => 5,
+            Self::Command(code) => code,
             Self::Signal(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
         }
     }

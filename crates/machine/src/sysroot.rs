@@ -98,6 +98,11 @@ impl SysRoot {
         Self { root: root.into(), denied: Vec::new(), kernel: None }
     }
 
+    /// Returns the folder.
+    pub fn path(&self) -> &Path {
+        &self.root
+    }
+
     /// Makes a path, and everything below it, answer as if permission were refused.
     ///
     /// Tests often run as root, whom file modes do not stop.

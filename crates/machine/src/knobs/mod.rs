@@ -71,6 +71,17 @@ pub enum NoteKind {
     AlreadyQuiet,
 }
 
+impl NoteKind {
+    /// Returns its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotHere => "not-here",
+            Self::Refused => "refused",
+            Self::AlreadyQuiet => "already-quiet",
+        }
+    }
+}
+
 impl Planned {
     /// A plan that does nothing, because the machine does not have the setting.
     pub fn not_here(knob: &str, text: impl Into<String>) -> Self {

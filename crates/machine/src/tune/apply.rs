@@ -36,6 +36,19 @@ pub enum Effect {
     Guarded,
 }
 
+impl Effect {
+    /// Returns its name in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Set => "set",
+            Self::Otherwise { .. } => "otherwise",
+            Self::Ignored => "ignored",
+            Self::Refused { .. } => "refused",
+            Self::Guarded => "guarded",
+        }
+    }
+}
+
 impl Applied {
     /// Says whether what was wanted was not had, and somebody should know.
     pub fn is_failure(&self) -> bool {

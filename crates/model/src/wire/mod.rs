@@ -5,6 +5,7 @@ mod document;
 mod journal;
 mod log;
 mod read;
+mod tune;
 mod version;
 mod write;
 
@@ -18,6 +19,7 @@ pub use journal::{
 };
 pub use log::{LogError, LogHeader, LogRun, read_log};
 pub use read::{MAX_ROUND, ReadError, read_document};
+pub use tune::{TuneChangeDocument, TuneDocument, TuneNoteDocument, tune_document};
 pub use version::{VersionError, check_readable};
 pub use write::{document, log_header, log_run};
 
@@ -30,6 +32,9 @@ pub const LOG_SCHEMA: &str = "becalm/log/1";
 
 /// Schema of the journal of changes to the machine.
 pub const JOURNAL_SCHEMA: &str = "becalm/journal/1";
+
+/// Schema of what `becalm tune --json` prints.
+pub const TUNE_SCHEMA: &str = "becalm/tune/1";
 
 /// Returns the JSON Schema of [`Document`], for publication.
 pub fn json_schema() -> serde_json::Value {

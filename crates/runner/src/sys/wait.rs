@@ -2,7 +2,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::RawFd;
+use std::os::fd::{FromRawFd as _, OwnedFd, RawFd};
 use std::time::Duration;
 
 use super::{checked, clock};
@@ -88,6 +88,23 @@ pub(crate) fn kill_group(group: Pid, signal: libc::c_int) {
 /// Makes an entry for [`poll`]; a descriptor of -1 is passed over by the kernel.
 pub(crate) fn readable(fd: RawFd) -> libc::pollfd {
     libc::pollfd { fd, events: libc::POLLIN, revents: 0 }
+}
+
+/// Sends a signal to one process, which the caller has started and not reaped.
+pub(crate) fn kill(pid: Pid, signal: libc::c_int) {
+    // SAFETY: takes plain numbers. The number cannot have been given to another process yet.
+    unsafe {
+        libc::kill(pid, signal);
+    }
+}
+
+/// Returns a descriptor that is readable once the process has ended.
+pub(crate) fn pidfd(pid: Pid) -> io::Result<OwnedFd> {
+    // SAFETY: takes plain numbers.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    let fd = checked(RawFd::try_from(fd).map_err(io::Error::other)?)?;
+    // SAFETY: the kernel just made this descriptor for us, and nobody else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// Waits until one of the entries has something, or the time is up, or a signal arrived.

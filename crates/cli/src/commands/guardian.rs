@@ -1,0 +1,35 @@
+//! `becalm guardian`: the process that puts the machine back when the one that tuned it dies.
+
+use std::path::PathBuf;
+
+use becalm_machine::SysRoot;
+use becalm_machine::tune::{Watch, stand_guard};
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::tuning::report;
+use crate::ui::Ui;
+
+/// Stand by and put the machine back when the process that tunes it dies (started by becalm itself)
+#[derive(Debug, clap::Args)]
+#[command(hide = true)]
+pub(crate) struct Args {
+    /// Work on this folder instead of the machine
+    #[arg(long, default_value = "/", hide = true)]
+    root: PathBuf,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    match stand_guard(&SysRoot::new(&args.root)) {
+        Ok(Watch::Relieved) => Ok(Exit::Done),
+        Ok(Watch::Restored(recovered)) => {
+            ui.warn("the becalm that tuned this machine has ended; its guardian puts it back");
+            Ok(report(&recovered, ui))
+        }
+        Err(error) => Err(CommandError {
+            exit: Exit::NotRestored,
+            message: error.to_string(),
+            hints: vec!["`becalm restore` puts the machine back".to_owned()],
+        }),
+    }
+}

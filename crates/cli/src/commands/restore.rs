@@ -1,0 +1,52 @@
+//! `becalm restore`: put back what becalm changed.
+
+use std::path::PathBuf;
+
+use becalm_machine::SysRoot;
+use becalm_machine::tune::{Foreign, LockError, RestoreError, take_over};
+use becalm_runner::Interrupt;
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::tuning::{WaitFlag, report, wait};
+use crate::ui::Ui;
+
+/// Put back everything that becalm changed on this machine
+///
+/// Ends what `becalm tune` keeps, and puts back what a becalm that died left behind. A becalm that is
+/// still at work puts its changes back itself when it ends.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Also overwrite values that somebody else has set meanwhile
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    wait: WaitFlag,
+
+    /// Work on this folder instead of the machine
+    #[arg(long, default_value = "/", hide = true)]
+    root: PathBuf,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    let interrupt = Interrupt::install().map_err(|error| {
+        CommandError::measure(format!("cannot install a signal handler: {error}"))
+    })?;
+    let root = SysRoot::new(&args.root);
+    let foreign = if args.force { Foreign::Overwrite } else { Foreign::Leave };
+    let stop = || interrupt.signal().is_some();
+    match take_over(&root, "becalm restore", foreign, wait(&args.wait), &stop) {
+        Ok(recovered) => Ok(report(&recovered, ui)),
+        Err(RestoreError::Lock(error @ LockError::Held(_))) => Err(CommandError::measure(error)
+            .hint("it puts everything back when it ends; end it, or `--wait` for it")),
+        Err(error @ RestoreError::Lock(_)) => {
+            Err(CommandError::measure(error).hint("run it with sudo"))
+        }
+        Err(error) => Err(CommandError {
+            exit: Exit::NotRestored,
+            message: error.to_string(),
+            hints: Vec::new(),
+        }),
+    }
+}

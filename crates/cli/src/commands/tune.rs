@@ -1,0 +1,199 @@
+//! `becalm tune`: quiet the machine, for a command or until `becalm restore`.
+
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus};
+
+use becalm_machine::knobs::{KNOBS, Request, Situation};
+use becalm_machine::tune::{self, Plan};
+use becalm_machine::{ChoiceFacts, SysRoot, Topology, Width, choose};
+use becalm_model::CpuSet;
+use becalm_model::wire::tune_document;
+use becalm_runner::{Interrupt, hold, invoking_user};
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::tuning::{RequestFlags, Tuned, WaitFlag, plan_text, wait};
+use crate::ui::Ui;
+
+/// Quiet the machine: until `becalm restore`, or while a command runs
+///
+/// Every old value is on disk before the first change. A guardian process puts everything back when
+/// becalm dies, and the next start of becalm when both died.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Show what would be changed, with old and new value and reason, and change nothing
+    #[arg(long)]
+    plan: bool,
+
+    #[command(flatten)]
+    request: RequestFlags,
+
+    /// CPUs that measurements will use; interrupts and background work go to the others
+    #[arg(long, value_name = "LIST")]
+    cpus: Option<CpuSet>,
+
+    /// Keep the CPUs out of idle states that take longer than this many microseconds to leave, by
+    /// /dev/cpu_dma_latency (0 makes idle CPUs spin)
+    #[arg(long, value_name = "US", value_parser = clap::value_parser!(i32).range(0..))]
+    latency: Option<i32>,
+
+    /// Tune only while a command runs (as the user who called sudo), then put everything back
+    #[arg(long, requires = "command", conflicts_with = "plan")]
+    hold: bool,
+
+    #[command(flatten)]
+    wait: WaitFlag,
+
+    /// Print what was planned, and done, as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// List the knobs and end
+    #[arg(long, conflicts_with_all = ["plan", "hold"])]
+    list: bool,
+
+    /// Work on this folder instead of the machine
+    #[arg(long, default_value = "/", hide = true)]
+    root: PathBuf,
+
+    /// The command to hold for, after --
+    #[arg(last = true, requires = "hold", value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    if args.list {
+        return list(ui);
+    }
+    let root = SysRoot::new(&args.root);
+    let request = args.request.request()?;
+    if args.plan {
+        let plan = plan(&root, &request, args.cpus.as_ref())?;
+        ui.print(&if args.json { json(&plan, &[]) } else { plan_text(&plan) })?;
+        return Ok(Exit::Done);
+    }
+    let interrupt = Interrupt::install().map_err(|error| {
+        CommandError::measure(format!("cannot install a signal handler: {error}"))
+    })?;
+    // A name that does not exist is an error before anything else is.
+    plan(&root, &request, args.cpus.as_ref())?;
+    let mut tuned = Tuned::begin(&root, &told(args), wait(&args.wait), interrupt, ui)?;
+    // Only now, with the lock held, are the values those of the untouched machine.
+    let plan = plan(&root, &request, args.cpus.as_ref())?;
+    let applied = tuned.apply(&plan.changes, ui)?;
+    if let Some(latency) = args.latency {
+        tuned.hold_latency(latency, ui);
+    }
+    let set = applied.iter().filter(|one| !one.is_failure() && one.change.new.is_some()).count();
+    if args.json {
+        ui.print(&json(&plan, &applied))?;
+    }
+    if let Some(signal) = interrupt.signal() {
+        tuned.finish(ui)?;
+        return Ok(Exit::Signal(signal));
+    }
+    if !args.hold {
+        let guardian = tuned.keep()?;
+        ui.say(format!(
+            "Tuned: {set} settings changed. They stay until `becalm restore` (guardian: process {}).",
+            guardian.pid
+        ));
+        return Ok(Exit::Done);
+    }
+    ui.say(format!("Tuned: {set} settings changed."));
+    let result = hold_for(&args.command, interrupt);
+    let restored = tuned.finish(ui)?;
+    match result {
+        _ if restored != Exit::Done => Ok(restored),
+        Ok(status) => Ok(exit_of(status)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Plans a request on a machine whose measured CPUs are given, or chosen as for one thread.
+fn plan(root: &SysRoot, request: &Request, cpus: Option<&CpuSet>) -> Result<Plan, CommandError> {
+    let topology = Topology::read(root).map_err(|error| {
+        CommandError::measure(format!("cannot tell which CPUs there are: {error}"))
+    })?;
+    let (cpus, housekeeping) = match cpus {
+        Some(given) => {
+            let unknown = given.difference(&topology.online);
+            if !unknown.is_empty() || given.is_empty() {
+                return Err(CommandError::usage(format!(
+                    "--cpus {given}: the CPUs that run are {}",
+                    topology.online
+                )));
+            }
+            let others = topology.online.difference(given);
+            let others = if others.is_empty() { given.clone() } else { others };
+            (given.clone(), others)
+        }
+        None => {
+            let choice = choose(&topology, &ChoiceFacts::read(root), Width::One);
+            let others = topology.online.difference(&choice.subject);
+            let others = if others.is_empty() { choice.subject.clone() } else { others };
+            (choice.subject, others)
+        }
+    };
+    let situation = Situation { root, topology: &topology, cpus, housekeeping, request };
+    tune::plan(&situation).map_err(CommandError::usage)
+}
+
+fn hold_for(words: &[OsString], interrupt: &Interrupt) -> Result<ExitStatus, CommandError> {
+    let [program, arguments @ ..] = words else {
+        return Err(CommandError::usage("--hold needs a command after --"));
+    };
+    let mut command = Command::new(program);
+    command.args(arguments);
+    let variable = |name| std::env::var_os(name);
+    if let Some(user) =
+        invoking_user(variable("SUDO_UID").as_deref(), variable("SUDO_GID").as_deref())
+    {
+        user.runs(&mut command);
+    }
+    hold(&mut command, interrupt).map_err(|error| {
+        CommandError::measure(format!("cannot run {}: {error}", program.display()))
+            .hint("everything was put back")
+    })
+}
+
+/// The exit code of the command that was held for.
+fn exit_of(status: ExitStatus) -> Exit {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Exit::Command(u8::try_from(code).unwrap_or(u8::MAX)),
+        (None, Some(signal)) => Exit::Signal(signal),
+        (None, None) => Exit::CouldNotMeasure,
+    }
+}
+
+fn told(args: &Args) -> String {
+    match args.command.first() {
+        Some(program) => format!("becalm tune --hold -- {}", program.display()),
+        None => "becalm tune".to_owned(),
+    }
+}
+
+fn list(ui: &Ui) -> Result<Exit, CommandError> {
+    let width = KNOBS.iter().map(|knob| knob.name.len()).max().unwrap_or(0);
+    let lines: Vec<String> = KNOBS
+        .iter()
+        .map(|knob| {
+            let profile = format!("{:?}", knob.profile).to_lowercase();
+            format!("{:width$}  {profile:9}  {}\n", knob.name, knob.summary)
+        })
+        .collect();
+    ui.print(&lines.concat())?;
+    Ok(Exit::Done)
+}
+
+fn json(plan: &Plan, applied: &[tune::Applied]) -> String {
+    let effects = applied.iter().map(|one| one.effect.name()).collect::<Vec<_>>();
+    let notes =
+        plan.notes.iter().map(|note| (note.knob.as_str(), note.kind.name(), note.text.as_str()));
+    let document = tune_document(&plan.changes, &effects, notes);
+    let mut text = serde_json::to_string_pretty(&document).expect("plain values are JSON");
+    text.push('\n');
+    text
+}

@@ -1,0 +1,66 @@
+//! Running a command that is not measured, on the terminal of becalm.
+
+use std::io;
+use std::os::fd::AsRawFd;
+use std::process::{Command, ExitStatus};
+
+use crate::Interrupt;
+use crate::sys::wait;
+
+/// Runs a command to its end. A signal that asks becalm to stop goes on to the command, which then
+/// has all the time that it takes: a second signal goes on as well.
+///
+/// Ctrl-C reaches both from the terminal, and is not sent again.
+///
+/// # Errors
+///
+/// If the command cannot be started or waited for.
+pub fn hold(command: &mut Command, interrupt: &Interrupt) -> io::Result<ExitStatus> {
+    let mut child = command.spawn()?;
+    let pid = wait::Pid::try_from(child.id()).map_err(io::Error::other)?;
+    let ended = wait::pidfd(pid)?;
+    let mut told = 0;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if interrupt.times() > told {
+            told = interrupt.times();
+            interrupt.rearm();
+            if let Some(signal) = interrupt.signal().filter(|&signal| signal != libc::SIGINT) {
+                wait::kill(pid, signal);
+            }
+        }
+        let entries =
+            &mut [wait::readable(ended.as_raw_fd()), wait::readable(interrupt.as_raw_fd())];
+        wait::poll(entries, None)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::time::Duration;
+
+    #[test]
+    fn the_status_is_that_of_the_command() {
+        let interrupt = Interrupt::new().unwrap();
+        let mut shell = Command::new("sh");
+        assert_eq!(hold(shell.args(["-c", "exit 7"]), &interrupt).unwrap().code(), Some(7));
+        assert!(hold(&mut Command::new("/nonexistent/becalm"), &interrupt).is_err());
+    }
+
+    #[test]
+    fn a_signal_goes_on_to_the_command() {
+        let interrupt = Interrupt::new().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(50));
+                interrupt.raise(libc::SIGTERM);
+            });
+            let status = hold(Command::new("sleep").arg("1000"), &interrupt).unwrap();
+            assert_eq!(status.signal(), Some(libc::SIGTERM));
+        });
+    }
+}
