@@ -114,7 +114,10 @@ impl Planned {
                     text: format!("{path} is {new} already"),
                 });
             }
-            Reading::Value(old) => self.changes.push(Change::file(knob, path, &old, new, reason)),
+            Reading::Value(old) => {
+                let old = crate::tune::chosen(&old).to_owned();
+                self.changes.push(Change::file(knob, path, &old, new, reason));
+            }
             missing => self.cannot_read(knob, &path, &missing),
         }
     }
@@ -127,7 +130,7 @@ impl Planned {
             self.changes.push(Change {
                 knob: knob.to_owned(),
                 target: Target::File(path),
-                old,
+                old: crate::tune::chosen(&old).to_owned(),
                 new: None,
                 reason: "other changes disturb it".to_owned(),
                 nature: Nature::Plain,

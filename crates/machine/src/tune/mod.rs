@@ -23,6 +23,7 @@ pub use lock::{Holder, LockError, MachineLock, Wait, holder};
 pub use plan::{Plan, UnknownKnob, is_changed, names, plan};
 pub use recover::{Recovered, recover};
 pub use restore::{Foreign, Left, Restored, Saved, Trace, find_foreign, restore, saved};
+pub(crate) use same::chosen;
 pub use same::same;
 pub use session::{TuneError, Tuning};
 pub use takeover::{RestoreError, take_over};

@@ -35,7 +35,7 @@ fn both<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
 }
 
 /// Returns the chosen one of several words, which the kernel puts into brackets.
-fn chosen(text: &str) -> &str {
+pub(crate) fn chosen(text: &str) -> &str {
     text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or(text, |(word, _)| word)
 }
 

@@ -4,6 +4,7 @@ use std::io;
 
 use becalm_model::Target;
 
+use super::chosen;
 use crate::{Reading, SysRoot};
 
 /// Value of a folder that exists.
@@ -25,7 +26,8 @@ pub(crate) fn read(root: &SysRoot, target: &Target) -> Reading {
 /// Sets a target.
 pub(crate) fn write(root: &SysRoot, target: &Target, value: &str) -> io::Result<()> {
     match target {
-        Target::File(path) => root.write(path, value),
+        // A value that was read as one of several words is written as the one word.
+        Target::File(path) => root.write(path, chosen(value)),
         Target::Folder(path) if value == ABSENT => root.remove_folder(path),
         Target::Folder(path) => root.make_folder(path),
         other => Err(io::Error::other(format!("{other} is not known to this becalm"))),

@@ -1,0 +1,225 @@
+//! Apply and restore on a folder that stands for a machine, with a kernel that refuses.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use becalm_machine::SysRoot;
+use becalm_machine::tune::{Effect, Foreign, JournalFile, Recovered, apply, journal, recover};
+use becalm_model::{Change, Nature, Target};
+use becalm_testkit::FakeTree;
+
+const A: &str = "/sys/a";
+const B: &str = "/sys/b";
+const MIN: &str = "/sys/min";
+const MAX: &str = "/sys/max";
+
+fn tree() -> FakeTree {
+    FakeTree::new()
+        .file("/proc/sys/kernel/random/boot_id", "boot\n")
+        .file(A, "1\n")
+        .file(B, "always [madvise] never\n")
+        .file(MIN, "800\n")
+        .file(MAX, "3200\n")
+}
+
+/// A range of frequencies whose minimum may never lie above its maximum.
+fn kernel(folder: &Path, path: &Path, value: &str) -> io::Result<Option<String>> {
+    let number = |path: &str| -> u64 {
+        let path = folder.join(path.trim_start_matches('/'));
+        fs::read_to_string(path).unwrap().trim().parse().unwrap()
+    };
+    let refused = Err(io::Error::from_raw_os_error(22));
+    match path.to_str().unwrap() {
+        MIN if value.parse::<u64>().unwrap() > number(MAX) => refused,
+        MAX if value.parse::<u64>().unwrap() < number(MIN) => refused,
+        B => Ok(Some(
+            ["always", "madvise", "never"]
+                .map(|word| if word == value { format!("[{word}]") } else { word.into() })
+                .join(" ")
+                + "\n",
+        )),
+        _ => Ok(Some(format!("{value}\n"))),
+    }
+}
+
+fn changes() -> Vec<Change> {
+    vec![
+        Change::file("a", A, "1", "0", "why"),
+        // As the kernel shows it, which is not as it takes it.
+        Change::file("b", B, "always [madvise] never", "never", "why"),
+        Change::file("range", MAX, "3200", "700", "why"),
+        Change::file("range", MIN, "800", "700", "why"),
+        Change::file("range", MAX, "3200", "700", "why"),
+    ]
+}
+
+/// Everything below the folder but becalm's own.
+fn contents(tree: &FakeTree) -> BTreeMap<PathBuf, String> {
+    let mut all = BTreeMap::new();
+    let mut folders = vec![tree.path().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !path.ends_with("becalm/journal") {
+                all.insert(path.clone(), fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    all
+}
+
+fn root(tree: &FakeTree) -> SysRoot {
+    let folder = tree.path().to_owned();
+    SysRoot::new(tree.path()).with_kernel(move |path, value| kernel(&folder, path, value))
+}
+
+#[test]
+fn everything_is_as_it_was_after_restoring() {
+    let tree = tree();
+    let (before, root) = (contents(&tree), root(&tree));
+    let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+    let applied = apply(&root, &mut file, &[], &changes()).unwrap();
+    assert!(matches!(applied[2].effect, Effect::Refused { .. }), "a maximum below the minimum");
+    assert_eq!(applied[4].effect, Effect::Set);
+    assert_ne!(contents(&tree), before);
+    let Recovered::Restored(restored) = recover(&root, Foreign::Leave).unwrap() else { panic!() };
+    assert_eq!((restored.put_back.len(), restored.left.len()), (4, 0), "{restored:?}");
+    assert_eq!(contents(&tree), before);
+    assert!(!journal::exists(&root));
+    assert_eq!(recover(&root, Foreign::Leave).unwrap(), Recovered::Nothing);
+}
+
+/// Which writes fail.
+#[derive(Debug, Clone, Copy)]
+enum Failing {
+    /// Only the n-th.
+    Once(usize),
+    /// The n-th and all later ones.
+    From(usize),
+}
+
+#[test]
+fn whatever_write_fails_nothing_differs_in_silence() {
+    for n in 0..14 {
+        check_failing(Failing::Once(n));
+        check_failing(Failing::From(n));
+    }
+}
+
+fn check_failing(failing: Failing) {
+    let tree = tree();
+    let before = contents(&tree);
+    let folder = tree.path().to_owned();
+    let writes = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&writes);
+    let root = SysRoot::new(tree.path()).with_kernel(move |path, value| {
+        let number = counter.fetch_add(1, Ordering::Relaxed);
+        match failing {
+            Failing::Once(n) if number == n => Err(io::Error::from_raw_os_error(5)),
+            Failing::From(n) if number >= n => Err(io::Error::from_raw_os_error(5)),
+            _ => kernel(&folder, path, value),
+        }
+    });
+    let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+    apply(&root, &mut file, &[], &changes()).unwrap();
+    let recovered = recover(&root, Foreign::Leave).unwrap();
+    let left: Vec<&Target> = recovered.left().iter().map(|left| &left.change.target).collect();
+    let after = contents(&tree);
+    for (path, old) in &before {
+        let name = format!("/{}", path.strip_prefix(tree.path()).unwrap().display());
+        let is_told = left.contains(&&Target::File(name.clone()));
+        assert_eq!(&after[path] == old, !is_told, "{failing:?} {name}: {recovered:?}");
+    }
+    assert_eq!(journal::exists(&root), !left.is_empty(), "{failing:?}");
+    if left.is_empty() {
+        return;
+    }
+    // What is left is put back as soon as the kernel allows it.
+    let again = recover(&self::root(&tree), Foreign::Leave).unwrap();
+    assert_eq!((again.left(), contents(&tree)), (&[][..], before), "{failing:?}");
+}
+
+#[test]
+fn what_somebody_else_set_meanwhile_stays_unless_forced() {
+    let check = |foreign: Foreign, expected: &str| {
+        let tree = tree();
+        let root = root(&tree);
+        let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+        apply(&root, &mut file, &[], &changes()).unwrap();
+        let tree = tree.file(A, "7\n");
+        let Recovered::Restored(restored) = recover(&root, foreign).unwrap() else { panic!() };
+        assert_eq!(restored.foreign.len(), usize::from(foreign == Foreign::Leave));
+        assert_eq!(restored.left, []);
+        assert_eq!(fs::read_to_string(tree.path().join("sys/a")).unwrap(), expected);
+        assert!(!journal::exists(&root));
+    };
+    check(Foreign::Leave, "7\n");
+    check(Foreign::Overwrite, "1\n");
+}
+
+#[test]
+fn what_drifts_by_itself_is_put_back_whatever_it_is() {
+    let tree = tree();
+    let root = root(&tree);
+    let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+    let change = Change::file("a", A, "1", "0", "why").with(Nature::Drifts);
+    apply(&root, &mut file, &[], &[change]).unwrap();
+    let tree = tree.file(A, "7\n");
+    recover(&root, Foreign::Leave).unwrap();
+    assert_eq!(fs::read_to_string(tree.path().join("sys/a")).unwrap(), "1\n");
+}
+
+#[test]
+fn a_guarded_value_that_another_change_disturbs_comes_back() {
+    let tree = tree();
+    let folder = tree.path().to_owned();
+    // Writing A resets B, as a governor does with a preference.
+    let root = SysRoot::new(tree.path()).with_kernel(move |path, value| {
+        if path == Path::new(A) {
+            fs::write(folder.join("sys/b"), "[always] madvise never\n")?;
+        }
+        kernel(&folder, path, value)
+    });
+    let before = contents(&tree);
+    let guarded = Change { new: None, ..Change::file("b", B, "madvise", "", "why") };
+    let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+    let set = Change::file("a", A, "1", "0", "why");
+    apply(&root, &mut file, &[], &[set, guarded]).unwrap();
+    recover(&root, Foreign::Leave).unwrap();
+    assert_eq!(contents(&tree), before);
+}
+
+#[test]
+fn a_journal_of_another_boot_is_discarded_and_nothing_is_written() {
+    let tree = tree();
+    let root = root(&tree);
+    let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+    apply(&root, &mut file, &[], &changes()).unwrap();
+    let tree = tree.file("/proc/sys/kernel/random/boot_id", "next\n");
+    let tuned = contents(&tree);
+    assert_eq!(recover(&root, Foreign::Leave).unwrap(), Recovered::OtherBoot { changes: 5 });
+    assert_eq!(contents(&tree), tuned);
+    assert!(!journal::exists(&root));
+}
+
+#[test]
+fn the_oldest_value_of_a_target_is_the_one_that_comes_back() {
+    // What could not be put back once, and was then changed again by the next becalm.
+    let tree = tree();
+    let root = root(&tree);
+    let before = contents(&tree);
+    let first = Change::file("a", A, "1", "0", "why");
+    let mut file = JournalFile::start(&root, "first", &[]).unwrap();
+    apply(&root, &mut file, &[], std::slice::from_ref(&first)).unwrap();
+    let second = Change::file("a", A, "0", "5", "why");
+    let mut file = JournalFile::start(&root, "second", std::slice::from_ref(&first)).unwrap();
+    apply(&root, &mut file, &[first], &[second]).unwrap();
+    recover(&root, Foreign::Leave).unwrap();
+    assert_eq!(contents(&tree), before);
+}
