@@ -23,7 +23,7 @@ pub use knob::{Change, Nature, Target};
 pub use machine::MachineFacts;
 pub use metric::{Direction, Metric, Unit};
 pub use quantity::{QuantityError, parse_duration, parse_share};
-pub use record::{Conditions, Record, RecordKind};
+pub use record::{Conditions, KnobRecord, KnobState, Moved, Record, RecordKind};
 pub use run::{Outcome, Run};
 pub use subject::Subject;
 pub use verdict::{Comparison, RatioInterval, Verdict};

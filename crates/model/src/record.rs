@@ -38,6 +38,43 @@ pub struct Conditions {
     pub environment: Vec<String>,
     /// What could not be controlled or observed here, as sentences.
     pub limits: Vec<String>,
+    /// The settings of the machine.
+    pub knobs: KnobRecord,
+}
+
+/// The settings of the machine while the subjects ran.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KnobRecord {
+    /// What becalm had changed for this session and put back after it: value before and meanwhile.
+    pub tuned: Vec<Moved>,
+    /// The settings when the session began, equal ones together.
+    pub states: Vec<KnobState>,
+    /// Settings that somebody else changed during the session: value at its start and at its end.
+    pub drifted: Vec<Moved>,
+}
+
+/// One setting that has the same value in one or more places, such as the governor of many CPUs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnobState {
+    /// Name of the knob.
+    pub knob: String,
+    /// Name of the kernel's file: `scaling_governor`.
+    pub setting: String,
+    /// Its value.
+    pub value: String,
+    /// In how many places.
+    pub places: usize,
+}
+
+/// A setting with two values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moved {
+    /// What has them: a path, or words such as `systemd unit cron.service`.
+    pub target: String,
+    /// The earlier value.
+    pub from: String,
+    /// The later value.
+    pub to: String,
 }
 
 /// Everything that one measurement produced: the plan, the machine, the raw runs in the order in

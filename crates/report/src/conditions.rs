@@ -1,6 +1,6 @@
 //! How the subjects were started, and what could not be controlled.
 
-use becalm_model::{Conditions, Record};
+use becalm_model::{Conditions, KnobRecord, Record};
 
 use crate::escape;
 use crate::moment;
@@ -31,8 +31,28 @@ pub(crate) fn rows(conditions: &Conditions) -> Vec<(&'static str, String)> {
         ("page cache", conditions.cache.clone()),
         ("rest after a run", conditions.rest.clone()),
         ("environment", environment),
+        ("tuned", tuned(&conditions.knobs)),
+        ("settings", settings(&conditions.knobs)),
     ];
     rows.into_iter().filter(|(_, value)| !value.is_empty()).collect()
+}
+
+/// Says what becalm had changed; nothing where it had not.
+fn tuned(knobs: &KnobRecord) -> String {
+    match knobs.tuned.len() {
+        0 => String::new(),
+        1 => "1 setting, put back afterwards".to_owned(),
+        n => format!("{n} settings, put back afterwards"),
+    }
+}
+
+/// Returns the settings that differ from one machine to the next and matter most.
+fn settings(knobs: &KnobRecord) -> String {
+    let of = |knob: &str| {
+        let values = knobs.states.iter().filter(|state| state.knob == knob);
+        values.map(|state| format!("{} {}", state.setting, state.value)).collect::<Vec<_>>()
+    };
+    [of("governor"), of("turbo"), of("thp")].concat().join(", ")
 }
 
 /// Returns what was asked for: command line, time, seed, confidence and margin.

@@ -7,6 +7,8 @@ use becalm_model::{CpuSet, parse_duration, parse_share};
 use becalm_runner::Scheduler;
 use becalm_runner::session::{Conditioning, Rest};
 
+use crate::tuning::{ProfileFlag, WaitFlag, parse_profile};
+
 /// JSON readers that keep numbers as floating point get whole numbers up to this right.
 pub(crate) const LARGEST_SEED: u64 = (1 << 53) - 1;
 
@@ -160,6 +162,14 @@ pub(crate) struct MeasureFlags {
     /// Rest after each run, as a share of its duration: `auto` (7 % under fifo, else none) or 5%
     #[arg(long, value_parser = rest, default_value = "auto", help_heading = "Conditions")]
     pub(crate) rest: Rest,
+
+    /// Quiet the machine for the session and put everything back: `safe` (without a value), `strict`
+    /// or a TOML file; `becalm tune --plan` shows what that does
+    #[arg(long, value_name = "PROFILE", num_args = 0..=1, require_equals = true, default_missing_value = "safe", value_parser = parse_profile, help_heading = "Conditions")]
+    pub(crate) tune: Option<ProfileFlag>,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitFlag,
 
     /// Under sudo, run the subjects as root and not as the user who called sudo
     #[arg(long, help_heading = "Conditions")]

@@ -4,6 +4,7 @@ mod flags;
 mod journal;
 mod metrics;
 mod progress;
+mod quiet;
 mod resume;
 mod same;
 mod session;

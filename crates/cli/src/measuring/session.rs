@@ -16,6 +16,7 @@ use becalm_runner::{Interrupt, Observed, disturbances};
 use super::flags::{LARGEST_SEED, LayoutFlag, MeasureFlags};
 use super::journal::Journal;
 use super::progress::ProgressLine;
+use super::quiet::Quiet;
 use super::setup::{self, Machine};
 use super::{metrics, resume, same};
 use crate::error::{CommandError, with_causes};
@@ -55,6 +56,8 @@ pub(crate) struct Finished {
     pub(crate) signal: Option<i32>,
     /// The file that an unfinished session can be continued from.
     kept: Option<PathBuf>,
+    /// Whether a setting of the machine could not be put back, which was told when it happened.
+    is_machine_changed: bool,
 }
 
 /// Carries out a session and writes the files that the flags ask for.
@@ -79,6 +82,15 @@ pub(crate) fn conduct(
     let machine = Machine::read()?;
     let (plan, mut limits) = setup::spawn_plan(flags, &wanted.subjects, read.extractors, &machine)?;
     let notes = notes_before_start(&wanted, &plan);
+    let command = if wanted.kind == RecordKind::Comparison { "compare" } else { "run" };
+    let quiet = Quiet::begin(
+        &machine,
+        &plan.choices.one.subject,
+        flags,
+        &format!("becalm {command}"),
+        interrupt,
+        ui,
+    )?;
     let elapsed = wanted.resumed.as_ref().map_or(Duration::ZERO, end_of_last_run);
     let mut spawn = Spawn::new(plan, &machine.root, interrupt, elapsed);
     metrics::check_recorded(&read.primary, &spawn.metrics())?;
@@ -116,6 +128,14 @@ pub(crate) fn conduct(
     }
     let cleaned = spawn.clean_up();
     settle(&mut record, &plan, &spawn, limits);
+    record.conditions.knobs = quiet.record();
+    for moved in &record.conditions.knobs.drifted {
+        record.notes.push(format!(
+            "{} was {} at the start and {} at the end: somebody else changed it during the session.",
+            moved.target, moved.from, moved.to
+        ));
+    }
+    let restored = quiet.finish(ui);
     let disturbed = disturbed_runs(&record);
     let saved = export(&record, &disturbed, flags);
     let unfinished = record.interrupted.is_some();
@@ -136,7 +156,15 @@ pub(crate) fn conduct(
         journal.remove();
     }
     let kept = kept.filter(|_| unfinished);
-    Ok(Finished { record, disturbed, failure, signal: interrupt.signal(), kept })
+    let is_machine_changed = match restored {
+        Ok(exit) => exit == Exit::NotRestored,
+        Err(error) => {
+            ui.error(&error);
+            true
+        }
+    };
+    let signal = interrupt.signal();
+    Ok(Finished { record, disturbed, failure, signal, kept, is_machine_changed })
 }
 
 /// Returns what the reader has to know about the subjects, whatever the runs show.
@@ -449,10 +477,15 @@ impl Finished {
             ui.print(&text(&self.record, &self.disturbed))?;
         }
         if let Some(mut error) = self.failure {
-            if let Some(signal) = self.signal {
+            if self.is_machine_changed {
+                error.exit = Exit::NotRestored;
+            } else if let Some(signal) = self.signal {
                 error.exit = Exit::Signal(signal);
             }
             return Err(error);
+        }
+        if self.is_machine_changed {
+            return Ok(Exit::NotRestored);
         }
         if let Some(signal) = self.signal {
             if let Some(kept) = self.kept {

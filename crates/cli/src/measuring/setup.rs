@@ -6,7 +6,7 @@ use becalm_runner::session::{
     Cache, Choices, Expectation, Hooks, SpawnPlan, SpawnSubject, parse_output, parse_variable,
 };
 use becalm_runner::{
-    CounterPlan, EnvPolicy, Environment, Extractor, Placement, Program, Scheduler, Stdin,
+    CounterPlan, EnvPolicy, Environment, Extractor, Placement, Program, Scheduler, Stdin, User,
     invoking_user,
 };
 
@@ -20,7 +20,7 @@ use crate::error::{CommandError, with_causes};
 pub(crate) struct Machine {
     pub(crate) root: SysRoot,
     pub(crate) facts: MachineFacts,
-    topology: Topology,
+    pub(crate) topology: Topology,
 }
 
 impl Machine {
@@ -42,7 +42,8 @@ pub(crate) fn spawn_plan(
     extractors: Vec<Extractor>,
     machine: &Machine,
 ) -> Result<(SpawnPlan, Vec<String>), CommandError> {
-    let environment = environment(flags)?;
+    let user = if flags.keep_root { None } else { sudo_user() };
+    let environment = environment(flags, user.as_ref())?;
     let (stdout, stderr) = parse_output(&flags.output);
     let (counters, limits) = CounterPlan::probe(&machine.root, metrics::counters(flags.counters));
     let facts = ChoiceFacts::read(&machine.root);
@@ -51,6 +52,7 @@ pub(crate) fn spawn_plan(
         all: choose(&machine.topology, &facts, Width::All),
     };
     let placement = Placement {
+        control_group: None,
         affinity: match &flags.affinity {
             Affinity::Cpus(cpus) => Some(cpus.clone()),
             Affinity::Auto | Affinity::None => None,
@@ -61,7 +63,7 @@ pub(crate) fn spawn_plan(
         },
         nice: flags.nice,
         aslr_off: flags.aslr == Switch::Off,
-        user: if flags.keep_root { None } else { sudo_user() },
+        user,
     };
     let plan = SpawnPlan {
         subjects: spawn_subjects(flags, subjects, &environment)?,
@@ -86,14 +88,18 @@ pub(crate) fn spawn_plan(
     Ok((plan, limits))
 }
 
-fn sudo_user() -> Option<becalm_runner::User> {
+fn sudo_user() -> Option<User> {
     invoking_user(std::env::var_os("SUDO_UID").as_deref(), std::env::var_os("SUDO_GID").as_deref())
 }
 
-fn environment(flags: &MeasureFlags) -> Result<Environment, CommandError> {
+fn environment(flags: &MeasureFlags, user: Option<&User>) -> Result<Environment, CommandError> {
     let policy = if flags.env_clear { EnvPolicy::Clear } else { EnvPolicy::Inherit };
     let refused = |error: becalm_runner::LaunchError| CommandError::usage(error);
-    let mut environment = Environment::from_vars(std::env::vars_os(), policy).map_err(refused)?;
+    let variables = match user {
+        Some(user) => user.environment(std::env::vars_os()),
+        None => std::env::vars_os().collect(),
+    };
+    let mut environment = Environment::from_vars(variables, policy).map_err(refused)?;
     for text in &flags.env {
         let (name, value) = parse_variable(text)
             .ok_or_else(|| CommandError::usage(format!("--env {text}: expected NAME=VALUE")))?;

@@ -19,8 +19,18 @@ pub(crate) enum ProfileFlag {
     File(PathBuf),
 }
 
+impl ProfileFlag {
+    /// Returns what the profile asks for.
+    pub(crate) fn request(&self) -> Result<Request, CommandError> {
+        match self {
+            Self::Named(profile) => Ok(Request { profile: *profile, ..Request::default() }),
+            Self::File(path) => profile::read(path),
+        }
+    }
+}
+
 /// Reads a profile: `safe`, `strict` or a file.
-pub(crate) fn profile(text: &str) -> Result<ProfileFlag, String> {
+pub(crate) fn parse_profile(text: &str) -> Result<ProfileFlag, String> {
     match text {
         "safe" => Ok(ProfileFlag::Named(Profile::Safe)),
         "strict" => Ok(ProfileFlag::Named(Profile::Strict)),
@@ -33,7 +43,7 @@ pub(crate) fn profile(text: &str) -> Result<ProfileFlag, String> {
 #[derive(Debug, clap::Args)]
 pub(crate) struct RequestFlags {
     /// How far to go: `safe` (nobody else will miss it), `strict` or a TOML file
-    #[arg(long, value_parser = profile, default_value = "safe", value_name = "PROFILE")]
+    #[arg(long, value_parser = parse_profile, default_value = "safe", value_name = "PROFILE")]
     pub(crate) profile: ProfileFlag,
 
     /// Only these knobs (comma-separated; `--plan` names them)
@@ -73,10 +83,7 @@ pub(crate) enum SmtFlag {
 impl RequestFlags {
     /// Returns the request; what flags say comes after what a profile file says.
     pub(crate) fn request(&self) -> Result<Request, CommandError> {
-        let mut request = match &self.profile {
-            ProfileFlag::Named(profile) => Request { profile: *profile, ..Request::default() },
-            ProfileFlag::File(path) => profile::read(path)?,
-        };
+        let mut request = self.profile.request()?;
         if !self.only.is_empty() {
             request.only.clone_from(&self.only);
         }
@@ -145,8 +152,8 @@ mod tests {
         for wrong in ["0", "0%", "120%", "fast", "-1", ""] {
             assert!(frequency(wrong).is_err(), "{wrong}");
         }
-        assert_eq!(profile("strict"), Ok(ProfileFlag::Named(Profile::Strict)));
-        assert_eq!(profile("./mine"), Ok(ProfileFlag::File("./mine".into())));
-        assert!(profile("strickt").is_err());
+        assert_eq!(parse_profile("strict"), Ok(ProfileFlag::Named(Profile::Strict)));
+        assert_eq!(parse_profile("./mine"), Ok(ProfileFlag::File("./mine".into())));
+        assert!(parse_profile("strickt").is_err());
     }
 }

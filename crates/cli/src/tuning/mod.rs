@@ -5,6 +5,6 @@ mod profile;
 mod session;
 mod text;
 
-pub(crate) use flags::{RequestFlags, WaitFlag, wait};
+pub(crate) use flags::{ProfileFlag, RequestFlags, WaitFlag, parse_profile, wait};
 pub(crate) use session::{Tuned, put_back_leftovers, report};
 pub(crate) use text::plan_text;

@@ -24,6 +24,13 @@ pub struct Knob {
     pub plan: fn(&Situation<'_>) -> Planned,
 }
 
+impl Knob {
+    /// Says whether it only looks at kernel files, so that its plan is cheap.
+    pub fn looks_at_files_only(&self) -> bool {
+        !matches!(self.name, "services" | "desktop" | "links")
+    }
+}
+
 /// What a knob may look at.
 #[derive(Debug)]
 pub struct Situation<'a> {
@@ -47,6 +54,8 @@ pub struct Planned {
     pub changes: Vec<Change>,
     /// What it cannot do here or need not do, as sentences for people.
     pub notes: Vec<Note>,
+    /// Every kernel file that it looked at, with its value.
+    pub seen: Vec<(String, String)>,
 }
 
 /// A sentence about a knob.
@@ -106,7 +115,8 @@ impl Planned {
         reason: &str,
     ) {
         let path = path.into();
-        match situation.root.read(&path) {
+        let reading = self.see(situation, &path);
+        match reading {
             Reading::Value(old) if crate::tune::same(&path, &old, new) => {
                 self.notes.push(Note {
                     knob: knob.to_owned(),
@@ -126,7 +136,7 @@ impl Planned {
     /// not exist need no care.
     pub fn guard(&mut self, situation: &Situation<'_>, knob: &str, path: impl Into<String>) {
         let path = path.into();
-        if let Reading::Value(old) = situation.root.read(&path) {
+        if let Reading::Value(old) = self.see(situation, &path) {
             self.changes.push(Change {
                 knob: knob.to_owned(),
                 target: Target::File(path),
@@ -136,6 +146,15 @@ impl Planned {
                 nature: Nature::Plain,
             });
         }
+    }
+
+    /// Reads a file and remembers its value.
+    pub fn see(&mut self, situation: &Situation<'_>, path: &str) -> Reading {
+        let reading = situation.root.read(path);
+        if let Reading::Value(value) = &reading {
+            self.seen.push((path.to_owned(), crate::tune::chosen(value).to_owned()));
+        }
+        reading
     }
 
     fn cannot_read<T>(&mut self, knob: &str, path: &str, reading: &Reading<T>) {

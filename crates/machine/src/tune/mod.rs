@@ -12,6 +12,7 @@ mod recover;
 mod restore;
 mod same;
 mod session;
+mod state;
 mod takeover;
 mod target;
 pub mod task;
@@ -26,4 +27,5 @@ pub use restore::{Foreign, Left, Restored, Saved, Trace, find_foreign, restore, 
 pub(crate) use same::chosen;
 pub use same::same;
 pub use session::{TuneError, Tuning};
+pub use state::KnobReadings;
 pub use takeover::{RestoreError, take_over};

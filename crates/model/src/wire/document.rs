@@ -177,6 +177,39 @@ pub struct SettingsDocument {
     pub environment: Vec<String>,
     /// What could not be controlled or observed.
     pub limits: Vec<String>,
+    /// What becalm had changed for this session and put back after it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tuned: Vec<MovedDocument>,
+    /// The machine's settings when the session began.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub knobs: Vec<KnobStateDocument>,
+    /// Settings that somebody else changed during the session.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub drifted: Vec<MovedDocument>,
+}
+
+/// One setting of the machine, with the same value in one or more places.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KnobStateDocument {
+    /// Name of the knob.
+    pub knob: String,
+    /// Name of the kernel's file.
+    pub setting: String,
+    /// Its value.
+    pub value: String,
+    /// In how many places, such as CPUs.
+    pub places: usize,
+}
+
+/// A setting with two values.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MovedDocument {
+    /// What has them.
+    pub target: String,
+    /// The earlier value.
+    pub from: String,
+    /// The later value.
+    pub to: String,
 }
 
 /// One subject and its runs.

@@ -10,8 +10,8 @@ mod version;
 mod write;
 
 pub use document::{
-    ComparisonDocument, Document, EstimateDocument, MachineDocument, MetricDocument, RunDocument,
-    SettingsDocument, SubjectDocument,
+    ComparisonDocument, Document, EstimateDocument, KnobStateDocument, MachineDocument,
+    MetricDocument, MovedDocument, RunDocument, SettingsDocument, SubjectDocument,
 };
 pub use journal::{
     ChangeDocument, Journal, JournalError, JournalHeader, JournalLine, NatureDocument,

@@ -1,14 +1,15 @@
 //! From documents to the domain values.
 
 use super::document::{
-    ComparisonDocument, Document, MetricDocument, RunDocument, SettingsDocument,
+    ComparisonDocument, Document, KnobStateDocument, MetricDocument, MovedDocument, RunDocument,
+    SettingsDocument,
 };
 use super::version::{VersionError, check_readable};
 use super::{COMPARISON_SCHEMA, RUN_SCHEMA};
 use crate::metric::{CPU_TIME, MAX_RSS, SYSTEM_TIME, USER_TIME, WALL_TIME};
 use crate::{
-    Comparison, Conditions, Direction, Evidence, MachineFacts, Metric, Outcome, RatioInterval,
-    Record, RecordKind, Run, Subject, Unit, Verdict,
+    Comparison, Conditions, Direction, Evidence, KnobRecord, KnobState, MachineFacts, Metric,
+    Moved, Outcome, RatioInterval, Record, RecordKind, Run, Subject, Unit, Verdict,
 };
 
 /// Why a text is not a record that can be read.
@@ -232,7 +233,22 @@ fn conditions(document: SettingsDocument) -> Conditions {
         rest: document.rest,
         environment: document.environment,
         limits: document.limits,
+        knobs: KnobRecord {
+            tuned: document.tuned.into_iter().map(moved).collect(),
+            states: document.knobs.into_iter().map(knob_state).collect(),
+            drifted: document.drifted.into_iter().map(moved).collect(),
+        },
     }
+}
+
+fn knob_state(document: KnobStateDocument) -> KnobState {
+    let KnobStateDocument { knob, setting, value, places } = document;
+    KnobState { knob, setting, value, places }
+}
+
+fn moved(document: MovedDocument) -> Moved {
+    let MovedDocument { target, from, to } = document;
+    Moved { target, from, to }
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! From the domain values to documents.
 
 use super::document::{
-    ComparisonDocument, Document, EstimateDocument, MachineDocument, MetricDocument, RunDocument,
-    SettingsDocument, SubjectDocument,
+    ComparisonDocument, Document, EstimateDocument, KnobStateDocument, MachineDocument,
+    MetricDocument, MovedDocument, RunDocument, SettingsDocument, SubjectDocument,
 };
 use super::log::{LogHeader, LogRun};
 use super::{COMPARISON_SCHEMA, LOG_SCHEMA, RUN_SCHEMA};
 use crate::metric::{CPU_TIME, MAX_RSS, SYSTEM_TIME, USER_TIME, WALL_TIME};
 use crate::{
-    Comparison, Conditions, Direction, MachineFacts, Metric, Outcome, Record, RecordKind, Run,
-    Subject,
+    Comparison, Conditions, Direction, KnobState, MachineFacts, Metric, Moved, Outcome, Record,
+    RecordKind, Run, Subject,
 };
 
 /// Returns the whole record as a document, with the `estimates` that go into it.
@@ -122,7 +122,20 @@ fn settings(conditions: &Conditions) -> SettingsDocument {
         rest: conditions.rest.clone(),
         environment: conditions.environment.clone(),
         limits: conditions.limits.clone(),
+        tuned: conditions.knobs.tuned.iter().map(moved).collect(),
+        knobs: conditions.knobs.states.iter().map(knob_state).collect(),
+        drifted: conditions.knobs.drifted.iter().map(moved).collect(),
     }
+}
+
+fn knob_state(state: &KnobState) -> KnobStateDocument {
+    let KnobState { knob, setting, value, places } = state.clone();
+    KnobStateDocument { knob, setting, value, places }
+}
+
+fn moved(moved: &Moved) -> MovedDocument {
+    let Moved { target, from, to } = moved.clone();
+    MovedDocument { target, from, to }
 }
 
 fn run(metrics: &[Metric], run: &Run) -> RunDocument {

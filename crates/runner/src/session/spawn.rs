@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use becalm_machine::{Choice, SysRoot};
 use becalm_model::metric::CPU_MIGRATIONS;
-use becalm_model::{Conditions, CpuSet, Evidence, Metric, Outcome};
+use becalm_model::{Conditions, CpuSet, Evidence, KnobRecord, Metric, Outcome};
 
 use super::executor::{Executor, Learnt, Measured, Request};
 use super::hook::{Hook, run_hook};
@@ -137,6 +137,7 @@ impl<'a> Spawn<'a> {
                 .map(|name| name.to_string_lossy().into_owned())
                 .collect(),
             limits,
+            knobs: KnobRecord::default(),
         }
     }
 
