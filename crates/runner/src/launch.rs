@@ -1,7 +1,7 @@
 //! One run: start a process, wait for it, gather what it used.
 
 use std::ffi::CString;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
@@ -13,7 +13,7 @@ use becalm_model::Outcome;
 use crate::counters::CounterPlan;
 use crate::environment::{Environment, padding_variable};
 use crate::interrupt::Interrupt;
-use crate::launch_error::LaunchError;
+use crate::launch_error::{LaunchError, Step};
 use crate::placement::{Placement, Scheduler};
 use crate::program::Program;
 use crate::stdio::{Capture, Connections, Drained, MAX_CAPTURE, Stderr, Stdin, Stdout};
@@ -170,12 +170,18 @@ fn start(
     let cwd = cwd.transpose().map_err(|_| LaunchError::ZeroByte {
         what: "the name of the working directory".to_owned(),
     })?;
+    let control_group = placement.control_group.as_deref().map(|folder| {
+        let procs = OpenOptions::new().write(true).open(folder.join("cgroup.procs"));
+        procs.map_err(|source| not_entered(launch, folder, source))
+    });
+    let control_group = control_group.transpose()?;
     let affinity = placement.affinity.as_ref().map(CpuMask::new);
     let child = Child {
         program: launch.program.c_path(),
         arguments: &arguments,
         environment: &environment,
         cwd: cwd.as_deref(),
+        control_group: control_group.as_ref().map(AsRawFd::as_raw_fd),
         affinity: affinity.as_ref(),
         nice: placement.nice,
         fifo: match placement.scheduler {
@@ -187,14 +193,22 @@ fn start(
         stdio: connections.descriptors(),
         counters: counters.attrs(),
     };
-    clone::start(&child).map_err(|error| match error {
-        StartError::Clone(source) => {
+    clone::start(&child).map_err(|error| match (error, &placement.control_group) {
+        (StartError::Clone(source), _) => {
             LaunchError::System { operation: "make a process for the command", source }
         }
-        StartError::Step(step, source) => {
+        (StartError::Step(Step::ControlGroup, source), Some(folder)) => {
+            not_entered(launch, folder, source)
+        }
+        (StartError::Step(step, source), _) => {
             LaunchError::Step { command: launch.program.name().to_owned(), step, source }
         }
     })
+}
+
+fn not_entered(launch: &Launch<'_>, folder: &Path, source: std::io::Error) -> LaunchError {
+    let command = launch.program.name().to_owned();
+    LaunchError::ControlGroup { command, folder: folder.to_owned(), source }
 }
 
 /// Why becalm ended a subject.

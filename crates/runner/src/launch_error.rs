@@ -42,6 +42,20 @@ pub enum LaunchError {
         /// What the kernel said.
         source: io::Error,
     },
+    /// The control group to run in cannot be entered.
+    #[error(
+        "cannot start `{command}`: entering the control group {}: {source}{}",
+        folder.display(),
+        explained(Step::ControlGroup, source)
+    )]
+    ControlGroup {
+        /// The program.
+        command: String,
+        /// Folder of the group.
+        folder: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
     /// The child could not do one of the steps before it became the subject.
     #[error("cannot start `{command}`: {step}: {source}{}", explained(*step, source))]
     Step {
@@ -94,6 +108,8 @@ impl LaunchError {
 pub enum Step {
     /// Makes a process group of its own, so that everything it starts can be ended.
     ProcessGroup = 1,
+    /// Enters a control group, which must come before its CPUs can be asked for.
+    ControlGroup,
     /// Goes to the CPUs of the placement.
     Affinity,
     /// Sets the niceness.
@@ -116,6 +132,8 @@ pub enum Step {
     Group,
     /// Sets the user.
     User,
+    /// Gives up the capabilities that a change of user leaves.
+    Capabilities,
     /// Asks to be ended when becalm dies.
     ParentDeath,
     /// Changes to the working directory.
@@ -127,8 +145,9 @@ pub enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 18] = [
         Self::ProcessGroup,
+        Self::ControlGroup,
         Self::Affinity,
         Self::Nice,
         Self::Scheduler,
@@ -140,6 +159,7 @@ impl Step {
         Self::Groups,
         Self::Group,
         Self::User,
+        Self::Capabilities,
         Self::ParentDeath,
         Self::WorkingDirectory,
         Self::Signals,
@@ -156,6 +176,7 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ProcessGroup => "making a process group",
+            Self::ControlGroup => "entering the control group",
             Self::Affinity => "going to the CPUs asked for",
             Self::Nice => "setting the niceness",
             Self::Scheduler => "setting the scheduling class",
@@ -167,6 +188,7 @@ impl fmt::Display for Step {
             Self::Groups => "setting the groups of the user",
             Self::Group => "changing the group",
             Self::User => "changing the user",
+            Self::Capabilities => "giving up the capabilities",
             Self::ParentDeath => "tying its life to becalm's",
             Self::WorkingDirectory => "changing to the working directory",
             Self::Signals => "setting the signals to their defaults",
@@ -178,6 +200,14 @@ impl fmt::Display for Step {
 /// Says what an error number means for this step, where the kernel's own words do not.
 fn explained(step: Step, source: &io::Error) -> &'static str {
     match (step, source.raw_os_error()) {
+        (Step::ControlGroup, Some(libc::ENOSPC)) => " (it has no CPUs or no memory nodes)",
+        (Step::ControlGroup, Some(libc::ENOENT)) => " (it is gone; was it removed meanwhile?)",
+        (Step::ControlGroup, Some(libc::EBUSY)) => {
+            " (it hands controllers on to groups below it, so no process may be in it)"
+        }
+        (Step::ControlGroup, Some(libc::EACCES | libc::EPERM)) => {
+            " (moving a process to it needs root)"
+        }
         (Step::Affinity, Some(libc::EINVAL)) => {
             " (none of these CPUs is online and allowed for this process; \
              see Cpus_allowed_list in /proc/self/status)"
@@ -213,7 +243,7 @@ mod tests {
             assert_eq!(Step::from_number(step as u8), Some(step));
         }
         assert_eq!(Step::from_number(0), None);
-        assert_eq!(Step::from_number(17), None);
+        assert_eq!(Step::from_number(19), None);
     }
 
     #[test]

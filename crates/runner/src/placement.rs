@@ -1,8 +1,9 @@
 //! Where and as whom a subject runs.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 use std::process::Command;
 
 use becalm_model::CpuSet;
@@ -12,6 +13,9 @@ use crate::sys::{sched, user};
 /// Where and as whom a subject runs. The default changes nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Placement {
+    /// Folder of the control group that the subject enters before anything else; `None` leaves it
+    /// in becalm's.
+    pub control_group: Option<PathBuf>,
     /// CPUs that the subject may use; `None` leaves those of becalm's calling thread.
     pub affinity: Option<CpuSet>,
     /// Scheduling class.
@@ -55,10 +59,45 @@ pub struct User {
     pub groups: Vec<u32>,
 }
 
+/// Variables by which sudo tells of its caller. Who is not root any more was not called by sudo.
+const OF_SUDO: [&str; 5] = ["SUDO_COMMAND", "SUDO_GID", "SUDO_HOME", "SUDO_UID", "SUDO_USER"];
+
 impl User {
-    /// Makes a command run as this user, with all the user's groups and without any capability.
+    /// Makes a command run as this user, with all the user's groups, the user's own `HOME`, `USER`,
+    /// `LOGNAME` and `SHELL`, and without any capability.
     pub fn runs(&self, command: &mut Command) {
+        for name in OF_SUDO {
+            command.env_remove(name);
+        }
+        command.envs(self.own_variables());
         user::run_as(command, self.uid, self.gid, self.groups.clone());
+    }
+
+    /// Returns the environment that this user's programs see, made from becalm's own: sudo has put
+    /// root's home, name and shell into it. The search path stays the one that sudo chose.
+    pub fn environment(
+        &self,
+        inherited: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Vec<(OsString, OsString)> {
+        let mut variables: Vec<_> = inherited
+            .into_iter()
+            .filter(|(name, _)| !OF_SUDO.iter().any(|of_sudo| name == of_sudo))
+            .collect();
+        // Of a name that comes twice the later value counts.
+        variables.extend(self.own_variables());
+        variables
+    }
+
+    /// A user whom the database does not know keeps what is there.
+    fn own_variables(&self) -> Vec<(OsString, OsString)> {
+        let Some(account) = user::account_of(self.uid) else { return Vec::new() };
+        let shell = account.shell.is_empty().then(|| "/bin/sh".into()).unwrap_or(account.shell);
+        vec![
+            ("HOME".into(), account.home),
+            ("LOGNAME".into(), account.name.clone()),
+            ("SHELL".into(), shell),
+            ("USER".into(), account.name),
+        ]
     }
 }
 
@@ -106,6 +145,25 @@ mod tests {
         assert_eq!(ids(0, None, Some("0")), None);
         assert_eq!(ids(0, Some("mallory"), Some("0")), None);
         assert_eq!(ids(0, Some("-1"), Some("0")), None);
+    }
+
+    #[test]
+    fn a_user_under_sudo_sees_its_own_home_and_nothing_of_sudo() {
+        let inherited = [("HOME", "/elsewhere"), ("SUDO_UID", "1000"), ("LANG", "C")]
+            .map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let last = |user: &User, name: &str| {
+            let variables = user.environment(inherited.clone());
+            variables.into_iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
+        };
+        let root = User { uid: 0, gid: 0, groups: vec![0] };
+        assert_eq!(last(&root, "HOME"), Some("/root".into()));
+        assert_eq!(
+            (last(&root, "USER"), last(&root, "LANG")),
+            (Some("root".into()), Some("C".into()))
+        );
+        assert_eq!(last(&root, "SUDO_UID"), None);
+        let unknown = User { uid: 3_999_999_999, ..root };
+        assert_eq!(last(&unknown, "HOME"), Some("/elsewhere".into()));
     }
 
     #[test]

@@ -155,3 +155,57 @@ fn a_subject_leads_a_process_group_of_its_own() {
     let after_name = fields.rsplit(") ").next().unwrap();
     assert_eq!(after_name.split(' ').nth(2).unwrap(), pid, "{fields}");
 }
+
+/// A folder of the first control group hierarchy in which this process may make one.
+fn own_group(name: &str) -> Option<std::path::PathBuf> {
+    ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/freezer"]
+        .map(std::path::Path::new)
+        .into_iter()
+        .filter(|hierarchy| hierarchy.join("cgroup.procs").exists())
+        .map(|hierarchy| hierarchy.join(name))
+        .find(|group| std::fs::create_dir(group).is_ok())
+}
+
+#[test]
+fn a_subject_enters_the_control_group_given() {
+    let Some(group) = own_group("becalm-test-enter") else {
+        return skipped("control_group", "no control group can be made here");
+    };
+    let mut subject = shell("cat /proc/self/cgroup");
+    subject.placement.control_group = Some(group.clone());
+    // Entering takes root, being there does not.
+    subject.placement.user = Some(User { uid: 65_534, gid: 65_533, groups: vec![65_533] });
+    let entered = subject.try_run();
+    std::fs::remove_dir(&group).unwrap();
+    let output = String::from_utf8(entered.unwrap().output.unwrap()).unwrap();
+    assert!(output.contains("/becalm-test-enter\n"), "{output}");
+}
+
+#[test]
+fn a_control_group_that_is_gone_is_named() {
+    let mut subject = command(&["true"]);
+    subject.placement.control_group = Some("/sys/fs/cgroup/becalm-gone".into());
+    assert_eq!(
+        subject.error(),
+        "cannot start `true`: entering the control group /sys/fs/cgroup/becalm-gone: \
+         No such file or directory (os error 2) (it is gone; was it removed meanwhile?)"
+    );
+}
+
+#[test]
+fn another_user_has_no_capability() {
+    let mut subject = shell("grep ^Cap /proc/self/status");
+    subject.placement.user = Some(User { uid: 65_534, gid: 65_533, groups: vec![65_533] });
+    match subject.try_run() {
+        Ok(finished) => {
+            let output = String::from_utf8(finished.output.unwrap()).unwrap();
+            for set in ["CapInh", "CapPrm", "CapEff", "CapAmb"] {
+                assert!(output.contains(&format!("{set}:\t0000000000000000\n")), "{output}");
+            }
+        }
+        Err(error @ LaunchError::Step { step: Step::Groups, .. }) => {
+            skipped("no_capability", &error.to_string());
+        }
+        Err(error) => panic!("{error}"),
+    }
+}

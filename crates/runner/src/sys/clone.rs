@@ -33,6 +33,8 @@ pub(crate) struct Child<'a> {
     pub(crate) arguments: &'a [*const c_char],
     pub(crate) environment: &'a [*const c_char],
     pub(crate) cwd: Option<&'a CStr>,
+    /// `cgroup.procs` of the control group to enter, open for writing.
+    pub(crate) control_group: Option<RawFd>,
     pub(crate) affinity: Option<&'a CpuMask>,
     pub(crate) nice: Option<i32>,
     /// Priority of `SCHED_FIFO`.
@@ -179,6 +181,14 @@ fn prepare(order: &Order<'_>) -> Result<(), Step> {
     let child = order.child;
     // SAFETY: takes plain numbers, as all calls below that are not commented on.
     step(Step::ProcessGroup, unsafe { libc::setpgid(0, 0) })?;
+    // Before the CPUs: from outside of a partition its CPUs cannot be asked for. Before the user: it
+    // takes root.
+    if let Some(procs) = child.control_group {
+        const ITSELF: &[u8] = b"0";
+        // SAFETY: pointer and length describe a constant, which the kernel only reads.
+        let written = unsafe { libc::write(procs, ITSELF.as_ptr().cast(), ITSELF.len()) };
+        step(Step::ControlGroup, written as i64)?;
+    }
     if let Some(mask) = child.affinity {
         step(Step::Affinity, mask.apply_raw())?;
     }
@@ -248,7 +258,8 @@ fn become_user(uid: u32, gid: u32, groups: &[u32]) -> Result<(), Step> {
     // SAFETY: plain numbers; setresgid and setresuid leave no saved id to return to.
     step(Step::Group, unsafe { libc::syscall(libc::SYS_setresgid, gid, gid, gid) })?;
     // SAFETY: as above.
-    step(Step::User, unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) })
+    step(Step::User, unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) })?;
+    step(Step::Capabilities, super::user::drop_capabilities_raw())
 }
 
 /// Sets the personality and reads it back: a sandbox may accept the call and not do it.

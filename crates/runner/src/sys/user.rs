@@ -1,8 +1,9 @@
 //! Who the process runs as, and the groups of a user.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
@@ -22,7 +23,8 @@ pub(crate) fn run_as(command: &mut Command, uid: u32, gid: u32, groups: Vec<u32>
         // SAFETY: these take plain numbers; the group goes first, while that is still allowed.
         let changed = set == 0
             && unsafe { libc::syscall(libc::SYS_setresgid, gid, gid, gid) } == 0
-            && unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) } == 0;
+            && unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) } == 0
+            && drop_capabilities_raw() == 0;
         if changed { Ok(()) } else { Err(io::Error::last_os_error()) }
     };
     // SAFETY: the closure runs between fork and exec and makes system calls only: it allocates
@@ -30,10 +32,29 @@ pub(crate) fn run_as(command: &mut Command, uid: u32, gid: u32, groups: Vec<u32>
     unsafe { command.pre_exec(change) };
 }
 
+/// Empties the capability sets of the calling thread; 0, or -1 with `errno` set. A change from root
+/// to another user empties all but the inheritable ones, unless the security bits say otherwise.
+pub(super) fn drop_capabilities_raw() -> libc::c_long {
+    /// `_LINUX_CAPABILITY_VERSION_3`: 64 capabilities in two words each.
+    const VERSION: u32 = 0x2008_0522;
+    let header: [u32; 2] = [VERSION, 0];
+    let none = [0_u32; 6];
+    // SAFETY: the kernel reads a header of two words (version, 0 for this thread) and, for this
+    // version, two times three words; both arrays have that length and outlive the call.
+    unsafe { libc::syscall(libc::SYS_capset, header.as_ptr(), none.as_ptr()) }
+}
+
+/// What the user database says of a user.
+pub(crate) struct Account {
+    pub(crate) name: OsString,
+    pub(crate) home: OsString,
+    pub(crate) shell: OsString,
+}
+
 /// Returns the groups of a user by the system's user database, `gid` first; `None` when the
 /// database does not know the user.
 pub(crate) fn groups_of(uid: u32, gid: u32) -> Option<Vec<u32>> {
-    let name = name_of(uid)?;
+    let name = CString::new(account_of(uid)?.name.as_bytes()).ok()?;
     let mut groups = vec![0; 64];
     loop {
         let mut length = libc::c_int::try_from(groups.len()).ok()?;
@@ -53,12 +74,13 @@ pub(crate) fn groups_of(uid: u32, gid: u32) -> Option<Vec<u32>> {
     }
 }
 
-fn name_of(uid: u32) -> Option<CString> {
+/// Returns what the system's user database says of a user; `None` when it does not know the user.
+pub(crate) fn account_of(uid: u32) -> Option<Account> {
     let mut entry = MaybeUninit::<libc::passwd>::uninit();
     let mut buffer = vec![0; 16 * 1024];
     let mut result = std::ptr::null_mut();
     // SAFETY: all places are valid and `buffer` has the length stated; `result` is null or points
-    // to `entry`, whose strings lie in `buffer`, which outlives the copy made below.
+    // to `entry`, whose strings lie in `buffer`, which outlives the copies made below.
     unsafe {
         let code = libc::getpwuid_r(
             uid,
@@ -70,6 +92,12 @@ fn name_of(uid: u32) -> Option<CString> {
         if code != 0 || result.is_null() {
             return None;
         }
-        Some(CStr::from_ptr((*result).pw_name).to_owned())
+        let text = |start| OsStr::from_bytes(CStr::from_ptr(start).to_bytes()).to_owned();
+        let entry = &*result;
+        Some(Account {
+            name: text(entry.pw_name),
+            home: text(entry.pw_dir),
+            shell: text(entry.pw_shell),
+        })
     }
 }
