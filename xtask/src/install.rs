@@ -20,6 +20,19 @@ const NEEDS: &[Need] = &[
     Need { program: "chrt", package: "util-linux" },
 ];
 
+/// What virtual machines need.
+const VM_NEEDS: &[Need] = &[
+    Need { program: "qemu-system-x86_64", package: "qemu-system-x86" },
+    Need { program: "qemu-img", package: "qemu-utils" },
+    Need { program: "iasl", package: "acpica-tools" },
+    Need { program: "busybox", package: "busybox-static" },
+    Need { program: "depmod", package: "kmod" },
+    Need { program: "mke2fs", package: "e2fsprogs" },
+    Need { program: "xz", package: "xz-utils" },
+    Need { program: "strace", package: "strace" },
+    Need { program: "mmdebstrap", package: "mmdebstrap" },
+];
+
 /// Release of hyperfine that benchmarks compare with.
 const HYPERFINE: &str = "1.20.0";
 
@@ -27,24 +40,44 @@ const HYPERFINE: &str = "1.20.0";
 /// say so and are counted as skipped.
 pub(crate) fn for_tests() -> Result<()> {
     rust_components()?;
-    let mut packages: Vec<&str> =
-        NEEDS.iter().filter(|need| find(need.program).is_none()).map(|need| need.package).collect();
-    packages.dedup();
-    if packages.is_empty() {
-        return Ok(());
+    let packages = missing(NEEDS);
+    if !packages.is_empty() && !apt(&packages)? {
+        println!("some tests need: apt-get {} {}", INSTALL.join(" "), packages.join(" "));
     }
-    let install = ["install", "--yes", "--no-install-recommends"];
-    if is_root() && find("apt-get").is_some() {
+    Ok(())
+}
+
+/// Installs what virtual machines need, when root on a Debian-like system, and returns the packages
+/// that are missing afterwards.
+pub(crate) fn for_vm() -> Result<Vec<&'static str>> {
+    let packages = missing(VM_NEEDS);
+    if !packages.is_empty() {
+        apt(&packages)?;
+    }
+    Ok(missing(VM_NEEDS))
+}
+
+const INSTALL: [&str; 3] = ["install", "--yes", "--no-install-recommends"];
+
+fn missing(needs: &[Need]) -> Vec<&'static str> {
+    let mut packages: Vec<&str> =
+        needs.iter().filter(|need| find(need.program).is_none()).map(|need| need.package).collect();
+    packages.dedup();
+    packages
+}
+
+/// Installs packages, where that is possible, and says whether it was.
+fn apt(packages: &[&str]) -> Result<bool> {
+    let is_possible = is_root() && find("apt-get").is_some();
+    if is_possible {
         let apt = |arguments: &[&str]| {
             let mut command = Command::new("apt-get");
             run(command.env("DEBIAN_FRONTEND", "noninteractive").args(arguments))
         };
         apt(&["update"])?;
-        apt(&[&install, packages.as_slice()].concat())
-    } else {
-        println!("some tests need: apt-get {} {}", install.join(" "), packages.join(" "));
-        Ok(())
+        apt(&[&INSTALL, packages].concat())?;
     }
+    Ok(is_possible)
 }
 
 /// A minimal toolchain lacks these two.
@@ -82,10 +115,14 @@ fn is_right_hyperfine(program: &PathBuf) -> bool {
         .is_ok_and(|text| text.trim() == format!("hyperfine {HYPERFINE}"))
 }
 
-/// Returns where a program lies in the path.
+/// Returns where a program lies in the path, or in the folders for root's programs, which the path of
+/// an ordinary user lacks.
 pub(crate) fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
+    std::env::split_paths(&path)
+        .chain(["/usr/sbin", "/sbin"].map(PathBuf::from))
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file())
 }
 
 /// Says whether this process runs as root.

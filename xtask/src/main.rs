@@ -1,4 +1,4 @@
-//! Project chores: `cargo xtask test`, `docs`, `bench`.
+//! Project chores: `cargo xtask test`, `vm`, `docs`, `bench`.
 
 #![expect(clippy::print_stdout, reason = "chores speak to the person at the terminal")]
 
@@ -9,6 +9,7 @@ mod install;
 mod sys;
 mod test;
 mod test_log;
+mod vm;
 mod workspace;
 
 use std::process::ExitCode;
@@ -22,6 +23,7 @@ enum Chore {
     /// Check everything that a change must pass: formatting, lints, edges between crates, tests,
     /// documentation
     Test,
+    Vm(Box<vm::Args>),
     Docs(docs::Args),
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -30,6 +32,7 @@ enum Chore {
 fn main() -> ExitCode {
     let done = match Chore::parse() {
         Chore::Test => test::run(),
+        Chore::Vm(args) => vm::run(&args),
         Chore::Docs(args) => docs::run(&args).map(|()| true),
         Chore::Bench(bench) => bench.run().map(|()| true),
     };

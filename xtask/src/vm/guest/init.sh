@@ -1,0 +1,29 @@
+#!/bin/busybox sh
+# First process of the guest: mounts what a Linux system has, loads modules, then does what the host
+# says through the virtio port.
+/bin/busybox --install -s /bin
+export PATH=/lab:/bin HOME=/root
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mkdir -p /dev/pts /dev/shm
+mount -t devpts devpts /dev/pts
+mount -t tmpfs tmpfs /dev/shm
+mount -t tmpfs tmpfs /run
+mount -t tmpfs tmpfs /tmp
+mount -t cgroup2 none /sys/fs/cgroup
+mount -t tracefs none /sys/kernel/tracing
+chmod 1777 /tmp
+ip link set lo up
+for module in $(cat /modules); do
+    modprobe $module || echo "no module $module"
+done
+ip link set eth0 up
+
+# Waits for the port, which appears a little after its module.
+n=0
+while ! PORT=$(ls /dev/vport*p1 2>/dev/null) && [ $n -lt 100 ]; do
+    usleep 100000
+    n=$((n + 1))
+done
+. /agent

@@ -1,0 +1,13 @@
+# Prints everything that a change of the machine could leave behind, one `path:line` a line.
+{
+    find /sys/devices/system /sys/kernel/mm /sys/devices/virtual/workqueue /sys/bus/workqueue \
+        /sys/module/*/parameters /proc/sys -type f 2>/dev/null
+    ls -d /proc/irq/default_smp_affinity /proc/irq/*/smp_affinity
+    ls -d /sys/class/net/*/flags /sys/firmware/acpi/platform_profile /sys/class/block/*/queue/rq_affinity
+    find /sys/fs/cgroup -name 'cpuset.cpus*' -o -name 'cpuset.mems*' -o -name cgroup.subtree_control \
+        -o -name cgroup.type
+} 2>/dev/null | xargs grep -H '' 2>&1
+# Which CPUs every process may use, and how it is scheduled.
+grep -H -e '^Name' -e '^Cpus_allowed_list' -e '^Mems_allowed_list' /proc/[0-9]*/status 2>/dev/null
+# What becalm keeps on disk and what it may leave in systemd.
+find /run/becalm /var/lib/becalm /run/systemd/system /run/systemd/transient 2>/dev/null | sed 's/^/file /; s/$/: is there/'

@@ -1,0 +1,170 @@
+//! Guests from snapshots: a machine boots once, and every test starts from where it had booted.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::acpi;
+use super::cache::{Cache, key, remove};
+use super::guest::Guest;
+use super::initrd;
+use super::kernel::Kernel;
+use super::profile::{N_CPUS, Needs, Profile};
+use crate::workspace::{capture, run};
+
+/// Name of the snapshot inside its file.
+const SNAPSHOT: &str = "booted";
+
+/// What all guests need.
+#[derive(Debug)]
+pub(super) struct Lab {
+    pub(super) cache: Cache,
+    pub(super) qemu: PathBuf,
+    /// Whether QEMU has the patch that some profiles need.
+    pub(super) is_patched: bool,
+    /// The disk with becalm.
+    pub(super) programs: PathBuf,
+}
+
+/// One machine with one kernel.
+#[derive(Debug, Clone)]
+pub(super) struct Place<'a> {
+    pub(super) lab: &'a Lab,
+    pub(super) kernel: &'a Kernel,
+    pub(super) profile: &'a Profile,
+}
+
+impl Place<'_> {
+    /// Starts the guest from its snapshot, which is made when there is none.
+    pub(super) fn guest(&self) -> Result<Guest> {
+        let snapshot = self.snapshot()?;
+        let mut command = self.command()?;
+        command.arg("-drive").arg(state_drive(&snapshot)).args(["-loadvm", SNAPSHOT]);
+        let mut guest = Guest::start(command)?;
+        copy_programs(&mut guest)?;
+        Ok(guest)
+    }
+
+    /// Boots the guest; `disk` is a file that it sees as a disk and keeps when its power is cut.
+    pub(super) fn boot(&self, disk: Option<&Path>) -> Result<Guest> {
+        let mut command = self.command()?;
+        if let Some(disk) = disk {
+            let drive = format!("file={},format=raw,if=none,id=disk", disk.display());
+            command.args(["-drive", &drive, "-device", "virtio-blk-pci,drive=disk"]);
+        }
+        let mut guest = Guest::start(command)?;
+        guest.wait_for_boot().with_context(|| guest.console())?;
+        copy_programs(&mut guest)?;
+        Ok(guest)
+    }
+
+    fn snapshot(&self) -> Result<PathBuf> {
+        let command = self.command()?;
+        let version = capture(Command::new(&self.lab.qemu).arg("--version"))?;
+        let prefix = format!("booted-{}-{}-", self.kernel.series, self.profile.name);
+        let variables: Vec<_> = command.get_envs().collect();
+        let arguments: Vec<_> = command.get_args().collect();
+        let parts = (version, variables, arguments, &self.kernel.release);
+        let name = format!("{prefix}{}", key(&parts));
+        self.lab.cache.forget(&prefix, &name)?;
+        let folder = self.lab.cache.folder(&name, |folder| {
+            let file = folder.join("state.qcow2");
+            capture(
+                Command::new("qemu-img")
+                    .args(["create", "-q", "-f", "qcow2"])
+                    .arg(&file)
+                    .arg("64M"),
+            )?;
+            let mut command = self.command()?;
+            command.arg("-drive").arg(state_drive(&file));
+            let mut guest = Guest::start(command)?;
+            guest.wait_for_boot().with_context(|| guest.console())?;
+            self.check(&mut guest).with_context(|| guest.console())?;
+            guest.monitor(&format!("savevm {SNAPSHOT}"))
+        })?;
+        Ok(folder.join("state.qcow2"))
+    }
+
+    /// Makes sure that the machine is the one that its profile promises.
+    fn check(&self, guest: &mut Guest) -> Result<()> {
+        let driver =
+            guest.run("cat /sys/devices/system/cpu/cpufreq/policy0/scaling_driver 2>/dev/null")?;
+        let driver = Some(driver.text.trim()).filter(|driver| !driver.is_empty());
+        ensure!(
+            driver == self.profile.driver,
+            "the guest has the cpufreq driver {driver:?}, but {} is a machine with {:?}",
+            self.profile.name,
+            self.profile.driver
+        );
+        Ok(())
+    }
+
+    fn command(&self) -> Result<Command> {
+        let profile = self.profile;
+        let mut command = Command::new(&self.lab.qemu);
+        if let Needs::Patched(variables) = profile.needs {
+            command.envs(variables.iter().copied());
+        }
+        command.args(["-accel", "tcg,thread=multi", "-machine", "q35", "-cpu", profile.cpu]);
+        // Below 512 MB of usable memory the kernel switches huge pages off.
+        command.args(["-smp", profile.smp, "-m", "768", "-display", "none", "-nodefaults"]);
+        command.args(["-no-reboot", "-netdev", "user,id=net,restrict=on"]);
+        command.args(["-device", "virtio-net-pci,netdev=net,romfile="]);
+        let programs = self.lab.programs.display();
+        command
+            .arg("-drive")
+            .arg(format!("file={programs},format=raw,if=none,id=programs,readonly=on"));
+        command.args(["-device", "virtio-blk-pci,drive=programs"]);
+        command.args(profile.devices);
+        if !profile.power.is_empty() {
+            command.arg("-acpitable").arg(format!("file={}", self.table()?.display()));
+        }
+        command.arg("-kernel").arg(self.kernel.image()).arg("-initrd").arg(self.initrd()?);
+        command.arg("-append").arg(format!("console=ttyS0 quiet panic=-1 {}", profile.boot));
+        // A QEMU out of its build folder does not find its firmware.
+        for folder in ["/usr/share/qemu", "/usr/share/seabios"] {
+            if self.lab.is_patched && Path::new(folder).is_dir() {
+                command.args(["-L", folder]);
+            }
+        }
+        Ok(command)
+    }
+
+    fn table(&self) -> Result<PathBuf> {
+        let name = format!("acpi-{}", key(&acpi::text(N_CPUS, self.profile.power)));
+        let folder = self
+            .lab
+            .cache
+            .folder(&name, |folder| acpi::compile(folder, N_CPUS, self.profile.power))?;
+        Ok(folder.join(acpi::TABLE))
+    }
+
+    fn initrd(&self) -> Result<PathBuf> {
+        let file = self.lab.cache.path(&format!("initrd-{}-{}", self.kernel.series, initrd::key()));
+        if !file.exists() {
+            let prefix = format!("initrd-{}-", self.kernel.series);
+            self.lab.cache.forget(&prefix, "")?;
+            initrd::write(self.kernel, &file)?;
+        }
+        Ok(file)
+    }
+}
+
+/// Makes an empty disk with a file system.
+pub(super) fn empty_disk(file: &Path) -> Result<()> {
+    remove(file)?;
+    let mke2fs = crate::install::find("mke2fs").context("mke2fs is not here")?;
+    run(Command::new(mke2fs).args(["-q", "-t", "ext4"]).arg(file).arg("64M"))
+}
+
+fn state_drive(file: &Path) -> String {
+    format!("file={},format=qcow2,if=none,id=state", file.display())
+}
+
+/// Unpacks the disk with becalm. Its first page may be older than the snapshot, because the kernel
+/// has looked for partitions there.
+fn copy_programs(guest: &mut Guest) -> Result<()> {
+    guest.ok("blockdev --flushbufs /dev/vda && cd / && cpio -idu </dev/vda 2>/dev/null")?;
+    Ok(())
+}

@@ -1,0 +1,244 @@
+//! `cargo xtask vm`: becalm on real kernels, in virtual machines.
+//!
+//! QEMU emulates the machines, so neither KVM nor root is needed. Kernels are those of Debian. A test
+//! is a function that is given a machine; it starts from a snapshot of the booted guest, so that one
+//! costs seconds.
+
+mod acpi;
+mod base64;
+mod becalm;
+mod cache;
+mod cpio;
+mod guest;
+mod initrd;
+mod kernel;
+mod lab;
+mod profile;
+mod state;
+mod tests;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+
+use self::cache::Cache;
+use self::guest::Guest;
+use self::kernel::{Kernel, Series};
+use self::lab::{Lab, Place};
+use self::profile::{Needs, PROFILES, Profile};
+use self::tests::{Body, TESTS, Test};
+use crate::install;
+
+/// Test becalm on real kernels, in virtual machines under QEMU
+///
+/// Without options: a sample of at most six minutes. Kernels, images and snapshots are kept in
+/// `target/vm`, or in the folder that `BECALM_VM_DIR` names.
+#[derive(clap::Args, Default)]
+pub(crate) struct Args {
+    /// Run the whole campaign
+    #[arg(long)]
+    all: bool,
+    /// Run only tests whose name, `KERNEL PROFILE TEST`, contains this; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    only: Vec<String>,
+    /// Run only on this kernel
+    #[arg(long, value_name = "SERIES")]
+    kernel: Option<Series>,
+    /// A QEMU whose guests also see power management registers; adds the profiles that need it
+    #[arg(long, value_name = "PATH")]
+    qemu: Option<PathBuf>,
+    /// Test this static binary instead of building one
+    #[arg(long, value_name = "PATH")]
+    becalm: Option<PathBuf>,
+    /// List the tests and do nothing
+    #[arg(long)]
+    list: bool,
+    /// Leave the machine of the first test that fails running, and stop
+    #[arg(long)]
+    keep: bool,
+    /// Run this script in a fresh guest of the first matching test instead of the test, and print
+    /// what it says
+    #[arg(long, value_name = "SCRIPT")]
+    shell: Option<String>,
+}
+
+/// A test on a machine with a kernel.
+struct Case {
+    series: Series,
+    profile: &'static Profile,
+    test: &'static Test,
+}
+
+impl Case {
+    fn name(&self) -> String {
+        format!("{} {} {}", self.series, self.profile.name, self.test.name)
+    }
+}
+
+/// What became of the cases.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) passed: usize,
+    /// Names.
+    pub(crate) failed: Vec<String>,
+    /// Names, with the reason.
+    pub(crate) skipped: Vec<(String, String)>,
+}
+
+/// Runs the tests, prints the summary and says whether all passed.
+pub(crate) fn run(args: &Args) -> Result<bool> {
+    let tally = tests_of(args)?;
+    for (name, reason) in &tally.skipped {
+        println!("skipped: {name}: {reason}");
+    }
+    for name in &tally.failed {
+        println!("failed: {name}");
+    }
+    let (passed, failed, skipped) = (tally.passed, tally.failed.len(), tally.skipped.len());
+    println!("{passed} passed, {failed} failed, {skipped} skipped");
+    Ok(tally.failed.is_empty())
+}
+
+/// Runs the sample, for `cargo xtask test`.
+pub(crate) fn sample() -> Result<Tally> {
+    tests_of(&Args::default())
+}
+
+fn tests_of(args: &Args) -> Result<Tally> {
+    let cases = cases(args);
+    let mut tally = Tally::default();
+    if args.list {
+        for case in &cases {
+            println!("{}", case.name());
+        }
+        return Ok(tally);
+    }
+    ensure!(!cases.is_empty(), "no test has such a name; --list shows them");
+    let missing = install::for_vm()?;
+    if !missing.is_empty() {
+        let reason = format!("needs {}", missing.join(", "));
+        tally.skipped = cases.iter().map(|case| (case.name(), reason.clone())).collect();
+        return Ok(tally);
+    }
+    let lab = lab(args)?;
+    let mut kernels: Vec<(Series, Result<Kernel>)> = Vec::new();
+    for case in cases {
+        if !kernels.iter().any(|(series, _)| *series == case.series) {
+            kernels.push((case.series, Kernel::get(&lab.cache, case.series)));
+        }
+        let kernel = kernels.iter().find(|(series, _)| *series == case.series);
+        match kernel.map(|(_, kernel)| kernel) {
+            Some(Ok(kernel)) => {
+                let place = Place { lab: &lab, kernel, profile: case.profile };
+                if let Some(script) = &args.shell {
+                    println!("{}", place.guest()?.run(script)?.text.trim_end());
+                    return Ok(tally);
+                }
+                if !one(&case, &place, args, &mut tally) && args.keep {
+                    return Ok(tally);
+                }
+            }
+            Some(Err(error)) => {
+                let reason = format!("no kernel: {error:#}");
+                tally.skipped.push((case.name(), reason));
+            }
+            None => unreachable!("it was pushed above"),
+        }
+    }
+    Ok(tally)
+}
+
+/// Runs one test and says whether it passed.
+fn one(case: &Case, place: &Place<'_>, args: &Args, tally: &mut Tally) -> bool {
+    let start = Instant::now();
+    let name = case.name();
+    let result = match case.test.body {
+        Body::Guest(test) => in_guest(place, test, args),
+        Body::Place(test) => test(place),
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    match &result {
+        Ok(()) => {
+            println!("ok      {seconds:>6.1} s  {name}");
+            tally.passed += 1;
+        }
+        Err(error) => {
+            println!("FAILED  {seconds:>6.1} s  {name}");
+            for line in format!("{error:#}").lines() {
+                println!("    {line}");
+            }
+            tally.failed.push(name);
+        }
+    }
+    result.is_ok()
+}
+
+fn in_guest(place: &Place<'_>, test: fn(&mut Guest) -> Result<()>, args: &Args) -> Result<()> {
+    let mut guest = place.guest()?;
+    let result = test(&mut guest).and_then(|()| no_complaints(&guest.console()));
+    if result.is_err() {
+        let console = guest.console();
+        if !console.trim().is_empty() {
+            println!("console:\n{}", console.trim_end());
+        }
+        if args.keep {
+            let (process, folder) = guest.leave();
+            println!("process {process} is left running; its sockets are in {}", folder.display());
+        }
+    }
+    result
+}
+
+/// A kernel that complains has found a bug, in itself or in how it is used.
+fn no_complaints(console: &str) -> Result<()> {
+    let complaints =
+        ["Call Trace", "BUG:", "WARNING: CPU:", "Oops", "soft lockup", "rcu_preempt detected"];
+    let complaint = complaints.iter().find(|complaint| console.contains(*complaint));
+    ensure!(complaint.is_none(), "the kernel says {}", complaint.unwrap_or(&""));
+    Ok(())
+}
+
+fn lab(args: &Args) -> Result<Lab> {
+    let cache = Cache::open()?;
+    let qemu = match &args.qemu {
+        Some(path) => {
+            path.canonicalize().with_context(|| format!("no QEMU at {}", path.display()))?
+        }
+        None => install::find("qemu-system-x86_64").context("qemu-system-x86_64 is not here")?,
+    };
+    let becalm = match &args.becalm {
+        Some(path) => path.clone(),
+        None => becalm::build(&cache)?,
+    };
+    let programs = cache.path("programs");
+    becalm::write_disk(&becalm, &programs)?;
+    Ok(Lab { cache, qemu, is_patched: args.qemu.is_some(), programs })
+}
+
+/// Returns what is to be run: by kernel and machine, so that a snapshot is used while it is in memory.
+fn cases(args: &Args) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for series in Series::ALL {
+        for profile in PROFILES {
+            let is_there = profile.runs_on(series)
+                && (profile.needs == Needs::Stock || args.qemu.is_some() || args.list);
+            for test in TESTS.iter().copied().flatten() {
+                let case = Case { series, profile, test };
+                let is_wanted = is_there
+                    && test.machines.has(profile)
+                    && args.kernel.is_none_or(|wanted| wanted == series)
+                    && if args.only.is_empty() {
+                        args.all || args.list || test.is_in_sample(profile)
+                    } else {
+                        let name = case.name();
+                        args.only.iter().any(|text| name.contains(text.as_str()))
+                    };
+                if is_wanted {
+                    cases.push(case);
+                }
+            }
+        }
+    }
+    cases
+}

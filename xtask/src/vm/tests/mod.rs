@@ -1,0 +1,56 @@
+//! The tests, by what they are about.
+
+mod basics;
+
+use anyhow::Result;
+
+use super::guest::Guest;
+use super::lab::Place;
+use super::profile::Profile;
+
+/// One test.
+pub(super) struct Test {
+    /// A sentence.
+    pub(super) name: &'static str,
+    /// Where it makes sense.
+    pub(super) machines: Machines,
+    /// The machines on which it is part of the sample.
+    pub(super) sample: &'static [&'static str],
+    pub(super) body: Body,
+}
+
+/// Machines by the names of their profiles.
+pub(super) enum Machines {
+    All,
+    Only(&'static [&'static str]),
+    Except(&'static [&'static str]),
+}
+
+/// What a test is given.
+pub(super) enum Body {
+    /// A guest that has just booted.
+    Guest(fn(&mut Guest) -> Result<()>),
+    /// A machine that the test starts by itself.
+    Place(fn(&Place<'_>) -> Result<()>),
+}
+
+/// All tests.
+pub(super) const TESTS: &[&[Test]] = &[basics::TESTS];
+
+impl Machines {
+    /// Says whether a machine is among them.
+    pub(super) fn has(&self, profile: &Profile) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(names) => names.contains(&profile.name),
+            Self::Except(names) => !names.contains(&profile.name),
+        }
+    }
+}
+
+impl Test {
+    /// Says whether the test is part of the sample on a machine.
+    pub(super) fn is_in_sample(&self, profile: &Profile) -> bool {
+        self.sample.contains(&profile.name)
+    }
+}
