@@ -13,7 +13,7 @@ use becalm_model::wire::ProcessDocument;
 
 use super::lock::MachineLock;
 use super::recover::recover;
-use super::task::start_time;
+use super::task::named;
 use super::{Foreign, JournalFileError, Recovered};
 use crate::{SysRoot, sys};
 
@@ -45,9 +45,8 @@ impl Guardian {
     }
 
     /// Returns which process it is.
-    pub(super) fn process(&self, root: &SysRoot) -> ProcessDocument {
-        let pid = self.child.id();
-        ProcessDocument { pid, start_time: start_time(root, pid).unwrap_or(0) }
+    pub(super) fn process(&self) -> ProcessDocument {
+        named(self.child.id())
     }
 
     /// Sends it home: everything is put back.

@@ -183,7 +183,7 @@ fn header(root: &SysRoot, command: &str) -> JournalHeader {
     JournalHeader {
         journal: JOURNAL_SCHEMA.to_owned(),
         boot_id: boot_id(root),
-        owner: this_process(root),
+        owner: this_process(),
         command: command.to_owned(),
     }
 }

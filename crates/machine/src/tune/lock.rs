@@ -100,7 +100,7 @@ impl MachineLock {
             }
         }
         let mut lock = Self { file };
-        let holder = Holder { process: this_process(root), command: command.to_owned() };
+        let holder = Holder { process: this_process(), command: command.to_owned() };
         lock.name_holder(&holder).map_err(failed)?;
         Ok(lock)
     }

@@ -63,7 +63,7 @@ impl<'a> Tuning<'a> {
             let _ = recover(root, Foreign::Leave);
             TuneError::Guardian(error)
         })?;
-        journal.guardian(guardian.process(root))?;
+        journal.guardian(guardian.process())?;
         let made = leftovers;
         Ok((
             Self {
@@ -107,7 +107,7 @@ impl<'a> Tuning<'a> {
 
     /// Leaves the machine tuned, in the care of the guardian, and returns which process that is.
     pub fn keep(mut self) -> io::Result<ProcessDocument> {
-        let process = self.guardian.process(self.root);
+        let process = self.guardian.process();
         let holder = Holder { process, command: format!("{}, kept by its guardian", self.command) };
         self.lock.name_holder(&holder)?;
         self.guardian.keep(self.latency.as_ref().map(|(latency, _)| *latency))?;

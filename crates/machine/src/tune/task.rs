@@ -5,10 +5,15 @@ use becalm_model::wire::ProcessDocument;
 use crate::SysRoot;
 
 /// Returns this process.
-pub fn this_process(root: &SysRoot) -> ProcessDocument {
-    let pid = std::process::id();
+pub fn this_process() -> ProcessDocument {
+    named(std::process::id())
+}
+
+/// Returns the process that has this id now. It is a real one, also where a folder stands for the
+/// machine.
+pub fn named(pid: u32) -> ProcessDocument {
     // Without /proc there is nothing to compare with either: any number serves.
-    ProcessDocument { pid, start_time: start_time(root, pid).unwrap_or(0) }
+    ProcessDocument { pid, start_time: start_time(&SysRoot::default(), pid).unwrap_or(0) }
 }
 
 /// Says whether a process still runs: one with its id that started at the same time, and that has
@@ -69,6 +74,6 @@ mod tests {
     #[test]
     fn this_process_is_alive() {
         let root = SysRoot::default();
-        assert!(is_alive(&root, this_process(&root)));
+        assert!(is_alive(&root, this_process()));
     }
 }
