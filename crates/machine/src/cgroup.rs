@@ -95,7 +95,7 @@ fn locate(membership: &str, mounts: &str) -> Option<ControlGroups> {
         Some(found) => (CgroupVersion::V1, found),
         None => (CgroupVersion::V2, lines().find(|(controllers, _)| controllers.is_empty())?),
     };
-    let (mounted, mount_point) = match find_mount(mounts, version) {
+    let (mounted, mount_point) = match find_mount(mounts, version, "cpu") {
         Some(found) => found,
         None if version == CgroupVersion::V2 && mounts.is_empty() => {
             (PathBuf::from("/"), PathBuf::from("/sys/fs/cgroup"))
@@ -120,8 +120,27 @@ fn parse_membership(line: &str) -> Option<(&str, &str)> {
     rest.split_once(':')
 }
 
-/// Returns the mounted part of the hierarchy and where it is mounted.
-fn find_mount(mounts: &str, version: CgroupVersion) -> Option<(PathBuf, PathBuf)> {
+/// Returns the group of a process in the hierarchy mounted at `hierarchy`, from the texts of its
+/// `/proc/PID/cgroup` and of `/proc/self/mountinfo`.
+pub(crate) fn group_of<'a>(membership: &'a str, mounts: &str, hierarchy: &str) -> Option<&'a str> {
+    let mut lines = membership.lines().filter_map(parse_membership);
+    let found = lines.find(|(controllers, _)| {
+        let mut names = controllers.split(',');
+        let (version, name) = match controllers.is_empty() {
+            true => (CgroupVersion::V2, ""),
+            false => (CgroupVersion::V1, names.next().unwrap_or_default()),
+        };
+        find_mount(mounts, version, name).is_some_and(|(_, point)| point == Path::new(hierarchy))
+    });
+    found.map(|(_, group)| group)
+}
+
+/// Returns the mounted part of the hierarchy that has `controller` and where it is mounted.
+pub(crate) fn find_mount(
+    mounts: &str,
+    version: CgroupVersion,
+    controller: &str,
+) -> Option<(PathBuf, PathBuf)> {
     mounts.lines().find_map(|line| {
         let (place, kind) = line.split_once(" - ")?;
         let mut place = place.split(' ').skip(3);
@@ -130,7 +149,7 @@ fn find_mount(mounts: &str, version: CgroupVersion) -> Option<(PathBuf, PathBuf)
         let matches = match version {
             CgroupVersion::V2 => kind.next()? == "cgroup2",
             CgroupVersion::V1 => {
-                kind.next()? == "cgroup" && kind.nth(1)?.split(',').any(|option| option == "cpu")
+                kind.next()? == "cgroup" && kind.nth(1)?.split(',').any(|option| option == controller)
             }
         };
         matches.then(|| (PathBuf::from(mounted), PathBuf::from(mount_point)))

@@ -11,6 +11,7 @@ mod cgroup;
 mod choice;
 mod cpumask;
 mod facts;
+pub mod isolate;
 pub mod knobs;
 mod sys;
 mod sysroot;

@@ -6,6 +6,8 @@ use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::Duration;
 
+use becalm_model::{CpuSet, MAX_CPU};
+
 /// Returns the time of `CLOCK_MONOTONIC`, the clock that [`crate::Activity::at`] uses.
 pub fn monotonic_now() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -95,6 +97,22 @@ pub(crate) fn signal(pid: u32, signal: libc::c_int) -> io::Result<()> {
     } else {
         Err(io::Error::last_os_error())
     }
+}
+
+/// Puts a thread on these CPUs.
+pub(crate) fn set_affinity(tid: u32, cpus: &CpuSet) -> io::Result<()> {
+    const WORDS: usize = (MAX_CPU as usize + 1) / 64;
+    let mut words = [0_u64; WORDS];
+    for cpu in cpus.iter() {
+        if let Some(word) = words.get_mut(cpu.0 as usize / 64) {
+            *word |= 1 << (cpu.0 % 64);
+        }
+    }
+    // SAFETY: pointer and length describe `words`, which the kernel only reads.
+    let result = unsafe {
+        libc::syscall(libc::SYS_sched_setaffinity, tid, size_of_val(&words), words.as_ptr())
+    };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 #[cfg(test)]

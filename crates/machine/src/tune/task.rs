@@ -29,21 +29,25 @@ pub fn start_time(root: &SysRoot, pid: u32) -> Option<u64> {
 }
 
 /// What `/proc/PID/stat` says.
-struct Stat {
-    is_zombie: bool,
-    start_time: u64,
+pub(crate) struct Stat {
+    pub(crate) is_zombie: bool,
+    /// The kernel's `PF_...`.
+    pub(crate) flags: u64,
+    pub(crate) start_time: u64,
 }
 
 /// Field numbers are those of proc(5). The name in field 2 may hold spaces and brackets, so fields
 /// are counted from its last bracket.
-fn stat(root: &SysRoot, pid: u32) -> Option<Stat> {
+pub(crate) fn stat(root: &SysRoot, pid: u32) -> Option<Stat> {
     const STATE: usize = 3;
+    const FLAGS: usize = 9;
     const START_TIME: usize = 22;
     let text = root.read(format!("/proc/{pid}/stat")).value()?;
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let field = |number: usize| fields.get(number - STATE).copied();
     Some(Stat {
         is_zombie: matches!(field(STATE)?, "Z" | "X"),
+        flags: field(FLAGS)?.parse().ok()?,
         start_time: field(START_TIME)?.parse().ok()?,
     })
 }

@@ -1,8 +1,15 @@
 //! Reading and setting one target of a change.
 
+mod affinity;
+mod group;
+mod membership;
+mod subtree;
+
 use std::io;
 
 use becalm_model::Target;
+
+pub(crate) use affinity::allowed_list;
 
 use super::chosen;
 use crate::{Reading, SysRoot};
@@ -19,6 +26,10 @@ pub(crate) fn read(root: &SysRoot, target: &Target) -> Reading {
         Target::Folder(path) => {
             Reading::Value(if root.exists(path) { PRESENT } else { ABSENT }.to_owned())
         }
+        Target::Affinity { pid, start_time } => affinity::read(root, *pid, *start_time),
+        Target::Membership { pid, start_time, hierarchy } => {
+            membership::read(root, *pid, *start_time, hierarchy)
+        }
         other => Reading::Unreadable { reason: format!("{other} is not known to this becalm") },
     }
 }
@@ -26,10 +37,17 @@ pub(crate) fn read(root: &SysRoot, target: &Target) -> Reading {
 /// Sets a target.
 pub(crate) fn write(root: &SysRoot, target: &Target, value: &str) -> io::Result<()> {
     match target {
+        Target::File(path) if subtree::is_one(path) => subtree::write(root, path, value),
+        // The kernel takes no notice of a write of nothing.
+        Target::File(path) if value.is_empty() => root.write(path, "\n"),
         // A value that was read as one of several words is written as the one word.
         Target::File(path) => root.write(path, chosen(value)),
-        Target::Folder(path) if value == ABSENT => root.remove_folder(path),
+        Target::Folder(path) if value == ABSENT => group::remove(root, path),
         Target::Folder(path) => root.make_folder(path),
+        Target::Affinity { pid, start_time } => affinity::write(root, *pid, *start_time, value),
+        Target::Membership { pid, start_time, hierarchy } => {
+            membership::write(root, *pid, *start_time, hierarchy, value)
+        }
         other => Err(io::Error::other(format!("{other} is not known to this becalm"))),
     }
 }
