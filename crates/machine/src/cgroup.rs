@@ -96,7 +96,7 @@ fn locate(membership: &str, mounts: &str) -> Option<ControlGroups> {
         None => (CgroupVersion::V2, lines().find(|(controllers, _)| controllers.is_empty())?),
     };
     let (mounted, mount_point) = match find_mount(mounts, version, "cpu") {
-        Some(found) => found,
+        Some(mount) => (mount.root, mount.point),
         None if version == CgroupVersion::V2 && mounts.is_empty() => {
             (PathBuf::from("/"), PathBuf::from("/sys/fs/cgroup"))
         }
@@ -130,29 +130,41 @@ pub(crate) fn group_of<'a>(membership: &'a str, mounts: &str, hierarchy: &str) -
             true => (CgroupVersion::V2, ""),
             false => (CgroupVersion::V1, names.next().unwrap_or_default()),
         };
-        find_mount(mounts, version, name).is_some_and(|(_, point)| point == Path::new(hierarchy))
+        find_mount(mounts, version, name).is_some_and(|mount| mount.point == Path::new(hierarchy))
     });
     found.map(|(_, group)| group)
 }
 
-/// Returns the mounted part of the hierarchy that has `controller` and where it is mounted.
-pub(crate) fn find_mount(
-    mounts: &str,
-    version: CgroupVersion,
-    controller: &str,
-) -> Option<(PathBuf, PathBuf)> {
+/// Where a hierarchy of control groups can be seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mount {
+    /// The part of the hierarchy that is mounted: `/` for all of it.
+    pub(crate) root: PathBuf,
+    /// Where.
+    pub(crate) point: PathBuf,
+    /// Whether it cannot be written, as in most containers.
+    pub(crate) is_read_only: bool,
+}
+
+/// Finds the hierarchy that has `controller`; version 2 has one hierarchy for all.
+pub(crate) fn find_mount(mounts: &str, version: CgroupVersion, controller: &str) -> Option<Mount> {
     mounts.lines().find_map(|line| {
         let (place, kind) = line.split_once(" - ")?;
         let mut place = place.split(' ').skip(3);
-        let (mounted, mount_point) = (place.next()?, place.next()?);
+        let (root, point, options) = (place.next()?, place.next()?, place.next()?);
         let mut kind = kind.split(' ');
         let matches = match version {
             CgroupVersion::V2 => kind.next()? == "cgroup2",
             CgroupVersion::V1 => {
-                kind.next()? == "cgroup" && kind.nth(1)?.split(',').any(|option| option == controller)
+                kind.next()? == "cgroup"
+                    && kind.nth(1)?.split(',').any(|option| option == controller)
             }
         };
-        matches.then(|| (PathBuf::from(mounted), PathBuf::from(mount_point)))
+        matches.then(|| Mount {
+            root: PathBuf::from(root),
+            point: PathBuf::from(point),
+            is_read_only: options.split(',').any(|option| option == "ro"),
+        })
     })
 }
 

@@ -15,6 +15,7 @@ pub mod isolate;
 pub mod knobs;
 mod sys;
 mod sysroot;
+mod tasks;
 mod topology;
 pub mod tune;
 

@@ -80,6 +80,8 @@ pub enum Target {
     },
     /// A unit of systemd: `active` or `inactive`.
     Unit(String),
+    /// The file that defines a unit of systemd until the next boot: its text, or `absent`.
+    UnitFile(String),
     /// The set of units that systemd keeps running: `graphical.target` or `multi-user.target`.
     SystemdTarget,
     /// CPUs that irqbalance leaves alone, beyond those it finds itself: a list, empty for none.
@@ -92,7 +94,7 @@ impl fmt::Display for Target {
     /// Writes it as people would name it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File(path) | Self::Folder(path) => f.write_str(path),
+            Self::File(path) | Self::Folder(path) | Self::UnitFile(path) => f.write_str(path),
             Self::Affinity { pid, .. } => write!(f, "CPUs of task {pid}"),
             Self::Membership { pid, hierarchy, .. } => {
                 write!(f, "control group of process {pid} in {hierarchy}")
@@ -109,6 +111,11 @@ impl Target {
     /// Returns the command by which a person would set it to `value`.
     pub fn by_hand(&self, value: &str) -> String {
         match self {
+            Self::File(path) if path.ends_with("/cgroup.subtree_control") => {
+                // It takes differences, and becalm changes nothing else in it.
+                let has_cpuset = value.split_whitespace().any(|name| name == "cpuset");
+                format!("echo {}cpuset > {path}", if has_cpuset { '+' } else { '-' })
+            }
             Self::File(path) => format!("echo {} > {path}", quoted(value)),
             Self::Folder(path) if value == "absent" => format!("rmdir {path}"),
             Self::Folder(path) => format!("mkdir {path}"),
@@ -118,6 +125,12 @@ impl Target {
             }
             Self::Unit(name) if value == "active" => format!("systemctl start {name}"),
             Self::Unit(name) => format!("systemctl stop {name}"),
+            Self::UnitFile(path) if value == "absent" => {
+                format!("rm {path}; systemctl daemon-reload")
+            }
+            Self::UnitFile(path) => {
+                format!("echo {} > {path}; systemctl daemon-reload", quoted(value))
+            }
             Self::SystemdTarget => format!("systemctl isolate {value}"),
             Self::IrqbalanceBan => "systemctl restart irqbalance".to_owned(),
             Self::Link(name) => format!("ip link set {name} {value}"),
@@ -148,6 +161,8 @@ mod tests {
         check(Target::File("/sys/a".into()), "it's", r"echo 'it'\''s' > /sys/a");
         check(Target::File("/sys/a".into()), "", "echo '' > /sys/a");
         check(Target::Unit("cron.service".into()), "active", "systemctl start cron.service");
+        let control = Target::File("/sys/fs/cgroup/cgroup.subtree_control".into());
+        check(control, "cpu io", "echo -cpuset > /sys/fs/cgroup/cgroup.subtree_control");
         check(Target::Folder("/sys/fs/cgroup/a".into()), "absent", "rmdir /sys/fs/cgroup/a");
     }
 }

@@ -1,4 +1,273 @@
 //! CPUs for the subject alone, without a reboot.
+//!
+//! The kernel takes CPUs away from everything else by a partition of control groups (version 2), or
+//! by sets of CPUs whose threads it does not balance (version 1). A subject of one thread gets an
+//! *isolated* partition, in which the scheduler balances nothing; one of several threads gets a
+//! *balanced* one, for in an isolated one all its threads would stay on the CPU they start on.
+//!
+//! Everything is planned as [`Change`]s in the order in which the kernel takes them; put back in the
+//! reverse order the machine is as before, also by another process after a crash.
 
-/// Name of the control group into which everything else goes where nothing but moving helps.
+mod cpus;
+mod hierarchy;
+mod legacy;
+mod slice;
+mod unified;
+
+use becalm_model::{Change, CpuSet, Nature, Target};
+
+pub use cpus::{Alone, alone};
+
+use crate::tasks::{self, Thread};
+use crate::tune::{ABSENT, PRESENT, write};
+use crate::{Reading, SysRoot, Topology};
+use hierarchy::Hierarchy;
+
+/// What the changes are called in the journal.
+const KNOB: &str = "isolation";
+
+/// Name of the control group that has the CPUs.
+const GROUP: &str = "becalm";
+
+/// Name of the control group into which everything else goes where it has to be moved.
 pub(crate) const OTHERS: &str = "becalm-others";
+
+/// Knobs that go with isolation, as far as this becalm has them: what disturbs CPUs although no
+/// program may run there.
+pub const COMPANIONS: [&str; 4] =
+    ["irq-affinity", "workqueues", "kernel-threads", "timer-migration"];
+
+/// What the scheduler does with the CPUs that were taken away from everything else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Partition {
+    /// Nothing: a thread stays where it is. For one thread.
+    Isolated,
+    /// It spreads threads over them. For several threads.
+    Balanced,
+}
+
+impl Partition {
+    /// Returns the kernel's word for it.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Isolated => "isolated",
+            Self::Balanced => "root",
+        }
+    }
+}
+
+/// CPUs that are to be taken away from everything else, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Isolation {
+    /// The CPUs.
+    pub cpus: CpuSet,
+    /// What the scheduler does with them.
+    pub partition: Partition,
+    /// Folder of the control group that the subject has to enter.
+    pub group: String,
+    /// What has to be changed, in this order.
+    pub changes: Vec<Change>,
+    /// What this cannot give, as sentences.
+    pub limits: Vec<String>,
+    /// Files and the values that they have while it holds.
+    expected: Vec<(String, String)>,
+    /// Hierarchy whose processes have to be moved aside, where the kernel does not do it.
+    moving: Option<String>,
+}
+
+/// Why CPUs cannot be taken away from everything else. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IsolateError {
+    /// Nothing here can do it.
+    #[error("CPUs cannot be isolated here: {0}; the subject is only pinned")]
+    NotHere(String),
+    /// Somebody has to run everything else.
+    #[error(
+        "CPUs {0} cannot be isolated: no CPU would be left to everything else; the subject is only \
+         pinned"
+    )]
+    NothingLeft(CpuSet),
+    /// The boot parameters have done it.
+    #[error(
+        "CPUs {0} are isolated by the kernel's boot parameters already, and the kernel allows no \
+         partition of them"
+    )]
+    AtBoot(CpuSet),
+    /// Another group has them.
+    #[error(
+        "CPUs {cpus} cannot be isolated: the control group {group} has them for itself; the subject \
+         is only pinned"
+    )]
+    Taken {
+        /// The CPUs.
+        cpus: CpuSet,
+        /// Who has them.
+        group: String,
+    },
+    /// They are in a partition already, or offline.
+    #[error(
+        "CPUs {missing} cannot be isolated: only {free} are free to be given away; the subject is \
+         only pinned"
+    )]
+    NotFree {
+        /// The CPUs.
+        missing: CpuSet,
+        /// Those that are free.
+        free: CpuSet,
+    },
+}
+
+/// Isolation that does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("CPUs {cpus} are not isolated: {path} is `{value}` and should be `{expected}`")]
+pub struct Broken {
+    /// The CPUs.
+    pub cpus: CpuSet,
+    /// The file that tells.
+    pub path: String,
+    /// What it says; the kernel adds its reason to a partition that is not valid.
+    pub value: String,
+    /// What it should say.
+    pub expected: String,
+}
+
+/// Plans to take `cpus` away from everything else. Only reads.
+pub fn plan(
+    root: &SysRoot,
+    topology: &Topology,
+    cpus: &CpuSet,
+    partition: Partition,
+) -> Result<Isolation, IsolateError> {
+    let at_boot = cpus.intersection(&topology.isolated);
+    if !at_boot.is_empty() {
+        return Err(IsolateError::AtBoot(at_boot));
+    }
+    if topology.online.difference(cpus).is_empty() {
+        return Err(IsolateError::NothingLeft(cpus.clone()));
+    }
+    let hierarchy = Hierarchy::find(root).map_err(IsolateError::NotHere)?;
+    let request = Request { root, online: &topology.online, cpus, partition };
+    match &hierarchy {
+        Hierarchy::Unified { top } => unified::plan(&request, top),
+        Hierarchy::Systemd { top } => slice::plan(&request, top),
+        Hierarchy::Legacy { top } => legacy::plan(&request, top),
+    }
+}
+
+/// Removes control groups that a becalm left behind whose journal is gone too; returns what was
+/// done, as sentences. The caller holds the machine's lock and has restored what a journal tells.
+pub fn clear_leftovers(root: &SysRoot) -> Vec<String> {
+    let Ok(hierarchy) = Hierarchy::find(root) else { return Vec::new() };
+    let folders = [GROUP, OTHERS].map(|name| format!("{}/{name}", hierarchy.top()));
+    let left = folders.into_iter().filter(|folder| root.exists(folder));
+    left.map(|folder| match write(root, &Target::Folder(folder.clone()), ABSENT) {
+        Ok(()) => format!("an earlier becalm had left the control group {folder}; it is removed"),
+        Err(error) => format!("the control group {folder} of an earlier becalm stays: {error}"),
+    })
+    .collect()
+}
+
+impl Isolation {
+    /// Says whether the isolation holds, by what the kernel says of it.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is not as it should be. The kernel takes a partition that it cannot
+    /// have, or can no longer have, and only says so here.
+    pub fn check(&self, root: &SysRoot) -> Result<(), Broken> {
+        for (path, expected) in &self.expected {
+            let value = match root.read(path) {
+                Reading::Value(value) if crate::tune::same(path, &value, expected) => continue,
+                Reading::Value(value) => value,
+                other => other.why_not().unwrap_or_default(),
+            };
+            return Err(Broken {
+                cpus: self.cpus.clone(),
+                path: path.clone(),
+                value,
+                expected: expected.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Returns the changes for processes that were started while the others were moved aside. To be
+    /// made, and asked for again, until there are none.
+    pub fn stragglers(&self, root: &SysRoot) -> Vec<Change> {
+        self.moving.as_ref().map_or_else(Vec::new, |top| legacy::move_aside(root, top))
+    }
+
+    /// Says what was done, for a record: `CPUs 2-3 by an isolated partition /sys/fs/cgroup/becalm`.
+    pub fn description(&self) -> String {
+        let kind = match (self.partition, &self.moving) {
+            (Partition::Isolated, None) => "an isolated partition",
+            (Partition::Balanced, None) => "a partition with load balancing",
+            (Partition::Isolated, Some(_)) => "a set of CPUs without load balancing",
+            (Partition::Balanced, Some(_)) => "a set of CPUs of its own",
+        };
+        format!("CPUs {} by {kind} ({})", self.cpus, self.group)
+    }
+}
+
+/// What the ways of isolating share.
+struct Request<'a> {
+    root: &'a SysRoot,
+    online: &'a CpuSet,
+    cpus: &'a CpuSet,
+    partition: Partition,
+}
+
+impl Request<'_> {
+    /// Returns the CPUs that are left to everything else.
+    fn others(&self) -> CpuSet {
+        self.online.difference(self.cpus)
+    }
+
+    /// Saves the CPUs of threads that chose some themselves. The kernel forgets such a choice when
+    /// it takes CPUs away, and before Linux 6.2 also when groups get CPUs at all.
+    fn chosen_affinities(&self) -> Vec<Change> {
+        let own = std::process::id();
+        let chose = |thread: &Thread| !thread.is_kernel && thread.cpus != *self.online;
+        tasks::threads(self.root)
+            .iter()
+            .filter(|thread| chose(thread) && thread.tid != own)
+            .map(|thread| thread.change(KNOB, None, "the kernel may forget the CPUs it chose"))
+            .collect()
+    }
+
+    /// Says whether CPUs stay free that others have for themselves already.
+    fn check_free(&self, free: &CpuSet) -> Result<(), IsolateError> {
+        let missing = self.cpus.difference(free);
+        if !missing.is_empty() {
+            return Err(IsolateError::NotFree { missing, free: free.clone() });
+        }
+        if free.difference(self.cpus).is_empty() {
+            return Err(IsolateError::NothingLeft(self.cpus.clone()));
+        }
+        Ok(())
+    }
+}
+
+/// A change of a file, with the reason that all files of a group share.
+fn file(path: String, old: &str, new: &str) -> Change {
+    Change::file(KNOB, path, old, new, "the subject gets CPUs of its own")
+}
+
+/// A folder that is made.
+fn folder(path: &str) -> Change {
+    Change {
+        knob: KNOB.to_owned(),
+        target: Target::Folder(path.to_owned()),
+        old: ABSENT.to_owned(),
+        new: Some(PRESENT.to_owned()),
+        reason: "the subject gets CPUs of its own".to_owned(),
+        nature: Nature::Plain,
+    }
+}
+
+/// Returns the groups right below a group.
+fn groups_below(root: &SysRoot, group: &str) -> Vec<String> {
+    let names = root.list_dir(group).value().unwrap_or_default();
+    let below = names.into_iter().map(|name| format!("{group}/{name}"));
+    below.filter(|path| root.exists(format!("{path}/cgroup.procs"))).collect()
+}

@@ -3,6 +3,7 @@
 //! A knob reads the machine and returns changes; it never writes. All plans are made before the
 //! first write, so every old value is one of the untouched machine.
 
+mod kernel_threads;
 mod request;
 
 pub use request::{Frequency, Profile, Request, Smt};
@@ -171,7 +172,7 @@ impl Planned {
 }
 
 /// All knobs, in the order in which they are turned.
-pub const KNOBS: &[&Knob] = &[];
+pub const KNOBS: &[&Knob] = &[&kernel_threads::KERNEL_THREADS];
 
 /// Names of knobs in the order in which they are put back first; the others follow in the reverse
 /// of [`KNOBS`].

@@ -195,13 +195,14 @@ fn dies_with_its_owner(target: &Target) -> bool {
     }
 }
 
-/// A file in a folder that becalm made goes with it.
+/// A file in a folder that becalm made goes with it, as does one of a slice that it started.
 fn is_in_our_folder(change: &Change, all: &[Saved]) -> bool {
     let Target::File(path) = &change.target else { return false };
     all.iter().any(|other| match &other.change.target {
         Target::Folder(folder) => {
             other.change.old == ABSENT && path.starts_with(&format!("{folder}/"))
         }
+        Target::Unit(name) => other.change.old == "inactive" && path.contains(&format!("/{name}/")),
         _ => false,
     })
 }

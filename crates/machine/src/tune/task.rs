@@ -31,8 +31,10 @@ pub fn start_time(root: &SysRoot, pid: u32) -> Option<u64> {
 /// What `/proc/PID/stat` says.
 pub(crate) struct Stat {
     pub(crate) is_zombie: bool,
-    /// The kernel's `PF_...`.
-    pub(crate) flags: u64,
+    /// Whether it belongs to the kernel.
+    pub(crate) is_kernel: bool,
+    /// Whether the kernel lets nobody choose its CPUs, as for the threads that every CPU has.
+    pub(crate) is_bound: bool,
     pub(crate) start_time: u64,
 }
 
@@ -42,12 +44,16 @@ pub(crate) fn stat(root: &SysRoot, pid: u32) -> Option<Stat> {
     const STATE: usize = 3;
     const FLAGS: usize = 9;
     const START_TIME: usize = 22;
+    const PF_KTHREAD: u64 = 0x0020_0000;
+    const PF_NO_SETAFFINITY: u64 = 0x0400_0000;
     let text = root.read(format!("/proc/{pid}/stat")).value()?;
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let field = |number: usize| fields.get(number - STATE).copied();
+    let flags: u64 = field(FLAGS)?.parse().ok()?;
     Some(Stat {
         is_zombie: matches!(field(STATE)?, "Z" | "X"),
-        flags: field(FLAGS)?.parse().ok()?,
+        is_kernel: flags & PF_KTHREAD != 0,
+        is_bound: flags & PF_NO_SETAFFINITY != 0,
         start_time: field(START_TIME)?.parse().ok()?,
     })
 }

@@ -95,6 +95,8 @@ pub enum TargetDocument {
     },
     /// A unit of systemd.
     Unit(String),
+    /// A file that defines a unit of systemd.
+    UnitFile(String),
     /// The target of systemd.
     SystemdTarget,
     /// What irqbalance leaves alone.
@@ -224,6 +226,7 @@ impl From<&Target> for TargetDocument {
                 Self::Membership { task: task(pid, start_time), hierarchy: hierarchy.clone() }
             }
             Target::Unit(name) => Self::Unit(name.clone()),
+            Target::UnitFile(path) => Self::UnitFile(path.clone()),
             Target::SystemdTarget => Self::SystemdTarget,
             Target::IrqbalanceBan => Self::IrqbalanceBan,
             Target::Link(name) => Self::Link(name.clone()),
@@ -243,6 +246,7 @@ impl From<TargetDocument> for Target {
                 Self::Membership { pid: task.pid, start_time: task.start_time, hierarchy }
             }
             TargetDocument::Unit(name) => Self::Unit(name),
+            TargetDocument::UnitFile(path) => Self::UnitFile(path),
             TargetDocument::SystemdTarget => Self::SystemdTarget,
             TargetDocument::IrqbalanceBan => Self::IrqbalanceBan,
             TargetDocument::Link(name) => Self::Link(name),

@@ -1,0 +1,99 @@
+//! Sets of CPUs of control groups of version 1.
+//!
+//! Nothing is moved away by the kernel: every process at the top goes into a second set and comes
+//! back afterwards. The scheduler balances what a set with `sched_load_balance` spans, so the top has
+//! to give that up.
+
+use becalm_model::{Change, Nature, Target};
+
+use super::{
+    GROUP, IsolateError, Isolation, KNOB, OTHERS, Partition, Request, file, folder, groups_below,
+};
+use crate::SysRoot;
+use crate::cgroup::group_of;
+use crate::cpumask::read_list;
+use crate::tasks::processes;
+use crate::tune::task::stat;
+
+pub(super) fn plan(request: &Request<'_>, top: &str) -> Result<Isolation, IsolateError> {
+    let root = request.root;
+    if let Some(free) = read_list(root, format!("{top}/cpuset.cpus")).value() {
+        request.check_free(&free)?;
+    }
+    let (group, others) = (format!("{top}/{GROUP}"), format!("{top}/{OTHERS}"));
+    let nodes = root.read(format!("{top}/cpuset.mems")).value().unwrap_or_default();
+    let overlapping: Vec<String> = groups_below(root, top)
+        .into_iter()
+        .filter(|other| {
+            let own = read_list(root, format!("{other}/cpuset.cpus")).value().unwrap_or_default();
+            *other != group && *other != others && !own.intersection(request.cpus).is_empty()
+        })
+        .collect();
+    let limits = overlapping.iter().map(|other| {
+        format!("what runs in the control group {other} may also run on CPUs {}", request.cpus)
+    });
+    let cpus = request.cpus.to_string();
+    let mut changes = request.chosen_affinities();
+    changes.push(folder(&others));
+    changes.push(file(format!("{others}/cpuset.cpus"), "", &request.others().to_string()));
+    changes.push(file(format!("{others}/cpuset.mems"), "", &nodes));
+    changes.push(folder(&group));
+    changes.push(file(format!("{group}/cpuset.cpus"), "", &cpus));
+    changes.push(file(format!("{group}/cpuset.mems"), "", &nodes));
+    if overlapping.is_empty() {
+        changes.push(file(format!("{group}/cpuset.cpu_exclusive"), "0", "1"));
+    }
+    let is_balanced = match request.partition {
+        Partition::Isolated => "0",
+        Partition::Balanced => "1",
+    };
+    if request.partition == Partition::Isolated {
+        changes.push(file(format!("{group}/cpuset.sched_load_balance"), "1", is_balanced));
+    }
+    changes.extend(move_aside(root, top));
+    let balance = format!("{top}/cpuset.sched_load_balance");
+    if root.read(&balance).value().as_deref() == Some("1") {
+        changes.push(file(balance.clone(), "1", "0"));
+    }
+    Ok(Isolation {
+        cpus: request.cpus.clone(),
+        partition: request.partition,
+        expected: vec![
+            (format!("{group}/cpuset.cpus"), cpus),
+            (format!("{group}/cpuset.sched_load_balance"), is_balanced.to_owned()),
+            (balance, "0".to_owned()),
+        ],
+        group,
+        changes,
+        limits: limits.collect(),
+        moving: Some(top.to_owned()),
+    })
+}
+
+/// Returns the changes that move the programs at the top aside. Threads of the kernel stay: their
+/// CPUs are set one by one.
+pub(super) fn move_aside(root: &SysRoot, top: &str) -> Vec<Change> {
+    let mounts = root.read("/proc/self/mountinfo").value().unwrap_or_default();
+    let at_top = |pid: u32| {
+        let membership = root.read(format!("/proc/{pid}/cgroup")).value()?;
+        (group_of(&membership, &mounts, top)? == "/").then_some(())?;
+        // A zombie runs nowhere.
+        stat(root, pid).filter(|stat| !stat.is_zombie && !stat.is_kernel)
+    };
+    let moved = |pid: u32| {
+        Some(Change {
+            knob: KNOB.to_owned(),
+            target: Target::Membership {
+                pid,
+                start_time: at_top(pid)?.start_time,
+                hierarchy: top.to_owned(),
+            },
+            old: "/".to_owned(),
+            new: Some(format!("/{OTHERS}")),
+            reason: "it makes way for the subject".to_owned(),
+            // It may end before its turn comes.
+            nature: Nature::MayBeRefused,
+        })
+    };
+    processes(root).into_iter().filter_map(moved).collect()
+}

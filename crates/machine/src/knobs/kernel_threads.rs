@@ -1,0 +1,125 @@
+//! Moves the kernel's own threads off the CPUs that are measured.
+//!
+//! Threads that every CPU has (`ksoftirqd/N`, `migration/N`, `cpuhp/N`, bound workers) cannot be
+//! moved, and the kernel says so in their flags; workers of unbound work queues are moved by the
+//! masks of the queues. The father of all of them, `kthreadd`, comes first, so that what it starts
+//! meanwhile is on the right CPUs already.
+//!
+//! Threads that were on other CPUs anyway are saved too: the kernel widens the masks of all of them
+//! when CPUs are taken away by a control group and given back. Risk: none known; the threads do
+//! their work elsewhere. <https://docs.kernel.org/admin-guide/kernel-per-CPU-kthreads.html>
+
+use super::{Knob, NoteKind, Planned, Profile, Situation};
+use crate::tasks::{self, Thread};
+
+const NAME: &str = "kernel-threads";
+const REASON: &str = "a thread of the kernel takes the CPU whenever it wakes up";
+
+pub(super) const KERNEL_THREADS: Knob = Knob {
+    name: NAME,
+    summary: "threads of the kernel off the measured CPUs",
+    profile: Profile::Safe,
+    plan,
+};
+
+/// Its id is always this one.
+const KTHREADD: u32 = 2;
+
+fn plan(situation: &Situation<'_>) -> Planned {
+    let Situation { cpus, housekeeping, topology, .. } = situation;
+    let mut planned = Planned::default();
+    if !cpus.intersection(housekeeping).is_empty() {
+        return Planned::not_here(NAME, "there is no CPU that is not measured");
+    }
+    let mut threads: Vec<Thread> = tasks::threads(situation.root)
+        .into_iter()
+        .filter(|thread| thread.is_kernel && !thread.is_bound)
+        .collect();
+    threads.sort_by_key(|thread| (thread.tid != KTHREADD, thread.tid));
+    for thread in &threads {
+        if thread.cpus.intersection(cpus).is_empty() {
+            planned.changes.push(thread.change(NAME, None, "other changes disturb it"));
+            continue;
+        }
+        let elsewhere = thread.cpus.difference(cpus).intersection(&topology.online);
+        let elsewhere = if elsewhere.is_empty() { housekeeping } else { &elsewhere };
+        planned.changes.push(thread.change(NAME, Some(elsewhere), REASON));
+    }
+    if planned.changes.iter().all(|change| change.new.is_none()) {
+        let text = "no thread of the kernel that can be moved may run on the measured CPUs";
+        planned = planned.note(NAME, NoteKind::AlreadyQuiet, text);
+    }
+    planned
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knobs::Request;
+    use crate::{SysRoot, Topology};
+    use becalm_testkit::{FakeMachine, FakeTree};
+
+    const KTHREAD: u64 = 0x0020_8040;
+    const BOUND: u64 = 0x0420_8040;
+    const PROGRAM: u64 = 0x0040_0100;
+
+    fn with_task(tree: FakeTree, tid: u32, flags: u64, cpus: &str) -> FakeTree {
+        let stat = format!("{tid} (t {tid}) S 2 0 0 0 -1 {flags} 0 0 0 0 0 0 0 0 20 0 1 0 7 0 0\n");
+        tree.file(format!("/proc/{tid}/stat"), stat)
+            .file(format!("/proc/{tid}/status"), format!("Name:\tt\nCpus_allowed_list:\t{cpus}\n"))
+    }
+
+    #[track_caller]
+    fn check(measured: &str, tasks: &[(u32, u64, &str)], expected: &[(&str, &str, Option<&str>)]) {
+        let mut tree = FakeMachine { cores: 4, ..FakeMachine::default() }.tree();
+        for &(tid, flags, cpus) in tasks {
+            tree = with_task(tree, tid, flags, cpus);
+        }
+        let root = SysRoot::new(tree.path());
+        let topology = Topology::read(&root).unwrap();
+        let cpus = measured.parse().unwrap();
+        let housekeeping = topology.online.difference(&cpus);
+        let housekeeping =
+            if housekeeping.is_empty() { topology.online.clone() } else { housekeeping };
+        let request = Request::default();
+        let situation =
+            Situation { root: &root, topology: &topology, cpus, housekeeping, request: &request };
+        let planned = plan(&situation);
+        let found: Vec<_> = planned
+            .changes
+            .iter()
+            .map(|one| (one.target.to_string(), one.old.clone(), one.new.clone()))
+            .collect();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|&(target, old, new)| (target.to_owned(), old.to_owned(), new.map(str::to_owned)))
+            .collect();
+        assert_eq!(found, expected, "{:?}", planned.notes);
+    }
+
+    #[test]
+    fn threads_that_can_be_moved_go_elsewhere_the_father_of_all_first() {
+        check(
+            "3",
+            &[
+                (1, PROGRAM, "0-3"),
+                (2, KTHREAD, "0-3"),
+                (15, BOUND, "3"),
+                (16, KTHREAD, "0-3"),
+                (17, KTHREAD, "3"),
+                (18, KTHREAD, "0-1"),
+            ],
+            &[
+                ("CPUs of task 2", "0-3", Some("0-2")),
+                ("CPUs of task 16", "0-3", Some("0-2")),
+                ("CPUs of task 17", "3", Some("0-2")),
+                ("CPUs of task 18", "0-1", None),
+            ],
+        );
+    }
+
+    #[test]
+    fn where_all_cpus_are_measured_nothing_can_be_moved() {
+        check("0-3", &[(2, KTHREAD, "0-3")], &[]);
+    }
+}

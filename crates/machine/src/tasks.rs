@@ -1,0 +1,64 @@
+//! The threads of the machine, as far as it matters where they run.
+
+use becalm_model::{Change, CpuSet, Nature, Target};
+
+use crate::SysRoot;
+use crate::tune::{allowed_list, task};
+
+/// One thread, of a program or of the kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Thread {
+    /// Its own id.
+    pub(crate) tid: u32,
+    /// When it started, in clock ticks since boot.
+    pub(crate) start_time: u64,
+    /// Whether it belongs to the kernel.
+    pub(crate) is_kernel: bool,
+    /// Whether the kernel lets nobody choose its CPUs.
+    pub(crate) is_bound: bool,
+    /// Where it may run.
+    pub(crate) cpus: CpuSet,
+}
+
+impl Thread {
+    /// Returns a change of its CPUs; without `new` they are only saved and put back.
+    pub(crate) fn change(&self, knob: &str, new: Option<&CpuSet>, reason: &str) -> Change {
+        Change {
+            knob: knob.to_owned(),
+            target: Target::Affinity { pid: self.tid, start_time: self.start_time },
+            old: self.cpus.to_string(),
+            new: new.map(ToString::to_string),
+            reason: reason.to_owned(),
+            nature: Nature::MayBeRefused,
+        }
+    }
+}
+
+/// Returns the ids of all processes, the oldest numbers first; threads of the kernel are processes.
+pub(crate) fn processes(root: &SysRoot) -> Vec<u32> {
+    numbers(root, "/proc")
+}
+
+/// Returns all threads. Those that end meanwhile are left out.
+pub(crate) fn threads(root: &SysRoot) -> Vec<Thread> {
+    let of = |pid: u32| {
+        let tids = numbers(root, &format!("/proc/{pid}/task"));
+        if tids.is_empty() { vec![pid] } else { tids }
+    };
+    processes(root).into_iter().flat_map(of).filter_map(|tid| thread(root, tid)).collect()
+}
+
+fn thread(root: &SysRoot, tid: u32) -> Option<Thread> {
+    let stat = task::stat(root, tid)?;
+    let status = root.read(format!("/proc/{tid}/status")).value()?;
+    let cpus = allowed_list(&status)?.parse().ok()?;
+    let task::Stat { start_time, is_kernel, is_bound, .. } = stat;
+    Some(Thread { tid, start_time, is_kernel, is_bound, cpus })
+}
+
+fn numbers(root: &SysRoot, folder: &str) -> Vec<u32> {
+    let names = root.list_dir(folder).value().unwrap_or_default();
+    let mut numbers: Vec<u32> = names.iter().filter_map(|name| name.parse().ok()).collect();
+    numbers.sort_unstable();
+    numbers
+}
