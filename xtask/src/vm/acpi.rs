@@ -93,8 +93,9 @@ pub(super) fn text(n_cpus: usize, powers: &[Power]) -> String {
 }
 
 fn register(space: &str, bits: u32, address: u64) -> String {
-    // The last field is the access size: 3 is 32 bits, which CPPC in memory must state.
-    let access = if space == "SystemMemory" { ", 3" } else { "" };
+    // The last field is the access size: 3 is 32 bits, which CPPC in memory must state. A register
+    // of no width is the specification's way to say that there is none, and has no access size.
+    let access = if space == "SystemMemory" && bits > 0 { ", 3" } else { "" };
     format!("ResourceTemplate() {{ Register({space}, {bits}, 0, 0x{address:016X}{access}) }}")
 }
 

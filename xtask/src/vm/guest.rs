@@ -24,7 +24,17 @@ pub(super) struct Guest {
     process: Child,
     /// Sockets and logs.
     place: TempDir,
+    depth: Depth,
     agent: BufReader<UnixStream>,
+}
+
+/// How much of a long test is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// Some of its cases.
+    Sample,
+    /// All.
+    Whole,
 }
 
 /// What a script did.
@@ -37,7 +47,7 @@ pub(super) struct Output {
 
 impl Guest {
     /// Starts QEMU with an agent port, a monitor and a console beside what `command` has.
-    pub(super) fn start(mut command: Command) -> Result<Self> {
+    pub(super) fn start(mut command: Command, depth: Depth) -> Result<Self> {
         // Not in the cache: the path of a socket may have 107 bytes only.
         let place = tempfile::Builder::new().prefix("becalm-vm-").tempdir()?;
         let path = |name: &str| place.path().join(name);
@@ -58,7 +68,12 @@ impl Guest {
         })?;
         agent.set_read_timeout(Some(PATIENCE))?;
         agent.set_write_timeout(Some(PATIENCE))?;
-        Ok(Self { process, place, agent: BufReader::new(agent) })
+        Ok(Self { process, place, depth, agent: BufReader::new(agent) })
+    }
+
+    /// Returns how much of a long test is wanted.
+    pub(super) fn depth(&self) -> Depth {
+        self.depth
     }
 
     /// Waits until the agent of a booting guest answers, and returns the boot id.

@@ -16,7 +16,7 @@ const MODULES: &[&str] = &[
     "virtio_blk",
     "virtio_console",
     "virtio_net",
-    "nvme",
+    "virtio_scsi",
     "ext4",
     "crc32c_generic",
     "msr",

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::acpi;
 use super::cache::{Cache, key, remove};
-use super::guest::Guest;
+use super::guest::{Depth, Guest};
 use super::initrd;
 use super::kernel::Kernel;
 use super::profile::{N_CPUS, Needs, Profile};
@@ -23,6 +23,8 @@ pub(super) struct Lab {
     pub(super) qemu: PathBuf,
     /// Whether QEMU has the patch that some profiles need.
     pub(super) is_patched: bool,
+    /// How much of a long test is done.
+    pub(super) depth: Depth,
     /// The disk with becalm.
     pub(super) programs: PathBuf,
 }
@@ -41,7 +43,7 @@ impl Place<'_> {
         let snapshot = self.snapshot()?;
         let mut command = self.command()?;
         command.arg("-drive").arg(state_drive(&snapshot)).args(["-loadvm", SNAPSHOT]);
-        let mut guest = Guest::start(command)?;
+        let mut guest = Guest::start(command, self.lab.depth)?;
         copy_programs(&mut guest)?;
         Ok(guest)
     }
@@ -53,7 +55,7 @@ impl Place<'_> {
             let drive = format!("file={},format=raw,if=none,id=disk", disk.display());
             command.args(["-drive", &drive, "-device", "virtio-blk-pci,drive=disk"]);
         }
-        let mut guest = Guest::start(command)?;
+        let mut guest = Guest::start(command, self.lab.depth)?;
         guest.wait_for_boot().with_context(|| guest.console())?;
         copy_programs(&mut guest)?;
         Ok(guest)
@@ -78,7 +80,7 @@ impl Place<'_> {
             )?;
             let mut command = self.command()?;
             command.arg("-drive").arg(state_drive(&file));
-            let mut guest = Guest::start(command)?;
+            let mut guest = Guest::start(command, self.lab.depth)?;
             guest.wait_for_boot().with_context(|| guest.console())?;
             self.check(&mut guest).with_context(|| guest.console())?;
             guest.monitor(&format!("savevm {SNAPSHOT}"))

@@ -23,7 +23,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 
 use self::cache::Cache;
-use self::guest::Guest;
+use self::guest::{Depth, Guest};
 use self::kernel::{Kernel, Series};
 use self::lab::{Lab, Place};
 use self::profile::{Needs, PROFILES, Profile};
@@ -211,9 +211,10 @@ fn lab(args: &Args) -> Result<Lab> {
         Some(path) => path.clone(),
         None => becalm::build(&cache)?,
     };
+    let depth = if args.all { Depth::Whole } else { Depth::Sample };
     let programs = cache.path("programs");
     becalm::write_disk(&becalm, &programs)?;
-    Ok(Lab { cache, qemu, is_patched: args.qemu.is_some(), programs })
+    Ok(Lab { cache, qemu, is_patched: args.qemu.is_some(), depth, programs })
 }
 
 /// Returns what is to be run: by kernel and machine, so that a snapshot is used while it is in memory.

@@ -89,16 +89,7 @@ pub(super) const PROFILES: &[Profile] = &[
         ..BASE
     },
     // Queues whose interrupts the kernel does not let anybody move.
-    Profile {
-        name: "managed-irqs",
-        devices: &[
-            "-drive",
-            "driver=null-co,read-zeroes=on,size=64M,if=none,id=null",
-            "-device",
-            "nvme,drive=null,serial=1",
-        ],
-        ..BASE
-    },
+    Profile { name: "managed-irqs", devices: &["-device", "virtio-scsi-pci,num_queues=4"], ..BASE },
     // CPUs that the boot line took away from the scheduler.
     Profile {
         name: "boot-isolated",

@@ -1,6 +1,12 @@
 //! The tests, by what they are about.
 
 mod basics;
+mod expect;
+mod isolation;
+mod killed;
+mod power;
+mod traps;
+mod user;
 
 use anyhow::Result;
 
@@ -35,7 +41,8 @@ pub(super) enum Body {
 }
 
 /// All tests.
-pub(super) const TESTS: &[&[Test]] = &[basics::TESTS];
+pub(super) const TESTS: &[&[Test]] =
+    &[basics::TESTS, traps::TESTS, user::TESTS, isolation::TESTS, killed::TESTS, power::TESTS];
 
 impl Machines {
     /// Says whether a machine is among them.
