@@ -28,7 +28,7 @@ pub struct Knob {
 impl Knob {
     /// Says whether it only looks at kernel files, so that its plan is cheap.
     pub fn looks_at_files_only(&self) -> bool {
-        !matches!(self.name, "services" | "desktop" | "links")
+        !matches!(self.name, "services" | "desktop" | "links" | "kernel-threads")
     }
 }
 
