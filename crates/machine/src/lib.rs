@@ -13,6 +13,7 @@ mod cpumask;
 mod facts;
 pub mod isolate;
 pub mod knobs;
+mod lease;
 mod sys;
 mod sysroot;
 mod tasks;
@@ -21,8 +22,9 @@ pub mod tune;
 
 pub use activity::{Activity, ActivityReader};
 pub use cgroup::{CgroupVersion, ControlGroups};
-pub use choice::{Choice, ChoiceFacts, Width, choose};
+pub use choice::{Choice, ChoiceFacts, Chooser, Width, choose};
 pub use facts::read_facts;
+pub use lease::{Leased, Leases, leased, shared};
 pub use sys::monotonic_now;
 pub use sysroot::{Kernel, Reading, SysRoot};
 pub use topology::{

@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "direct system calls; this is the only file that has any")]
 
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::time::Duration;
 
 use becalm_model::{CpuSet, MAX_CPU};
@@ -97,6 +97,51 @@ pub(crate) fn signal(pid: u32, signal: libc::c_int) -> io::Result<()> {
     } else {
         Err(io::Error::last_os_error())
     }
+}
+
+/// Returns which process listens on an abstract socket, 0 if it is in another container; `None` if
+/// nobody does. The listener is not disturbed.
+pub(crate) fn owner_of_socket(name: &[u8]) -> Option<u32> {
+    let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: plain numbers; the descriptor is owned by nobody else.
+    let socket = unsafe {
+        let fd = libc::socket(libc::AF_UNIX, kind, 0);
+        if fd < 0 {
+            return None;
+        }
+        OwnedFd::from_raw_fd(fd)
+    };
+    // SAFETY: all bytes zero is a valid address.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    address.sun_family = libc::sa_family_t::try_from(libc::AF_UNIX).ok()?;
+    // An abstract name starts with a zero byte, which is there already.
+    let place = address.sun_path.get_mut(1..=name.len())?;
+    for (to, from) in place.iter_mut().zip(name) {
+        *to = libc::c_char::from_ne_bytes([*from]);
+    }
+    let length = std::mem::offset_of!(libc::sockaddr_un, sun_path) + 1 + name.len();
+    let length = libc::socklen_t::try_from(length).ok()?;
+    // SAFETY: `address` is an initialised address of at least `length` bytes, which is only read.
+    let connected =
+        unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length) };
+    if connected < 0 {
+        // A full queue has a listener too, who cannot be asked for the name any more.
+        let is_full = io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN);
+        return is_full.then_some(0);
+    }
+    let mut owner = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut size = libc::socklen_t::try_from(size_of_val(&owner)).ok()?;
+    // SAFETY: `owner` is a valid place of `size` bytes, and both outlive the call.
+    let got = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut owner).cast(),
+            &raw mut size,
+        )
+    };
+    Some(if got < 0 { 0 } else { u32::try_from(owner.pid).unwrap_or(0) })
 }
 
 /// Puts a thread on these CPUs.

@@ -12,13 +12,20 @@ pub(super) fn choose(topology: &Topology, facts: &ChoiceFacts) -> Choice {
     if topology.allowed.len() == 1 {
         return only_one_cpu(topology);
     }
-    let balanced = topology.allowed.difference(&topology.isolated);
+    let free = topology.allowed.difference(&facts.leased);
+    // With every CPU in use by others there is nothing to avoid.
+    let free = if free.is_empty() { topology.allowed.clone() } else { free };
+    let balanced = free.difference(&topology.isolated);
     if balanced.is_empty() {
         return only_isolated(topology, facts);
     }
     let mut notes = Vec::new();
-    if balanced.len() < topology.allowed.len() {
-        let isolated = topology.allowed.intersection(&topology.isolated);
+    let busy = topology.allowed.difference(&free);
+    if !busy.is_empty() {
+        notes.push(format!("another becalm measures on {}", named(&busy)));
+    }
+    if balanced.len() < free.len() {
+        let isolated = free.intersection(&topology.isolated);
         notes.push(format!(
             "the isolated {} are left out, as threads are not balanced there",
             named(&isolated)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::CpuId;
+use becalm_model::{CpuId, CpuSet};
 
 use crate::activity::parse::device_interrupts;
 use crate::sysroot::SysRoot;
@@ -19,13 +19,16 @@ const FEW: u64 = 1000;
 pub struct ChoiceFacts {
     /// Interrupts by devices since boot; timers and calls between CPUs are not among them.
     pub interrupts: BTreeMap<CpuId, u64>,
+    /// CPUs on which another becalm measures at this moment.
+    pub leased: CpuSet,
 }
 
 impl ChoiceFacts {
-    /// Reads the facts. What cannot be read is left out: it decides only between equals.
+    /// Reads the facts. What cannot be read is left out: it decides only between equals. Who else
+    /// measures is for [`super::Chooser`] to find out.
     pub fn read(root: &SysRoot) -> Self {
         let text = root.read("/proc/interrupts").value().unwrap_or_default();
-        Self { interrupts: device_interrupts(&text) }
+        Self { interrupts: device_interrupts(&text), leased: CpuSet::new() }
     }
 
     /// Says whether devices interrupt `cpu` far more than the usual CPU.

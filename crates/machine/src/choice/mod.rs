@@ -1,6 +1,6 @@
 //! Which CPUs a subject gets, and which ones are left to becalm itself. A pure function.
 //!
-//! For one CPU, in this order: an isolated one, one of the fastest kind, not the core of CPU 0
+//! For one CPU, in this order: one on which nobody else measures, an isolated one, one of the fastest kind, not the core of CPU 0
 //! (which the kernel gives most of its own work), a core whose SMT siblings can be kept idle, one
 //! with a stopped tick, one without a device that interrupts it. Of equals the last core is taken.
 //!
@@ -8,11 +8,13 @@
 //! stay on the CPU they started on.
 
 mod all;
+mod chooser;
 mod facts;
 mod one;
 
 use becalm_model::CpuSet;
 
+pub use chooser::Chooser;
 pub use facts::ChoiceFacts;
 
 use crate::topology::Topology;

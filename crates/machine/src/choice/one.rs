@@ -16,7 +16,7 @@ pub(super) fn choose(topology: &Topology, facts: &ChoiceFacts) -> Choice {
     let subject = CpuSet::from_iter([cpu]);
     let siblings = topology.siblings_of(cpu);
     let mut limits = Vec::new();
-    let housekeeping = housekeeping(topology, &subject, &siblings, &mut limits);
+    let housekeeping = housekeeping(topology, facts, &subject, &siblings, &mut limits);
     let foreign = siblings.difference(&topology.allowed);
     if !foreign.is_empty() {
         limits.push(format!(
@@ -37,6 +37,8 @@ fn rank(topology: &Topology, facts: &ChoiceFacts, cpu: CpuId) -> impl Ord + use<
     let kind = topology.cpu(cpu).map_or(usize::MAX, |cpu| cpu.kind);
     let is_isolated = topology.isolated.contains(cpu);
     (
+        facts.leased.contains(cpu),
+        !siblings.intersection(&facts.leased).is_empty(),
         !is_isolated,
         kind,
         core.contains(CpuId(0)),
@@ -55,11 +57,19 @@ fn rank(topology: &Topology, facts: &ChoiceFacts, cpu: CpuId) -> impl Ord + use<
 /// Returns the allowed CPUs for becalm, as far from the subject as there are any.
 fn housekeeping(
     topology: &Topology,
+    facts: &ChoiceFacts,
     subject: &CpuSet,
     siblings: &CpuSet,
     limits: &mut Vec<String>,
 ) -> CpuSet {
-    let others = topology.allowed.difference(subject);
+    let others = topology.allowed.difference(subject).difference(&facts.leased);
+    if others.is_empty() {
+        limits.push(format!(
+            "becalm shares {} with the subject: other measurements use all other CPUs",
+            named(subject)
+        ));
+        return subject.clone();
+    }
     let elsewhere = others.difference(siblings);
     let balanced = elsewhere.difference(&topology.isolated);
     if !balanced.is_empty() {
@@ -93,6 +103,10 @@ fn reason(
     }
     if !topology.core_of(cpu).contains(CpuId(0)) && topology.online.contains(CpuId(0)) {
         why.push("the kernel does most of its own work on CPU 0".to_owned());
+    }
+    let busy = topology.allowed.intersection(&facts.leased).difference(&CpuSet::from_iter([cpu]));
+    if !busy.is_empty() {
+        why.push(format!("another becalm measures on {}", named(&busy)));
     }
     if topology.allowed.iter().any(|other| facts.is_interrupted(other))
         && !facts.is_interrupted(cpu)

@@ -146,6 +146,46 @@ fn a_stopped_tick_decides_between_equals() {
     assert_eq!(choice.subject.to_string(), "1");
 }
 
+#[test]
+fn cpus_on_which_others_measure_are_avoided() {
+    let check = |machine: &FakeMachine, leased: &str, width, subject: &str, housekeeping: &str| {
+        let tree = machine.tree();
+        let topology = Topology::read(&SysRoot::new(tree.path())).unwrap();
+        let facts = ChoiceFacts { leased: leased.parse().unwrap(), ..ChoiceFacts::default() };
+        let choice = choose(&topology, &facts, width);
+        let found = (choice.subject.to_string(), choice.housekeeping.to_string());
+        assert_eq!(found, (subject.to_owned(), housekeeping.to_owned()), "{choice:?}");
+        choice
+    };
+    let two = machine(1, 2, 1);
+    let choice = check(&two, "1", Width::One, "0", "0");
+    assert!(choice.reason.contains("another becalm measures on CPU 1"), "{choice:?}");
+    assert!(choice.limits[0].contains("other measurements use all other CPUs"), "{choice:?}");
+    check(&two, "0-1", Width::One, "1", "1");
+    check(&two, "1", Width::All, "0", "0");
+    check(&machine(1, 4, 2), "3", Width::One, "2", "0-1,4-5,7");
+    check(&machine(1, 4, 1), "3", Width::All, "0-2", "0-2");
+    check(&machine(1, 6, 1), "5", Width::All, "1-4", "0");
+    check(&machine(1, 4, 1), "0-3", Width::All, "1-3", "0");
+}
+
+#[test]
+fn a_chooser_leases_what_it_chooses() {
+    let tree = machine(1, 2, 1).tree();
+    let root = SysRoot::new(tree.path());
+    let chooser = Chooser::new(&root, &Topology::read(&root).unwrap());
+    let (first, one) = chooser.take(Width::One);
+    let (second, other) = chooser.take(Width::One);
+    assert_eq!((first.subject.to_string(), second.subject.to_string()), ("1".into(), "0".into()));
+    assert!(!second.limits.iter().any(|limit| limit.contains("at the same time")), "{second:?}");
+    let (third, none) = chooser.take(Width::One);
+    assert!(none.is_empty());
+    let me = format!("(process {})", std::process::id());
+    assert!(third.limits.iter().any(|limit| limit.contains(&me)), "{third:?}");
+    drop((one, other));
+    assert_eq!(chooser.look(Width::One), first);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
