@@ -28,5 +28,5 @@ pub use lease::{Leased, Leases, leased, shared};
 pub use sys::monotonic_now;
 pub use sysroot::{Kernel, Reading, SysRoot};
 pub use topology::{
-    Cache, CacheContent, Core, CoreKind, Cpu, Node, Package, Topology, TopologyError,
+    Cache, CacheContent, Core, CoreKind, Cpu, Group, Node, Package, Topology, TopologyError,
 };

@@ -61,7 +61,7 @@ fn performance_and_efficient_cores() {
     check(
         "20em64t-hybrid-1p6c2t+2ca4co1t",
         "1 packages, 1 nodes, 14 cores, 20 CPUs, 8 L2, 1 L3, offline none",
-        &["core of 5.2 GHz: 0-11", "core of 3.9 GHz: 12-19"],
+        &["P-core: 0-11", "E-core: 12-19"],
     );
 }
 
@@ -96,12 +96,19 @@ fn caches_that_differ_from_core_to_core() {
 
 // Kernels of phones before Linux 5.19 call each cluster a package; so does the table of `lscpu -p`.
 #[test]
-fn arm_with_cores_of_three_capacities() {
+fn arm_with_cores_of_four_designs_and_three_capacities() {
     check(
         "arm-A510-A710-A715-X3",
         "3 packages, 0 nodes, 8 cores, 8 CPUs, 7 L2, 1 L3, offline none",
-        &["core of capacity 1024: 7", "core of capacity 855: 3-6", "core of capacity 280: 0-2"],
+        &["Cortex-X3: 7", "Cortex-A715: 3-4", "Cortex-A710: 5-6", "Cortex-A510: 0-2"],
     );
+}
+
+#[test]
+fn a_batch_system_leaves_its_jobs_six_cpus() {
+    let Some(folder) = capture("32amd64-4s2n4c-cgroup") else { return };
+    let topology = Topology::read(&SysRoot::new(folder)).unwrap();
+    assert_eq!((topology.online.len(), topology.allowed.to_string()), (32, "0-5".to_owned()));
 }
 
 #[test]

@@ -11,6 +11,9 @@ mod all;
 mod chooser;
 mod facts;
 mod one;
+mod several;
+
+use std::num::NonZeroUsize;
 
 use becalm_model::CpuSet;
 
@@ -24,6 +27,8 @@ use crate::topology::Topology;
 pub enum Width {
     /// One: the subject has a single thread.
     One,
+    /// That many threads, at least one.
+    Several(NonZeroUsize),
     /// As many as there are: the subject has several threads or processes.
     All,
 }
@@ -46,6 +51,8 @@ pub fn choose(topology: &Topology, facts: &ChoiceFacts, width: Width) -> Choice 
     assert!(!topology.allowed.is_empty(), "a process that runs may use at least one CPU");
     match width {
         Width::One => one::choose(topology, facts),
+        Width::Several(threads) if threads.get() == 1 => one::choose(topology, facts),
+        Width::Several(threads) => several::choose(topology, facts, threads.get()),
         Width::All => all::choose(topology, facts),
     }
 }

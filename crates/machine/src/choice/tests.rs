@@ -207,3 +207,36 @@ proptest! {
         prop_assert_eq!(choice.reason.matches('.').count(), 1 + choice.reason.matches("GHz").count());
     }
 }
+
+fn several(threads: usize) -> Width {
+    Width::Several(threads.try_into().unwrap())
+}
+
+#[test]
+fn several_threads_get_a_core_each_while_there_are_cores() {
+    let choice = check(&machine(1, 4, 2), several(2), "2-3", "0-1,4-5");
+    assert!(choice.reason.contains("each on a core of its own"), "{choice:?}");
+    check(&machine(1, 4, 2), several(3), "1-3", "0,4");
+    let choice = check(&machine(1, 4, 2), several(4), "0-3", "4-7");
+    assert_eq!(choice.limits, Vec::<String>::new());
+    let choice = check(&machine(1, 4, 2), several(6), "0-3,6-7", "4-5");
+    assert!(choice.limits[0].contains("share a core"), "{choice:?}");
+    let choice = check(&machine(1, 2, 1), several(9), "0-1", "0-1");
+    assert!(choice.limits[0].contains("9 threads share CPUs 0-1"), "{choice:?}");
+}
+
+#[test]
+fn several_threads_stay_in_one_node_if_they_fit() {
+    let choice = check(&machine(2, 4, 1), several(4), "4-7", "0-3");
+    assert!(choice.reason.contains("all in NUMA node 1"), "{choice:?}");
+    check(&machine(2, 4, 1), several(6), "2-7", "0-1");
+}
+
+#[test]
+fn several_threads_are_of_the_fastest_kind_if_it_has_enough_cores() {
+    let hybrid = FakeMachine { cores: 4, threads: 2, efficient: 4, ..FakeMachine::default() };
+    let choice = check(&hybrid, several(3), "1-3", "0,4,8-11");
+    assert!(choice.reason.contains("all of one kind (P-core)"), "{choice:?}");
+    let choice = check(&hybrid, several(8), "0-3,8-11", "4-7");
+    assert!(choice.reason.contains("of several kinds"), "{choice:?}");
+}

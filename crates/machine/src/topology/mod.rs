@@ -3,8 +3,12 @@
 //! Only CPUs that are online have a place in cores, packages, nodes and caches: the kernel removes
 //! the others from its own tables. Numbers have holes, so nothing here is an index by CPU number.
 
+mod caches;
+mod confined;
 mod cpuinfo;
+mod document;
 mod kinds;
+mod parts;
 mod sysfs;
 
 use becalm_model::{CpuId, CpuSet};
@@ -32,6 +36,14 @@ pub struct Topology {
     pub cores_are_guessed: bool,
     /// Packages (sockets), by the kernel's number.
     pub packages: Vec<Package>,
+    /// Dies, where the kernel tells them from packages; empty elsewhere.
+    pub dies: Vec<Group>,
+    /// Clusters of cores inside of a package or die (Intel E-cores, Arm); empty elsewhere.
+    pub clusters: Vec<Group>,
+    /// Books of a mainframe: several packages each.
+    pub books: Vec<Group>,
+    /// Drawers of a mainframe: several books each.
+    pub drawers: Vec<Group>,
     /// NUMA nodes, by the kernel's number. A node may have memory and no CPU.
     pub nodes: Vec<Node>,
     /// Caches, by level and lowest CPU.
@@ -51,10 +63,19 @@ pub struct Cpu {
     pub core: usize,
     /// Index into [`Topology::packages`].
     pub package: usize,
+    /// The kernel's number of its core, which is unique in a package at most.
+    pub core_id: Option<i64>,
     /// Index into [`Topology::nodes`], where the kernel has nodes.
     pub node: Option<usize>,
     /// Index into [`Topology::kinds`].
     pub kind: usize,
+    /// Speed relative to the fastest CPU, where the kernel states it.
+    pub capacity: Option<u64>,
+    /// Highest frequency in kHz, where the kernel states it.
+    pub max_khz: Option<u64>,
+    /// How much the firmware prefers this core for a single thread: the ranking of
+    /// `amd_pstate_prefcore_ranking`, else the highest performance of `acpi_cppc`.
+    pub preference: Option<u64>,
 }
 
 /// A physical core.
@@ -73,6 +94,15 @@ pub struct Package {
     pub cpus: CpuSet,
 }
 
+/// A die, cluster, book or drawer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// The kernel's number; -1 where the kernel does not know.
+    pub id: i64,
+    /// Its online CPUs.
+    pub cpus: CpuSet,
+}
+
 /// A NUMA node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
@@ -80,6 +110,8 @@ pub struct Node {
     pub id: u32,
     /// Its online CPUs.
     pub cpus: CpuSet,
+    /// Its memory in bytes, where the kernel states it.
+    pub memory: Option<u64>,
 }
 
 /// One cache and the CPUs that share it.
@@ -109,7 +141,7 @@ pub enum CacheContent {
 /// A set of CPUs that are equally fast by design.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoreKind {
-    /// What to call one of its cores: `P-core`, `E-core`, `core of capacity 855`, `core`.
+    /// What to call one of its cores: `P-core`, `Cortex-X3`, `core of capacity 855`, `core`.
     pub name: String,
     /// Its online CPUs.
     pub cpus: CpuSet,

@@ -4,15 +4,30 @@ use std::collections::BTreeMap;
 
 use becalm_model::{CpuId, CpuSet};
 
-use super::{
-    Cache, CacheContent, Core, Cpu, Node, Package, Topology, TopologyError, cpuinfo, kinds,
-};
+use super::confined::cgroup_cpus;
+use super::parts::Parts;
+use super::{Core, Cpu, Group, Node, Package, Topology, TopologyError, caches, cpuinfo, kinds};
 use crate::activity::parse::stat_cpus;
 use crate::cpumask::{read_first, read_list};
 use crate::sysroot::{Reading, SysRoot};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 const NODES: &str = "/sys/devices/system/node";
+
+/// Files with the CPUs of a core and of a package, the names of newer kernels first.
+const CORE: [&str; 4] = ["core_cpus_list", "thread_siblings_list", "core_cpus", "thread_siblings"];
+const PACKAGE: [&str; 4] =
+    ["package_cpus_list", "core_siblings_list", "package_cpus", "core_siblings"];
+
+/// Where a CPU sits.
+struct Place {
+    /// The CPUs of its core.
+    core: CpuSet,
+    /// The CPUs of its package, where the kernel lists them.
+    package: Option<CpuSet>,
+    /// The kernel's number of its package.
+    package_id: i64,
+}
 
 impl Topology {
     /// Reads how the machine is built. What is missing is guessed from `/proc`, and said in
@@ -21,10 +36,15 @@ impl Topology {
         let mut topology = Self::default();
         topology.read_sets(root)?;
         let place = topology.read_places(root);
-        topology.read_caches(root);
+        topology.caches = caches::read(root, &topology.online);
+        if topology.caches.is_empty() {
+            topology.limits.push("the kernel does not say which caches there are".into());
+        }
         topology.read_nodes(root);
-        topology.kinds = kinds::read(root, &topology.online);
-        topology.join(&place);
+        let parts = Parts::read(root, &topology.online);
+        topology.kinds = kinds::read(root, &topology.online, &topology.caches, &parts);
+        topology.join(root, &place);
+        topology.read_groups(root);
         Ok(topology)
     }
 
@@ -57,6 +77,10 @@ impl Topology {
                 self.online.clone()
             }
         };
+        // The affinity of a captured tree is that of the program that captured it, if any.
+        if let Some(confined) = cgroup_cpus(root) {
+            self.allowed = self.allowed.intersection(&confined);
+        }
         if self.allowed.is_empty() {
             self.limits.push("none of the CPUs this process may use is online".into());
             self.allowed = self.online.clone();
@@ -64,17 +88,16 @@ impl Topology {
         Ok(())
     }
 
-    /// Returns each CPU's core, as the set of its CPUs, and the number of its package.
-    fn read_places(&mut self, root: &SysRoot) -> BTreeMap<CpuId, (CpuSet, i64)> {
+    /// Returns where each CPU sits.
+    fn read_places(&mut self, root: &SysRoot) -> BTreeMap<CpuId, Place> {
         let mut places = BTreeMap::new();
         for cpu in self.online.iter() {
             let folder = format!("{CPUS}/cpu{cpu}/topology");
-            let names = ["core_cpus_list", "thread_siblings_list", "core_cpus", "thread_siblings"];
-            let Some(mut core) = read_first(root, &folder, &names) else { continue };
-            core.insert(cpu);
+            let Some(core) = self.sharing(root, cpu, &CORE) else { continue };
             let package = root.read(format!("{folder}/physical_package_id")).value();
-            let package = package.and_then(|text| text.parse().ok()).unwrap_or(-1);
-            places.insert(cpu, (core.intersection(&self.online), package));
+            let package_id = package.and_then(|text| text.parse().ok()).unwrap_or(-1);
+            let package = self.sharing(root, cpu, &PACKAGE);
+            places.insert(cpu, Place { core, package, package_id });
         }
         if places.len() == self.online.len() {
             return places;
@@ -97,46 +120,64 @@ impl Topology {
             let place = match known.get(&cpu) {
                 Some(&place) => {
                     let core = missing.iter().filter(|other| known.get(other) == Some(&place));
-                    (core.collect(), place.0)
+                    Place { core: core.collect(), package: None, package_id: place.0 }
                 }
-                None => (CpuSet::from_iter([cpu]), -1),
+                None => Place { core: CpuSet::from_iter([cpu]), package: None, package_id: -1 },
             };
             places.insert(cpu, place);
         }
         places
     }
 
-    fn read_caches(&mut self, root: &SysRoot) {
-        let mut caches: BTreeMap<(u32, CpuSet, CacheContent), Option<u64>> = BTreeMap::new();
+    /// Returns the online CPUs that share something with `cpu`, itself included, from the first of
+    /// several files that there is.
+    fn sharing(&self, root: &SysRoot, cpu: CpuId, names: &[&str]) -> Option<CpuSet> {
+        let mut set = read_first(root, &format!("{CPUS}/cpu{cpu}/topology"), names)?;
+        set.insert(cpu);
+        Some(set.intersection(&self.online))
+    }
+
+    /// Reads what lies between cores and packages, and above packages.
+    fn read_groups(&mut self, root: &SysRoot) {
+        // Kernels that know no dies call every CPU (Arm) or every package (most x86) one; clusters
+        // that are a core or a package say nothing either.
+        let cores: Vec<&CpuSet> = self.cores.iter().map(|core| &core.cpus).collect();
+        let packages: Vec<&CpuSet> = self.packages.iter().map(|package| &package.cpus).collect();
+        let dies = self.groups(root, &["die_cpus_list", "die_cpus"], "die_id", |set| {
+            set.len() > 1 && !packages.contains(&set)
+        });
+        let clusters =
+            self.groups(root, &["cluster_cpus_list", "cluster_cpus"], "cluster_id", |set| {
+                set.len() > 1 && !cores.contains(&set) && !packages.contains(&set)
+            });
+        let clusters =
+            clusters.into_iter().filter(|one| dies.iter().all(|die| die.cpus != one.cpus));
+        let clusters = clusters.collect();
+        let books =
+            self.groups(root, &["book_siblings_list", "book_siblings"], "book_id", |_| true);
+        let drawers =
+            self.groups(root, &["drawer_siblings_list", "drawer_siblings"], "drawer_id", |_| true);
+        (self.dies, self.clusters, self.books, self.drawers) = (dies, clusters, books, drawers);
+    }
+
+    fn groups(
+        &self,
+        root: &SysRoot,
+        names: &[&str],
+        id: &str,
+        tells: impl Fn(&CpuSet) -> bool,
+    ) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
         for cpu in self.online.iter() {
-            let folder = format!("{CPUS}/cpu{cpu}/cache");
-            for index in root.list_dir(&folder).value().unwrap_or_default() {
-                let folder = format!("{folder}/{index}");
-                let text = |name: &str| root.read(format!("{folder}/{name}")).value();
-                let Some(level) = text("level").and_then(|text| text.parse().ok()) else {
-                    continue;
-                };
-                let content = match text("type").as_deref() {
-                    Some("Data") => CacheContent::Data,
-                    Some("Instruction") => CacheContent::Instruction,
-                    Some("Unified") => CacheContent::Unified,
-                    _ => continue,
-                };
-                // The kernel writes both from one set; `lscpu` and `lstopo` trust the mask too.
-                let shared = read_first(root, &folder, &["shared_cpu_map", "shared_cpu_list"]);
-                let mut shared = shared.unwrap_or_default().intersection(&self.online);
-                shared.insert(cpu);
-                let size = text("size").and_then(|text| parse_cache_size(&text));
-                caches.entry((level, shared, content)).or_insert(size);
+            if groups.iter().any(|group| group.cpus.contains(cpu)) {
+                continue;
             }
+            let Some(cpus) = self.sharing(root, cpu, names).filter(&tells) else { continue };
+            let id = root.read(format!("{CPUS}/cpu{cpu}/topology/{id}")).value();
+            let id = id.and_then(|text| text.parse().ok()).unwrap_or(-1);
+            groups.push(Group { id, cpus });
         }
-        if caches.is_empty() {
-            self.limits.push("the kernel does not say which caches there are".into());
-        }
-        self.caches = caches
-            .into_iter()
-            .map(|((level, cpus, content), size)| Cache { level, content, size, cpus })
-            .collect();
+        groups
     }
 
     fn read_nodes(&mut self, root: &SysRoot) {
@@ -146,35 +187,81 @@ impl Topology {
             let Some(id) = number else { continue };
             let cpus = read_first(root, &format!("{NODES}/{name}"), &["cpulist", "cpumap"]);
             let cpus = cpus.unwrap_or_default().intersection(&self.online);
-            self.nodes.push(Node { id, cpus });
+            let meminfo = root.read(format!("{NODES}/{name}/meminfo")).value();
+            let memory = meminfo.as_deref().and_then(node_memory);
+            self.nodes.push(Node { id, cpus, memory });
         }
         // `node10` sorts before `node2` by name.
         self.nodes.sort_by_key(|node| node.id);
     }
 
     /// Gives every CPU its place in the lists, which it completes.
-    fn join(&mut self, places: &BTreeMap<CpuId, (CpuSet, i64)>) {
-        let mut package_ids: Vec<i64> = places.values().map(|place| place.1).collect();
-        package_ids.sort_unstable();
-        package_ids.dedup();
-        self.packages = package_ids.iter().map(|&id| Package { id, cpus: CpuSet::new() }).collect();
+    fn join(&mut self, root: &SysRoot, places: &BTreeMap<CpuId, Place>) {
         let mut core_of: BTreeMap<CpuId, usize> = BTreeMap::new();
-        for (&id, (core_cpus, package_id)) in places {
+        for (&id, place) in places {
             let core = *core_of.get(&id).unwrap_or(&self.cores.len());
             if core == self.cores.len() {
                 // Kernel tables can disagree while a CPU goes on- or offline; the first view wins.
-                let free = core_cpus.iter().filter(|cpu| !core_of.contains_key(cpu));
+                let free = place.core.iter().filter(|cpu| !core_of.contains_key(cpu));
                 let cpus: CpuSet = free.collect();
                 core_of.extend(cpus.iter().map(|cpu| (cpu, core)));
                 self.cores.push(Core { cpus });
             }
-            let package = package_ids.iter().position(|id| id == package_id).unwrap_or(0);
-            self.packages[package].cpus.insert(id);
-            let node = self.nodes.iter().position(|node| node.cpus.contains(id));
-            let kind = self.kinds.iter().position(|kind| kind.cpus.contains(id)).unwrap_or(0);
-            self.cpus.push(Cpu { id, core, package, node, kind });
+            self.join_package(id, place);
+            let number = |file: &str| {
+                root.read(format!("{CPUS}/cpu{id}/{file}")).value()?.parse::<u64>().ok()
+            };
+            let core_id = root.read(format!("{CPUS}/cpu{id}/topology/core_id")).value();
+            self.cpus.push(Cpu {
+                id,
+                core,
+                package: 0,
+                core_id: core_id.and_then(|text| text.parse().ok()),
+                node: self.nodes.iter().position(|node| node.cpus.contains(id)),
+                kind: self.kinds.iter().position(|kind| kind.cpus.contains(id)).unwrap_or(0),
+                capacity: number("cpu_capacity"),
+                max_khz: number("cpufreq/cpuinfo_max_freq"),
+                preference: number("cpufreq/amd_pstate_prefcore_ranking")
+                    .or_else(|| number("acpi_cppc/highest_perf")),
+            });
+        }
+        // By number where numbers tell packages apart; elsewhere they are all -1, or start anew in
+        // every book of a mainframe, and the order of the CPUs stays.
+        self.packages.sort_by_key(|package| package.id);
+        for cpu in &mut self.cpus {
+            let package = self.packages.iter().position(|one| one.cpus.contains(cpu.id));
+            cpu.package = package.unwrap_or(0);
         }
     }
+
+    /// Puts a CPU into its package. The sets of CPUs decide, as numbers are -1 on POWER and on many
+    /// guests, and repeat in the books of a mainframe; without sets the numbers have to do.
+    fn join_package(&mut self, id: CpuId, place: &Place) {
+        if self.packages.iter().any(|package| package.cpus.contains(id)) {
+            return;
+        }
+        let taken = |cpu: &CpuId| self.packages.iter().any(|package| package.cpus.contains(*cpu));
+        let Some(set) = &place.package else {
+            match self.packages.iter_mut().find(|package| package.id == place.package_id) {
+                Some(package) => {
+                    package.cpus.insert(id);
+                }
+                None => self
+                    .packages
+                    .push(Package { id: place.package_id, cpus: CpuSet::from_iter([id]) }),
+            }
+            return;
+        };
+        let cpus = set.iter().filter(|cpu| !taken(cpu)).collect();
+        self.packages.push(Package { id: place.package_id, cpus });
+    }
+}
+
+/// Reads the line `Node 0 MemTotal: 16231 kB` into bytes.
+fn node_memory(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find(|line| line.contains("MemTotal:"))?;
+    let number = line.split_once("MemTotal:")?.1.split_whitespace().next()?;
+    number.parse::<u64>().ok()?.checked_mul(1024)
 }
 
 /// Returns the CPUs that have a folder in `/sys`, on or off.
@@ -231,15 +318,4 @@ fn allowed(root: &SysRoot) -> Reading<CpuSet> {
 
 fn allowed_list(status: &str) -> Option<CpuSet> {
     status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.parse().ok()
-}
-
-/// Reads a cache size such as `48K` into bytes.
-fn parse_cache_size(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let (number, scale) = match text.as_bytes().last()? {
-        b'K' => (&text[..text.len() - 1], 1024),
-        b'M' => (&text[..text.len() - 1], 1024 * 1024),
-        _ => (text, 1),
-    };
-    number.parse::<u64>().ok()?.checked_mul(scale)
 }

@@ -5,6 +5,7 @@ mod document;
 mod journal;
 mod log;
 mod read;
+mod topology;
 mod tune;
 mod version;
 mod write;
@@ -19,6 +20,10 @@ pub use journal::{
 };
 pub use log::{LogError, LogHeader, LogRun, read_log};
 pub use read::{MAX_ROUND, ReadError, read_document};
+pub use topology::{
+    TopologyCache, TopologyChoice, TopologyCore, TopologyCpu, TopologyDocument, TopologyGroup,
+    TopologyKind, TopologyNode,
+};
 pub use tune::{TuneChangeDocument, TuneDocument, TuneNoteDocument, tune_document};
 pub use version::{VersionError, check_readable};
 pub use write::{document, log_header, log_run};
@@ -35,6 +40,14 @@ pub const JOURNAL_SCHEMA: &str = "becalm/journal/1";
 
 /// Schema of what `becalm tune --json` prints.
 pub const TUNE_SCHEMA: &str = "becalm/tune/1";
+
+/// Schema of what `becalm topology --json` prints.
+pub const TOPOLOGY_SCHEMA: &str = "becalm/topology/1";
+
+/// Returns the JSON Schema of [`TopologyDocument`], for publication.
+pub fn topology_json_schema() -> serde_json::Value {
+    schemars::schema_for!(TopologyDocument).to_value()
+}
 
 /// Returns the JSON Schema of [`Document`], for publication.
 pub fn json_schema() -> serde_json::Value {

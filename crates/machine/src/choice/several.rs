@@ -1,0 +1,139 @@
+//! A given number of CPUs for a subject with that many threads.
+//!
+//! One CPU of each core, as long as cores are left: threads that share a core disturb each other.
+//! All in one NUMA node if they fit there, so that memory is equally far from all; of several such
+//! nodes the one that the kernel works less in (not that of CPU 0).
+
+use std::cmp::Reverse;
+
+use becalm_model::{CpuId, CpuSet};
+
+use super::{Choice, ChoiceFacts, all, named};
+use crate::topology::Topology;
+
+pub(super) fn choose(topology: &Topology, facts: &ChoiceFacts, threads: usize) -> Choice {
+    let everything = all::choose(topology, facts);
+    let pool = pool(topology, &everything, threads);
+    let cores = ordered_cores(topology, facts, &pool, threads);
+    // First one CPU of every core, then the second ones, and so on.
+    let deepest = cores.iter().map(CpuSet::len).max().unwrap_or(0);
+    let rows =
+        (0..deepest).flat_map(|row| cores.iter().filter_map(move |core| core.iter().nth(row)));
+    let subject: CpuSet = rows.take(threads).collect();
+    let mut limits = Vec::new();
+    if subject.len() < threads {
+        limits.push(format!(
+            "{threads} threads share {}: there are no more that this process may use and the \
+             scheduler balances",
+            named(&subject)
+        ));
+    }
+    let used = cores.iter().filter(|core| !core.intersection(&subject).is_empty()).count();
+    if used < subject.len() {
+        limits.push("some threads of the subject share a core and slow each other down".into());
+    }
+    let busy: CpuSet =
+        subject.iter().flat_map(|cpu| topology.core_of(cpu).iter().collect::<Vec<_>>()).collect();
+    let housekeeping = [busy, subject.clone()]
+        .iter()
+        .map(|taken| topology.allowed.difference(taken))
+        .find(|left| !left.is_empty())
+        .unwrap_or_else(|| {
+            limits.push(format!("becalm shares {} with the subject", named(&subject)));
+            subject.clone()
+        });
+    let reason = reason(topology, &subject, &pool, used, &housekeeping);
+    Choice { subject, housekeeping, reason, limits }
+}
+
+/// Returns the CPUs to choose from: those of the fastest kind if they are enough, else all that are
+/// balanced, else all.
+fn pool(topology: &Topology, everything: &Choice, threads: usize) -> CpuSet {
+    let balanced = topology.allowed.difference(&topology.isolated);
+    let pools = [everything.subject.clone(), balanced.clone()];
+    let enough = |pool: &CpuSet| {
+        topology.cores.iter().filter(|core| !core.cpus.intersection(pool).is_empty()).count()
+            >= threads
+    };
+    let found = pools.iter().find(|pool| enough(pool)).cloned();
+    let largest = if balanced.is_empty() { topology.allowed.clone() } else { balanced };
+    found.unwrap_or(largest)
+}
+
+/// Returns the cores of the pool, as their CPUs in it, the best first.
+fn ordered_cores(
+    topology: &Topology,
+    facts: &ChoiceFacts,
+    pool: &CpuSet,
+    threads: usize,
+) -> Vec<CpuSet> {
+    let mut cores: Vec<CpuSet> = topology
+        .cores
+        .iter()
+        .map(|core| core.cpus.intersection(pool))
+        .filter(|core| !core.is_empty())
+        .collect();
+    let node = |core: &CpuSet| {
+        let first = core.first().and_then(|first| topology.cpu(first));
+        first.map(|cpu| (cpu.node, cpu.package))
+    };
+    let nodes: Vec<_> = cores.iter().map(node).collect();
+    let size = |of: &CpuSet| nodes.iter().filter(|other| **other == node(of)).count();
+    let boot = topology.cpu(CpuId(0)).map(|cpu| (cpu.node, cpu.package));
+    let interrupted = |core: &CpuSet| core.iter().any(|cpu| facts.is_interrupted(cpu));
+    // Stable: of equals the last core comes first.
+    cores.reverse();
+    let kind = |core: &CpuSet| {
+        core.first().and_then(|first| topology.cpu(first)).map_or(usize::MAX, |cpu| cpu.kind)
+    };
+    let keys = |core: &CpuSet| {
+        let fits = size(core) >= threads;
+        // Of nodes that fit the smallest; where none fits the largest first, to span as few as can be.
+        let tightness = if fits { size(core) } else { usize::MAX - size(core) };
+        let at_boot = node(core) == boot;
+        (!fits, tightness, at_boot, Reverse(node(core)))
+    };
+    cores.sort_by_cached_key(|core| {
+        (keys(core), kind(core), core.contains(CpuId(0)), interrupted(core))
+    });
+    cores
+}
+
+fn reason(
+    topology: &Topology,
+    subject: &CpuSet,
+    pool: &CpuSet,
+    used: usize,
+    housekeeping: &CpuSet,
+) -> String {
+    let mut why = Vec::new();
+    if used == subject.len() && topology.threads_per_core() > 1 {
+        why.push("each on a core of its own".to_owned());
+    }
+    let mut nodes: Vec<_> = subject.iter().filter_map(|cpu| topology.cpu(cpu)?.node).collect();
+    nodes.dedup();
+    if let ([node], true) = (nodes.as_slice(), topology.nodes.len() > 1) {
+        why.push(format!("all in NUMA node {}", topology.nodes[*node].id));
+    }
+    let kinds: Vec<_> = topology
+        .kinds
+        .iter()
+        .filter(|kind| !kind.cpus.intersection(subject).is_empty())
+        .map(|kind| kind.name.as_str())
+        .collect();
+    match kinds.as_slice() {
+        [only] if topology.kinds.len() > 1 => why.push(format!("all of one kind ({only})")),
+        [_, _, ..] => why.push(format!("of several kinds ({})", kinds.join(", "))),
+        _ => {}
+    }
+    if !pool.contains(CpuId(0)) && topology.allowed.contains(CpuId(0)) {
+        why.push("away from CPU 0, where the kernel does most of its own work".to_owned());
+    }
+    let why = if why.is_empty() { String::new() } else { format!(", {}", why.join(", ")) };
+    let verb = if subject.len() == 1 { "runs" } else { "run" };
+    format!(
+        "{} {verb} the subject{why}; becalm itself runs on {}.",
+        named(subject),
+        named(housekeeping)
+    )
+}

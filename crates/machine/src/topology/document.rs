@@ -1,0 +1,130 @@
+//! A topology as the document that leaves the process.
+
+use becalm_model::wire::{
+    TOPOLOGY_SCHEMA, TopologyCache, TopologyChoice, TopologyCore, TopologyCpu, TopologyDocument,
+    TopologyGroup, TopologyKind, TopologyNode,
+};
+use becalm_model::{CpuId, CpuSet};
+
+use super::{Cache, CacheContent, Cpu, Group, Topology};
+use crate::choice::Choice;
+
+impl Topology {
+    /// Returns the document of this topology. `choices` are those for a number of threads, or for
+    /// as many as fit; `cpu_quota` is how many CPUs' worth of time the control groups allow.
+    pub fn document(
+        &self,
+        cpu_quota: Option<f64>,
+        choices: &[(Option<usize>, Choice)],
+    ) -> TopologyDocument {
+        TopologyDocument {
+            schema: TOPOLOGY_SCHEMA.to_owned(),
+            online: numbers(&self.online),
+            offline: numbers(&self.offline),
+            possible: numbers(&self.possible),
+            allowed: numbers(&self.allowed),
+            isolated: numbers(&self.isolated),
+            nohz_full: numbers(&self.nohz_full),
+            cpu_quota,
+            cpus: self.cpus.iter().map(|cpu| self.cpu_document(cpu)).collect(),
+            cores: self.core_documents(),
+            cores_are_guessed: self.cores_are_guessed,
+            packages: self
+                .packages
+                .iter()
+                .map(|package| TopologyGroup { id: package.id, cpus: numbers(&package.cpus) })
+                .collect(),
+            dies: groups(&self.dies),
+            clusters: groups(&self.clusters),
+            books: groups(&self.books),
+            drawers: groups(&self.drawers),
+            nodes: self.node_documents(),
+            caches: self.caches.iter().map(cache).collect(),
+            kinds: self
+                .kinds
+                .iter()
+                .map(|kind| TopologyKind { name: kind.name.clone(), cpus: numbers(&kind.cpus) })
+                .collect(),
+            choices: choices
+                .iter()
+                .map(|(threads, choice)| TopologyChoice {
+                    threads: *threads,
+                    subject: numbers(&choice.subject),
+                    housekeeping: numbers(&choice.housekeeping),
+                    reason: choice.reason.clone(),
+                    limits: choice.limits.clone(),
+                })
+                .collect(),
+            limits: self.limits.clone(),
+        }
+    }
+
+    fn cpu_document(&self, cpu: &Cpu) -> TopologyCpu {
+        let within = |groups: &[Group]| groups.iter().position(|one| one.cpus.contains(cpu.id));
+        TopologyCpu {
+            id: cpu.id.0,
+            core: cpu.core,
+            package: cpu.package,
+            die: within(&self.dies),
+            cluster: within(&self.clusters),
+            // The one node that stands for a machine without nodes.
+            node: if self.nodes.is_empty() { Some(0) } else { cpu.node },
+            kind: cpu.kind,
+            siblings: numbers(&self.siblings_of(cpu.id)),
+            allowed: self.allowed.contains(cpu.id),
+            capacity: cpu.capacity,
+            max_khz: cpu.max_khz,
+            preference: cpu.preference,
+        }
+    }
+
+    fn core_documents(&self) -> Vec<TopologyCore> {
+        let core = |cpus: &CpuSet| {
+            let first = cpus.first().and_then(|first: CpuId| self.cpu(first));
+            TopologyCore {
+                id: first.and_then(|cpu| cpu.core_id),
+                cpus: numbers(cpus),
+                package: first.map_or(0, |cpu| cpu.package),
+                kind: first.map_or(0, |cpu| cpu.kind),
+            }
+        };
+        self.cores.iter().map(|one| core(&one.cpus)).collect()
+    }
+
+    fn node_documents(&self) -> Vec<TopologyNode> {
+        if self.nodes.is_empty() {
+            let cpus = numbers(&self.online);
+            return vec![TopologyNode { id: 0, cpus, memory: None, assumed: true }];
+        }
+        let node = |node: &super::Node| TopologyNode {
+            id: node.id,
+            cpus: numbers(&node.cpus),
+            memory: node.memory,
+            assumed: false,
+        };
+        self.nodes.iter().map(node).collect()
+    }
+}
+
+fn numbers(set: &CpuSet) -> Vec<u32> {
+    set.iter().map(|cpu| cpu.0).collect()
+}
+
+fn groups(groups: &[Group]) -> Vec<TopologyGroup> {
+    groups.iter().map(|one| TopologyGroup { id: one.id, cpus: numbers(&one.cpus) }).collect()
+}
+
+fn cache(cache: &Cache) -> TopologyCache {
+    let (letter, content) = match cache.content {
+        CacheContent::Data => ("d", "data"),
+        CacheContent::Instruction => ("i", "instruction"),
+        CacheContent::Unified => ("", "unified"),
+    };
+    TopologyCache {
+        name: format!("L{}{letter}", cache.level),
+        level: cache.level,
+        content: content.to_owned(),
+        size: cache.size,
+        cpus: numbers(&cache.cpus),
+    }
+}
