@@ -126,9 +126,10 @@ pub(crate) fn group_of<'a>(membership: &'a str, mounts: &str, hierarchy: &str) -
     let mut lines = membership.lines().filter_map(parse_membership);
     let found = lines.find(|(controllers, _)| {
         let mut names = controllers.split(',');
-        let (version, name) = match controllers.is_empty() {
-            true => (CgroupVersion::V2, ""),
-            false => (CgroupVersion::V1, names.next().unwrap_or_default()),
+        let (version, name) = if controllers.is_empty() {
+            (CgroupVersion::V2, "")
+        } else {
+            (CgroupVersion::V1, names.next().unwrap_or_default())
         };
         find_mount(mounts, version, name).is_some_and(|mount| mount.point == Path::new(hierarchy))
     });

@@ -212,15 +212,14 @@ fn what_the_kernel_would_not_do_is_refused_before_anything_is_changed() {
     let everything = refused(&unified(), "0-3");
     assert!(everything.contains("no CPU would be left to everything else"), "{everything}");
     let tree = unified().file(format!("{TOP}/cpuset.cpus.effective"), "0-2\n");
-    assert!(refused(&tree, "3").contains("only 0-2 are free to be given away"));
+    assert!(refused(&tree, "3").contains("only 0-2 can be given away"));
     assert!(refused(&tree, "0-2").contains("no CPU would be left"));
     let tree = unified()
         .file(format!("{TOP}/pinned.slice/cgroup.procs"), "")
         .file(format!("{TOP}/pinned.slice/cpuset.cpus"), "1-2\n");
     let sibling = refused(&tree, "2-3");
     assert!(
-        sibling
-            .contains("CPUs 2 cannot be isolated: the control group /sys/fs/cgroup/pinned.slice"),
+        sibling.contains("CPU 2 cannot be isolated: the control group /sys/fs/cgroup/pinned.slice"),
         "{sibling}"
     );
     let tree = FakeMachine { isolated: "2-3", ..FakeMachine::default() }.tree();

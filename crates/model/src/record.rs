@@ -22,6 +22,8 @@ pub struct Conditions {
     pub affinity: Option<String>,
     /// Why these CPUs, in words.
     pub affinity_reason: String,
+    /// How these CPUs were taken away from everything else, in words; `None` if they were not.
+    pub isolation: Option<String>,
     /// Scheduling class of the subjects: `other` or `fifo:N`.
     pub scheduler: String,
     /// Niceness of the subjects.

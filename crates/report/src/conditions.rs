@@ -24,6 +24,7 @@ pub(crate) fn rows(conditions: &Conditions) -> Vec<(&'static str, String)> {
     };
     let rows = [
         ("CPUs", cpus),
+        ("isolated", conditions.isolation.clone().unwrap_or_default()),
         ("scheduler", conditions.scheduler.clone()),
         ("nice", conditions.nice.to_string()),
         ("ASLR", conditions.aslr.clone()),

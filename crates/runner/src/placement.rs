@@ -91,7 +91,7 @@ impl User {
     /// A user whom the database does not know keeps what is there.
     fn own_variables(&self) -> Vec<(OsString, OsString)> {
         let Some(account) = user::account_of(self.uid) else { return Vec::new() };
-        let shell = account.shell.is_empty().then(|| "/bin/sh".into()).unwrap_or(account.shell);
+        let shell = if account.shell.is_empty() { "/bin/sh".into() } else { account.shell };
         vec![
             ("HOME".into(), account.home),
             ("LOGNAME".into(), account.name.clone()),

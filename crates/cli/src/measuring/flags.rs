@@ -1,8 +1,10 @@
 //! Flags that `run` and `compare` share. Where hyperfine or pyperf made a name familiar, it is kept.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use becalm_machine::Width;
 use becalm_model::{CpuSet, parse_duration, parse_share};
 use becalm_runner::Scheduler;
 use becalm_runner::session::{Conditioning, Rest};
@@ -138,6 +140,15 @@ pub(crate) struct MeasureFlags {
     #[arg(long, value_parser = affinity, default_value = "auto", help_heading = "Conditions")]
     pub(crate) affinity: Affinity,
 
+    /// Give the subjects CPUs on which nothing else may run, by control groups (needs root), and put
+    /// everything back
+    #[arg(long, help_heading = "Conditions")]
+    pub(crate) isolate: bool,
+
+    /// How many threads a subject has, instead of learning in the warm-up whether it is one
+    #[arg(long, value_name = "N", help_heading = "Conditions")]
+    pub(crate) threads: Option<NonZeroUsize>,
+
     /// Scheduling class: `auto` (fifo:1 where other programs compete
     /// and it is allowed and safe), `other` or `fifo:N`
     #[arg(long, value_parser = scheduler, default_value = "auto", help_heading = "Conditions")]
@@ -202,9 +213,18 @@ pub(crate) struct MeasureFlags {
 }
 
 impl MeasureFlags {
+    /// Returns how many CPUs to choose; `None` where none are chosen, or the warm-up teaches it.
+    pub(crate) fn width(&self) -> Option<Width> {
+        match (&self.affinity, self.threads) {
+            (Affinity::Auto, Some(threads)) => Some(Width::Several(threads)),
+            (Affinity::Auto, None) if self.warmup == 0 => Some(Width::All),
+            _ => None,
+        }
+    }
+
     /// Returns which conditions are left to what the warm-up teaches.
     pub(crate) fn conditioning(&self) -> Conditioning {
-        let affinity = self.affinity == Affinity::Auto;
+        let affinity = self.affinity == Affinity::Auto && self.width().is_none();
         let scheduler = self.scheduler == SchedulerFlag::Auto;
         if affinity || scheduler {
             Conditioning::Learn { affinity, scheduler }

@@ -1,10 +1,14 @@
-//! The machine during a session: tuned when asked for, watched always.
+//! The machine during a session: tuned and isolated when asked for, watched always.
 
+use std::cell::RefCell;
+
+use becalm_machine::isolate::{self, Alone, COMPANIONS, Isolation};
 use becalm_machine::knobs::{Request, Situation};
 use becalm_machine::tune::{self, Applied, KnobReadings};
-use becalm_machine::{SysRoot, Topology};
-use becalm_model::{CpuSet, KnobRecord, Moved};
+use becalm_machine::{Choice, SysRoot, Topology};
+use becalm_model::{CpuSet, KnobRecord, Moved, Target};
 use becalm_runner::Interrupt;
+use becalm_runner::session::{Isolate, Isolated};
 
 use super::flags::{Affinity, MeasureFlags};
 use super::setup::Machine;
@@ -13,14 +17,28 @@ use crate::exit::Exit;
 use crate::tuning::{Tuned, wait};
 use crate::ui::Ui;
 
+/// How often processes that were started meanwhile are looked for. Those that are moved aside start
+/// further ones aside, so that one look is nearly always enough.
+const LOOKS: usize = 5;
+
 /// The machine during a session. Whatever was changed is put back by [`Quiet::finish`], and by the
 /// guardian if that is never reached.
 #[derive(Debug)]
 pub(crate) struct Quiet<'a> {
     machine: &'a Machine,
+    ui: Ui,
+    /// What tuning must leave alone.
+    skipped: Vec<String>,
+    // The CPUs of a subject are known only after the warm-up.
+    state: RefCell<State<'a>>,
+}
+
+#[derive(Debug)]
+struct State<'a> {
     cpus: CpuSet,
     tuned: Option<Tuned<'a>>,
     applied: Vec<Applied>,
+    isolation: Option<Isolation>,
     before: KnobReadings,
 }
 
@@ -37,40 +55,135 @@ impl<'a> Quiet<'a> {
     ) -> Result<Self, CommandError> {
         let cpus = match &flags.affinity {
             Affinity::Cpus(cpus) => cpus.clone(),
+            Affinity::None if flags.isolate => {
+                return Err(CommandError::usage(
+                    "--isolate needs to know the CPUs, and --affinity none names none",
+                ));
+            }
             Affinity::Auto | Affinity::None => chosen.clone(),
         };
+        let request = flags.tune.as_ref().map(|profile| profile.request()).transpose()?;
         let (mut tuned, mut applied) = (None, Vec::new());
-        if let Some(profile) = &flags.tune {
-            let request = profile.request()?;
-            let mut session =
-                Tuned::begin(&machine.root, command, wait(&flags.wait), interrupt, ui)?;
-            let plan =
-                tune::plan(&situation(machine, &cpus, &request)).map_err(CommandError::usage)?;
-            applied = session.apply(&plan.changes, ui)?;
+        // Where nothing can be isolated nothing is needed for it; the reason is told later.
+        let isolates = flags.isolate && isolate::is_possible(&machine.root).is_ok();
+        if request.is_some() || isolates {
+            let session = Tuned::begin(&machine.root, command, wait(&flags.wait), interrupt, ui)?;
             tuned = Some(session);
         }
+        if let (Some(request), Some(session)) = (&request, &mut tuned) {
+            let plan =
+                tune::plan(&situation(machine, &cpus, request)).map_err(CommandError::usage)?;
+            applied = session.apply(&plan.changes, ui)?;
+        }
         let before = readings(machine, &cpus);
-        Ok(Self { machine, cpus, tuned, applied, before })
+        let state = State { cpus, tuned, applied, isolation: None, before };
+        Ok(Self {
+            machine,
+            ui: *ui,
+            skipped: request.map(|request| request.skip).unwrap_or_default(),
+            state: RefCell::new(state),
+        })
     }
 
     /// Returns what was changed for the session, what the settings were, and what somebody else has
     /// changed since.
     pub(crate) fn record(&self) -> KnobRecord {
-        let tuned = self.applied.iter().filter(|one| !one.is_failure()).filter_map(|one| {
+        let state = self.state.borrow();
+        let tuned = state.applied.iter().filter(|one| is_setting(one)).filter_map(|one| {
             let to = one.change.new.clone()?;
             Some(Moved { target: one.change.target.to_string(), from: one.change.old.clone(), to })
         });
         KnobRecord {
             tuned: tuned.collect(),
-            states: self.before.states(),
-            drifted: self.before.moved(&readings(self.machine, &self.cpus)),
+            states: state.before.states(),
+            drifted: state.before.moved(&readings(self.machine, &state.cpus)),
         }
     }
 
-    /// Puts the machine back.
-    pub(crate) fn finish(self, ui: &Ui) -> Result<Exit, CommandError> {
-        self.tuned.map_or(Ok(Exit::Done), |tuned| tuned.finish(ui))
+    /// Says so if the CPUs were not the subject's own until the end.
+    pub(crate) fn lost_isolation(&self) -> Option<String> {
+        let state = self.state.borrow();
+        let broken = state.isolation.as_ref()?.check(&self.machine.root).err()?;
+        Some(format!("the isolation did not last until the end: {broken}"))
     }
+
+    /// Puts the machine back.
+    pub(crate) fn finish(&self, ui: &Ui) -> Result<Exit, CommandError> {
+        let tuned = self.state.borrow_mut().tuned.take();
+        tuned.map_or(Ok(Exit::Done), |tuned| tuned.finish(ui))
+    }
+
+    /// Takes the CPUs away from everything else, interrupts and threads of the kernel included.
+    fn take_cpus(&self, isolation: Isolation) -> Result<(), String> {
+        let mut state = self.state.borrow_mut();
+        let State { tuned, applied, .. } = &mut *state;
+        let session = tuned.as_mut().expect("a plan of isolation means that it is possible");
+        let root = &self.machine.root;
+        isolate::clear_leftovers(root).iter().for_each(|line| self.ui.say(line));
+        let known = tune::names();
+        let companions: Vec<String> = COMPANIONS
+            .iter()
+            .filter(|name| known.contains(name) && !self.skipped.iter().any(|skip| skip == *name))
+            .map(ToString::to_string)
+            .collect();
+        let request = Request { only: companions, ..Request::default() };
+        let mut changes = Vec::new();
+        // Without a name there would be no limit to what is planned.
+        if !request.only.is_empty() {
+            let plan = tune::plan(&situation(self.machine, &isolation.cpus, &request))
+                .map_err(|error| error.to_string())?;
+            changes = plan.changes;
+        }
+        changes.extend(isolation.changes.iter().cloned());
+        let failed = |error: CommandError| error.message;
+        applied.extend(session.apply(&changes, &self.ui).map_err(failed)?);
+        for _ in 0..LOOKS {
+            let more = isolation.stragglers(root);
+            if more.is_empty() {
+                break;
+            }
+            applied.extend(session.apply(&more, &self.ui).map_err(failed)?);
+        }
+        isolation.check(root).map_err(|broken| broken.to_string())?;
+        state.cpus = isolation.cpus.clone();
+        state.before = readings(self.machine, &state.cpus);
+        state.isolation = Some(isolation);
+        Ok(())
+    }
+}
+
+impl Isolate for Quiet<'_> {
+    fn isolate(&self, choice: &Choice) -> Result<Isolated, String> {
+        let Machine { root, topology, .. } = self.machine;
+        let Alone { choice: alone, cpus, partition } = isolate::alone(topology, choice);
+        match isolate::plan(root, topology, &cpus, partition) {
+            Ok(isolation) => {
+                let mut choice = alone;
+                choice.limits.extend(isolation.limits.iter().cloned());
+                let (group, description) = (isolation.group.clone(), isolation.description());
+                self.take_cpus(isolation)?;
+                Ok(Isolated {
+                    choice,
+                    control_group: Some(group.into()),
+                    description: Some(description),
+                })
+            }
+            Err(reason) => {
+                self.ui.warn(&reason);
+                let mut choice = choice.clone();
+                choice.limits.push(reason.to_string());
+                Ok(Isolated { choice, control_group: None, description: None })
+            }
+        }
+    }
+}
+
+/// Says whether a change that was made is one of a setting of the machine. Tasks that were moved
+/// aside are no settings, and the groups of an isolation are told in words.
+fn is_setting(applied: &Applied) -> bool {
+    let is_task =
+        matches!(applied.change.target, Target::Affinity { .. } | Target::Membership { .. });
+    !applied.is_failure() && !is_task && applied.change.knob != isolate::KNOB
 }
 
 fn readings(machine: &Machine, cpus: &CpuSet) -> KnobReadings {

@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use becalm_machine::Width;
 use becalm_model::{Comparison, Metric, Record, RecordKind, Run, Subject, Verdict};
 use becalm_report::DisturbedRun;
 use becalm_runner::conclude::{self, Shape};
 use becalm_runner::session::{
-    Event, Executor, FailurePolicy, Judgement, Layout, Plan, Primary, RunError, SessionError,
-    Spawn, SpawnPlan, Stop, drop_unfinished_round, measure,
+    Event, Executor, FailurePolicy, Isolate, Judgement, Layout, Plan, Primary, RunError,
+    SessionError, Spawn, SpawnPlan, Stop, drop_unfinished_round, measure,
 };
 use becalm_runner::{Interrupt, Observed, disturbances};
 
@@ -85,14 +86,15 @@ pub(crate) fn conduct(
     let command = if wanted.kind == RecordKind::Comparison { "compare" } else { "run" };
     let quiet = Quiet::begin(
         &machine,
-        &plan.choices.one.subject,
+        &plan.chooser.look(Width::One).subject,
         flags,
         &format!("becalm {command}"),
         interrupt,
         ui,
     )?;
     let elapsed = wanted.resumed.as_ref().map_or(Duration::ZERO, end_of_last_run);
-    let mut spawn = Spawn::new(plan, &machine.root, interrupt, elapsed);
+    let isolate = flags.isolate.then_some(&quiet as &dyn Isolate);
+    let mut spawn = Spawn::new(plan, &machine.root, interrupt, elapsed, isolate);
     metrics::check_recorded(&read.primary, &spawn.metrics())?;
     let plan = plan_of(wanted.stop, wanted.margin, flags, read.primary)?;
     let mut record = record_of(wanted, flags, &machine, spawn.metrics())?;
@@ -127,6 +129,7 @@ pub(crate) fn conduct(
         record.interrupted = Some(told(error));
     }
     let cleaned = spawn.clean_up();
+    limits.extend(quiet.lost_isolation());
     settle(&mut record, &plan, &spawn, limits);
     record.conditions.knobs = quiet.record();
     for moved in &record.conditions.knobs.drifted {

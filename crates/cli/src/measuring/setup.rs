@@ -1,9 +1,9 @@
 //! From flags and machine to everything that the runs have in common.
 
-use becalm_machine::{ChoiceFacts, SysRoot, Topology, Width, choose};
+use becalm_machine::{Chooser, SysRoot, Topology};
 use becalm_model::{MachineFacts, Subject};
 use becalm_runner::session::{
-    Cache, Choices, Expectation, Hooks, SpawnPlan, SpawnSubject, parse_output, parse_variable,
+    Cache, Expectation, Hooks, SpawnPlan, SpawnSubject, parse_output, parse_variable,
 };
 use becalm_runner::{
     CounterPlan, EnvPolicy, Environment, Extractor, Placement, Program, Scheduler, Stdin, User,
@@ -46,11 +46,6 @@ pub(crate) fn spawn_plan(
     let environment = environment(flags, user.as_ref())?;
     let (stdout, stderr) = parse_output(&flags.output);
     let (counters, limits) = CounterPlan::probe(&machine.root, metrics::counters(flags.counters));
-    let facts = ChoiceFacts::read(&machine.root);
-    let choices = Choices {
-        one: choose(&machine.topology, &facts, Width::One),
-        all: choose(&machine.topology, &facts, Width::All),
-    };
     let placement = Placement {
         control_group: None,
         affinity: match &flags.affinity {
@@ -82,7 +77,8 @@ pub(crate) fn spawn_plan(
         counters,
         placement,
         conditioning: flags.conditioning(),
-        choices,
+        chooser: Chooser::new(&machine.root, &machine.topology),
+        width: flags.width(),
         environment,
     };
     Ok((plan, limits))

@@ -58,7 +58,7 @@ pub fn choose(topology: &Topology, facts: &ChoiceFacts, width: Width) -> Choice 
 }
 
 /// Returns `CPU 3` or `CPUs 0-3`.
-fn named(cpus: &CpuSet) -> String {
+pub(crate) fn named(cpus: &CpuSet) -> String {
     format!("{} {cpus}", if cpus.len() == 1 { "CPU" } else { "CPUs" })
 }
 

@@ -13,7 +13,7 @@ use crate::topology::Topology;
 
 pub(super) fn choose(topology: &Topology, facts: &ChoiceFacts, threads: usize) -> Choice {
     let everything = all::choose(topology, facts);
-    let pool = pool(topology, &everything, threads);
+    let pool = pool(topology, facts, &everything, threads);
     let cores = ordered_cores(topology, facts, &pool, threads);
     // First one CPU of every core, then the second ones, and so on.
     let deepest = cores.iter().map(CpuSet::len).max().unwrap_or(0);
@@ -36,7 +36,7 @@ pub(super) fn choose(topology: &Topology, facts: &ChoiceFacts, threads: usize) -
         subject.iter().flat_map(|cpu| topology.core_of(cpu).iter().collect::<Vec<_>>()).collect();
     let housekeeping = [busy, subject.clone()]
         .iter()
-        .map(|taken| topology.allowed.difference(taken))
+        .map(|taken| topology.allowed.difference(taken).difference(&facts.leased))
         .find(|left| !left.is_empty())
         .unwrap_or_else(|| {
             limits.push(format!("becalm shares {} with the subject", named(&subject)));
@@ -47,10 +47,11 @@ pub(super) fn choose(topology: &Topology, facts: &ChoiceFacts, threads: usize) -
 }
 
 /// Returns the CPUs to choose from: those of the fastest kind if they are enough, else all that are
-/// balanced, else all.
-fn pool(topology: &Topology, everything: &Choice, threads: usize) -> CpuSet {
+/// balanced, else all; of those on which nobody else measures if they are enough.
+fn pool(topology: &Topology, facts: &ChoiceFacts, everything: &Choice, threads: usize) -> CpuSet {
     let balanced = topology.allowed.difference(&topology.isolated);
-    let pools = [everything.subject.clone(), balanced.clone()];
+    let free = balanced.difference(&facts.leased);
+    let pools = [everything.subject.clone(), free, balanced.clone()];
     let enough = |pool: &CpuSet| {
         topology.cores.iter().filter(|core| !core.cpus.intersection(pool).is_empty()).count()
             >= threads

@@ -167,6 +167,7 @@ fn cpus_on_which_others_measure_are_avoided() {
     check(&machine(1, 4, 1), "3", Width::All, "0-2", "0-2");
     check(&machine(1, 6, 1), "5", Width::All, "1-4", "0");
     check(&machine(1, 4, 1), "0-3", Width::All, "1-3", "0");
+    check(&machine(1, 4, 1), "3", several(2), "1-2", "0");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use becalm_model::CpuSet;
 
-use super::Partition;
+use super::{Partition, are};
+use crate::choice::named;
 use crate::{Choice, Topology};
 
 /// CPUs for a subject that is to be alone.
@@ -41,14 +42,24 @@ pub fn alone(topology: &Topology, choice: &Choice) -> Alone {
         let spared = if rest.is_empty() { choice.subject.iter().take(1).collect() } else { spared };
         choice.subject = choice.subject.difference(&spared);
         choice.reason = format!(
-            "CPUs {} run the subject; CPUs {spared} are left to everything else.",
-            choice.subject
+            "{} run the subject alone; {} left to everything else.",
+            named(&choice.subject),
+            are(&spared)
         );
         choice.limits.clear();
     }
-    let cpus = choice.subject.clone();
+    // Siblings of the subject's CPUs stay idle, where somebody else has a place.
+    let whole: CpuSet = choice
+        .subject
+        .iter()
+        .flat_map(|cpu| topology.core_of(cpu).iter().collect::<Vec<_>>())
+        .collect();
+    let whole = whole.difference(&topology.isolated);
+    let is_too_much = topology.online.difference(&whole).is_empty();
+    let cpus = if is_too_much { choice.subject.clone() } else { whole };
     // One CPU is one CPU, whatever the number of threads.
-    let partition = if cpus.len() == 1 { Partition::Isolated } else { Partition::Balanced };
+    let partition =
+        if choice.subject.len() == 1 { Partition::Isolated } else { Partition::Balanced };
     Alone { choice: housed(topology, &choice, &cpus), cpus, partition }
 }
 

@@ -50,9 +50,10 @@ impl Hierarchy {
             ));
         }
         if legacy.is_some() {
-            return match root.exists(format!("{top}/cpuset.cpus")) {
-                true => Ok(Self::Legacy { top }),
-                false => Err(format!("{top} is mounted with file names of its own (noprefix)")),
+            return if root.exists(format!("{top}/cpuset.cpus")) {
+                Ok(Self::Legacy { top })
+            } else {
+                Err(format!("{top} is mounted with file names of its own (noprefix)"))
             };
         }
         let controllers = root.read(format!("{top}/cgroup.controllers")).value();
@@ -62,9 +63,10 @@ impl Hierarchy {
                 "the control groups of version {version} at {top} have no cpuset controller"
             ));
         }
-        Ok(match root.exists("/run/systemd/system") {
-            true => Self::Systemd { top },
-            false => Self::Unified { top },
+        Ok(if root.exists("/run/systemd/system") {
+            Self::Systemd { top }
+        } else {
+            Self::Unified { top }
         })
     }
 

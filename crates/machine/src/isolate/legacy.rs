@@ -11,6 +11,7 @@ use super::{
 };
 use crate::SysRoot;
 use crate::cgroup::group_of;
+use crate::choice::named;
 use crate::cpumask::read_list;
 use crate::tasks::processes;
 use crate::tune::task::stat;
@@ -30,7 +31,7 @@ pub(super) fn plan(request: &Request<'_>, top: &str) -> Result<Isolation, Isolat
         })
         .collect();
     let limits = overlapping.iter().map(|other| {
-        format!("what runs in the control group {other} may also run on CPUs {}", request.cpus)
+        format!("what runs in the control group {other} may also run on {}", named(request.cpus))
     });
     let cpus = request.cpus.to_string();
     let mut changes = request.chosen_affinities();

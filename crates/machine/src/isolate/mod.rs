@@ -18,13 +18,14 @@ use becalm_model::{Change, CpuSet, Nature, Target};
 
 pub use cpus::{Alone, alone};
 
+use crate::choice::named;
 use crate::tasks::{self, Thread};
 use crate::tune::{ABSENT, PRESENT, write};
 use crate::{Reading, SysRoot, Topology};
 use hierarchy::Hierarchy;
 
 /// What the changes are called in the journal.
-const KNOB: &str = "isolation";
+pub const KNOB: &str = "isolation";
 
 /// Name of the control group that has the CPUs.
 const GROUP: &str = "becalm";
@@ -83,20 +84,23 @@ pub enum IsolateError {
     NotHere(String),
     /// Somebody has to run everything else.
     #[error(
-        "CPUs {0} cannot be isolated: no CPU would be left to everything else; the subject is only \
-         pinned"
+        "{} cannot be isolated: no CPU would be left to everything else; the subject is only \
+         pinned",
+        named(.0)
     )]
     NothingLeft(CpuSet),
     /// The boot parameters have done it.
     #[error(
-        "CPUs {0} are isolated by the kernel's boot parameters already, and the kernel allows no \
-         partition of them"
+        "{} isolated by the kernel's boot parameters already, and the kernel allows no partition of \
+         them",
+        are(.0)
     )]
     AtBoot(CpuSet),
     /// Another group has them.
     #[error(
-        "CPUs {cpus} cannot be isolated: the control group {group} has them for itself; the subject \
-         is only pinned"
+        "{} cannot be isolated: the control group {group} is bound to {cpus}, and nobody else may have \
+         a CPU of a partition; the subject is only pinned",
+        named(cpus)
     )]
     Taken {
         /// The CPUs.
@@ -106,8 +110,8 @@ pub enum IsolateError {
     },
     /// They are in a partition already, or offline.
     #[error(
-        "CPUs {missing} cannot be isolated: only {free} are free to be given away; the subject is \
-         only pinned"
+        "{} cannot be isolated: only {free} can be given away; the subject is only pinned",
+        named(missing)
     )]
     NotFree {
         /// The CPUs.
@@ -119,7 +123,7 @@ pub enum IsolateError {
 
 /// Isolation that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("CPUs {cpus} are not isolated: {path} is `{value}` and should be `{expected}`")]
+#[error("{} not isolated: {path} is `{value}` and should be `{expected}`", are(cpus))]
 pub struct Broken {
     /// The CPUs.
     pub cpus: CpuSet,
@@ -129,6 +133,11 @@ pub struct Broken {
     pub value: String,
     /// What it should say.
     pub expected: String,
+}
+
+/// Says whether CPUs can be taken away from everything else here; an error says why not.
+pub fn is_possible(root: &SysRoot) -> Result<(), IsolateError> {
+    Hierarchy::find(root).map(drop).map_err(IsolateError::NotHere)
 }
 
 /// Plans to take `cpus` away from everything else. Only reads.
@@ -205,7 +214,7 @@ impl Isolation {
             (Partition::Isolated, Some(_)) => "a set of CPUs without load balancing",
             (Partition::Balanced, Some(_)) => "a set of CPUs of its own",
         };
-        format!("CPUs {} by {kind} ({})", self.cpus, self.group)
+        format!("{} by {kind} ({})", named(&self.cpus), self.group)
     }
 }
 
@@ -246,6 +255,11 @@ impl Request<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns `CPU 3 is` or `CPUs 2-3 are`.
+fn are(cpus: &CpuSet) -> String {
+    format!("{} {}", named(cpus), if cpus.len() == 1 { "is" } else { "are" })
 }
 
 /// A change of a file, with the reason that all files of a group share.

@@ -161,6 +161,9 @@ pub struct SettingsDocument {
     pub affinity: Option<String>,
     /// Why these CPUs.
     pub affinity_reason: String,
+    /// How these CPUs were taken away from everything else; absent if they were not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<String>,
     /// `other` or `fifo:N`.
     pub scheduler: String,
     /// Niceness.

@@ -225,6 +225,7 @@ fn conditions(document: SettingsDocument) -> Conditions {
     Conditions {
         affinity: document.affinity,
         affinity_reason: document.affinity_reason,
+        isolation: document.isolation,
         scheduler: document.scheduler,
         nice: document.nice,
         aslr: document.aslr,

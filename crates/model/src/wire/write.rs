@@ -114,6 +114,7 @@ fn settings(conditions: &Conditions) -> SettingsDocument {
     SettingsDocument {
         affinity: conditions.affinity.clone(),
         affinity_reason: conditions.affinity_reason.clone(),
+        isolation: conditions.isolation.clone(),
         scheduler: conditions.scheduler.clone(),
         nice: conditions.nice,
         aslr: conditions.aslr.clone(),

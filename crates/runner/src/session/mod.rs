@@ -21,6 +21,6 @@ pub use plan::{
 };
 pub use spawn::Spawn;
 pub use spawn_plan::{
-    Cache, Choices, Expectation, Hooks, RunError, SpawnPlan, SpawnSubject, parse_output,
+    Cache, Expectation, Hooks, Isolate, Isolated, RunError, SpawnPlan, SpawnSubject, parse_output,
     parse_variable,
 };

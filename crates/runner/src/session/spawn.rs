@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use becalm_machine::{Choice, SysRoot};
+use becalm_machine::{Choice, Leases, SysRoot, Width, leased, shared};
 use becalm_model::metric::CPU_MIGRATIONS;
 use becalm_model::{Conditions, CpuSet, Evidence, KnobRecord, Metric, Outcome};
 
@@ -12,7 +12,7 @@ use super::plan::{
     COMPETITION, Conditioning, FIFO_REST, LONGEST_FIFO_RUN, Rest, SHORTEST_FIFO_RUN,
 };
 use super::rest::RestDebt;
-use super::spawn_plan::{Cache, Expectation, RunError, SpawnPlan};
+use super::spawn_plan::{Cache, Expectation, Isolate, Isolated, RunError, SpawnPlan};
 use crate::evidence::own_evidence;
 use crate::page_cache::drop_page_cache;
 use crate::{
@@ -23,6 +23,8 @@ use crate::{
 /// Priority taken when nobody asked for one: the lowest real-time priority is above every normal
 /// task, and below the kernel's own real-time threads, which must not wait for a benchmark.
 const FIFO_PRIORITY: u8 = 1;
+
+const CHOSEN_BY_THE_USER: &str = "chosen by the user";
 
 /// The executor that starts real processes.
 #[derive(Debug)]
@@ -40,6 +42,15 @@ pub struct Spawn<'a> {
     /// Evidence that is complete and was not asked for yet.
     complete: Vec<Evidence>,
     affinity_reason: String,
+    /// The CPUs that were chosen last; `None` if the user named them.
+    choice: Option<Choice>,
+    /// What keeps other measurements off the subject's CPUs.
+    leases: Leases,
+    isolate: Option<&'a dyn Isolate>,
+    /// How the subject's CPUs were isolated.
+    isolation: Option<String>,
+    /// Why they could not be, although that was tried.
+    not_isolated: Option<String>,
     /// What the present CPUs do not allow; a new choice of CPUs has its own.
     placement_limits: Vec<String>,
     limits: Vec<String>,
@@ -48,17 +59,24 @@ pub struct Spawn<'a> {
 }
 
 impl<'a> Spawn<'a> {
-    /// Prepares a session that has already used `elapsed` (0 unless it is resumed).
+    /// Prepares a session that has already used `elapsed` (0 unless it is resumed). With `isolate`
+    /// the subjects get CPUs that nobody else uses.
     pub fn new(
         plan: SpawnPlan,
         root: &'a SysRoot,
         interrupt: &'a Interrupt,
         elapsed: Duration,
+        isolate: Option<&'a dyn Isolate>,
     ) -> Self {
         let mut spawn = Self {
             evidence: EvidenceCollector::open(root, &CpuSet::new()),
             complete: Vec::new(),
-            affinity_reason: "chosen by the user".to_owned(),
+            affinity_reason: CHOSEN_BY_THE_USER.to_owned(),
+            choice: None,
+            leases: Leases::default(),
+            isolate,
+            isolation: None,
+            not_isolated: None,
             placement_limits: Vec::new(),
             limits: Vec::new(),
             scheduler_is_a_try: false,
@@ -71,11 +89,13 @@ impl<'a> Spawn<'a> {
             interrupt,
         };
         if matches!(spawn.plan.conditioning, Conditioning::Learn { affinity: true, .. }) {
-            let wide = spawn.plan.choices.all.clone();
+            // The warm-up needs no CPUs for itself.
+            let wide = spawn.plan.chooser.look(Width::All);
             spawn.place(&wide);
+        } else if let Some(width) = spawn.plan.width {
+            spawn.choose(width);
         } else {
-            spawn.make_way();
-            spawn.watch_cpus();
+            spawn.take_given();
         }
         spawn
     }
@@ -137,11 +157,62 @@ impl<'a> Spawn<'a> {
                 .map(|name| name.to_string_lossy().into_owned())
                 .collect(),
             limits,
+            isolation: self.isolation.clone(),
             knobs: KnobRecord::default(),
         }
     }
 
+    /// Chooses CPUs for the rest of the session and takes them.
+    fn choose(&mut self, width: Width) {
+        // Its own leases would be in the way.
+        self.leases = Leases::default();
+        let (choice, leases) = self.plan.chooser.take(width);
+        self.leases = leases;
+        self.settle_on(&choice);
+    }
+
+    /// Takes the CPUs that the user named, if any, whoever else uses them.
+    fn take_given(&mut self) {
+        let given = self.plan.placement.affinity.clone();
+        self.make_way();
+        self.watch_cpus();
+        let Some(given) = given else { return };
+        let taken = leased(self.root, &given);
+        let free = given.difference(&taken.iter().map(|one| one.cpu).collect());
+        // Who is quicker now is seen by nobody, and measured.
+        self.leases = Leases::take(self.root, &free).unwrap_or_default();
+        let limits: Vec<String> =
+            self.placement_limits.drain(..).chain(shared(&taken, &given)).collect();
+        let own = self.own_cpus.clone().unwrap_or_default().difference(&given);
+        let choice = Choice {
+            housekeeping: if own.is_empty() { given.clone() } else { own },
+            subject: given,
+            reason: CHOSEN_BY_THE_USER.to_owned(),
+            limits,
+        };
+        if self.isolate.is_some() {
+            self.settle_on(&choice);
+            self.choice = None;
+        } else {
+            self.placement_limits = choice.limits;
+        }
+    }
+
+    /// Goes to chosen CPUs, isolated if that is wanted.
+    fn settle_on(&mut self, choice: &Choice) {
+        match self.isolate.map(|isolate| isolate.isolate(choice)) {
+            None => self.place(choice),
+            Some(Ok(Isolated { choice, control_group, description })) => {
+                self.plan.placement.control_group = control_group;
+                self.isolation = description;
+                self.place(&choice);
+            }
+            Some(Err(why)) => self.not_isolated = Some(why),
+        }
+    }
+
     fn place(&mut self, choice: &Choice) {
+        self.choice = Some(choice.clone());
         self.plan.placement.affinity = Some(choice.subject.clone());
         self.affinity_reason.clone_from(&choice.reason);
         self.placement_limits.clone_from(&choice.limits);
@@ -317,6 +388,9 @@ impl Executor for Spawn<'_> {
     type Error = RunError;
 
     fn run(&mut self, request: Request) -> Result<Measured, RunError> {
+        if let Some(why) = &self.not_isolated {
+            return Err(RunError::NotIsolated(why.clone()));
+        }
         let subject = request.subject;
         let prepare = self.plan.subjects[subject].hooks.prepare.clone();
         self.hook(Hook::Prepare, prepare.as_deref())?;
@@ -389,13 +463,16 @@ impl Executor for Spawn<'_> {
 
     fn settle(&mut self, learnt: Learnt) {
         let Conditioning::Learn { affinity, scheduler } = self.plan.conditioning else { return };
-        if affinity && learnt.single_threaded {
-            let one = self.plan.choices.one.clone();
-            self.place(&one);
+        if affinity {
+            self.choose(if learnt.single_threaded { Width::One } else { Width::All });
         }
-        let one = &self.plan.choices.one;
+        let one = match &self.choice {
+            Some(choice) => choice.clone(),
+            None => self.plan.chooser.look(Width::One),
+        };
         // A real-time subject must leave somebody a CPU to end it from.
-        let has_own_cpu = one.subject.intersection(&one.housekeeping).is_empty()
+        let has_own_cpu = one.subject.len() == 1
+            && one.subject.intersection(&one.housekeeping).is_empty()
             && self.plan.placement.affinity.as_ref() == Some(&one.subject);
         if scheduler
             && has_own_cpu

@@ -1,10 +1,11 @@
 //! Everything that the runs of a session have in common, and why one of them could not be made.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use becalm_machine::Choice;
+use becalm_machine::{Choice, Chooser, Width};
 
 use super::hook::Hook;
 use super::plan::{Conditioning, Rest};
@@ -48,6 +49,9 @@ pub enum RunError {
         /// What happened.
         how: String,
     },
+    /// The subjects were to have CPUs of their own, and have not.
+    #[error("{0}")]
+    NotIsolated(String),
     /// The page cache cannot be dropped.
     #[error("cannot drop the page cache, which needs root: {0}")]
     DropCache(std::io::Error),
@@ -128,17 +132,33 @@ pub struct SpawnPlan {
     pub placement: Placement,
     /// Whether placement follows from the warm-up.
     pub conditioning: Conditioning,
-    /// CPUs for one thread and for many.
-    pub choices: Choices,
+    /// The machine's answer to "which CPUs?".
+    pub chooser: Chooser,
+    /// How many CPUs to choose before anything is learnt; `None` where the user named them, or
+    /// where it is to be learnt.
+    pub width: Option<Width>,
 }
 
-/// The machine's answer to "which CPUs?" for one thread and for many.
+/// Gives the subjects CPUs that nobody else uses, once it is known which.
+pub trait Isolate: fmt::Debug {
+    /// Takes the CPUs of a choice away from everything else.
+    ///
+    /// # Errors
+    ///
+    /// If it was tried and failed. Where it cannot be tried at all, that is a limit of the choice
+    /// that is returned.
+    fn isolate(&self, choice: &Choice) -> Result<Isolated, String>;
+}
+
+/// What became of isolation.
 #[derive(Debug, Clone)]
-pub struct Choices {
-    /// For a subject of one thread.
-    pub one: Choice,
-    /// For a subject of many.
-    pub all: Choice,
+pub struct Isolated {
+    /// Where the subject and becalm run, with what could not be had among its limits.
+    pub choice: Choice,
+    /// Control group that the subject has to enter.
+    pub control_group: Option<PathBuf>,
+    /// What was done, in words; `None` if nothing was.
+    pub description: Option<String>,
 }
 
 /// Variables as `--env NAME=VALUE` gives them.

@@ -34,9 +34,8 @@ pub(super) fn write(root: &SysRoot, tid: u32, started: u64, list: &str) -> io::R
     // A folder that stands for a machine has no tasks, only what is said of them.
     let path = format!("/proc/{tid}/status");
     let status = root.read(&path).value().unwrap_or_default();
-    let line = |line: &str| match line.starts_with(LIST) {
-        true => format!("{LIST}\t{cpus}\n"),
-        false => format!("{line}\n"),
+    let line = |line: &str| {
+        if line.starts_with(LIST) { format!("{LIST}\t{cpus}\n") } else { format!("{line}\n") }
     };
     root.write(path, &status.lines().map(line).collect::<String>())
 }
