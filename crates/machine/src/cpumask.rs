@@ -49,6 +49,17 @@ pub(crate) fn parse_mask(text: &str) -> Option<CpuSet> {
     Some(set)
 }
 
+/// Writes a mask as the kernel reads it: words of eight hexadecimal digits.
+pub(crate) fn mask_text(cpus: &CpuSet) -> String {
+    let words = cpus.iter().last().map_or(0, |last| last.0 / 32) as usize + 1;
+    let mut mask = vec![0_u32; words];
+    for cpu in cpus.iter() {
+        mask[(cpu.0 / 32) as usize] |= 1 << (cpu.0 % 32);
+    }
+    let words: Vec<String> = mask.iter().rev().map(|word| format!("{word:08x}")).collect();
+    words.join(",")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +76,12 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_mask_reads_as_it_was_written(cpus in proptest::collection::btree_set(0_u32..200, 1..9)) {
+            let cpus: CpuSet = cpus.into_iter().map(CpuId).collect();
+            prop_assert_eq!(parse_mask(&mask_text(&cpus)), Some(cpus));
+        }
+
         #[test]
         fn no_text_makes_the_mask_parser_panic(text in "[0-9a-f,\n x+-]{0,80}") {
             let _ = parse_mask(&text);

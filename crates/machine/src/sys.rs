@@ -83,6 +83,16 @@ fn endings() -> libc::sigset_t {
     }
 }
 
+/// Lets standard error go nowhere from now on.
+pub(crate) fn mute() -> io::Result<()> {
+    let null = std::fs::OpenOptions::new().write(true).open("/dev/null")?;
+    // SAFETY: both descriptors are open; dup2 makes the second one mean the first one's file.
+    if unsafe { libc::dup2(null.as_raw_fd(), libc::STDERR_FILENO) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
 /// Returns a second handle to the standard input.
 pub(crate) fn standard_input() -> io::Result<OwnedFd> {
     io::stdin().as_fd().try_clone_to_owned()

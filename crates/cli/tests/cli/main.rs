@@ -14,3 +14,4 @@ mod resume;
 mod saved;
 mod subjects;
 mod support;
+mod tune;

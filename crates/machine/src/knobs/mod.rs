@@ -3,8 +3,36 @@
 //! A knob reads the machine and returns changes; it never writes. All plans are made before the
 //! first write, so every old value is one of the untouched machine.
 
+mod aslr;
+mod autogroup;
+mod base_frequency;
+mod compaction;
+mod cstates;
+mod epb;
+mod epp;
+mod frequency;
+mod governor;
+mod irq_affinity;
+mod irqbalance;
 mod kernel_threads;
+mod ksm;
+mod machine_check;
+mod numa_balancing;
+mod perf_limits;
+mod platform_profile;
+mod policies;
 mod request;
+mod rt_throttling;
+mod smt;
+mod swappiness;
+mod thp;
+mod timer_migration;
+mod turbo;
+mod uncore;
+mod vmstat_interval;
+mod watchdog;
+mod workqueues;
+mod writeback;
 
 pub use request::{Frequency, Profile, Request, Smt};
 
@@ -172,7 +200,35 @@ impl Planned {
 }
 
 /// All knobs, in the order in which they are turned.
-pub const KNOBS: &[&Knob] = &[&kernel_threads::KERNEL_THREADS];
+pub const KNOBS: &[&Knob] = &[
+    &smt::SMT,
+    &platform_profile::PLATFORM_PROFILE,
+    &governor::GOVERNOR,
+    &epp::EPP,
+    &epb::EPB,
+    &frequency::FREQUENCY,
+    &turbo::TURBO,
+    &uncore::UNCORE,
+    &cstates::CSTATES,
+    &aslr::ASLR,
+    &thp::THP,
+    &ksm::KSM,
+    &numa_balancing::NUMA_BALANCING,
+    &compaction::COMPACTION,
+    &swappiness::SWAPPINESS,
+    &watchdog::WATCHDOG,
+    &timer_migration::TIMER_MIGRATION,
+    &vmstat_interval::VMSTAT_INTERVAL,
+    &machine_check::MACHINE_CHECK,
+    &rt_throttling::RT_THROTTLING,
+    &autogroup::AUTOGROUP,
+    &perf_limits::PERF_LIMITS,
+    &writeback::WRITEBACK,
+    &irqbalance::IRQBALANCE,
+    &irq_affinity::IRQ_AFFINITY,
+    &workqueues::WORKQUEUES,
+    &kernel_threads::KERNEL_THREADS,
+];
 
 /// Names of knobs in the order in which they are put back first; the others follow in the reverse
 /// of [`KNOBS`].

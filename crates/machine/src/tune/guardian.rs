@@ -121,6 +121,8 @@ pub fn stand_guard(root: &SysRoot) -> Result<Watch, GuardError> {
         if let Some(rest) = line.strip_prefix(KEEP) {
             // Held until this process ends: the kernel forgets it with the file.
             let held = rest.trim().parse().ok().map(|latency| hold_latency(root, latency));
+            // Whoever reads what the owner says must not wait for a guardian that stays.
+            sys::mute()?;
             writeln!(&socket, "{KEPT}")?;
             let is_handed_over = sys::wait_for_ending()?;
             drop(held);

@@ -29,4 +29,5 @@ pub use same::same;
 pub use session::{TuneError, Tuning};
 pub use state::KnobReadings;
 pub use takeover::{RestoreError, take_over};
+pub(crate) use target::read as read_target;
 pub(crate) use target::{ABSENT, PRESENT, allowed_list, write};

@@ -1,0 +1,262 @@
+//! Tuning a folder that stands for a machine: what is changed comes back, whoever dies.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use becalm_testkit::{FakeMachine, FakeTree, TestEnv};
+
+use crate::support::env;
+
+const BALANCING: &str = "/proc/sys/kernel/numa_balancing";
+/// One knob with a single file, so that a test says all there is to say.
+const ONLY: [&str; 2] = ["--only", "numa-balancing"];
+
+fn machine() -> FakeTree {
+    FakeMachine::default()
+        .tree()
+        .file(BALANCING, "1\n")
+        .file("/proc/sys/kernel/random/boot_id", "0000-this-boot\n")
+}
+
+struct Bench {
+    env: TestEnv,
+    tree: FakeTree,
+}
+
+fn bench() -> Bench {
+    Bench { env: env(), tree: machine() }
+}
+
+impl Bench {
+    fn root(&self) -> String {
+        self.tree.path().display().to_string()
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.tree.path().join(path.trim_start_matches('/'))
+    }
+
+    fn balancing(&self) -> String {
+        std::fs::read_to_string(self.path(BALANCING)).unwrap().trim().to_owned()
+    }
+
+    fn journal(&self) -> bool {
+        self.path("/var/lib/becalm/journal").exists()
+    }
+
+    fn tune(&self, arguments: &[&str]) -> becalm_testkit::CommandOutput {
+        self.env.run([&["tune", "--root", &self.root()], &ONLY[..], arguments].concat())
+    }
+
+    fn restore(&self, arguments: &[&str]) -> becalm_testkit::CommandOutput {
+        self.env.run([&["restore", "--root", &self.root()], arguments].concat())
+    }
+
+    /// Starts `tune --hold` for a command that ends when the file `stop` appears.
+    fn hold(&self) -> Child {
+        let script = "until [ -e stop ]; do sleep 0.02; done";
+        let root = self.root();
+        let arguments =
+            [&["tune", "--root", &root], &ONLY[..], &["--hold", "--", "sh", "-c", script]].concat();
+        let mut command: Command = self.env.command(arguments);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        wait_for(|| self.balancing() == "0");
+        child
+    }
+
+    /// The guardian that the journal names.
+    fn guardian(&self) -> u32 {
+        let journal = std::fs::read_to_string(self.path("/var/lib/becalm/journal")).unwrap();
+        let line = journal.lines().find(|line| line.contains("guardian")).expect("a guardian");
+        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        u32::try_from(value["guardian"]["pid"].as_u64().unwrap()).unwrap()
+    }
+}
+
+/// Waits for something that other processes bring about.
+#[track_caller]
+fn wait_for(is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(60), "it did not happen");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn signal(pid: u32, name: &str) {
+    let status = Command::new("kill").arg(format!("-{name}")).arg(pid.to_string()).status();
+    assert!(status.unwrap().success());
+}
+
+fn is_running(pid: u32) -> bool {
+    Path::new(&format!("/proc/{pid}")).exists()
+}
+
+#[test]
+fn a_plan_shows_old_and_new_value_and_changes_nothing() {
+    let bench = bench();
+    let plan = bench.tune(&["--plan"]).exits_with(0);
+    assert!(plan.stdout.contains(&format!("{BALANCING}  1 -> 0")), "{}", plan.stdout);
+    assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
+}
+
+#[test]
+fn a_tuned_machine_stays_tuned_until_it_is_restored() {
+    let bench = bench();
+    let _ = bench.tune(&[]).exits_with(0);
+    assert_eq!((bench.balancing().as_str(), bench.journal()), ("0", true));
+    let guardian = bench.guardian();
+    assert!(is_running(guardian));
+    let output = bench.restore(&[]).exits_with(0);
+    assert!(output.stderr.contains("1 setting put back"), "{}", output.stderr);
+    assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
+    wait_for(|| !is_running(guardian));
+    let output = bench.restore(&[]).exits_with(0);
+    assert!(output.stderr.contains("Nothing to restore"), "{}", output.stderr);
+}
+
+#[test]
+fn a_guardian_that_is_asked_to_end_puts_the_machine_back_first() {
+    let bench = bench();
+    let _ = bench.tune(&[]).exits_with(0);
+    signal(bench.guardian(), "TERM");
+    wait_for(|| !bench.journal());
+    assert_eq!(bench.balancing(), "1");
+}
+
+#[test]
+fn a_command_is_held_for_and_its_exit_code_passed_on() {
+    let bench = bench();
+    let show = format!("cat {}; exit 7", bench.path(BALANCING).display());
+    let output = bench.tune(&["--hold", "--", "sh", "-c", &show]).exits_with(7);
+    assert_eq!(output.stdout.trim(), "0");
+    assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
+    let output = bench.tune(&["--hold", "--", "/nonexistent/program"]).exits_with(4);
+    assert!(output.stderr.contains("/nonexistent/program"), "{}", output.stderr);
+    assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
+}
+
+#[test]
+fn a_guardian_puts_the_machine_back_when_its_owner_is_killed() {
+    let bench = bench();
+    let mut owner = bench.hold();
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    wait_for(|| !bench.journal());
+    assert_eq!(bench.balancing(), "1");
+    bench.env.write("stop", "");
+}
+
+#[test]
+fn restore_puts_back_what_a_killed_owner_and_guardian_left() {
+    let bench = bench();
+    let mut owner = bench.hold();
+    signal(bench.guardian(), "KILL");
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    bench.env.write("stop", "");
+    assert_eq!((bench.balancing().as_str(), bench.journal()), ("0", true));
+    let output = bench.restore(&[]).exits_with(0);
+    assert!(output.stderr.contains("1 setting put back"), "{}", output.stderr);
+    assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
+}
+
+#[test]
+fn the_next_one_to_tune_does_not_take_tuned_values_for_the_old_ones() {
+    let bench = bench();
+    let mut owner = bench.hold();
+    signal(bench.guardian(), "KILL");
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    bench.env.write("stop", "");
+    let output = bench.tune(&["--hold", "--", "true"]).exits_with(0);
+    assert!(output.stderr.contains("an earlier becalm died"), "{}", output.stderr);
+    assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
+}
+
+#[test]
+fn a_signal_to_the_owner_ends_the_command_and_puts_the_machine_back() {
+    let bench = bench();
+    let mut owner = bench.hold();
+    signal(owner.id(), "TERM");
+    assert_eq!(owner.wait().unwrap().code(), Some(128 + 15));
+    assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
+}
+
+#[test]
+fn the_second_one_is_refused_or_waits() {
+    let bench = bench();
+    let mut first = bench.hold();
+    let refused = bench.tune(&["--hold", "--", "true"]).exits_with(4);
+    let name = format!("(process {})", first.id());
+    assert!(refused.stderr.contains(&name), "{}", refused.stderr);
+    let refused = bench.restore(&[]).exits_with(4);
+    assert!(refused.stderr.contains(&name), "{}", refused.stderr);
+    let short = bench.tune(&["--wait=50ms", "--hold", "--", "true"]).exits_with(4);
+    assert!(short.stderr.contains(&name), "{}", short.stderr);
+    let show = format!("cat {}", bench.path(BALANCING).display());
+    let arguments = [
+        &["tune", "--root", &bench.root()],
+        &ONLY[..],
+        &["--wait", "--hold", "--", "sh", "-c", &show],
+    ];
+    let second =
+        bench.env.command(arguments.concat()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    bench.env.write("stop", "");
+    assert!(first.wait().unwrap().success());
+    let output = second.unwrap().wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "0");
+    // The value before the first one, not the one that the second may have seen.
+    assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
+}
+
+#[test]
+fn what_somebody_else_set_is_left_and_told() {
+    let bench = bench();
+    let change = format!("echo 2 > {}", bench.path(BALANCING).display());
+    let output = bench.tune(&["--hold", "--", "sh", "-c", &change]).exits_with(0);
+    assert!(output.stderr.contains("somebody else set it to 2"), "{}", output.stderr);
+    assert_eq!(bench.balancing(), "2");
+}
+
+#[test]
+fn what_cannot_be_put_back_is_told_with_the_command_that_does_it() {
+    let bench = bench();
+    let file = bench.path(BALANCING).display().to_string();
+    let spoil = format!("rm {file}; mkdir {file}");
+    let output = bench.tune(&["--hold", "--", "sh", "-c", &spoil]).exits_with(5);
+    let by_hand = format!("echo 1 > {BALANCING}");
+    assert!(output.stderr.contains(&by_hand), "{}", output.stderr);
+    assert!(bench.journal());
+    std::fs::remove_dir(bench.path(BALANCING)).unwrap();
+    std::fs::write(bench.path(BALANCING), "0\n").unwrap();
+    let _ = bench.restore(&[]).exits_with(0);
+    assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
+}
+
+#[test]
+fn without_a_journal_nothing_is_changed() {
+    let bench = bench();
+    let tree = bench.tree.file("/var/lib", "").file("/run", "");
+    let bench = Bench { tree, ..bench };
+    let _ = bench.tune(&[]).exits_with(4);
+    assert_eq!(bench.balancing(), "1");
+}
+
+#[test]
+fn requests_that_make_no_sense_are_usage_errors() {
+    let bench = bench();
+    let check = |arguments: &[&str], said: &str| {
+        let output =
+            bench.env.run([&["tune", "--root", &bench.root()], arguments].concat()).exits_with(2);
+        assert!(output.stderr.contains(said), "{}", output.stderr);
+    };
+    check(&["--only", "numa"], "there is no knob `numa`; the knobs are ");
+    check(&["--cpus", "77"], "--cpus 77: the CPUs that run are 0-3");
+    check(&["--profile", "strickt"], "expected safe, strict or a TOML file");
+    check(&["--profile", "./none.toml"], "cannot read the profile ./none.toml");
+    check(&["--frequency", "fast"], "expected base");
+    check(&["--hold"], "required");
+    assert!(!bench.journal());
+}

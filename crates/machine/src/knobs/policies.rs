@@ -1,0 +1,75 @@
+//! The groups of CPUs that share a frequency, and who sets it.
+
+use becalm_model::CpuSet;
+
+use super::{Situation, Smt};
+use crate::cpumask::read_list;
+
+const FOLDER: &str = "/sys/devices/system/cpu/cpufreq";
+
+/// A cpufreq policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Policy {
+    /// Its folder.
+    pub(super) folder: String,
+    /// Its CPUs that run.
+    pub(super) cpus: CpuSet,
+}
+
+impl Policy {
+    /// Returns the path of one of its files.
+    pub(super) fn file(&self, name: &str) -> String {
+        format!("{}/{name}", self.folder)
+    }
+}
+
+/// Returns the policies of CPUs that run, and will run once SMT is as asked for: those of other CPUs
+/// are gone or answer EBUSY.
+pub(super) fn policies(situation: &Situation<'_>) -> Vec<Policy> {
+    let going = going_threads(situation);
+    all_policies(situation)
+        .into_iter()
+        .filter(|policy| !policy.cpus.difference(&going).is_empty())
+        .collect()
+}
+
+/// Returns the policies of CPUs that run now.
+pub(super) fn all_policies(situation: &Situation<'_>) -> Vec<Policy> {
+    let names = situation.root.list_dir(FOLDER).value().unwrap_or_default();
+    let mut policies: Vec<(u32, Policy)> = names
+        .iter()
+        .filter_map(|name| {
+            let number = name.strip_prefix("policy")?.parse().ok()?;
+            let folder = format!("{FOLDER}/{name}");
+            let cpus = read_list_of_words(situation, &format!("{folder}/affected_cpus"))?;
+            (!cpus.is_empty()).then_some((number, Policy { folder, cpus }))
+        })
+        .collect();
+    policies.sort_by_key(|(number, _)| *number);
+    policies.into_iter().map(|(_, policy)| policy).collect()
+}
+
+/// Returns the driver that sets frequencies, if there is one.
+pub(super) fn driver(situation: &Situation<'_>) -> Option<String> {
+    let first = all_policies(situation).into_iter().next()?;
+    situation.root.read(first.file("scaling_driver")).value()
+}
+
+/// Returns the threads that switching SMT off will take: all but the first of each core. The first is
+/// the first by number, whether or not it runs.
+pub(super) fn going_threads(situation: &Situation<'_>) -> CpuSet {
+    let is_going = situation.request.smt == Smt::Off && super::smt::can_be_switched(situation.root);
+    let threads = situation.topology.cpus.iter().map(|cpu| cpu.id).filter(|id| {
+        let folder = format!("/sys/devices/system/cpu/cpu{}/topology", id.0);
+        let siblings = read_list(situation.root, format!("{folder}/thread_siblings_list")).value();
+        let first = siblings.and_then(|siblings| siblings.first());
+        is_going && first.is_some_and(|first| first != *id)
+    });
+    threads.collect()
+}
+
+/// cpufreq writes sets of CPUs as words: `0 1 2`.
+fn read_list_of_words(situation: &Situation<'_>, path: &str) -> Option<CpuSet> {
+    let text = situation.root.read(path).value()?;
+    text.split_whitespace().collect::<Vec<_>>().join(",").parse().ok()
+}

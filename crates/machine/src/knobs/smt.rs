@@ -1,0 +1,62 @@
+//! The second threads of cores.
+//!
+//! Left idle unless asked for: an idle sibling disturbs next to nothing, and nothing is to be put back.
+//! Switched off, their CPUs vanish with their frequency policies. Switching on again starts every CPU,
+//! also those that an administrator had stopped, so the state of each is saved.
+//! <https://docs.kernel.org/admin-guide/cputopology.html>, `kernel/cpu.c`.
+
+use super::policies::all_policies;
+use super::{Knob, NoteKind, Planned, Profile, Situation, Smt};
+use crate::SysRoot;
+
+const NAME: &str = "smt";
+const REASON: &str = "two threads share a core and slow each other down";
+const CONTROL: &str = "/sys/devices/system/cpu/smt/control";
+
+pub(super) const SMT: Knob = Knob {
+    name: NAME,
+    summary: "second threads of cores off, where asked for (--smt off)",
+    profile: Profile::Safe,
+    plan,
+};
+
+/// Says whether SMT is on and can be switched off. `forceoff` cannot be undone, and a machine without
+/// SMT says `notsupported`.
+pub(super) fn can_be_switched(root: &SysRoot) -> bool {
+    root.read(CONTROL).value().is_some_and(|value| is_on(&value))
+}
+
+/// From Linux 6.6 on a number of threads may stand for `on`.
+fn is_on(control: &str) -> bool {
+    control == "on" || control.parse::<u32>().is_ok_and(|threads| threads > 1)
+}
+
+fn plan(situation: &Situation<'_>) -> Planned {
+    let mut planned = Planned::default();
+    let control = planned.see(situation, CONTROL).value();
+    if situation.request.smt == Smt::Idle {
+        return planned;
+    }
+    if !control.as_deref().is_some_and(is_on) {
+        let found = control.unwrap_or_else(|| "missing".to_owned());
+        let text = format!("{CONTROL} is {found}: there is nothing to switch off");
+        return planned.note(NAME, NoteKind::NotHere, text);
+    }
+    for policy in all_policies(situation) {
+        for file in [
+            "energy_performance_preference",
+            "scaling_governor",
+            "scaling_min_freq",
+            "scaling_max_freq",
+        ] {
+            planned.guard(situation, NAME, policy.file(file));
+        }
+    }
+    // Backwards, these come back after the switch has started everything.
+    let present = situation.topology.online.union(&situation.topology.offline);
+    for cpu in present.iter() {
+        planned.guard(situation, NAME, format!("/sys/devices/system/cpu/cpu{}/online", cpu.0));
+    }
+    planned.set(situation, NAME, CONTROL, "off", REASON);
+    planned
+}

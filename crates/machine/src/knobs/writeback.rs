@@ -1,0 +1,24 @@
+//! How often the kernel writes dirty pages out, in hundredths of a second.
+//!
+//! Strict only: a power cut loses up to a minute of what other programs wrote without syncing. The limits
+//! on dirty memory stay as they are: of `dirty_bytes` and `dirty_ratio` only one is in force, and the other
+//! reads 0, which cannot be written back.
+//! <https://docs.kernel.org/admin-guide/sysctl/vm.html#dirty-writeback-centisecs>
+
+use super::{Knob, Planned, Profile, Situation};
+
+const NAME: &str = "writeback";
+const REASON: &str = "dirty pages are written out every five seconds";
+
+pub(super) const WRITEBACK: Knob = Knob {
+    name: NAME,
+    summary: "periodic writeback once a minute",
+    profile: Profile::Strict,
+    plan,
+};
+
+fn plan(situation: &Situation<'_>) -> Planned {
+    let mut planned = Planned::default();
+    planned.set(situation, NAME, "/proc/sys/vm/dirty_writeback_centisecs", "6000", REASON);
+    planned
+}
