@@ -37,6 +37,7 @@ enum Command {
     Show(commands::show::Args),
     Plot(commands::plot::Args),
     Diff(commands::diff::Args),
+    Topology(commands::topology::Args),
     Tune(Box<commands::tune::Args>),
     Restore(commands::restore::Args),
     Guardian(commands::guardian::Args),
@@ -52,6 +53,7 @@ impl Command {
         !matches!(
             self,
             Self::Workload(_)
+                | Self::Topology(_)
                 | Self::Guardian(_)
                 | Self::Restore(_)
                 | Self::Schema(_)
@@ -100,6 +102,7 @@ fn dispatch(cli: Cli, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         Command::Show(args) => commands::show::run(&args, ui),
         Command::Plot(args) => commands::plot::run(&args, ui),
         Command::Diff(args) => commands::diff::run(&args, ui),
+        Command::Topology(args) => commands::topology::run(&args, ui),
         Command::Tune(args) => commands::tune::run(&args, ui),
         Command::Restore(args) => commands::restore::run(&args, ui),
         Command::Guardian(args) => commands::guardian::run(&args, ui),

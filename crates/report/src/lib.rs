@@ -33,6 +33,7 @@ mod strip;
 mod style;
 mod svg;
 mod table;
+mod topology;
 mod width;
 
 pub use comparison::comparison_text;
@@ -47,3 +48,4 @@ pub use saved::{metadata_text, plot_text, show_text};
 pub use single::{hist_text, run_text, stats_text};
 pub use style::{Role, Style};
 pub use table::{Align, Cell, Table};
+pub use topology::{topology_svg, topology_text};

@@ -12,5 +12,6 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod show;
 pub(crate) mod stats;
+pub(crate) mod topology;
 pub(crate) mod tune;
 pub(crate) mod workload;

@@ -3,7 +3,7 @@
 use becalm_model::{CpuId, CpuSet};
 
 use super::{Choice, ChoiceFacts, named, one, only_one_cpu};
-use crate::topology::Topology;
+use crate::topology::{CoreKind, Topology};
 
 /// From this many cores on, one is given up so that becalm does not disturb the others.
 const CORES_TO_SPARE_ONE: usize = 4;
@@ -84,15 +84,26 @@ fn only_isolated(topology: &Topology, facts: &ChoiceFacts) -> Choice {
 }
 
 /// Returns the CPUs of the fastest kind that has more than one core, with its name if there are
-/// other kinds. A lone prime core, as phones have, is no place for several threads.
-fn fastest<'a>(topology: &'a Topology, among: &CpuSet) -> (CpuSet, Option<&'a str>) {
+/// other kinds. A lone prime core, as phones have, is no place for several threads. Designs that the
+/// kernel calls equally fast go together.
+fn fastest(topology: &Topology, among: &CpuSet) -> (CpuSet, Option<String>) {
+    let capacity = |kind: &CoreKind| topology.cpu(kind.cpus.first()?)?.capacity;
     for kind in &topology.kinds {
-        let cpus = kind.cpus.intersection(among);
+        let equal: Vec<&CoreKind> = topology
+            .kinds
+            .iter()
+            .filter(|other| {
+                *other == kind || capacity(other).is_some_and(|one| capacity(kind) == Some(one))
+            })
+            .collect();
+        let cpus = equal.iter().fold(CpuSet::new(), |all, kind| all.union(&kind.cpus));
+        let cpus = cpus.intersection(among);
         if cpus.len() == among.len() {
             return (cpus, None);
         }
         if cores(topology, &cpus).len() > 1 {
-            return (cpus, Some(&kind.name));
+            let names: Vec<&str> = equal.iter().map(|kind| kind.name.as_str()).collect();
+            return (cpus, Some(names.join(" and ")));
         }
     }
     (among.clone(), None)

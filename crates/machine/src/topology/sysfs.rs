@@ -66,19 +66,22 @@ impl Topology {
         self.possible = set("possible").unwrap_or(present);
         self.isolated = set("isolated").unwrap_or_default();
         self.nohz_full = set("nohz_full").unwrap_or_default();
+        let confined = cgroup_cpus(root);
         self.allowed = match affinity {
             Reading::Value(allowed) => allowed.intersection(&self.online),
             other => {
-                let why = other.why_not().unwrap_or_default();
-                self.limits.push(format!(
-                    "which CPUs this process may use is not known, so every online one is assumed: \
-                     the affinity in /proc/self/status {why}"
-                ));
+                if confined.is_none() {
+                    let why = other.why_not().unwrap_or_default();
+                    self.limits.push(format!(
+                        "which CPUs this process may use is not known, so every online one is \
+                         assumed: the affinity in /proc/self/status {why}"
+                    ));
+                }
                 self.online.clone()
             }
         };
         // The affinity of a captured tree is that of the program that captured it, if any.
-        if let Some(confined) = cgroup_cpus(root) {
+        if let Some(confined) = confined {
             self.allowed = self.allowed.intersection(&confined);
         }
         if self.allowed.is_empty() {

@@ -1,0 +1,56 @@
+//! How a machine is built, as text and as a picture.
+
+mod parts;
+mod svg;
+mod text;
+
+use becalm_model::CpuId;
+use becalm_model::CpuSet;
+
+pub use svg::topology_svg;
+pub use text::topology_text;
+
+/// Writes CPU numbers as a list such as `0-3,8`.
+fn list(cpus: &[u32]) -> String {
+    cpus.iter().copied().map(CpuId).collect::<CpuSet>().to_string()
+}
+
+/// Writes a number and a word, in the plural unless it is one.
+fn counted(number: usize, word: &str) -> String {
+    let plural = match word {
+        "die" => "dies".to_owned(),
+        _ if number == 1 => word.to_owned(),
+        _ => format!("{word}s"),
+    };
+    format!("{number} {}", if number == 1 { word } else { &plural })
+}
+
+/// Writes a size in binary units, with decimals only where they say something: `1.25 MiB`.
+fn size(bytes: u64) -> String {
+    let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let Some(&(scale, unit)) = units.iter().find(|(scale, _)| bytes >= *scale) else {
+        return format!("{bytes} B");
+    };
+    let value = bytes as f64 / scale as f64;
+    let decimals = usize::from(scale < 1 << 30) * 2;
+    let text = format!("{value:.decimals$}");
+    let text = if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_short() {
+        let shown = [512, 48 << 10, 1280 << 10, 24 << 20, 33_000_000_000].map(size);
+        assert_eq!(shown, ["512 B", "48 KiB", "1.25 MiB", "24 MiB", "31 GiB"]);
+    }
+
+    #[test]
+    fn words_have_plurals() {
+        assert_eq!((counted(1, "die"), counted(2, "die")), ("1 die".into(), "2 dies".into()));
+        assert_eq!((counted(1, "core"), counted(0, "core")), ("1 core".into(), "0 cores".into()));
+    }
+}
