@@ -1,7 +1,7 @@
 //! A running guest: QEMU as a process, the agent in the guest, the monitor beside it.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -16,7 +16,7 @@ use super::state::State;
 
 /// How long a guest may take for one script. Emulated machines on a busy computer are slow; this is
 /// for those that hang.
-const PATIENCE: Duration = Duration::from_secs(240);
+const PATIENCE: Duration = Duration::from_secs(150);
 
 /// A running virtual machine. Dropping it is like cutting its power.
 #[derive(Debug)]
@@ -112,7 +112,8 @@ impl Guest {
         let output = self.run(script)?;
         ensure!(
             output.status == 0,
-            "`{script}` ended with {}:\n{}",
+            "{} ended with {}:\n{}",
+            shown(script),
             output.status,
             output.text.trim_end()
         );
@@ -171,8 +172,15 @@ impl Guest {
 
     fn line(&mut self) -> Result<String> {
         let mut line = String::new();
-        let length = self.agent.read_line(&mut line)?;
-        ensure!(length > 0, "QEMU has ended");
+        // A QEMU that ends may close its end or reset it.
+        let length = match self.agent.read_line(&mut line) {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => 0,
+            result => result?,
+        };
+        if length == 0 {
+            let said = fs::read_to_string(self.place.path().join("qemu")).unwrap_or_default();
+            bail!("QEMU has ended: {}", said.trim());
+        }
         Ok(line.trim_end().to_owned())
     }
 }
@@ -183,6 +191,13 @@ impl Drop for Guest {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// Returns how a script is called in messages: a long one by its beginning.
+pub(super) fn shown(script: &str) -> String {
+    let mut lines = script.lines();
+    let first = lines.next().unwrap_or_default();
+    if lines.next().is_some() { format!("`{first}` ...") } else { format!("`{first}`") }
 }
 
 /// Waits for the socket that QEMU makes when it starts.

@@ -48,6 +48,7 @@ const FOLDERS: &[&str] = &[
 ];
 
 pub(super) const INIT: &str = include_str!("guest/init.sh");
+const UNTIL_SO: &str = include_str!("guest/until_so.sh");
 pub(super) const AGENT: &str = include_str!("guest/agent.sh");
 
 /// Users of the guest; tests run subjects as `tester`.
@@ -64,6 +65,7 @@ pub(super) fn write(kernel: &Kernel, to: &Path) -> Result<()> {
     archive.copy("bin/busybox", &busybox()?)?;
     archive.link("sbin", "bin");
     archive.file("init", 0o755, INIT.as_bytes());
+    archive.file("bin/until_so", 0o755, UNTIL_SO.as_bytes());
     archive.file("agent", 0o644, AGENT.as_bytes());
     archive.file("modules", 0o644, MODULES.join("\n").as_bytes());
     archive.file("etc/passwd", 0o644, PASSWD.as_bytes());
@@ -88,7 +90,7 @@ pub(super) fn write(kernel: &Kernel, to: &Path) -> Result<()> {
 
 /// Returns a name for what the initramfs is made of, beside the kernel.
 pub(super) fn key() -> String {
-    super::cache::key(&(MODULES, INIT, AGENT, PASSWD, GROUP, FOLDERS))
+    super::cache::key(&(MODULES, INIT, UNTIL_SO, AGENT, PASSWD, GROUP, FOLDERS))
 }
 
 /// Returns the busybox that needs no libraries.

@@ -111,7 +111,8 @@ impl Place<'_> {
         command.args(["-accel", "tcg,thread=multi", "-machine", "q35", "-cpu", profile.cpu]);
         // Below 512 MB of usable memory the kernel switches huge pages off.
         command.args(["-smp", profile.smp, "-m", "768", "-display", "none", "-nodefaults"]);
-        command.args(["-no-reboot", "-netdev", "user,id=net,restrict=on"]);
+        // A network card that is connected to nothing.
+        command.args(["-no-reboot", "-netdev", "hubport,id=net,hubid=0"]);
         command.args(["-device", "virtio-net-pci,netdev=net,romfile="]);
         let programs = self.lab.programs.display();
         command

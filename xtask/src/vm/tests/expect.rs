@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 
-use crate::vm::guest::Guest;
+use crate::vm::guest::{Guest, shown};
 use crate::vm::state::State;
 
 /// Fails with every value that differs from before.
@@ -18,14 +18,16 @@ pub(super) fn leaves_no_trace(guest: &mut Guest, script: &str) -> Result<String>
     let before = guest.state()?;
     let text = guest.ok(script)?;
     let result = as_before(guest, &before);
-    result.map_err(|error| error.context(format!("after `{script}`, which said:\n{text}")))?;
+    result
+        .map_err(|error| error.context(format!("after {}, which said:\n{text}", shown(script))))?;
     Ok(text)
 }
 
 /// Fails unless a script writes this.
 pub(super) fn says(guest: &mut Guest, script: &str, expect: &str) -> Result<()> {
     let text = guest.run(script)?.text;
-    ensure!(text.trim() == expect, "`{script}` says {:?}, expected {expect:?}", text.trim());
+    let (script, text) = (shown(script), text.trim());
+    ensure!(text == expect, "{script} says {text:?}, expected {expect:?}");
     Ok(())
 }
 
@@ -34,7 +36,8 @@ pub(super) fn ends_with(guest: &mut Guest, script: &str, status: i32) -> Result<
     let output = guest.run(script)?;
     ensure!(
         output.status == status,
-        "`{script}` ended with {}, expected {status}:\n{}",
+        "{} ended with {}, expected {status}:\n{}",
+        shown(script),
         output.status,
         output.text
     );
@@ -54,4 +57,4 @@ pub(super) fn lacks(text: &str, part: &str) -> Result<()> {
 }
 
 /// A script that waits until no becalm runs any more.
-pub(super) const UNTIL_ALONE: &str = "n=0; while pidof becalm >/dev/null; do usleep 50000; n=$((n + 1)); [ $n -lt 1200 ] || exit 99; done";
+pub(super) const UNTIL_ALONE: &str = "until_so '! pidof becalm'";

@@ -68,7 +68,7 @@ fn left_behind(guest: &mut Guest) -> Result<()> {
     let before = guest.state()?;
     let script = format!(
         "becalm run --isolate --rounds 1 --warmup 0 -- sh -c 'touch /tmp/runs; sleep 100' >/dev/null 2>&1 &\n\
-         until [ -e /tmp/runs ]; do usleep 20000; done\n\
+         until_so '[ -e /tmp/runs ]' || exit 99\n\
          kill -9 $(pidof becalm); {UNTIL_ALONE}; rm /tmp/runs; wait; true"
     );
     guest.ok(&script)?;

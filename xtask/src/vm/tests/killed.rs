@@ -177,13 +177,12 @@ fn signals(guest: &mut Guest) -> Result<()> {
 
 fn two_holds(guest: &mut Guest) -> Result<()> {
     let before = guest.state()?;
-    let said = guest.ok(
-        "becalm tune --hold -- sh -c 'until [ -e /run/stop ]; do usleep 20000; done' >/run/first 2>&1 &\n\
-         until pidof becalm >/dev/null && [ \"$(cat /proc/sys/kernel/numa_balancing)\" = 0 ]; do usleep 20000; done\n\
+    let said =
+        guest.ok("becalm tune --hold -- until_so '[ -e /run/stop ]' >/run/first 2>&1 &\n\
+         until_so 'grep -q Tuned /run/first' \n\
          becalm tune --hold -- true; echo second: $?\n\
          becalm tune --wait --hold -- true & third=$!\n\
-         usleep 500000; touch /run/stop; wait $third; echo third: $?; wait",
-    )?;
+         usleep 500000; touch /run/stop; wait $third; echo third: $?; wait")?;
     contains(&said, "second: 4")?;
     contains(&said, "third: 0")?;
     guest.ok("rm -f /run/stop /run/first")?;
