@@ -14,4 +14,5 @@ mod resume;
 mod saved;
 mod subjects;
 mod support;
+mod topology;
 mod tune;
