@@ -16,6 +16,7 @@ pub mod knobs;
 mod lease;
 mod sys;
 mod sysroot;
+mod systemd;
 mod tasks;
 mod topology;
 pub mod tune;

@@ -196,6 +196,27 @@ impl SysRoot {
         }
     }
 
+    /// Makes a file of ours among the system's, with its whole text or not at all.
+    pub(crate) fn put_file(&self, path: impl AsRef<Path>, text: &str) -> io::Result<()> {
+        let path = path.as_ref();
+        let Some(text) = self.answer(path, text)? else { return Ok(()) };
+        let place = self.resolve(path);
+        let fresh = place.with_extension("becalm-new");
+        let mut file = File::create(&fresh)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&fresh, place)
+    }
+
+    /// Removes a file of ours.
+    pub(crate) fn remove_file(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        let path = path.as_ref();
+        match self.answer(path, "absent")? {
+            Some(_) => fs::remove_file(self.resolve(path)),
+            None => Ok(()),
+        }
+    }
+
     /// Opens a file whose setting lasts for as long as it is open.
     pub(crate) fn open_to_hold(&self, path: impl AsRef<Path>) -> io::Result<File> {
         OpenOptions::new().write(true).open(self.resolve(path.as_ref()))

@@ -86,8 +86,6 @@ pub enum Target {
     SystemdTarget,
     /// CPUs that irqbalance leaves alone, beyond those it finds itself: a list, empty for none.
     IrqbalanceBan,
-    /// A network interface: `up` or `down`.
-    Link(String),
 }
 
 impl fmt::Display for Target {
@@ -102,7 +100,6 @@ impl fmt::Display for Target {
             Self::Unit(name) => write!(f, "systemd unit {name}"),
             Self::SystemdTarget => f.write_str("systemd target"),
             Self::IrqbalanceBan => f.write_str("CPUs banned from irqbalance"),
-            Self::Link(name) => write!(f, "network interface {name}"),
         }
     }
 }
@@ -133,7 +130,6 @@ impl Target {
             }
             Self::SystemdTarget => format!("systemctl isolate {value}"),
             Self::IrqbalanceBan => "systemctl restart irqbalance".to_owned(),
-            Self::Link(name) => format!("ip link set {name} {value}"),
         }
     }
 }

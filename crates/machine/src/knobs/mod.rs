@@ -8,6 +8,7 @@ mod autogroup;
 mod base_frequency;
 mod compaction;
 mod cstates;
+mod desktop;
 mod epb;
 mod epp;
 mod frequency;
@@ -23,6 +24,7 @@ mod platform_profile;
 mod policies;
 mod request;
 mod rt_throttling;
+mod services;
 mod smt;
 mod swappiness;
 mod thp;
@@ -56,7 +58,7 @@ pub struct Knob {
 impl Knob {
     /// Says whether it only looks at kernel files, so that its plan is cheap.
     pub fn looks_at_files_only(&self) -> bool {
-        !matches!(self.name, "services" | "desktop" | "links" | "kernel-threads")
+        !matches!(self.name, "services" | "desktop" | "kernel-threads")
     }
 }
 
@@ -228,6 +230,8 @@ pub const KNOBS: &[&Knob] = &[
     &irq_affinity::IRQ_AFFINITY,
     &workqueues::WORKQUEUES,
     &kernel_threads::KERNEL_THREADS,
+    &services::SERVICES,
+    &desktop::DESKTOP,
 ];
 
 /// Names of knobs in the order in which they are put back first; the others follow in the reverse

@@ -101,8 +101,6 @@ pub enum TargetDocument {
     SystemdTarget,
     /// What irqbalance leaves alone.
     IrqbalanceBan,
-    /// A network interface.
-    Link(String),
 }
 
 /// A whole journal.
@@ -229,7 +227,6 @@ impl From<&Target> for TargetDocument {
             Target::UnitFile(path) => Self::UnitFile(path.clone()),
             Target::SystemdTarget => Self::SystemdTarget,
             Target::IrqbalanceBan => Self::IrqbalanceBan,
-            Target::Link(name) => Self::Link(name.clone()),
         }
     }
 }
@@ -249,7 +246,6 @@ impl From<TargetDocument> for Target {
             TargetDocument::UnitFile(path) => Self::UnitFile(path),
             TargetDocument::SystemdTarget => Self::SystemdTarget,
             TargetDocument::IrqbalanceBan => Self::IrqbalanceBan,
-            TargetDocument::Link(name) => Self::Link(name),
         }
     }
 }

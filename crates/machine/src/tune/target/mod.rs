@@ -2,8 +2,10 @@
 
 mod affinity;
 mod group;
+mod irqbalance;
 mod membership;
 mod subtree;
+mod unit;
 
 use std::io;
 
@@ -30,7 +32,10 @@ pub(crate) fn read(root: &SysRoot, target: &Target) -> Reading {
         Target::Membership { pid, start_time, hierarchy } => {
             membership::read(root, *pid, *start_time, hierarchy)
         }
-        other => Reading::Unreadable { reason: format!("{other} is not known to this becalm") },
+        Target::Unit(name) => unit::read(root, name),
+        Target::SystemdTarget => unit::read_target(root),
+        Target::IrqbalanceBan => irqbalance::read(root),
+        Target::UnitFile(name) => unit::read_file(root, name),
     }
 }
 
@@ -48,6 +53,9 @@ pub(crate) fn write(root: &SysRoot, target: &Target, value: &str) -> io::Result<
         Target::Membership { pid, start_time, hierarchy } => {
             membership::write(root, *pid, *start_time, hierarchy, value)
         }
-        other => Err(io::Error::other(format!("{other} is not known to this becalm"))),
+        Target::Unit(name) => unit::write(name, value),
+        Target::SystemdTarget => unit::write_target(value),
+        Target::IrqbalanceBan => irqbalance::write(root, value),
+        Target::UnitFile(name) => unit::write_file(root, name, value),
     }
 }

@@ -1,0 +1,61 @@
+//! Units and targets of systemd.
+
+use std::io;
+
+use super::ABSENT;
+use crate::systemd::{self, ACTIVE, INACTIVE};
+use crate::{Reading, SysRoot};
+
+/// Returns whether a unit is active.
+pub(super) fn read(root: &SysRoot, name: &str) -> Reading {
+    if !systemd::is_there(root) {
+        return Reading::Absent;
+    }
+    match systemd::active_units(&[name.to_owned()]) {
+        Ok(states) => match states.get(name) {
+            Some(true) => Reading::Value(ACTIVE.to_owned()),
+            // One whose file is gone does not run either.
+            Some(false) | None => Reading::Value(INACTIVE.to_owned()),
+        },
+        Err(error) => Reading::Unreadable { reason: error.to_string() },
+    }
+}
+
+/// Starts or stops a unit.
+pub(super) fn write(name: &str, value: &str) -> io::Result<()> {
+    systemd::set_unit(name, value)
+}
+
+/// Returns the target that is reached.
+pub(super) fn read_target(root: &SysRoot) -> Reading {
+    if !systemd::is_there(root) {
+        return Reading::Absent;
+    }
+    match systemd::reached_target() {
+        Ok(target) => Reading::Value(target),
+        Err(error) => Reading::Unreadable { reason: error.to_string() },
+    }
+}
+
+/// Goes to a target.
+pub(super) fn write_target(name: &str) -> io::Result<()> {
+    systemd::isolate_target(name)
+}
+
+/// Returns the text of a unit's file.
+pub(super) fn read_file(root: &SysRoot, path: &str) -> Reading {
+    match root.read(path) {
+        Reading::Absent => Reading::Value(ABSENT.to_owned()),
+        other => other,
+    }
+}
+
+/// Writes or removes a unit's file, and lets systemd look at its files again.
+pub(super) fn write_file(root: &SysRoot, path: &str, value: &str) -> io::Result<()> {
+    if value == ABSENT {
+        root.remove_file(path)?;
+    } else {
+        root.put_file(path, value)?;
+    }
+    if systemd::is_there(root) { systemd::look_again() } else { Ok(()) }
+}
