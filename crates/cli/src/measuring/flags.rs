@@ -15,6 +15,7 @@ use crate::tuning::{ProfileFlag, WaitFlag, parse_profile};
 pub(crate) const LARGEST_SEED: u64 = (1 << 53) - 1;
 
 /// Flags about what is run and how.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 #[derive(Debug, clap::Args)]
 pub(crate) struct MeasureFlags {
     /// Rounds before the measured ones; the first also teaches whether a subject is

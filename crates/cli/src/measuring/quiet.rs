@@ -14,7 +14,7 @@ use super::flags::{Affinity, MeasureFlags};
 use super::setup::Machine;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::tuning::{Tuned, wait};
+use crate::tuning::{ProfileFlag, Tuned, wait};
 use crate::ui::Ui;
 
 /// How often processes that were started meanwhile are looked for. Those that are moved aside start
@@ -62,7 +62,7 @@ impl<'a> Quiet<'a> {
             }
             Affinity::Auto | Affinity::None => chosen.clone(),
         };
-        let request = flags.tune.as_ref().map(|profile| profile.request()).transpose()?;
+        let request = flags.tune.as_ref().map(ProfileFlag::request).transpose()?;
         let (mut tuned, mut applied) = (None, Vec::new());
         // Where nothing can be isolated nothing is needed for it; the reason is told later.
         let isolates = flags.isolate && isolate::is_possible(&machine.root).is_ok();
@@ -119,7 +119,9 @@ impl<'a> Quiet<'a> {
         let State { tuned, applied, .. } = &mut *state;
         let session = tuned.as_mut().expect("a plan of isolation means that it is possible");
         let root = &self.machine.root;
-        isolate::clear_leftovers(root).iter().for_each(|line| self.ui.say(line));
+        for line in isolate::clear_leftovers(root) {
+            self.ui.say(line);
+        }
         let known = tune::names();
         let companions: Vec<String> = COMPANIONS
             .iter()
