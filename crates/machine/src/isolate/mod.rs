@@ -35,8 +35,8 @@ pub(crate) const OTHERS: &str = "becalm-others";
 
 /// Knobs that go with isolation, as far as this becalm has them: what disturbs CPUs although no
 /// program may run there.
-pub const COMPANIONS: [&str; 4] =
-    ["irq-affinity", "workqueues", "kernel-threads", "timer-migration"];
+pub const COMPANIONS: [&str; 5] =
+    ["irqbalance", "irq-affinity", "workqueues", "kernel-threads", "timer-migration"];
 
 /// What the scheduler does with the CPUs that were taken away from everything else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,11 +167,19 @@ pub fn plan(
 /// done, as sentences. The caller holds the machine's lock and has restored what a journal tells.
 pub fn clear_leftovers(root: &SysRoot) -> Vec<String> {
     let Ok(hierarchy) = Hierarchy::find(root) else { return Vec::new() };
-    let folders = [GROUP, OTHERS].map(|name| format!("{}/{name}", hierarchy.top()));
-    let left = folders.into_iter().filter(|folder| root.exists(folder));
-    left.map(|folder| match write(root, &Target::Folder(folder.clone()), ABSENT) {
-        Ok(()) => format!("an earlier becalm had left the control group {folder}; it is removed"),
-        Err(error) => format!("the control group {folder} of an earlier becalm stays: {error}"),
+    let top = hierarchy.top();
+    let mut steps: Vec<(String, Target, &str)> = [GROUP, OTHERS]
+        .map(|name| format!("{top}/{name}"))
+        .into_iter()
+        .map(|folder| (folder.clone(), Target::Folder(folder), ABSENT))
+        .collect();
+    if let Hierarchy::Systemd { .. } = hierarchy {
+        steps.extend(slice::leftovers(top));
+    }
+    let left = steps.into_iter().filter(|(path, ..)| root.exists(path));
+    left.map(|(path, target, value)| match write(root, &target, value) {
+        Ok(()) => format!("an earlier becalm had left {path}; it is removed"),
+        Err(error) => format!("{path} of an earlier becalm stays: {error}"),
     })
     .collect()
 }

@@ -50,3 +50,15 @@ pub(super) fn plan(request: &Request<'_>, top: &str) -> Result<Isolation, Isolat
         moving: None,
     })
 }
+
+/// What there is of the slice if nobody has stopped it: a path by which to tell, and how to put it
+/// back.
+pub(super) fn leftovers(top: &str) -> Vec<(String, Target, &'static str)> {
+    let file = format!("/run/systemd/system/{SLICE}");
+    let inside = format!("{top}/{SLICE}/subject");
+    vec![
+        (inside.clone(), Target::Folder(inside), ABSENT),
+        (format!("{top}/{SLICE}"), Target::Unit(SLICE.to_owned()), "inactive"),
+        (file.clone(), Target::UnitFile(file), ABSENT),
+    ]
+}
