@@ -30,6 +30,14 @@ fn plan(situation: &Situation<'_>) -> Planned {
         for file in DISTURBED {
             planned.guard(situation, NAME, policy.file(file));
         }
+        // Only `userspace` has a speed, and it starts with whatever speed there is. Guarded before
+        // the governor, so that it is put back after it.
+        let speed = policy.file("scaling_setspeed");
+        let has_speed =
+            situation.root.read(&speed).value().is_some_and(|text| text.parse::<u64>().is_ok());
+        if has_speed {
+            planned.guard(situation, NAME, speed);
+        }
         planned.set(situation, NAME, policy.file("scaling_governor"), "performance", REASON);
     }
     if planned == Planned::default() {

@@ -20,8 +20,12 @@ pub(super) const MACHINE_CHECK: Knob = Knob {
 fn plan(situation: &Situation<'_>) -> Planned {
     let names = situation.root.list_dir(FOLDER).value().unwrap_or_default();
     let mut planned = Planned::default();
-    let places = names.iter().filter(|name| name.starts_with("machinecheck"));
-    for place in places {
+    // Being one, it is set once, under a CPU that stays when second threads are switched off.
+    let first = names
+        .iter()
+        .filter_map(|name| Some((name.strip_prefix("machinecheck")?.parse::<u32>().ok()?, name)))
+        .min();
+    if let Some((_, place)) = first {
         planned.set(situation, NAME, format!("{FOLDER}/{place}/check_interval"), "0", REASON);
     }
     if planned == Planned::default() {

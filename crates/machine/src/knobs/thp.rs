@@ -14,6 +14,9 @@ pub(super) const THP: Knob =
 
 fn plan(situation: &Situation<'_>) -> Planned {
     let mut planned = Planned::default();
+    // The kernel raises its reserve whenever huge pages are switched on. Guarded first, so that it is
+    // put back last.
+    planned.guard(situation, NAME, "/proc/sys/vm/min_free_kbytes");
     planned.set(situation, NAME, "/sys/kernel/mm/transparent_hugepage/enabled", "never", REASON);
     planned.set(situation, NAME, "/sys/kernel/mm/transparent_hugepage/defrag", "never", REASON);
     planned
