@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if let Some(latency) = args.latency {
         tuned.hold_latency(latency, ui);
     }
-    let set = applied.iter().filter(|one| !one.is_failure() && one.change.new.is_some()).count();
+    let set = applied.iter().filter(|one| one.effect == tune::Effect::Set).count();
     if args.json {
         ui.print(&json(&plan, &applied))?;
     }
