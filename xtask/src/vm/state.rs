@@ -109,11 +109,14 @@ fn is_process(path: &str) -> bool {
     path.strip_prefix("/proc/").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Processes come and go, and workers of the kernel change their names and pools.
+/// Processes come and go. Workers of the kernel change their names and pools, and the thread of an
+/// interrupt follows the CPU that the interrupt happens to be delivered to, of those that it may use.
 fn same_process(before: Option<&Vec<String>>, after: Option<&Vec<String>>) -> bool {
     let (Some(before), Some(after)) = (before, after) else { return true };
-    let is_worker = |lines: &[String]| lines.iter().any(|line| line.contains("kworker/"));
-    before.first() != after.first() || is_worker(before) || before == after
+    let moves_by_itself = before
+        .iter()
+        .any(|line| line.starts_with("Name:\tkworker/") || line.starts_with("Name:\tirq/"));
+    before.first() != after.first() || moves_by_itself || before == after
 }
 
 /// Says whether a path has the form of a pattern.

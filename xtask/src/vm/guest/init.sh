@@ -9,7 +9,7 @@ mount -t devtmpfs dev /dev
 mkdir -p /dev/pts /dev/shm
 mount -t devpts devpts /dev/pts
 mount -t tmpfs tmpfs /dev/shm
-mount -t tmpfs tmpfs /run
+mount -t tmpfs -o mode=755 tmpfs /run
 mount -t tmpfs tmpfs /tmp
 mount -t cgroup2 none /sys/fs/cgroup
 mount -t tracefs none /sys/kernel/tracing
@@ -18,7 +18,6 @@ ip link set lo up
 for module in $(cat /modules); do
     modprobe $module || echo "no module $module"
 done
-ip link set eth0 up
 
 # Waits for the port, which appears a little after its module.
 n=0
