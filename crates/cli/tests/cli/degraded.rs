@@ -147,3 +147,13 @@ fn what_needs_root_is_refused_with_the_reason() {
     check(&["--nice", "-5"], "a lower niceness needs CAP_SYS_NICE or RLIMIT_NICE");
     check(&["--cache", "drop"], "cannot drop the page cache, which needs root");
 }
+
+#[test]
+fn without_root_nothing_is_isolated_and_that_is_said() {
+    let arguments = ["run", "--isolate", "--rounds", "2", "--json", "--", "true"];
+    let Some(output) = as_nobody("without_root_nothing_is_isolated", &arguments) else { return };
+    let record = json(&output.clone().exits_with(0).stdout);
+    assert_eq!(record["settings"]["isolation"], Value::Null);
+    assert!(said(&output).contains("CPUs cannot be isolated here: that needs root"), "{output:?}");
+    assert!(limits(&record).contains("that needs root"), "{}", limits(&record));
+}

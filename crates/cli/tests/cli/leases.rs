@@ -1,0 +1,71 @@
+//! CPUs that no other becalm uses.
+
+use std::process::{Child, Stdio};
+
+use becalm_testkit::TestEnv;
+use serde_json::Value;
+
+use crate::support::{env, json, limits, said, wait_until};
+
+/// A becalm whose only run has begun and does not end.
+struct Endless {
+    child: Child,
+    cpus: String,
+}
+
+impl Endless {
+    fn start(env: &TestEnv, conditions: &[&str]) -> Self {
+        let script = "grep Cpus_allowed_list /proc/self/status > cpus.part && \
+                      mv cpus.part cpus; sleep 1000";
+        let measure = ["--rounds", "1", "--warmup", "0", "--", "sh", "-c", script];
+        let mut command = env.command([&["run"], conditions, &measure].concat());
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let file = env.work().join("cpus");
+        wait_until("the first run", || file.exists());
+        let line = std::fs::read_to_string(file).unwrap();
+        let cpus = line.split_whitespace().next_back().unwrap().to_owned();
+        Self { child, cpus }
+    }
+
+    fn end(mut self) {
+        crate::support::send("TERM", self.child.id());
+        self.child.wait().unwrap();
+    }
+}
+
+fn measured(conditions: &[&str]) -> Value {
+    let rest = ["--rounds", "1", "--warmup", "0", "--json", "--", "true"];
+    json(&env().run([&["run"], conditions, &rest].concat()).exits_with(0).stdout)
+}
+
+#[test]
+fn two_measurements_do_not_share_a_cpu_or_say_so() {
+    let first_env = env();
+    let first = Endless::start(&first_env, &["--threads", "1"]);
+    let second = measured(&["--threads", "1"]);
+    let pid = first.child.id();
+    let cpus = first.cpus.clone();
+    first.end();
+    let is_shared = second["settings"]["affinity"] == cpus.as_str();
+    let told = format!("another becalm measures on CPU {cpus} at the same time (process {pid})");
+    assert_eq!(is_shared, limits(&second).contains(&told), "{}", limits(&second));
+}
+
+#[test]
+fn cpus_named_by_the_user_are_used_whoever_else_measures_there() {
+    let first_env = env();
+    let first = Endless::start(&first_env, &["--threads", "1"]);
+    let second = measured(&["--affinity", &first.cpus]);
+    let pid = first.child.id();
+    let cpus = first.cpus.clone();
+    first.end();
+    assert_eq!(second["settings"]["affinity"], cpus.as_str());
+    let told = format!("another becalm measures on CPU {cpus} at the same time (process {pid})");
+    assert!(limits(&second).contains(&told), "{}", limits(&second));
+}
+
+#[test]
+fn isolation_needs_cpus_to_isolate() {
+    let output = env().run(["run", "--isolate", "--affinity", "none", "--", "true"]).exits_with(2);
+    assert!(said(&output).contains("--isolate needs to know the CPUs"), "{output:?}");
+}

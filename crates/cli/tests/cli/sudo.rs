@@ -1,0 +1,54 @@
+//! Under sudo the subjects are the user's own.
+
+use becalm_testkit::{CommandOutput, TestEnv, skipped};
+
+use crate::support::is_root;
+
+const SHOW: &str = "id -u; id -g; id -G; echo $HOME $USER $LOGNAME $SHELL $SUDO_UID.; \
+                    grep -E 'Cap(Inh|Prm|Eff|Amb)|NoNewPrivs' /proc/self/status";
+
+const SHOWN: &str = "4242\n4343\n4343 4444\n/home/its its its /bin/sh .\n\
+                     CapInh:\t0000000000000000\nCapPrm:\t0000000000000000\n\
+                     CapEff:\t0000000000000000\nCapAmb:\t0000000000000000\nNoNewPrivs:\t0\n";
+
+/// Runs becalm as sudo would for a user `its`, whom only a mount namespace of the test knows; `None`,
+/// visibly, where there can be none.
+fn under_sudo(test: &str, arguments: &[&str]) -> Option<(TestEnv, CommandOutput)> {
+    if !is_root() {
+        skipped(&format!("{test}: not root"));
+        return None;
+    }
+    let env = TestEnv::new("unshare");
+    env.write("passwd", "root:x:0:0:root:/root:/bin/bash\nits:x:4242:4343::/home/its:/bin/sh\n");
+    env.write("group", "root:x:0:\nits:x:4343:\nmore:x:4444:its\nother:x:4545:root\n");
+    let script = "{ mount --bind passwd /etc/passwd && mount --bind group /etc/group; } || exit 77; \
+                  chmod 777 .; exec env SUDO_UID=4242 SUDO_GID=4343 SUDO_USER=its \
+                  SUDO_COMMAND=becalm HOME=/root USER=root LOGNAME=root SHELL=/bin/bash \"$0\" \"$@\"";
+    let before = ["-m", "sh", "-c", script, env!("CARGO_BIN_EXE_becalm")];
+    let output = env.run([&before[..], arguments].concat());
+    if output.status.code() == Some(77) || output.stderr.starts_with("unshare:") {
+        skipped(&format!("{test}: this sandbox does not allow a mount"));
+        return None;
+    }
+    Some((env, output))
+}
+
+#[test]
+fn a_subject_is_the_invoking_user_with_nothing_of_root() {
+    let show = format!("{{ {SHOW}; }} > shown");
+    let arguments = ["run", "--rounds", "1", "--warmup", "0", "--", "sh", "-c", &show];
+    let Some((env, output)) = under_sudo("a_subject_under_sudo", &arguments) else { return };
+    let _ = output.exits_with(0);
+    let shown = std::fs::read_to_string(env.work().join("shown")).unwrap();
+    assert_eq!(shown, SHOWN);
+}
+
+#[test]
+fn a_hook_is_the_invoking_user_too() {
+    let show = format!("{{ {SHOW}; }} > shown");
+    let arguments = ["run", "--rounds", "1", "--warmup", "0", "--prepare", &show, "--", "true"];
+    let Some((env, output)) = under_sudo("a_hook_under_sudo", &arguments) else { return };
+    let _ = output.exits_with(0);
+    let shown = std::fs::read_to_string(env.work().join("shown")).unwrap();
+    assert_eq!(shown, SHOWN);
+}
