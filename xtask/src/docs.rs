@@ -43,6 +43,8 @@ const TRIALS: u32 = 2000;
 const SEED: u32 = 1;
 
 const SCHEMA: &str = "docs/schema/record.schema.json";
+const TOPOLOGY_SCHEMA: &str = "docs/schema/topology.schema.json";
+const BOOT_SCHEMA: &str = "docs/schema/boot-params.schema.json";
 const COMMANDS: &str = "docs/COMMANDS.md";
 const METHODOLOGY: &str = "docs/METHODOLOGY.md";
 const BEGIN: &str = "<!-- BEGIN: calibration -->";
@@ -74,8 +76,15 @@ pub(crate) fn check() -> Result<()> {
 }
 
 fn quick() -> Result<Vec<(&'static str, String)>> {
-    let schema = serde_json::to_string_pretty(&becalm_model::wire::json_schema())?;
-    Ok(vec![(SCHEMA, schema + "\n"), (COMMANDS, reference(&build_becalm(Profile::Dev)?)?)])
+    let schema = |value: serde_json::Value| -> Result<String> {
+        Ok(serde_json::to_string_pretty(&value)? + "\n")
+    };
+    Ok(vec![
+        (SCHEMA, schema(becalm_model::wire::json_schema())?),
+        (TOPOLOGY_SCHEMA, schema(becalm_model::wire::topology_json_schema())?),
+        (BOOT_SCHEMA, schema(becalm_model::wire::boot_json_schema())?),
+        (COMMANDS, reference(&build_becalm(Profile::Dev)?)?),
+    ])
 }
 
 fn compare(file: &str, text: &str) -> Result<()> {

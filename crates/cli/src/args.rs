@@ -38,6 +38,8 @@ enum Command {
     Plot(commands::plot::Args),
     Diff(commands::diff::Args),
     Topology(commands::topology::Args),
+    BootParams(commands::boot_params::Args),
+    Machine(commands::machine::Args),
     Tune(Box<commands::tune::Args>),
     Restore(commands::restore::Args),
     Guardian(commands::guardian::Args),
@@ -54,6 +56,8 @@ impl Command {
             self,
             Self::Workload(_)
                 | Self::Topology(_)
+                | Self::BootParams(_)
+                | Self::Machine(_)
                 | Self::Guardian(_)
                 | Self::Restore(_)
                 | Self::Schema(_)
@@ -103,6 +107,8 @@ fn dispatch(cli: Cli, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         Command::Plot(args) => commands::plot::run(&args, ui),
         Command::Diff(args) => commands::diff::run(&args, ui),
         Command::Topology(args) => commands::topology::run(&args, ui),
+        Command::BootParams(args) => commands::boot_params::run(&args, ui),
+        Command::Machine(args) => commands::machine::run(&args, ui),
         Command::Tune(args) => commands::tune::run(&args, ui),
         Command::Restore(args) => commands::restore::run(&args, ui),
         Command::Guardian(args) => commands::guardian::run(&args, ui),

@@ -87,21 +87,26 @@ pub(crate) fn json(record: &Record) -> String {
 /// Writes a file beside its place and moves it there, so that a crash leaves the old one. What is
 /// no regular file (a device, a pipe) is written to and never replaced; a link keeps its target.
 pub(crate) fn write_atomically(path: &Path, text: &str) -> Result<(), CommandError> {
+    write_bytes_atomically(path, text.as_bytes())
+}
+
+/// The same for what is no text.
+pub(crate) fn write_bytes_atomically(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
     let failed = |error: std::io::Error| {
         CommandError::measure(format!("cannot write {}: {error}", path.display()))
     };
     if is_special(path) {
-        return std::fs::write(path, text).map_err(failed);
+        return std::fs::write(path, bytes).map_err(failed);
     }
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let temporary = beside(&target, &format!(".{}.tmp", std::process::id()));
     let mut file = match std::fs::File::create(&temporary) {
         Ok(file) => file,
         // A file that may be written in a folder that may not.
-        Err(_) if target.exists() => return std::fs::write(&target, text).map_err(failed),
+        Err(_) if target.exists() => return std::fs::write(&target, bytes).map_err(failed),
         Err(error) => return Err(failed(error)),
     };
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
     if let Err(error) = written.and_then(|()| std::fs::rename(&temporary, &target)) {
         // The half-written file is of no use to anybody.
         let _ = std::fs::remove_file(&temporary);

@@ -7,9 +7,11 @@
 //! default.
 
 mod activity;
+pub mod boot;
 mod cgroup;
 mod choice;
 mod cpumask;
+pub mod dump;
 mod facts;
 pub mod isolate;
 pub mod knobs;

@@ -2,7 +2,8 @@
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -59,6 +60,26 @@ impl<T> Reading<T> {
             _ => Self::Unreadable { reason: error.to_string() },
         }
     }
+}
+
+/// What a path is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PathKind {
+    /// A regular file, which the kernel's own files are too.
+    File,
+    /// A folder.
+    Folder,
+    /// A link, to what it says.
+    Link(PathBuf),
+}
+
+/// Whether a link counts as itself or as what it leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Links {
+    /// As itself.
+    Keep,
+    /// As what it leads to.
+    Follow,
 }
 
 /// The root folder of the machine: `/`, or a folder of captured or invented files.
@@ -232,6 +253,47 @@ impl SysRoot {
     /// Says whether a file or folder exists, whether or not it can be read.
     pub fn exists(&self, path: impl AsRef<Path>) -> bool {
         self.resolve(path.as_ref()).exists()
+    }
+
+    /// Says what a path is; `None` for what is not there and for devices, pipes and sockets.
+    pub(crate) fn path_kind(&self, path: impl AsRef<Path>, links: Links) -> Option<PathKind> {
+        let path = self.resolve(path.as_ref());
+        let facts = match links {
+            Links::Keep => fs::symlink_metadata(&path),
+            Links::Follow => fs::metadata(&path),
+        };
+        let kind = facts.ok()?.file_type();
+        match () {
+            () if kind.is_file() => Some(PathKind::File),
+            () if kind.is_dir() => Some(PathKind::Folder),
+            () if kind.is_symlink() => fs::read_link(&path).ok().map(PathKind::Link),
+            () => None,
+        }
+    }
+
+    /// Reads the first `limit` bytes of a file as they are, without waiting for any. What may only be
+    /// written answers as if permission were refused, also to root.
+    pub(crate) fn read_start(&self, path: impl AsRef<Path>, limit: usize) -> Reading<Vec<u8>> {
+        let path = path.as_ref();
+        if self.denies(path) {
+            return Reading::NoPermission;
+        }
+        let read = || -> io::Result<Vec<u8>> {
+            let mut bytes = Vec::new();
+            let file = OpenOptions::new()
+                .read(true)
+                .custom_flags(libc::O_NONBLOCK)
+                .open(self.resolve(path))?;
+            if file.metadata()?.permissions().mode() & 0o444 == 0 {
+                return Err(io::ErrorKind::PermissionDenied.into());
+            }
+            file.take(limit as u64).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        match read() {
+            Ok(bytes) => Reading::Value(bytes),
+            Err(error) => Reading::from_error(&error),
+        }
     }
 
     /// Opens a file to be read again and again.

@@ -4,6 +4,7 @@
 //! and whether it shows colours ([`Style`]), and which runs were disturbed ([`DisturbedRun`]).
 
 mod axis;
+mod boot;
 mod checks;
 mod comparison;
 mod comparison_table;
@@ -36,6 +37,7 @@ mod table;
 mod topology;
 mod width;
 
+pub use boot::boot_text;
 pub use comparison::comparison_text;
 pub use diff::diff_text;
 pub use disturbed::DisturbedRun;

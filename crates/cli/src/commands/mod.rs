@@ -1,11 +1,13 @@
 //! One file per command.
 
+pub(crate) mod boot_params;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod guardian;
 pub(crate) mod hist;
+pub(crate) mod machine;
 pub(crate) mod plot;
 pub(crate) mod restore;
 pub(crate) mod run;

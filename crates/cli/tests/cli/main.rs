@@ -2,6 +2,7 @@
 //!
 //! One program for all files, because linking takes longer than running them.
 
+mod boot_params;
 mod conditions;
 mod deciding;
 mod degraded;
@@ -10,6 +11,7 @@ mod files;
 mod hooks;
 mod interrupted;
 mod leases;
+mod machine;
 mod output;
 mod resume;
 mod saved;

@@ -45,7 +45,7 @@ fn the_picture_goes_where_it_is_asked_to() {
     let root = tree.path().display().to_string();
     let output = env.run(["topology", "--root", &root, "--svg"]);
     assert!(output.stdout.starts_with("<svg"), "{}", output.stdout);
-    env.run(["topology", "--root", &root, "--svg", "machine.svg"]).exits_with(0);
+    let _ = env.run(["topology", "--root", &root, "--svg", "machine.svg"]).exits_with(0);
     let saved = std::fs::read_to_string(env.work().join("machine.svg")).unwrap();
     assert_eq!(saved, output.stdout);
 }

@@ -3,7 +3,7 @@
 //! On the machine itself the affinity says so already. A captured tree often has no affinity, or
 //! that of another process, and only the group's own files tell.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use becalm_model::CpuSet;
 
@@ -33,21 +33,35 @@ impl Style {
 
 /// Returns the CPUs of the innermost group that states any; `None` if no group does.
 pub(super) fn cgroup_cpus(root: &SysRoot) -> Option<CpuSet> {
-    let mounts =
-        root.read("/proc/mounts").value().or_else(|| root.read("/proc/self/mounts").value())?;
+    chains(root).into_iter().find_map(|(style, levels)| {
+        levels.iter().find_map(|level| {
+            let cpus = read_list(root, level.join(style.file())).value()?;
+            (!cpus.is_empty()).then_some(cpus)
+        })
+    })
+}
+
+/// Returns the folders of the groups with CPU sets that this process is in, and of those above.
+pub(crate) fn levels(root: &SysRoot) -> Vec<PathBuf> {
+    chains(root).into_iter().flat_map(|(_, levels)| levels).collect()
+}
+
+/// Returns the own group and those above it, innermost first, of each hierarchy with CPU sets.
+fn chains(root: &SysRoot) -> Vec<(Style, Vec<PathBuf>)> {
+    let mounts = root.read("/proc/mounts").value();
+    let mounts = mounts.or_else(|| root.read("/proc/self/mounts").value()).unwrap_or_default();
     let membership = root.read("/proc/self/cgroup").value().unwrap_or_default();
     let plain = root.read("/proc/self/cpuset").value();
-    hierarchies(&mounts).into_iter().find_map(|(style, point)| {
+    let chain = |(style, point): (Style, String)| {
         let group = group(&membership, style).map(str::to_owned).or_else(|| plain.clone())?;
         // A group above our namespace cannot be seen; what is mounted is what counts then.
         let inside = !group.split('/').any(|part| part == "..");
         let below = if inside { group.trim_start_matches('/') } else { "" };
         let own = Path::new(&point).join(below);
-        own.ancestors().take_while(|level| level.starts_with(&point)).find_map(|level| {
-            let cpus = read_list(root, level.join(style.file())).value()?;
-            (!cpus.is_empty()).then_some(cpus)
-        })
-    })
+        let levels = own.ancestors().take_while(|level| level.starts_with(&point));
+        Some((style, levels.map(Path::to_owned).collect()))
+    };
+    hierarchies(&mounts).into_iter().filter_map(chain).collect()
 }
 
 /// Returns the mounted hierarchies that have CPU sets, or may have them.

@@ -4,7 +4,7 @@
 //! the others from its own tables. Numbers have holes, so nothing here is an index by CPU number.
 
 mod caches;
-mod confined;
+pub(crate) mod confined;
 mod cpuinfo;
 mod document;
 mod kinds;

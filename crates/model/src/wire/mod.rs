@@ -1,6 +1,7 @@
 //! The JSON documents that leave the process. Each has a `schema` of the form
 //! `becalm/NAME/VERSION`; a reader takes its own version and older ones and refuses newer ones.
 
+mod boot;
 mod document;
 mod journal;
 mod log;
@@ -10,6 +11,7 @@ mod tune;
 mod version;
 mod write;
 
+pub use boot::{BootDocument, BootLoader, BootParameter};
 pub use document::{
     ComparisonDocument, Document, EstimateDocument, KnobStateDocument, MachineDocument,
     MetricDocument, MovedDocument, RunDocument, SettingsDocument, SubjectDocument,
@@ -40,6 +42,14 @@ pub const JOURNAL_SCHEMA: &str = "becalm/journal/1";
 
 /// Schema of what `becalm tune --json` prints.
 pub const TUNE_SCHEMA: &str = "becalm/tune/1";
+
+/// Schema of what `becalm boot-params --json` prints.
+pub const BOOT_SCHEMA: &str = "becalm/boot-params/1";
+
+/// Returns the JSON Schema of [`BootDocument`], for publication.
+pub fn boot_json_schema() -> serde_json::Value {
+    schemars::schema_for!(BootDocument).to_value()
+}
 
 /// Schema of what `becalm topology --json` prints.
 pub const TOPOLOGY_SCHEMA: &str = "becalm/topology/1";

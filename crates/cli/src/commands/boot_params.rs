@@ -1,0 +1,92 @@
+//! `becalm boot-params`: the boot parameters that reserve CPUs.
+
+use std::path::PathBuf;
+
+use becalm_machine::boot::{
+    Domain, DropinError, KernelOptions, Loader, Reserved, loaders, parameters, remove_dropin,
+    write_dropin,
+};
+use becalm_machine::{SysRoot, Topology};
+use becalm_model::CpuSet;
+use becalm_model::wire::BootDocument;
+use becalm_report::boot_text;
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// Show the boot parameters that reserve CPUs for measurements, for this kernel and boot loader
+///
+/// Nothing is changed. --write-dropin writes one file into the boot loader's folder for such files,
+/// and --remove-dropin takes exactly that file away.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The CPUs to reserve, such as 2-3; whole cores are best
+    #[arg(long, value_name = "LIST", required_unless_present = "remove_dropin")]
+    cpus: Option<CpuSet>,
+
+    /// Also take these CPUs out of the scheduler's balancing from the boot on (isolcpus=domain), which
+    /// keeps all threads of a program on one CPU unless each is pinned
+    #[arg(long)]
+    full_isolation: bool,
+
+    /// Write the parameters into a file of our own for the boot loader
+    #[arg(long, conflicts_with = "remove_dropin")]
+    write_dropin: bool,
+
+    /// Remove that file
+    #[arg(long, conflicts_with_all = ["cpus", "full_isolation", "json"])]
+    remove_dropin: bool,
+
+    /// Print everything as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Work on this folder instead of the machine
+    #[arg(long, value_name = "DIR", default_value = "/", hide = true)]
+    root: PathBuf,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    let root = SysRoot::new(&args.root);
+    let Some(cpus) = args.cpus.as_ref().filter(|_| !args.remove_dropin) else {
+        let (loader, path) = remove_dropin(&root).map_err(failed)?;
+        ui.say(format!("Removed {path}. {}", activation(loader, &root)));
+        return Ok(Exit::Done);
+    };
+    let domain = if args.full_isolation { Domain::Isolated } else { Domain::Balanced };
+    let document = document(&root, cpus, domain)?;
+    if args.json {
+        let mut text = serde_json::to_string_pretty(&document).expect("plain values are JSON");
+        text.push('\n');
+        ui.print(&text)?;
+    } else {
+        ui.print(&boot_text(&document, ui.style()))?;
+    }
+    if args.write_dropin {
+        let (loader, path) = write_dropin(&root, &document.line).map_err(failed)?;
+        ui.say(format!("Wrote {path}. {}", activation(loader, &root)));
+        ui.say("`becalm boot-params --remove-dropin` takes it away again.");
+    }
+    Ok(Exit::Done)
+}
+
+fn document(root: &SysRoot, cpus: &CpuSet, domain: Domain) -> Result<BootDocument, CommandError> {
+    let topology = Topology::read(root).map_err(|error| {
+        CommandError::measure(format!("cannot tell which CPUs there are: {error}"))
+    })?;
+    let reserved = Reserved::new(&topology, cpus).map_err(CommandError::usage)?;
+    let options = KernelOptions::read(root);
+    let of_line = |line: &str| loaders(root, line);
+    Ok(parameters(root, &topology, &reserved, &options, domain, of_line))
+}
+
+fn activation(loader: Loader, root: &SysRoot) -> String {
+    format!("It counts after `{}` and a restart.", loader.activation(root).join("; "))
+}
+
+fn failed(error: DropinError) -> CommandError {
+    let is_refused = matches!(error, DropinError::Refused { .. });
+    let failed = CommandError::measure(error).hint("nothing was changed");
+    if is_refused { failed.hint("run it with sudo") } else { failed }
+}

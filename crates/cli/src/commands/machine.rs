@@ -1,0 +1,86 @@
+//! `becalm machine dump`: the files that say how a machine is built and set, for bug reports.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use becalm_machine::SysRoot;
+use becalm_machine::dump::{Dump, archive};
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::files;
+use crate::ui::Ui;
+
+/// Capture what becalm knows about this machine
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    Dump(DumpArgs),
+}
+
+/// Write the files of /proc and /sys that becalm reads into an archive, for bug reports
+///
+/// Serial numbers, host and user names, hardware addresses and UUIDs are left out. Unpacked, the
+/// folder can stand for the machine: `becalm topology --root becalm-machine`.
+#[derive(Debug, clap::Args)]
+struct DumpArgs {
+    /// The archive; `-` is standard output
+    #[arg(default_value = "becalm-machine.tar.gz")]
+    file: PathBuf,
+
+    /// Capture this folder instead of the machine
+    #[arg(long, default_value = "/", hide = true)]
+    root: PathBuf,
+}
+
+/// The folder inside of the archive.
+const TOP: &str = "becalm-machine";
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    let Action::Dump(args) = &args.action;
+    let dump = Dump::of(&SysRoot::new(&args.root), &user_names());
+    if dump.entries.is_empty() {
+        return Err(CommandError::measure(format!(
+            "there is nothing to capture below {}: it has neither `proc` nor `sys`",
+            args.root.display()
+        )));
+    }
+    let bytes = archive(&dump, TOP)
+        .map_err(|error| CommandError::measure(format!("cannot compress the archive: {error}")))?;
+    write(&args.file, &bytes)?;
+    let sizes = format!("{} files, {} KiB", dump.entries.len(), bytes.len().div_ceil(1024));
+    if args.file != Path::new("-") {
+        ui.say(format!("wrote {}: {sizes}", args.file.display()));
+    }
+    ui.say("Left out:");
+    for one in &dump.left_out {
+        ui.say(format!("- {one}"));
+    }
+    ui.say("Names of running programs are in it; look through it before you publish it.");
+    Ok(Exit::Done)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
+    let failed = |error: std::io::Error| {
+        CommandError::measure(format!("cannot write {}: {error}", path.display()))
+    };
+    if path == Path::new("-") {
+        let mut out = std::io::stdout().lock();
+        return out.write_all(bytes).and_then(|()| out.flush()).map_err(failed);
+    }
+    files::write_bytes_atomically(path, bytes)
+}
+
+/// Names under which the user is known, which must not be in the archive.
+fn user_names() -> Vec<String> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let home = variable("HOME");
+    let of_home = home.as_deref().and_then(|home| Path::new(home).file_name()?.to_str());
+    let named = ["USER", "LOGNAME", "SUDO_USER"].into_iter().filter_map(variable);
+    named.chain(of_home.map(str::to_owned)).collect()
+}

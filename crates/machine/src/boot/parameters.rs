@@ -1,0 +1,206 @@
+//! Which parameters reserve CPUs, and what each costs. A pure function.
+
+use becalm_model::wire::{BOOT_SCHEMA, BootDocument, BootLoader, BootParameter};
+use becalm_model::{CpuId, CpuSet};
+
+use super::kernel::{Built, KernelOptions};
+use crate::sysroot::SysRoot;
+use crate::topology::Topology;
+
+/// Whether the scheduler keeps moving tasks between the reserved CPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Domain {
+    /// It does; other tasks are kept away at run time (`becalm run --isolate`).
+    Balanced,
+    /// It does not, from the boot on (`isolcpus=domain`).
+    Isolated,
+}
+
+/// The CPUs to reserve, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reserved {
+    /// CPUs for measurements.
+    pub cpus: CpuSet,
+    /// All other CPUs.
+    pub housekeeping: CpuSet,
+}
+
+impl Reserved {
+    /// Checks a list; an error is a sentence fragment.
+    pub fn new(topology: &Topology, cpus: &CpuSet) -> Result<Self, String> {
+        let present = topology.online.union(&topology.offline);
+        let unknown = cpus.difference(&present);
+        if cpus.is_empty() || !unknown.is_empty() {
+            return Err(format!("--cpus {cpus}: the CPUs of this machine are {present}"));
+        }
+        if let Some(first) = topology.online.first().filter(|first| cpus.contains(*first)) {
+            return Err(format!(
+                "--cpus {cpus}: the kernel starts on CPU {first} and keeps its own work there, so it \
+                 cannot be reserved"
+            ));
+        }
+        let housekeeping = present.difference(cpus);
+        if housekeeping.intersection(&topology.online).is_empty() {
+            return Err(format!("--cpus {cpus}: no CPU that runs is left for everything else"));
+        }
+        Ok(Self { cpus: cpus.clone(), housekeeping })
+    }
+}
+
+/// Returns the parameters that reserve CPUs with this kernel, and what to know about them.
+pub fn parameters(
+    root: &SysRoot,
+    topology: &Topology,
+    reserved: &Reserved,
+    options: &KernelOptions,
+    domain: Domain,
+    loaders: impl FnOnce(&str) -> Vec<BootLoader>,
+) -> BootDocument {
+    let (cpus, housekeeping) = (&reserved.cpus, &reserved.housekeeping);
+    let isolation = match domain {
+        Domain::Balanced => format!("isolcpus=managed_irq,{cpus}"),
+        Domain::Isolated => format!("isolcpus=managed_irq,domain,{cpus}"),
+    };
+    let isolates = match domain {
+        Domain::Balanced => {
+            "keeps interrupts that drivers place themselves off these CPUs, where \
+                             others can take them"
+        }
+        Domain::Isolated => {
+            "keeps such interrupts, and every task that is not put there by hand, off \
+                             these CPUs"
+        }
+    };
+    let wanted = [
+        (
+            options.nohz_full,
+            "CONFIG_NO_HZ_FULL",
+            format!("nohz_full={cpus}"),
+            "stops the timer tick while a single task runs on one of these CPUs",
+        ),
+        (
+            options.rcu_nocb,
+            "CONFIG_RCU_NOCB_CPU",
+            format!("rcu_nocbs={cpus}"),
+            "moves the clean-up work of the kernel's data structures (RCU callbacks) elsewhere",
+        ),
+        (
+            Built::Yes,
+            "",
+            format!("irqaffinity={housekeeping}"),
+            "lets devices interrupt the other CPUs",
+        ),
+        (options.isolation, "CONFIG_CPU_ISOLATION", isolation, isolates),
+    ];
+    let mut document = BootDocument {
+        schema: BOOT_SCHEMA.to_owned(),
+        cpus: cpus.to_string(),
+        housekeeping: housekeeping.to_string(),
+        kernel: options.release.clone(),
+        options_from: options.source.clone(),
+        ..BootDocument::default()
+    };
+    for (built, option, text, reason) in wanted {
+        if built == Built::No {
+            document.missing.push(format!(
+                "{text} is left out: this kernel was built without {option} and would ignore it"
+            ));
+        } else {
+            document.parameters.push(BootParameter { text, reason: reason.to_owned() });
+        }
+    }
+    if options.source.is_none() {
+        document.missing.push(
+            "what this kernel was built with is not known (neither /proc/config.gz nor a file beside \
+             the kernel can be read), so it may ignore some of these"
+                .to_owned(),
+        );
+    }
+    let line: Vec<&str> = document.parameters.iter().map(|one| one.text.as_str()).collect();
+    document.line = line.join(" ");
+    document.loaders = loaders(&document.line);
+    document.warnings = warnings(root, topology, reserved, options, domain);
+    document
+}
+
+fn warnings(
+    root: &SysRoot,
+    topology: &Topology,
+    reserved: &Reserved,
+    options: &KernelOptions,
+    domain: Domain,
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let cpus = &reserved.cpus;
+    if domain == Domain::Isolated {
+        warnings.push(
+            "isolcpus=domain: threads are not balanced between these CPUs. All threads of a program \
+             stay on the CPU that it starts on, unless each is pinned by hand; a partition made at run \
+             time (`becalm run --isolate`) can be taken back and does not have this trap for several \
+             threads"
+                .to_owned(),
+        );
+    }
+    if options.nohz_full != Built::No {
+        warnings.push(
+            "nohz_full makes every entry into the kernel slower on these CPUs, so programs with many \
+             system calls measure slower than they are; and the tick stops only while a single task is \
+             runnable"
+                .to_owned(),
+        );
+        if frequency_follows_the_tick(root, cpus) {
+            warnings.push(
+                "intel_pstate without hardware-managed frequencies (HWP) chooses frequencies when the \
+                 tick comes: without a tick a CPU can stay at a frequency of earlier. Fix it with \
+                 `becalm tune` (governor performance, or --frequency) while you measure"
+                    .to_owned(),
+            );
+        }
+    }
+    let siblings: CpuSet =
+        cpus.iter().flat_map(|cpu| members(&topology.siblings_of(cpu))).collect();
+    let shared = siblings.difference(cpus);
+    if !shared.is_empty() {
+        warnings.push(format!(
+            "CPU {shared} share cores with these CPUs and stay in use: whatever runs there slows a \
+             measurement down. Reserve whole cores: --cpus {}",
+            cpus.union(&shared)
+        ));
+    }
+    let line = root.read("/proc/cmdline").value().unwrap_or_default();
+    let keys = ["nohz_full=", "rcu_nocbs=", "irqaffinity=", "isolcpus="];
+    let present: Vec<&str> = line
+        .split_whitespace()
+        .filter(|word| keys.iter().any(|key| word.starts_with(key)))
+        .collect();
+    if !present.is_empty() {
+        warnings.push(format!(
+            "this kernel was started with {} already; where a parameter is given twice, take the \
+             older one out",
+            present.join(" ")
+        ));
+    }
+    warnings.push(
+        "interrupts of per-CPU queues and some kernel threads stay on these CPUs all the same; `becalm \
+         check` after the next start says what is left"
+            .to_owned(),
+    );
+    warnings
+}
+
+fn members(set: &CpuSet) -> Vec<CpuId> {
+    set.iter().collect()
+}
+
+fn frequency_follows_the_tick(root: &SysRoot, cpus: &CpuSet) -> bool {
+    let uses_driver = cpus.iter().any(|cpu| {
+        let path = format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_driver");
+        root.read(path).value().is_some_and(|driver| driver == "intel_pstate")
+    });
+    let cpuinfo = root.read("/proc/cpuinfo").value().unwrap_or_default();
+    let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
+    let has_hwp = flags.is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hwp"));
+    // HWP can be there and be switched off.
+    let line = root.read("/proc/cmdline").value().unwrap_or_default();
+    uses_driver && (!has_hwp || line.contains("intel_pstate=no_hwp"))
+}

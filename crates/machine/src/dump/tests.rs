@@ -1,0 +1,82 @@
+use super::*;
+use crate::Topology;
+use becalm_testkit::{FakeMachine, FakeTree};
+
+fn taken(dump: &Dump, path: &str) -> Option<String> {
+    match dump.entries.get(&PathBuf::from(path))? {
+        Entry::File(content) => Some(String::from_utf8_lossy(content).into_owned()),
+        Entry::Folder => Some("folder".into()),
+        Entry::Link(to) => Some(format!("-> {}", to.display())),
+    }
+}
+
+/// Writes a dump as a tree of files again.
+fn unpacked(dump: &Dump) -> FakeTree {
+    dump.entries.iter().fold(FakeTree::new(), |tree, (path, entry)| match entry {
+        Entry::File(content) => tree.file(path, content),
+        Entry::Folder | Entry::Link(_) => tree,
+    })
+}
+
+#[test]
+fn a_dump_is_read_as_the_machine_is() {
+    let tree =
+        FakeMachine { packages: 2, threads: 2, efficient: 2, ..FakeMachine::default() }.tree();
+    let root = SysRoot::new(tree.path());
+    let copy = unpacked(&Dump::of(&root, &[]));
+    assert_eq!(Topology::read(&SysRoot::new(copy.path())), Topology::read(&root));
+}
+
+#[test]
+fn what_names_the_machine_stays_there() {
+    let tree = FakeMachine::default()
+        .tree()
+        .file("/proc/sys/kernel/hostname", "mars\n")
+        .file("/proc/sys/kernel/random/boot_id", "1b4e28ba-2fa1-11d2-883f-0016d3cca427\n")
+        .file("/proc/sys/kernel/numa_balancing", "1\n")
+        .file("/sys/class/dmi/id/product_serial", "123\n")
+        .file("/sys/class/dmi/id/product_name", "Box of ada\n")
+        .file(
+            "/proc/self/mountinfo",
+            "1 2 0:3 / /home/ada rw - ext4 /dev/x rw\n4 5 0:6 / /sys rw - sysfs s rw\n",
+        )
+        .file("/proc/self/status", "Name:\tbecalm\nUid:\t1000\nCpus_allowed_list:\t0-3\n");
+    let dump = Dump::of(&SysRoot::new(tree.path()), &["ada".into()]);
+    assert_eq!(taken(&dump, "/proc/sys/kernel/numa_balancing").as_deref(), Some("1\n"));
+    assert_eq!(taken(&dump, "/proc/sys/kernel/hostname"), None);
+    assert_eq!(taken(&dump, "/proc/sys/kernel/random/boot_id"), None);
+    assert_eq!(taken(&dump, "/sys/class/dmi/id/product_serial"), None);
+    assert_eq!(taken(&dump, "/sys/class/dmi/id/product_name").as_deref(), Some("Box of USER\n"));
+    assert_eq!(
+        taken(&dump, "/proc/self/mountinfo").as_deref(),
+        Some("4 5 0:6 / /sys rw - sysfs s rw\n")
+    );
+    let status = taken(&dump, "/proc/self/status").unwrap();
+    assert_eq!(status, "Name:\tbecalm\nCpus_allowed_list:\t0-3\n");
+    let all = format!("{:?}", dump.entries);
+    assert!(!all.contains("mars") && !all.contains("ada\\n"), "{all}");
+}
+
+#[test]
+fn links_stay_links_where_their_end_is_taken_too() {
+    let tree = FakeTree::new()
+        .file("/sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "powersave\n")
+        .file("/sys/devices/system/cpu/online", "0\n")
+        .file("/sys/devices/system/cpu/cpu0/topology/core_id", "0\n");
+    let folder = tree.path().join("sys/devices/system/cpu/cpu0");
+    std::os::unix::fs::symlink("../cpufreq/policy0", folder.join("cpufreq")).unwrap();
+    std::os::unix::fs::symlink("../../../../firmware/x", folder.join("firmware_x")).unwrap();
+    let dump = Dump::of(&SysRoot::new(tree.path()), &[]);
+    let link = |name: &str| taken(&dump, &format!("/sys/devices/system/cpu/cpu0/{name}"));
+    assert_eq!(link("cpufreq").as_deref(), Some("-> ../cpufreq/policy0"));
+    assert_eq!(link("firmware_x"), None);
+}
+
+#[test]
+fn what_may_not_be_read_is_there_and_counted() {
+    let tree = FakeMachine::default().tree().file("/proc/sys/vm/drop_caches", "");
+    let root = SysRoot::new(tree.path()).denying("/proc/sys/vm/drop_caches");
+    let dump = Dump::of(&root, &[]);
+    assert_eq!(taken(&dump, "/proc/sys/vm/drop_caches").as_deref(), Some(""));
+    assert!(dump.left_out.iter().any(|one| one.contains("1 files")), "{:?}", dump.left_out);
+}

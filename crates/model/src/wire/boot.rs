@@ -1,0 +1,56 @@
+//! What `becalm boot-params --json` prints.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Boot parameters that reserve CPUs for measurements.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BootDocument {
+    /// `becalm/boot-params/1`.
+    pub schema: String,
+    /// The CPUs that are reserved, as a list such as `2-3`.
+    pub cpus: String,
+    /// The CPUs that are left for everything else.
+    pub housekeeping: String,
+    /// Release of the kernel that runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// The file that says what the kernel was built with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options_from: Option<String>,
+    /// The parameters, in order.
+    pub parameters: Vec<BootParameter>,
+    /// The parameters as one line.
+    pub line: String,
+    /// How each boot loader takes them; what is used here comes first.
+    pub loaders: Vec<BootLoader>,
+    /// What cannot be had from this kernel, as sentences.
+    pub missing: Vec<String>,
+    /// What the parameters cost, and traps, as sentences.
+    pub warnings: Vec<String>,
+}
+
+/// One parameter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BootParameter {
+    /// Such as `nohz_full=2-3`.
+    pub text: String,
+    /// What it does, as a sentence fragment.
+    pub reason: String,
+}
+
+/// How a boot loader takes the parameters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BootLoader {
+    /// `GRUB`, `systemd-boot`, `kernelstub` or `grubby`.
+    pub name: String,
+    /// Whether this machine seems to use it.
+    pub found: bool,
+    /// The file of its own that becalm would write; absent where there is no folder for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// What to write, or where to add the line.
+    pub text: String,
+    /// Commands to run afterwards.
+    pub commands: Vec<String>,
+}
