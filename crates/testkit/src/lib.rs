@@ -1,6 +1,7 @@
 //! Test only: fake machine trees, a hermetic command line and redaction.
 
 mod command;
+mod cpufreq;
 mod machine;
 mod redact;
 mod skip;
@@ -8,6 +9,7 @@ mod sys;
 mod tree;
 
 pub use command::{CommandOutput, TestEnv};
+pub use cpufreq::{FakeCpufreq, Switch};
 pub use machine::FakeMachine;
 pub use redact::redact;
 pub use skip::skipped;
