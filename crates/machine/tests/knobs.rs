@@ -317,6 +317,20 @@ fn a_plan_for_every_cpu_says_that_interrupts_have_nowhere_to_go() {
     assert_eq!((plan.changes.len(), plan.notes[0].kind), (0, NoteKind::Refused));
 }
 
+#[test]
+fn every_knob_is_documented_with_its_profile() {
+    let text = include_str!("../../../docs/MACHINE.md");
+    for knob in KNOBS {
+        let profile = match knob.profile {
+            Profile::Safe => "safe",
+            Profile::Strict => "strict",
+            Profile::OnRequest => "on request",
+        };
+        let row = format!("| `{}` | {profile}", knob.name);
+        assert!(text.contains(&row), "docs/MACHINE.md has no row {row}");
+    }
+}
+
 /// Everything below the folder but becalm's own.
 fn contents(tree: &FakeTree) -> BTreeMap<PathBuf, String> {
     let mut all = BTreeMap::new();
