@@ -5,6 +5,7 @@
 //! such pair is compared, whatever its name. Without the folder the test is skipped.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::path::Path;
 
 use becalm_machine::{SysRoot, Topology};
@@ -47,7 +48,7 @@ fn document(tree: &Path) -> TopologyDocument {
 }
 
 /// Says where two values differ.
-fn differ(what: &str, theirs: impl ToString, ours: impl ToString) -> Option<String> {
+fn differ(what: &str, theirs: &dyn Display, ours: &dyn Display) -> Option<String> {
     let (theirs, ours) = (theirs.to_string(), ours.to_string());
     (theirs != ours).then(|| format!("{what}: they say {theirs}, we say {ours}"))
 }
@@ -68,28 +69,35 @@ fn lstopo(answer: &str, ours: &TopologyDocument, tree: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut compare = |kind: &str, ours: usize| {
         // It leaves out a level that the kernel says nothing about.
-        found.extend(count(kind).and_then(|theirs| differ(kind, theirs, ours)));
+        found.extend(count(kind).and_then(|theirs| differ(kind, &theirs, &ours)));
     };
-    compare("Package", ours.packages.len());
-    compare("NUMANode", ours.nodes.len());
-    for (theirs, name) in
-        [("L1dCache", "L1d"), ("L1iCache", "L1i"), ("L2Cache", "L2"), ("L3Cache", "L3")]
-    {
-        compare(theirs, caches(ours, name));
+    // It leaves out what may not be used.
+    let allowed: BTreeSet<u32> = ours.allowed.iter().copied().collect();
+    let usable = |cpus: &[u32]| cpus.iter().any(|cpu| allowed.contains(cpu));
+    compare("Package", ours.packages.iter().filter(|one| usable(&one.cpus)).count());
+    if allowed.len() == ours.online.len() {
+        compare("NUMANode", ours.nodes.len());
+    }
+    let names = [("L1dCache", "L1d"), ("L1iCache", "L1i"), ("L2Cache", "L2"), ("L3Cache", "L3")];
+    for (theirs, name) in names {
+        let own = ours.caches.iter().filter(|cache| cache.name == name && usable(&cache.cpus));
+        compare(theirs, own.count());
     }
     // It undoes what the kernel says of AMD's families 21 and 22, whose cores come in pairs that share
     // the front end and the floating point unit; we keep the pairs, as `lscpu` does.
     let cpuinfo = std::fs::read_to_string(tree.join("proc/cpuinfo")).unwrap_or_default();
-    if !cpuinfo.lines().any(|line| line.starts_with("cpu family") && line.ends_with(": 21")) {
-        compare("Core", ours.cores.len());
+    let in_pairs = |line: &str| {
+        line.starts_with("cpu family") && [": 21", ": 22"].iter().any(|end| line.ends_with(end))
+    };
+    if !cpuinfo.lines().any(in_pairs) {
+        compare("Core", ours.cores.iter().filter(|core| usable(&core.cpus)).count());
     }
     let theirs: BTreeSet<u32> = answer
         .lines()
         .filter_map(|line| line.trim().strip_prefix("PU L#")?.split_once("(P#")?.1.split_once(')'))
         .filter_map(|(number, _)| number.parse().ok())
         .collect();
-    let allowed: BTreeSet<u32> = ours.allowed.iter().copied().collect();
-    found.extend(differ("CPUs", format!("{theirs:?}"), format!("{allowed:?}")));
+    found.extend(differ("CPUs", &format!("{theirs:?}"), &format!("{allowed:?}")));
     let kinds: BTreeSet<Vec<u32>> = answer
         .lines()
         .filter_map(|line| line.strip_prefix("CPU kind")?.split_once("cpuset "))
@@ -97,7 +105,7 @@ fn lstopo(answer: &str, ours: &TopologyDocument, tree: &Path) -> Vec<String> {
         .collect();
     if kinds.len() > 1 {
         let own: BTreeSet<Vec<u32>> = ours.kinds.iter().map(|kind| kind.cpus.clone()).collect();
-        found.extend(differ("kinds", format!("{kinds:?}"), format!("{own:?}")));
+        found.extend(differ("kinds", &format!("{kinds:?}"), &format!("{own:?}")));
     }
     found
 }
@@ -128,28 +136,28 @@ fn lscpu(answer: &str, ours: &TopologyDocument, _: &Path) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(logical) = tables.first() {
         let cpus = logical.column("CPU").collect::<BTreeSet<_>>().len();
-        found.extend(differ("CPUs", cpus, ours.cpus.len()));
+        found.extend(differ("CPUs", &cpus, &ours.cpus.len()));
         let models: BTreeSet<&str> = values("Model name").into_iter().collect();
         if models.len() > 1 {
-            found.extend(differ("cores", sum_of_products(), ours.cores.len()));
-            found.extend(differ("kinds", models.len(), ours.kinds.len()));
+            found.extend(differ("cores", &sum_of_products(), &ours.cores.len()));
+            found.extend(differ("kinds", &models.len(), &ours.kinds.len()));
         } else {
             let cores = logical.column("Core").collect::<BTreeSet<_>>().len();
-            found.extend(differ("cores", cores, ours.cores.len()));
+            found.extend(differ("cores", &cores, &ours.cores.len()));
             let sockets: BTreeSet<&str> = logical.column("Socket").collect();
             if !sockets.contains("") {
-                found.extend(differ("packages", sockets.len(), ours.packages.len()));
+                found.extend(differ("packages", &sockets.len(), &ours.packages.len()));
             }
         }
     }
     if let Some(nodes) = values("NUMA node(s)").first() {
-        found.extend(differ("nodes", nodes, ours.nodes.len()));
+        found.extend(differ("nodes", &nodes, &ours.nodes.len()));
     }
     for name in ["L1d", "L1i", "L2", "L3"] {
         let instances = values(&format!("{name} cache"));
         let instances = instances.first().and_then(|text| text.split_once('('));
         if let Some((count, _)) = instances.and_then(|(_, rest)| rest.split_once(' ')) {
-            found.extend(differ(name, count, caches(ours, name)));
+            found.extend(differ(name, &count, &caches(ours, name)));
         }
     }
     found

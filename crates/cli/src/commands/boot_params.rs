@@ -20,6 +20,7 @@ use crate::ui::Ui;
 /// Nothing is changed. --write-dropin writes one file into the boot loader's folder for such files,
 /// and --remove-dropin takes exactly that file away.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each flag")]
 pub(crate) struct Args {
     /// The CPUs to reserve, such as 2-3; whole cores are best
     #[arg(long, value_name = "LIST", required_unless_present = "remove_dropin")]

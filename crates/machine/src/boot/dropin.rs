@@ -64,7 +64,7 @@ pub fn remove_dropin(root: &SysRoot) -> Result<(Loader, String), DropinError> {
     if !is_ours(root, &path) {
         return Err(DropinError::NotOurs(path));
     }
-    let loader = if path.ends_with(".cfg") { Loader::Grub } else { Loader::SystemdBoot };
+    let loader = if path.starts_with("/etc/default/") { Loader::Grub } else { Loader::SystemdBoot };
     match root.remove_file(&path) {
         Ok(()) => Ok((loader, path)),
         Err(source) => Err(DropinError::Refused { action: "remove", path, source }),

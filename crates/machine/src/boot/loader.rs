@@ -155,5 +155,5 @@ fn reads_dropins(root: &SysRoot) -> bool {
     let script = ["/usr/sbin/grub-mkconfig", "/usr/sbin/grub2-mkconfig", "/usr/bin/grub-mkconfig"];
     let reads =
         |path: &&str| root.read(path).value().is_some_and(|text| text.contains("/default/grub.d"));
-    root.exists(GRUB_FOLDER) || script.iter().any(|path| reads(&path))
+    root.exists(GRUB_FOLDER) || script.iter().any(reads)
 }

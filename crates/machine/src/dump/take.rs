@@ -165,14 +165,16 @@ fn joined(folder: &Path, link: &Path) -> Option<PathBuf> {
     }
     let mut path = folder.to_owned();
     for part in link.components() {
-        match part {
-            Component::Normal(name) => path.push(name),
-            Component::ParentDir => {
-                if !path.pop() {
-                    return None;
-                }
+        let is_inside = match part {
+            Component::Normal(name) => {
+                path.push(name);
+                true
             }
-            _ => {}
+            Component::ParentDir => path.pop(),
+            _ => true,
+        };
+        if !is_inside {
+            return None;
         }
     }
     Some(path)

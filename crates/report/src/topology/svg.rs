@@ -37,7 +37,7 @@ svg{font:11px system-ui,sans-serif;background:#fff}text{fill:#1a1a1a}rect{stroke
 pub fn topology_svg(document: &TopologyDocument) -> String {
     let drawing = Drawing::new(document);
     let machine = machine(document);
-    let whole = drawing.measure(&machine);
+    let whole = measure(&machine);
     let legend = drawing.legend();
     let bottom = whole.height + PAD + LINE * legend.len() as f64;
     let width = legend.iter().map(|(_, text)| width_of(text) + 24.0).fold(whole.width, f64::max);
@@ -94,33 +94,6 @@ impl<'a> Drawing<'a> {
             barred: document.online.iter().copied().filter(|cpu| !allowed.contains(cpu)).collect(),
             isolated: document.isolated.iter().copied().collect(),
             kinds: document.cpus.iter().map(|cpu| (cpu.id, cpu.kind)).collect(),
-        }
-    }
-
-    fn measure(&self, part: &Part) -> Measured {
-        let titled = part.titles.iter().map(|title| width_of(&title.text)).fold(0.0, f64::max);
-        let head = LINE * part.titles.len() as f64 + PAD;
-        if part.parts.is_empty() {
-            let inner = part.cpus.len() as f64 * (CPU_WIDTH + PAD) - PAD;
-            return Measured {
-                width: titled.max(inner) + 2.0 * PAD,
-                height: head + CPU_HEIGHT + PAD,
-                columns: part.cpus.len().max(1),
-                parts: Vec::new(),
-            };
-        }
-        let parts: Vec<Measured> = part.parts.iter().map(|one| self.measure(one)).collect();
-        let columns = best_columns(&parts);
-        let (mut width, mut height) = (0.0, 0.0);
-        for row in parts.chunks(columns) {
-            width = row.iter().map(|one| one.width + PAD).sum::<f64>().max(width);
-            height += row.iter().map(|one| one.height).fold(0.0, f64::max) + PAD;
-        }
-        Measured {
-            width: titled.max(width - PAD) + 2.0 * PAD,
-            height: head + height,
-            columns,
-            parts,
         }
     }
 
@@ -208,6 +181,29 @@ impl<'a> Drawing<'a> {
         }
         legend
     }
+}
+
+/// Returns how large a part has to be.
+fn measure(part: &Part) -> Measured {
+    let titled = part.titles.iter().map(|title| width_of(&title.text)).fold(0.0, f64::max);
+    let head = LINE * part.titles.len() as f64 + PAD;
+    if part.parts.is_empty() {
+        let inner = part.cpus.len() as f64 * (CPU_WIDTH + PAD) - PAD;
+        return Measured {
+            width: titled.max(inner) + 2.0 * PAD,
+            height: head + CPU_HEIGHT + PAD,
+            columns: part.cpus.len().max(1),
+            parts: Vec::new(),
+        };
+    }
+    let parts: Vec<Measured> = part.parts.iter().map(measure).collect();
+    let columns = best_columns(&parts);
+    let (mut width, mut height) = (0.0, 0.0);
+    for row in parts.chunks(columns) {
+        width = row.iter().map(|one| one.width + PAD).sum::<f64>().max(width);
+        height += row.iter().map(|one| one.height).fold(0.0, f64::max) + PAD;
+    }
+    Measured { width: titled.max(width - PAD) + 2.0 * PAD, height: head + height, columns, parts }
 }
 
 /// Returns in how many columns parts stand best.
