@@ -4,6 +4,8 @@
 mod array_sum;
 mod compute;
 mod mixed;
+mod spin;
 mod workload;
 
+pub use spin::{Spin, spin};
 pub use workload::Workload;

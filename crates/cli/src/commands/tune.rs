@@ -14,7 +14,7 @@ use becalm_runner::{Interrupt, hold, invoking_user};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::tuning::{RequestFlags, Tuned, WaitFlag, plan_text, wait};
+use crate::tuning::{RequestFlags, Tuned, WaitFlag, plan_text, spins, verdict, wait};
 use crate::ui::Ui;
 
 /// Quiet the machine: until `becalm restore`, or while a command runs
@@ -38,6 +38,10 @@ pub(crate) struct Args {
     /// /dev/cpu_dma_latency (0 makes idle CPUs spin)
     #[arg(long, value_name = "US", value_parser = clap::value_parser!(i32).range(0..))]
     latency: Option<i32>,
+
+    /// Spin for a tenth of a second on each of the CPUs, before and after, and say what came of it
+    #[arg(long, conflicts_with = "plan")]
+    verify: bool,
 
     /// Tune only while a command runs (as the user who called sudo), then put everything back
     #[arg(long, requires = "command", conflicts_with = "plan")]
@@ -69,22 +73,26 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     }
     let root = SysRoot::new(&args.root);
     let request = args.request.request()?;
+    let place = Place::read(&root, args.cpus.as_ref())?;
+    // A name that does not exist is an error before anything else is.
+    let plan = place.plan(&root, &request)?;
     if args.plan {
-        let plan = plan(&root, &request, args.cpus.as_ref())?;
         ui.print(&if args.json { json(&plan, &[]) } else { plan_text(&plan) })?;
         return Ok(Exit::Done);
     }
     let interrupt = Interrupt::install().map_err(|error| {
         CommandError::measure(format!("cannot install a signal handler: {error}"))
     })?;
-    // A name that does not exist is an error before anything else is.
-    plan(&root, &request, args.cpus.as_ref())?;
     let mut tuned = Tuned::begin(&root, &told(args), wait(&args.wait), interrupt, ui)?;
+    let before = if args.verify { spins(&place.cpus) } else { Vec::new() };
     // Only now, with the lock held, are the values those of the untouched machine.
-    let plan = plan(&root, &request, args.cpus.as_ref())?;
+    let plan = place.plan(&root, &request)?;
     let applied = tuned.apply(&plan.changes, ui)?;
     if let Some(latency) = args.latency {
         tuned.hold_latency(latency, ui);
+    }
+    if args.verify {
+        ui.say(verdict(&root, &before, &spins(&place.cpus)).trim_end());
     }
     let set = applied.iter().filter(|one| one.effect == tune::Effect::Set).count();
     if args.json {
@@ -112,33 +120,41 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     }
 }
 
-/// Plans a request on a machine whose measured CPUs are given, or chosen as for one thread.
-fn plan(root: &SysRoot, request: &Request, cpus: Option<&CpuSet>) -> Result<Plan, CommandError> {
-    let topology = Topology::read(root).map_err(|error| {
-        CommandError::measure(format!("cannot tell which CPUs there are: {error}"))
-    })?;
-    let (cpus, housekeeping) = match cpus {
-        Some(given) => {
-            let unknown = given.difference(&topology.online);
-            if !unknown.is_empty() || given.is_empty() {
+/// The CPUs of the machine and what they are for.
+struct Place {
+    topology: Topology,
+    /// Those that are measured: given, or chosen as for one thread.
+    cpus: CpuSet,
+    /// The others; the same where there are no others.
+    housekeeping: CpuSet,
+}
+
+impl Place {
+    fn read(root: &SysRoot, given: Option<&CpuSet>) -> Result<Self, CommandError> {
+        let topology = Topology::read(root).map_err(|error| {
+            CommandError::measure(format!("cannot tell which CPUs there are: {error}"))
+        })?;
+        let cpus = match given {
+            Some(given) if given.is_empty() || !given.difference(&topology.online).is_empty() => {
                 return Err(CommandError::usage(format!(
                     "--cpus {given}: the CPUs that run are {}",
                     topology.online
                 )));
             }
-            let others = topology.online.difference(given);
-            let others = if others.is_empty() { given.clone() } else { others };
-            (given.clone(), others)
-        }
-        None => {
-            let choice = choose(&topology, &ChoiceFacts::read(root), Width::One);
-            let others = topology.online.difference(&choice.subject);
-            let others = if others.is_empty() { choice.subject.clone() } else { others };
-            (choice.subject, others)
-        }
-    };
-    let situation = Situation { root, topology: &topology, cpus, housekeeping, request };
-    tune::plan(&situation).map_err(CommandError::usage)
+            Some(given) => given.clone(),
+            None => choose(&topology, &ChoiceFacts::read(root), Width::One).subject,
+        };
+        let others = topology.online.difference(&cpus);
+        let housekeeping = if others.is_empty() { cpus.clone() } else { others };
+        Ok(Self { topology, cpus, housekeeping })
+    }
+
+    fn plan(&self, root: &SysRoot, request: &Request) -> Result<Plan, CommandError> {
+        let Self { topology, cpus, housekeeping } = self;
+        let (cpus, housekeeping) = (cpus.clone(), housekeeping.clone());
+        tune::plan(&Situation { root, topology, cpus, housekeeping, request })
+            .map_err(CommandError::usage)
+    }
 }
 
 fn hold_for(words: &[OsString], interrupt: &Interrupt) -> Result<ExitStatus, CommandError> {

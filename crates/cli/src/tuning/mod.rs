@@ -4,7 +4,9 @@ mod flags;
 mod profile;
 mod session;
 mod text;
+mod verify;
 
 pub(crate) use flags::{ProfileFlag, RequestFlags, WaitFlag, parse_profile, wait};
 pub(crate) use session::{Tuned, put_back_leftovers, report};
 pub(crate) use text::plan_text;
+pub(crate) use verify::{spins, verdict};
