@@ -22,6 +22,7 @@ mod systemd;
 mod tasks;
 mod topology;
 pub mod tune;
+pub mod usage;
 
 pub use activity::{Activity, ActivityReader};
 pub use cgroup::{CgroupVersion, ControlGroups};

@@ -12,6 +12,7 @@ pub(crate) mod plot;
 pub(crate) mod restore;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod services;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod topology;

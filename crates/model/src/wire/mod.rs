@@ -6,6 +6,7 @@ mod document;
 mod journal;
 mod log;
 mod read;
+mod services;
 mod topology;
 mod tune;
 mod version;
@@ -22,6 +23,7 @@ pub use journal::{
 };
 pub use log::{LogError, LogHeader, LogRun, read_log};
 pub use read::{MAX_ROUND, ReadError, read_document};
+pub use services::{ProgramDocument, ServicesDocument};
 pub use topology::{
     TopologyCache, TopologyChoice, TopologyCore, TopologyCpu, TopologyDocument, TopologyGroup,
     TopologyKind, TopologyNode,
@@ -39,6 +41,9 @@ pub const LOG_SCHEMA: &str = "becalm/log/1";
 
 /// Schema of the journal of changes to the machine.
 pub const JOURNAL_SCHEMA: &str = "becalm/journal/1";
+
+/// Schema of what `becalm services --json` prints.
+pub const SERVICES_SCHEMA: &str = "becalm/services/1";
 
 /// Schema of what `becalm tune --json` prints.
 pub const TUNE_SCHEMA: &str = "becalm/tune/1";

@@ -1,0 +1,113 @@
+//! `becalm services`: who uses the CPU in the background.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use becalm_machine::SysRoot;
+use becalm_machine::usage::{Accounts, Used};
+use becalm_model::parse_duration;
+use becalm_model::wire::{ProgramDocument, SERVICES_SCHEMA, ServicesDocument};
+use becalm_runner::Interrupt;
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// Watch who uses the CPU, by the kernel's accounts of each process
+///
+/// Looks twice, at the start and at the end, and sleeps meanwhile: short-lived processes are counted
+/// with whoever started them. Ctrl-C ends it early, with what was used so far.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// How long to watch
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "10s")]
+    watch: Duration,
+
+    /// Show so many programs
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    top: usize,
+
+    /// Print everything as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Work on this folder instead of the machine
+    #[arg(long, default_value = "/", hide = true)]
+    root: PathBuf,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    let interrupt = Interrupt::install().map_err(|error| {
+        CommandError::measure(format!("cannot install a signal handler: {error}"))
+    })?;
+    let root = SysRoot::new(&args.root);
+    if !root.exists("/proc/self/stat") && root.is_live() {
+        return Err(CommandError::measure("/proc is not there: nothing tells who uses the CPU"));
+    }
+    ui.say(format!("Watching for {} s; Ctrl-C ends it early.", args.watch.as_secs_f64()));
+    let start = Instant::now();
+    let before = Accounts::read(&root);
+    interrupt.sleep(args.watch);
+    let used = before.until(&Accounts::read(&root));
+    let seconds = start.elapsed().as_secs_f64();
+    ui.print(&if args.json { json(&used, seconds) } else { text(&used, seconds, args.top) })?;
+    Ok(Exit::Done)
+}
+
+fn text(used: &Used, seconds: f64, top: usize) -> String {
+    let mut text = String::new();
+    let _ =
+        writeln!(text, "{:>9}  {:>7}  {:>9}  program, service", "CPU time", "share", "wake-ups");
+    let share = |time: f64| 100.0 * time / seconds.max(f64::MIN_POSITIVE);
+    for usage in used.programs.iter().take(top) {
+        let time = usage.own + usage.children;
+        let _ = write!(
+            text,
+            "{time:>7.2} s  {:>5.1} %  {:>7.1}/s  {}, {}",
+            share(time),
+            usage.wakeups as f64 / seconds.max(f64::MIN_POSITIVE),
+            usage.command,
+            usage.service
+        );
+        if usage.children > usage.own {
+            let _ = write!(text, " (mostly what it started)");
+        }
+        text.push('\n');
+    }
+    let more = used.programs.len().saturating_sub(top);
+    if more > 0 {
+        let _ = writeln!(text, "{more} further programs used less (--top).");
+    }
+    if let (Some(busy), Some(unexplained)) = (used.busy, used.unexplained()) {
+        let _ = writeln!(
+            text,
+            "All CPUs together were busy for {busy:.2} s of {seconds:.1} s; for {unexplained:.2} s of that \
+             no program that still runs can account."
+        );
+    }
+    text
+}
+
+fn json(used: &Used, seconds: f64) -> String {
+    let document = ServicesDocument {
+        schema: SERVICES_SCHEMA.to_owned(),
+        seconds,
+        busy: used.busy,
+        unexplained: used.unexplained(),
+        programs: used
+            .programs
+            .iter()
+            .map(|usage| ProgramDocument {
+                service: usage.service.clone(),
+                command: usage.command.clone(),
+                own: usage.own,
+                children: usage.children,
+                wakeups: usage.wakeups,
+            })
+            .collect(),
+    };
+    let mut text = serde_json::to_string_pretty(&document).expect("plain values are JSON");
+    text.push('\n');
+    text
+}
