@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::test_log::TestLog;
 use crate::workspace::{cargo, metadata, run as execute, shown};
-use crate::{docs, edges, install};
+use crate::{docs, edges, install, vm};
 
 /// One step and how it went.
 struct Step {
@@ -23,18 +23,23 @@ struct Step {
 pub(crate) fn run() -> Result<bool> {
     install::for_tests()?;
     let mut log = TestLog::default();
+    let mut machines = vm::Tally::default();
     let steps = [
         step("formatting", || execute(&mut cargo(&["fmt", "--all", "--check"]))),
         step("clippy", clippy),
         step("edges between crates", || edges::check(&metadata()?)),
         step("tests", || tests(&mut log)),
+        step("virtual machines", || {
+            machines = vm::sample()?;
+            Ok(())
+        }),
         step("documentation", || {
             let mut command = cargo(&["doc", "--quiet", "--workspace", "--no-deps"]);
             execute(command.env("RUSTDOCFLAGS", "-D warnings"))
         }),
         step("generated files", docs::check),
     ];
-    Ok(summary(&steps, &log))
+    Ok(summary(&steps, &log, &machines))
 }
 
 fn clippy() -> Result<()> {
@@ -82,9 +87,9 @@ fn tests(log: &mut TestLog) -> Result<()> {
     Ok(())
 }
 
-fn summary(steps: &[Step], log: &TestLog) -> bool {
+fn summary(steps: &[Step], log: &TestLog, machines: &vm::Tally) -> bool {
     println!("\n==> summary");
-    let mut failed = log.failures.len() + log.crashed.len();
+    let mut failed = log.failures.len() + log.crashed.len() + machines.failed.len();
     for step in steps {
         let result = if step.result.is_ok() { "ok" } else { "FAILED" };
         println!("{:<22}{result:<8}{:>7.1} s", step.name, step.took.as_secs_f64());
@@ -98,10 +103,17 @@ fn summary(steps: &[Step], log: &TestLog) -> bool {
     for suite in &log.crashed {
         println!("failed: {suite} ended without a result");
     }
+    for test in &machines.failed {
+        println!("failed: {test}");
+    }
     let skipped = log.skipped();
     for (test, reason) in &skipped {
         println!("skipped: {test}: {reason}");
     }
-    println!("{} passed, {failed} failed, {} skipped", log.passed(), skipped.len());
+    for (test, reason) in &machines.skipped {
+        println!("skipped: {test}: {reason}");
+    }
+    let n_skipped = skipped.len() + machines.skipped.len();
+    println!("{} passed, {failed} failed, {n_skipped} skipped", log.passed() + machines.passed);
     failed == 0
 }

@@ -100,12 +100,6 @@ impl Guest {
         Ok(Output { status: status.parse().context("status of the script")?, text })
     }
 
-    /// Starts a script and does not wait for it. Nothing can be asked of the guest afterwards.
-    pub(super) fn begin(&mut self, script: &str) -> Result<()> {
-        let line = base64::encode(script.as_bytes()) + "\n";
-        Ok(self.agent.get_mut().write_all(line.as_bytes())?)
-    }
-
     /// Runs a script that must succeed, and returns what it wrote without the last line end.
     #[track_caller]
     pub(super) fn ok(&mut self, script: &str) -> Result<String> {
@@ -155,11 +149,6 @@ impl Guest {
     pub(super) fn console(&self) -> String {
         let bytes = fs::read(self.place.path().join("console")).unwrap_or_default();
         String::from_utf8_lossy(&bytes).replace('\r', "")
-    }
-
-    /// Returns the folder of sockets and logs, for messages.
-    pub(super) fn place(&self) -> &Path {
-        self.place.path()
     }
 
     /// Leaves the machine running and returns how it can be reached.

@@ -1,5 +1,6 @@
 //! The initramfs of the small guest: busybox, some modules, and the agent.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -47,7 +48,7 @@ const FOLDERS: &[&str] = &[
     "lib/modules",
 ];
 
-pub(super) const INIT: &str = include_str!("guest/init.sh");
+const INIT: &str = include_str!("guest/init.sh");
 const UNTIL_SO: &str = include_str!("guest/until_so.sh");
 pub(super) const AGENT: &str = include_str!("guest/agent.sh");
 
@@ -57,6 +58,17 @@ const GROUP: &str = "root:x:0:\ntester:x:1000:\nbenchers:x:1001:tester\n";
 
 /// Writes the initramfs for a kernel.
 pub(super) fn write(kernel: &Kernel, to: &Path) -> Result<()> {
+    let mut archive = base(kernel, MODULES)?;
+    archive.file("init", 0o755, INIT.as_bytes());
+    archive.file("bin/until_so", 0o755, UNTIL_SO.as_bytes());
+    archive.file("agent", 0o644, AGENT.as_bytes());
+    archive.file("etc/passwd", 0o644, PASSWD.as_bytes());
+    archive.file("etc/group", 0o644, GROUP.as_bytes());
+    fs::write(to, archive.finish()).with_context(|| format!("cannot write {}", to.display()))
+}
+
+/// Begins an initramfs: folders, busybox, and modules, whose names stand in the file `modules`.
+pub(super) fn base(kernel: &Kernel, modules: &[&str]) -> Result<Cpio> {
     let mut archive = Cpio::default();
     let release = format!("lib/modules/{}", kernel.release);
     for folder in FOLDERS.iter().chain([&release.as_str()]) {
@@ -64,14 +76,9 @@ pub(super) fn write(kernel: &Kernel, to: &Path) -> Result<()> {
     }
     archive.copy("bin/busybox", &busybox()?)?;
     archive.link("sbin", "bin");
-    archive.file("init", 0o755, INIT.as_bytes());
-    archive.file("bin/until_so", 0o755, UNTIL_SO.as_bytes());
-    archive.file("agent", 0o644, AGENT.as_bytes());
-    archive.file("modules", 0o644, MODULES.join("\n").as_bytes());
-    archive.file("etc/passwd", 0o644, PASSWD.as_bytes());
-    archive.file("etc/group", 0o644, GROUP.as_bytes());
+    archive.file("modules", 0o644, modules.join("\n").as_bytes());
     let mut dependencies = String::new();
-    for file in kernel.closure(MODULES)? {
+    for file in kernel.closure(modules)? {
         let name = module(&file);
         let content = decompressed(&kernel.modules().join(&file))?;
         archive.file(&format!("{release}/{name}.ko"), 0o644, &content);
@@ -82,10 +89,10 @@ pub(super) fn write(kernel: &Kernel, to: &Path) -> Result<()> {
             .filter(|other| *other != name)
             .map(|other| format!(" {other}.ko"))
             .collect();
-        dependencies.push_str(&format!("{name}.ko:{}\n", needs.concat()));
+        let _ = writeln!(dependencies, "{name}.ko:{}", needs.concat());
     }
     archive.file(&format!("{release}/modules.dep"), 0o644, dependencies.as_bytes());
-    fs::write(to, archive.finish()).with_context(|| format!("cannot write {}", to.display()))
+    Ok(archive)
 }
 
 /// Returns a name for what the initramfs is made of, beside the kernel.
@@ -99,7 +106,7 @@ fn busybox() -> Result<PathBuf> {
 }
 
 /// Reads a module; newer Debian kernels compress theirs, which busybox cannot load.
-pub(super) fn decompressed(file: &Path) -> Result<Vec<u8>> {
+fn decompressed(file: &Path) -> Result<Vec<u8>> {
     if file.extension().is_some_and(|extension| extension == "xz") {
         let output = Command::new("xz").args(["--decompress", "--stdout"]).arg(file).output()?;
         anyhow::ensure!(output.status.success(), "xz cannot read {}", file.display());

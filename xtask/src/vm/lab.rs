@@ -53,7 +53,7 @@ impl Place<'_> {
         let mut command = self.command()?;
         if let Some(disk) = disk {
             let drive = format!("file={},format=raw,if=none,id=disk", disk.display());
-            command.args(["-drive", &drive, "-device", "virtio-blk-pci,drive=disk"]);
+            command.args(["-drive", &drive, "-device", "virtio-blk-pci,drive=disk,addr=0x12"]);
         }
         let mut guest = Guest::start(command, self.lab.depth)?;
         guest.wait_for_boot().with_context(|| guest.console())?;
@@ -103,6 +103,16 @@ impl Place<'_> {
     }
 
     fn command(&self) -> Result<Command> {
+        let mut command = self.machine()?;
+        self.add_programs(&mut command);
+        command.arg("-kernel").arg(self.kernel.image()).arg("-initrd").arg(self.initrd()?);
+        let boot = self.profile.boot;
+        command.arg("-append").arg(format!("console=ttyS0 quiet panic=-1 {boot}"));
+        Ok(command)
+    }
+
+    /// Returns the command line of QEMU without what is booted.
+    pub(super) fn machine(&self) -> Result<Command> {
         let profile = self.profile;
         let mut command = Command::new(&self.lab.qemu);
         if let Needs::Patched(variables) = profile.needs {
@@ -114,17 +124,10 @@ impl Place<'_> {
         // A network card that is connected to nothing.
         command.args(["-no-reboot", "-netdev", "hubport,id=net,hubid=0"]);
         command.args(["-device", "virtio-net-pci,netdev=net,romfile="]);
-        let programs = self.lab.programs.display();
-        command
-            .arg("-drive")
-            .arg(format!("file={programs},format=raw,if=none,id=programs,readonly=on"));
-        command.args(["-device", "virtio-blk-pci,drive=programs"]);
         command.args(profile.devices);
         if !profile.power.is_empty() {
             command.arg("-acpitable").arg(format!("file={}", self.table()?.display()));
         }
-        command.arg("-kernel").arg(self.kernel.image()).arg("-initrd").arg(self.initrd()?);
-        command.arg("-append").arg(format!("console=ttyS0 quiet panic=-1 {}", profile.boot));
         // A QEMU out of its build folder does not find its firmware.
         for folder in ["/usr/share/qemu", "/usr/share/seabios"] {
             if self.lab.is_patched && Path::new(folder).is_dir() {
@@ -132,6 +135,13 @@ impl Place<'_> {
             }
         }
         Ok(command)
+    }
+
+    /// Adds the disk with becalm.
+    pub(super) fn add_programs(&self, command: &mut Command) {
+        let programs = self.lab.programs.display();
+        let drive = format!("file={programs},format=raw,if=none,id=programs,readonly=on");
+        command.args(["-drive", &drive, "-device", "virtio-blk-pci,drive=programs,addr=0x11"]);
     }
 
     fn table(&self) -> Result<PathBuf> {
@@ -152,6 +162,12 @@ impl Place<'_> {
         }
         Ok(file)
     }
+}
+
+/// Returns a name for a file as it is now, by its place, size and time.
+pub(super) fn key_of(file: &Path) -> String {
+    let about = std::fs::metadata(file).ok().map(|about| (about.len(), about.modified().ok()));
+    key(&(file, about))
 }
 
 /// Makes an empty disk with a file system.

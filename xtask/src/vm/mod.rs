@@ -9,6 +9,7 @@ mod base64;
 mod becalm;
 mod cache;
 mod cpio;
+mod debian;
 mod guest;
 mod initrd;
 mod kernel;

@@ -5,6 +5,7 @@ mod expect;
 mod isolation;
 mod killed;
 mod power;
+mod systemd;
 mod traps;
 mod user;
 
@@ -41,8 +42,15 @@ pub(super) enum Body {
 }
 
 /// All tests.
-pub(super) const TESTS: &[&[Test]] =
-    &[basics::TESTS, traps::TESTS, user::TESTS, isolation::TESTS, killed::TESTS, power::TESTS];
+pub(super) const TESTS: &[&[Test]] = &[
+    basics::TESTS,
+    traps::TESTS,
+    user::TESTS,
+    isolation::TESTS,
+    killed::TESTS,
+    power::TESTS,
+    systemd::TESTS,
+];
 
 impl Machines {
     /// Says whether a machine is among them.
