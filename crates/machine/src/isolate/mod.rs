@@ -35,8 +35,8 @@ pub(crate) const OTHERS: &str = "becalm-others";
 
 /// Knobs that go with isolation, as far as this becalm has them: what disturbs CPUs although no
 /// program may run there.
-pub const COMPANIONS: [&str; 4] =
-    ["irq-affinity", "workqueues", "kernel-threads", "timer-migration"];
+pub const COMPANIONS: [&str; 5] =
+    ["irqbalance", "irq-affinity", "workqueues", "kernel-threads", "timer-migration"];
 
 /// What the scheduler does with the CPUs that were taken away from everything else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! alone, which it forgets when it restarts: better than stopping the service.
 //! <https://github.com/Irqbalance/irqbalance>, `irqbalance-ui`.
 
-use becalm_model::{Change, Nature, Target};
+use becalm_model::{Change, CpuSet, Nature, Target};
 
 use super::{Knob, NoteKind, Planned, Profile, Situation};
 use crate::Reading;
@@ -23,11 +23,13 @@ fn plan(situation: &Situation<'_>) -> Planned {
     match read_target(situation.root, &Target::IrqbalanceBan) {
         Reading::Value(old) => {
             let mut planned = Planned::default();
+            // What is told replaces what it had found itself.
+            let all = old.parse::<CpuSet>().unwrap_or_default().union(&situation.cpus);
             planned.changes.push(Change {
                 knob: NAME.to_owned(),
                 target: Target::IrqbalanceBan,
                 old,
-                new: Some(situation.cpus.to_string()),
+                new: Some(all.to_string()),
                 reason: "irqbalance would move interrupts back".to_owned(),
                 nature: Nature::Plain,
             });

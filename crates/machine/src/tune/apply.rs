@@ -3,6 +3,7 @@
 use becalm_model::{Change, Nature, Target};
 
 use super::journal::{JournalFile, JournalFileError};
+use super::restore::tells_late;
 use super::{same, target};
 use crate::{Reading, SysRoot};
 
@@ -89,6 +90,9 @@ fn make(root: &SysRoot, change: &Change) -> Effect {
     let Some(new) = &change.new else { return Effect::Guarded };
     if let Err(error) = target::write(root, &change.target, new) {
         return Effect::Refused { reason: error.to_string() };
+    }
+    if tells_late(&change.target) {
+        return Effect::Set;
     }
     match target::read(root, &change.target) {
         Reading::Value(now) if is(&change.target, &now, new) => Effect::Set,

@@ -138,7 +138,11 @@ impl<'a> Open<'a> {
     fn try_once(&mut self, root: &SysRoot, foreign: Foreign, all: &[Saved]) {
         let change = &self.saved.change;
         let now = target::read(root, &change.target);
-        if is_restored(change, &now, all) {
+        if tells_late(&change.target) {
+            if self.touched && self.refusal.is_none() || now == Reading::Absent {
+                return;
+            }
+        } else if is_restored(change, &now, all) {
             return;
         }
         if foreign == Foreign::Leave && self.saved.trace == Trace::Foreign {
@@ -152,7 +156,8 @@ impl<'a> Open<'a> {
     fn conclude(self, root: &SysRoot, all: &[Saved], result: &mut Restored) {
         let change = self.saved.change.clone();
         let now = target::read(root, &change.target);
-        if is_restored(&change, &now, all) {
+        let is_taken = tells_late(&change.target) && self.touched && self.refusal.is_none();
+        if is_taken || is_restored(&change, &now, all) {
             if self.touched || !is_restored(&change, &self.first, all) {
                 result.put_back.push(change);
             } else {
@@ -186,10 +191,16 @@ fn is_restored(change: &Change, now: &Reading, all: &[Saved]) -> bool {
     }
 }
 
+/// irqbalance takes what it is told, and acts on it at its next look at the interrupts. What it says
+/// until then is the past, so it is always told, and the telling is enough.
+pub(super) fn tells_late(target: &Target) -> bool {
+    matches!(target, Target::IrqbalanceBan)
+}
+
 /// A task that ended and an interrupt that was freed take their settings with them.
 fn dies_with_its_owner(target: &Target) -> bool {
     match target {
-        Target::Affinity { .. } | Target::Membership { .. } => true,
+        Target::Affinity { .. } | Target::Membership { .. } | Target::IrqbalanceBan => true,
         Target::File(path) => path.starts_with("/proc/irq/"),
         _ => false,
     }
