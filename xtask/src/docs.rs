@@ -45,6 +45,9 @@ const SEED: u32 = 1;
 const SCHEMA: &str = "docs/schema/record.schema.json";
 const TOPOLOGY_SCHEMA: &str = "docs/schema/topology.schema.json";
 const BOOT_SCHEMA: &str = "docs/schema/boot-params.schema.json";
+const CHECK_SCHEMA: &str = "docs/schema/check.schema.json";
+const TUNE_SCHEMA: &str = "docs/schema/tune.schema.json";
+const SERVICES_SCHEMA: &str = "docs/schema/services.schema.json";
 const COMMANDS: &str = "docs/COMMANDS.md";
 const METHODOLOGY: &str = "docs/METHODOLOGY.md";
 const BEGIN: &str = "<!-- BEGIN: calibration -->";
@@ -83,6 +86,9 @@ fn quick() -> Result<Vec<(&'static str, String)>> {
         (SCHEMA, schema(becalm_model::wire::json_schema())?),
         (TOPOLOGY_SCHEMA, schema(becalm_model::wire::topology_json_schema())?),
         (BOOT_SCHEMA, schema(becalm_model::wire::boot_json_schema())?),
+        (CHECK_SCHEMA, schema(becalm_model::wire::check_json_schema())?),
+        (TUNE_SCHEMA, schema(becalm_model::wire::tune_json_schema())?),
+        (SERVICES_SCHEMA, schema(becalm_model::wire::services_json_schema())?),
         (COMMANDS, reference(&build_becalm(Profile::Dev)?)?),
     ])
 }

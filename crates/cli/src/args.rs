@@ -24,7 +24,7 @@ pub(crate) struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done; 2 usage; 3 inconclusive where a decision was asked for; 4 could not measure;
+Exit codes: 0 done; 1 the machine is noisy (check); 2 usage; 3 inconclusive where a decision was asked for; 4 could not measure;
 5 the machine could not be fully restored; 128 + n ended by signal n. Data goes to standard output, talk to standard error.";
 
 #[derive(Debug, Subcommand)]
@@ -40,6 +40,7 @@ enum Command {
     Topology(commands::topology::Args),
     BootParams(commands::boot_params::Args),
     Machine(commands::machine::Args),
+    Check(commands::check::Args),
     Tune(Box<commands::tune::Args>),
     Restore(commands::restore::Args),
     Services(commands::services::Args),
@@ -110,6 +111,7 @@ fn dispatch(cli: Cli, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         Command::Topology(args) => commands::topology::run(&args, ui),
         Command::BootParams(args) => commands::boot_params::run(&args, ui),
         Command::Machine(args) => commands::machine::run(&args, ui),
+        Command::Check(args) => commands::check::run(&args, ui),
         Command::Tune(args) => commands::tune::run(&args, ui),
         Command::Services(args) => commands::services::run(&args, ui),
         Command::Restore(args) => commands::restore::run(&args, ui),

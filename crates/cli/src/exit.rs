@@ -7,6 +7,8 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Done.
     Done,
+    /// The answer to a question is no: the machine is not quiet.
+    No,
     /// The command line does not make sense.
     Usage,
     /// A decision was asked for and the data do not give one.
@@ -26,6 +28,7 @@ impl Exit {
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Done => 0,
+            Self::No => 1,
             Self::Usage => 2,
             Self::Inconclusive => 3,
             Self::CouldNotMeasure => 4,

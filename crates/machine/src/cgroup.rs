@@ -62,6 +62,16 @@ impl ControlGroups {
         }
         Ok(tightest)
     }
+
+    /// Returns how often a quota stopped this process's groups so far; `None` where nothing tells.
+    pub fn throttled(&self, root: &SysRoot) -> Option<u64> {
+        let of = |level: &PathBuf| {
+            let text = root.read(level.join("cpu.stat")).value()?;
+            let line = text.lines().find_map(|line| line.strip_prefix("nr_throttled "))?;
+            line.trim().parse::<u64>().ok()
+        };
+        self.levels.iter().filter_map(of).max()
+    }
 }
 
 /// Reads a file of a group. The topmost group has no quota file, nor has one without the controller.

@@ -9,11 +9,13 @@
 mod activity;
 pub mod boot;
 mod cgroup;
+mod check;
 mod choice;
 mod cpumask;
 pub mod dump;
 mod facts;
 pub mod isolate;
+mod isolcpus;
 pub mod knobs;
 mod lease;
 mod sys;
@@ -26,6 +28,7 @@ pub mod usage;
 
 pub use activity::{Activity, ActivityReader};
 pub use cgroup::{CgroupVersion, ControlGroups};
+pub use check::check;
 pub use choice::{Choice, ChoiceFacts, Chooser, Width, choose};
 pub use facts::read_facts;
 pub use lease::{Leased, Leases, leased, shared};

@@ -6,6 +6,7 @@
 
 mod cpu;
 mod evidence;
+mod finding;
 mod knob;
 mod machine;
 /// What is recorded per run, and the names of the metrics that every run has.
@@ -19,6 +20,7 @@ pub mod wire;
 
 pub use cpu::{CpuId, CpuListError, CpuSet, MAX_CPU};
 pub use evidence::{Disturbance, DisturbanceSource, Evidence};
+pub use finding::{Checkup, Finding, Fix, Severity};
 pub use knob::{Change, Nature, Target};
 pub use machine::MachineFacts;
 pub use metric::{Direction, Metric, Unit};

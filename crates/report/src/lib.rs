@@ -6,6 +6,7 @@
 mod axis;
 mod boot;
 mod checks;
+mod checkup;
 mod comparison;
 mod comparison_table;
 mod conditions;
@@ -38,6 +39,7 @@ mod topology;
 mod width;
 
 pub use boot::boot_text;
+pub use checkup::{Detail, checkup_text};
 pub use comparison::comparison_text;
 pub use diff::diff_text;
 pub use disturbed::DisturbedRun;

@@ -3,6 +3,7 @@
 //! One program for all files, because linking takes longer than running them.
 
 mod boot_params;
+mod check;
 mod conditions;
 mod deciding;
 mod degraded;

@@ -2,6 +2,7 @@
 //! `becalm/NAME/VERSION`; a reader takes its own version and older ones and refuses newer ones.
 
 mod boot;
+mod check;
 mod document;
 mod journal;
 mod log;
@@ -13,6 +14,7 @@ mod version;
 mod write;
 
 pub use boot::{BootDocument, BootLoader, BootParameter};
+pub use check::{CheckDocument, FindingDocument, check_document, check_json_schema};
 pub use document::{
     ComparisonDocument, Document, EstimateDocument, KnobStateDocument, MachineDocument,
     MetricDocument, MovedDocument, RunDocument, SettingsDocument, SubjectDocument,
@@ -42,6 +44,9 @@ pub const LOG_SCHEMA: &str = "becalm/log/1";
 /// Schema of the journal of changes to the machine.
 pub const JOURNAL_SCHEMA: &str = "becalm/journal/1";
 
+/// Schema of what `becalm check --json` prints.
+pub const CHECK_SCHEMA: &str = "becalm/check/1";
+
 /// Schema of what `becalm services --json` prints.
 pub const SERVICES_SCHEMA: &str = "becalm/services/1";
 
@@ -62,6 +67,16 @@ pub const TOPOLOGY_SCHEMA: &str = "becalm/topology/1";
 /// Returns the JSON Schema of [`TopologyDocument`], for publication.
 pub fn topology_json_schema() -> serde_json::Value {
     schemars::schema_for!(TopologyDocument).to_value()
+}
+
+/// Returns the JSON Schema of [`TuneDocument`].
+pub fn tune_json_schema() -> serde_json::Value {
+    schemars::schema_for!(TuneDocument).to_value()
+}
+
+/// Returns the JSON Schema of [`ServicesDocument`].
+pub fn services_json_schema() -> serde_json::Value {
+    schemars::schema_for!(ServicesDocument).to_value()
 }
 
 /// Returns the JSON Schema of [`Document`], for publication.

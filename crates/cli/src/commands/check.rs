@@ -1,0 +1,50 @@
+//! `becalm check`: what makes this machine noisy.
+
+use std::path::PathBuf;
+
+use becalm_machine::{ChoiceFacts, SysRoot, Topology, Width, check, choose};
+use becalm_model::wire::check_document;
+use becalm_report::{Detail, checkup_text};
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// Show what makes this machine noisy, worst first, each with its fix
+///
+/// Exits with 0 where the machine is quiet and with 1 where something is severe or noise; notes do not
+/// count.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Also show what is only worth knowing, and what cannot be read
+    #[arg(short, long)]
+    verbose: bool,
+
+    /// Print everything as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Check the machine captured in this folder, which has `proc` and `sys` in it (see `becalm
+    /// machine dump`)
+    #[arg(long, value_name = "DIR", default_value = "/", hide_default_value = true)]
+    root: PathBuf,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    let root = SysRoot::new(&args.root);
+    let topology = Topology::read(&root).map_err(|error| {
+        CommandError::measure(format!("cannot tell which CPUs there are: {error}"))
+    })?;
+    let cpus = choose(&topology, &ChoiceFacts::read(&root), Width::One).subject;
+    let checkup = check(&root, &topology, &cpus);
+    if args.json {
+        let document = check_document(&checkup);
+        let mut text = serde_json::to_string_pretty(&document).expect("plain values are JSON");
+        text.push('\n');
+        ui.print(&text)?;
+    } else {
+        let detail = if args.verbose { Detail::Full } else { Detail::Short };
+        ui.print(&checkup_text(&checkup, ui.style().width, detail))?;
+    }
+    Ok(if checkup.is_noisy() { Exit::No } else { Exit::Done })
+}

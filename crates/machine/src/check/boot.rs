@@ -1,0 +1,64 @@
+//! What was reserved at boot.
+
+use becalm_model::{Checkup, CpuSet, Finding, Fix, Severity};
+
+use super::View;
+use crate::cpumask::read_list;
+use crate::isolcpus;
+
+pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
+    isolation(view, checkup);
+    stacked_threads(view, checkup);
+}
+
+/// Only machines with CPUs to spare can reserve some.
+const ENOUGH_CPUS: usize = 4;
+
+fn isolation(view: &View<'_>, checkup: &mut Checkup) {
+    let tells = ["/sys/devices/system/cpu/isolated", "/proc/cmdline"];
+    let is_known = tells.iter().any(|path| view.root.exists(path));
+    if view.topology.online.len() < ENOUGH_CPUS || !is_known {
+        return;
+    }
+    let partition = read_list(view.root, "/sys/fs/cgroup/cpuset.cpus.isolated").value();
+    let reserved =
+        [Some(view.topology.isolated.clone()), Some(view.topology.nohz_full.clone()), partition];
+    if reserved.into_iter().flatten().any(|cpus| !cpus.is_empty()) {
+        return;
+    }
+    checkup.findings.push(Finding {
+        id: "isolation".to_owned(),
+        severity: Severity::Note,
+        what: "No CPU is reserved for measurements.".to_owned(),
+        why: "Any task may be put on any CPU, and each has a tick.".to_owned(),
+        size: "the longest samples 17 % above the median, 0.4 % on isolated CPUs (\"Visualize the \
+               system noise\")"
+            .to_owned(),
+        fix: Fix::Advice(format!(
+            "`--isolate` reserves CPUs for a session; `becalm boot-params --cpus {}` does it at boot, \
+             without the tick",
+            view.cpus
+        )),
+    });
+}
+
+/// Isolated CPUs without load balancing are for single threads.
+fn stacked_threads(view: &View<'_>, checkup: &mut Checkup) {
+    let cmdline = view.root.read("/proc/cmdline").value().unwrap_or_default();
+    let Some(option) = isolcpus::find(&cmdline, &view.topology.possible) else { return };
+    let several: &CpuSet = &view.topology.isolated;
+    if !option.is_domain || several.len() < 2 {
+        return;
+    }
+    checkup.findings.push(Finding {
+        id: "isolcpus".to_owned(),
+        severity: Severity::Note,
+        what: format!("`isolcpus=` takes CPUs {several} out of load balancing."),
+        why: "All threads of a program that is bound to several of them stay on the one it starts on."
+            .to_owned(),
+        size: String::new(),
+        fix: Fix::Boot(format!(
+            "isolcpus=managed_irq,{several} nohz_full={several} rcu_nocbs={several} instead, and `--isolate`"
+        )),
+    });
+}

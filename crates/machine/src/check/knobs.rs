@@ -1,0 +1,152 @@
+//! Settings that `becalm tune` would change, by the plans of its knobs.
+
+use std::collections::BTreeMap;
+
+use becalm_model::{Change, Checkup, Finding, Fix, Severity, Target};
+
+use super::View;
+use crate::knobs::{KNOBS, NoteKind, Request, Situation};
+
+/// How bad a setting is, and how large its effect was where somebody measured it. Knobs that are not
+/// here leave no finding: what they change is no noise by itself.
+const JUDGED: [(&str, Severity, &str); 24] = [
+    (
+        "governor",
+        Severity::Severe,
+        "runs 1.8 times slower at first; CV 1.06 % to 0.79 % once pinned (\"Tuning a Server for Benchmarking\")",
+    ),
+    ("epp", Severity::Noise, ""),
+    ("epb", Severity::Note, ""),
+    (
+        "turbo",
+        Severity::Severe,
+        "8 % slower with seven neighbours busy than alone, 0.1 % without turbo (\"A Loose Cable That Broke Physics\")",
+    ),
+    ("uncore", Severity::Noise, ""),
+    ("platform-profile", Severity::Noise, ""),
+    (
+        "cstates",
+        Severity::Noise,
+        "the wake-up takes up to the exit latency of the state, some 100 us",
+    ),
+    ("thp", Severity::Noise, ""),
+    ("ksm", Severity::Noise, ""),
+    ("numa-balancing", Severity::Noise, ""),
+    ("compaction", Severity::Note, ""),
+    ("swappiness", Severity::Note, ""),
+    ("watchdog", Severity::Note, "one timer interrupt every 4 s and CPU, and one hardware counter"),
+    ("timer-migration", Severity::Note, ""),
+    ("vmstat-interval", Severity::Note, "one wake-up a second and CPU"),
+    ("machine-check", Severity::Note, "one wake-up every 5 minutes and CPU"),
+    (
+        "rt-throttling",
+        Severity::Note,
+        "real-time tasks stop for 50 ms of each second (kernel documentation)",
+    ),
+    ("autogroup", Severity::Note, ""),
+    ("perf-limits", Severity::Note, ""),
+    ("writeback", Severity::Note, ""),
+    (
+        "irq-affinity",
+        Severity::Note,
+        "single samples up to 17 % longer without isolation, 0.4 % with (\"Visualize the system noise\")",
+    ),
+    ("workqueues", Severity::Note, ""),
+    ("kernel-threads", Severity::Note, ""),
+    ("aslr", Severity::Note, "CV 9.3 % to 4.9 % in one experiment without pinning"),
+];
+
+pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
+    let others = view.topology.online.difference(&view.cpus);
+    let housekeeping = if others.is_empty() { view.cpus.clone() } else { others };
+    let request = Request::default();
+    let situation = Situation {
+        root: view.root,
+        topology: view.topology,
+        cpus: view.cpus.clone(),
+        housekeeping,
+        request: &request,
+    };
+    for knob in KNOBS.iter().filter(|knob| knob.looks_at_files_only()) {
+        let Some((_, severity, size)) = JUDGED.iter().find(|(name, _, _)| *name == knob.name)
+        else {
+            continue;
+        };
+        let planned = (knob.plan)(&situation);
+        let set: Vec<&Change> =
+            planned.changes.iter().filter(|change| change.new.is_some()).collect();
+        for note in planned.notes.iter().filter(|note| note.kind == NoteKind::Refused) {
+            checkup.unreadable.push(format!("{}: {}", note.knob, note.text));
+        }
+        // With `madvise` only programs that ask for huge pages get them.
+        let set = if knob.name == "thp" && !set.iter().any(|change| change.old == "always") {
+            Vec::new()
+        } else {
+            set
+        };
+        let Some(first) = set.first() else { continue };
+        checkup.findings.push(Finding {
+            id: knob.name.to_owned(),
+            severity: *severity,
+            what: match knob.name {
+                "cstates" => "Idle states that take longer than 10 us to leave are on.".to_owned(),
+                _ => values(&set),
+            },
+            why: sentence(&first.reason),
+            size: (*size).to_owned(),
+            fix: fix(knob.name),
+        });
+    }
+}
+
+/// The knob, but for those that cost more than they bring.
+fn fix(knob: &str) -> Fix {
+    let instead = match knob {
+        "aslr" => {
+            "leave it on: varying the layout from run to run is what keeps one lucky layout from deciding"
+        }
+        "rt-throttling" => {
+            "leave it: becalm rests after each real-time run, so that the limit is not met"
+        }
+        "perf-limits" => "leave it unless somebody profiles here; then ask them to stop",
+        _ => return Fix::Knob(knob.to_owned()),
+    };
+    Fix::Advice(instead.to_owned())
+}
+
+/// Returns the present values, equal ones together: `scaling_governor is schedutil (8 places)`.
+fn values(set: &[&Change]) -> String {
+    let mut groups: BTreeMap<(String, &str), usize> = BTreeMap::new();
+    for change in set {
+        let name = match &change.target {
+            Target::File(path) => setting(path),
+            Target::Affinity { .. } => "CPUs of a kernel thread".to_owned(),
+            other => other.to_string(),
+        };
+        *groups.entry((name, change.old.as_str())).or_default() += 1;
+    }
+    let shown: Vec<String> = groups
+        .iter()
+        .map(|((name, value), places)| match places {
+            1 => format!("{name} is {value}"),
+            n => format!("{name} is {value} in {n} places"),
+        })
+        .collect();
+    format!("{}.", shown.join(", "))
+}
+
+/// Names a file so that it tells itself from others of its name.
+fn setting(path: &str) -> String {
+    let parts: Vec<&str> = path.rsplit('/').take(2).collect();
+    match parts[..] {
+        [name, above] if matches!(name, "enabled" | "defrag" | "run") => format!("{above}/{name}"),
+        [name, ..] => name.to_owned(),
+        [] => path.to_owned(),
+    }
+}
+
+fn sentence(fragment: &str) -> String {
+    let mut letters = fragment.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
+}

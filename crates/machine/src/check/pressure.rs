@@ -1,0 +1,121 @@
+//! What keeps programs waiting now, and what the host or a quota took.
+
+use becalm_model::{Checkup, Severity};
+
+use super::{View, advice};
+use crate::ControlGroups;
+
+/// Share of time that somebody waited, from which on it is worth a word.
+const WAITING: f64 = 2.0;
+/// Share of the CPU time since boot that the host took.
+const STOLEN: f64 = 0.005;
+
+pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
+    swap(view, checkup);
+    steal(view, checkup);
+    quota(view, checkup);
+    // A captured load says nothing of the machine now.
+    if view.is_present {
+        load(view, checkup);
+        stalls(view, checkup);
+    }
+}
+
+fn swap(view: &View<'_>, checkup: &mut Checkup) {
+    let text = view.root.read("/proc/meminfo").value().unwrap_or_default();
+    let kib = |name: &str| -> Option<u64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        line.split_whitespace().next()?.parse().ok()
+    };
+    let (Some(total), Some(free)) = (kib("SwapTotal"), kib("SwapFree")) else { return };
+    let used = total.saturating_sub(free);
+    // A few pages stay in swap for weeks and disturb nobody.
+    if total == 0 || used < 64 * 1024 {
+        return;
+    }
+    checkup.findings.push(advice(
+        "swap",
+        Severity::Noise,
+        format!("{} MiB are swapped out.", used / 1024),
+        "Memory was short, and what comes back from disk takes milliseconds.",
+        "",
+        "end what uses the memory; `swapoff -a && swapon -a` brings it back where there is room; becalm \
+         marks runs with major page faults",
+    ));
+}
+
+fn steal(view: &View<'_>, checkup: &mut Checkup) {
+    let text = view.root.read("/proc/stat").value().unwrap_or_default();
+    let Some(line) = text.lines().find(|line| line.starts_with("cpu ")) else { return };
+    let ticks: Vec<u64> =
+        line.split_whitespace().skip(1).map_while(|word| word.parse().ok()).collect();
+    let (total, stolen) = (ticks.iter().take(8).sum::<u64>(), ticks.get(7).copied().unwrap_or(0));
+    let share = stolen as f64 / total.max(1) as f64;
+    if share < STOLEN {
+        return;
+    }
+    checkup.findings.push(advice(
+        "steal",
+        Severity::Noise,
+        format!("The host took {:.1} % of the CPU time since boot for others.", share * 100.0),
+        "A CPU that the host gives to somebody else stands still for the programs on it.",
+        "",
+        "a bigger or a dedicated instance; becalm pairs runs and marks those with steal",
+    ));
+}
+
+fn quota(view: &View<'_>, checkup: &mut Checkup) {
+    let Ok(groups) = ControlGroups::read(view.root) else { return };
+    let Ok(Some(cpus)) = groups.quota(view.root) else { return };
+    let throttled = groups.throttled(view.root).unwrap_or(0);
+    checkup.findings.push(advice(
+        "quota",
+        if throttled > 0 { Severity::Severe } else { Severity::Noise },
+        format!("This container may use {cpus:.2} CPUs, and was stopped {throttled} times for using more."),
+        "Whoever has used up the quota stands still until the next period, mostly 100 ms.",
+        "",
+        "raise the limit, or use fewer threads than it allows",
+    ));
+}
+
+fn load(view: &View<'_>, checkup: &mut Checkup) {
+    let text = view.root.read("/proc/loadavg").value().unwrap_or_default();
+    let Some(load) = text.split_whitespace().next().and_then(|word| word.parse::<f64>().ok())
+    else {
+        return;
+    };
+    let cpus = view.topology.online.len() as f64;
+    if load < (cpus * 0.25).max(0.5) {
+        return;
+    }
+    checkup.findings.push(advice(
+        "load",
+        if load > cpus * 0.75 { Severity::Severe } else { Severity::Noise },
+        format!("{load:.1} tasks were running or waiting in the last minute, on {cpus} CPUs."),
+        "They share CPUs, caches, memory and power with what is measured.",
+        "",
+        "end them, or wait; `becalm services --watch 1m` names them",
+    ));
+}
+
+fn stalls(view: &View<'_>, checkup: &mut Checkup) {
+    for (name, id) in
+        [("cpu", "cpu-pressure"), ("memory", "memory-pressure"), ("io", "io-pressure")]
+    {
+        let text = view.root.read(format!("/proc/pressure/{name}")).value().unwrap_or_default();
+        let line = text.lines().find(|line| line.starts_with("some ")).unwrap_or_default();
+        let share = line.split_whitespace().find_map(|word| word.strip_prefix("avg60="));
+        let Some(share) = share.and_then(|share| share.parse::<f64>().ok()) else { continue };
+        if share < WAITING {
+            continue;
+        }
+        checkup.findings.push(advice(
+            id,
+            Severity::Noise,
+            format!("In {share:.0} % of the last minute some task had to wait for {name}."),
+            "What is measured waits too.",
+            "",
+            "`becalm services --watch 1m` names who is at work",
+        ));
+    }
+}

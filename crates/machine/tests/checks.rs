@@ -1,0 +1,266 @@
+//! What is called noisy, and what is not.
+
+use std::fs;
+use std::path::PathBuf;
+
+use becalm_machine::{ChoiceFacts, SysRoot, Topology, Width, check, choose};
+use becalm_model::{Checkup, Severity};
+use becalm_testkit::{FakeCpufreq, FakeMachine, FakeTree, Switch};
+use proptest::prelude::*;
+
+const CPUFREQ: FakeCpufreq = FakeCpufreq {
+    driver: "intel_pstate",
+    governor: "powersave",
+    epp: true,
+    switch: Switch::NoTurbo,
+    switch_per_policy: false,
+    tells_nominal: false,
+};
+
+/// A machine on which nothing is wrong, and every check has something to read.
+fn quiet() -> FakeTree {
+    let machine = FakeMachine { cpufreq: false, ..FakeMachine::default() };
+    let cpu = "/sys/devices/system/cpu";
+    CPUFREQ
+        .add_to(machine.tree(), &[0, 1, 2, 3])
+        .file(format!("{cpu}/isolated"), "2-3\n")
+        .file(format!("{cpu}/intel_pstate/no_turbo"), "1\n")
+        .file(format!("{cpu}/cpufreq/policy0/scaling_governor"), "performance\n")
+        .file(format!("{cpu}/cpufreq/policy1/scaling_governor"), "performance\n")
+        .file(format!("{cpu}/cpufreq/policy2/scaling_governor"), "performance\n")
+        .file(format!("{cpu}/cpufreq/policy3/scaling_governor"), "performance\n")
+        .file(format!("{cpu}/cpufreq/policy0/energy_performance_preference"), "performance\n")
+        .file(format!("{cpu}/cpufreq/policy1/energy_performance_preference"), "performance\n")
+        .file(format!("{cpu}/cpufreq/policy2/energy_performance_preference"), "performance\n")
+        .file(format!("{cpu}/cpufreq/policy3/energy_performance_preference"), "performance\n")
+        .file(format!("{cpu}/vulnerabilities/meltdown"), "Not affected\n")
+        .file(format!("{cpu}/cpu1/thermal_throttle/core_throttle_count"), "0\n")
+        .file("/proc/cmdline", "quiet isolcpus=managed_irq,2-3\n")
+        .file("/proc/stat", "cpu  100 0 100 10000 0 0 0 0 0 0\n")
+        .file("/proc/meminfo", "MemTotal: 9 kB\nSwapTotal: 2000000 kB\nSwapFree: 2000000 kB\n")
+        .file("/proc/7/comm", "sshd\n")
+        .file("/proc/sys/kernel/numa_balancing", "0\n")
+        .file("/proc/sys/kernel/randomize_va_space", "2\n")
+        .file("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n")
+        .file("/sys/kernel/mm/transparent_hugepage/defrag", "always [madvise] never\n")
+        .file("/sys/class/power_supply/AC/online", "1\n")
+        .file("/sys/class/thermal/thermal_zone0/temp", "40000\n")
+        .file("/sys/class/thermal/thermal_zone0/type", "x86_pkg_temp\n")
+        .file("/sys/class/thermal/thermal_zone0/trip_point_0_type", "passive\n")
+        .file("/sys/class/thermal/thermal_zone0/trip_point_0_temp", "95000\n")
+        .file("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n")
+        .file("/sys/devices/system/clocksource/clocksource0/available_clocksource", "tsc hpet\n")
+}
+
+fn look(tree: &FakeTree) -> Checkup {
+    let root = SysRoot::new(tree.path());
+    let topology = Topology::read(&root).unwrap();
+    let cpus = choose(&topology, &ChoiceFacts::read(&root), Width::One).subject;
+    check(&root, &topology, &cpus)
+}
+
+fn ids(checkup: &Checkup) -> Vec<&str> {
+    checkup.findings.iter().map(|finding| finding.id.as_str()).collect()
+}
+
+#[test]
+fn a_quiet_machine_is_called_quiet() {
+    let checkup = look(&quiet());
+    assert!(!checkup.is_noisy(), "{:?}", checkup.findings);
+    assert_eq!((ids(&checkup), checkup.surroundings.as_str()), (vec!["aslr"], ""));
+}
+
+#[test]
+fn each_source_of_noise_is_found() {
+    let check = |id: &str, severity: Severity, change: &dyn Fn(FakeTree) -> FakeTree| {
+        let checkup = look(&change(quiet()));
+        let found = checkup.findings.iter().find(|finding| finding.id == id);
+        let found = found.unwrap_or_else(|| panic!("no {id}: {:?}", ids(&checkup)));
+        assert_eq!(found.severity, severity, "{found:?}");
+        assert!(found.what.ends_with('.') && found.why.ends_with('.'), "{found:?}");
+    };
+    let with = |path: &'static str, value: &'static str| {
+        move |tree: FakeTree| tree.file(path, format!("{value}\n"))
+    };
+    use Severity::{Noise, Note, Severe};
+    let cpu = "/sys/devices/system/cpu";
+    check("governor", Severe, &|tree| {
+        tree.file(format!("{cpu}/cpufreq/policy2/scaling_governor"), "schedutil\n")
+    });
+    check("turbo", Severe, &with("/sys/devices/system/cpu/intel_pstate/no_turbo", "0"));
+    check(
+        "thp",
+        Noise,
+        &with("/sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never"),
+    );
+    check("numa-balancing", Noise, &with("/proc/sys/kernel/numa_balancing", "1"));
+    check("ksm", Noise, &with("/sys/kernel/mm/ksm/run", "1"));
+    check("isolation", Note, &with("/sys/devices/system/cpu/isolated", ""));
+    check("isolcpus", Note, &with("/proc/cmdline", "isolcpus=2-3"));
+    check(
+        "clocksource",
+        Noise,
+        &with("/sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet"),
+    );
+    check(
+        "throttled",
+        Note,
+        &with("/sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "3"),
+    );
+    check("hot", Severe, &with("/sys/class/thermal/thermal_zone0/temp", "93000"));
+    check(
+        "mitigations",
+        Note,
+        &with("/sys/devices/system/cpu/vulnerabilities/meltdown", "Mitigation: PTI"),
+    );
+    check("swap", Noise, &with("/proc/meminfo", "SwapTotal: 2000000 kB\nSwapFree: 1000000 kB"));
+    check("steal", Noise, &with("/proc/stat", "cpu  100 0 100 10000 0 0 0 300 0 0"));
+    check("other-tuner", Noise, &with("/proc/7/comm", "tuned"));
+    check("irqbalance", Note, &with("/proc/7/comm", "irqbalance"));
+    check("desktop", Noise, &with("/proc/7/comm", "gnome-shell"));
+    check("services", Note, &with("/proc/7/comm", "snapd"));
+    check("battery", Severe, &|tree| {
+        tree.file("/sys/class/power_supply/AC/online", "0\n")
+            .file("/sys/class/power_supply/BAT0/type", "Battery\n")
+            .file("/sys/class/power_supply/BAT0/status", "Discharging\n")
+    });
+    check("quota", Severe, &|tree| {
+        tree.file("/proc/self/cgroup", "0::/a\n")
+            .file("/proc/self/mountinfo", "30 1 0:1 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
+            .file("/sys/fs/cgroup/a/cpu.max", "150000 100000\n")
+            .file("/sys/fs/cgroup/a/cpu.stat", "nr_throttled 12\n")
+    });
+}
+
+#[test]
+fn near_misses_are_no_findings() {
+    let check = |id: &str, path: &str, value: &str| {
+        let checkup = look(&quiet().file(path, format!("{value}\n")));
+        assert!(!ids(&checkup).contains(&id), "{id}: {:?}", checkup.findings);
+    };
+    check(
+        "clocksource",
+        "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+        "kvm-clock",
+    );
+    check("steal", "/proc/stat", "cpu  100 0 100 10000 0 0 0 20 0 0");
+    check("swap", "/proc/meminfo", "SwapTotal: 2000000 kB\nSwapFree: 1990000 kB");
+    check("isolcpus", "/proc/cmdline", "isolcpus=managed_irq,2-3");
+    // The battery of a mouse, and one that charges.
+    check("battery", "/sys/class/power_supply/hidpp/status", "Discharging");
+    check("hot", "/sys/class/thermal/thermal_zone0/trip_point_0_temp", "0");
+}
+
+#[test]
+fn a_virtual_machine_is_one_paragraph() {
+    let machine = FakeMachine { cpufreq: false, ..FakeMachine::default() };
+    let tree = machine
+        .tree()
+        .file("/proc/cpuinfo", "processor: 0\nflags: fpu hypervisor\n")
+        .file("/sys/class/dmi/id/sys_vendor", "QEMU\n")
+        .file("/sys/class/dmi/id/product_name", "Standard PC\n");
+    let checkup = look(&tree);
+    assert!(checkup.surroundings.starts_with("This is a virtual machine (QEMU)."), "{checkup:?}");
+    for id in ["governor", "turbo", "epp", "cstates"] {
+        assert!(!ids(&checkup).contains(&id));
+    }
+}
+
+#[test]
+fn every_finding_is_documented() {
+    let text = include_str!("../../../docs/MACHINE.md");
+    let section =
+        text.split("## What check looks at").nth(1).unwrap().split("\n## ").next().unwrap();
+    for id in [
+        "governor",
+        "turbo",
+        "epp",
+        "epb",
+        "uncore",
+        "platform-profile",
+        "cstates",
+        "thp",
+        "ksm",
+        "numa-balancing",
+        "compaction",
+        "swappiness",
+        "watchdog",
+        "timer-migration",
+        "vmstat-interval",
+        "machine-check",
+        "rt-throttling",
+        "autogroup",
+        "perf-limits",
+        "writeback",
+        "irq-affinity",
+        "workqueues",
+        "kernel-threads",
+        "aslr",
+        "smt",
+        "hybrid",
+        "clocksource",
+        "battery",
+        "throttled",
+        "hot",
+        "mitigations",
+        "isolation",
+        "isolcpus",
+        "other-tuner",
+        "irqbalance",
+        "desktop",
+        "services",
+        "swap",
+        "steal",
+        "quota",
+        "load",
+        "cpu-pressure",
+        "memory-pressure",
+        "io-pressure",
+        "rtprio",
+        "nice",
+        "memlock",
+    ] {
+        assert!(section.contains(&format!("`{id}`")), "docs/MACHINE.md does not explain {id}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn what_is_missing_or_rubbish_is_no_panic_and_no_new_finding(
+        hits in proptest::collection::vec(any::<prop::sample::Index>(), 0..30),
+        rubbish in proptest::option::of("[ -~]{0,30}"),
+    ) {
+        let tree = quiet();
+        let mut paths: Vec<PathBuf> = Vec::new();
+        let mut folders = vec![tree.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() { folders.push(path) } else { paths.push(path) }
+            }
+        }
+        paths.sort();
+        for index in hits {
+            let path = index.get(&paths);
+            match &rubbish {
+                Some(text) => fs::write(path, text).unwrap(),
+                None => { let _ = fs::remove_file(path); }
+            }
+        }
+        let root = SysRoot::new(tree.path());
+        if let Ok(topology) = Topology::read(&root) {
+            let cpus = choose(&topology, &ChoiceFacts::read(&root), Width::One).subject;
+            let checkup = check(&root, &topology, &cpus);
+            if rubbish.is_none() {
+                // Without a list of isolated CPUs the boot parameters alone say too little to be sure.
+                let extra: Vec<&str> = ids(&checkup)
+                    .into_iter()
+                    .filter(|id| !matches!(*id, "aslr" | "isolation" | "isolcpus"))
+                    .collect();
+                prop_assert!(extra.is_empty(), "{extra:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What makes a machine noisy, as values.
+
+/// One source of noise that a machine has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Stable name: `governor`, `swap-in-use`.
+    pub id: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What it is, with its value now, as a sentence.
+    pub what: String,
+    /// Why it matters, as a sentence.
+    pub why: String,
+    /// How large its effect typically is, with the source of that figure; empty where nobody has
+    /// measured it in public.
+    pub size: String,
+    /// What to do about it.
+    pub fix: Fix,
+}
+
+/// How bad a source of noise is. The worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Results of the same program differ by several percent, or one of two programs is favoured.
+    Severe,
+    /// Results scatter more than they need to.
+    Noise,
+    /// Worth knowing; the machine counts as quiet all the same.
+    Note,
+}
+
+impl Severity {
+    /// Returns its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Severe => "severe",
+            Self::Noise => "noise",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// What to do about a source of noise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fix {
+    /// `becalm tune` has this knob for it.
+    Knob(String),
+    /// These boot parameters, as `becalm boot-params` writes them.
+    Boot(String),
+    /// Something that only a person can do.
+    Advice(String),
+}
+
+/// What was looked at on a machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checkup {
+    /// The findings, worst first.
+    pub findings: Vec<Finding>,
+    /// What the surroundings (a virtual machine, a container) take out of anybody's hands, and what is
+    /// left that helps; empty on bare metal.
+    pub surroundings: String,
+    /// What could not be looked at, as sentences.
+    pub unreadable: Vec<String>,
+}
+
+impl Checkup {
+    /// Says whether something here makes results noisy.
+    pub fn is_noisy(&self) -> bool {
+        self.findings.iter().any(|finding| finding.severity < Severity::Note)
+    }
+}

@@ -1,0 +1,122 @@
+//! What makes a machine noisy, for people.
+
+use std::fmt::Write as _;
+
+use becalm_model::{Checkup, Finding, Fix, Severity};
+
+/// Whether the notes are shown too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// Notes are counted.
+    Short,
+    /// Everything.
+    Full,
+}
+
+/// Returns the findings, worst first, each with its fix.
+pub fn checkup_text(checkup: &Checkup, width: usize, detail: Detail) -> String {
+    let mut text = String::new();
+    let bad = checkup.findings.iter().filter(|one| one.severity < Severity::Note).count();
+    let _ = match bad {
+        0 => writeln!(text, "Nothing was found here that makes results noisy."),
+        1 => writeln!(text, "1 thing makes results noisy here."),
+        n => writeln!(text, "{n} things make results noisy here, worst first."),
+    };
+    if !checkup.surroundings.is_empty() {
+        text.push('\n');
+        wrap(&mut text, &checkup.surroundings, "", width);
+    }
+    let shown = checkup
+        .findings
+        .iter()
+        .filter(|one| detail == Detail::Full || one.severity < Severity::Note);
+    for finding in shown {
+        text.push('\n');
+        one(&mut text, finding, width);
+    }
+    let notes = checkup.findings.len() - bad;
+    if detail == Detail::Short && notes > 0 {
+        let things = if notes == 1 { "thing is" } else { "things are" };
+        let _ = writeln!(text, "\n{notes} further {things} worth knowing (--verbose).");
+    }
+    if !checkup.unreadable.is_empty() {
+        text.push('\n');
+        match detail {
+            Detail::Short => {
+                let count = checkup.unreadable.len();
+                let _ = writeln!(text, "Not readable here: {count} (--verbose lists them).");
+            }
+            Detail::Full => {
+                let _ = writeln!(text, "Not readable here:");
+                checkup.unreadable.iter().for_each(|line| wrap(&mut text, line, "  ", width));
+            }
+        }
+    }
+    text
+}
+
+fn one(text: &mut String, finding: &Finding, width: usize) {
+    let _ = writeln!(text, "{} [{}]", finding.id, finding.severity.name());
+    wrap(text, &format!("{} {}", finding.what, finding.why), "  ", width);
+    if !finding.size.is_empty() {
+        wrap(text, &format!("Typically: {}", finding.size), "  ", width);
+    }
+    let fix = match &finding.fix {
+        Fix::Knob(knob) => format!("Fix: knob `{knob}` of becalm tune"),
+        Fix::Boot(line) => format!("Fix: boot with {line}"),
+        Fix::Advice(advice) => format!("Fix: {advice}"),
+    };
+    wrap(text, &fix, "  ", width);
+}
+
+/// Breaks lines at spaces.
+fn wrap(text: &mut String, sentence: &str, indent: &str, width: usize) {
+    let mut line = indent.to_owned();
+    for word in sentence.split(' ') {
+        let is_first = line.len() == indent.len();
+        if !is_first && line.chars().count() + 1 + word.chars().count() > width {
+            let _ = writeln!(text, "{line}");
+            indent.clone_into(&mut line);
+        } else if !is_first {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    let _ = writeln!(text, "{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(id: &str, severity: Severity) -> Finding {
+        Finding {
+            id: id.into(),
+            severity,
+            what: "It is so.".into(),
+            why: "That is bad.".into(),
+            size: String::new(),
+            fix: Fix::Knob(id.into()),
+        }
+    }
+
+    #[test]
+    fn notes_are_counted_and_the_rest_is_told() {
+        let checkup = Checkup {
+            findings: vec![finding("a", Severity::Noise), finding("b", Severity::Note)],
+            surroundings: String::new(),
+            unreadable: vec!["x: no".into()],
+        };
+        let short = checkup_text(&checkup, 80, Detail::Short);
+        assert_eq!(
+            short,
+            "1 thing makes results noisy here.\n\na [noise]\n  It is so. That is bad.\n  Fix: knob `a` \
+             of becalm tune\n\n1 further thing is worth knowing (--verbose).\n\nNot readable here: 1 \
+             (--verbose lists them).\n"
+        );
+        let full = checkup_text(&checkup, 80, Detail::Full);
+        assert!(full.contains("b [note]") && full.contains("  x: no"), "{full}");
+        let quiet = checkup_text(&Checkup::default(), 80, Detail::Short);
+        assert_eq!(quiet, "Nothing was found here that makes results noisy.\n");
+    }
+}
