@@ -65,7 +65,7 @@ pub(super) fn text(n_cpus: usize, powers: &[Power]) -> String {
     for cpu in 0..n_cpus {
         let _ = writeln!(text, "  Scope (\\_SB.CPUS.C{cpu:03X}) {{");
         for power in powers {
-            text.push_str(&match power {
+            let described = match power {
                 Power::States => {
                     performance(&STATES, &register("SystemIO", 8, PORT.into()), |state| {
                         // The value written tells the CPU and the state.
@@ -84,7 +84,8 @@ pub(super) fn text(n_cpus: usize, powers: &[Power]) -> String {
                 }
                 Power::Idle => idle(),
                 Power::Cppc => cppc(cpu),
-            });
+            };
+            text.push_str(&described);
         }
         text.push_str("  }\n");
     }

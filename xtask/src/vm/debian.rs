@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use super::cache::key;
 use super::guest::Guest;
 use super::initrd;
 use super::kernel::Kernel;
@@ -16,7 +17,7 @@ use crate::workspace::{capture, run};
 /// What is installed beside the smallest Debian: services and timers that disturb measurements, a boot
 /// loader, and what tests look with.
 const PACKAGES: &str = "systemd,systemd-sysv,dbus,udev,kmod,cron,logrotate,man-db,irqbalance,apt,\
-                        login,util-linux,grub2-common,grub-pc-bin,procps,iproute2,strace";
+                        login,cpio,util-linux,grub2-common,grub-pc-bin,procps,iproute2,strace";
 
 const AGENT_UNIT: &str = include_str!("guest/agent.service");
 const BOOT: &str = include_str!("guest/boot.sh");
@@ -32,7 +33,9 @@ impl Place<'_> {
     /// its disk is gone when it ends.
     pub(super) fn debian(&self) -> Result<Guest> {
         let image = self.image()?;
-        let name = format!("debian-{}-{}", self.kernel.series, key_of(&image));
+        let prefix = format!("debian-{}-", self.kernel.series);
+        let name = format!("{prefix}{}", key_of(&image));
+        self.lab.cache.forget(&prefix, &name)?;
         let folder = self.lab.cache.folder(&name, |folder| {
             let overlay = folder.join("state.qcow2");
             capture(
@@ -50,8 +53,7 @@ impl Place<'_> {
         command.args(["-loadvm", SNAPSHOT]);
         let mut guest = Guest::start(command, self.lab.depth)?;
         guest.ok(
-            "blockdev --flushbufs /dev/vdb; cd / && cpio -idu --quiet </dev/vdb 2>/dev/null; \
-             ln -sf /lab/becalm /usr/local/bin/becalm",
+            "blockdev --flushbufs /dev/vdb; cd / && cpio -idu --quiet </dev/vdb && ln -sf /lab/becalm /usr/local/bin/becalm",
         )?;
         Ok(guest)
     }
@@ -72,7 +74,12 @@ impl Place<'_> {
     /// Returns the disk with the system, an ext4 without partitions. Nothing is mounted to make it.
     fn image(&self) -> Result<PathBuf> {
         let modules = self.kernel.modules();
-        let name = format!("debian-image-{}", self.kernel.series);
+        let prefix = format!("image-{}-", self.kernel.series);
+        let name = format!(
+            "{prefix}{}",
+            key(&(PACKAGES, SETUP, AGENT_UNIT, initrd::AGENT, GUEST_MODULES))
+        );
+        self.lab.cache.forget(&prefix, &name)?;
         let folder = self.lab.cache.folder(&name, |folder| {
             println!("installing Debian for the kernel {}", self.kernel.series);
             let root = folder.join("root");

@@ -28,7 +28,7 @@ use self::guest::{Depth, Guest};
 use self::kernel::{Kernel, Series};
 use self::lab::{Lab, Place};
 use self::profile::{Needs, PROFILES, Profile};
-use self::tests::{Body, TESTS, Test};
+use self::tests::{Body, GROUPS, Test};
 use crate::install;
 
 /// Test becalm on real kernels, in virtual machines under QEMU
@@ -225,13 +225,16 @@ fn cases(args: &Args) -> Vec<Case> {
         for profile in PROFILES {
             let is_there = profile.runs_on(series)
                 && (profile.needs == Needs::Stock || args.qemu.is_some() || args.list);
-            for test in TESTS.iter().copied().flatten() {
+            for (group, test) in
+                GROUPS.iter().flat_map(|group| group.tests.iter().map(move |test| (group, test)))
+            {
+                let is_sampled = group.sampled_on.contains(&series) && test.is_in_sample(profile);
                 let case = Case { series, profile, test };
                 let is_wanted = is_there
                     && test.machines.has(profile)
                     && args.kernel.is_none_or(|wanted| wanted == series)
                     && if args.only.is_empty() {
-                        args.all || args.list || test.is_in_sample(profile)
+                        args.all || args.list || is_sampled
                     } else {
                         let name = case.name();
                         args.only.iter().any(|text| name.contains(text.as_str()))

@@ -9,6 +9,7 @@
 } 2>/dev/null | xargs grep -H '' 2>&1
 # Which CPUs every process may use, and how it is scheduled.
 grep -H -e '^Name' -e '^Cpus_allowed_list' -e '^Mems_allowed_list' /proc/[0-9]*/status 2>/dev/null
-# What becalm keeps on disk (but for its lock, which stays), and what it may leave in systemd.
-find /run/becalm /var/lib/becalm /run/systemd/system /run/systemd/transient -type f ! -name lock \
+# What becalm keeps on disk (but for its lock, which stays, and a journal that had not yet got its
+# name), and what it may leave in systemd.
+find /run/becalm /var/lib/becalm /run/systemd/system /run/systemd/transient -type f ! -name lock ! -name '*.new' \
     2>/dev/null | sed 's/^/file /; s/$/: is there/'

@@ -12,6 +12,7 @@ mod user;
 use anyhow::Result;
 
 use super::guest::Guest;
+use super::kernel::Series;
 use super::lab::Place;
 use super::profile::Profile;
 
@@ -41,15 +42,29 @@ pub(super) enum Body {
     Place(fn(&Place<'_>) -> Result<()>),
 }
 
+/// Tests about one thing.
+pub(super) struct Group {
+    pub(super) tests: &'static [Test],
+    /// The kernels on which they are part of the sample.
+    pub(super) sampled_on: &'static [Series],
+}
+
+const fn group(tests: &'static [Test], sampled_on: &'static [Series]) -> Group {
+    Group { tests, sampled_on }
+}
+
+const BOTH: &[Series] = &Series::ALL;
+const NEWER: &[Series] = &[Series::V6_12];
+
 /// All tests.
-pub(super) const TESTS: &[&[Test]] = &[
-    basics::TESTS,
-    traps::TESTS,
-    user::TESTS,
-    isolation::TESTS,
-    killed::TESTS,
-    power::TESTS,
-    systemd::TESTS,
+pub(super) const GROUPS: &[Group] = &[
+    group(basics::TESTS, BOTH),
+    group(traps::TESTS, NEWER),
+    group(user::TESTS, NEWER),
+    group(isolation::TESTS, BOTH),
+    group(killed::TESTS, NEWER),
+    group(power::TESTS, NEWER),
+    group(systemd::TESTS, &[]),
 ];
 
 impl Machines {
