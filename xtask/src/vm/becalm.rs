@@ -43,7 +43,10 @@ pub(super) fn write_disk(becalm: &Path, to: &Path) -> Result<()> {
     let size = usize::try_from(DISK_BYTES)?;
     ensure!(bytes.len() <= size, "{} is larger than its disk", becalm.display());
     bytes.resize(size, 0);
-    fs::write(to, bytes).with_context(|| format!("cannot write {}", to.display()))
+    // Renamed to its place, because a guest of another run may have the old one.
+    let fresh = to.with_extension("new");
+    fs::write(&fresh, bytes).with_context(|| format!("cannot write {}", fresh.display()))?;
+    fs::rename(&fresh, to).with_context(|| format!("cannot write {}", to.display()))
 }
 
 /// Returns the shared libraries of a program: where it looks for each, without the first slash, and

@@ -52,9 +52,13 @@ fn alone(guest: &mut Guest) -> Result<()> {
 }
 
 fn threads(guest: &mut Guest) -> Result<()> {
-    // Each of four loops writes where it ran; without balancing all stay on one CPU.
-    let subject = "sh -c 'for i in 1 2 3 4; do (n=0; while [ $n -lt 30000 ]; do n=$((n + 1)); done; \
-                   sed \"s/.*) //\" /proc/self/stat | cut -d\" \" -f37 >/tmp/ran.$i) & done; wait'";
+    // Each of four loops writes where it runs; without balancing all stay on one CPU.
+    guest.ok(
+        "cat >/tmp/loop <<'S'\n\
+         n=0; while [ $n -lt 100000 ]; do n=$((n + 1)); [ $((n % 10000)) = 0 ] || continue\n\
+         read -r stat </proc/self/stat; set -- ${stat##*) }; shift 36; echo $1 >>/tmp/ran.$1; done\nS",
+    )?;
+    let subject = "sh -c 'for i in 1 2 3 4; do sh /tmp/loop & done; wait'";
     leaves_no_trace(
         guest,
         &format!("becalm run --isolate --threads 2 --rounds 1 --warmup 0 -- {subject}"),
