@@ -40,10 +40,10 @@ pub fn spin(duration: Duration) -> Spin {
     }
     black_box(state);
     pieces.sort_by(f64::total_cmp);
-    let at = |share: f64| pieces[((pieces.len() - 1) as f64 * share).round() as usize];
+    let at = |tenths: usize| pieces[(pieces.len() - 1) * tenths / 10];
     Spin {
-        hertz: CYCLES * f64::from(ROUNDS) / at(0.1).max(f64::MIN_POSITIVE),
-        spread: (at(0.9) - at(0.1)) / at(0.5).max(f64::MIN_POSITIVE),
+        hertz: CYCLES * f64::from(ROUNDS) / at(1).max(f64::MIN_POSITIVE),
+        spread: (at(9) - at(1)) / at(5).max(f64::MIN_POSITIVE),
     }
 }
 

@@ -173,6 +173,11 @@ mod tests {
     use super::*;
     use becalm_testkit::FakeTree;
 
+    /// Ticks in a second, as the kernel writes them.
+    fn ticks() -> u64 {
+        format!("{}", ticks_per_second()).parse().expect("a whole number")
+    }
+
     fn process(tree: FakeTree, pid: u32, name: &str, flags: u32, times: [u64; 4]) -> FakeTree {
         let [user, system, children_user, children_system] = times;
         let stat = format!(
@@ -186,7 +191,7 @@ mod tests {
 
     #[test]
     fn descendants_count_with_whoever_waited_for_them() {
-        let hz = ticks_per_second() as u64;
+        let hz = ticks();
         let tree = FakeTree::new().file("/proc/stat", format!("cpu  {hz} 0 0 900 0 0 0 0\n"));
         let tree = process(tree, 7, "cron", 0, [hz, 0, hz, 0]);
         let tree = process(tree, 9, "kworker/u8:3-events", 0x0020_0000, [hz, 0, 0, 0]);
@@ -209,7 +214,7 @@ mod tests {
 
     #[test]
     fn threads_of_the_kernel_go_together_by_name() {
-        let hz = ticks_per_second() as u64;
+        let hz = ticks();
         let tree = process(FakeTree::new(), 9, "kworker/u8:3", 0x0020_0000, [hz, 0, 0, 0]);
         let tree = process(tree, 10, "kworker/1:0-mm", 0x0020_0000, [hz, 0, 0, 0]);
         let used = Accounts::default().until(&Accounts::read(&SysRoot::new(tree.path())));

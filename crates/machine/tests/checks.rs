@@ -72,6 +72,7 @@ fn a_quiet_machine_is_called_quiet() {
 
 #[test]
 fn each_source_of_noise_is_found() {
+    use Severity::{Noise, Note, Severe};
     let check = |id: &str, severity: Severity, change: &dyn Fn(FakeTree) -> FakeTree| {
         let checkup = look(&change(quiet()));
         let found = checkup.findings.iter().find(|finding| finding.id == id);
@@ -82,7 +83,6 @@ fn each_source_of_noise_is_found() {
     let with = |path: &'static str, value: &'static str| {
         move |tree: FakeTree| tree.file(path, format!("{value}\n"))
     };
-    use Severity::{Noise, Note, Severe};
     let cpu = "/sys/devices/system/cpu";
     check("governor", Severe, &|tree| {
         tree.file(format!("{cpu}/cpufreq/policy2/scaling_governor"), "schedutil\n")

@@ -85,9 +85,10 @@ impl Kernel {
             })),
             "cpuset.cpus.partition" => {
                 let says = (self.verdict)(value);
-                let (ours, others) = match says == value && value != "member" {
-                    true => ("2-3\n", "0-1\n"),
-                    false => ("0-3\n", "0-3\n"),
+                let (ours, others) = if says == value && value != "member" {
+                    ("2-3\n", "0-1\n")
+                } else {
+                    ("0-3\n", "0-3\n")
                 };
                 fs::write(self.place(&format!("{GROUP}/cpuset.cpus.effective")), ours)?;
                 fs::write(self.place(&format!("{TOP}/cpuset.cpus.effective")), others)?;

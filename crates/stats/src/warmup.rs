@@ -27,6 +27,9 @@ pub const SCORE_LIMIT: f64 = 5.0;
 /// Random orders drawn: enough to resolve p = 0.05 to +-0.007.
 const ORDERS: u32 = 999;
 
+/// As many orders that reach the observed lead make p = (1 + reached) / (1 + orders) exceed the level.
+const TOO_MANY: usize = 50;
+
 /// Fixed seed, so that the same sample always gets the same answer.
 const SEED: u64 = 0x05_7a_77;
 
@@ -54,13 +57,11 @@ pub fn slow_start(sample: &Sample) -> Option<usize> {
     let limit = observed * (1.0 - 1e-9);
     // With so many orders that reach it p is above the level whatever the others do (Besag and
     // Clifford, Biometrika 78, 1991): the usual case, and long samples are slow to shuffle.
-    let too_many = (LEVEL * (f64::from(ORDERS) + 1.0)) as usize;
     let reached = (0..ORDERS).filter(|_| {
         rng.shuffle(&mut scores);
         largest_lead(&scores).0 >= limit
     });
-    let reached = reached.take(too_many).count();
-    (reached < too_many).then_some(k)
+    (reached.take(TOO_MANY).count() < TOO_MANY).then_some(k)
 }
 
 /// Returns the largest C(k) and its k.

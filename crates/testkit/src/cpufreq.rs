@@ -131,14 +131,14 @@ impl Kernel {
                     return refused(EINVAL);
                 }
                 self.wanted_limits.lock().unwrap().insert(policy.to_owned(), wanted);
-                return line(wanted.min(self.top(policy)));
+                return Ok(Some(line(wanted.min(self.top(policy)))));
             }
             "scaling_min_freq" => {
                 let wanted = number(value)?.clamp(LOWEST, self.top(policy));
                 if wanted > self.number(&format!("{policy}/scaling_max_freq")) {
                     return refused(EINVAL);
                 }
-                return line(wanted);
+                return Ok(Some(line(wanted)));
             }
             "boost" if policy.contains("policy") => {
                 if self.read(&format!("{CPU}/cpufreq/boost")) == "0" {
@@ -235,8 +235,8 @@ fn number(value: &str) -> io::Result<u64> {
     value.parse().map_err(|_| io::Error::from_raw_os_error(EINVAL))
 }
 
-fn line(value: u64) -> io::Result<Option<String>> {
-    Ok(Some(format!("{value}\n")))
+fn line(value: u64) -> String {
+    format!("{value}\n")
 }
 
 fn refused(code: i32) -> io::Result<Option<String>> {

@@ -22,6 +22,7 @@ use crate::ui::Ui;
 /// Every old value is on disk before the first change. A guardian process puts everything back when
 /// becalm dies, and the next start of becalm when both died.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "they are switches of the command line")]
 pub(crate) struct Args {
     /// Show what would be changed, with old and new value and reason, and change nothing
     #[arg(long)]
@@ -35,7 +36,7 @@ pub(crate) struct Args {
     cpus: Option<CpuSet>,
 
     /// Keep the CPUs out of idle states that take longer than this many microseconds to leave, by
-    /// /dev/cpu_dma_latency (0 makes idle CPUs spin)
+    /// `/dev/cpu_dma_latency` (0 makes idle CPUs spin)
     #[arg(long, value_name = "US", value_parser = clap::value_parser!(i32).range(0..))]
     latency: Option<i32>,
 

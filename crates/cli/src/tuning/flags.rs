@@ -1,7 +1,6 @@
 //! The flags that say what to tune.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use becalm_machine::knobs::{Frequency, Profile, Request, Smt};
 use becalm_machine::tune::Wait;
@@ -34,7 +33,9 @@ pub(crate) fn parse_profile(text: &str) -> Result<ProfileFlag, String> {
     match text {
         "safe" => Ok(ProfileFlag::Named(Profile::Safe)),
         "strict" => Ok(ProfileFlag::Named(Profile::Strict)),
-        file if file.contains('/') || file.ends_with(".toml") => Ok(ProfileFlag::File(file.into())),
+        file if file.contains('/') || file.strip_suffix(".toml").is_some() => {
+            Ok(ProfileFlag::File(file.into()))
+        }
         _ => Err("expected safe, strict or a TOML file (a path with / or .toml)".to_owned()),
     }
 }
@@ -123,21 +124,27 @@ pub(super) fn frequency(text: &str) -> Result<Frequency, String> {
     }
 }
 
+/// What `--wait` without a value stands for.
+const FOREVER: &str = "forever";
+
 /// How long to queue where another becalm tunes the machine.
 #[derive(Debug, clap::Args)]
 pub(crate) struct WaitFlag {
     /// Wait while another becalm tunes the machine, for as long as it takes or for a duration
-    #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, value_parser = parse_duration)]
-    pub(crate) wait: Option<Option<Duration>>,
+    #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = FOREVER, value_parser = waiting)]
+    pub(crate) wait: Option<Wait>,
+}
+
+fn waiting(text: &str) -> Result<Wait, String> {
+    if text == FOREVER {
+        return Ok(Wait::Forever);
+    }
+    parse_duration(text).map(Wait::For).map_err(|error| error.to_string())
 }
 
 /// Returns the queue that a flag asks for.
 pub(crate) fn wait(flag: &WaitFlag) -> Wait {
-    match flag.wait {
-        None => Wait::No,
-        Some(None) => Wait::Forever,
-        Some(Some(limit)) => Wait::For(limit),
-    }
+    flag.wait.unwrap_or(Wait::No)
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ impl<'a> Tuned<'a> {
 
     /// Puts everything back; says what, and returns the exit code that this alone would have.
     pub(crate) fn finish(self, ui: &Ui) -> Result<Exit, CommandError> {
-        let recovered = self.tuning.finish().map_err(unrestored)?;
+        let recovered = self.tuning.finish().map_err(|error| unrestored(&error))?;
         Ok(report(&recovered, ui))
     }
 
@@ -104,11 +104,15 @@ fn say_leftovers(recovered: &Recovered, ui: &Ui) {
     match recovered {
         Recovered::Nothing => {}
         Recovered::OtherBoot { .. } => {
-            recovered_lines(recovered).iter().for_each(|line| ui.say(line));
+            for line in recovered_lines(recovered) {
+                ui.say(line);
+            }
         }
         Recovered::Restored(_) => {
             ui.warn("an earlier becalm died before it had put the machine back; done now");
-            recovered_lines(recovered).iter().for_each(|line| ui.say(line));
+            for line in recovered_lines(recovered) {
+                ui.say(line);
+            }
             say_left(recovered, ui);
         }
     }
@@ -156,7 +160,7 @@ fn refused(error: TuneError) -> CommandError {
     }
 }
 
-fn unrestored(error: tune::JournalFileError) -> CommandError {
+fn unrestored(error: &tune::JournalFileError) -> CommandError {
     CommandError {
         exit: Exit::NotRestored,
         message: error.to_string(),

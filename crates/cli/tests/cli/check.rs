@@ -43,7 +43,8 @@ fn a_folder_without_a_machine_cannot_be_checked() {
 
 #[test]
 fn services_names_who_used_the_cpu() {
-    let document = json(&env().run(["services", "--watch", "200ms", "--json"]).exits_with(0).stdout);
+    let document =
+        json(&env().run(["services", "--watch", "200ms", "--json"]).exits_with(0).stdout);
     assert_eq!(document["schema"], "becalm/services/1");
     assert!(document["seconds"].as_f64().unwrap() >= 0.2);
     assert!(document["programs"].is_array());

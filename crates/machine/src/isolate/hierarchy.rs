@@ -95,6 +95,7 @@ mod tests {
                       41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
 
     #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "a tree that lives as long as its test line")]
     fn check(tree: FakeTree, expected: Result<Hierarchy, &str>) {
         let found = Hierarchy::find(&SysRoot::new(tree.path()));
         match (&found, expected) {

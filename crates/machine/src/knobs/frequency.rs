@@ -52,8 +52,16 @@ fn wanted(situation: &Situation<'_>, policy: &Policy) -> Option<u64> {
         Frequency::Keep => None,
         Frequency::Kilohertz(kilohertz) => Some(kilohertz),
         Frequency::Base => base_frequency(situation, policy),
-        Frequency::Share(share) => {
-            base_frequency(situation, policy).map(|base| (base as f64 * share).round() as u64)
-        }
+        Frequency::Share(share) => base_frequency(situation, policy).map(|base| part(base, share)),
     }
+}
+
+/// Returns a share, in (0, 1], of a frequency.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a part of a frequency is no larger than it, and not negative"
+)]
+fn part(base: u64, share: f64) -> u64 {
+    (base as f64 * share).round() as u64
 }

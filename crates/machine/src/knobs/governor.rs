@@ -1,7 +1,7 @@
 //! The governor of every frequency policy: `performance`, which asks for the highest frequency at once.
 //!
 //! Other governors follow the load, so that a run starts slow and the first ones are slower still. With
-//! intel_pstate and amd_pstate in active mode the governor also locks the energy preference, which is
+//! `intel_pstate` and `amd_pstate` in active mode the governor also locks the energy preference, which is
 //! saved with it; some drivers touch the limits too.
 //! <https://docs.kernel.org/admin-guide/pm/cpufreq.html>
 

@@ -1,6 +1,6 @@
 //! Interrupts of devices go to CPUs that are not measured.
 //!
-//! The kernel keeps the interrupts of some devices to itself (one per queue and CPU, as NVMe and virtio
+//! The kernel keeps the interrupts of some devices to itself (one per queue and CPU, as `NVMe` and virtio
 //! have) and refuses with EIO or EPERM; they fire only where somebody does I/O. Nothing that can be read
 //! tells them apart beforehand. Which of the allowed CPUs an interrupt goes to after its mask is back is
 //! the kernel's choice. <https://docs.kernel.org/core-api/irq/irq-affinity.html>

@@ -2,9 +2,9 @@
 //!
 //! | driver | switch |
 //! |---|---|
-//! | intel_pstate, intel_cpufreq | `intel_pstate/no_turbo` |
+//! | `intel_pstate`, `intel_cpufreq` | `intel_pstate/no_turbo` |
 //! | acpi-cpufreq | `cpufreq/boost`, or `cpb` of older AMD ones, which acts on all CPUs |
-//! | amd-pstate, amd-pstate-epp, cppc_cpufreq, others | `cpufreq/boost`, then `boost` of each policy |
+//! | amd-pstate, amd-pstate-epp, `cppc_cpufreq`, others | `cpufreq/boost`, then `boost` of each policy |
 //!
 //! The global switch comes before those of policies, which answer EINVAL while it is off. amd-pstate-epp
 //! before Linux 6.11 takes the global switch and does not heed it, so where it has no switch per policy the

@@ -191,7 +191,7 @@ fn header(root: &SysRoot, command: &str) -> JournalHeader {
 fn start(path: &Path, header: &JournalHeader, changes: &[Change]) -> io::Result<File> {
     let folder = path.parent().expect("the journal lies in a folder");
     match DirBuilder::new().mode(0o700).recursive(true).create(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => replace(path, header, changes),
     }
 }

@@ -17,20 +17,22 @@ pub fn same(path: &str, a: &str, b: &str) -> bool {
     }
     let name = path.rsplit('/').next().unwrap_or_default();
     if is_mask(name) {
-        return both(parse_mask(a), parse_mask(b));
+        return both(parse_mask(a).as_ref(), parse_mask(b).as_ref());
     }
     if is_list(name) {
         let list = |text: &str| text.parse::<CpuSet>().ok();
-        return both(list(a), list(b));
+        return both(list(a).as_ref(), list(b).as_ref());
     }
     if name == "cgroup.subtree_control" {
-        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
-        return both::<BTreeSet<String>>(Some(words(a)), Some(words(b)));
+        let words = |text: &str| -> BTreeSet<String> {
+            text.split_whitespace().map(str::to_owned).collect()
+        };
+        return words(a) == words(b);
     }
-    both(a.parse::<i128>().ok(), b.parse::<i128>().ok())
+    both(a.parse::<i128>().ok().as_ref(), b.parse::<i128>().ok().as_ref())
 }
 
-fn both<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
+fn both<T: PartialEq>(a: Option<&T>, b: Option<&T>) -> bool {
     a.is_some() && a == b
 }
 

@@ -40,8 +40,9 @@ pub(super) fn write(root: &SysRoot, list: &str) -> io::Result<()> {
 
 fn socket(root: &SysRoot) -> Option<PathBuf> {
     let names = root.list_dir(FOLDER).value()?;
-    let name =
-        names.iter().find(|name| name.starts_with("irqbalance") && name.ends_with(".sock"))?;
+    let name = names.iter().find(|name| {
+        name.strip_prefix("irqbalance").is_some_and(|rest| rest.strip_suffix(".sock").is_some())
+    })?;
     Some(root.resolve(PathBuf::from(FOLDER).join(name).as_path()))
 }
 
