@@ -1,15 +1,26 @@
 //! System calls that the standard library does not wrap; all `unsafe` of this crate.
 
-#![expect(unsafe_code, reason = "wait4 and geteuid have no safe wrapper in std")]
+#![expect(unsafe_code, reason = "wait4, geteuid and prctl have no safe wrapper in std")]
 
 use std::io;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ExitStatus};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus};
 
 /// Returns the effective user id.
 pub(crate) fn effective_user() -> u32 {
     // SAFETY: geteuid has no arguments, touches no memory and cannot fail.
     unsafe { libc::geteuid() }
+}
+
+/// Makes a command be killed when this process ends, however it ends.
+pub(crate) fn dies_with_us(command: &mut Command) {
+    let end = || {
+        // SAFETY: prctl with these arguments touches no memory; it is safe between fork and exec.
+        let result = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    };
+    // SAFETY: the closure makes one system call and allocates nothing.
+    unsafe { command.pre_exec(end) };
 }
 
 /// Waits for a child, which must not be waited for again, and returns its status and the peak resident memory in bytes of it, or of a

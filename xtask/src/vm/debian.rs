@@ -44,14 +44,15 @@ impl Place<'_> {
                     .arg(&image)
                     .arg(&overlay),
             )?;
-            let mut guest = Guest::start(self.debian_command(&overlay)?, self.lab.depth)?;
+            let mut guest =
+                Guest::start(self.debian_command(&overlay)?, self.lab.depth, self.lab.after_us)?;
             guest.wait_for_boot().with_context(|| guest.console())?;
             guest.ok("systemctl is-system-running --wait || systemctl --failed")?;
             guest.monitor(&format!("savevm {SNAPSHOT}"))
         })?;
         let mut command = self.debian_command(&folder.join("state.qcow2"))?;
         command.args(["-loadvm", SNAPSHOT]);
-        let mut guest = Guest::start(command, self.lab.depth)?;
+        let mut guest = Guest::start(command, self.lab.depth, self.lab.after_us)?;
         guest.ok(
             "blockdev --flushbufs /dev/vdb; cd / && cpio -idu --quiet </dev/vdb && ln -sf /lab/becalm /usr/local/bin/becalm",
         )?;

@@ -37,6 +37,14 @@ pub(super) enum Depth {
     Whole,
 }
 
+/// What becomes of a machine when this process ends without stopping it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AfterUs {
+    Ends,
+    /// `--keep`.
+    Stays,
+}
+
 /// What a script did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Output {
@@ -47,7 +55,10 @@ pub(super) struct Output {
 
 impl Guest {
     /// Starts QEMU with an agent port, a monitor and a console beside what `command` has.
-    pub(super) fn start(mut command: Command, depth: Depth) -> Result<Self> {
+    pub(super) fn start(mut command: Command, depth: Depth, after_us: AfterUs) -> Result<Self> {
+        if after_us == AfterUs::Ends {
+            crate::sys::dies_with_us(&mut command);
+        }
         // Not in the cache: the path of a socket may have 107 bytes only.
         let place = tempfile::Builder::new().prefix("becalm-vm-").tempdir()?;
         let path = |name: &str| place.path().join(name);

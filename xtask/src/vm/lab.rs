@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::acpi;
 use super::cache::{Cache, key, remove};
-use super::guest::{Depth, Guest};
+use super::guest::{AfterUs, Depth, Guest};
 use super::initrd;
 use super::kernel::Kernel;
 use super::profile::{N_CPUS, Needs, Profile};
@@ -25,6 +25,7 @@ pub(super) struct Lab {
     pub(super) is_patched: bool,
     /// How much of a long test is done.
     pub(super) depth: Depth,
+    pub(super) after_us: AfterUs,
     /// The disk with becalm.
     pub(super) programs: PathBuf,
 }
@@ -43,7 +44,7 @@ impl Place<'_> {
         let snapshot = self.snapshot()?;
         let mut command = self.command()?;
         command.arg("-drive").arg(state_drive(&snapshot)).args(["-loadvm", SNAPSHOT]);
-        let mut guest = Guest::start(command, self.lab.depth)?;
+        let mut guest = Guest::start(command, self.lab.depth, self.lab.after_us)?;
         copy_programs(&mut guest)?;
         Ok(guest)
     }
@@ -55,7 +56,7 @@ impl Place<'_> {
             let drive = format!("file={},format=raw,if=none,id=disk", disk.display());
             command.args(["-drive", &drive, "-device", "virtio-blk-pci,drive=disk,addr=0x12"]);
         }
-        let mut guest = Guest::start(command, self.lab.depth)?;
+        let mut guest = Guest::start(command, self.lab.depth, self.lab.after_us)?;
         guest.wait_for_boot().with_context(|| guest.console())?;
         copy_programs(&mut guest)?;
         Ok(guest)
@@ -80,7 +81,7 @@ impl Place<'_> {
             )?;
             let mut command = self.command()?;
             command.arg("-drive").arg(state_drive(&file));
-            let mut guest = Guest::start(command, self.lab.depth)?;
+            let mut guest = Guest::start(command, self.lab.depth, self.lab.after_us)?;
             guest.wait_for_boot().with_context(|| guest.console())?;
             self.check(&mut guest).with_context(|| guest.console())?;
             guest.monitor(&format!("savevm {SNAPSHOT}"))

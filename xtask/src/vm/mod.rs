@@ -24,7 +24,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 
 use self::cache::Cache;
-use self::guest::{Depth, Guest};
+use self::guest::{AfterUs, Depth, Guest};
 use self::kernel::{Kernel, Series};
 use self::lab::{Lab, Place};
 use self::profile::{Needs, PROFILES, Profile};
@@ -212,10 +212,11 @@ fn lab(args: &Args) -> Result<Lab> {
         Some(path) => path.clone(),
         None => becalm::build(&cache)?,
     };
+    let after_us = if args.keep { AfterUs::Stays } else { AfterUs::Ends };
     let depth = if args.all { Depth::Whole } else { Depth::Sample };
     let programs = cache.path("programs");
     becalm::write_disk(&becalm, &programs)?;
-    Ok(Lab { cache, qemu, is_patched: args.qemu.is_some(), depth, programs })
+    Ok(Lab { cache, qemu, is_patched: args.qemu.is_some(), depth, after_us, programs })
 }
 
 /// Returns what is to be run: by kernel and machine, so that a snapshot is used while it is in memory.
