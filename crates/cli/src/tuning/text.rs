@@ -99,7 +99,7 @@ pub(super) fn left_lines(left: &[Left]) -> Vec<String> {
     left.iter()
         .map(|Left { change, now, why }| {
             format!(
-                "{} is {} and was {}: {why}. By hand: {}",
+                "{} (now {}) was {}: {why}. By hand: {}",
                 change.target,
                 shown(now),
                 shown(&change.old),

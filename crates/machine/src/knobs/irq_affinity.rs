@@ -67,6 +67,6 @@ fn elsewhere(situation: &Situation<'_>, old: &CpuSet) -> Option<CpuSet> {
     if old.intersection(&situation.cpus).is_empty() {
         return None;
     }
-    let others = old.difference(&situation.cpus).intersection(&situation.topology.online);
-    Some(if others.is_empty() { situation.housekeeping.clone() } else { others })
+    let others = old.difference(&situation.cpus).intersection(&situation.staying());
+    Some(if others.is_empty() { situation.elsewhere() } else { others })
 }

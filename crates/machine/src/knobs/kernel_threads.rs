@@ -26,7 +26,8 @@ pub(super) const KERNEL_THREADS: Knob = Knob {
 const KTHREADD: u32 = 2;
 
 fn plan(situation: &Situation<'_>) -> Planned {
-    let Situation { cpus, housekeeping, topology, .. } = situation;
+    let Situation { cpus, housekeeping, .. } = situation;
+    let (staying, others) = (situation.staying(), situation.elsewhere());
     let mut planned = Planned::default();
     if !cpus.intersection(housekeeping).is_empty() {
         return Planned::not_here(NAME, "there is no CPU that is not measured");
@@ -41,8 +42,8 @@ fn plan(situation: &Situation<'_>) -> Planned {
             planned.changes.push(thread.change(NAME, None, "other changes disturb it"));
             continue;
         }
-        let elsewhere = thread.cpus.difference(cpus).intersection(&topology.online);
-        let elsewhere = if elsewhere.is_empty() { housekeeping } else { &elsewhere };
+        let elsewhere = thread.cpus.difference(cpus).intersection(&staying);
+        let elsewhere = if elsewhere.is_empty() { &others } else { &elsewhere };
         planned.changes.push(thread.change(NAME, Some(elsewhere), REASON));
     }
     if planned.changes.iter().all(|change| change.new.is_none()) {

@@ -78,6 +78,19 @@ pub struct Situation<'a> {
     pub request: &'a Request,
 }
 
+impl Situation<'_> {
+    /// Returns the CPUs that run, without those that switching SMT off is about to take.
+    fn staying(&self) -> CpuSet {
+        self.topology.online.difference(&policies::going_threads(self))
+    }
+
+    /// Returns the CPUs that everything else may use from now on.
+    fn elsewhere(&self) -> CpuSet {
+        let staying = self.housekeeping.intersection(&self.staying());
+        if staying.is_empty() { self.housekeeping.clone() } else { staying }
+    }
+}
+
 /// What a knob wants to do here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Planned {

@@ -25,7 +25,7 @@ fn plan(situation: &Situation<'_>) -> Planned {
         let text = "every CPU is measured, so work has nowhere to go";
         return planned.note(NAME, NoteKind::Refused, text);
     }
-    let new = mask_text(&situation.housekeeping);
+    let new = mask_text(&situation.elsewhere());
     let own = names
         .iter()
         .map(|name| format!("{FOLDER}/{name}/cpumask"))

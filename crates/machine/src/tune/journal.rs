@@ -159,6 +159,8 @@ pub fn keep_only(root: &SysRoot, changes: &[Change]) -> Result<(), JournalFileEr
     let Some((path, _)) = find(root) else { return Ok(()) };
     let failed = |source| JournalFileError::Write { path: path.clone(), source };
     if changes.is_empty() {
+        // What a becalm left that was killed while it replaced its journal says nothing new.
+        let _ = fs::remove_file(path.with_extension("new"));
         fs::remove_file(&path).map_err(failed)?;
         return sync_folder(&path).map_err(failed);
     }
