@@ -216,6 +216,25 @@ fn a_fixed_frequency_is_set_in_the_order_that_the_kernel_needs() {
 }
 
 #[test]
+fn a_frequency_that_is_asked_for_is_not_undone_by_keeping_turbo_away() {
+    for cpufreq in [AMD_EPP_BARE, AMD_EPP_OLD, ACPI, INTEL_HWP] {
+        for (frequency, value) in [
+            (Frequency::Kilohertz(1_200_000), "1200000"),
+            (Frequency::Kilohertz(3_000_000), "3000000"),
+        ] {
+            let tree = tree(cpufreq);
+            let request = Request { frequency, ..Request::default() };
+            let plan = planned(&SysRoot::new(tree.path()), &request);
+            for limit in ["scaling_min_freq", "scaling_max_freq"] {
+                let target = Target::File(format!("{CPU}/cpufreq/policy0/{limit}"));
+                let change = plan.changes.iter().find(|change| change.target == target).unwrap();
+                assert_eq!(change.new.as_deref(), Some(value), "{}", cpufreq.driver);
+            }
+        }
+    }
+}
+
+#[test]
 fn simple_knobs_set_what_their_documentation_says() {
     let check = |knob: &str, expected: &[&str]| {
         let tree = tree(ACPI);

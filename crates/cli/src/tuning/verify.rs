@@ -15,6 +15,8 @@ const DURATION: Duration = Duration::from_millis(100);
 /// the chain of operations and the kernel's rounding each take a little.
 const TOLERANCE: f64 = 0.05;
 
+const IS_X86: bool = cfg!(target_arch = "x86_64");
+
 /// Spins on each of `cpus`. A CPU that this process may not use is left out.
 pub(crate) fn spins(cpus: &CpuSet) -> Vec<(CpuId, Spin)> {
     let Ok(own) = own_affinity() else { return Vec::new() };
@@ -60,9 +62,14 @@ pub(crate) fn verdict(root: &SysRoot, before: &[(CpuId, Spin)], after: &[(CpuId,
     text
 }
 
-/// The frequency in Hz at which a busy CPU should run: its upper limit, where the kernel sets it.
+/// The frequency in Hz at which a busy CPU should run: its upper limit, where both limits are the same.
+/// Below a higher limit turbo decides; and only on x86-64 is the measured figure one of hertz.
 fn promised(root: &SysRoot, cpu: CpuId) -> Option<f64> {
-    let path = format!("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_max_freq", cpu.0);
+    let folder = format!("/sys/devices/system/cpu/cpu{}/cpufreq", cpu.0);
+    let path = format!("{folder}/scaling_max_freq");
+    if root.read(&path) != root.read(format!("{folder}/scaling_min_freq")) || !IS_X86 {
+        return None;
+    }
     let kilohertz: f64 = root.read(path).value()?.parse().ok()?;
     (kilohertz > 0.0).then_some(kilohertz * 1e3)
 }
@@ -74,8 +81,10 @@ mod tests {
 
     #[test]
     fn the_verdict_compares_with_what_the_limits_promise() {
-        let path = "/sys/devices/system/cpu/cpu1/cpufreq/scaling_max_freq";
-        let tree = FakeTree::new().file(path, "2400000\n");
+        let folder = "/sys/devices/system/cpu/cpu1/cpufreq";
+        let tree = FakeTree::new()
+            .file(format!("{folder}/scaling_max_freq"), "2400000\n")
+            .file(format!("{folder}/scaling_min_freq"), "2400000\n");
         let root = SysRoot::new(tree.path());
         let spin = |hertz, spread| [(CpuId(1), Spin { hertz, spread })];
         let before = spin(3.1e9, 0.12);

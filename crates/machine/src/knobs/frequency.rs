@@ -46,6 +46,14 @@ fn plan(situation: &Situation<'_>) -> Planned {
     planned
 }
 
+/// Returns the frequency that this knob is going to fix, in kHz.
+pub(super) fn fixed(situation: &Situation<'_>, policy: &Policy) -> Option<u64> {
+    let request = situation.request;
+    let named = |names: &[String]| names.iter().any(|name| name == NAME);
+    let is_turned = !named(&request.skip) && (request.only.is_empty() || named(&request.only));
+    wanted(situation, policy).filter(|_| is_turned)
+}
+
 /// Returns the frequency that is asked for, in kHz.
 fn wanted(situation: &Situation<'_>, policy: &Policy) -> Option<u64> {
     match situation.request.frequency {

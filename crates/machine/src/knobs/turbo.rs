@@ -14,6 +14,7 @@
 //! <https://docs.kernel.org/admin-guide/pm/amd-pstate.html>
 
 use super::base_frequency::base_frequency;
+use super::frequency::fixed;
 use super::policies::{driver, policies};
 use super::{Knob, NoteKind, Planned, Profile, Situation};
 
@@ -78,8 +79,7 @@ fn acpi(situation: &Situation<'_>, planned: &mut Planned) {
                 planned.set(situation, NAME, cpb, "0", REASON);
             }
         } else if !is_there {
-            no_switch(planned);
-            break;
+            return clamp(situation, planned);
         }
     }
 }
@@ -110,6 +110,19 @@ fn clamp(situation: &Situation<'_>, planned: &mut Planned) {
             no_switch(planned);
             continue;
         };
+        match fixed(situation, &policy) {
+            // Without turbo already, and the limit is that knob's.
+            Some(frequency) if frequency <= base => continue,
+            Some(frequency) => {
+                let text = format!(
+                    "{}: {frequency} kHz were asked for, which only turbo reaches",
+                    policy.folder
+                );
+                *planned = std::mem::take(planned).note(NAME, NoteKind::Refused, text);
+                continue;
+            }
+            None => {}
+        }
         let path = policy.file("scaling_max_freq");
         let now = situation.root.read(&path).value().and_then(|text| text.parse::<u64>().ok());
         if now.is_some_and(|now| now > base) {
