@@ -13,25 +13,25 @@ pub(super) const TESTS: &[Test] = &[
     Test {
         name: "owner_killed_at_any_write_guardian_restores",
         machines: Machines::Only(MACHINES),
-        sample: &["acpi-cpufreq"],
+        sample: &[],
         body: Body::Guest(owner),
     },
     Test {
         name: "owner_and_guardian_killed_at_any_write_restore_restores",
         machines: Machines::Only(MACHINES),
-        sample: &["acpi-cpufreq"],
+        sample: &[],
         body: Body::Guest(both),
     },
     Test {
         name: "owner_and_guardian_killed_next_start_restores",
         machines: Machines::Only(MACHINES),
-        sample: &["acpi-cpufreq"],
+        sample: &[],
         body: Body::Guest(next_start),
     },
     Test {
         name: "restore_killed_at_any_write_is_finished_by_the_next",
         machines: Machines::Only(MACHINES),
-        sample: &["amd-pstate"],
+        sample: &[],
         body: Body::Guest(restore),
     },
     Test {
