@@ -1,6 +1,8 @@
 //! The list of workloads.
 
-use crate::{array_sum, compute, mixed};
+mod array_sum;
+mod compute;
+mod mixed;
 
 /// A built-in program. Work grows in proportion to its `amount`, so that a true ratio between two
 /// amounts is known in advance.
