@@ -41,8 +41,8 @@ pub enum TuneError {
 }
 
 impl<'a> Tuning<'a> {
-    /// Takes the lock for `command`, undoes what a dead becalm left, and starts a journal and a
-    /// guardian. `guardian` is a command that calls [`super::stand_guard`].
+    /// Takes the lock for `command`, undoes what a dead becalm left, and starts a guardian and a
+    /// journal. `guardian` is a command that calls [`super::stand_guard`].
     ///
     /// Nothing is changed yet. What an earlier becalm left is returned beside.
     pub fn begin(
@@ -57,12 +57,10 @@ impl<'a> Tuning<'a> {
         // What could not be put back stays in the journal, and goes on to the new one.
         let leftovers: Vec<Change> =
             recovered.left().iter().map(|left| left.change.clone()).collect();
+        // Before the journal: whatever becomes of this process or of the journal's file from here on,
+        // the guardian puts things back and removes the journal.
+        let guardian = Guardian::start(guardian, &lock).map_err(TuneError::Guardian)?;
         let mut journal = JournalFile::start(root, command, &leftovers)?;
-        let guardian = Guardian::start(guardian, &lock).map_err(|error| {
-            // An empty journal says nothing: the error of removing it would only hide the first.
-            let _ = recover(root, Foreign::Leave);
-            TuneError::Guardian(error)
-        })?;
         journal.guardian(guardian.process())?;
         let made = leftovers;
         Ok((
