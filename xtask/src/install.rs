@@ -29,7 +29,6 @@ const VM_NEEDS: &[Need] = &[
     Need { program: "depmod", package: "kmod" },
     Need { program: "mke2fs", package: "e2fsprogs" },
     Need { program: "xz", package: "xz-utils" },
-    Need { program: "strace", package: "strace" },
     Need { program: "mmdebstrap", package: "mmdebstrap" },
 ];
 

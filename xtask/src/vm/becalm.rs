@@ -8,8 +8,9 @@ use anyhow::{Context, Result, ensure};
 
 use super::cache::Cache;
 use super::cpio::Cpio;
-use crate::install::find;
-use crate::workspace::{capture, cargo, run};
+use crate::workspace::{cargo, run};
+
+const KILL_AT: &str = include_str!("guest/kill_at.c");
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
@@ -30,15 +31,10 @@ pub(super) fn build(cache: &Cache) -> Result<PathBuf> {
 }
 
 /// Writes the disk that guests find their programs on: a cpio archive without a file system.
-pub(super) fn write_disk(becalm: &Path, to: &Path) -> Result<()> {
+pub(super) fn write_disk(cache: &Cache, becalm: &Path, to: &Path) -> Result<()> {
     let mut archive = Cpio::default();
     archive.copy("lab/becalm", becalm)?;
-    if let Some(strace) = find("strace") {
-        archive.copy("lab/strace", &strace)?;
-        for (path, file) in libraries(&strace)? {
-            archive.copy(&path, &file)?;
-        }
-    }
+    archive.copy("lab/kill_at", &kill_at(cache)?)?;
     let mut bytes = archive.finish();
     let size = usize::try_from(DISK_BYTES)?;
     ensure!(bytes.len() <= size, "{} is larger than its disk", becalm.display());
@@ -49,43 +45,12 @@ pub(super) fn write_disk(becalm: &Path, to: &Path) -> Result<()> {
     fs::rename(&fresh, to).with_context(|| format!("cannot write {}", to.display()))
 }
 
-/// Returns the shared libraries of a program: where it looks for each, without the first slash, and
-/// where that is. All go to `lib` or `lib64`, the loader by its full path.
-fn libraries(program: &Path) -> Result<Vec<(String, PathBuf)>> {
-    Ok(parse_ldd(&capture(Command::new("ldd").arg(program))?))
-}
-
-/// Reads lines like `libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x7f..)` and
-/// `/lib64/ld-linux-x86-64.so.2 (0x7f..)`.
-fn parse_ldd(text: &str) -> Vec<(String, PathBuf)> {
-    text.lines()
-        .filter_map(|line| {
-            let file = match line.trim().split_once(" => ") {
-                Some((name, place)) => (format!("lib/{name}"), place),
-                None => (line.trim().strip_prefix('/')?.split(' ').next()?.to_owned(), line.trim()),
-            };
-            let place = file.1.split(" (").next()?;
-            Some((file.0, PathBuf::from(place)))
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn libraries_are_read_as_ldd_prints_them() {
-        let text = "\tlinux-vdso.so.1 (0x00007ffd)\n\
-                    \tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f27)\n\
-                    \t/lib64/ld-linux-x86-64.so.2 (0x00007f28)\n";
-        let expect = [
-            ("lib/libc.so.6", "/lib/x86_64-linux-gnu/libc.so.6"),
-            ("lib64/ld-linux-x86-64.so.2", "/lib64/ld-linux-x86-64.so.2"),
-        ];
-        assert_eq!(
-            parse_ldd(text),
-            expect.map(|(path, file)| (path.to_owned(), PathBuf::from(file)))
-        );
-    }
+/// Compiles the program that kills becalm at a chosen system call, with the C compiler that Rust
+/// links with.
+fn kill_at(cache: &Cache) -> Result<PathBuf> {
+    let source = cache.path("kill_at.c");
+    fs::write(&source, KILL_AT).with_context(|| format!("cannot write {}", source.display()))?;
+    let program = cache.path("kill_at");
+    run(Command::new("cc").args(["-O1", "-static", "-o"]).arg(&program).arg(&source))?;
+    Ok(program)
 }

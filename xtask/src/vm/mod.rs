@@ -225,7 +225,7 @@ fn lab(args: &Args) -> Result<Lab> {
     let after_us = if args.keep { AfterUs::Stays } else { AfterUs::Ends };
     let depth = if args.all { Depth::Whole } else { Depth::Sample };
     let programs = cache.path("programs");
-    becalm::write_disk(&becalm, &programs)?;
+    becalm::write_disk(&cache, &becalm, &programs)?;
     Ok(Lab { cache, qemu, is_patched: args.qemu.is_some(), depth, after_us, programs })
 }
 

@@ -56,6 +56,13 @@ pub(super) struct Difference {
     after: Option<String>,
 }
 
+/// Values that each boot makes anew: an id, and sizes taken from the memory that was free then.
+const OF_THE_BOOT: &[&str] = &[
+    "/proc/sys/kernel/random/boot_id",
+    "/proc/sys/fs/file-max",
+    "/proc/sys/vm/user_reserve_kbytes",
+];
+
 impl State {
     /// Reads the output of [`SCRIPT`].
     pub(super) fn parse(text: &str) -> Self {
@@ -68,6 +75,12 @@ impl State {
             }
         }
         Self { values }
+    }
+
+    /// Returns what another boot of the same machine must have too.
+    pub(super) fn without_the_boots_own(mut self) -> Self {
+        self.values.retain(|path, _| !OF_THE_BOOT.contains(&path.as_str()));
+        self
     }
 
     /// Returns the number of files.

@@ -7,8 +7,12 @@ use crate::vm::state::State;
 
 /// Fails with every value that differs from before.
 pub(super) fn as_before(guest: &mut Guest, before: &State) -> Result<()> {
-    let lines: Vec<String> =
-        before.differences(&guest.state()?).iter().map(ToString::to_string).collect();
+    same(before, &guest.state()?)
+}
+
+/// Fails with every value that differs.
+pub(super) fn same(before: &State, after: &State) -> Result<()> {
+    let lines: Vec<String> = before.differences(after).iter().map(ToString::to_string).collect();
     ensure!(lines.is_empty(), "{} values differ:\n{}", lines.len(), lines.join("\n"));
     Ok(())
 }
