@@ -48,6 +48,7 @@ const BOOT_SCHEMA: &str = "docs/schema/boot-params.schema.json";
 const CHECK_SCHEMA: &str = "docs/schema/check.schema.json";
 const TUNE_SCHEMA: &str = "docs/schema/tune.schema.json";
 const SERVICES_SCHEMA: &str = "docs/schema/services.schema.json";
+const WORKLOAD_SCHEMA: &str = "docs/schema/workload.schema.json";
 const COMMANDS: &str = "docs/COMMANDS.md";
 const METHODOLOGY: &str = "docs/METHODOLOGY.md";
 const BEGIN: &str = "<!-- BEGIN: calibration -->";
@@ -89,6 +90,7 @@ fn quick() -> Result<Vec<(&'static str, String)>> {
         (CHECK_SCHEMA, schema(becalm_model::wire::check_json_schema())?),
         (TUNE_SCHEMA, schema(becalm_model::wire::tune_json_schema())?),
         (SERVICES_SCHEMA, schema(becalm_model::wire::services_json_schema())?),
+        (WORKLOAD_SCHEMA, schema(becalm_model::wire::workload_json_schema())?),
         (COMMANDS, reference(&build_becalm(Profile::Dev)?)?),
     ])
 }

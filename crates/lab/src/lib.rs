@@ -1,8 +1,14 @@
-//! Workloads that becalm brings along: deterministic programs of a known amount of work, to try a
-//! machine with and to test becalm itself on.
+//! Experiments about the machine itself: workloads of known work, and what they show of it.
 
+mod iterate;
+mod places;
 mod spin;
+mod sys;
+mod timer;
 mod workloads;
 
+pub use iterate::{IterateError, Options, Series, TaskSeries, iterate};
+pub use places::PlaceError;
 pub use spin::{Spin, spin};
-pub use workloads::Workload;
+pub use timer::{Timer, TimerChoice, TimerError};
+pub use workloads::{Workload, WorkloadError};

@@ -1,6 +1,12 @@
 //! `becalm workload`: programs of a known amount of work.
 
-use becalm_lab::Workload;
+use std::fmt::Write as _;
+use std::num::NonZeroUsize;
+
+use becalm_lab::{IterateError, Options, PlaceError, Series, TimerChoice, Workload, iterate};
+use becalm_machine::SysRoot;
+use becalm_model::CpuSet;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -10,28 +16,116 @@ use crate::ui::Ui;
 ///
 /// Work grows in proportion to the amount: `becalm compare 'becalm workload compute --amount 10000'
 /// 'becalm workload compute --amount 10200'` is a true slowdown of 2 % of that work.
+///
+/// With --iterations the workload does its work again and again, times each iteration from inside, and
+/// prints the seconds of each after the last one: a line per iteration, with a column per task.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Which work: compute (a dependent chain in the core), array-sum (a 4 MB array), mixed
-    /// (allocation, sorting, hashing, file reads)
-    #[arg(value_parser = name)]
+    /// Which work
+    #[arg(value_parser = names())]
     name: Workload,
 
-    /// How much of it; the default takes roughly 20 ms
-    #[arg(long)]
+    /// How much of it: at once, where the default takes roughly 20 ms, or in each iteration
+    #[arg(long, value_name = "N")]
     amount: Option<u64>,
+
+    /// Do it so many times, and print how long each time took
+    #[arg(long, value_name = "N")]
+    iterations: Option<NonZeroUsize>,
+
+    /// So many iterations before them that are not printed
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "iterations")]
+    warmup: usize,
+
+    /// Run on this CPU; several tasks take those of a list in turns
+    #[arg(long, value_name = "CPU", requires = "iterations")]
+    pin: Option<CpuSet>,
+
+    /// Keep all memory from being paged out, and fault it in beforehand (mlockall)
+    #[arg(long, requires = "iterations")]
+    mlock: bool,
+
+    /// Run so many at the same time
+    #[arg(long, value_name = "N", requires = "iterations")]
+    tasks: Option<NonZeroUsize>,
+
+    /// What to time with: the time-stamp counter, or CLOCK_MONOTONIC_RAW; without this the counter
+    /// where processor and kernel vouch for it
+    #[arg(long, value_enum, requires = "iterations")]
+    timer: Option<TimerFlag>,
+
+    /// Print the iterations as JSON
+    #[arg(long, requires = "iterations")]
+    json: bool,
 }
 
-fn name(text: &str) -> Result<Workload, String> {
-    Workload::from_name(text).ok_or_else(|| {
-        let names: Vec<&str> = Workload::ALL.iter().map(|workload| workload.name()).collect();
-        format!("there is no such workload; there are {}", names.join(", "))
-    })
+/// See [`TimerChoice`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum TimerFlag {
+    /// The time-stamp counter.
+    Tsc,
+    /// `CLOCK_MONOTONIC_RAW`.
+    Clock,
+}
+
+fn names() -> impl TypedValueParser<Value = Workload> {
+    let value = |workload: Workload| {
+        let help = format!("{} ({})", workload.description(), workload.unit());
+        PossibleValue::new(workload.name()).help(help)
+    };
+    PossibleValuesParser::new(Workload::ALL.map(value))
+        .map(|name| Workload::from_name(&name).expect("only names of workloads are possible"))
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    let amount = args.amount.unwrap_or_else(|| args.name.default_amount());
-    let checksum = args.name.run(amount);
-    ui.print(&format!("{checksum:016x}\n"))?;
+    let Some(iterations) = args.iterations else {
+        let amount = args.amount.unwrap_or_else(|| args.name.default_amount());
+        let checksum = args.name.run(amount).map_err(CommandError::measure)?;
+        ui.print(&format!("{checksum:016x}\n"))?;
+        return Ok(Exit::Done);
+    };
+    let options = Options {
+        warmup: args.warmup,
+        amount: args.amount,
+        pin: args.pin.clone(),
+        lock_memory: args.mlock,
+        tasks: args.tasks,
+        timer: match args.timer {
+            None => TimerChoice::Auto,
+            Some(TimerFlag::Tsc) => TimerChoice::Tsc,
+            Some(TimerFlag::Clock) => TimerChoice::Clock,
+        },
+        ..Options::new(iterations)
+    };
+    let series = iterate(args.name, &options, &SysRoot::default()).map_err(refused)?;
+    ui.print(&if args.json { json(&series) } else { lines(&series) })?;
     Ok(Exit::Done)
+}
+
+/// What was asked for wrongly is another error than what the machine does not have.
+fn refused(error: IterateError) -> CommandError {
+    match error {
+        IterateError::Place(PlaceError::NotAllowed { .. } | PlaceError::TooMany { .. }) => {
+            CommandError::usage(error)
+        }
+        error => CommandError::measure(error),
+    }
+}
+
+/// A line per iteration, a column per task. A tenth of a nanosecond is finer than any timer.
+fn lines(series: &Series) -> String {
+    let iterations = series.tasks.first().map_or(0, |task| task.seconds.len());
+    let mut text = String::new();
+    for iteration in 0..iterations {
+        let columns: Vec<String> =
+            series.tasks.iter().map(|task| format!("{:.10}", task.seconds[iteration])).collect();
+        let _ = writeln!(text, "{}", columns.join("\t"));
+    }
+    text
+}
+
+fn json(series: &Series) -> String {
+    let mut text = serde_json::to_string(&series.document()).expect("plain values are JSON");
+    text.push('\n');
+    text
 }

@@ -21,3 +21,4 @@ mod sudo;
 mod support;
 mod topology;
 mod tune;
+mod workload;

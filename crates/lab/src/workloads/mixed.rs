@@ -4,14 +4,22 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::hint::black_box;
 
+use super::Prepared;
+
 /// Numbers sorted and hashed per unit of amount.
 const NUMBERS: usize = 200;
 
 /// One file read per so many units, so that system calls take a visible but small share.
 const UNITS_PER_READ: u64 = 10;
 
+/// Prepares `amount` units of work.
+pub(super) fn prepare(amount: u64) -> Prepared {
+    Prepared::computing(move || units(amount))
+}
+
 /// Does `amount` units of work. A file that cannot be read counts as empty.
-pub(crate) fn run(amount: u64) -> u64 {
+#[inline(never)]
+fn units(amount: u64) -> u64 {
     let mut state = 0x2545_F491_4F6C_DD1D_u64;
     let mut total = 0_u64;
     for unit in 0..amount {

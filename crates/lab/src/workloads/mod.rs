@@ -1,8 +1,31 @@
-//! The list of workloads.
+//! The built-in workloads: programs of a known amount of deterministic work, one file each.
+//!
+//! Each stands for something that a machine can disturb: the core alone, its caches, memory, the branch
+//! predictor, the kernel, the disk, the neighbours on its core.
 
 mod array_sum;
+mod bandwidth;
+mod branchy;
+mod burst_sum;
 mod compute;
+mod facts;
+mod file_read;
+mod jit;
 mod mixed;
+mod oversubscribed;
+mod page_faults;
+mod pointer_chase;
+mod prepared;
+mod random;
+mod syscalls;
+
+use std::io;
+use std::path::PathBuf;
+
+use facts::facts;
+use file_read::Cache;
+pub(crate) use prepared::Prepared;
+use random::Random;
 
 /// A built-in program. Work grows in proportion to its `amount`, so that a true ratio between two
 /// amounts is known in advance.
@@ -14,19 +37,115 @@ pub enum Workload {
     ArraySum,
     /// Allocation, sorting, hashing and a file read: a bit of everything.
     Mixed,
+    /// Sums of 4096 doubles in bursts, each after 2 ms of idleness: frequency and idle states.
+    BurstSum,
+    /// Dependent loads over 32 MB in random order: the latency of memory.
+    PointerChase,
+    /// STREAM's triad over 96 MB: the bandwidth of memory.
+    Bandwidth,
+    /// Branches on random bits: the branch predictor.
+    Branchy,
+    /// Memory mapped, touched and unmapped, and small allocations.
+    PageFaults,
+    /// The cheapest system call.
+    Syscalls,
+    /// A file read from the page cache.
+    FileWarm,
+    /// A file read after the page cache was dropped.
+    FileCold,
+    /// The compute loop on every thread of one core at once.
+    Siblings,
+    /// The compute loop on a CPU of each of several cores at once.
+    Cores,
+    /// The compute loop in more threads than there are CPUs, which meet after each iteration.
+    Oversubscribed,
+    /// A program that gets faster for its first 144 iterations.
+    Jit,
+}
+
+/// How many threads a workload has, and where they run if nobody says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// One; several tasks are copies of it.
+    Single,
+    /// One task on each thread of a core.
+    Siblings,
+    /// One task on each of several cores.
+    Cores,
+    /// Several threads that do one piece of work together.
+    Crew,
+}
+
+/// Units of an iteration of [`Workload::Jit`], by which its warm-up is measured out.
+const JIT_UNITS: u64 = 240;
+
+/// Why a workload cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkloadError {
+    /// A file to be read cannot be made.
+    #[error(
+        "cannot make a file to read in {}: {source}; TMPDIR names another folder",
+        folder.display()
+    )]
+    File {
+        /// Where.
+        folder: PathBuf,
+        /// What the kernel answered.
+        source: io::Error,
+    },
+    /// A file to be read would be too large.
+    #[error("{amount} MiB is too large a file to make; the largest is {largest} MiB")]
+    TooLarge {
+        /// What was asked for.
+        amount: u64,
+        /// What is allowed.
+        largest: u64,
+    },
+    /// A file cannot be dropped from memory.
+    #[error(
+        "{} lies in memory (tmpfs), so that no reading from it is cold; TMPDIR names another folder",
+        folder.display()
+    )]
+    AlwaysWarm {
+        /// Where.
+        folder: PathBuf,
+    },
+    /// A thread cannot be started.
+    #[error("cannot start a thread: {0}")]
+    Thread(io::Error),
+    /// The work itself failed.
+    #[error("the workload {workload} failed: {source}")]
+    Failed {
+        /// Its name.
+        workload: &'static str,
+        /// What the kernel answered.
+        source: io::Error,
+    },
 }
 
 impl Workload {
     /// Every workload.
-    pub const ALL: [Self; 3] = [Self::Compute, Self::ArraySum, Self::Mixed];
+    pub const ALL: [Self; 15] = [
+        Self::Compute,
+        Self::ArraySum,
+        Self::Mixed,
+        Self::BurstSum,
+        Self::PointerChase,
+        Self::Bandwidth,
+        Self::Branchy,
+        Self::PageFaults,
+        Self::Syscalls,
+        Self::FileWarm,
+        Self::FileCold,
+        Self::Siblings,
+        Self::Cores,
+        Self::Oversubscribed,
+        Self::Jit,
+    ];
 
     /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Compute => "compute",
-            Self::ArraySum => "array-sum",
-            Self::Mixed => "mixed",
-        }
+        facts(self).name
     }
 
     /// Reads the name that [`Workload::name`] writes.
@@ -36,30 +155,55 @@ impl Workload {
 
     /// Returns one sentence for help texts.
     pub fn description(self) -> &'static str {
-        match self {
-            Self::Compute => "a dependent chain of shifts and exclusive-ors; no memory traffic",
-            Self::ArraySum => "sums of a 4 MB array of 32-bit integers",
-            Self::Mixed => "allocation, sorting, hashing and reading a file",
-        }
+        facts(self).description
+    }
+
+    /// Returns what one unit of amount is: `sums of the array`.
+    pub fn unit(self) -> &'static str {
+        facts(self).unit
     }
 
     /// Returns the amount that takes roughly 20 ms on a machine of 2026.
     pub fn default_amount(self) -> u64 {
-        match self {
-            Self::Compute => 10_000,
-            Self::ArraySum => 100,
-            Self::Mixed => 1_000,
-        }
+        facts(self).once
+    }
+
+    /// Returns the amount of an iteration if nobody says: 0.1 to 20 ms, where its source fixes one that of the
+    /// source.
+    pub fn iteration_amount(self) -> u64 {
+        facts(self).iteration
+    }
+
+    pub(crate) fn shape(self) -> Shape {
+        facts(self).shape
     }
 
     /// Does the work and returns a checksum, so that no compiler can drop it and a test can see
-    /// that it was done.
-    pub fn run(self, amount: u64) -> u64 {
-        match self {
-            Self::Compute => compute::run(amount),
-            Self::ArraySum => array_sum::run(amount),
-            Self::Mixed => mixed::run(amount),
-        }
+    /// that it was done. What runs on several CPUs at once runs on one here.
+    pub fn run(self, amount: u64) -> Result<u64, WorkloadError> {
+        let failed = |source| WorkloadError::Failed { workload: self.name(), source };
+        let mut prepared = self.prepare(amount, 1)?;
+        prepared.rest().map_err(failed)?;
+        prepared.work().map_err(failed)
+    }
+
+    /// Makes everything that the work needs; `threads` are those of a crew.
+    pub(crate) fn prepare(self, amount: u64, threads: usize) -> Result<Prepared, WorkloadError> {
+        Ok(match self {
+            Self::Compute | Self::Siblings | Self::Cores => compute::prepare(amount),
+            Self::ArraySum => array_sum::prepare(amount),
+            Self::Mixed => mixed::prepare(amount),
+            Self::BurstSum => burst_sum::prepare(amount),
+            Self::PointerChase => pointer_chase::prepare(amount),
+            Self::Bandwidth => bandwidth::prepare(amount),
+            Self::Branchy => branchy::prepare(amount),
+            Self::PageFaults => page_faults::prepare(amount),
+            Self::Syscalls => syscalls::prepare(amount),
+            Self::FileWarm => file_read::prepare(amount, Cache::Warm)?,
+            Self::FileCold => file_read::prepare(amount, Cache::Cold)?,
+            Self::Oversubscribed => oversubscribed::prepare(amount, threads)?,
+            Self::Jit => jit::prepare(amount),
+        })
     }
 }
 
@@ -70,9 +214,10 @@ mod tests {
     #[test]
     fn a_workload_gives_the_same_checksum_each_time_and_another_for_another_amount() {
         for workload in Workload::ALL {
-            let amount = workload.default_amount() / 50;
-            assert_eq!(workload.run(amount), workload.run(amount), "{}", workload.name());
-            assert_ne!(workload.run(amount), workload.run(amount + 1), "{}", workload.name());
+            let run = |amount| workload.run(amount).expect("a temporary folder can be written to");
+            let amount = (workload.default_amount() / 50).max(1);
+            assert_eq!(run(amount), run(amount), "{}", workload.name());
+            assert_ne!(run(amount), run(amount + 1), "{}", workload.name());
             assert_eq!(Workload::from_name(workload.name()), Some(workload));
         }
     }

@@ -11,6 +11,7 @@ mod services;
 mod topology;
 mod tune;
 mod version;
+mod workload;
 mod write;
 
 pub use boot::{BootDocument, BootLoader, BootParameter};
@@ -32,6 +33,9 @@ pub use topology::{
 };
 pub use tune::{TuneChangeDocument, TuneDocument, TuneNoteDocument, tune_document};
 pub use version::{VersionError, check_readable};
+pub use workload::{
+    WorkloadDocument, WorkloadReadError, WorkloadTaskDocument, read_workload, workload_json_schema,
+};
 pub use write::{document, log_header, log_run};
 
 /// Schema of what `becalm compare` writes.
@@ -52,6 +56,9 @@ pub const SERVICES_SCHEMA: &str = "becalm/services/1";
 
 /// Schema of what `becalm tune --json` prints.
 pub const TUNE_SCHEMA: &str = "becalm/tune/1";
+
+/// Schema of what `becalm workload NAME --iterations N --json` prints.
+pub const WORKLOAD_SCHEMA: &str = "becalm/workload/1";
 
 /// Schema of what `becalm boot-params --json` prints.
 pub const BOOT_SCHEMA: &str = "becalm/boot-params/1";

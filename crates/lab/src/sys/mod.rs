@@ -1,0 +1,8 @@
+//! Every raw system call and instruction of this crate, so that all `unsafe` is in one folder.
+//!
+//! The wrappers are thin: they turn an error return into [`std::io::Error`] and decide nothing.
+#![expect(unsafe_code, reason = "the one place of this crate for raw system calls")]
+
+pub(crate) mod memory;
+pub(crate) mod page_cache;
+pub(crate) mod tsc;
