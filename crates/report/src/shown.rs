@@ -14,25 +14,29 @@ pub(crate) fn metric_at(record: &Record, index: usize) -> Metric {
         .unwrap_or_else(|| Metric::lower(&format!("metric {index}"), becalm_model::Unit::Count))
 }
 
-/// Returns the metric that distributions are drawn for: the one that decides, else the wall time,
-/// else the first.
+/// Returns the metric that distributions are drawn for: the one that decides, else what the user
+/// had read from the output, else the wall time, else the first.
 pub(crate) fn headline_metric(record: &Record) -> Option<usize> {
     let deciding = record.comparisons.iter().find(|c| c.primary).map(|c| c.metric);
     deciding
         .filter(|&index| index < record.metrics.len())
+        .or_else(|| record.metrics.iter().position(|metric| !metric::is_builtin(&metric.name)))
         .or_else(|| record.metric_index(metric::WALL_TIME))
         .or(if record.metrics.is_empty() { None } else { Some(0) })
 }
 
-/// Returns the metrics that are shown in full: those that decide and those that the user had read
-/// from the output.
+/// Returns the metrics that are shown in full: those that decide, those that the user had read from
+/// the output and, where nothing was decided, the wall time.
 pub(crate) fn full_metrics(record: &Record) -> Vec<usize> {
-    let decides = |index| record.comparisons.iter().any(|c| c.primary && c.metric == index);
+    let is_shown = |index: usize| {
+        let name = record.metrics[index].name.as_str();
+        record.comparisons.iter().any(|c| c.primary && c.metric == index)
+            || !metric::is_builtin(name)
+            || record.comparisons.is_empty() && name == metric::WALL_TIME
+    };
     let headline = headline_metric(record);
-    let others = (0..record.metrics.len()).filter(|&index| {
-        (decides(index) || !metric::is_builtin(&record.metrics[index].name))
-            && Some(index) != headline
-    });
+    let others =
+        (0..record.metrics.len()).filter(|&index| is_shown(index) && Some(index) != headline);
     headline.into_iter().chain(others).collect()
 }
 

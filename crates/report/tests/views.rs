@@ -139,6 +139,15 @@ fn the_html_report_needs_nothing_else() {
 }
 
 #[test]
+fn what_was_read_from_the_output_comes_first_and_the_wall_time_stays() {
+    let mut record = fixture::single();
+    record.metrics[1].name = "rate".into();
+    let text = run_text(&record, &[], &UNICODE);
+    let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part:?} in\n{text}"));
+    assert!(at(", rate: median") < at(", wall_time: median"), "{text}");
+}
+
+#[test]
 fn names_and_commands_cannot_inject_markup() {
     let mut record = fixture::comparison();
     let evil = "<script>alert('\"&\")</script>";

@@ -1,6 +1,6 @@
 //! Subjects that are the same program: a comparison of them shows what the machine does.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -18,6 +18,27 @@ pub(crate) fn notes(started: &[SpawnSubject], subjects: &[Subject]) -> Vec<Strin
         }));
     }
     notes
+}
+
+/// Returns a sentence for every program whose file changed after the session that is gone on with
+/// had begun. The time of the inode counts: a program that is moved or copied into place may keep the
+/// time of its content.
+pub(crate) fn changed_since(started_at: f64, started: &[SpawnSubject]) -> Vec<String> {
+    let mut paths: Vec<&Path> = started.iter().map(|subject| subject.program.path()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let changed_at = |facts: Metadata| facts.ctime() as f64 + facts.ctime_nsec() as f64 * 1e-9;
+    let is_later = |path: &&Path| path.metadata().is_ok_and(|facts| changed_at(facts) > started_at);
+    let changed = paths.into_iter().filter(is_later);
+    changed
+        .map(|path| {
+            format!(
+                "{} was changed after the saved session began: its earlier runs are those of \
+                 another program, if it is more than its time that changed",
+                path.display()
+            )
+        })
+        .collect()
 }
 
 fn note(a: (&SpawnSubject, &Subject), b: (&SpawnSubject, &Subject)) -> Option<String> {

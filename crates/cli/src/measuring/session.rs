@@ -172,11 +172,14 @@ pub(crate) fn conduct(
 
 /// Returns what the reader has to know about the subjects, whatever the runs show.
 fn notes_before_start(wanted: &Wanted, plan: &SpawnPlan) -> Vec<String> {
+    let mut notes = Vec::new();
     if wanted.kind == RecordKind::Comparison && !wanted.aa {
-        same::notes(&plan.subjects, &wanted.subjects)
-    } else {
-        Vec::new()
+        notes.extend(same::notes(&plan.subjects, &wanted.subjects));
     }
+    if let Some(resumed) = &wanted.resumed {
+        notes.extend(same::changed_since(resumed.started_at, &plan.subjects));
+    }
+    notes
 }
 
 /// Returns how long after its start the session of a saved record had got.
