@@ -4,7 +4,7 @@
 //! machine, in a folder that only root may enter: who can write it could make root write anything.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -112,7 +112,14 @@ impl JournalFile {
     /// Opens the journal that is there, to take note of what is done about it.
     pub fn reopen(root: &SysRoot) -> Result<Option<Self>, JournalFileError> {
         let Some((path, _)) = find(root) else { return Ok(None) };
-        match OpenOptions::new().append(true).custom_flags(libc::O_NOFOLLOW).open(&path) {
+        let open = || {
+            let mut options = OpenOptions::new();
+            let mut file =
+                options.read(true).append(true).custom_flags(libc::O_NOFOLLOW).open(&path)?;
+            drop_half_line(&mut file)?;
+            Ok(file)
+        };
+        match open() {
             Ok(file) => Ok(Some(Self { path, file })),
             Err(source) => Err(JournalFileError::Write { path, source }),
         }
@@ -201,13 +208,12 @@ fn start(path: &Path, header: &JournalHeader, changes: &[Change]) -> io::Result<
 /// Writes a journal in place of the one that is there, if any: at every moment one of them is whole.
 fn replace(path: &Path, header: &JournalHeader, changes: &[Change]) -> io::Result<File> {
     let fresh = path.with_extension("new");
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW)
-        .open(&fresh)?;
+    match fs::remove_file(&fresh) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file =
+        OpenOptions::new().append(true).create_new(true).mode(0o600).open(&fresh)?;
     append(&mut file, header)?;
     if !changes.is_empty() {
         append(&mut file, &JournalLine::Plan(changes.iter().map(Into::into).collect()))?;
@@ -217,11 +223,27 @@ fn replace(path: &Path, header: &JournalHeader, changes: &[Change]) -> io::Resul
     Ok(file)
 }
 
+/// Adds a line, whole or not at all: on a full disk half of it may be written, and would spoil the
+/// line that comes after it.
 fn append(file: &mut File, line: &impl serde::Serialize) -> io::Result<()> {
     let mut text = serde_json::to_string(line)?;
     text.push('\n');
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
+    let end = file.metadata()?.len();
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    if written.is_err() {
+        // Where this fails too, whoever opens the journal next drops the half line.
+        let _ = file.set_len(end);
+    }
+    written
+}
+
+/// Removes what a process left that was killed while it wrote a line: what that line would have
+/// spoken of was not done, and the next line must not become the end of it.
+fn drop_half_line(file: &mut File) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    if whole < bytes.len() { file.set_len(whole as u64) } else { Ok(()) }
 }
 
 /// Makes the names in a file's folder as durable as the file.
@@ -269,6 +291,21 @@ mod tests {
         assert!(!exists(&root));
         assert_eq!(fs::read_dir(tree.path().join("var/lib/becalm")).unwrap().count(), 0);
         keep_only(&root, &[]).unwrap();
+    }
+
+    #[test]
+    fn half_a_line_does_not_spoil_the_next_one() {
+        // A kill in the middle of a long line, or a disk that becomes full.
+        let (tree, root) = machine();
+        let mut journal = JournalFile::start(&root, "becalm tune", &[]).unwrap();
+        journal.plan(&[change("1")]).unwrap();
+        let path = tree.path().join("var/lib/becalm/journal");
+        let whole = fs::read_to_string(&path).unwrap();
+        fs::write(&path, format!("{whole}{{\"plan\":[{{\"knob\":\"thp\"")).unwrap();
+        let foreign = [Target::File("/sys/k".into())];
+        JournalFile::reopen(&root).unwrap().unwrap().restoring(&foreign).unwrap();
+        let read = load(&root).unwrap().unwrap();
+        assert_eq!((&read.changes[..], read.restoring.as_deref()), (&[change("1")][..], Some(&foreign[..])));
     }
 
     #[test]
