@@ -53,9 +53,17 @@ pub(crate) fn block_endings() -> io::Result<()> {
     Ok(())
 }
 
-/// Waits for one of the blocked signals; says whether it was the one that relieves a guardian.
-/// A terminal that hangs up is no reason to end.
-pub(crate) fn wait_for_ending() -> io::Result<bool> {
+/// Why a guardian ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Somebody else takes over.
+    Relieved,
+    /// A signal that ends programs.
+    Asked,
+}
+
+/// Waits for one of the blocked signals. A terminal that hangs up is no reason to end.
+pub(crate) fn wait_for_ending() -> io::Result<Ending> {
     let set = endings();
     loop {
         let mut signal = 0;
@@ -64,7 +72,8 @@ pub(crate) fn wait_for_ending() -> io::Result<bool> {
         let error = unsafe { libc::sigwait(&raw const set, &raw mut signal) };
         match (error, signal) {
             (0, libc::SIGHUP) => {}
-            (0, signal) => return Ok(signal == RELIEVED),
+            (0, RELIEVED) => return Ok(Ending::Relieved),
+            (0, _) => return Ok(Ending::Asked),
             (error, _) => return Err(io::Error::from_raw_os_error(error)),
         }
     }

@@ -9,6 +9,7 @@ mod deciding;
 mod degraded;
 mod failures;
 mod files;
+mod guardian;
 mod hooks;
 mod interrupted;
 mod leases;

@@ -15,7 +15,8 @@ use super::lock::MachineLock;
 use super::recover::recover;
 use super::task::named;
 use super::{Foreign, JournalFileError, Recovered};
-use crate::{SysRoot, sys};
+use crate::SysRoot;
+use crate::sys::{self, Ending};
 
 const READY: &str = "ready";
 const DONE: &str = "done";
@@ -118,21 +119,32 @@ pub fn stand_guard(root: &SysRoot) -> Result<Watch, GuardError> {
         if line == DONE {
             return Ok(Watch::Relieved);
         }
-        if let Some(rest) = line.strip_prefix(KEEP) {
-            // Held until this process ends: the kernel forgets it with the file.
-            let held = rest.trim().parse().ok().map(|latency| hold_latency(root, latency));
-            // Whoever reads what the owner says must not wait for a guardian that stays.
-            sys::mute()?;
-            writeln!(&socket, "{KEPT}")?;
-            let is_handed_over = sys::wait_for_ending()?;
-            drop(held);
-            if is_handed_over {
-                return Ok(Watch::Relieved);
+        let Some(latency) = line.strip_prefix(KEEP) else { continue };
+        match keep(root, latency.trim(), &socket) {
+            Ok(Ending::Relieved) => return Ok(Watch::Relieved),
+            Ok(Ending::Asked) => {}
+            // The owner learns it and ends, or is dead already. Nobody else would put things back.
+            Err(error) => {
+                let _ = writeln!(&socket, "{error}");
             }
-            break;
         }
+        break;
     }
     Ok(Watch::Restored(recover(root, Foreign::Leave)?))
+}
+
+/// Stays with the tuned machine until somebody ends that. `latency` is the longest wake-up latency
+/// in microseconds, or nothing.
+fn keep(root: &SysRoot, latency: &str, socket: &UnixStream) -> io::Result<Ending> {
+    // Held until the end: the kernel forgets it with the file.
+    let _held = match latency.parse() {
+        Ok(microseconds) => Some(hold_latency(root, microseconds)?),
+        Err(_) => None,
+    };
+    // Whoever reads what the owner says must not wait for a guardian that stays.
+    sys::mute()?;
+    writeln!(&*socket, "{KEPT}")?;
+    sys::wait_for_ending()
 }
 
 /// Why a guardian cannot do its work.
