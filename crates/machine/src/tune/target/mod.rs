@@ -53,8 +53,8 @@ pub(crate) fn write(root: &SysRoot, target: &Target, value: &str) -> io::Result<
         Target::Membership { pid, start_time, hierarchy } => {
             membership::write(root, *pid, *start_time, hierarchy, value)
         }
-        Target::Unit(name) => unit::write(name, value),
-        Target::SystemdTarget => unit::write_target(value),
+        Target::Unit(name) => unit::write(root, name, value),
+        Target::SystemdTarget => unit::write_target(root, value),
         Target::IrqbalanceBan => irqbalance::write(root, value),
         Target::UnitFile(name) => unit::write_file(root, name, value),
     }

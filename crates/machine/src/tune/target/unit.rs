@@ -22,7 +22,8 @@ pub(super) fn read(root: &SysRoot, name: &str) -> Reading {
 }
 
 /// Starts or stops a unit.
-pub(super) fn write(name: &str, value: &str) -> io::Result<()> {
+pub(super) fn write(root: &SysRoot, name: &str, value: &str) -> io::Result<()> {
+    check(root)?;
     systemd::set_unit(name, value)
 }
 
@@ -38,8 +39,17 @@ pub(super) fn read_target(root: &SysRoot) -> Reading {
 }
 
 /// Goes to a target.
-pub(super) fn write_target(name: &str) -> io::Result<()> {
+pub(super) fn write_target(root: &SysRoot, name: &str) -> io::Result<()> {
+    check(root)?;
     systemd::isolate_target(name)
+}
+
+/// What is said of a folder that stands for a machine must not reach the one that runs this.
+fn check(root: &SysRoot) -> io::Result<()> {
+    if systemd::is_there(root) {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::NotFound, "systemd does not run this machine"))
 }
 
 /// Returns the text of a unit's file.
@@ -58,4 +68,22 @@ pub(super) fn write_file(root: &SysRoot, path: &str, value: &str) -> io::Result<
         root.put_file(path, value)?;
     }
     if systemd::is_there(root) { systemd::look_again() } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_testkit::FakeTree;
+
+    #[test]
+    fn what_a_folder_says_of_units_does_not_reach_this_machine() {
+        let tree = FakeTree::new().file("/run/systemd/system/x", "");
+        let root = SysRoot::new(tree.path());
+        for refused in [
+            write(&root, "becalm-test.service", "active"),
+            write_target(&root, "becalm-test.target"),
+        ] {
+            assert_eq!(refused.unwrap_err().to_string(), "systemd does not run this machine");
+        }
+    }
 }
