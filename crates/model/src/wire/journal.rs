@@ -128,6 +128,14 @@ pub enum JournalError {
     /// The header is of another version.
     #[error(transparent)]
     Version(#[from] VersionError),
+    /// A line names a path that becalm would never have written there.
+    #[error("line {line} names the path `{path}`, which is not one of a becalm journal")]
+    Path {
+        /// Line number, from 1.
+        line: usize,
+        /// The path.
+        path: String,
+    },
     /// A line in the middle is damaged.
     #[error("line {line} is not an entry of a becalm journal: {source}")]
     Line {
@@ -168,7 +176,14 @@ pub fn read_journal(text: &str) -> Result<Option<Journal>, JournalError> {
         }
         match serde_json::from_str(line) {
             Ok(JournalLine::Guardian(process)) => journal.guardian = Some(process),
-            Ok(JournalLine::Plan(plan)) => journal.changes.extend(plan.into_iter().map(Into::into)),
+            Ok(JournalLine::Plan(plan)) => {
+                let first = journal.changes.len();
+                journal.changes.extend(plan.into_iter().map(Into::into));
+                let stray = journal.changes[first..].iter().find_map(|one| stray_path(&one.target));
+                if let Some(path) = stray {
+                    return Err(JournalError::Path { line: index + 1, path: path.to_owned() });
+                }
+            }
             Ok(JournalLine::Settled(values)) => journal.settled = values,
             Ok(JournalLine::Restoring(foreign)) => {
                 journal.restoring = Some(foreign.into_iter().map(Into::into).collect());
@@ -177,6 +192,22 @@ pub fn read_journal(text: &str) -> Result<Option<Journal>, JournalError> {
         }
     }
     Ok(Some(journal))
+}
+
+/// Returns the path of a target if it is none that a knob could have named. Who restores does so as
+/// root: a journal must not lead it out of where settings lie.
+fn stray_path(target: &Target) -> Option<&str> {
+    let (path, place) = match target {
+        Target::File(path) | Target::Folder(path) => (path, "/"),
+        Target::Membership { hierarchy, .. } => (hierarchy, "/"),
+        Target::UnitFile(path) => (path, "/run/systemd/"),
+        Target::Affinity { .. }
+        | Target::Unit(_)
+        | Target::SystemdTarget
+        | Target::IrqbalanceBan => return None,
+    };
+    let leads_out = !path.starts_with(place) || path.split('/').any(|part| part == "..");
+    leads_out.then_some(path)
 }
 
 impl From<&Change> for ChangeDocument {
@@ -294,6 +325,22 @@ mod tests {
         assert_eq!(journal.changes, []);
         assert_eq!(read_journal(HEADER).unwrap(), None);
         assert_eq!(read_journal("").unwrap(), None);
+    }
+
+    #[test]
+    fn a_path_that_leads_elsewhere_is_refused() {
+        let check = |target: Target, is_ours: bool| {
+            let plan = JournalLine::Plan(vec![(&Change { target, ..change() }).into()]);
+            let read = read_journal(&format!("{HEADER}\n{}\n", line(&plan)));
+            assert_eq!(read.is_ok(), is_ours, "{read:?}");
+        };
+        check(Target::File("/sys/kernel/mm/ksm/run".into()), true);
+        check(Target::File("/sys/../etc/shadow".into()), false);
+        check(Target::File("sys/a".into()), false);
+        check(Target::Folder("/sys/fs/cgroup/..".into()), false);
+        check(Target::Folder("/sys/fs/cgroup/a..b".into()), true);
+        check(Target::UnitFile("/run/systemd/system/becalm.slice".into()), true);
+        check(Target::UnitFile("/etc/systemd/system/a.service".into()), false);
     }
 
     #[test]
