@@ -140,7 +140,7 @@ fn check(verdict: Verdict, partition: Partition, look: impl Fn(&SysRoot, &Isolat
     let isolation = planned(&root, "2-3", partition).unwrap();
     assert_eq!(isolation.group, GROUP);
     let mut journal = JournalFile::start(&root, "test", &[]).unwrap();
-    let _ = apply(&root, &mut journal, &[], &isolation.changes).unwrap();
+    let _ = apply(&root, &mut journal, &isolation.changes).unwrap();
     look(&root, &isolation);
     let recovered = recover(&root, Foreign::Leave).unwrap();
     assert_eq!(recovered.left(), [], "{recovered:?}");
@@ -186,7 +186,7 @@ fn a_partition_that_becomes_invalid_later_is_found() {
     let root = Kernel::root(&tree, taken);
     let isolation = planned(&root, "2-3", Partition::Balanced).unwrap();
     let mut journal = JournalFile::start(&root, "test", &[]).unwrap();
-    let _ = apply(&root, &mut journal, &[], &isolation.changes).unwrap();
+    let _ = apply(&root, &mut journal, &isolation.changes).unwrap();
     assert_eq!(isolation.check(&root), Ok(()));
     let tree = tree.file(format!("{GROUP}/cpuset.cpus.partition"), "root invalid (hotplug)\n");
     assert!(broken(&root, &isolation).to_string().contains("`root invalid (hotplug)`"));
@@ -297,12 +297,10 @@ fn sets_of_cpus_of_version_1_are_made_and_taken_down_here() {
 
     let isolation = plan(&root, &topology, &cpus, Partition::Isolated).unwrap();
     let mut journal = JournalFile::start(&root, TEST, &[]).unwrap();
-    let mut made = isolation.changes.clone();
-    let _ = apply(&root, &mut journal, &[], &isolation.changes).unwrap();
+    let _ = apply(&root, &mut journal, &isolation.changes).unwrap();
     for _ in 0..5 {
         let more = isolation.stragglers(&root);
-        let _ = apply(&root, &mut journal, &made, &more).unwrap();
-        made.extend(more);
+        let _ = apply(&root, &mut journal, &more).unwrap();
     }
     let holds = isolation.check(&root);
     let aside = (of_child("cgroup"), allowed(&of_child("status")));

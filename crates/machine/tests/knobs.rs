@@ -400,7 +400,7 @@ fn check_cycle(
     let (root, writes) = failing(&tree, cpufreq, is_refused);
     let plan = planned(&root, request);
     let mut file = JournalFile::start(&root, "test", &[]).unwrap();
-    apply(&root, &mut file, &[], &plan.changes).unwrap();
+    apply(&root, &mut file, &plan.changes).unwrap();
     let recovered = recover(&root, Foreign::Leave).unwrap();
     let left: Vec<String> =
         recovered.left().iter().map(|left| left.change.target.to_string()).collect();

@@ -5,10 +5,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use becalm_machine::SysRoot;
-use becalm_machine::tune::{Effect, Foreign, JournalFile, Recovered, apply, journal, recover};
+use becalm_machine::tune::{
+    Effect, Foreign, JournalFile, Recovered, apply, journal, recover, saved,
+};
 use becalm_model::{Change, Nature, Target};
 use becalm_testkit::FakeTree;
 
@@ -84,7 +86,7 @@ fn everything_is_as_it_was_after_restoring() {
     let tree = tree();
     let (before, root) = (contents(&tree), root(&tree));
     let mut file = JournalFile::start(&root, "test", &[]).unwrap();
-    let applied = apply(&root, &mut file, &[], &changes()).unwrap();
+    let applied = apply(&root, &mut file, &changes()).unwrap();
     assert!(matches!(applied[2].effect, Effect::Refused { .. }), "a maximum below the minimum");
     assert_eq!(applied[4].effect, Effect::Set);
     assert_ne!(contents(&tree), before);
@@ -127,7 +129,7 @@ fn check_failing(failing: Failing) {
         }
     });
     let mut file = JournalFile::start(&root, "test", &[]).unwrap();
-    apply(&root, &mut file, &[], &changes()).unwrap();
+    apply(&root, &mut file, &changes()).unwrap();
     let recovered = recover(&root, Foreign::Leave).unwrap();
     let left: Vec<&Target> = recovered.left().iter().map(|left| &left.change.target).collect();
     let after = contents(&tree);
@@ -151,7 +153,7 @@ fn what_somebody_else_set_meanwhile_stays_unless_forced() {
         let tree = tree();
         let root = root(&tree);
         let mut file = JournalFile::start(&root, "test", &[]).unwrap();
-        apply(&root, &mut file, &[], &changes()).unwrap();
+        apply(&root, &mut file, &changes()).unwrap();
         let tree = tree.file(A, "7\n");
         let Recovered::Restored(restored) = recover(&root, foreign).unwrap() else { panic!() };
         assert_eq!(restored.foreign.len(), usize::from(foreign == Foreign::Leave));
@@ -169,7 +171,7 @@ fn what_drifts_by_itself_is_put_back_whatever_it_is() {
     let root = root(&tree);
     let mut file = JournalFile::start(&root, "test", &[]).unwrap();
     let change = Change::file("a", A, "1", "0", "why").with(Nature::Drifts);
-    apply(&root, &mut file, &[], &[change]).unwrap();
+    apply(&root, &mut file, &[change]).unwrap();
     let tree = tree.file(A, "7\n");
     recover(&root, Foreign::Leave).unwrap();
     assert_eq!(fs::read_to_string(tree.path().join("sys/a")).unwrap(), "1\n");
@@ -190,7 +192,7 @@ fn a_guarded_value_that_another_change_disturbs_comes_back() {
     let guarded = Change { new: None, ..Change::file("b", B, "madvise", "", "why") };
     let mut file = JournalFile::start(&root, "test", &[]).unwrap();
     let set = Change::file("a", A, "1", "0", "why");
-    apply(&root, &mut file, &[], &[set, guarded]).unwrap();
+    apply(&root, &mut file, &[set, guarded]).unwrap();
     recover(&root, Foreign::Leave).unwrap();
     assert_eq!(contents(&tree), before);
 }
@@ -200,7 +202,7 @@ fn a_journal_of_another_boot_is_discarded_and_nothing_is_written() {
     let tree = tree();
     let root = root(&tree);
     let mut file = JournalFile::start(&root, "test", &[]).unwrap();
-    apply(&root, &mut file, &[], &changes()).unwrap();
+    apply(&root, &mut file, &changes()).unwrap();
     let tree = tree.file("/proc/sys/kernel/random/boot_id", "next\n");
     let tuned = contents(&tree);
     assert_eq!(recover(&root, Foreign::Leave).unwrap(), Recovered::OtherBoot { changes: 5 });
@@ -216,10 +218,48 @@ fn the_oldest_value_of_a_target_is_the_one_that_comes_back() {
     let before = contents(&tree);
     let first = Change::file("a", A, "1", "0", "why");
     let mut file = JournalFile::start(&root, "first", &[]).unwrap();
-    apply(&root, &mut file, &[], std::slice::from_ref(&first)).unwrap();
+    apply(&root, &mut file, &[first]).unwrap();
     let second = Change::file("a", A, "0", "5", "why");
-    let mut file = JournalFile::start(&root, "second", std::slice::from_ref(&first)).unwrap();
-    apply(&root, &mut file, &[first], &[second]).unwrap();
+    let leftovers = saved(&journal::load(&root).unwrap().unwrap());
+    let mut file = JournalFile::start(&root, "second", &leftovers).unwrap();
+    apply(&root, &mut file, &[second]).unwrap();
+    recover(&root, Foreign::Leave).unwrap();
+    assert_eq!(contents(&tree), before);
+}
+
+#[test]
+fn what_was_left_and_then_set_by_somebody_else_is_theirs() {
+    let tree = tree();
+    let folder = tree.path().to_owned();
+    let is_stubborn = Arc::new(AtomicBool::new(false));
+    let stubborn = Arc::clone(&is_stubborn);
+    let root = SysRoot::new(tree.path()).with_kernel(move |path, value| {
+        if stubborn.load(Ordering::Relaxed) {
+            return Err(io::Error::from_raw_os_error(16));
+        }
+        kernel(&folder, path, value)
+    });
+    let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+    apply(&root, &mut file, &[Change::file("a", A, "1", "0", "why")]).unwrap();
+    is_stubborn.store(true, Ordering::Relaxed);
+    assert_eq!(recover(&root, Foreign::Leave).unwrap().left().len(), 1);
+    is_stubborn.store(false, Ordering::Relaxed);
+    let tree = tree.file(A, "7\n");
+    let Recovered::Restored(restored) = recover(&root, Foreign::Leave).unwrap() else { panic!() };
+    assert_eq!((restored.foreign.len(), journal::exists(&root)), (1, false));
+    assert_eq!(fs::read_to_string(tree.path().join("sys/a")).unwrap(), "7\n");
+}
+
+#[test]
+fn a_journal_that_names_no_boot_is_not_thrown_away() {
+    let tree = tree();
+    let root = root(&tree);
+    let before = contents(&tree);
+    let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+    apply(&root, &mut file, &changes()).unwrap();
+    let path = tree.path().join("var/lib/becalm/journal");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("\"boot_id\":\"boot\"", "\"boot_id\":\"\"")).unwrap();
     recover(&root, Foreign::Leave).unwrap();
     assert_eq!(contents(&tree), before);
 }

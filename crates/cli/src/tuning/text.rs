@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use becalm_machine::knobs::NoteKind;
+use becalm_machine::Reading;
 use becalm_machine::tune::{Applied, Effect, Left, Plan, Recovered, Restored};
 use becalm_model::Change;
 
@@ -84,11 +85,12 @@ fn restored_lines(restored: &Restored) -> Vec<String> {
     )];
     for Left { change, now, .. } in &restored.foreign {
         lines.push(format!(
-            "{}: somebody else set it to {} meanwhile; left so (it was {} before becalm; \
-             `becalm restore --force` sets that)",
+            "{}: somebody else set it to {} meanwhile; left so (it was {} before becalm; to set \
+             that: {})",
             change.target,
-            shown(now),
-            shown(&change.old)
+            reading(now),
+            shown(&change.old),
+            change.target.by_hand(&change.old)
         ));
     }
     lines
@@ -101,7 +103,7 @@ pub(super) fn left_lines(left: &[Left]) -> Vec<String> {
             format!(
                 "{} (now {}) was {}: {why}. By hand: {}",
                 change.target,
-                shown(now),
+                reading(now),
                 shown(&change.old),
                 change.target.by_hand(&change.old)
             )
@@ -112,6 +114,13 @@ pub(super) fn left_lines(left: &[Left]) -> Vec<String> {
 /// Returns `1 setting` or `3 settings`.
 pub(super) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+fn reading(now: &Reading) -> String {
+    match now {
+        Reading::Value(value) => shown(value),
+        other => other.why_not().unwrap_or_default(),
+    }
 }
 
 /// Empty values are hard to see, and some files hold several lines.

@@ -28,7 +28,7 @@ fn tuned() -> Tuned {
         FakeTree::new().file(FILE, "1\n").file("/proc/sys/kernel/random/boot_id", "this-boot\n");
     let root = SysRoot::new(tree.path());
     let mut journal = JournalFile::start(&root, "a test", &[]).unwrap();
-    apply(&root, &mut journal, &[], &[Change::file("k", FILE, "1", "0", "why")]).unwrap();
+    apply(&root, &mut journal, &[Change::file("k", FILE, "1", "0", "why")]).unwrap();
     let (socket, theirs) = UnixStream::pair().unwrap();
     let env = env();
     let mut command = env.command(["guardian", "--root"]);

@@ -217,6 +217,8 @@ fn what_somebody_else_set_is_left_and_told() {
     let change = format!("echo 2 > {}", bench.path(BALANCING).display());
     let output = bench.tune(&["--hold", "--", "sh", "-c", &change]).exits_with(0);
     assert!(output.stderr.contains("somebody else set it to 2"), "{}", output.stderr);
+    let by_hand = format!("to set that: echo 1 > {BALANCING}");
+    assert!(output.stderr.contains(&by_hand), "{}", output.stderr);
     assert_eq!(bench.balancing(), "2");
 }
 

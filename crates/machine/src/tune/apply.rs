@@ -62,7 +62,7 @@ impl Applied {
 }
 
 /// Makes `changes` in order. They are in `journal`, on disk, before the first is made; afterwards
-/// the journal gets the values of all targets, those of earlier calls included.
+/// the journal gets the values of all targets that it knows.
 ///
 /// A refused change does not keep the others from being made.
 ///
@@ -73,7 +73,6 @@ impl Applied {
 pub fn apply(
     root: &SysRoot,
     journal: &mut JournalFile,
-    earlier: &[Change],
     changes: &[Change],
 ) -> Result<Vec<Applied>, JournalFileError> {
     journal.plan(changes)?;
@@ -81,8 +80,7 @@ pub fn apply(
         .iter()
         .map(|change| Applied { change: change.clone(), effect: make(root, change) })
         .collect();
-    let values = earlier.iter().chain(changes);
-    journal.settled(values.map(|change| target::read(root, &change.target).value()).collect())?;
+    journal.settled(root)?;
     Ok(applied)
 }
 

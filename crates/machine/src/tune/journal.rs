@@ -14,6 +14,8 @@ use becalm_model::wire::{
 };
 use becalm_model::{Change, Target};
 
+use super::restore::{Saved, Trace};
+use super::target;
 use super::task::this_process;
 use crate::SysRoot;
 
@@ -54,11 +56,11 @@ pub enum JournalFileError {
     },
     /// Somebody else than root could have written it.
     #[error(
-        "the journal {path} belongs to user {owner} or others may write it, so it cannot be \
+        "{path} belongs to user {owner} or others may write it, so the journal there cannot be \
          trusted; look at it and remove it"
     )]
     NotOurs {
-        /// Which file.
+        /// Which file or folder.
         path: PathBuf,
         /// Who owns it.
         owner: u32,
@@ -70,25 +72,29 @@ pub enum JournalFileError {
 pub struct JournalFile {
     path: PathBuf,
     file: File,
+    /// The targets of all changes in it, in order.
+    targets: Vec<Target>,
 }
 
 impl JournalFile {
-    /// Starts a journal for this process, which runs `command`. What `leftovers` tells of is not
-    /// yet undone, and stays known.
+    /// Starts a journal for this process, which runs `command`, in place of the one that is there.
+    /// What `leftovers` tells of is not yet undone, and stays known.
     pub fn start(
         root: &SysRoot,
         command: &str,
-        leftovers: &[Change],
+        leftovers: &[Saved],
     ) -> Result<Self, JournalFileError> {
-        let header = header(root, command);
+        let header = header(root, command, this_process());
         let mut failure = None;
         for folder in FOLDERS {
             let path = root.resolve(Path::new(folder)).join(NAME);
-            match start(&path, &header, leftovers) {
-                Ok(file) => return Ok(Self { path, file }),
-                Err(source) => {
-                    failure = Some(JournalFileError::Write { path, source });
+            match start(root, &path, &header, leftovers) {
+                Ok(file) => {
+                    remove_others(root, &path);
+                    let targets = leftovers.iter().map(|one| one.change.target.clone()).collect();
+                    return Ok(Self { path, file, targets });
                 }
+                Err(error) => failure = Some(error),
             }
         }
         Err(failure.expect("there is at least one folder"))
@@ -101,17 +107,20 @@ impl JournalFile {
 
     /// Takes note of changes that are about to be made.
     pub fn plan(&mut self, changes: &[Change]) -> Result<(), JournalFileError> {
-        self.append(&JournalLine::Plan(changes.iter().map(Into::into).collect()))
+        self.append(&JournalLine::Plan(changes.iter().map(Into::into).collect()))?;
+        self.targets.extend(changes.iter().map(|change| change.target.clone()));
+        Ok(())
     }
 
-    /// Takes note of the values after all changes so far.
-    pub fn settled(&mut self, values: Vec<Option<String>>) -> Result<(), JournalFileError> {
-        self.append(&JournalLine::Settled(values))
+    /// Takes note of the values that all targets so far have now.
+    pub fn settled(&mut self, root: &SysRoot) -> Result<(), JournalFileError> {
+        let values = self.targets.iter().map(|target| target::read(root, target).value());
+        self.append(&JournalLine::Settled(values.collect()))
     }
 
     /// Opens the journal that is there, to take note of what is done about it.
     pub fn reopen(root: &SysRoot) -> Result<Option<Self>, JournalFileError> {
-        let Some((path, _)) = find(root) else { return Ok(None) };
+        let Some(path) = find(root) else { return Ok(None) };
         let open = || {
             let mut options = OpenOptions::new();
             let mut file =
@@ -120,7 +129,7 @@ impl JournalFile {
             Ok(file)
         };
         match open() {
-            Ok(file) => Ok(Some(Self { path, file })),
+            Ok(file) => Ok(Some(Self { path, file, targets: Vec::new() })),
             Err(source) => Err(JournalFileError::Write { path, source }),
         }
     }
@@ -138,15 +147,19 @@ impl JournalFile {
 
 /// Returns the journal of this machine, if there is one.
 pub fn load(root: &SysRoot) -> Result<Option<Journal>, JournalFileError> {
-    let Some((path, metadata)) = find(root) else { return Ok(None) };
+    let Some(path) = find(root) else { return Ok(None) };
+    let failed = |source| JournalFileError::Read { path: path.clone(), source };
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let mut file =
+        OpenOptions::new().read(true).custom_flags(flags).open(&path).map_err(failed)?;
     // A folder that stands for a machine belongs to whoever tests with it.
-    if root.is_live() && (metadata.uid() != 0 || metadata.mode() & 0o022 != 0) {
-        return Err(JournalFileError::NotOurs { path, owner: metadata.uid() });
+    if root.is_live() {
+        let folder = folder_of(&path);
+        check_owner(folder, &folder.metadata().map_err(failed)?)?;
+        check_owner(&path, &file.metadata().map_err(failed)?)?;
     }
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(source) => return Err(JournalFileError::Read { path, source }),
-    };
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(failed)?;
     match read_journal(&text) {
         Ok(Some(journal)) => Ok(Some(journal)),
         // The owner died before it had changed anything.
@@ -157,22 +170,25 @@ pub fn load(root: &SysRoot) -> Result<Option<Journal>, JournalFileError> {
 
 /// Says whether there is a journal, whether or not this process may read it.
 pub fn exists(root: &SysRoot) -> bool {
-    find(root).is_some()
+    !find_all(root).is_empty()
 }
 
-/// Leaves only `changes` in the journal, which could not be undone; removes it if there are none,
+/// Leaves only `leftovers` in the journal, which could not be undone; removes it if there are none,
 /// if it is there at all.
-pub fn keep_only(root: &SysRoot, changes: &[Change]) -> Result<(), JournalFileError> {
-    let Some((path, _)) = find(root) else { return Ok(()) };
+pub fn keep_only(root: &SysRoot, leftovers: &[Saved]) -> Result<(), JournalFileError> {
+    let Some(path) = find(root) else { return Ok(()) };
     let failed = |source| JournalFileError::Write { path: path.clone(), source };
-    if changes.is_empty() {
+    remove_others(root, &path);
+    if leftovers.is_empty() {
         // What a becalm left that was killed while it replaced its journal says nothing new.
         let _ = fs::remove_file(path.with_extension("new"));
         fs::remove_file(&path).map_err(failed)?;
         return sync_folder(&path).map_err(failed);
     }
-    let header = header(root, "what could not be put back");
-    replace(&path, &header, changes).map(|_| ()).map_err(failed)
+    // Nobody answers for it any more, however long this process lives.
+    let nobody = ProcessDocument { pid: 0, start_time: 0 };
+    let header = header(root, "what could not be put back", nobody);
+    replace(&path, &header, leftovers).map(|_| ()).map_err(failed)
 }
 
 /// Returns the id of this boot; empty where the kernel does not tell.
@@ -180,33 +196,79 @@ pub fn boot_id(root: &SysRoot) -> String {
     root.read("/proc/sys/kernel/random/boot_id").value().unwrap_or_default()
 }
 
-fn find(root: &SysRoot) -> Option<(PathBuf, fs::Metadata)> {
-    FOLDERS.iter().find_map(|folder| {
-        let path = root.resolve(Path::new(folder)).join(NAME);
-        let metadata = fs::symlink_metadata(&path).ok()?;
-        Some((path, metadata))
-    })
+/// Says whether a journal was written in this boot, whose id is `boot`. One that does not tell is
+/// taken for one of this boot, because the other way round old values would be lost.
+pub(super) fn is_of_boot(header: &JournalHeader, boot: &str) -> bool {
+    header.boot_id == boot || header.boot_id.is_empty() || boot.is_empty()
 }
 
-fn header(root: &SysRoot, command: &str) -> JournalHeader {
+/// Returns where the journal lies. One of an earlier boot, which perhaps cannot be removed, hides no
+/// other.
+fn find(root: &SysRoot) -> Option<PathBuf> {
+    let mut all = find_all(root);
+    let boot = boot_id(root);
+    let is_of_now = |path: &PathBuf| {
+        let journal = read_journal(&fs::read_to_string(path).ok()?).ok()??;
+        Some(is_of_boot(&journal.header, &boot))
+    };
+    let index = match all.as_slice() {
+        [] => return None,
+        [_] => 0,
+        several => several.iter().position(|path| is_of_now(path) == Some(true)).unwrap_or(0),
+    };
+    Some(all.swap_remove(index))
+}
+
+fn find_all(root: &SysRoot) -> Vec<PathBuf> {
+    let places = FOLDERS.iter().map(|folder| root.resolve(Path::new(folder)).join(NAME));
+    places.filter(|path| fs::symlink_metadata(path).is_ok()).collect()
+}
+
+/// Removes what an earlier becalm wrote into another folder: all that it tells of is in this one.
+fn remove_others(root: &SysRoot, path: &Path) {
+    for other in find_all(root).iter().filter(|other| *other != path) {
+        // Where that is not possible it is passed over once its boot is over.
+        let _ = fs::remove_file(other);
+    }
+}
+
+fn header(root: &SysRoot, command: &str, owner: ProcessDocument) -> JournalHeader {
     JournalHeader {
         journal: JOURNAL_SCHEMA.to_owned(),
         boot_id: boot_id(root),
-        owner: this_process(),
+        owner,
         command: command.to_owned(),
     }
 }
 
-fn start(path: &Path, header: &JournalHeader, changes: &[Change]) -> io::Result<File> {
-    let folder = path.parent().expect("the journal lies in a folder");
+fn start(
+    root: &SysRoot,
+    path: &Path,
+    header: &JournalHeader,
+    leftovers: &[Saved],
+) -> Result<File, JournalFileError> {
+    let failed = |source| JournalFileError::Write { path: path.to_owned(), source };
+    let folder = folder_of(path);
     match DirBuilder::new().mode(0o700).recursive(true).create(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => replace(path, header, changes),
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+        _ => {}
     }
+    if root.is_live() {
+        check_owner(folder, &folder.metadata().map_err(failed)?)?;
+    }
+    replace(path, header, leftovers).map_err(failed)
+}
+
+/// Refuses what somebody else than root could have written: who writes the journal writes as root.
+fn check_owner(path: &Path, metadata: &fs::Metadata) -> Result<(), JournalFileError> {
+    if metadata.uid() == 0 && metadata.mode() & 0o022 == 0 {
+        return Ok(());
+    }
+    Err(JournalFileError::NotOurs { path: path.to_owned(), owner: metadata.uid() })
 }
 
 /// Writes a journal in place of the one that is there, if any: at every moment one of them is whole.
-fn replace(path: &Path, header: &JournalHeader, changes: &[Change]) -> io::Result<File> {
+fn replace(path: &Path, header: &JournalHeader, leftovers: &[Saved]) -> io::Result<File> {
     let fresh = path.with_extension("new");
     match fs::remove_file(&fresh) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -215,8 +277,14 @@ fn replace(path: &Path, header: &JournalHeader, changes: &[Change]) -> io::Resul
     let mut file =
         OpenOptions::new().append(true).create_new(true).mode(0o600).open(&fresh)?;
     append(&mut file, header)?;
-    if !changes.is_empty() {
-        append(&mut file, &JournalLine::Plan(changes.iter().map(Into::into).collect()))?;
+    if !leftovers.is_empty() {
+        let changes = leftovers.iter().map(|one| (&one.change).into());
+        append(&mut file, &JournalLine::Plan(changes.collect()))?;
+        let values = leftovers.iter().map(|one| match &one.trace {
+            Trace::Settled(value) => Some(value.clone()),
+            Trace::Unknown | Trace::Foreign => None,
+        });
+        append(&mut file, &JournalLine::Settled(values.collect()))?;
     }
     fs::rename(&fresh, path)?;
     sync_folder(path)?;
@@ -248,20 +316,28 @@ fn drop_half_line(file: &mut File) -> io::Result<()> {
 
 /// Makes the names in a file's folder as durable as the file.
 fn sync_folder(path: &Path) -> io::Result<()> {
-    File::open(path.parent().expect("the journal lies in a folder"))?.sync_all()
+    File::open(folder_of(path))?.sync_all()
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().expect("the journal lies in a folder")
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::restore::saved;
     use super::*;
     use becalm_testkit::FakeTree;
+    use std::os::unix::fs::PermissionsExt as _;
 
     fn change(value: &str) -> Change {
         Change::file("k", "/sys/k", value, "new", "why")
     }
 
     fn machine() -> (FakeTree, SysRoot) {
-        let tree = FakeTree::new().file("/proc/sys/kernel/random/boot_id", "this-boot\n");
+        let tree = FakeTree::new()
+            .file("/proc/sys/kernel/random/boot_id", "this-boot\n")
+            .file("/sys/k", "new\n");
         let root = SysRoot::new(tree.path());
         (tree, root)
     }
@@ -272,7 +348,7 @@ mod tests {
         assert!(!exists(&root));
         let mut journal = JournalFile::start(&root, "becalm tune", &[]).unwrap();
         journal.plan(&[change("1")]).unwrap();
-        journal.settled(vec![Some("new".into())]).unwrap();
+        journal.settled(&root).unwrap();
         journal.plan(&[change("2")]).unwrap();
         let read = load(&root).unwrap().unwrap();
         assert_eq!(read.header.boot_id, "this-boot");
@@ -285,8 +361,13 @@ mod tests {
         let (tree, root) = machine();
         let mut journal = JournalFile::start(&root, "becalm tune", &[]).unwrap();
         journal.plan(&[change("1"), change("2")]).unwrap();
-        keep_only(&root, &[change("2")]).unwrap();
-        assert_eq!(load(&root).unwrap().unwrap().changes, [change("2")]);
+        let leftover = Saved { change: change("2"), trace: Trace::Settled("odd".into()) };
+        keep_only(&root, std::slice::from_ref(&leftover)).unwrap();
+        let read = load(&root).unwrap().unwrap();
+        assert_eq!(saved(&read), [leftover.clone()]);
+        // It goes on to the next journal as it is.
+        JournalFile::start(&root, "the next", &[leftover.clone()]).unwrap();
+        assert_eq!(saved(&load(&root).unwrap().unwrap()), [leftover]);
         keep_only(&root, &[]).unwrap();
         assert!(!exists(&root));
         assert_eq!(fs::read_dir(tree.path().join("var/lib/becalm")).unwrap().count(), 0);
@@ -326,5 +407,41 @@ mod tests {
         let _journal = JournalFile::start(&root, "c", &[]).unwrap();
         assert!(tree.path().join("run/becalm/journal").exists());
         assert!(load(&root).unwrap().is_some());
+    }
+
+    #[test]
+    fn of_two_journals_none_is_forgotten_and_none_comes_back() {
+        let (tree, root) = machine();
+        let in_memory = tree.path().join("run/becalm/journal");
+        let on_disk = tree.path().join("var/lib/becalm/journal");
+        // /var could not be written at first, and then it could.
+        let mut first = JournalFile::start(&root, "first", &[]).unwrap();
+        first.plan(&[change("1")]).unwrap();
+        fs::create_dir_all(in_memory.parent().unwrap()).unwrap();
+        fs::rename(&on_disk, &in_memory).unwrap();
+        let leftovers = saved(&load(&root).unwrap().unwrap());
+        JournalFile::start(&root, "second", &leftovers).unwrap();
+        assert!(on_disk.exists() && !in_memory.exists());
+        // A journal on disk that cannot be removed, of an earlier boot, and one of this boot.
+        let text = fs::read_to_string(&on_disk).unwrap();
+        fs::write(&in_memory, &text).unwrap();
+        fs::write(&on_disk, text.replace("this-boot", "earlier-boot")).unwrap();
+        assert_eq!(load(&root).unwrap().unwrap().header.boot_id, "this-boot");
+    }
+
+    #[test]
+    fn what_others_could_have_written_is_not_trusted() {
+        let check = |mode: u32, is_trusted: bool| {
+            let tree = FakeTree::new().file("/journal", "");
+            let path = tree.path().join("journal");
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let metadata = path.metadata().unwrap();
+            let is_ours = metadata.uid() == 0;
+            assert_eq!(check_owner(&path, &metadata).is_ok(), is_trusted && is_ours, "{mode:o}");
+        };
+        check(0o600, true);
+        check(0o644, true);
+        check(0o620, false);
+        check(0o602, false);
     }
 }

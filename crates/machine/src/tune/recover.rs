@@ -1,9 +1,7 @@
 //! Undoing what the journal tells of, whoever wrote it.
 
-use becalm_model::Change;
-
-use super::journal::{JournalFile, JournalFileError, boot_id, keep_only, load};
-use super::restore::{Foreign, Restored, Trace, find_foreign, restore, saved};
+use super::journal::{JournalFile, JournalFileError, boot_id, is_of_boot, keep_only, load};
+use super::restore::{Foreign, Left, Restored, Saved, Trace, find_foreign, restore, saved};
 use crate::SysRoot;
 
 /// What the journal led to.
@@ -43,9 +41,9 @@ pub fn recover(root: &SysRoot, foreign: Foreign) -> Result<Recovered, JournalFil
         keep_only(root, &[])?;
         return Ok(Recovered::Nothing);
     };
-    let boot = boot_id(root);
-    if journal.header.boot_id != boot && !boot.is_empty() {
-        keep_only(root, &[])?;
+    if !is_of_boot(&journal.header, &boot_id(root)) {
+        // One that cannot be removed is passed over from now on.
+        let _ = keep_only(root, &[]);
         return Ok(Recovered::OtherBoot { changes: journal.changes.len() });
     }
     let mut saved = saved(&journal);
@@ -58,7 +56,7 @@ pub fn recover(root: &SysRoot, foreign: Foreign) -> Result<Recovered, JournalFil
     let noted = JournalFile::reopen(root)
         .and_then(|file| file.map_or(Ok(()), |mut file| file.restoring(&theirs)));
     let restored = restore(root, &saved, foreign);
-    let left: Vec<Change> = restored.left.iter().map(|left| left.change.clone()).collect();
+    let left: Vec<Saved> = restored.left.iter().map(Left::saved).collect();
     keep_only(root, &left)?;
     // With the journal gone or rewritten a failed note no longer matters, unless things are left.
     if left.is_empty() {

@@ -29,10 +29,11 @@ pub struct Saved {
 /// The value that a change left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trace {
-    /// Whoever made or undid it died meanwhile: any value may be becalm's own.
+    /// Whoever made or undid it died meanwhile, or it could not be read then: any value may be
+    /// becalm's own.
     Unknown,
-    /// What was read after all changes; `None` if it could not be read.
-    Settled(Option<String>),
+    /// What was read after all changes.
+    Settled(String),
     /// Somebody else set another value since.
     Foreign,
 }
@@ -55,10 +56,21 @@ pub struct Restored {
 pub struct Left {
     /// The change.
     pub change: Change,
-    /// Its value now, or why there is none.
-    pub now: String,
+    /// Its value now.
+    pub now: Reading,
     /// Why it was not put back.
     pub why: String,
+}
+
+impl Left {
+    /// Returns what a journal has to know of it.
+    pub(super) fn saved(&self) -> Saved {
+        let trace = match &self.now {
+            Reading::Value(now) => Trace::Settled(now.clone()),
+            _ => Trace::Unknown,
+        };
+        Saved { change: self.change.clone(), trace }
+    }
 }
 
 /// Whether values that others set meanwhile are overwritten.
@@ -77,7 +89,10 @@ pub fn saved(journal: &Journal) -> Vec<Saved> {
         let trace = match &journal.restoring {
             Some(foreign) if foreign.contains(&change.target) => Trace::Foreign,
             Some(_) => Trace::Unknown,
-            None => journal.settled.get(index).cloned().map_or(Trace::Unknown, Trace::Settled),
+            None => {
+                let value = journal.settled.get(index).cloned().flatten();
+                value.map_or(Trace::Unknown, Trace::Settled)
+            }
         };
         match all.iter_mut().find(|saved| saved.change.target == change.target) {
             Some(earlier) => {
@@ -165,18 +180,14 @@ impl<'a> Open<'a> {
             }
             return;
         }
-        let shown = match &now {
-            Reading::Value(value) => value.clone(),
-            other => other.why_not().unwrap_or_default(),
-        };
-        let left = |why: String| Left { change, now: shown, why };
+        let left = |why: String| Left { change, now: now.clone(), why };
         if !self.touched && self.saved.trace == Trace::Foreign {
             result.foreign.push(left("somebody else changed it meanwhile".to_owned()));
         } else {
-            result.left.push(left(match (self.refusal, now) {
+            result.left.push(left(match (self.refusal, now.why_not()) {
                 (Some(refusal), _) => format!("the kernel refused: {refusal}"),
-                (None, Reading::Value(_)) => "the kernel took the value and did not keep it".into(),
-                (None, other) => other.why_not().unwrap_or_default(),
+                (None, None) => "the kernel took the value and did not keep it".into(),
+                (None, Some(why_not)) => why_not,
             }));
         }
     }
@@ -224,10 +235,10 @@ fn is_ours(saved: &Saved, now: &Reading) -> bool {
     let settled = match &saved.trace {
         Trace::Unknown => return true,
         Trace::Foreign => return false,
-        Trace::Settled(settled) => settled.as_ref(),
+        Trace::Settled(settled) => settled,
     };
     let Reading::Value(now) = now else { return true };
-    let known = [settled, change.new.as_ref(), Some(&change.old)];
+    let known = [Some(settled), change.new.as_ref(), Some(&change.old)];
     change.nature == Nature::Drifts
         || known.into_iter().flatten().any(|value| is(&change.target, now, value))
 }

@@ -9,7 +9,9 @@ use becalm_model::wire::ProcessDocument;
 
 use super::guardian::{Guardian, hold_latency};
 use super::lock::{Holder, LockError, MachineLock, Wait};
-use super::{Applied, Foreign, JournalFile, JournalFileError, Recovered, apply, recover};
+use super::{
+    Applied, Foreign, JournalFile, JournalFileError, Left, Recovered, Saved, apply, recover,
+};
 use crate::SysRoot;
 
 /// A machine that this process tunes. When it is dropped, or when this process dies, a guardian
@@ -20,7 +22,6 @@ pub struct Tuning<'a> {
     // Fields drop in this order: the guardian acts while this process still has the lock.
     guardian: Guardian,
     journal: JournalFile,
-    made: Vec<Change>,
     latency: Option<(i32, File)>,
     lock: MachineLock,
     command: String,
@@ -55,33 +56,19 @@ impl<'a> Tuning<'a> {
         let lock = MachineLock::take(root, command, wait, stop)?;
         let recovered = recover(root, Foreign::Leave)?;
         // What could not be put back stays in the journal, and goes on to the new one.
-        let leftovers: Vec<Change> =
-            recovered.left().iter().map(|left| left.change.clone()).collect();
+        let leftovers: Vec<Saved> = recovered.left().iter().map(Left::saved).collect();
         // Before the journal: whatever becomes of this process or of the journal's file from here on,
         // the guardian puts things back and removes the journal.
         let guardian = Guardian::start(guardian, &lock).map_err(TuneError::Guardian)?;
         let mut journal = JournalFile::start(root, command, &leftovers)?;
         journal.guardian(guardian.process())?;
-        let made = leftovers;
-        Ok((
-            Self {
-                root,
-                guardian,
-                journal,
-                made,
-                latency: None,
-                lock,
-                command: command.to_owned(),
-            },
-            recovered,
-        ))
+        let command = command.to_owned();
+        Ok((Self { root, guardian, journal, latency: None, lock, command }, recovered))
     }
 
     /// Makes changes, journalled before the first.
     pub fn apply(&mut self, changes: &[Change]) -> Result<Vec<Applied>, JournalFileError> {
-        let applied = apply(self.root, &mut self.journal, &self.made, changes);
-        self.made.extend_from_slice(changes);
-        applied
+        apply(self.root, &mut self.journal, changes)
     }
 
     /// Keeps the CPUs out of idle states that take longer than `microseconds` to leave, until this
