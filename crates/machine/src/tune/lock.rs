@@ -1,24 +1,33 @@
 //! One tuned machine at a time.
 //!
 //! The lock is a file lock, which the kernel frees when the last process that shares it has ended.
-//! The guardian shares the owner's, so the lock is free only when the machine is restored.
+//! The guardian shares the owner's, so the lock is free only when the machine is restored. Only root
+//! may open the file: whoever can open it can hold the lock, and keep the machine from being restored.
+//!
+//! The file can be lost while it is held (somebody empties /run) or belong to another view of the
+//! file system. Then the journal tells that a becalm is at work.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use becalm_model::wire::ProcessDocument;
 use serde::{Deserialize, Serialize};
 
-use super::task::this_process;
+use super::journal;
+use super::task::{is_alive, this_process};
 use crate::SysRoot;
 
 const FOLDER: &str = "/run/becalm";
 const NAME: &str = "lock";
 /// How often a queue looks whether the lock is free.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// How long also who does not want to queue waits: another becalm may be looking who has the lock.
+const MOMENT: Duration = Duration::from_millis(50);
+/// How long a process may take to end after it has given up its files, the lock among them.
+const LAST_BREATH: Duration = Duration::from_secs(2);
 
 /// The right to change the machine. Given up when dropped, unless a guardian shares it.
 #[derive(Debug)]
@@ -82,26 +91,32 @@ impl MachineLock {
         let mut file = open(&path).map_err(failed)?;
         let mut waited = Duration::ZERO;
         loop {
-            match file.try_lock() {
-                Ok(()) => break,
-                Err(TryLockError::Error(source)) => return Err(failed(source)),
-                Err(TryLockError::WouldBlock) => {
-                    let is_over = match wait {
-                        Wait::No => true,
-                        Wait::For(limit) => waited >= limit,
-                        Wait::Forever => false,
-                    };
-                    if is_over || stop() {
-                        return Err(LockError::Held(read_holder(&mut file)));
+            let (holder, at_least) = match file.try_lock() {
+                Ok(()) => match at_work(root) {
+                    None => break,
+                    Some(holder) => {
+                        file.unlock().map_err(failed)?;
+                        (Some(holder), LAST_BREATH)
                     }
-                    std::thread::sleep(PATIENCE);
-                    waited += PATIENCE;
-                }
+                },
+                Err(TryLockError::Error(source)) => return Err(failed(source)),
+                Err(TryLockError::WouldBlock) => (read_holder(&mut file), MOMENT),
+            };
+            let is_over = match wait {
+                Wait::No => waited >= at_least,
+                Wait::For(limit) => waited >= limit.max(at_least),
+                Wait::Forever => false,
+            };
+            if is_over || stop() {
+                return Err(LockError::Held(holder));
             }
+            std::thread::sleep(PATIENCE);
+            waited += PATIENCE;
         }
         let mut lock = Self { file };
         let holder = Holder { process: this_process(), command: command.to_owned() };
-        lock.name_holder(&holder).map_err(failed)?;
+        // The name is for people. On a full /run the machine must be restored all the same.
+        let _ = lock.name_holder(&holder);
         Ok(lock)
     }
 
@@ -118,6 +133,20 @@ impl MachineLock {
     }
 }
 
+/// Returns whoever is at work by the journal: its owner or its guardian, if that runs and is not this
+/// process.
+fn at_work(root: &SysRoot) -> Option<Holder> {
+    // What is wrong with it comes up when the machine is restored.
+    let journal = journal::load(root).ok()??;
+    if !journal::is_of_boot(&journal.header, &journal::boot_id(root)) {
+        return None;
+    }
+    let here = SysRoot::default();
+    let mut processes = std::iter::once(journal.header.owner).chain(journal.guardian);
+    let process = processes.find(|one| *one != this_process() && is_alive(&here, *one))?;
+    Some(Holder { process, command: journal.header.command })
+}
+
 /// Says who holds the lock now; `None` if it is free or cannot be looked at.
 pub fn holder(root: &SysRoot) -> Option<Holder> {
     let path = root.resolve(Path::new(FOLDER)).join(NAME);
@@ -130,18 +159,21 @@ pub fn holder(root: &SysRoot) -> Option<Holder> {
 
 fn open(path: &Path) -> io::Result<File> {
     let folder = path.parent().expect("the lock lies in a folder");
-    match DirBuilder::new().mode(0o755).recursive(true).create(folder) {
+    match DirBuilder::new().mode(0o700).recursive(true).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
-    OpenOptions::new()
+    let file = OpenOptions::new()
         .read(true)
         .write(true)
         .create(true)
         .truncate(false)
-        .mode(0o644)
+        .mode(0o600)
         .custom_flags(libc::O_NOFOLLOW)
-        .open(path)
+        .open(path)?;
+    // An earlier becalm may have made it.
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    Ok(file)
 }
 
 fn read_holder(file: &mut File) -> Option<Holder> {
@@ -174,5 +206,31 @@ mod tests {
         assert!(MachineLock::take(&root, "fifth", Wait::No, &|| false).is_err(), "still shared");
         drop(shared);
         assert!(MachineLock::take(&root, "sixth", Wait::Forever, &|| false).is_ok());
+    }
+
+    #[test]
+    fn nobody_but_root_can_hold_the_lock() {
+        let tree = FakeTree::new().file("/run/becalm/lock", "");
+        let path = tree.path().join("run/becalm/lock");
+        std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        let _lock = MachineLock::take(&SysRoot::new(tree.path()), "c", Wait::No, &|| false);
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn who_is_at_work_by_the_journal_is_not_disturbed_though_the_lock_is_lost() {
+        let tree = FakeTree::new().file("/proc/sys/kernel/random/boot_id", "boot\n");
+        let root = SysRoot::new(tree.path());
+        let mut other = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+        let mut journal = journal::JournalFile::start(&root, "becalm tune", &[]).unwrap();
+        // This process is the owner, which may do everything.
+        assert!(MachineLock::take(&root, "own", Wait::No, &|| false).is_ok());
+        journal.guardian(super::super::task::named(other.id())).unwrap();
+        let refused = MachineLock::take(&root, "second", Wait::No, &|| true).unwrap_err();
+        let expected = format!("`becalm tune` (process {})", other.id());
+        assert!(refused.to_string().contains(&expected), "{refused}");
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert!(MachineLock::take(&root, "third", Wait::No, &|| false).is_ok());
     }
 }
