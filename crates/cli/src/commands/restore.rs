@@ -8,7 +8,7 @@ use becalm_runner::Interrupt;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::tuning::{WaitFlag, report, wait};
+use crate::tuning::{WaitFlag, ended_by, report, wait};
 use crate::ui::Ui;
 
 /// Put back everything that becalm changed on this machine
@@ -38,8 +38,11 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let stop = || interrupt.signal().is_some();
     match take_over(&root, "becalm restore", foreign, wait(&args.wait), &stop) {
         Ok(recovered) => Ok(report(&recovered, ui)),
-        Err(RestoreError::Lock(error @ LockError::Held(_))) => Err(CommandError::measure(error)
-            .hint("it puts everything back when it ends; end it, or `--wait` for it")),
+        Err(RestoreError::Lock(error @ LockError::Held(_))) => Err(ended_by(
+            interrupt,
+            CommandError::measure(error)
+                .hint("it puts everything back when it ends; end it, or `--wait` for it"),
+        )),
         Err(error @ RestoreError::Lock(_)) => {
             Err(CommandError::measure(error).hint("run it with sudo"))
         }

@@ -85,9 +85,11 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         CommandError::measure(format!("cannot install a signal handler: {error}"))
     })?;
     let mut tuned = Tuned::begin(&root, &told(args), wait(&args.wait), interrupt, ui)?;
-    let before = if args.verify { spins(&place.cpus) } else { Vec::new() };
-    // Only now, with the lock held, are the values those of the untouched machine.
+    // Only now, with the lock held, are the values those of the untouched machine; and whoever had
+    // it before may have brought CPUs back.
+    let place = Place::read(&root, args.cpus.as_ref())?;
     let plan = place.plan(&root, &request)?;
+    let before = if args.verify { spins(&place.cpus) } else { Vec::new() };
     let applied = tuned.apply(&plan.changes, ui)?;
     if let Some(latency) = args.latency {
         tuned.hold_latency(latency, ui);
@@ -100,8 +102,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ui.print(&json(&plan, &applied))?;
     }
     if let Some(signal) = interrupt.signal() {
-        tuned.finish(ui)?;
-        return Ok(Exit::Signal(signal));
+        return Ok(ended(tuned.finish(ui)?, Exit::Signal(signal)));
     }
     if !args.hold {
         let guardian = tuned.keep()?;
@@ -115,10 +116,14 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let result = hold_for(&args.command, interrupt);
     let restored = tuned.finish(ui)?;
     match result {
-        _ if restored != Exit::Done => Ok(restored),
-        Ok(status) => Ok(exit_of(status)),
-        Err(error) => Err(error),
+        Ok(status) => Ok(ended(restored, exit_of(status))),
+        Err(error) => Err(CommandError { exit: ended(restored, error.exit), ..error }),
     }
+}
+
+/// How a command ended, unless something could not be put back: that is worse.
+fn ended(restored: Exit, otherwise: Exit) -> Exit {
+    if restored == Exit::Done { otherwise } else { restored }
 }
 
 /// The CPUs of the machine and what they are for.
@@ -172,7 +177,6 @@ fn hold_for(words: &[OsString], interrupt: &Interrupt) -> Result<ExitStatus, Com
     }
     hold(&mut command, interrupt).map_err(|error| {
         CommandError::measure(format!("cannot run {}: {error}", program.display()))
-            .hint("everything was put back")
     })
 }
 

@@ -7,6 +7,6 @@ mod text;
 mod verify;
 
 pub(crate) use flags::{ProfileFlag, RequestFlags, WaitFlag, parse_profile, wait};
-pub(crate) use session::{Tuned, put_back_leftovers, report};
+pub(crate) use session::{Tuned, ended_by, put_back_leftovers, report};
 pub(crate) use text::plan_text;
 pub(crate) use verify::{spins, verdict};

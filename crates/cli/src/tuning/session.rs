@@ -37,7 +37,7 @@ impl<'a> Tuned<'a> {
                 say_leftovers(&recovered, ui);
                 Ok(Self { tuning })
             }
-            Err(error) => Err(refused(error)),
+            Err(error) => Err(ended_by(interrupt, refused(error))),
         }
     }
 
@@ -148,11 +148,18 @@ fn guardian(root: &SysRoot) -> Command {
     command
 }
 
+/// What ended the queue is what ended the command.
+pub(crate) fn ended_by(interrupt: &Interrupt, error: CommandError) -> CommandError {
+    match interrupt.signal() {
+        Some(signal) => CommandError { exit: Exit::Signal(signal), ..error },
+        None => error,
+    }
+}
+
 fn refused(error: TuneError) -> CommandError {
     match error {
-        TuneError::Lock(LockError::Held(_)) => {
-            CommandError::measure(error).hint("`--wait` queues until it is done")
-        }
+        TuneError::Lock(LockError::Held(_)) => CommandError::measure(error)
+            .hint("`--wait` queues until it is done; `becalm restore` ends what a guardian keeps"),
         TuneError::Lock(LockError::Make { .. }) => {
             CommandError::measure(error).hint("run it with sudo; the subject still runs as you")
         }

@@ -1,5 +1,6 @@
 //! Tuning a folder that stands for a machine: what is changed comes back, whoever dies.
 
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -209,6 +210,36 @@ fn the_second_one_is_refused_or_waits() {
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "0");
     // The value before the first one, not the one that the second may have seen.
     assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
+}
+
+#[test]
+fn a_signal_ends_the_queue_and_is_the_exit_code() {
+    let bench = bench();
+    let mut first = bench.hold();
+    let root = bench.root();
+    for arguments in [
+        [&["tune", "--root", &root][..], &ONLY, &["--wait"]].concat(),
+        vec!["restore", "--root", &root, "--wait"],
+    ] {
+        let mut command = bench.env.command(&arguments);
+        let mut queued = command.stderr(Stdio::null()).spawn().unwrap();
+        // A signal that comes before the handler is there ends it in the same way.
+        signal(queued.id(), "TERM");
+        let status = queued.wait().unwrap();
+        assert!(status.code() == Some(143) || status.signal() == Some(15), "{status}");
+    }
+    signal(first.id(), "TERM");
+    first.wait().unwrap();
+    assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
+}
+
+#[test]
+fn what_could_not_be_put_back_says_more_than_how_the_command_ended() {
+    let bench = bench();
+    let file = bench.path(BALANCING).display().to_string();
+    let spoil = format!("rm {file}; mkdir {file}; kill -TERM $PPID; sleep 100");
+    let output = bench.tune(&["--hold", "--", "sh", "-c", &spoil]).exits_with(5);
+    assert!(output.stderr.contains("By hand: "), "{}", output.stderr);
 }
 
 #[test]
