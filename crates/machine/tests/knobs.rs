@@ -309,6 +309,94 @@ fn switching_smt_off_leaves_the_policies_of_vanishing_cpus_alone() {
     assert!(guarded("cpufreq/policy3/scaling_governor") && guarded("cpu3/online"));
 }
 
+/// A task of a tree: one that sleeps, with its CPUs and its set of CPUs.
+fn with_task(tree: FakeTree, pid: u32, cpus: &str, group: &str) -> FakeTree {
+    tree.file(
+        format!("/proc/{pid}/stat"),
+        format!("{pid} (x) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 77 0 0\n"),
+    )
+    .file(format!("/proc/{pid}/status"), format!("Name:\tx\nCpus_allowed_list:\t{cpus}\n"))
+    .file(format!("/proc/{pid}/cgroup"), format!("4:cpuset:{group}\n"))
+}
+
+#[test]
+fn what_goes_with_cpus_by_itself_comes_back_with_them() {
+    const SETS: &str = "/sys/fs/cgroup/cpuset";
+    let mounts = format!("34 31 0:31 / {SETS} rw - cgroup cgroup rw,cpuset\n");
+    let tree = tree(ACPI)
+        .file("/proc/self/mountinfo", mounts)
+        .file(format!("{SETS}/cgroup.procs"), "\n")
+        .file(format!("{SETS}/box/cpuset.cpus"), "1-3\n")
+        .file(format!("{SETS}/box/in/cpuset.cpus"), "2-3\n")
+        .file(format!("{SETS}/box/in/cgroup.procs"), "70\n")
+        .file("/proc/irq/12/smp_affinity_list", "2-3\n");
+    let tree = with_task(with_task(tree, 70, "2-3", "/box/in"), 71, "3", "/");
+    let before = contents(&tree);
+    let folder = tree.path().to_owned();
+    let driver = ACPI.kernel(&tree);
+    let root = SysRoot::new(tree.path()).with_kernel(move |path, value| {
+        let put = |path: &str, text: &str| fs::write(folder.join(path), text).unwrap();
+        let have = |path: &str| fs::read_to_string(folder.join(path)).unwrap().trim().to_owned();
+        let task = |pid: u32, cpus: &str| {
+            put(&format!("proc/{pid}/status"), &format!("Name:\tx\nCpus_allowed_list:\t{cpus}\n"));
+        };
+        match (path.to_str().unwrap(), value) {
+            (control, "off") if control.ends_with("smt/control") => {
+                put("sys/fs/cgroup/cpuset/box/in/cpuset.cpus", "");
+                put("sys/fs/cgroup/cpuset/box/cpuset.cpus", "1");
+                put("proc/70/cgroup", "4:cpuset:/box\n");
+                put("proc/irq/12/smp_affinity_list", "0-1");
+                task(70, "1");
+                task(71, "0-1");
+            }
+            // A set lies within the one above it, and takes members only if it has CPUs.
+            (inner, "2-3") if inner.ends_with("box/in/cpuset.cpus") => {
+                if have("sys/fs/cgroup/cpuset/box/cpuset.cpus") == "1" {
+                    return Err(io::Error::from_raw_os_error(13));
+                }
+            }
+            (procs, "70") if procs.ends_with("box/in/cgroup.procs") => {
+                if have("sys/fs/cgroup/cpuset/box/in/cpuset.cpus").is_empty() {
+                    return Err(io::Error::from_raw_os_error(28));
+                }
+                put("proc/70/cgroup", "4:cpuset:/box/in\n");
+                task(70, "2-3");
+            }
+            _ => {}
+        }
+        driver(path, value)
+    });
+    let request = Request { smt: Smt::Off, ..only("smt") };
+    let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+    apply(&root, &mut file, &planned(&root, &request).changes).unwrap();
+    assert_ne!(contents(&tree), before);
+    let recovered = recover(&root, Foreign::Leave).unwrap();
+    assert_eq!((recovered.left(), contents(&tree)), (&[][..], before), "{recovered:?}");
+}
+
+#[test]
+fn cpus_that_go_with_smt_have_no_idle_states_to_switch() {
+    let tree = tree(ACPI);
+    let request = Request { smt: Smt::Off, only: vec!["smt".into(), "cstates".into()], ..only("smt") };
+    let plan = planned(&SysRoot::new(tree.path()), &request);
+    assert_eq!(lines(&plan), ["smt/control on -> off", "cpu1/cpuidle/state2/disable 0 -> 1"]);
+}
+
+#[test]
+fn smt_stays_on_where_it_would_take_what_is_measured() {
+    let tree = tree(ACPI);
+    let root = SysRoot::new(tree.path());
+    let topology = Topology::read(&root).unwrap();
+    let cpus: CpuSet = "3".parse().unwrap();
+    let housekeeping = topology.online.difference(&cpus);
+    let request = Request { smt: Smt::Off, ..only("smt") };
+    let situation =
+        Situation { root: &root, topology: &topology, cpus, housekeeping, request: &request };
+    let plan = plan(&situation).unwrap();
+    assert_eq!(plan.changes, []);
+    assert_eq!(plan.notes[0].text, "CPU 3 would go, which is to be measured");
+}
+
 #[test]
 fn the_watchdogs_are_not_looked_at_while_they_are_off() {
     // Reading one of them would make the kernel believe that it is to stay off for good.

@@ -20,7 +20,7 @@ pub(super) const CSTATES: Knob = Knob {
 
 fn plan(situation: &Situation<'_>) -> Planned {
     let mut planned = Planned::default();
-    for cpu in situation.cpus.iter() {
+    for cpu in situation.cpus.intersection(&situation.staying()).iter() {
         let folder = format!("/sys/devices/system/cpu/cpu{}/cpuidle", cpu.0);
         for state in situation.root.list_dir(&folder).value().unwrap_or_default() {
             let latency = situation.root.read(format!("{folder}/{state}/latency")).value();

@@ -13,6 +13,7 @@ mod epb;
 mod epp;
 mod frequency;
 mod governor;
+mod hotplug;
 mod irq_affinity;
 mod irqbalance;
 mod kernel_threads;

@@ -1,8 +1,9 @@
 //! The groups of CPUs that share a frequency, and who sets it.
 
-use becalm_model::CpuSet;
+use becalm_model::{CpuId, CpuSet};
 
 use super::{Situation, Smt};
+use crate::SysRoot;
 use crate::cpumask::read_list;
 
 const FOLDER: &str = "/sys/devices/system/cpu/cpufreq";
@@ -55,17 +56,29 @@ pub(super) fn driver(situation: &Situation<'_>) -> Option<String> {
     situation.root.read(first.file("scaling_driver")).value()
 }
 
-/// Returns the threads that switching SMT off will take: all but the first of each core. The first is
-/// the first by number, whether or not it runs.
+/// Returns the threads that switching SMT off will take: none where it is not to be switched off or
+/// would take all CPUs that are measured.
 pub(super) fn going_threads(situation: &Situation<'_>) -> CpuSet {
     let is_going = situation.request.smt == Smt::Off && super::smt::can_be_switched(situation.root);
-    let threads = situation.topology.cpus.iter().map(|cpu| cpu.id).filter(|id| {
-        let folder = format!("/sys/devices/system/cpu/cpu{}/topology", id.0);
-        let siblings = read_list(situation.root, format!("{folder}/thread_siblings_list")).value();
-        let first = siblings.and_then(|siblings| siblings.first());
-        is_going && first.is_some_and(|first| first != *id)
-    });
-    threads.collect()
+    let seconds = if is_going { second_threads(situation) } else { CpuSet::new() };
+    if situation.cpus.difference(&seconds).is_empty() { CpuSet::new() } else { seconds }
+}
+
+/// Returns all threads but the first of each core by number. The kernel tells only of threads that
+/// run: where the first of a core is offline the second is taken for it, and goes all the same.
+pub(super) fn second_threads(situation: &Situation<'_>) -> CpuSet {
+    let threads = situation.topology.cpus.iter().map(|cpu| cpu.id);
+    let is_second = |id: &CpuId| {
+        let first = running_siblings(situation.root, *id).and_then(|siblings| siblings.first());
+        first.is_some_and(|first| first != *id)
+    };
+    threads.filter(is_second).collect()
+}
+
+/// Returns the threads of a CPU's core that run, that CPU included.
+pub(super) fn running_siblings(root: &SysRoot, cpu: CpuId) -> Option<CpuSet> {
+    let folder = format!("/sys/devices/system/cpu/cpu{}/topology", cpu.0);
+    read_list(root, format!("{folder}/thread_siblings_list")).value()
 }
 
 /// cpufreq writes sets of CPUs as words: `0 1 2`.

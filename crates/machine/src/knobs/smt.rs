@@ -2,11 +2,14 @@
 //!
 //! Left idle unless asked for: an idle sibling disturbs next to nothing, and nothing is to be put back.
 //! Switched off, their CPUs vanish with their frequency policies. Switching on again starts every CPU,
-//! also those that an administrator had stopped, so the state of each is saved.
+//! also those that an administrator had stopped, so the state of each is saved; and so is what the kernel
+//! changes when CPUs go.
 //! <https://docs.kernel.org/admin-guide/cputopology.html>, `kernel/cpu.c`.
 
-use super::policies::all_policies;
-use super::{Knob, NoteKind, Planned, Profile, Situation, Smt};
+use becalm_model::{CpuId, CpuSet};
+
+use super::policies::{all_policies, running_siblings, second_threads};
+use super::{Knob, NoteKind, Planned, Profile, Situation, Smt, hotplug};
 use crate::SysRoot;
 
 const NAME: &str = "smt";
@@ -26,6 +29,17 @@ pub(super) fn can_be_switched(root: &SysRoot) -> bool {
     root.read(CONTROL).value().is_some_and(|value| is_on(&value))
 }
 
+/// Returns the first threads. One without a second may be a second itself, whose first is offline.
+fn sure_to_stay(situation: &Situation<'_>) -> CpuSet {
+    let topology = situation.topology;
+    let firsts = topology.online.difference(&second_threads(situation));
+    let is_sure = |cpu: &CpuId| {
+        topology.offline.is_empty()
+            || running_siblings(situation.root, *cpu).is_some_and(|siblings| siblings.len() > 1)
+    };
+    firsts.iter().filter(is_sure).collect()
+}
+
 /// From Linux 6.6 on a number of threads may stand for `on`.
 fn is_on(control: &str) -> bool {
     control == "on" || control.parse::<u32>().is_ok_and(|threads| threads > 1)
@@ -42,6 +56,11 @@ fn plan(situation: &Situation<'_>) -> Planned {
         let text = format!("{CONTROL} is {found}: there is nothing to switch off");
         return planned.note(NAME, NoteKind::NotHere, text);
     }
+    if situation.cpus.difference(&second_threads(situation)).is_empty() {
+        let text = format!("CPU {} would go, which is to be measured", situation.cpus);
+        return planned.note(NAME, NoteKind::Refused, text);
+    }
+    hotplug::guard(situation, &mut planned, NAME, &sure_to_stay(situation));
     for policy in all_policies(situation) {
         for file in [
             "energy_performance_preference",

@@ -31,7 +31,9 @@ pub(super) fn remove(root: &SysRoot, path: &str) -> io::Result<()> {
 fn evict(root: &SysRoot, group: &str) {
     let Some(members) = root.read(format!("{group}/cgroup.procs")).value() else { return };
     let top = topmost(root, group);
-    for pid in members.lines().filter_map(|line| line.trim().parse::<u32>().ok()) {
+    // 0 stands for a process that cannot be seen from here; written, it would mean this one.
+    let pids = members.lines().filter_map(|line| line.trim().parse::<u32>().ok());
+    for pid in pids.filter(|&pid| pid != 0) {
         let _ = root.write(format!("{top}/cgroup.procs"), &pid.to_string());
         // What a subject leaves behind runs where the subject was pinned to, and would stay there.
         // Processes that were merely moved aside have the CPUs that they asked for themselves.

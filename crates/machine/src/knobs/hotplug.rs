@@ -1,0 +1,83 @@
+//! What the kernel changes by itself when CPUs go, and does not change back when they return.
+//!
+//! - A task that may run only on CPUs that go is let run anywhere (`select_fallback_rq`).
+//! - An interrupt that is allowed only there is allowed everywhere (`irq_migrate_all_off_this_cpu`).
+//! - Sets of CPUs of control groups of version 1 lose those CPUs for good; the tasks of one that
+//!   becomes empty go to the group above it (`cpuset_hotplug_workfn`). Version 2 keeps what was asked
+//!   for.
+
+use std::collections::BTreeSet;
+
+use becalm_model::{Change, CpuSet, Nature, Target};
+
+use super::{Planned, Situation};
+use crate::SysRoot;
+use crate::cgroup::{CgroupVersion, find_mount};
+use crate::cpumask::read_list;
+use crate::tasks;
+use crate::tune::task::start_time;
+
+const REASON: &str = "the kernel changes it when CPUs go";
+
+/// Saves all of that, to be put back after the CPUs. `staying` are the CPUs that are sure to stay.
+pub(super) fn guard(
+    situation: &Situation<'_>,
+    planned: &mut Planned,
+    knob: &str,
+    staying: &CpuSet,
+) {
+    let root = situation.root;
+    let goes = |cpus: &CpuSet| !cpus.is_empty() && cpus.intersection(staying).is_empty();
+    // Put back backwards: groups from the top, who is in them, then who may run where.
+    let threads = tasks::threads(root);
+    let of_threads = threads.iter().filter(|thread| !thread.is_bound && goes(&thread.cpus));
+    planned.changes.extend(of_threads.map(|thread| thread.change(knob, None, REASON)));
+    let mounts = root.read("/proc/self/mountinfo").value().unwrap_or_default();
+    if let Some(mount) = find_mount(&mounts, CgroupVersion::V1, "cpuset") {
+        let top = mount.point.to_string_lossy().into_owned();
+        let groups = groups_below(root, &top);
+        for group in &groups {
+            let own = read_list(root, format!("{group}/cpuset.cpus")).value().unwrap_or_default();
+            if goes(&own) {
+                planned.changes.extend(members(root, knob, &top, group));
+            }
+        }
+        for group in groups {
+            planned.guard(situation, knob, format!("{group}/cpuset.cpus"));
+        }
+    }
+    for number in root.list_dir("/proc/irq").value().unwrap_or_default() {
+        let path = format!("/proc/irq/{number}/smp_affinity_list");
+        if read_list(root, &path).value().is_some_and(|cpus| goes(&cpus)) {
+            planned.guard(situation, knob, path);
+        }
+    }
+}
+
+/// Returns the groups below a group, each after those below itself.
+fn groups_below(root: &SysRoot, group: &str) -> Vec<String> {
+    let names = root.list_dir(group).value().unwrap_or_default();
+    let below = names.into_iter().map(|name| format!("{group}/{name}"));
+    let below = below.filter(|path| root.exists(format!("{path}/cpuset.cpus")));
+    below.flat_map(|path| [groups_below(root, &path), vec![path]].concat()).collect()
+}
+
+fn members(root: &SysRoot, knob: &str, top: &str, group: &str) -> Vec<Change> {
+    let text = root.read(format!("{group}/cgroup.procs")).value().unwrap_or_default();
+    let pids: BTreeSet<u32> = text.lines().filter_map(|line| line.trim().parse().ok()).collect();
+    let saved = |pid: u32| {
+        Some(Change {
+            knob: knob.to_owned(),
+            target: Target::Membership {
+                pid,
+                start_time: start_time(root, pid)?,
+                hierarchy: top.to_owned(),
+            },
+            old: group.strip_prefix(top)?.to_owned(),
+            new: None,
+            reason: REASON.to_owned(),
+            nature: Nature::Plain,
+        })
+    };
+    pids.into_iter().filter_map(saved).collect()
+}
