@@ -398,6 +398,14 @@ fn smt_stays_on_where_it_would_take_what_is_measured() {
 }
 
 #[test]
+fn a_platform_profile_that_cannot_be_written_back_is_left() {
+    let tree = tree(ACPI).file("/sys/firmware/acpi/platform_profile", "custom\n");
+    let plan = planned(&SysRoot::new(tree.path()), &only("platform-profile"));
+    assert_eq!((plan.changes.len(), plan.notes[0].kind), (0, NoteKind::Refused));
+    assert!(plan.notes[0].text.contains("no way back"), "{}", plan.notes[0].text);
+}
+
+#[test]
 fn the_watchdogs_are_not_looked_at_while_they_are_off() {
     // Reading one of them would make the kernel believe that it is to stay off for good.
     let tree = tree(ACPI).file("/proc/sys/kernel/watchdog", "0\n");

@@ -17,8 +17,14 @@ fn plan(situation: &Situation<'_>) -> Planned {
     let Some(choices) = situation.root.read(CHOICES).value() else {
         return Planned::not_here(NAME, format!("{CHOICES} does not exist here"));
     };
-    if !choices.split_whitespace().any(|choice| choice == "performance") {
+    let offers = |wanted: &str| choices.split_whitespace().any(|choice| choice == wanted);
+    if !offers("performance") {
         return planned.note(NAME, NoteKind::Refused, format!("{CHOICES} offers only: {choices}"));
+    }
+    // Profiles of several drivers that differ read as `custom`, which cannot be written back.
+    if let Some(now) = situation.root.read(PROFILE).value().filter(|now| !offers(now)) {
+        let text = format!("{PROFILE} is {now}, to which there is no way back");
+        return planned.note(NAME, NoteKind::Refused, text);
     }
     planned.set(situation, NAME, PROFILE, "performance", REASON);
     planned
