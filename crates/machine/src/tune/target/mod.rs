@@ -6,6 +6,7 @@ mod irqbalance;
 mod membership;
 mod subtree;
 mod unit;
+mod watchdog;
 
 use std::io;
 
@@ -24,6 +25,7 @@ pub(crate) const ABSENT: &str = "absent";
 /// Returns the value of a target now.
 pub(crate) fn read(root: &SysRoot, target: &Target) -> Reading {
     match target {
+        Target::File(path) if watchdog::is_off(root, path) => Reading::Value("0".to_owned()),
         Target::File(path) => root.read(path),
         Target::Folder(path) => {
             Reading::Value(if root.exists(path) { PRESENT } else { ABSENT }.to_owned())
