@@ -19,35 +19,38 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Returns the CPUs that it leaves alone, as a list.
 pub(super) fn read(root: &SysRoot) -> Reading {
-    let Some(socket) = socket(root) else { return Reading::Absent };
-    let answer = ask(&socket, "setup");
-    match answer.map(|answer| banned(&answer)) {
+    match ask(root, "setup").map(|answer| banned(&answer)) {
         Ok(Some(list)) => Reading::Value(list),
         Ok(None) => Reading::Unreadable { reason: "its answer names no banned CPUs".to_owned() },
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Reading::NoPermission,
-        // What it left behind when it ended.
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Reading::Absent,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Reading::Absent,
         Err(error) => Reading::Unreadable { reason: error.to_string() },
     }
 }
 
 /// Makes it leave these CPUs alone; none for what it finds itself.
 pub(super) fn write(root: &SysRoot, list: &str) -> io::Result<()> {
-    let socket = socket(root).ok_or(io::ErrorKind::NotFound)?;
     let list = if list.is_empty() { "NULL" } else { list };
-    ask(&socket, &format!("settings cpus {list}")).map(|_| ())
+    ask(root, &format!("settings cpus {list}")).map(|_| ())
 }
 
-fn socket(root: &SysRoot) -> Option<PathBuf> {
-    let names = root.list_dir(FOLDER).value()?;
-    let name = names.iter().find(|name| {
+/// Connects to the one that runs. One that was killed leaves its socket behind.
+fn connect(root: &SysRoot) -> io::Result<UnixStream> {
+    let names = root.list_dir(FOLDER).value().unwrap_or_default();
+    let sockets = names.iter().filter(|name| {
         name.strip_prefix("irqbalance").is_some_and(|rest| rest.strip_suffix(".sock").is_some())
-    })?;
-    Some(root.resolve(PathBuf::from(FOLDER).join(name).as_path()))
+    });
+    for name in sockets {
+        match UnixStream::connect(root.resolve(PathBuf::from(FOLDER).join(name).as_path())) {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
+            done => return done,
+        }
+    }
+    Err(io::ErrorKind::NotFound.into())
 }
 
-fn ask(socket: &PathBuf, request: &str) -> io::Result<String> {
-    let mut stream = UnixStream::connect(socket)?;
+fn ask(root: &SysRoot, request: &str) -> io::Result<String> {
+    let mut stream = connect(root)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     stream.write_all(request.as_bytes())?;
@@ -83,6 +86,8 @@ mod tests {
     #[test]
     fn a_daemon_is_asked_and_told_over_its_socket() {
         let tree = FakeTree::new().file("/run/irqbalance/note", "");
+        // One that was killed, and its successor.
+        drop(UnixListener::bind(tree.path().join("run/irqbalance/irqbalance5.sock")).unwrap());
         let path = tree.path().join("run/irqbalance/irqbalance77.sock");
         let daemon = UnixListener::bind(path).unwrap();
         let heard = std::thread::spawn(move || {
