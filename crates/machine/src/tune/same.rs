@@ -1,7 +1,5 @@
 //! Whether two texts are the same value of a kernel file.
 
-use std::collections::BTreeSet;
-
 use becalm_model::CpuSet;
 
 use crate::cpumask::parse_mask;
@@ -24,12 +22,17 @@ pub fn same(path: &str, a: &str, b: &str) -> bool {
         return both(list(a).as_ref(), list(b).as_ref());
     }
     if name == "cgroup.subtree_control" {
-        let words = |text: &str| -> BTreeSet<String> {
-            text.split_whitespace().map(str::to_owned).collect()
-        };
-        return words(a) == words(b);
+        return has_controller(a) == has_controller(b);
     }
     both(a.parse::<i128>().ok().as_ref(), b.parse::<i128>().ok().as_ref())
+}
+
+/// The one controller that becalm hands on.
+pub(super) const CONTROLLER: &str = "cpuset";
+
+/// Says whether a `cgroup.subtree_control` hands it on.
+pub(super) fn has_controller(control: &str) -> bool {
+    control.split_whitespace().any(|name| name == CONTROLLER)
 }
 
 fn both<T: PartialEq>(a: Option<&T>, b: Option<&T>) -> bool {
@@ -71,7 +74,8 @@ mod tests {
         check("/proc/irq/9/smp_affinity_list", "0-3", "0,1,2,3", true);
         check("/proc/sys/kernel/randomize_va_space", "2", "02", true);
         check("/proc/sys/kernel/sched_rt_runtime_us", "-1", "-1", true);
-        check("/sys/fs/cgroup/cgroup.subtree_control", "cpuset cpu", "cpu cpuset", true);
+        check("/sys/fs/cgroup/cgroup.subtree_control", "cpuset cpu", "io cpu cpuset", true);
+        check("/sys/fs/cgroup/cgroup.subtree_control", "cpuset cpu", "cpu", false);
         check("/sys/a/x", "", "0", false);
     }
 }
