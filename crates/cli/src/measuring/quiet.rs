@@ -119,9 +119,6 @@ impl<'a> Quiet<'a> {
         let State { tuned, applied, .. } = &mut *state;
         let session = tuned.as_mut().expect("a plan of isolation means that it is possible");
         let root = &self.machine.root;
-        for line in isolate::clear_leftovers(root) {
-            self.ui.say(line);
-        }
         let known = tune::names();
         let companions: Vec<String> = COMPANIONS
             .iter()
@@ -157,6 +154,10 @@ impl<'a> Quiet<'a> {
 impl Isolate for Quiet<'_> {
     fn isolate(&self, choice: &Choice) -> Result<Isolated, String> {
         let Machine { root, topology, .. } = self.machine;
+        // A partition without a journal has CPUs that the plan would find taken.
+        if self.state.borrow().tuned.is_some() {
+            isolate::clear_leftovers(root).iter().for_each(|line| self.ui.say(line));
+        }
         let Alone { choice: alone, cpus, partition } = isolate::alone(topology, choice);
         match isolate::plan(root, topology, &cpus, partition) {
             Ok(isolation) => {
