@@ -14,16 +14,33 @@ pub(crate) const ACTIVE: &str = "active";
 /// Value of a unit that does not.
 pub(crate) const INACTIVE: &str = "inactive";
 
+/// What a unit does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnitState {
+    /// It runs, or waits for its moment as timers and sockets do.
+    Active,
+    /// It is being started. A service that only does a piece of work is so while it works.
+    Starting,
+    /// It does not run.
+    Inactive,
+}
+
 /// Says whether systemd runs this machine. A folder that stands for a machine has none to talk to.
 pub(crate) fn is_there(root: &SysRoot) -> bool {
     root.is_live() && root.exists("/run/systemd/system")
 }
 
-/// Returns which of these units are active; those that do not exist are left out.
-pub(crate) fn active_units(names: &[String]) -> io::Result<BTreeMap<String, bool>> {
-    let mut arguments = vec!["show", "--property=Id,LoadState,ActiveState"];
+/// Returns what these units do, by the names given; those that do not exist are left out.
+pub(crate) fn states(names: &[String]) -> io::Result<BTreeMap<String, UnitState>> {
+    let mut arguments = vec!["show", "--property=LoadState,ActiveState", "--"];
     arguments.extend(names.iter().map(String::as_str));
-    Ok(parse_units(&systemctl(&arguments)?))
+    Ok(parse_units(names, &systemctl(&arguments)?))
+}
+
+/// Says whether a name is one of a single unit: no pattern, and no option of `systemctl`.
+pub(crate) fn is_unit_name(name: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || ":_.\\@-".contains(c);
+    !name.is_empty() && !name.starts_with(['-', '.']) && name.chars().all(is_part)
 }
 
 /// Starts or stops a unit.
@@ -36,7 +53,7 @@ pub(crate) fn set_unit(name: &str, value: &str) -> io::Result<()> {
 pub(crate) fn reached_target() -> io::Result<String> {
     let graphical = "graphical.target".to_owned();
     let is_graphical =
-        active_units(std::slice::from_ref(&graphical))?.get(&graphical) == Some(&true);
+        states(std::slice::from_ref(&graphical))?.get(&graphical) == Some(&UnitState::Active);
     Ok(if is_graphical { graphical } else { "multi-user.target".to_owned() })
 }
 
@@ -63,13 +80,18 @@ fn systemctl(arguments: &[&str]) -> io::Result<String> {
     Err(io::Error::other(format!("systemctl {}: {said}", arguments.join(" "))))
 }
 
-/// Reads blocks of `Name=value` lines with empty lines between.
-fn parse_units(text: &str) -> BTreeMap<String, bool> {
-    let blocks = text.split("\n\n").filter_map(|block| {
+/// Reads blocks of `Name=value` lines with empty lines between: one for each name, in order. systemd
+/// itself would call a unit by its first name, and not by the one that was asked for.
+fn parse_units(names: &[String], text: &str) -> BTreeMap<String, UnitState> {
+    let blocks = text.split("\n\n").zip(names).filter_map(|(block, name)| {
         let field =
             |name: &str| block.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
-        let is_active = matches!(field("ActiveState")?, "active" | "activating" | "reloading");
-        (field("LoadState")? == "loaded").then(|| (field("Id").unwrap_or("").to_owned(), is_active))
+        let state = match field("ActiveState")? {
+            "active" | "reloading" | "refreshing" => UnitState::Active,
+            "activating" => UnitState::Starting,
+            _ => UnitState::Inactive,
+        };
+        (field("LoadState")? == "loaded").then(|| (name.clone(), state))
     });
     blocks.collect()
 }
@@ -80,11 +102,29 @@ mod tests {
 
     #[test]
     fn units_that_exist_are_read_with_their_state() {
-        let text = "Id=cron.service\nLoadState=loaded\nActiveState=active\n\n\
-                    Id=none.service\nLoadState=not-found\nActiveState=inactive\n\n\
-                    Id=apt-daily.timer\nLoadState=loaded\nActiveState=inactive\n";
-        let units: Vec<_> = parse_units(text).into_iter().collect();
-        assert_eq!(units, [("apt-daily.timer".into(), false), ("cron.service".into(), true)]);
-        assert!(parse_units("rubbish").is_empty());
+        let text = "LoadState=loaded\nActiveState=active\n\n\
+                    LoadState=not-found\nActiveState=inactive\n\n\
+                    LoadState=loaded\nActiveState=activating\n\n\
+                    LoadState=loaded\nActiveState=inactive\n";
+        let names = ["cron.service", "none.service", "man-db.service", "apt-daily.timer"];
+        let names = names.map(str::to_owned);
+        let units: Vec<_> = parse_units(&names, text).into_iter().collect();
+        let expected = [
+            ("apt-daily.timer".to_owned(), UnitState::Inactive),
+            ("cron.service".to_owned(), UnitState::Active),
+            ("man-db.service".to_owned(), UnitState::Starting),
+        ];
+        assert_eq!(units, expected);
+        assert!(parse_units(&names, "rubbish").is_empty());
+    }
+
+    #[test]
+    fn options_and_patterns_are_no_names() {
+        for name in ["cron.service", "getty@tty1.service", r"dev-disk-by\x2duuid.swap"] {
+            assert!(is_unit_name(name), "{name}");
+        }
+        for name in ["", "-Hroot@elsewhere", "ssh*", "a b", "../x", "ssh?.service", "[ab].service"] {
+            assert!(!is_unit_name(name), "{name}");
+        }
     }
 }

@@ -2,12 +2,16 @@
 //!
 //! Only those that run, and never for good: nothing is disabled or masked, so a restart of the machine
 //! brings them all back. What starts a service by itself (its timer or socket) is stopped before it.
-//! Never on the list: what a login, the network, the disks or the logs depend on.
+//! Never on the list: what a login, the network, the disks or the logs depend on, and what may be in the
+//! middle of writing packages or firmware. A service that is at work on something that ends (`apt-daily`,
+//! `fstrim`) is let finish: stopped, the work would be half done, and started again in the end.
+
+use std::collections::BTreeMap;
 
 use becalm_model::{Change, Nature, Target};
 
 use super::{Knob, NoteKind, Planned, Profile, Situation};
-use crate::systemd::{self, ACTIVE, INACTIVE};
+use crate::systemd::{self, ACTIVE, INACTIVE, UnitState};
 
 const NAME: &str = "services";
 
@@ -19,7 +23,7 @@ pub(super) const SERVICES: Knob = Knob {
 };
 
 /// Timers and sockets first, then what they start.
-const NOISY: [&str; 40] = [
+const NOISY: [&str; 38] = [
     "anacron.timer",
     "apt-daily.timer",
     "apt-daily-upgrade.timer",
@@ -46,10 +50,8 @@ const NOISY: [&str; 40] = [
     "auto-cpufreq.service",
     "cron.service",
     "crond.service",
-    "fwupd.service",
     "ksmtuned.service",
     "man-db.service",
-    "packagekit.service",
     "plocate-updatedb.service",
     "power-profiles-daemon.service",
     "smartd.service",
@@ -66,28 +68,43 @@ fn plan(situation: &Situation<'_>) -> Planned {
     if !systemd::is_there(situation.root) {
         return Planned::not_here(NAME, "systemd does not run this machine");
     }
-    let mut names: Vec<String> = NOISY.iter().map(|&name| name.to_owned()).collect();
-    names.extend(situation.request.units.iter().map(|name| full_name(name)));
-    let states = match systemd::active_units(&names) {
-        Ok(states) => states,
-        Err(error) => return Planned::default().note(NAME, NoteKind::Refused, error.to_string()),
-    };
+    let units = &situation.request.units;
+    let asked: Vec<String> = units.iter().map(|name| full_name(name)).collect();
+    let known = NOISY.iter().map(|&name| name.to_owned());
+    let names: Vec<String> =
+        known.chain(asked.iter().cloned()).filter(|name| systemd::is_unit_name(name)).collect();
+    match systemd::states(&names) {
+        Ok(states) => planned(&names, &asked, &states),
+        Err(error) => Planned::default().note(NAME, NoteKind::Refused, error.to_string()),
+    }
+}
+
+/// Plans to stop those of `names` that run; of those that were `asked` for it is told if that cannot be.
+fn planned(
+    names: &[String],
+    asked: &[String],
+    states: &BTreeMap<String, UnitState>,
+) -> Planned {
     let mut planned = Planned::default();
     for name in names {
-        match states.get(&name) {
-            Some(true) => planned.changes.push(Change {
+        match states.get(name) {
+            Some(UnitState::Active) => planned.changes.push(Change {
                 knob: NAME.to_owned(),
-                target: Target::Unit(name),
+                target: Target::Unit(name.clone()),
                 old: ACTIVE.to_owned(),
                 new: Some(INACTIVE.to_owned()),
                 reason: "it may start working at any moment".to_owned(),
                 nature: Nature::Plain,
             }),
-            None if situation.request.units.iter().any(|asked| full_name(asked) == name) => {
-                planned = planned.note(NAME, NoteKind::Refused, format!("there is no unit {name}"));
+            Some(UnitState::Starting) => {
+                let text = format!("{name} is at work; measure once it has finished");
+                planned = planned.note(NAME, NoteKind::Refused, text);
             }
-            _ => {}
+            Some(UnitState::Inactive) | None => {}
         }
+    }
+    for name in asked.iter().filter(|name| !states.contains_key(*name)) {
+        planned = planned.note(NAME, NoteKind::Refused, format!("there is no unit {name}"));
     }
     if planned == Planned::default() {
         let text = "none of the known background services and timers is active";
@@ -99,4 +116,39 @@ fn plan(situation: &Situation<'_>) -> Planned {
 /// A name without a suffix means a service.
 fn full_name(name: &str) -> String {
     if name.contains('.') { name.to_owned() } else { format!("{name}.service") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_at_work_is_let_finish_and_what_is_not_there_is_told() {
+        let names = ["cron.service", "apt-daily-upgrade.service", "mine.service"].map(full_name);
+        let states = [
+            ("cron.service".to_owned(), UnitState::Active),
+            ("apt-daily-upgrade.service".to_owned(), UnitState::Starting),
+        ];
+        let planned = planned(&names, &names[2..], &BTreeMap::from(states));
+        let stopped: Vec<String> =
+            planned.changes.iter().map(|one| one.target.to_string()).collect();
+        assert_eq!(stopped, ["systemd unit cron.service"]);
+        let notes: Vec<&str> = planned.notes.iter().map(|note| note.text.as_str()).collect();
+        assert_eq!(
+            notes,
+            [
+                "apt-daily-upgrade.service is at work; measure once it has finished",
+                "there is no unit mine.service"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_list_names_units_once() {
+        let mut names = NOISY.to_vec();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), NOISY.len());
+        assert!(names.iter().all(|name| systemd::is_unit_name(name)));
+    }
 }

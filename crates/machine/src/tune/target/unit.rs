@@ -3,7 +3,7 @@
 use std::io;
 
 use super::ABSENT;
-use crate::systemd::{self, ACTIVE, INACTIVE};
+use crate::systemd::{self, ACTIVE, INACTIVE, UnitState};
 use crate::{Reading, SysRoot};
 
 /// Returns whether a unit is active.
@@ -11,11 +11,11 @@ pub(super) fn read(root: &SysRoot, name: &str) -> Reading {
     if !systemd::is_there(root) {
         return Reading::Absent;
     }
-    match systemd::active_units(&[name.to_owned()]) {
+    match systemd::states(&[name.to_owned()]) {
         Ok(states) => match states.get(name) {
-            Some(true) => Reading::Value(ACTIVE.to_owned()),
+            Some(UnitState::Active | UnitState::Starting) => Reading::Value(ACTIVE.to_owned()),
             // One whose file is gone does not run either.
-            Some(false) | None => Reading::Value(INACTIVE.to_owned()),
+            Some(UnitState::Inactive) | None => Reading::Value(INACTIVE.to_owned()),
         },
         Err(error) => Reading::Unreadable { reason: error.to_string() },
     }
