@@ -2,7 +2,8 @@
 //!
 //! What is imitated was seen on Linux 6.1 and 6.12: a preference that is locked while the governor is
 //! `performance`, limits that are clamped without a word, turbo that lowers the limit and raises it
-//! again, switches of policies that answer EINVAL while the global one is off.
+//! again, switches of policies that answer EINVAL while the global one is off, policies of CPUs that are
+//! offline, which answer EBUSY and have the global switch's setting and limit when they return.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -45,6 +46,8 @@ pub enum Switch {
     Boost,
     /// `cpufreq/boost`, which is taken and not heeded.
     IdleBoost,
+    /// `cpb` of each policy, which is the same for all.
+    Cpb,
     /// None.
     None,
 }
@@ -73,6 +76,9 @@ impl FakeCpufreq {
             if self.switch_per_policy {
                 tree = tree.file(format!("{policy}/boost"), "1\n");
             }
+            if self.switch == Switch::Cpb {
+                tree = tree.file(format!("{policy}/cpb"), "1\n");
+            }
             if self.tells_nominal {
                 tree = tree.file(
                     format!("{CPU}/cpu{cpu}/acpi_cppc/nominal_freq"),
@@ -86,7 +92,7 @@ impl FakeCpufreq {
                 .file(format!("{CPU}/intel_pstate/max_perf_pct"), "100\n")
                 .file(format!("{CPU}/intel_pstate/min_perf_pct"), "25\n"),
             Switch::Boost | Switch::IdleBoost => tree.file(format!("{CPU}/cpufreq/boost"), "1\n"),
-            Switch::None => tree,
+            Switch::Cpb | Switch::None => tree,
         }
     }
 
@@ -117,7 +123,29 @@ struct Kernel {
 impl Kernel {
     fn write(&self, path: &str, value: &str) -> io::Result<Option<String>> {
         let (policy, name) = path.rsplit_once('/').expect("an absolute path");
+        if self.place(path).is_dir() && is_setting(name) {
+            return refused(EBUSY);
+        }
         match name {
+            "control" if policy.ends_with("/smt") => {
+                self.policies().iter().for_each(|policy| {
+                    // Switching on starts every CPU, whoever had stopped it.
+                    if value == "on" || self.is_second(policy) {
+                        self.switch(policy, value == "on");
+                    }
+                });
+            }
+            "online" => {
+                let cpu = policy.rsplit_once("/cpu").expect("a CPU").1;
+                self.switch(&format!("{CPU}/cpufreq/policy{cpu}"), value == "1");
+            }
+            "cpb" => {
+                for policy in self.policies() {
+                    self.store(&format!("{policy}/cpb"), value);
+                    self.limit(&policy);
+                }
+                return Ok(None);
+            }
             "scaling_governor" => self.govern(policy, value)?,
             "energy_performance_preference"
                 if self.read(&format!("{policy}/scaling_governor")) == "performance"
@@ -191,6 +219,7 @@ impl Kernel {
         let is_off = match self.cpufreq.switch {
             Switch::NoTurbo => self.read(&format!("{CPU}/intel_pstate/no_turbo")) == "1",
             Switch::Boost => self.read(&format!("{CPU}/cpufreq/boost")) == "0",
+            Switch::Cpb => self.read(&format!("{policy}/cpb")) == "0",
             Switch::IdleBoost | Switch::None => false,
         };
         let own = self.cpufreq.switch_per_policy && self.read(&format!("{policy}/boost")) == "0";
@@ -202,6 +231,45 @@ impl Kernel {
         let wanted = self.wanted_limits.lock().unwrap().get(policy).copied().unwrap_or(TURBO);
         let limit = wanted.min(self.top(policy));
         self.store(&format!("{policy}/scaling_max_freq"), &limit.to_string());
+    }
+
+    /// Says whether a policy is that of the second thread of a core.
+    fn is_second(&self, policy: &str) -> bool {
+        let cpu = number_of(policy);
+        let siblings = self.read(&format!("{CPU}/cpu{cpu}/topology/thread_siblings_list"));
+        siblings.split([',', '-']).next().is_some_and(|first| !first.is_empty() && first != cpu)
+    }
+
+    /// Starts or stops a CPU. While it is stopped its settings can be neither read nor written.
+    fn switch(&self, policy: &str, is_on: bool) {
+        let online = format!("{CPU}/cpu{}/online", number_of(policy));
+        if !self.place(&online).exists() {
+            return;
+        }
+        self.store(&online, if is_on { "1" } else { "0" });
+        for name in SETTINGS {
+            let file = self.place(&format!("{policy}/{name}"));
+            let kept = self.place(&format!("{policy}/kept-{name}"));
+            if is_on && kept.exists() {
+                fs::remove_dir(&file).expect("it was made when the CPU was stopped");
+                fs::rename(&kept, &file).expect("the tree can be written");
+            } else if !is_on && file.is_file() {
+                fs::rename(&file, &kept).expect("the tree can be written");
+                fs::create_dir(&file).expect("the tree can be written");
+            }
+        }
+        let has_global = self.place(&format!("{CPU}/cpufreq/boost")).exists();
+        if is_on && has_global && self.cpufreq.switch_per_policy {
+            let global = self.read(&format!("{CPU}/cpufreq/boost"));
+            self.store(&format!("{policy}/boost"), &global);
+        }
+        // Before Linux 6.14 the limit stays what it is without turbo, if that is off now.
+        if is_on && self.top(policy) < TURBO {
+            self.wanted_limits.lock().unwrap().insert(policy.to_owned(), self.top(policy));
+        }
+        if is_on {
+            self.limit(policy);
+        }
     }
 
     fn policies(&self) -> Vec<String> {
@@ -226,9 +294,32 @@ impl Kernel {
         self.read(path).parse().expect("a limit is a number")
     }
 
+    /// Keeps a value; that of a CPU which is offline is not to be reached.
     fn store(&self, path: &str, value: &str) {
+        if self.place(path).is_dir() {
+            return;
+        }
         fs::write(self.place(path), format!("{value}\n")).expect("the tree can be written");
     }
+}
+
+/// What can be set of a policy.
+const SETTINGS: [&str; 6] = [
+    "scaling_governor",
+    "scaling_min_freq",
+    "scaling_max_freq",
+    "energy_performance_preference",
+    "boost",
+    "cpb",
+];
+
+fn is_setting(name: &str) -> bool {
+    SETTINGS.contains(&name)
+}
+
+/// The number of a policy, and of its one CPU.
+fn number_of(policy: &str) -> &str {
+    policy.rsplit_once("policy").expect("a policy").1
 }
 
 fn number(value: &str) -> io::Result<u64> {

@@ -63,6 +63,8 @@ fn plan(situation: &Situation<'_>) -> Planned {
     hotplug::guard(situation, &mut planned, NAME, &sure_to_stay(situation));
     for policy in all_policies(situation) {
         for file in [
+            // Back online a policy has the global setting again.
+            "boost",
             "energy_performance_preference",
             "scaling_governor",
             "scaling_min_freq",
