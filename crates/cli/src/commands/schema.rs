@@ -1,15 +1,39 @@
-//! `becalm schema`: the JSON Schema of saved records.
+//! `becalm schema`: the JSON Schemas of what becalm writes and prints.
+
+use becalm_model::wire::SCHEMAS;
+use clap::builder::PossibleValuesParser;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Print the JSON Schema of the documents that `run` and `compare` write
+/// Print the JSON Schema of the documents that a command writes or prints
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// Which documents: `record` is what `run` and `compare` save, the others are what the command of
+    /// that name prints with --json
+    #[arg(value_parser = names(), default_value = RECORD)]
+    name: String,
 
-pub(crate) fn run(_: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    let schema = becalm_model::wire::json_schema();
+    /// List the names and end
+    #[arg(long, conflicts_with = "name")]
+    list: bool,
+}
+
+const RECORD: &str = "record";
+
+fn names() -> PossibleValuesParser {
+    SCHEMAS.iter().map(|(name, _)| *name).collect::<Vec<_>>().into()
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    if args.list {
+        let lines = SCHEMAS.iter().map(|(name, _)| format!("{name}\n"));
+        ui.print(&lines.collect::<String>())?;
+        return Ok(Exit::Done);
+    }
+    let schema = SCHEMAS.iter().find(|(name, _)| *name == args.name).map(|(_, schema)| schema());
+    let schema = schema.expect("the command line takes no other name");
     let text = serde_json::to_string_pretty(&schema).expect("a JSON value can be written");
     ui.print(&format!("{text}\n"))?;
     Ok(Exit::Done)

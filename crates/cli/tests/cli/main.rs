@@ -17,6 +17,7 @@ mod machine;
 mod output;
 mod resume;
 mod saved;
+mod schema;
 mod subjects;
 mod sudo;
 mod support;

@@ -38,6 +38,17 @@ pub use workload::{
 };
 pub use write::{document, log_header, log_run};
 
+/// The published JSON Schemas by name: `docs/schema/NAME.schema.json`, `becalm schema NAME`.
+pub const SCHEMAS: &[(&str, fn() -> serde_json::Value)] = &[
+    ("record", json_schema),
+    ("boot-params", boot_json_schema),
+    ("check", check_json_schema),
+    ("services", services_json_schema),
+    ("topology", topology_json_schema),
+    ("tune", tune_json_schema),
+    ("workload", workload_json_schema),
+];
+
 /// Schema of what `becalm compare` writes.
 pub const COMPARISON_SCHEMA: &str = "becalm/comparison/1";
 /// Schema of what `becalm run` writes.
