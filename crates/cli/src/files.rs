@@ -1,9 +1,11 @@
 //! Saved records: reading them, and writing files that are either whole or not there.
 
 use std::io::Write;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use becalm_model::{Record, wire};
+use becalm_runner::invoking_user;
 use becalm_stats::{Sample, Summary};
 
 use crate::commands::compare;
@@ -85,7 +87,8 @@ pub(crate) fn json(record: &Record) -> String {
 }
 
 /// Writes a file beside its place and moves it there, so that a crash leaves the old one. What is
-/// no regular file (a device, a pipe) is written to and never replaced; a link keeps its target.
+/// no regular file (a device, a pipe) is written to and never replaced; a link keeps its target. Under
+/// sudo a new file belongs to the user who called it, and one that was there to whom it did.
 pub(crate) fn write_atomically(path: &Path, text: &str) -> Result<(), CommandError> {
     write_bytes_atomically(path, text.as_bytes())
 }
@@ -100,12 +103,16 @@ pub(crate) fn write_bytes_atomically(path: &Path, bytes: &[u8]) -> Result<(), Co
     }
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let temporary = beside(&target, &format!(".{}.tmp", std::process::id()));
-    let mut file = match std::fs::File::create(&temporary) {
+    // Not through a link that somebody has put there: the name can be guessed.
+    let fresh = std::fs::OpenOptions::new().write(true).create_new(true).open(&temporary);
+    let mut file = match fresh {
         Ok(file) => file,
         // A file that may be written in a folder that may not.
         Err(_) if target.exists() => return std::fs::write(&target, bytes).map_err(failed),
         Err(error) => return Err(failed(error)),
     };
+    let owner = target.metadata().ok().map(|facts| (facts.uid(), facts.gid())).or_else(caller);
+    give(&file, owner);
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     if let Err(error) = written.and_then(|()| std::fs::rename(&temporary, &target)) {
         // The half-written file is of no use to anybody.
@@ -113,6 +120,51 @@ pub(crate) fn write_bytes_atomically(path: &Path, bytes: &[u8]) -> Result<(), Co
         return Err(failed(error));
     }
     Ok(())
+}
+
+/// Returns the ids of the user who called sudo, if becalm was called so.
+fn caller() -> Option<(u32, u32)> {
+    let variable = |name| std::env::var_os(name);
+    invoking_user(variable("SUDO_UID").as_deref(), variable("SUDO_GID").as_deref())
+        .map(|user| (user.uid, user.gid))
+}
+
+fn give(made: &std::fs::File, owner: Option<(u32, u32)>) {
+    if let Some((uid, gid)) = owner {
+        // Who is not root cannot give anything away, and need not: it is theirs.
+        let _ = std::os::unix::fs::fchown(made, Some(uid), Some(gid));
+    }
+}
+
+/// Gives what root has just made in a folder of the user who called sudo to that user. Elsewhere, as in
+/// the home of root, it stays root's.
+fn give_to_owner_of_folder(made: &std::fs::File, path: &Path) {
+    let above = path.parent().and_then(|folder| folder.metadata().ok());
+    give(made, caller().filter(|(uid, _)| above.is_some_and(|facts| facts.uid() == *uid)));
+}
+
+/// Makes a folder, with those above it.
+pub(crate) fn make_folder(path: &Path) -> std::io::Result<()> {
+    let missing = path.ancestors().take_while(|folder| !folder.exists()).collect::<Vec<_>>();
+    for folder in missing.iter().rev() {
+        match std::fs::create_dir(folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(error),
+            Err(_) => {}
+            Ok(()) => give_to_owner_of_folder(&std::fs::File::open(folder)?, folder),
+        }
+    }
+    Ok(())
+}
+
+/// Makes an empty file, in place of one that is there, and never through a link.
+pub(crate) fn make_file(path: &Path) -> std::io::Result<std::fs::File> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path)?;
+    give_to_owner_of_folder(&file, path);
+    Ok(file)
 }
 
 /// Returns the path with `ending` after its name.

@@ -33,8 +33,8 @@ impl Journal {
         // The file may be the very log that is being resumed: it is replaced only when the new one
         // holds everything.
         let temporary = files::beside(&path, ".tmp");
-        let mut journal =
-            Self { file: BufWriter::new(File::create(&temporary)?), path, failed: None };
+        let file = files::make_file(&temporary)?;
+        let mut journal = Self { file: BufWriter::new(file), path, failed: None };
         let header = wire::log_header(record);
         journal.line(&serde_json::to_string(&header).expect("a header can be written"));
         for run in &record.runs {
@@ -92,7 +92,7 @@ fn in_state_folder(record: &Record) -> std::io::Result<PathBuf> {
     let folder = state_folder().ok_or_else(|| {
         std::io::Error::new(std::io::ErrorKind::NotFound, "neither XDG_STATE_HOME nor HOME is set")
     })?;
-    std::fs::create_dir_all(&folder)?;
+    files::make_folder(&folder)?;
     forget_old(&folder)?;
     let name = format!("{:.0}-{}.jsonl", record.started_at, std::process::id());
     Ok(folder.join(name))

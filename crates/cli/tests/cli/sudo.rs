@@ -1,5 +1,7 @@
 //! Under sudo the subjects are the user's own.
 
+use std::os::unix::fs::MetadataExt as _;
+
 use becalm_testkit::{CommandOutput, TestEnv, skipped};
 
 use crate::support::is_root;
@@ -22,7 +24,7 @@ fn under_sudo(test: &str, arguments: &[&str]) -> Option<(TestEnv, CommandOutput)
     env.write("passwd", "root:x:0:0:root:/root:/bin/bash\nits:x:4242:4343::/home/its:/bin/sh\n");
     env.write("group", "root:x:0:\nits:x:4343:\nmore:x:4444:its\nother:x:4545:root\n");
     let script = "{ mount --bind passwd /etc/passwd && mount --bind group /etc/group; } || exit 77; \
-                  chmod 777 .; exec env SUDO_UID=4242 SUDO_GID=4343 SUDO_USER=its \
+                  chmod 777 .; chown 4242 . \"$XDG_STATE_HOME\"; exec env SUDO_UID=4242 SUDO_GID=4343 SUDO_USER=its \
                   SUDO_COMMAND=becalm HOME=/root USER=root LOGNAME=root SHELL=/bin/bash \"$0\" \"$@\"";
     let before = ["-m", "sh", "-c", script, env!("CARGO_BIN_EXE_becalm")];
     let output = env.run([&before[..], arguments].concat());
@@ -41,6 +43,26 @@ fn a_subject_is_the_invoking_user_with_nothing_of_root() {
     let _ = output.exits_with(0);
     let shown = std::fs::read_to_string(env.work().join("shown")).unwrap();
     assert_eq!(shown, SHOWN);
+}
+
+#[test]
+fn what_is_saved_belongs_to_the_invoking_user() {
+    let arguments =
+        ["run", "--rounds", "1", "--warmup", "0", "--export-json", "saved.json", "--", "true"];
+    let Some((env, output)) = under_sudo("what_is_saved_under_sudo", &arguments) else { return };
+    let _ = output.exits_with(0);
+    let facts = std::fs::metadata(env.work().join("saved.json")).unwrap();
+    assert_eq!((facts.uid(), facts.gid()), (4242, 4343));
+    // The log of a session without --export-json lies in a folder of the user's.
+    let arguments = ["run", "--rounds", "1", "--warmup", "0", "--", "true"];
+    let Some((env, output)) = under_sudo("what_is_logged_under_sudo", &arguments) else { return };
+    let _ = output.exits_with(0);
+    let folder = env.path().join("state/becalm/sessions");
+    let log = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    for path in [folder.parent().unwrap(), &folder, &log] {
+        assert_eq!(std::fs::metadata(path).unwrap().uid(), 4242, "{}", path.display());
+    }
+    assert_eq!(std::fs::metadata(env.path().join("home")).unwrap().uid(), 0);
 }
 
 #[test]
