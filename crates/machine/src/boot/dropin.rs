@@ -58,12 +58,13 @@ pub fn write_dropin(root: &SysRoot, line: &str) -> Result<(Loader, String), Drop
 /// Removes our file; returns its path. A file that becalm did not write stays.
 pub fn remove_dropin(root: &SysRoot) -> Result<(Loader, String), DropinError> {
     let all = Loader::all_dropins();
-    let Some(path) = all.iter().find(|path| root.exists(path)).cloned() else {
-        return Err(DropinError::None(all.join(", ")));
+    let there = || all.iter().filter(|path| root.exists(path));
+    let Some(path) = there().find(|path| is_ours(root, path)).cloned() else {
+        return Err(match there().next() {
+            Some(path) => DropinError::NotOurs(path.clone()),
+            None => DropinError::None(all.join(", ")),
+        });
     };
-    if !is_ours(root, &path) {
-        return Err(DropinError::NotOurs(path));
-    }
     let loader = if path.starts_with("/etc/default/") { Loader::Grub } else { Loader::SystemdBoot };
     match root.remove_file(&path) {
         Ok(()) => Ok((loader, path)),

@@ -1,3 +1,4 @@
+use super::dropin::MARK;
 use super::*;
 use crate::{SysRoot, Topology};
 use becalm_model::wire::BootDocument;
@@ -114,6 +115,12 @@ fn files_of_others_are_never_touched() {
     assert!(matches!(write_dropin(&root, "x"), Err(DropinError::NotOurs(_))));
     assert!(matches!(remove_dropin(&root), Err(DropinError::NotOurs(_))));
     assert_eq!(root.read(GRUB_FILE).value().as_deref(), Some("mine"));
+    // Nor do they keep ours from being removed.
+    let path = "/etc/kernel/cmdline.d/99-becalm.conf";
+    let tree = tree.file(path, format!("{MARK}\nnohz_full=3\n"));
+    assert_eq!(remove_dropin(&root).unwrap().1, path);
+    assert_eq!(root.read(GRUB_FILE).value().as_deref(), Some("mine"));
+    drop(tree);
 }
 
 #[test]
