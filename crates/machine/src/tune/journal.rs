@@ -282,7 +282,7 @@ fn replace(path: &Path, header: &JournalHeader, leftovers: &[Saved]) -> io::Resu
         append(&mut file, &JournalLine::Plan(changes.collect()))?;
         let values = leftovers.iter().map(|one| match &one.trace {
             Trace::Settled(value) => Some(value.clone()),
-            Trace::Unknown | Trace::Foreign => None,
+            Trace::Unknown | Trace::Capped | Trace::Foreign => None,
         });
         append(&mut file, &JournalLine::Settled(values.collect()))?;
     }

@@ -4,6 +4,7 @@
 //! change is a value ([`becalm_model::Change`]); nothing here knows what a knob means.
 
 mod apply;
+mod capped;
 mod guardian;
 pub mod journal;
 mod lock;

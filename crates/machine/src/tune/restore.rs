@@ -9,6 +9,7 @@ use becalm_model::wire::Journal;
 use becalm_model::{Change, Nature, Target};
 
 use super::apply::is;
+use super::capped::is_capped;
 use super::target::{self, ABSENT};
 use crate::knobs::{KNOBS, RESTORED_FIRST};
 use crate::{Reading, SysRoot};
@@ -34,6 +35,8 @@ pub enum Trace {
     Unknown,
     /// What was read after all changes.
     Settled(String),
+    /// The kernel holds it lower than anybody asked for.
+    Capped,
     /// Somebody else set another value since.
     Foreign,
 }
@@ -110,8 +113,10 @@ pub fn saved(journal: &Journal) -> Vec<Saved> {
 /// Marks the targets that have a value which becalm did not leave there, by reading them.
 pub fn find_foreign(root: &SysRoot, saved: &mut [Saved]) {
     for one in saved {
-        if !is_ours(one, &target::read(root, &one.change.target)) {
-            one.trace = Trace::Foreign;
+        let now = target::read(root, &one.change.target);
+        if !is_ours(one, &now) {
+            let is_capped = is_capped(root, one, &now);
+            one.trace = if is_capped { Trace::Capped } else { Trace::Foreign };
         }
     }
 }
@@ -171,7 +176,9 @@ impl<'a> Open<'a> {
     fn conclude(self, root: &SysRoot, all: &[Saved], result: &mut Restored) {
         let change = self.saved.change.clone();
         let now = target::read(root, &change.target);
-        let is_taken = tells_late(&change.target) && self.touched && self.refusal.is_none();
+        let is_taken = self.touched
+            && self.refusal.is_none()
+            && (tells_late(&change.target) || self.saved.trace == Trace::Capped);
         if is_taken || is_restored(&change, &now, all) {
             if self.touched || !is_restored(&change, &self.first, all) {
                 result.put_back.push(change);
@@ -233,7 +240,7 @@ fn is_in_our_folder(change: &Change, all: &[Saved]) -> bool {
 fn is_ours(saved: &Saved, now: &Reading) -> bool {
     let change = &saved.change;
     let settled = match &saved.trace {
-        Trace::Unknown => return true,
+        Trace::Unknown | Trace::Capped => return true,
         Trace::Foreign => return false,
         Trace::Settled(settled) => settled,
     };
