@@ -158,6 +158,9 @@ impl Isolate for Quiet<'_> {
         if self.state.borrow().tuned.is_some() {
             isolate::clear_leftovers(root).iter().for_each(|line| self.ui.say(line));
         }
+        // Tuning may have switched second threads off since.
+        let now = Topology::read(root);
+        let topology = now.as_ref().unwrap_or(topology);
         let Alone { choice: alone, cpus, partition } = isolate::alone(topology, choice);
         match isolate::plan(root, topology, &cpus, partition) {
             Ok(isolation) => {
