@@ -2,8 +2,8 @@
 //!
 //! Threads that every CPU has (`ksoftirqd/N`, `migration/N`, `cpuhp/N`, bound workers) cannot be
 //! moved, and the kernel says so in their flags; workers of unbound work queues are moved by the
-//! masks of the queues. The father of all of them, `kthreadd`, comes first, so that what it starts
-//! meanwhile is on the right CPUs already.
+//! masks of the queues. Those that are started meanwhile run anywhere: the kernel does not let them
+//! inherit the CPUs of `kthreadd` (`__kthread_create_on_node`).
 //!
 //! Threads that were on other CPUs anyway are saved too: the kernel widens the masks of all of them
 //! when CPUs are taken away by a control group and given back. Risk: none known; the threads do
