@@ -141,8 +141,12 @@ fn keep(root: &SysRoot, latency: &str, socket: &UnixStream) -> io::Result<Ending
         Ok(microseconds) => Some(hold_latency(root, microseconds)?),
         Err(_) => None,
     };
-    // Whoever reads what the owner says must not wait for a guardian that stays.
+    // Whoever reads what the owner says must not wait for a guardian that stays, nor whoever wants to
+    // unmount the folder in which it was started.
     sys::mute()?;
+    if root.is_live() {
+        std::env::set_current_dir("/")?;
+    }
     writeln!(&*socket, "{KEPT}")?;
     sys::wait_for_ending()
 }
