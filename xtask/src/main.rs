@@ -5,6 +5,7 @@
 mod bench;
 mod docs;
 mod edges;
+mod ending;
 mod install;
 mod sys;
 mod test;
@@ -30,12 +31,17 @@ enum Chore {
 }
 
 fn main() -> ExitCode {
-    let done = match Chore::parse() {
+    let chore = Chore::parse();
+    if let Err(error) = ending::watch() {
+        println!("warning: {error:#}");
+    }
+    let done = match chore {
         Chore::Test => test::run(),
         Chore::Vm(args) => vm::run(&args),
         Chore::Docs(args) => docs::run(&args).map(|()| true),
         Chore::Bench(bench) => bench.run().map(|()| true),
     };
+    ending::let_finish();
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
