@@ -7,6 +7,8 @@ mod docs;
 mod edges;
 mod ending;
 mod install;
+#[cfg(test)]
+mod sources;
 mod sys;
 mod test;
 mod test_log;

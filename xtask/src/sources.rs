@@ -1,0 +1,94 @@
+//! What becalm knows of a machine comes through `SysRoot`: the sources are searched for shortcuts.
+//!
+//! A file that names a path of the kernel may not open files by itself, and one that opens files by itself
+//! may not name a path of the kernel. In `machine` only the files below do so at all. Exceptions stand here
+//! with their reason, and in `ARCHITECTURE.md`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::workspace::root;
+
+/// Files that do both.
+const BOTH: [(&str, &str); 3] = [
+    ("runner/src/launch.rs", "two files about becalm's own processes, part of handling a process"),
+    ("machine/src/tune/journal.rs", "writes becalm's journal, and reads the boot's id through SysRoot"),
+    ("lab/src/workloads/mixed.rs", "a workload that reads some file, whatever it holds"),
+];
+
+/// Files of `machine` that open files by themselves.
+const DIRECT: [(&str, &str); 5] = [
+    ("machine/src/sysroot.rs", "SysRoot itself"),
+    ("machine/src/sys.rs", "/dev/null in the place of standard error"),
+    ("machine/src/tune/journal.rs", "becalm's own file"),
+    ("machine/src/tune/lock.rs", "becalm's own file"),
+    ("machine/src/tune/target/irqbalance.rs", "a socket, at the place that SysRoot tells"),
+];
+
+/// How files are opened and looked at without `SysRoot`.
+const OPENING: [&str; 8] = [
+    "fs::read",
+    "fs::write",
+    "fs::metadata",
+    "fs::symlink_metadata",
+    "File::open",
+    "File::create",
+    "OpenOptions",
+    "UnixStream::connect",
+];
+
+/// How paths of the kernel start.
+const KERNEL: [&str; 3] = ["\"/proc", "\"/sys", "\"/dev/cpu"];
+
+#[test]
+fn what_is_known_of_a_machine_comes_through_sysroot() {
+    let mut wrong = Vec::new();
+    for file in sources(&root().join("crates")) {
+        let name = file.strip_prefix(root().join("crates")).unwrap().to_str().unwrap().to_owned();
+        let text = fs::read_to_string(&file).unwrap();
+        let has = |words: &[&str]| {
+            let lines = code(&text).filter(|line| !line.starts_with("use "));
+            lines.into_iter().any(|line| words.iter().any(|word| line.contains(word)))
+        };
+        let (opens, names_kernel) = (has(&OPENING), has(&KERNEL));
+        let is_among = |list: &[(&str, &str)]| list.iter().any(|(known, _)| *known == name);
+        if opens && names_kernel && !is_among(&BOTH) {
+            wrong.push(format!("{name} opens files by itself and names a path of the kernel"));
+        }
+        if opens && name.starts_with("machine/") && !is_among(&DIRECT) {
+            wrong.push(format!("{name} opens files by itself"));
+        }
+        if !opens && (is_among(&BOTH) || is_among(&DIRECT)) {
+            wrong.push(format!("{name} no longer needs its exception"));
+        }
+    }
+    assert!(wrong.is_empty(), "not through SysRoot:\n  {}", wrong.join("\n  "));
+}
+
+/// The source files of all crates without their tests.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .flat_map(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            match name {
+                "tests" | "tests.rs" | "testkit" => Vec::new(),
+                _ if path.is_dir() => sources(&path),
+                _ if path.extension().is_some_and(|ending| ending == "rs") => vec![path],
+                _ => Vec::new(),
+            }
+        })
+        .collect()
+}
+
+/// The lines of a file that do something, up to the tests at its end.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.lines().map(str::trim).take_while(|line| *line != "#[cfg(test)]");
+    lines.filter(|line| !line.starts_with("//"))
+}
+
+#[test]
+fn comments_and_tests_are_not_searched() {
+    let text = "//! \"/proc\"\nlet a = 1;\n  // fs::read\n#[cfg(test)]\nmod tests { fs::read(\"/sys\") }\n";
+    assert_eq!(code(text).collect::<Vec<_>>(), ["let a = 1;"]);
+}
