@@ -49,6 +49,8 @@ const CHECK_SCHEMA: &str = "docs/schema/check.schema.json";
 const TUNE_SCHEMA: &str = "docs/schema/tune.schema.json";
 const SERVICES_SCHEMA: &str = "docs/schema/services.schema.json";
 const WORKLOAD_SCHEMA: &str = "docs/schema/workload.schema.json";
+const PROBE_SCHEMA: &str = "docs/schema/noise-probe.schema.json";
+const CPU_NOISE_SCHEMA: &str = "docs/schema/cpu-noise.schema.json";
 const COMMANDS: &str = "docs/COMMANDS.md";
 const METHODOLOGY: &str = "docs/METHODOLOGY.md";
 const BEGIN: &str = "<!-- BEGIN: calibration -->";
@@ -91,6 +93,8 @@ fn quick() -> Result<Vec<(&'static str, String)>> {
         (TUNE_SCHEMA, schema(becalm_model::wire::tune_json_schema())?),
         (SERVICES_SCHEMA, schema(becalm_model::wire::services_json_schema())?),
         (WORKLOAD_SCHEMA, schema(becalm_model::wire::workload_json_schema())?),
+        (PROBE_SCHEMA, schema(becalm_model::wire::probe_json_schema())?),
+        (CPU_NOISE_SCHEMA, schema(becalm_model::wire::cpu_noise_json_schema())?),
         (COMMANDS, reference(&build_becalm(Profile::Dev)?)?),
     ])
 }

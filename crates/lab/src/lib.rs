@@ -2,6 +2,7 @@
 
 mod iterate;
 mod places;
+pub mod probe;
 mod spin;
 mod sys;
 mod timer;

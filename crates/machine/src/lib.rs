@@ -18,6 +18,7 @@ pub mod isolate;
 mod isolcpus;
 pub mod knobs;
 mod lease;
+mod noise;
 mod sys;
 mod sysroot;
 mod systemd;
@@ -32,6 +33,7 @@ pub use check::check;
 pub use choice::{Choice, ChoiceFacts, Chooser, Width, choose};
 pub use facts::read_facts;
 pub use lease::{Leased, Leases, leased, shared};
+pub use noise::{NoiseRanking, Rank};
 pub use sys::monotonic_now;
 pub use sysroot::{Kernel, Reading, SysRoot};
 pub use topology::{

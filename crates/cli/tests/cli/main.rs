@@ -15,6 +15,7 @@ mod interrupted;
 mod leases;
 mod machine;
 mod output;
+mod probe;
 mod resume;
 mod saved;
 mod schema;

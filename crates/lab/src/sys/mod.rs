@@ -5,4 +5,5 @@
 
 pub(crate) mod memory;
 pub(crate) mod page_cache;
+pub(crate) mod scheduler;
 pub(crate) mod tsc;

@@ -115,12 +115,14 @@ fn cores(topology: &Topology, cpus: &CpuSet) -> Vec<CpuSet> {
     cores.filter(|core| !core.is_empty()).collect()
 }
 
-/// Returns the core to give up: that of CPU 0, else one that devices interrupt, else the first.
+/// Returns the core to give up: the noisiest if a probe found one, else that of CPU 0, else one that
+/// devices interrupt, else the first.
 fn spare(facts: &ChoiceFacts, cores: &[CpuSet]) -> CpuSet {
     let interrupted = |core: &&CpuSet| core.iter().any(|cpu| facts.is_interrupted(cpu));
-    let spared = cores
-        .iter()
-        .find(|core| core.contains(CpuId(0)))
+    let noisiest = cores.iter().map(|core| facts.noise_of(core)).max().filter(|tier| *tier > 0);
+    let spared = noisiest
+        .and_then(|tier| cores.iter().find(|core| facts.noise_of(core) == tier))
+        .or_else(|| cores.iter().find(|core| core.contains(CpuId(0))))
         .or_else(|| cores.iter().find(interrupted))
         .or_else(|| cores.first());
     spared.cloned().unwrap_or_default()

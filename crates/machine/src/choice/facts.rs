@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use becalm_model::{CpuId, CpuSet};
 
 use crate::activity::parse::device_interrupts;
+use crate::noise::NoiseRanking;
 use crate::sysroot::SysRoot;
 
 /// A CPU with this many times the median is one that devices interrupt. High on purpose: the counts
@@ -21,6 +22,8 @@ pub struct ChoiceFacts {
     pub interrupts: BTreeMap<CpuId, u64>,
     /// CPUs on which another becalm measures at this moment.
     pub leased: CpuSet,
+    /// Which CPUs `becalm noise probe` found quieter in this boot.
+    pub noise: NoiseRanking,
 }
 
 impl ChoiceFacts {
@@ -28,7 +31,13 @@ impl ChoiceFacts {
     /// measures is for [`super::Chooser`] to find out.
     pub fn read(root: &SysRoot) -> Self {
         let text = root.read("/proc/interrupts").value().unwrap_or_default();
-        Self { interrupts: device_interrupts(&text), leased: CpuSet::new() }
+        let noise = NoiseRanking::read(root).unwrap_or_default();
+        Self { interrupts: device_interrupts(&text), leased: CpuSet::new(), noise }
+    }
+
+    /// Returns the worst tier of some CPUs in the ranking by noise; 0 of none.
+    pub(super) fn noise_of(&self, cpus: &CpuSet) -> usize {
+        cpus.iter().map(|cpu| self.noise.tier(cpu)).max().unwrap_or(0)
     }
 
     /// Says whether devices interrupt `cpu` far more than the usual CPU.

@@ -1,8 +1,9 @@
 //! Which CPUs a subject gets, and which ones are left to becalm itself. A pure function.
 //!
-//! For one CPU, in this order: one on which nobody else measures, an isolated one, one of the fastest kind, not the core of CPU 0
-//! (which the kernel gives most of its own work), a core whose SMT siblings can be kept idle, one
-//! with a stopped tick, one without a device that interrupts it. Of equals the last core is taken.
+//! For one CPU, in this order: one on which nobody else measures, an isolated one, one of the fastest
+//! kind, one that `becalm noise probe` found quieter in this boot, not the core of CPU 0 (which the
+//! kernel gives most of its own work), a core whose SMT siblings can be kept idle, one with a stopped
+//! tick, one without a device that interrupts it. Of equals the last core is taken.
 //!
 //! For all CPUs isolated ones are left out: without load balancing all threads of a subject would
 //! stay on the CPU they started on.

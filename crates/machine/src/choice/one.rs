@@ -40,7 +40,8 @@ fn rank(topology: &Topology, facts: &ChoiceFacts, cpu: CpuId) -> impl Ord + use<
         facts.leased.contains(cpu),
         !siblings.intersection(&facts.leased).is_empty(),
         !is_isolated,
-        kind,
+        // Measured noise goes before what CPUs are only suspected of, and not before speed.
+        (kind, facts.noise.tier(cpu)),
         core.contains(CpuId(0)),
         // Ours to keep idle, or at least out of the scheduler's reach.
         !siblings.difference(&topology.allowed).is_empty(),
@@ -101,6 +102,7 @@ fn reason(
     {
         why.push(format!("it is a {}", kind.name));
     }
+    why.extend(quieter(topology, facts, cpu));
     if !topology.core_of(cpu).contains(CpuId(0)) && topology.online.contains(CpuId(0)) {
         why.push("the kernel does most of its own work on CPU 0".to_owned());
     }
@@ -119,6 +121,22 @@ fn reason(
     }
     let because = if why.is_empty() { String::new() } else { format!(" because {}", join(&why)) };
     format!("CPU {cpu} runs the subject{because}; becalm itself runs on {}.", named(housekeeping))
+}
+
+/// Says that a probe found other CPUs noisier; nothing if it found none.
+fn quieter(topology: &Topology, facts: &ChoiceFacts, cpu: CpuId) -> Option<String> {
+    let ours = facts.noise.rank(cpu)?;
+    let others = topology.allowed.iter().filter_map(|other| facts.noise.rank(other));
+    let noisier: Vec<u64> =
+        others.filter(|other| other.tier > ours.tier).map(|other| other.lost_ppm).collect();
+    let (least, most) = (noisier.iter().min()?, noisier.iter().max()?);
+    let percent = |ppm: &u64| format!("{:.2}", *ppm as f64 * 1e-4);
+    let (least, most) = (percent(least), percent(most));
+    let range = if least == most { most } else { format!("{least} to {most}") };
+    Some(format!(
+        "`becalm noise probe` found it quieter ({} % of its time lost, others {range} %)",
+        percent(&ours.lost_ppm)
+    ))
 }
 
 /// Joins phrases with commas and a last `and`.

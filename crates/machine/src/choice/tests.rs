@@ -1,4 +1,5 @@
 use super::*;
+use crate::noise::{NoiseRanking, Rank};
 use crate::sysroot::SysRoot;
 use becalm_model::CpuId;
 use becalm_testkit::FakeMachine;
@@ -207,6 +208,57 @@ proptest! {
         prop_assert!(!choice.subject.contains(CpuId(0)) || topology.cores.len() < 4 || efficient > 0);
         prop_assert_eq!(choice.reason.matches('.').count(), 1 + choice.reason.matches("GHz").count());
     }
+}
+
+/// A choice on a machine whose CPUs are in these tiers by noise, each with 1 % more of its time lost.
+fn chosen_by_noise(machine: &FakeMachine, tiers: &[(u32, usize)], width: Width) -> Choice {
+    let tree = machine.tree();
+    let topology = Topology::read(&SysRoot::new(tree.path())).unwrap();
+    let rank = |tier: usize| Rank { tier, lost_ppm: 100 + 10_000 * tier as u64 };
+    let noise = NoiseRanking::new(tiers.iter().map(|(cpu, tier)| (CpuId(*cpu), rank(*tier))));
+    choose(&topology, &ChoiceFacts { noise, ..ChoiceFacts::default() }, width)
+}
+
+#[test]
+fn a_cpu_that_was_measured_to_be_quieter_is_taken() {
+    let check = |machine: &FakeMachine, tiers: &[(u32, usize)], width, subject: &str| {
+        let choice = chosen_by_noise(machine, tiers, width);
+        assert_eq!(choice.subject.to_string(), subject, "{choice:?}");
+        choice
+    };
+    let four = machine(1, 4, 1);
+    let choice = check(&four, &[(0, 1), (1, 0), (2, 2), (3, 2)], Width::One, "1");
+    assert!(
+        choice.reason.contains("found it quieter (0.01 % of its time lost, others 1.01 to 2.01 %)"),
+        "{choice:?}"
+    );
+    // Measured noise counts for more than that the kernel usually works on CPU 0.
+    let choice = check(&machine(1, 2, 1), &[(0, 0), (1, 1)], Width::One, "0");
+    assert!(choice.reason.contains("others 1.01 %"), "{choice:?}");
+    // CPUs of one tier, and those that were not probed, are chosen as before.
+    let choice = check(&four, &[(0, 0), (1, 0)], Width::One, "3");
+    assert!(!choice.reason.contains("quieter"), "{choice:?}");
+    check(&four, &[(3, 1), (2, 1)], several(2), "0-1");
+    // The noisiest core is the one that is given up.
+    check(&four, &[(2, 1)], Width::All, "0-1,3");
+    // Speed is no noise.
+    let hybrid = FakeMachine { efficient: 4, ..machine(1, 4, 1) };
+    check(&hybrid, &[(0, 1), (1, 1), (2, 1), (3, 1), (4, 0)], Width::One, "3");
+}
+
+#[test]
+fn the_ranking_that_was_saved_in_this_boot_is_among_the_facts() {
+    let tree = machine(1, 2, 1).tree().file("/proc/sys/kernel/random/boot_id", "this-boot\n");
+    let root = SysRoot::new(tree.path());
+    let cpu = |cpu, tier| becalm_model::wire::RankedCpu { cpu, tier, ..Default::default() };
+    let document = becalm_model::wire::CpuNoiseDocument {
+        cpus: vec![cpu(0, 0), cpu(1, 1)],
+        ..Default::default()
+    };
+    NoiseRanking::save(&root, document).unwrap();
+    let topology = Topology::read(&root).unwrap();
+    let choice = choose(&topology, &ChoiceFacts::read(&root), Width::One);
+    assert_eq!(choice.subject.to_string(), "0");
 }
 
 fn several(threads: usize) -> Width {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Collector, as_is};
+use crate::sysroot::SysRoot;
 use crate::topology::Topology;
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -64,6 +65,11 @@ pub(super) fn collect(collector: &mut Collector<'_>, topology: &Topology) {
 
 fn or_none(list: &str) -> String {
     if list.is_empty() { "none".into() } else { list.to_owned() }
+}
+
+/// Returns the CPU's name, where the kernel has one.
+pub(crate) fn cpu_model(root: &SysRoot) -> Option<String> {
+    model(&root.read("/proc/cpuinfo").value()?)
 }
 
 /// Returns the CPU's name; Arm kernels give numbers of the maker and the part instead, which may

@@ -17,6 +17,8 @@ use becalm_model::{CpuId, CpuSet, MachineFacts};
 use crate::sysroot::{Reading, SysRoot};
 use crate::topology::Topology;
 
+pub(crate) use cpu::cpu_model;
+
 /// Reads every fact. Each key ends up either among the facts or, with a reason, among the unreadable.
 pub fn read_facts(root: &SysRoot, topology: &Topology) -> MachineFacts {
     let mut collector = Collector { root, facts: MachineFacts::default() };

@@ -6,6 +6,7 @@ mod check;
 mod document;
 mod journal;
 mod log;
+mod probe;
 mod read;
 mod services;
 mod topology;
@@ -25,6 +26,10 @@ pub use journal::{
     ProcessDocument, TargetDocument, read_journal,
 };
 pub use log::{LogError, LogHeader, LogRun, read_log};
+pub use probe::{
+    CPU_NOISE_SCHEMA, CpuNoiseDocument, LengthBin, LengthClass, PROBE_SCHEMA, ProbeDocument,
+    ProbeWindow, ProbedCpu, RankedCpu, TracerCounters, cpu_noise_json_schema, probe_json_schema,
+};
 pub use read::{MAX_ROUND, ReadError, read_document};
 pub use services::{ProgramDocument, ServicesDocument};
 pub use topology::{

@@ -45,6 +45,11 @@ pub(crate) fn read(root: &SysRoot, target: &Target) -> Reading {
 pub(crate) fn write(root: &SysRoot, target: &Target, value: &str) -> io::Result<()> {
     match target {
         Target::File(path) if subtree::is_one(path) => subtree::write(root, path, value),
+        // Some kernels read on behind the end of what was written (`osnoise_cpus_write` in
+        // kernel/trace/trace_osnoise.c), unless a line ends there.
+        Target::File(path) if path.ends_with("/osnoise/cpus") => {
+            root.write(path, &format!("{value}\n"))
+        }
         // The kernel takes no notice of a write of nothing.
         Target::File(path) if value.is_empty() => root.write(path, "\n"),
         // A value that was read as one of several words is written as the one word.

@@ -1,0 +1,27 @@
+//! `becalm noise`: experiments about the noise of this machine.
+
+mod probe;
+
+use clap::Subcommand;
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// Find out what disturbs measurements on this machine
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Probe(probe::Args),
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    match &args.command {
+        Command::Probe(args) => probe::run(args, ui),
+    }
+}

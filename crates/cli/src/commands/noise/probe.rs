@@ -1,0 +1,366 @@
+//! `becalm noise probe`: what interrupts the CPUs, and which of them lose least time.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use becalm_lab::probe::{
+    Class, CpuNoise, ProbeError, Siblings, Source, Terms, Tracer, Wish, document,
+    probe_clock,
+};
+use becalm_machine::tune::Wait;
+use becalm_machine::{Leases, NoiseRanking, SysRoot, Topology};
+use becalm_model::wire::{CpuNoiseDocument, ProbeDocument};
+use becalm_model::{CpuSet, parse_duration};
+use becalm_report::probe_text;
+use becalm_runner::Interrupt;
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::tuning::Tuned;
+use crate::ui::Ui;
+
+/// A shorter probe has too few readings in each of its windows.
+const SHORTEST: Duration = Duration::from_millis(50);
+
+/// A threshold below so many steps of the reader would count the steps themselves.
+const STEPS: f64 = 3.0;
+
+/// Measure what interrupts each CPU: how often, how long, and which CPUs lose least time
+///
+/// A thread that does nothing but read the clock runs on one CPU after the other: every gap between
+/// two readings is an interruption. Where the kernel has the osnoise tracer, root uses that instead.
+/// The order of the CPUs is saved, and the choice of CPUs takes it into account until the next boot.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Probe these CPUs instead of all that becalm may use
+    #[arg(long, value_name = "LIST")]
+    cpus: Option<CpuSet>,
+
+    /// How long to watch each CPU
+    #[arg(long, value_name = "PER_CPU", value_parser = duration, default_value = "2s")]
+    duration: Duration,
+
+    /// Shortest gap between two readings that counts as an interruption
+    #[arg(long, value_name = "DURATION", value_parser = threshold, default_value = "5us")]
+    threshold: Duration,
+
+    /// Who looks: `auto` (the kernel's osnoise tracer where it is there and can be used, else the
+    /// clock), `clock` or `tracer`
+    #[arg(long, value_enum, default_value_t = SourceFlag::Auto)]
+    source: SourceFlag,
+
+    /// Scheduling class of the reader: `auto` (fifo where it is allowed), `fifo` (only interrupts,
+    /// the kernel and the hypervisor come between) or `other` (other programs do too)
+    #[arg(long, value_enum, default_value_t = ClassFlag::Auto)]
+    scheduler: ClassFlag,
+
+    /// Keep the SMT siblings of the probed CPU busy
+    #[arg(long)]
+    busy_siblings: bool,
+
+    /// Do not save the order of the CPUs
+    #[arg(long)]
+    no_save: bool,
+
+    /// Print everything as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum SourceFlag {
+    /// The tracer where it can be used
+    Auto,
+    /// A thread that reads the clock
+    Clock,
+    /// The kernel's osnoise tracer
+    Tracer,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ClassFlag {
+    /// `SCHED_FIFO` where it is allowed
+    Auto,
+    /// `SCHED_FIFO`
+    Fifo,
+    /// The normal class
+    Other,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    let root = SysRoot::default();
+    let topology = Topology::read(&root).map_err(|error| {
+        CommandError::measure(format!("cannot tell which CPUs there are: {error}"))
+    })?;
+    let mut limits = Vec::new();
+    // Until the end no other becalm starts a measurement on these CPUs.
+    let (cpus, _leases) = lease(args.cpus.as_ref(), &root, &topology, &mut limits)?;
+    let terms = terms(args, cpus, &root, &topology, &mut limits)?;
+    let interrupt = Interrupt::install().map_err(|error| {
+        CommandError::measure(format!("cannot install a signal handler: {error}"))
+    })?;
+    let probe = Probe { root: &root, topology: &topology, terms: &terms, interrupt, ui };
+    let (source, noise) = probe.by(args.source, &mut limits)?;
+    ui.progress_line("");
+    check_step(&noise, &terms)?;
+    let signal = interrupt.signal();
+    if signal.is_some() {
+        limits.push("The probe was interrupted: this is what was seen until then.".to_owned());
+    }
+    let mut document = document(source, &terms, &noise, limits);
+    if !args.no_save && signal.is_none() {
+        save(&root, &mut document, ui);
+    }
+    if args.json {
+        let mut text = serde_json::to_string_pretty(&document).expect("plain values are JSON");
+        text.push('\n');
+        ui.print(&text)?;
+    } else {
+        ui.print(&probe_text(&document, ui.style()))?;
+    }
+    Ok(signal.map_or(Exit::Done, Exit::Signal))
+}
+
+/// Leases the CPUs to probe: those given, or all on which no other becalm measures.
+fn lease(
+    given: Option<&CpuSet>,
+    root: &SysRoot,
+    topology: &Topology,
+    limits: &mut Vec<String>,
+) -> Result<(CpuSet, Vec<Leases>), CommandError> {
+    let allowed = &topology.allowed;
+    let cpus = given.unwrap_or(allowed);
+    if cpus.is_empty() || !cpus.difference(allowed).is_empty() {
+        return Err(CommandError::usage(format!(
+            "--cpus {cpus}: the CPUs that becalm may use are {allowed}"
+        )));
+    }
+    let (mut ours, mut leases, mut taken) = (CpuSet::new(), Vec::new(), CpuSet::new());
+    for cpu in cpus.iter() {
+        match Leases::take(root, &CpuSet::from_iter([cpu])) {
+            Ok(lease) => {
+                ours.insert(cpu);
+                leases.push(lease);
+            }
+            Err(_) => {
+                taken.insert(cpu);
+            }
+        }
+    }
+    if ours.is_empty() || given.is_some() && !taken.is_empty() {
+        let hint = if given.is_some() { "--cpus probes others" } else { "try again later" };
+        return Err(CommandError::measure(format!(
+            "another becalm measures on CPU {taken}, and probing would disturb it"
+        ))
+        .hint(hint));
+    }
+    if !taken.is_empty() {
+        limits.push(format!("CPU {taken} was left out: another becalm measures there."));
+    }
+    Ok((ours, leases))
+}
+
+/// Settles how to probe, and notes what cannot be had.
+fn terms(
+    args: &Args,
+    cpus: CpuSet,
+    root: &SysRoot,
+    topology: &Topology,
+    limits: &mut Vec<String>,
+) -> Result<Terms, CommandError> {
+    let wish = match args.scheduler {
+        ClassFlag::Auto => Wish::Auto,
+        ClassFlag::Fifo => Wish::Fifo,
+        ClassFlag::Other => Wish::Other,
+    };
+    let (class, why) = Class::settle(root, wish);
+    match (wish, why) {
+        (Wish::Fifo, Some(why)) => {
+            return Err(CommandError::measure(format!("--scheduler fifo: {why}"))
+                .hint("--scheduler other watches what ordinary programs do too"));
+        }
+        (_, Some(why)) => limits.push(format!(
+            "The reader could not be a real-time task: {why}. What other programs take from it counts \
+             as interruption."
+        )),
+        (_, None) => {}
+    }
+    if topology.allowed.len() == 1 {
+        limits.push(
+            "There is one CPU for becalm, the reader and everything else: becalm sleeps while the \
+             reader reads, and its waking up may be among the interruptions."
+                .to_owned(),
+        );
+    }
+    let siblings = if args.busy_siblings { Siblings::Busy } else { Siblings::AsTheyAre };
+    if args.busy_siblings {
+        limits.extend(siblings_limit(&cpus, topology));
+    }
+    Ok(Terms { cpus, duration: args.duration, threshold: args.threshold, class, siblings })
+}
+
+/// Says which CPUs have no sibling to keep busy.
+fn siblings_limit(cpus: &CpuSet, topology: &Topology) -> Option<String> {
+    let has = |cpu| !topology.siblings_of(cpu).intersection(&topology.allowed).is_empty();
+    let without: CpuSet = cpus.iter().filter(|cpu| !has(*cpu)).collect();
+    (!without.is_empty()).then(|| {
+        format!(
+            "--busy-siblings changed nothing for CPU {without}: no other thread of the core that becalm \
+             may use is online."
+        )
+    })
+}
+
+/// A probe that is about to begin.
+struct Probe<'a> {
+    root: &'a SysRoot,
+    topology: &'a Topology,
+    terms: &'a Terms,
+    interrupt: &'static Interrupt,
+    ui: &'a Ui,
+}
+
+impl Probe<'_> {
+    /// Probes by the source that was asked for, or by the better one that can be had.
+    fn by(
+        &self,
+        source: SourceFlag,
+        limits: &mut Vec<String>,
+    ) -> Result<(Source, Vec<CpuNoise>), CommandError> {
+        if source != SourceFlag::Clock {
+            match self.by_tracer() {
+                Ok((noise, further)) => {
+                    limits.extend(further);
+                    return Ok((Source::Tracer, noise));
+                }
+                Err(NoTracer::Unusable(why)) if source == SourceFlag::Auto => limits.push(format!(
+                    "The kernel's osnoise tracer was not used: {why}. What came between is seen, and \
+                     not whether it was an interrupt or a thread."
+                )),
+                Err(NoTracer::Unusable(why)) => {
+                    return Err(CommandError::measure(format!("--source tracer: {why}"))
+                        .hint("--source clock needs no tracer"));
+                }
+                Err(NoTracer::Failed(error)) => return Err(error),
+            }
+        }
+        let noise = probe_clock(
+            self.root,
+            self.topology,
+            self.terms,
+            self.interrupt,
+            &mut |share| self.progress(share),
+        );
+        Ok((Source::Clock, noise.map_err(|error| failed(&error))?))
+    }
+
+    /// Probes by the tracer. Everything that it changes on the machine is put back before this
+    /// returns.
+    fn by_tracer(&self) -> Result<(Vec<CpuNoise>, Vec<String>), NoTracer> {
+        let tracer = Tracer::find(self.root).map_err(NoTracer::Unusable)?;
+        tracer.plan(self.root, self.terms).map_err(NoTracer::Unusable)?;
+        let mut tuned =
+            Tuned::begin(self.root, "becalm noise probe", Wait::No, self.interrupt, self.ui)
+                .map_err(|error| NoTracer::Unusable(error.message))?;
+        // Only now, with the lock held, are the values those of the untouched machine.
+        let changes = tracer.plan(self.root, self.terms).map_err(NoTracer::Unusable)?;
+        let applied = tuned.apply(&changes, self.ui).map_err(NoTracer::Failed)?;
+        let result = match applied.iter().find(|applied| applied.is_failure()) {
+            Some(failure) => Err(NoTracer::Unusable(format!(
+                "{} could not be set",
+                failure.change.target
+            ))),
+            None => tracer
+                .probe(self.root, self.topology, self.terms, self.interrupt, &mut |share| {
+                    self.progress(share);
+                })
+                .map_err(|error| NoTracer::Failed(failed(&error))),
+        };
+        self.ui.progress_line("");
+        let restored = tuned.finish(self.ui).map_err(NoTracer::Failed)?;
+        if restored == Exit::NotRestored {
+            let error = CommandError::measure("the terms of the osnoise tracer are not as before");
+            return Err(NoTracer::Failed(CommandError { exit: Exit::NotRestored, ..error }));
+        }
+        result
+    }
+
+    fn progress(&self, share: f64) {
+        self.ui.progress_line(&format!("Probing: {:.0} %", share * 100.0));
+    }
+}
+
+/// Why the tracer gave nothing.
+enum NoTracer {
+    /// It cannot be used here.
+    Unusable(String),
+    /// It failed at work.
+    Failed(CommandError),
+}
+
+fn failed(error: &ProbeError) -> CommandError {
+    CommandError::measure(error)
+}
+
+/// Refuses a threshold that the reader's own step reaches.
+fn check_step(noise: &[CpuNoise], terms: &Terms) -> Result<(), CommandError> {
+    let steps = noise.iter().filter_map(|noise| noise.gaps().step());
+    let Some(step) = steps.reduce(f64::max) else { return Ok(()) };
+    if step * STEPS <= terms.threshold.as_secs_f64() {
+        return Ok(());
+    }
+    Err(CommandError::measure(format!(
+        "reading the clock takes {:.0} ns here, so that gaps of {:.0} ns cannot be told from the \
+         reader's own steps",
+        step * 1e9,
+        terms.threshold.as_secs_f64() * 1e9
+    ))
+    .hint(format!("--threshold {:.0}ns or more", (step * STEPS * 1e9).ceil())))
+}
+
+/// Saves the ranking for the choice of CPUs. That it cannot be saved is worth a warning, and no more.
+fn save(root: &SysRoot, document: &mut ProbeDocument, ui: &Ui) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let ranking = CpuNoiseDocument {
+        measured_at: now.as_secs(),
+        source: document.source.clone(),
+        scheduler: document.scheduler.clone(),
+        threshold: document.threshold,
+        busy_siblings: document.busy_siblings,
+        cpus: document.ranking.clone(),
+        ..CpuNoiseDocument::default()
+    };
+    match NoiseRanking::save(root, ranking) {
+        Ok(place) => document.saved = Some(place.display().to_string()),
+        Err(error) => ui.warn(format!("the order of the CPUs cannot be saved: {error}")),
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    match parse_duration(text) {
+        Ok(duration) if duration >= SHORTEST => Ok(duration),
+        Ok(_) => Err("a probe takes at least 50ms on each CPU".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn threshold(text: &str) -> Result<Duration, String> {
+    match parse_duration(text) {
+        Ok(threshold) if !threshold.is_zero() => Ok(threshold),
+        Ok(_) => Err("without a threshold every reading would be an interruption".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_lab::probe::THRESHOLD;
+
+    #[test]
+    fn a_probe_has_some_length_and_a_threshold() {
+        assert_eq!(duration("2s"), Ok(Duration::from_secs(2)));
+        assert!(duration("10ms").unwrap_err().contains("at least 50ms"));
+        assert_eq!(threshold("5us"), Ok(THRESHOLD));
+        assert!(threshold("0").is_err() && threshold("fast").is_err());
+    }
+}
