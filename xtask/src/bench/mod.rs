@@ -3,6 +3,7 @@
 mod decide;
 mod overhead;
 mod peers;
+mod probe;
 mod replay;
 mod resolution;
 mod stage;
@@ -16,6 +17,7 @@ use anyhow::Result;
 pub(crate) enum Bench {
     Decide(decide::Args),
     Overhead(overhead::Args),
+    Probe(probe::Args),
     Replay(replay::Args),
 }
 
@@ -25,6 +27,7 @@ impl Bench {
         match self {
             Self::Decide(args) => decide::run(args),
             Self::Overhead(args) => overhead::run(args),
+            Self::Probe(args) => probe::run(args),
             Self::Replay(args) => replay::run(args),
         }
     }

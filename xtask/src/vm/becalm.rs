@@ -10,7 +10,10 @@ use super::cache::Cache;
 use super::cpio::Cpio;
 use crate::workspace::{cargo, run};
 
+/// Kills becalm at a chosen system call.
 const KILL_AT: &str = include_str!("guest/kill_at.c");
+/// Takes a CPU away for a known share of the time.
+const DISTURB: &str = include_str!("guest/disturb.c");
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
@@ -34,7 +37,9 @@ pub(super) fn build(cache: &Cache) -> Result<PathBuf> {
 pub(super) fn write_disk(cache: &Cache, becalm: &Path, to: &Path) -> Result<()> {
     let mut archive = Cpio::default();
     archive.copy("lab/becalm", becalm)?;
-    archive.copy("lab/kill_at", &kill_at(cache)?)?;
+    for (name, source) in [("kill_at", KILL_AT), ("disturb", DISTURB)] {
+        archive.copy(&format!("lab/{name}"), &compiled(cache, name, source)?)?;
+    }
     let mut bytes = archive.finish();
     let size = usize::try_from(DISK_BYTES)?;
     ensure!(bytes.len() <= size, "{} is larger than its disk", becalm.display());
@@ -45,12 +50,11 @@ pub(super) fn write_disk(cache: &Cache, becalm: &Path, to: &Path) -> Result<()> 
     fs::rename(&fresh, to).with_context(|| format!("cannot write {}", to.display()))
 }
 
-/// Compiles the program that kills becalm at a chosen system call, with the C compiler that Rust
-/// links with.
-fn kill_at(cache: &Cache) -> Result<PathBuf> {
-    let source = cache.path("kill_at.c");
-    fs::write(&source, KILL_AT).with_context(|| format!("cannot write {}", source.display()))?;
-    let program = cache.path("kill_at");
+/// Compiles a program with the C compiler that Rust links with.
+fn compiled(cache: &Cache, name: &str, text: &str) -> Result<PathBuf> {
+    let source = cache.path(&format!("{name}.c"));
+    fs::write(&source, text).with_context(|| format!("cannot write {}", source.display()))?;
+    let program = cache.path(name);
     run(Command::new("cc").args(["-O1", "-static", "-o"]).arg(&program).arg(&source))?;
     Ok(program)
 }

@@ -21,11 +21,23 @@ pub(super) enum Series {
     /// Debian 13, and Debian 12 through its security archive.
     #[value(name = "6.12")]
     V6_12,
+    /// The same for real time, which has tracers that the others lack.
+    #[value(name = "6.12-rt")]
+    V6_12Rt,
 }
 
 impl Series {
-    /// All of them.
-    pub(super) const ALL: [Self; 2] = [Self::V6_1, Self::V6_12];
+    /// All of them, the most important last.
+    pub(super) const ALL: [Self; 3] = [Self::V6_12Rt, Self::V6_1, Self::V6_12];
+
+    /// Returns how names of its packages begin, and how they end.
+    fn package(self) -> (&'static str, &'static str) {
+        match self {
+            Self::V6_1 => ("linux-image-6.1.", "-amd64"),
+            Self::V6_12 => ("linux-image-6.12.", "-amd64"),
+            Self::V6_12Rt => ("linux-image-6.12.", "-rt-amd64"),
+        }
+    }
 }
 
 impl fmt::Display for Series {
@@ -33,6 +45,7 @@ impl fmt::Display for Series {
         f.write_str(match self {
             Self::V6_1 => "6.1",
             Self::V6_12 => "6.12",
+            Self::V6_12Rt => "6.12-rt",
         })
     }
 }
@@ -131,9 +144,9 @@ fn download(series: Series, folder: &Path) -> Result<()> {
 }
 
 fn package(series: Series) -> Result<String> {
-    let prefix = format!("linux-image-{series}.");
-    let names = capture(Command::new("apt-cache").args(["pkgnames", &prefix]))?;
-    let newest = newest(&names, &prefix);
+    let (prefix, suffix) = series.package();
+    let names = capture(Command::new("apt-cache").args(["pkgnames", prefix]))?;
+    let newest = newest(&names, prefix, suffix);
     ensure!(
         newest.is_some(),
         "the package lists have no kernel {series} (apt-cache pkgnames {prefix}); is this Debian 12 \
@@ -142,13 +155,13 @@ fn package(series: Series) -> Result<String> {
     Ok(newest.unwrap_or_default().to_owned())
 }
 
-/// Returns the newest generic kernel among package names: not the ones for clouds, for real time,
-/// with debugging symbols, or unsigned.
-fn newest<'a>(names: &'a str, prefix: &str) -> Option<&'a str> {
+/// Returns the newest kernel among package names that begin and end like this: not the ones for
+/// clouds, of another flavour, with debugging symbols, or unsigned.
+fn newest<'a>(names: &'a str, prefix: &str, suffix: &str) -> Option<&'a str> {
     names
         .lines()
         .filter_map(|name| {
-            let version = name.strip_prefix(prefix)?.strip_suffix("-amd64")?;
+            let version = name.strip_prefix(prefix)?.strip_suffix(suffix)?;
             let is_generic = !version.contains(|c: char| c.is_ascii_alphabetic())
                 || version.contains("+deb")
                     && !version.contains("-cloud")
@@ -171,12 +184,18 @@ mod tests {
     fn the_newest_generic_kernel_is_taken() {
         let names = "linux-image-6.12.9+deb12-amd64\nlinux-image-6.12.117+deb12-amd64\n\
                      linux-image-6.12.118+deb12-cloud-amd64\nlinux-image-6.12.118+deb12-rt-amd64\n\
-                     linux-image-6.12.118+deb12-amd64-dbg\nlinux-image-6.12.119+deb12-amd64-unsigned";
-        assert_eq!(newest(names, "linux-image-6.12."), Some("linux-image-6.12.117+deb12-amd64"));
+                     linux-image-6.12.118+deb12-amd64-dbg\nlinux-image-6.12.119+deb12-amd64-unsigned\n\
+                     linux-image-6.12-rt-amd64";
+        let check = |names, series: Series, expected| {
+            let (prefix, suffix) = series.package();
+            assert_eq!(newest(names, prefix, suffix), expected);
+        };
+        check(names, Series::V6_12, Some("linux-image-6.12.117+deb12-amd64"));
+        check(names, Series::V6_12Rt, Some("linux-image-6.12.118+deb12-rt-amd64"));
         let names = "linux-image-6.1.0-9-amd64\nlinux-image-6.1.0-50-amd64\n\
                      linux-image-6.1.0-51-rt-amd64\nlinux-image-6.1.0-51-cloud-amd64";
-        assert_eq!(newest(names, "linux-image-6.1."), Some("linux-image-6.1.0-50-amd64"));
-        assert_eq!(newest("", "linux-image-6.1."), None);
+        check(names, Series::V6_1, Some("linux-image-6.1.0-50-amd64"));
+        check("", Series::V6_1, None);
     }
 
     #[test]

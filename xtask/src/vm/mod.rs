@@ -232,7 +232,7 @@ fn lab(args: &Args) -> Result<Lab> {
 /// Returns what is to be run: by kernel and machine, so that a snapshot is used while it is in memory.
 fn cases(args: &Args) -> Vec<Case> {
     let mut cases = Vec::new();
-    // The newest first: should time run out, that is what has been tested.
+    // The most important first: should time run out, that is what has been tested.
     for series in Series::ALL.into_iter().rev() {
         for profile in PROFILES {
             let is_there = profile.runs_on(series)
@@ -243,6 +243,7 @@ fn cases(args: &Args) -> Vec<Case> {
                 let is_sampled = group.sampled_on.contains(&series) && test.is_in_sample(profile);
                 let case = Case { series, profile, test };
                 let is_wanted = is_there
+                    && group.kernels.contains(&series)
                     && test.machines.has(profile)
                     && args.kernel.is_none_or(|wanted| wanted == series)
                     && if args.only.is_empty() {

@@ -5,6 +5,7 @@ mod expect;
 mod isolation;
 mod killed;
 mod power;
+mod probe;
 mod systemd;
 mod traps;
 mod user;
@@ -45,15 +46,18 @@ pub(super) enum Body {
 /// Tests about one thing.
 pub(super) struct Group {
     pub(super) tests: &'static [Test],
+    /// The kernels that can have them.
+    pub(super) kernels: &'static [Series],
     /// The kernels on which they are part of the sample.
     pub(super) sampled_on: &'static [Series],
 }
 
 const fn group(tests: &'static [Test], sampled_on: &'static [Series]) -> Group {
-    Group { tests, sampled_on }
+    Group { tests, kernels: BOTH, sampled_on }
 }
 
-const BOTH: &[Series] = &Series::ALL;
+const BOTH: &[Series] = &[Series::V6_1, Series::V6_12];
+const REAL_TIME: &[Series] = &[Series::V6_12Rt];
 const NEWER: &[Series] = &[Series::V6_12];
 
 /// All tests.
@@ -65,6 +69,7 @@ pub(super) const GROUPS: &[Group] = &[
     group(killed::TESTS, NEWER),
     group(power::TESTS, NEWER),
     group(systemd::TESTS, &[]),
+    Group { tests: probe::TESTS, kernels: REAL_TIME, sampled_on: REAL_TIME },
 ];
 
 impl Machines {

@@ -1,0 +1,119 @@
+//! `becalm noise probe` beside the osnoise tracer, which only Debian's kernels for real time have.
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::expect::{UNTIL_ALONE, as_before, contains};
+use super::{Body, Machines, Test};
+use crate::vm::guest::{Depth, Guest};
+
+pub(super) const TESTS: &[Test] = &[
+    Test {
+        name: "probe_agrees_with_osnoise",
+        machines: Machines::Only(&["plain"]),
+        sample: &["plain"],
+        body: Body::Guest(agrees),
+    },
+    Test {
+        name: "probe_finds_the_disturbed_cpu_and_it_is_not_chosen",
+        machines: Machines::Only(&["plain"]),
+        sample: &[],
+        body: Body::Guest(ranks),
+    },
+    Test {
+        name: "probe_leaves_nothing_in_tracefs",
+        machines: Machines::Only(&["plain"]),
+        sample: &[],
+        body: Body::Guest(leaves_nothing),
+    },
+];
+
+/// How far the two may lie apart in the time lost.
+const TOLERANCE: f64 = 0.2;
+
+/// What a tracer's terms and instances look like.
+const TRACEFS: &str = "cd /sys/kernel/tracing && cat tracing_thresh current_tracer osnoise/cpus \
+                       osnoise/period_us osnoise/runtime_us osnoise/stop_tracing_total_us && \
+                       ls instances";
+
+/// A CPU that is taken away for 5 of every 20 ms is the same to both. They look in turns, because the
+/// host of an emulated machine is never quiet for long, and of their ratios the median counts.
+fn agrees(guest: &mut Guest) -> Result<()> {
+    guest.ok("disturb 2 20000 5000 >/dev/null 2>&1 &")?;
+    let pairs = if guest.depth() == Depth::Whole { 9 } else { 5 };
+    let mut ratios = Vec::new();
+    let mut shares = Vec::new();
+    for pair in 0..pairs {
+        let order = if pair % 2 == 0 { ["clock", "tracer"] } else { ["tracer", "clock"] };
+        let mut lost = [0.0, 0.0];
+        for source in order {
+            lost[usize::from(source == "tracer")] = share(guest, source)?;
+        }
+        ratios.push(lost[0] / lost[1]);
+        shares.push(format!("{:.3}/{:.3}", lost[0], lost[1]));
+    }
+    ratios.sort_by(f64::total_cmp);
+    let median = ratios[ratios.len() / 2];
+    let seen = shares.join(", ");
+    println!("        share of time lost, by the clock and by the tracer: {seen}; median ratio {median:.3}");
+    ensure!(
+        (1.0 - TOLERANCE..=1.0 / (1.0 - TOLERANCE)).contains(&median),
+        "time lost by the clock and by the tracer: {seen}; the median of the ratios is {median:.3}"
+    );
+    Ok(())
+}
+
+/// Returns the share of the time of CPU 2 that is lost.
+fn share(guest: &mut Guest, source: &str) -> Result<f64> {
+    let text = guest.ok(&format!(
+        "becalm noise probe --quiet --cpus 2 --duration 2s --threshold 20us --source {source} \
+         --scheduler fifo --no-save --json 2>/dev/null"
+    ))?;
+    let document: Value = serde_json::from_str(&text).with_context(|| text.clone())?;
+    ensure!(document["source"] == source, "{}", document["source"]);
+    let cpu = &document["cpus"][0];
+    let found = (&cpu["cpu"], &document["scheduler"]);
+    ensure!(found == (&2.into(), &"fifo:1".into()), "CPU and class are {found:?}");
+    cpu["lost_share"].as_f64().context("no share of time lost")
+}
+
+/// Without the ranking the last CPU would be chosen.
+fn ranks(guest: &mut Guest) -> Result<()> {
+    guest.ok("disturb 3 20000 8000 >/dev/null 2>&1 &")?;
+    let text = guest.ok("becalm noise probe --duration 3s --json 2>/dev/null")?;
+    let document: Value = serde_json::from_str(&text).with_context(|| text.clone())?;
+    let ranking = document["ranking"].as_array().context("no ranking")?;
+    let last = ranking.last().context("an empty ranking")?;
+    ensure!(last["cpu"] == 3 && last["tier"] != 0, "ranking: {ranking:?}");
+    let topology: Value = serde_json::from_str(&guest.ok("becalm topology --json")?)?;
+    let choice = &topology["choices"][0];
+    ensure!(choice["subject"][0] != 3, "choice: {choice}");
+    contains(choice["reason"].as_str().unwrap_or_default(), "becalm noise probe")
+}
+
+fn leaves_nothing(guest: &mut Guest) -> Result<()> {
+    // Terms that are not the default ones.
+    guest.ok(
+        "cd /sys/kernel/tracing; echo 100000 >osnoise/runtime_us; echo 200000 >osnoise/period_us; \
+         echo 0-1 >osnoise/cpus; echo 7 >tracing_thresh",
+    )?;
+    let before = guest.state()?;
+    let tracefs = guest.ok(TRACEFS)?;
+    let probe = "becalm noise probe --source tracer --cpus 1-3 --no-save";
+    let unchanged = |guest: &mut Guest, after: &str| -> Result<()> {
+        let now = guest.ok(TRACEFS)?;
+        ensure!(now == tracefs, "{after} tracefs has\n{now}\nand had\n{tracefs}");
+        Ok(())
+    };
+    guest.ok(&format!("{probe} --duration 1s"))?;
+    unchanged(guest, "after a probe")?;
+    for signal in ["INT", "TERM", "KILL"] {
+        guest.ok(&format!(
+            "{probe} --duration 20s >/dev/null 2>&1 & pid=$!\n\
+             until_so 'ls -d /sys/kernel/tracing/instances/becalm*' && usleep 700000\n\
+             kill -{signal} $pid; wait $pid; {UNTIL_ALONE}"
+        ))?;
+        unchanged(guest, &format!("after SIG{signal}"))?;
+    }
+    as_before(guest, &before)
+}
