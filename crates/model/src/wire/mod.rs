@@ -48,6 +48,8 @@ pub const SCHEMAS: &[(&str, fn() -> serde_json::Value)] = &[
     ("record", json_schema),
     ("boot-params", boot_json_schema),
     ("check", check_json_schema),
+    ("cpu-noise", cpu_noise_json_schema),
+    ("noise-probe", probe_json_schema),
     ("services", services_json_schema),
     ("topology", topology_json_schema),
     ("tune", tune_json_schema),
