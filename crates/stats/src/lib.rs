@@ -32,6 +32,7 @@ pub mod sign_flip;
 pub mod sim;
 pub mod spread;
 pub mod spread_ratio;
+pub mod steady;
 pub mod step;
 pub mod student;
 pub mod summary;
