@@ -13,9 +13,11 @@
 pub mod bimodality;
 pub mod binomial;
 pub mod center;
+pub mod chi_squared;
 pub mod decide;
 pub mod drift;
 pub mod histogram;
+pub mod levels;
 pub mod mann_whitney;
 pub mod mean_interval;
 pub mod median_interval;

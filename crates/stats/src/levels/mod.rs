@@ -1,0 +1,19 @@
+//! How much of the variance arises at each level of an experiment, and how many repetitions of each
+//! level are worth their time.
+//!
+//! An experiment has levels, one inside the other: rounds (with a layout of memory, an environment
+//! and the weather of the machine) hold runs, runs hold iterations. Repeating the lowest level is
+//! cheap and does not help against variance that arises above it. [`components`] tells the variances
+//! apart, [`cheapest`] finds the numbers that reach a goal in the least time.
+//!
+//! Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time", ISMM (2013).
+
+mod components;
+mod pilot;
+mod plan;
+
+pub use components::{Component, components};
+pub use pilot::{Kind, Pilot, PilotLevel, PilotRun, pilot};
+pub use plan::{
+    FEWEST, Goal, Level, MOST, MOST_INSIDE, Plan, cheapest, optimal_ratio, repetitions,
+};
