@@ -65,16 +65,17 @@ struct Death {
     command: &'static str,
     /// Which processes die, as `kill_at` calls them.
     whom: &'static str,
-    /// What puts everything back once no becalm runs any more.
+    /// What puts everything back then.
     after: &'static str,
 }
 
 const TUNE: &str = "becalm tune --profile strict --smt off --hold -- true";
 
-const OWNER: Death = Death { before: "true", command: TUNE, whom: "first", after: "true" };
+const OWNER: Death = Death { before: "true", command: TUNE, whom: "first", after: UNTIL_ALONE };
 const GUARDIAN: Death = Death { whom: "others", ..OWNER };
 const BOTH: Death = Death { whom: "all", after: "becalm restore", ..OWNER };
 const NEXT_START: Death = Death { after: "becalm tune --only aslr --hold -- true", ..BOTH };
+/// The guardian, which was left in charge, may still be there.
 const RESTORE: Death = Death {
     before: "becalm tune --profile strict --smt off",
     command: "becalm restore",
@@ -131,7 +132,7 @@ fn die(guest: &mut Guest, death: &Death, at: u32, before: &State) -> Result<Stri
     let Death { before: first, command, whom, after } = death;
     let output = guest.run(&format!(
         "{first} >/dev/null 2>&1 || exit 98\nkill_at {whom} {at} {command} || exit 97\n\
-         {UNTIL_ALONE} || exit 96\n{after} || exit 95"
+         {after} || exit 96"
     ))?;
     let told = || {
         let said = output.text.trim_end();
