@@ -7,6 +7,9 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Room for the text of a file before it has been seen.
+const ROOM: usize = 4096;
+
 /// What came of reading one thing from the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reading<T = String> {
@@ -156,8 +159,12 @@ impl SysRoot {
         if self.denies(path) {
             return Reading::NoPermission;
         }
-        match fs::read(self.resolve(path)) {
-            Ok(bytes) => Reading::Value(String::from_utf8_lossy(&bytes).trim_end().to_owned()),
+        // Some files (`osnoise_cpus_read` in kernel/trace/trace_osnoise.c) refuse to be read into less
+        // room than their whole text needs, at their end too.
+        let mut bytes = Vec::with_capacity(ROOM);
+        let read = File::open(self.resolve(path)).and_then(|mut file| file.read_to_end(&mut bytes));
+        match read {
+            Ok(_) => Reading::Value(String::from_utf8_lossy(&bytes).trim_end().to_owned()),
             Err(error) => Reading::from_error(&error),
         }
     }
