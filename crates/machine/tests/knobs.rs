@@ -186,6 +186,34 @@ fn firmware_may_allow_less_than_the_nominal_frequency() {
 }
 
 #[test]
+fn a_limit_that_the_kernel_holds_lower_is_left_alone() {
+    const COOLING: &str = "/sys/class/thermal/cooling_device0";
+    let check = |limit: &str, state: &str, firmware: &str, is_left: bool| {
+        let policy = format!("{CPU}/cpufreq/policy0");
+        let tree = tree(AMD_EPP_BARE)
+            .file(format!("{policy}/scaling_max_freq"), limit)
+            .file(format!("{policy}/bios_limit"), firmware)
+            .file(format!("{COOLING}/type"), "Processor\n")
+            .file(format!("{COOLING}/cur_state"), state);
+        let root = SysRoot::new(tree.path());
+        let request = Request { frequency: Frequency::Base, ..Request::default() };
+        let plan = planned(&root, &request);
+        let target = Target::File(format!("{policy}/scaling_max_freq"));
+        let is_planned = plan.changes.iter().any(|change| change.target == target);
+        let is_told = plan.notes.iter().any(|note| note.text.contains("cannot be told"));
+        assert_eq!((is_planned, is_told), (!is_left, is_left), "{limit} {state} {firmware}");
+    };
+    let highest = "3200000\n";
+    check(highest, "0\n", highest, false);
+    // Somebody has lowered it, and the CPU is cool; it is hot and not slowed down yet.
+    check("3000000\n", "0\n", highest, false);
+    check(highest, "3\n", highest, false);
+    check("3000000\n", "3\n", highest, true);
+    check("2800000\n", "0\n", "2800000\n", true);
+    check("2000000\n", "0\n", "2800000\n", false);
+}
+
+#[test]
 fn without_a_frequency_driver_there_is_a_note_and_no_error() {
     let tree = FakeMachine { cpufreq: false, ..FakeMachine::default() }.tree();
     let root = SysRoot::new(tree.path());

@@ -6,7 +6,7 @@
 
 use super::base_frequency::base_frequency;
 use super::policies::{Policy, policies};
-use super::{Frequency, Knob, NoteKind, Planned, Profile, Situation};
+use super::{Frequency, Knob, NoteKind, Planned, Profile, Situation, limits};
 
 const NAME: &str = "frequency";
 const REASON: &str = "the frequency moves between its limits";
@@ -26,10 +26,13 @@ fn plan(situation: &Situation<'_>) -> Planned {
                 let text = format!("{}: no frequency without turbo is known", policy.folder);
                 planned = planned.note(NAME, NoteKind::Refused, text);
             }
-            planned.guard(situation, NAME, policy.file("scaling_min_freq"));
-            planned.guard(situation, NAME, policy.file("scaling_max_freq"));
+            limits::guard(situation, &mut planned, NAME, &policy);
             continue;
         };
+        if let Some(why) = limits::why_lower(situation, &policy) {
+            planned.notes.push(limits::unknown(NAME, &policy, &why));
+            continue;
+        }
         let limit = situation.root.read(policy.file("scaling_max_freq")).value();
         let limit = limit.and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
         let mut files = ["scaling_min_freq", "scaling_max_freq"];

@@ -6,14 +6,10 @@
 //! <https://docs.kernel.org/admin-guide/pm/cpufreq.html>
 
 use super::policies::policies;
-use super::{Knob, NoteKind, Planned, Profile, Situation};
+use super::{Knob, NoteKind, Planned, Profile, Situation, limits};
 
 const NAME: &str = "governor";
 const REASON: &str = "the frequency follows the load with a delay";
-/// What a change of governor may disturb.
-const DISTURBED: [&str; 3] =
-    ["scaling_min_freq", "scaling_max_freq", "energy_performance_preference"];
-
 pub(super) const GOVERNOR: Knob =
     Knob { name: NAME, summary: "frequency governor `performance`", profile: Profile::Safe, plan };
 
@@ -27,9 +23,9 @@ fn plan(situation: &Situation<'_>) -> Planned {
             planned = planned.note(NAME, NoteKind::Refused, text);
             continue;
         }
-        for file in DISTURBED {
-            planned.guard(situation, NAME, policy.file(file));
-        }
+        // What a change of governor may disturb.
+        limits::guard(situation, &mut planned, NAME, &policy);
+        planned.guard(situation, NAME, policy.file("energy_performance_preference"));
         // Only `userspace` has a speed, and it starts with whatever speed there is. Guarded before
         // the governor, so that it is put back after it.
         let speed = policy.file("scaling_setspeed");

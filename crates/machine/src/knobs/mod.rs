@@ -18,6 +18,7 @@ mod irq_affinity;
 mod irqbalance;
 mod kernel_threads;
 mod ksm;
+mod limits;
 mod machine_check;
 mod numa_balancing;
 mod perf_limits;

@@ -9,7 +9,7 @@
 use becalm_model::{CpuId, CpuSet};
 
 use super::policies::{all_policies, running_siblings, second_threads};
-use super::{Knob, NoteKind, Planned, Profile, Situation, Smt, hotplug};
+use super::{Knob, NoteKind, Planned, Profile, Situation, Smt, hotplug, limits};
 use crate::SysRoot;
 
 const NAME: &str = "smt";
@@ -67,11 +67,10 @@ fn plan(situation: &Situation<'_>) -> Planned {
             "boost",
             "energy_performance_preference",
             "scaling_governor",
-            "scaling_min_freq",
-            "scaling_max_freq",
         ] {
             planned.guard(situation, NAME, policy.file(file));
         }
+        limits::guard(situation, &mut planned, NAME, &policy);
     }
     // Backwards, these come back after the switch has started everything.
     let present = situation.topology.online.union(&situation.topology.offline);

@@ -16,7 +16,7 @@
 use super::base_frequency::base_frequency;
 use super::frequency::fixed;
 use super::policies::{driver, policies};
-use super::{Knob, NoteKind, Planned, Profile, Situation};
+use super::{Knob, NoteKind, Planned, Profile, Situation, limits};
 
 const NAME: &str = "turbo";
 const REASON: &str = "turbo depends on temperature, power and what other cores do";
@@ -39,8 +39,7 @@ fn plan(situation: &Situation<'_>) -> Planned {
     };
     let mut planned = Planned::default();
     for policy in policies(situation) {
-        planned.guard(situation, NAME, policy.file("scaling_max_freq"));
-        planned.guard(situation, NAME, policy.file("scaling_min_freq"));
+        limits::guard(situation, &mut planned, NAME, &policy);
     }
     match driver.as_str() {
         "intel_pstate" | "intel_cpufreq" => {
@@ -125,8 +124,12 @@ fn clamp(situation: &Situation<'_>, planned: &mut Planned) {
         }
         let path = policy.file("scaling_max_freq");
         let now = situation.root.read(&path).value().and_then(|text| text.parse::<u64>().ok());
-        if now.is_some_and(|now| now > base) {
-            planned.set(situation, NAME, path, &base.to_string(), REASON);
+        if now.is_none_or(|now| now <= base) {
+            continue;
+        }
+        match limits::why_lower(situation, &policy) {
+            None => planned.set(situation, NAME, path, &base.to_string(), REASON),
+            Some(why) => planned.notes.push(limits::unknown(NAME, &policy, &why)),
         }
     }
 }

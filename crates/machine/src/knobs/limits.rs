@@ -1,0 +1,78 @@
+//! The limits of a policy's frequencies, as somebody asked for them.
+//!
+//! `scaling_max_freq` shows the lowest of all requests, the kernel's own among them: it lowers the limit
+//! while a CPU is too hot (`cpufreq_cooling`) or firmware allows less (`_PPC`, shown as `bios_limit`). What
+//! was asked for cannot be told then, and a saved limit that is put back later would stay when the CPU has
+//! cooled down. So the limit is left alone; what was asked for is still known to the kernel.
+//! <https://docs.kernel.org/admin-guide/pm/cpufreq.html>,
+//! <https://docs.kernel.org/driver-api/thermal/cpu-cooling-api.html>
+
+use super::policies::Policy;
+use super::{Note, NoteKind, Planned, Situation};
+
+/// Saves the limits of a policy, as far as they can be told.
+pub(super) fn guard(
+    situation: &Situation<'_>,
+    planned: &mut Planned,
+    knob: &str,
+    policy: &Policy,
+) {
+    let is_known = why_lower(situation, policy).is_none();
+    if is_known {
+        planned.guard(situation, knob, policy.file("scaling_max_freq"));
+    }
+    // Never shown above the upper limit: where it is the same, it may have been asked to be higher.
+    let lowest = number(situation, policy.file("scaling_min_freq"));
+    if is_known || lowest < number(situation, policy.file("scaling_max_freq")) {
+        planned.guard(situation, knob, policy.file("scaling_min_freq"));
+    }
+}
+
+/// Says why the upper limit may be lower than anybody asked for, as a fragment; `None` if it is not.
+pub(super) fn why_lower(situation: &Situation<'_>, policy: &Policy) -> Option<String> {
+    let limit = number(situation, policy.file("scaling_max_freq"))?;
+    let highest = number(situation, policy.file("cpuinfo_max_freq"))?;
+    // Nearly always: and the cooling devices of a large machine are many files.
+    if limit >= highest {
+        return None;
+    }
+    // Without a limit of firmware's this is the highest of the table, which turbo may exceed.
+    let table = situation.root.read(policy.file("scaling_available_frequencies")).value();
+    let table = table.unwrap_or_default();
+    let table = table.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
+    let firmware = number(situation, policy.file("bios_limit"));
+    if firmware == Some(limit) && limit < table.max().unwrap_or(highest) {
+        return Some("firmware allows no more now".to_owned());
+    }
+    is_cooled(situation).then(|| "the kernel cools the CPU".to_owned())
+}
+
+/// The note that a limit is left alone.
+pub(super) fn unknown(knob: &str, policy: &Policy, why: &str) -> Note {
+    Note {
+        knob: knob.to_owned(),
+        kind: NoteKind::Refused,
+        text: format!(
+            "{}: {why}, so that the upper limit that was asked for cannot be told, nor put back; wait \
+             until it is over",
+            policy.folder
+        ),
+    }
+}
+
+/// Says whether a processor is being slowed down for heat: `Processor` by ACPI, `cpufreq-cpu0` or
+/// `thermal-cpufreq-0` elsewhere.
+fn is_cooled(situation: &Situation<'_>) -> bool {
+    const FOLDER: &str = "/sys/class/thermal";
+    let names = situation.root.list_dir(FOLDER).value().unwrap_or_default();
+    names.iter().filter(|name| name.starts_with("cooling_device")).any(|name| {
+        let read = |file: &str| situation.root.read(format!("{FOLDER}/{name}/{file}")).value();
+        let is_processor =
+            read("type").is_some_and(|kind| kind == "Processor" || kind.contains("cpufreq"));
+        is_processor && read("cur_state").is_some_and(|state| state != "0")
+    })
+}
+
+fn number(situation: &Situation<'_>, path: String) -> Option<u64> {
+    situation.root.read(path).value()?.parse().ok()
+}
