@@ -380,13 +380,18 @@ mod tests {
         let (tree, root) = machine();
         let mut journal = JournalFile::start(&root, "becalm tune", &[]).unwrap();
         journal.plan(&[change("1")]).unwrap();
+        journal.plan(&[change("2")]).unwrap();
         let path = tree.path().join("var/lib/becalm/journal");
-        let whole = fs::read_to_string(&path).unwrap();
-        fs::write(&path, format!("{whole}{{\"plan\":[{{\"knob\":\"thp\"")).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        let ends: Vec<usize> = text.match_indices('\n').map(|(end, _)| end + 1).collect();
         let foreign = [Target::File("/sys/k".into())];
-        JournalFile::reopen(&root).unwrap().unwrap().restoring(&foreign).unwrap();
-        let read = load(&root).unwrap().unwrap();
-        assert_eq!((&read.changes[..], read.restoring.as_deref()), (&[change("1")][..], Some(&foreign[..])));
+        for cut in ends[0]..=text.len() {
+            fs::write(&path, &text[..cut]).unwrap();
+            JournalFile::reopen(&root).unwrap().unwrap().restoring(&foreign).unwrap();
+            let read = load(&root).unwrap().unwrap();
+            let whole_plans = ends[1..].iter().filter(|end| **end <= cut).count();
+            assert_eq!((read.changes.len(), read.restoring), (whole_plans, Some(foreign.to_vec())));
+        }
     }
 
     #[test]
