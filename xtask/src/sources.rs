@@ -12,7 +12,10 @@ use crate::workspace::root;
 /// Files that do both.
 const BOTH: [(&str, &str); 3] = [
     ("runner/src/launch.rs", "two files about becalm's own processes, part of handling a process"),
-    ("machine/src/tune/journal.rs", "writes becalm's journal, and reads the boot's id through SysRoot"),
+    (
+        "machine/src/tune/journal.rs",
+        "writes becalm's journal, and reads the boot's id through SysRoot",
+    ),
     ("lab/src/workloads/mixed.rs", "a workload that reads some file, whatever it holds"),
 ];
 

@@ -233,8 +233,7 @@ impl SysRoot {
         // What a becalm left that was killed here.
         let _ = fs::remove_file(&fresh);
         // Whatever the mask of whoever started becalm: root acts on what it says.
-        let mut file =
-            OpenOptions::new().write(true).create_new(true).mode(0o644).open(&fresh)?;
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&fresh)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         fs::rename(&fresh, place)

@@ -123,7 +123,8 @@ mod tests {
         for name in ["cron.service", "getty@tty1.service", r"dev-disk-by\x2duuid.swap"] {
             assert!(is_unit_name(name), "{name}");
         }
-        for name in ["", "-Hroot@elsewhere", "ssh*", "a b", "../x", "ssh?.service", "[ab].service"] {
+        for name in ["", "-Hroot@elsewhere", "ssh*", "a b", "../x", "ssh?.service", "[ab].service"]
+        {
             assert!(!is_unit_name(name), "{name}");
         }
     }

@@ -425,7 +425,8 @@ fn what_goes_with_cpus_by_itself_comes_back_with_them() {
 #[test]
 fn cpus_that_go_with_smt_have_no_idle_states_to_switch() {
     let tree = tree(ACPI);
-    let request = Request { smt: Smt::Off, only: vec!["smt".into(), "cstates".into()], ..only("smt") };
+    let request =
+        Request { smt: Smt::Off, only: vec!["smt".into(), "cstates".into()], ..only("smt") };
     let plan = planned(&SysRoot::new(tree.path()), &request);
     assert_eq!(lines(&plan), ["smt/control on -> off", "cpu1/cpuidle/state2/disable 0 -> 1"]);
 }
@@ -503,7 +504,10 @@ fn contents(tree: &FakeTree) -> BTreeMap<PathBuf, String> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if !["/becalm/", "/kept-"].iter().any(|part| path.to_string_lossy().contains(part)) {
+            } else if !["/becalm/", "/kept-"]
+                .iter()
+                .any(|part| path.to_string_lossy().contains(part))
+            {
                 let text = fs::read_to_string(&path).unwrap();
                 // Plain files keep a chosen word where the kernel shows all words.
                 let word = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));

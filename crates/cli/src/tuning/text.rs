@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use becalm_machine::knobs::NoteKind;
 use becalm_machine::Reading;
+use becalm_machine::knobs::NoteKind;
 use becalm_machine::tune::{Applied, Effect, Left, Plan, Recovered, Restored};
 use becalm_model::Change;
 

@@ -11,12 +11,7 @@ use super::policies::Policy;
 use super::{Note, NoteKind, Planned, Situation};
 
 /// Saves the limits of a policy, as far as they can be told.
-pub(super) fn guard(
-    situation: &Situation<'_>,
-    planned: &mut Planned,
-    knob: &str,
-    policy: &Policy,
-) {
+pub(super) fn guard(situation: &Situation<'_>, planned: &mut Planned, knob: &str, policy: &Policy) {
     let is_known = why_lower(situation, policy).is_none();
     if is_known {
         planned.guard(situation, knob, policy.file("scaling_max_freq"));

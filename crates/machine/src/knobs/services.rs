@@ -80,11 +80,7 @@ fn plan(situation: &Situation<'_>) -> Planned {
 }
 
 /// Plans to stop those of `names` that run; of those that were `asked` for it is told if that cannot be.
-fn planned(
-    names: &[String],
-    asked: &[String],
-    states: &BTreeMap<String, UnitState>,
-) -> Planned {
+fn planned(names: &[String], asked: &[String], states: &BTreeMap<String, UnitState>) -> Planned {
     let mut planned = Planned::default();
     for name in names {
         match states.get(name) {

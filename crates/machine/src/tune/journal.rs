@@ -150,8 +150,7 @@ pub fn load(root: &SysRoot) -> Result<Option<Journal>, JournalFileError> {
     let Some(path) = find(root) else { return Ok(None) };
     let failed = |source| JournalFileError::Read { path: path.clone(), source };
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-    let mut file =
-        OpenOptions::new().read(true).custom_flags(flags).open(&path).map_err(failed)?;
+    let mut file = OpenOptions::new().read(true).custom_flags(flags).open(&path).map_err(failed)?;
     // A folder that stands for a machine belongs to whoever tests with it.
     if root.is_live() {
         let folder = folder_of(&path);
@@ -274,8 +273,7 @@ fn replace(path: &Path, header: &JournalHeader, leftovers: &[Saved]) -> io::Resu
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let mut file =
-        OpenOptions::new().append(true).create_new(true).mode(0o600).open(&fresh)?;
+    let mut file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&fresh)?;
     append(&mut file, header)?;
     if !leftovers.is_empty() {
         let changes = leftovers.iter().map(|one| (&one.change).into());
