@@ -13,6 +13,7 @@ mod launch_error;
 mod layout;
 mod page_cache;
 mod placement;
+mod precedence;
 mod program;
 pub mod session;
 mod stdio;

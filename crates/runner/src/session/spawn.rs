@@ -1,5 +1,6 @@
 //! The executor that starts real processes.
 
+use std::io;
 use std::time::Duration;
 
 use becalm_machine::{Choice, Leases, SysRoot, Width, leased, shared};
@@ -15,6 +16,7 @@ use super::rest::RestDebt;
 use super::spawn_plan::{Cache, Expectation, Isolate, Isolated, RunError, SpawnPlan};
 use crate::evidence::own_evidence;
 use crate::page_cache::drop_page_cache;
+use crate::precedence::Precedence;
 use crate::{
     EvidenceCollector, Finished, Interrupt, Launch, LaunchError, Scheduler, Stdout, launch,
     monotonic_raw, own_affinity, pin_self, resident_floor,
@@ -38,6 +40,8 @@ pub struct Spawn<'a> {
     smallest_resident: u64,
     /// Where becalm itself could run before the session, to be put back after it.
     own_cpus: Option<CpuSet>,
+    /// What lets becalm see the end of a run at once, where it is allowed.
+    precedence: io::Result<Option<Precedence>>,
     evidence: EvidenceCollector,
     /// Evidence that is complete and was not asked for yet.
     complete: Vec<Evidence>,
@@ -84,6 +88,10 @@ impl<'a> Spawn<'a> {
             rest: RestDebt::default(),
             smallest_resident: u64::MAX,
             own_cpus: own_affinity().ok(),
+            precedence: Precedence::take(match plan.placement.scheduler {
+                Scheduler::Fifo(priority) => priority,
+                Scheduler::Other => FIFO_PRIORITY,
+            }),
             plan,
             root,
             interrupt,
@@ -466,6 +474,14 @@ impl Executor for Spawn<'_> {
         if affinity {
             self.choose(if learnt.single_threaded { Width::One } else { Width::All });
         }
+        if let Err(error) = &self.precedence
+            && learnt.kept_waiting >= COMPETITION
+        {
+            self.limits.push(format!(
+                "other programs compete for the CPUs, and becalm may not go before them (SCHED_FIFO: \
+                 {error}): it sees the end of a run late, so wall_time is too long by as much"
+            ));
+        }
         let one = match &self.choice {
             Some(choice) => choice.clone(),
             None => self.plan.chooser.look(Width::One),
@@ -498,7 +514,13 @@ fn difference(expected: &[u8], found: &[u8]) -> String {
     let line = expected[..same].split(|&byte| byte == b'\n').count() - 1;
     let nth = |text: &[u8]| -> String {
         let line = text.split(|&byte| byte == b'\n').nth(line).unwrap_or_default();
-        String::from_utf8_lossy(line).chars().take(80).collect()
+        let text = String::from_utf8_lossy(line);
+        // What a terminal would obey is shown, not sent: outputs may be binary.
+        let shown = text.chars().take(80).map(|c| match c {
+            c if c.is_control() => c.escape_default().to_string(),
+            c => c.to_string(),
+        });
+        shown.collect()
     };
     format!("line {} is `{}`, expected `{}`", line + 1, nth(found), nth(expected))
 }

@@ -1,4 +1,4 @@
-//! CPU sets of the calling thread.
+//! CPU set and scheduling class of the calling thread.
 
 use std::io;
 
@@ -52,6 +52,47 @@ pub(crate) fn own_affinity() -> io::Result<CpuSet> {
         libc::syscall(libc::SYS_sched_getaffinity, ITSELF, CpuMask::BYTES, mask.0.as_mut_ptr())
     };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(mask.to_set()) }
+}
+
+/// Says whether the calling thread has the normal scheduling class and no niceness.
+pub(crate) fn is_ordinary() -> io::Result<bool> {
+    const ITSELF: libc::pid_t = 0;
+    // The raw call: musl's wrapper refuses. SAFETY: plain numbers.
+    let policy = unsafe { libc::syscall(libc::SYS_sched_getscheduler, ITSELF) };
+    if policy < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // -1 is a niceness as well as an error; neither is ordinary. SAFETY: plain numbers.
+    let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
+    let normal = libc::c_long::from(libc::SCHED_OTHER);
+    Ok(policy & !libc::c_long::from(libc::SCHED_RESET_ON_FORK) == normal && nice == 0)
+}
+
+/// Gives the calling thread `SCHED_FIFO` with this priority; what it starts later gets the normal class.
+pub(crate) fn set_own_fifo(priority: u8) -> io::Result<()> {
+    set_own_class(libc::SCHED_FIFO, priority)
+}
+
+/// Gives the calling thread the normal class back. The flag stays, because dropping it needs
+/// privilege and keeping it only makes children as ordinary as they are.
+pub(crate) fn leave_own_fifo() -> io::Result<()> {
+    set_own_class(libc::SCHED_OTHER, 0)
+}
+
+fn set_own_class(policy: libc::c_int, priority: u8) -> io::Result<()> {
+    const ITSELF: libc::pid_t = 0;
+    let parameter = libc::c_int::from(priority);
+    // The raw call: musl's wrapper refuses. SAFETY: `parameter` is the one field of
+    // `struct sched_param` as the kernel knows it, and is only read.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_sched_setscheduler,
+            ITSELF,
+            policy | libc::SCHED_RESET_ON_FORK,
+            &raw const parameter,
+        )
+    };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 #[cfg(test)]
