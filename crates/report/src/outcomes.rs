@@ -17,7 +17,10 @@ pub(crate) fn remark(record: &Record) -> Option<String> {
     }
     let parts: Vec<String> =
         failures.into_iter().map(|(how, n)| format!("{} {how}", count(n, "run"))).collect();
-    let mut text = format!("Not every run succeeded: {}.", parts.join(", "));
+    // The other figures of a report leave the warm-up out.
+    let has_warmup = record.runs.iter().any(|run| run.warmup && !run.outcome.is_success());
+    let warmup = if has_warmup { ", warm-up included" } else { "" };
+    let mut text = format!("Not every run succeeded: {}{warmup}.", parts.join(", "));
     if record.runs.iter().any(|run| run.is_censored() && !run.warmup) {
         text.push_str(" The time of a run that was cut off is a lower bound.");
     }

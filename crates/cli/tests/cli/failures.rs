@@ -40,15 +40,15 @@ fn a_non_zero_exit_ends_the_session_and_keeps_the_rounds_before() {
     let arguments = ["--rounds", "9", "--export-json", "r.json", "true", "./fails"];
     let output = env.compare(&arguments).exits_with(4);
     assert_snapshot!(said(&output), @r"
-    error: `./fails` failed in round 4: exited with code 3
+    error: `./fails` failed in round 5: exited with code 3
     hint: its runs are not used; -i takes failing runs as they are, --output inherit shows what it says
     hint: every finished round before that is in r.json
     ");
     let record = env.record("r.json");
     assert_eq!(schedule(&record).len(), 2 * 4);
-    assert_eq!(record["interrupted"], "`./fails` failed in round 4: exited with code 3");
+    assert_eq!(record["interrupted"], "`./fails` failed in round 5: exited with code 3");
     let shown = env.run(["show", "r.json"]).exits_with(0);
-    assert!(shown.stdout.contains("failed in round 4"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("failed in round 5"), "{}", shown.stdout);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_death_by_a_signal_is_told_by_the_name_of_the_signal() {
     env.script("crashes", &fails_after(3, "kill -SEGV $$"));
     let output = env.compare(&["--rounds", "9", "true", "./crashes"]).exits_with(4);
     assert_snapshot!(said(&output), @r"
-    error: `./crashes` failed in round 2: was ended by signal 11 (SIGSEGV)
+    error: `./crashes` failed in round 3: was ended by signal 11 (SIGSEGV)
     hint: its runs are not used; -i takes failing runs as they are, --output inherit shows what it says
     hint: every finished round before that is in [TMP]/state/becalm/sessions/[LOG]
     ");
@@ -112,10 +112,14 @@ fn failing_runs_are_taken_when_the_user_says_so() {
     let env = env();
     let run = |flag: &str| env.measure(&["--rounds", "2", flag, "--", "sh", "-c", "exit 3"]);
     let output = run("--ignore-failure").exits_with(0);
-    assert!(output.stdout.contains("Not every run succeeded: 3 runs exited with code 3."));
+    assert!(
+        output
+            .stdout
+            .contains("Not every run succeeded: 3 runs exited with code 3, warm-up included.")
+    );
     let _ = run("--ignore-failure=2,3").exits_with(0);
     let output = run("--ignore-failure=2").exits_with(4);
-    assert!(output.stderr.contains("failed in warm-up round 0: exited with code 3"));
+    assert!(output.stderr.contains("failed in warm-up round 1: exited with code 3"));
 }
 
 #[test]
@@ -138,6 +142,8 @@ fn a_benchmark_is_also_a_test_of_its_output() {
     let _ = run("expected", "a\\nb\\n").exits_with(0);
     let output = run("expected", "a\\nc\\n").exits_with(4);
     assert_snapshot!(said(&output), @r"error: `printf 'a\nc\n'` printed something else than expected: line 2 is `c`, expected `b`");
+    let output = run("expected", "a\\033[2Jc\\n").exits_with(4);
+    assert!(output.stderr.contains(r"line 1 is `a\u{1b}[2Jc`, expected `a`"), "{output:?}");
     let output = run("absent", "a").exits_with(2);
     assert_snapshot!(said(&output), @"error: --expect-output: cannot read absent: No such file or directory (os error 2)");
     let _ = run("same", "anything").exits_with(0);

@@ -140,10 +140,11 @@ fn round<E: Executor>(
             complete_evidence(record, evidence);
             return Err(SessionError::Failed {
                 subject: record.subjects[subject].name.clone(),
+                // People count from 1, as the reports do.
                 place: if warmup {
-                    format!("warm-up round {number}")
+                    format!("warm-up round {}", number + 1)
                 } else {
-                    format!("round {number}")
+                    format!("round {}", number + 1)
                 },
                 how: outcome.to_string(),
             });

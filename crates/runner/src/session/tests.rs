@@ -337,7 +337,7 @@ fn a_failing_subject_is_named_and_the_rounds_before_it_are_kept() {
     let (mut record, mut executor) = (record(2), Scripted::new(fails));
     let (result, _) = listen(&plan(Stop::Rounds(50)), &mut record, &mut executor);
     let error = result.unwrap_err().to_string();
-    assert_eq!(error, "`B` failed in round 4: exited with code 3");
+    assert_eq!(error, "`B` failed in round 5: exited with code 3");
     assert_eq!(record.runs.len(), 2 + 2 * 4);
     assert!(record.runs.iter().all(|run| run.outcome.is_success()));
 }
