@@ -68,6 +68,20 @@ fn a_quiet_machine_is_called_quiet() {
     let checkup = look(&quiet());
     assert!(!checkup.is_noisy(), "{:?}", checkup.findings);
     assert_eq!((ids(&checkup), checkup.surroundings.as_str()), (vec!["aslr"], ""));
+    assert_eq!(checkup.unreadable, Vec::<String>::new());
+}
+
+#[test]
+fn a_capture_of_the_topology_alone_is_not_called_quiet_in_silence() {
+    let tree = FakeTree::new()
+        .file("/sys/devices/system/cpu/online", "0-1\n")
+        .file("/sys/devices/system/cpu/cpu0/topology/core_cpus_list", "0\n")
+        .file("/sys/devices/system/cpu/cpu1/topology/core_cpus_list", "1\n");
+    let checkup = look(&tree);
+    let unread = checkup.unreadable.join("\n");
+    for what in ["settings of the kernel", "settings of huge pages", "governor"] {
+        assert!(unread.contains(what), "{what} is missing in:\n{unread}");
+    }
 }
 
 #[test]
@@ -149,6 +163,17 @@ fn near_misses_are_no_findings() {
     // The battery of a mouse, and one that charges.
     check("battery", "/sys/class/power_supply/hidpp/status", "Discharging");
     check("hot", "/sys/class/thermal/thermal_zone0/trip_point_0_temp", "0");
+}
+
+#[test]
+fn swappiness_matters_where_there_is_swap() {
+    let with = |swap: &str| {
+        let tree = quiet()
+            .file("/proc/sys/vm/swappiness", "60\n")
+            .file("/proc/meminfo", format!("SwapTotal: {swap} kB\nSwapFree: {swap} kB\n"));
+        ids(&look(&tree)).contains(&"swappiness")
+    };
+    assert!(with("2000000") && !with("0"));
 }
 
 #[test]

@@ -18,6 +18,9 @@ pub fn checkup_text(checkup: &Checkup, width: usize, detail: Detail) -> String {
     let mut text = String::new();
     let bad = checkup.findings.iter().filter(|one| one.severity < Severity::Note).count();
     let _ = match bad {
+        0 if !checkup.unreadable.is_empty() => {
+            writeln!(text, "Nothing that can be read here makes results noisy.")
+        }
         0 => writeln!(text, "Nothing was found here that makes results noisy."),
         1 => writeln!(text, "1 thing makes results noisy here."),
         n => writeln!(text, "{n} things make results noisy here, worst first."),
@@ -62,7 +65,7 @@ fn one(text: &mut String, finding: &Finding, width: usize) {
         wrap(text, &format!("Typically: {}", finding.size), "  ", width);
     }
     let fix = match &finding.fix {
-        Fix::Knob(knob) => format!("Fix: knob `{knob}` of becalm tune"),
+        Fix::Knob(knob) => format!("Fix: `sudo becalm tune --only {knob}`"),
         Fix::Boot(line) => format!("Fix: boot with {line}"),
         Fix::Advice(advice) => format!("Fix: {advice}"),
     };
@@ -110,13 +113,19 @@ mod tests {
         let short = checkup_text(&checkup, 80, Detail::Short);
         assert_eq!(
             short,
-            "1 thing makes results noisy here.\n\na [noise]\n  It is so. That is bad.\n  Fix: knob `a` \
-             of becalm tune\n\n1 further thing is worth knowing (--verbose).\n\nNot readable here: 1 \
+            "1 thing makes results noisy here.\n\na [noise]\n  It is so. That is bad.\n  Fix: `sudo \
+             becalm tune --only a`\n\n1 further thing is worth knowing (--verbose).\n\nNot readable here: 1 \
              (--verbose lists them).\n"
         );
         let full = checkup_text(&checkup, 80, Detail::Full);
         assert!(full.contains("b [note]") && full.contains("  x: no"), "{full}");
         let quiet = checkup_text(&Checkup::default(), 80, Detail::Short);
         assert_eq!(quiet, "Nothing was found here that makes results noisy.\n");
+        let blind = Checkup { unreadable: vec!["x: no".into()], ..Checkup::default() };
+        assert_eq!(
+            checkup_text(&blind, 80, Detail::Short),
+            "Nothing that can be read here makes results noisy.\n\nNot readable here: 1 (--verbose \
+             lists them).\n"
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use becalm_machine::{ChoiceFacts, SysRoot, Topology, Width, check, choose};
+use becalm_machine::{ChoiceFacts, SysRoot, Width, check, choose};
 use becalm_model::wire::check_document;
 use becalm_report::{Detail, checkup_text};
 
@@ -32,9 +32,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let root = SysRoot::new(&args.root);
-    let topology = Topology::read(&root).map_err(|error| {
-        CommandError::measure(format!("cannot tell which CPUs there are: {error}"))
-    })?;
+    let topology = super::topology::read(&root)?;
     let cpus = choose(&topology, &ChoiceFacts::read(&root), Width::One).subject;
     let checkup = check(&root, &topology, &cpus);
     if args.json {

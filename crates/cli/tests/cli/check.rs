@@ -16,12 +16,13 @@ fn a_quiet_machine_exits_with_0_and_a_noisy_one_with_1() {
     let quiet = machine();
     let root = quiet.path().display().to_string();
     let output = env().run(["check", "--root", &root]).exits_with(0);
-    assert!(output.stdout.starts_with("Nothing was found here that makes results noisy."));
+    assert!(output.stdout.starts_with("Nothing that can be read here makes results noisy."));
+    assert!(output.stdout.contains("Not readable here: 2"), "{}", output.stdout);
     assert!(output.stdout.contains("1 further thing is worth knowing"), "{}", output.stdout);
     let _noisy = quiet.file("/sys/kernel/mm/ksm/run", "1\n");
     let output = env().run(["check", "--root", &root]).exits_with(1);
     assert!(output.stdout.contains("ksm [noise]"), "{}", output.stdout);
-    assert!(output.stdout.contains("Fix: knob `ksm` of becalm tune"), "{}", output.stdout);
+    assert!(output.stdout.contains("Fix: `sudo becalm tune --only ksm`"), "{}", output.stdout);
 }
 
 #[test]
@@ -38,7 +39,8 @@ fn the_findings_are_json_for_others() {
 fn a_folder_without_a_machine_cannot_be_checked() {
     let tree = FakeTree::new();
     let output = env().run(["check", "--root", &tree.path().display().to_string()]).exits_with(4);
-    assert!(output.stderr.contains("cannot tell which CPUs there are"), "{}", output.stderr);
+    assert!(output.stderr.contains("cannot tell which CPUs there are below"), "{}", output.stderr);
+    assert!(output.stderr.contains("hint: a captured machine is a folder"), "{}", output.stderr);
 }
 
 #[test]

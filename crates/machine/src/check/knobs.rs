@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use becalm_model::{Change, Checkup, Finding, Fix, Severity, Target};
 
 use super::View;
+use super::pressure::memory;
 use crate::knobs::{KNOBS, NoteKind, Request, Situation};
 
 /// How bad a setting is, and how large its effect was where somebody measured it. Knobs that are not
@@ -78,13 +79,13 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
         for note in planned.notes.iter().filter(|note| note.kind == NoteKind::Refused) {
             checkup.unreadable.push(format!("{}: {}", note.knob, note.text));
         }
-        // With `madvise` only programs that ask for huge pages get them.
-        let set = if knob.name == "thp" && !set.iter().any(|change| change.old == "always") {
-            Vec::new()
-        } else {
-            set
+        let is_harmless = match knob.name {
+            // With `madvise` only programs that ask for huge pages get them.
+            "thp" => !set.iter().any(|change| change.old == "always"),
+            "swappiness" => memory(view.root, "SwapTotal") == Some(0),
+            _ => false,
         };
-        let Some(first) = set.first() else { continue };
+        let Some(first) = set.first().filter(|_| !is_harmless) else { continue };
         checkup.findings.push(Finding {
             id: knob.name.to_owned(),
             severity: *severity,

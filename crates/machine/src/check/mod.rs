@@ -11,7 +11,7 @@ mod pressure;
 mod process;
 mod surroundings;
 
-use becalm_model::{Checkup, CpuSet, Finding, Fix, Severity};
+use becalm_model::{Checkup, CpuId, CpuSet, Finding, Fix, Severity};
 
 use crate::{SysRoot, Topology};
 
@@ -39,9 +39,36 @@ pub fn check(root: &SysRoot, topology: &Topology, cpus: &CpuSet) -> Checkup {
         process::look(&view, &mut checkup);
     }
     checkup.surroundings = surroundings::paragraph(&view);
+    checkup.unreadable.extend(missing(&view, checkup.surroundings.is_empty()));
     // Stable, so that equally bad ones stay in the order of the areas.
     checkup.findings.sort_by_key(|finding| finding.severity);
     checkup
+}
+
+/// Where whole groups of settings are read. A capture without them must not look quiet.
+const AREAS: [(&str, &str); 2] = [
+    ("/proc/sys/kernel", "settings of the kernel"),
+    ("/sys/kernel/mm", "settings of huge pages and merged memory"),
+];
+
+/// Returns what could not be looked at because all of it is missing. The paragraph on a guest speaks
+/// of its frequencies itself.
+fn missing(view: &View<'_>, is_alone: bool) -> Vec<String> {
+    let mut missing: Vec<String> = AREAS
+        .iter()
+        .filter(|(path, _)| !view.root.exists(path))
+        .map(|(path, what)| format!("{what}: {path} does not exist here"))
+        .collect();
+    let of_cpu = |cpu: CpuId| format!("/sys/devices/system/cpu/cpu{}/cpufreq", cpu.0);
+    let has_driver = view.root.exists("/sys/devices/system/cpu/cpufreq/policy0")
+        || view.topology.online.first().is_some_and(|cpu| view.root.exists(of_cpu(cpu)));
+    if is_alone && !has_driver {
+        missing.push(
+            "governor, turbo and limits of the frequency: no frequency driver shows itself here"
+                .to_owned(),
+        );
+    }
+    missing
 }
 
 /// A finding that a person has to act on.

@@ -3,7 +3,7 @@
 use becalm_model::{Checkup, Severity};
 
 use super::{View, advice};
-use crate::ControlGroups;
+use crate::{ControlGroups, SysRoot};
 
 /// Share of time that somebody waited, from which on it is worth a word.
 const WAITING: f64 = 2.0;
@@ -21,13 +21,16 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
     }
 }
 
+/// Returns a line of `/proc/meminfo` in KiB.
+pub(super) fn memory(root: &SysRoot, name: &str) -> Option<u64> {
+    let text = root.read("/proc/meminfo").value()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
 fn swap(view: &View<'_>, checkup: &mut Checkup) {
-    let text = view.root.read("/proc/meminfo").value().unwrap_or_default();
-    let kib = |name: &str| -> Option<u64> {
-        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-        line.split_whitespace().next()?.parse().ok()
-    };
-    let (Some(total), Some(free)) = (kib("SwapTotal"), kib("SwapFree")) else { return };
+    let (total, free) = (memory(view.root, "SwapTotal"), memory(view.root, "SwapFree"));
+    let (Some(total), Some(free)) = (total, free) else { return };
     let used = total.saturating_sub(free);
     // A few pages stay in swap for weeks and disturb nobody.
     if total == 0 || used < 64 * 1024 {
@@ -102,6 +105,11 @@ fn stalls(view: &View<'_>, checkup: &mut Checkup) {
     for (name, id) in
         [("cpu", "cpu-pressure"), ("memory", "memory-pressure"), ("io", "io-pressure")]
     {
+        let wanted = match name {
+            "cpu" => "a CPU",
+            "memory" => "memory",
+            _ => "input or output",
+        };
         let text = view.root.read(format!("/proc/pressure/{name}")).value().unwrap_or_default();
         let line = text.lines().find(|line| line.starts_with("some ")).unwrap_or_default();
         let share = line.split_whitespace().find_map(|word| word.strip_prefix("avg60="));
@@ -112,7 +120,7 @@ fn stalls(view: &View<'_>, checkup: &mut Checkup) {
         checkup.findings.push(advice(
             id,
             Severity::Noise,
-            format!("In {share:.0} % of the last minute some task had to wait for {name}."),
+            format!("In {share:.0} % of the last minute some task had to wait for {wanted}."),
             "What is measured waits too.",
             "",
             "`becalm services --watch 1m` names who is at work",

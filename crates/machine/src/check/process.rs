@@ -25,7 +25,7 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
             "This user may not use real-time priorities.".to_owned(),
             "Where others compete for the CPU, a real-time class keeps them away.",
             "a 2 % slowdown found in 74 % of trials instead of 47 % (docs/METHODOLOGY.md)",
-            "`@USER - rtprio 1` in /etc/security/limits.conf, or run becalm with sudo",
+            "a line `NAME - rtprio 1` with your user name in /etc/security/limits.conf, or run becalm with sudo",
         ));
     }
     if soft("Max nice priority").as_deref() == Some("0") {
@@ -35,7 +35,7 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
             "This user may not lower niceness.".to_owned(),
             "A subject competes with other programs as an equal.",
             "",
-            "`@USER - nice -20` in /etc/security/limits.conf, or run becalm with sudo",
+            "a line `NAME - nice -20` with your user name in /etc/security/limits.conf, or run becalm with sudo",
         ));
     }
     let locked = soft("Max locked memory").and_then(|words| words.parse::<u64>().ok());
@@ -46,7 +46,7 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
             format!("This user may lock {} KiB of memory.", locked.unwrap_or(0) / 1024),
             "Programs that lock their memory against paging are refused or measure something else.",
             "",
-            "`@USER - memlock unlimited` in /etc/security/limits.conf",
+            "a line `NAME - memlock unlimited` with your user name in /etc/security/limits.conf",
         ));
     }
 }
