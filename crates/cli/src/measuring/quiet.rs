@@ -54,6 +54,15 @@ impl<'a> Quiet<'a> {
         ui: &Ui,
     ) -> Result<Self, CommandError> {
         let cpus = match &flags.affinity {
+            // A list that was given is not made smaller.
+            Affinity::Cpus(cpus)
+                if flags.isolate && machine.topology.online.difference(cpus).is_empty() =>
+            {
+                return Err(CommandError::usage(format!(
+                    "--isolate --affinity {cpus}: no CPU would be left to everything else"
+                ))
+                .hint("leave at least one out of the list"));
+            }
             Affinity::Cpus(cpus) => cpus.clone(),
             Affinity::None if flags.isolate => {
                 return Err(CommandError::usage(

@@ -33,9 +33,7 @@ pub(super) fn choose(topology: &Topology, facts: &ChoiceFacts) -> Choice {
     }
     let (fast, kind) = fastest(topology, &balanced);
     if let Some(name) = kind {
-        notes.push(format!(
-            "only the fastest kind ({name}) is used, so that all threads are equally fast"
-        ));
+        notes.push(format!("only {name} is used, so that all threads are equally fast"));
     }
     let left = balanced.difference(&fast);
     let cores = cores(topology, &fast);
@@ -83,12 +81,12 @@ fn only_isolated(topology: &Topology, facts: &ChoiceFacts) -> Choice {
     choice
 }
 
-/// Returns the CPUs of the fastest kind that has more than one core, with its name if there are
+/// Returns the CPUs of the fastest kind that has more than one core, with what it is if there are
 /// other kinds. A lone prime core, as phones have, is no place for several threads. Designs that the
 /// kernel calls equally fast go together.
 fn fastest(topology: &Topology, among: &CpuSet) -> (CpuSet, Option<String>) {
     let capacity = |kind: &CoreKind| topology.cpu(kind.cpus.first()?)?.capacity;
-    for kind in &topology.kinds {
+    for (place, kind) in topology.kinds.iter().enumerate() {
         let equal: Vec<&CoreKind> = topology
             .kinds
             .iter()
@@ -103,7 +101,8 @@ fn fastest(topology: &Topology, among: &CpuSet) -> (CpuSet, Option<String>) {
         }
         if cores(topology, &cpus).len() > 1 {
             let names: Vec<&str> = equal.iter().map(|kind| kind.name.as_str()).collect();
-            return (cpus, Some(names.join(" and ")));
+            let among = if place == 0 { "" } else { " of more than one core" };
+            return (cpus, Some(format!("the fastest kind{among} ({})", names.join(" and "))));
         }
     }
     (among.clone(), None)

@@ -83,7 +83,9 @@ fn a_lone_prime_core_is_for_one_thread_only() {
     let mut phone = machine(1, 1, 1);
     phone.efficient = 4;
     check(&phone, Width::One, "0", "1-4");
-    check(&phone, Width::All, "1-4", "0");
+    let choice = check(&phone, Width::All, "1-4", "0");
+    let kind = "only the fastest kind of more than one core (E-core) is used";
+    assert!(choice.reason.contains(kind), "{choice:?}");
 }
 
 #[test]

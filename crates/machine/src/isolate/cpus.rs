@@ -42,8 +42,9 @@ pub fn alone(topology: &Topology, choice: &Choice) -> Alone {
         let spared = if rest.is_empty() { choice.subject.iter().take(1).collect() } else { spared };
         choice.subject = choice.subject.difference(&spared);
         choice.reason = format!(
-            "{} run the subject alone; {} left to everything else.",
+            "{} {} the subject alone; {} left to everything else.",
             named(&choice.subject),
+            if choice.subject.len() == 1 { "runs" } else { "run" },
             are(&spared)
         );
         choice.limits.clear();
