@@ -29,6 +29,10 @@ pub fn boot_text(document: &BootDocument, style: &Style) -> String {
     for missing in &document.missing {
         page.item(missing);
     }
+    if !document.loaders.iter().any(|loader| loader.found) {
+        page.gap();
+        page.say("No boot loader was found here. This is how each takes them that becalm knows:");
+    }
     for loader in &document.loaders {
         let found = if loader.found { " (found here)" } else { "" };
         page.section(&format!("{}{found}", loader.name));

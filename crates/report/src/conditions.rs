@@ -1,6 +1,6 @@
 //! How the subjects were started, and what could not be controlled.
 
-use becalm_model::{Conditions, KnobRecord, Record};
+use becalm_model::{Conditions, KnobRecord, KnobState, Record};
 
 use crate::escape;
 use crate::moment;
@@ -49,11 +49,14 @@ fn tuned(knobs: &KnobRecord) -> String {
 
 /// Returns the settings that differ from one machine to the next and matter most.
 fn settings(knobs: &KnobRecord) -> String {
-    let of = |knob: &str| {
-        let values = knobs.states.iter().filter(|state| state.knob == knob);
-        values.map(|state| format!("{} {}", state.setting, state.value)).collect::<Vec<_>>()
-    };
-    [of("governor"), of("turbo"), of("thp")].concat().join(", ")
+    let of = |knob: &'static str| knobs.states.iter().filter(move |state| state.knob == knob);
+    let named = |state: &KnobState| format!("{} {}", state.setting, state.value);
+    let huge_pages = of("thp")
+        .filter(|state| state.setting == "enabled")
+        .map(|state| format!("transparent huge pages {}", state.value));
+    let rows: Vec<String> =
+        of("governor").chain(of("turbo")).map(named).chain(huge_pages).collect();
+    rows.join(", ")
 }
 
 /// Returns what was asked for: command line, time, seed, confidence and margin.

@@ -22,8 +22,17 @@ pub(crate) fn write_facts(page: &mut Page, machine: &MachineFacts) {
     if !machine.unreadable.is_empty() {
         page.gap();
         page.say("Could not be read:");
-        let unreadable = machine.unreadable.iter();
-        pairs(page, unreadable.map(|(key, reason)| (key.as_str(), reason.as_str())));
+        // A missing driver hides many facts at once; that is one reason.
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for (key, reason) in &machine.unreadable {
+            match reasons.iter_mut().find(|(known, _)| known == reason) {
+                Some((_, keys)) => keys.push(key),
+                None => reasons.push((reason, vec![key])),
+            }
+        }
+        for (reason, keys) in reasons {
+            page.item(&format!("{}: {reason}", keys.join(", ")));
+        }
     }
 }
 

@@ -109,7 +109,7 @@ pub(crate) fn next_steps(record: &Record, labels: &Labels) -> Vec<String> {
             match comparison.rounds_needed {
                 Some(rounds) => {
                     let time = per_round.map_or(String::new(), |seconds| {
-                        format!(" (about {})", roughly(seconds * rounds as f64))
+                        format!(" ({})", roughly(seconds * rounds as f64))
                     });
                     let rounds = if rounds == 1 {
                         format!("1{NBSP}more round")

@@ -26,7 +26,7 @@ fn a_comparison_reads_the_same_in_ascii() {
 #[test]
 fn an_undecided_comparison_says_what_to_do_next() {
     let text = comparison_text(&fixture::undecided(), &disturbed(), &UNICODE);
-    assert!(text.contains("about 40 more rounds (about 2.8 s) would decide"), "{text}");
+    assert!(text.contains("about 40 more rounds (2.8 s) would decide"), "{text}");
     insta::assert_snapshot!(text);
 }
 
@@ -99,7 +99,7 @@ fn facts_say_what_could_not_be_read() {
       virtualisation  none
 
     Could not be read:
-      microcode  permission denied
+      - microcode: permission denied
     ");
 }
 

@@ -31,6 +31,14 @@ fn the_lines_are_those_of_this_kernel_and_this_loader() {
     assert!(!tree.path().join(FILE).exists());
 }
 
+#[test]
+fn without_a_known_boot_loader_the_ways_of_all_are_shown_as_such() {
+    let tree = FakeMachine { cores: 4, ..FakeMachine::default() }.tree();
+    let root = tree.path().display().to_string();
+    let output = env().run(["boot-params", "--cpus", "2-3", "--root", &root]).exits_with(0);
+    assert!(output.stdout.contains("No boot loader was found here."), "{}", output.stdout);
+}
+
 /// The text in one line.
 fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
