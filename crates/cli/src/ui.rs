@@ -30,6 +30,8 @@ impl Ui {
         let width = std::env::var("COLUMNS")
             .ok()
             .and_then(|columns| columns.parse().ok())
+            // What some terminals say that do not know their width.
+            .filter(|&columns| columns > 0)
             .or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)))
             .unwrap_or(DEFAULT_WIDTH)
             .min(LARGEST_WIDTH);

@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 
-use becalm_machine::knobs::{KNOBS, Request, Situation};
+use becalm_machine::knobs::{KNOBS, Profile, Request, Situation};
 use becalm_machine::tune::{self, Plan};
 use becalm_machine::{ChoiceFacts, SysRoot, Topology, Width, choose};
 use becalm_model::CpuSet;
@@ -201,8 +201,12 @@ fn list(ui: &Ui) -> Result<Exit, CommandError> {
     let lines: Vec<String> = KNOBS
         .iter()
         .map(|knob| {
-            let profile = format!("{:?}", knob.profile).to_lowercase();
-            format!("{:width$}  {profile:9}  {}\n", knob.name, knob.summary)
+            let profile = match knob.profile {
+                Profile::Safe => "safe",
+                Profile::Strict => "strict",
+                Profile::OnRequest => "on request",
+            };
+            format!("{:width$}  {profile:10}  {}\n", knob.name, knob.summary)
         })
         .collect();
     ui.print(&lines.concat())?;

@@ -13,7 +13,15 @@ const MUST_AGREE: [&str; 4] = ["cpu_model", "kernel_release", "microcode", "cpu_
 
 /// Reads the session to go on with.
 pub(crate) fn read_resumed(path: &Path) -> Result<Record, CommandError> {
-    files::read_as_it_is(path).map(|(record, _)| record)
+    let log = files::beside(path, ".partial");
+    files::read_as_it_is(path).map(|(record, _)| record).map_err(|error| {
+        if path.exists() || !log.exists() {
+            return error;
+        }
+        // Killed before it could save anything else.
+        let log = log.display();
+        error.hint(format!("the log of a session that was killed is there: --resume {log}"))
+    })
 }
 
 /// Returns the saved arguments followed by those given now, without `--resume` itself.

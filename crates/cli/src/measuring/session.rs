@@ -93,6 +93,7 @@ pub(crate) fn conduct(
         ui,
     )?;
     let elapsed = wanted.resumed.as_ref().map_or(Duration::ZERO, end_of_last_run);
+    let planned_end = wanted.resumed.as_ref().and_then(planned_end);
     let isolate = flags.isolate.then_some(&quiet as &dyn Isolate);
     let mut spawn = Spawn::new(plan, &machine.root, interrupt, elapsed, isolate);
     metrics::check_recorded(&read.primary, &spawn.metrics())?;
@@ -131,6 +132,7 @@ pub(crate) fn conduct(
     let cleaned = spawn.clean_up();
     limits.extend(quiet.lost_isolation());
     settle(&mut record, &plan, &spawn, limits);
+    note_extension(&mut record, planned_end);
     record.conditions.knobs = quiet.record();
     for moved in &record.conditions.knobs.drifted {
         record.notes.push(format!(
@@ -182,6 +184,27 @@ fn notes_before_start(wanted: &Wanted, plan: &SpawnPlan) -> Vec<String> {
     notes
 }
 
+/// Returns the number of measured rounds that a record has begun.
+fn rounds(record: &Record) -> u32 {
+    record.runs.iter().filter(|run| !run.warmup).map(|run| run.round + 1).max().unwrap_or(0)
+}
+
+/// Returns the rounds after which a comparison ended as planned, with all of its error spent.
+fn planned_end(record: &Record) -> Option<u32> {
+    let is_over = !record.comparisons.is_empty() && record.interrupted.is_none();
+    is_over.then(|| rounds(record))
+}
+
+/// Notes that rounds were added to a session that was over; looking alone adds none.
+fn note_extension(record: &mut Record, planned_end: Option<u32>) {
+    if let Some(end) = planned_end.filter(|&end| rounds(record) > end) {
+        record.notes.push(format!(
+            "continued after its planned end at round {end}, where all the error was spent: false alarms \
+             can be up to twice as frequent as stated"
+        ));
+    }
+}
+
 /// Returns how long after its start the session of a saved record had got.
 fn end_of_last_run(record: &Record) -> Duration {
     let wall = record.metric_index(becalm_model::metric::WALL_TIME);
@@ -231,7 +254,7 @@ pub(crate) fn conclude_log(
     let plan = plan_of(stop, margin, flags, metrics::wanted(flags)?.primary)?;
     drop_unfinished_round(record);
     let measured = || record.runs.iter().filter(|run| !run.warmup);
-    let rounds = measured().map(|run| run.round + 1).max().unwrap_or(0);
+    let rounds = rounds(record);
     let start = measured().map(|run| run.started).fold(f64::INFINITY, f64::min);
     let is_over = plan.stop.is_used_up(rounds, end_of_last_run(record).as_secs_f64() - start);
     record.comparisons = final_comparisons(&plan, record, is_over);
@@ -271,19 +294,6 @@ fn record_of(
 ) -> Result<Record, CommandError> {
     if let Some(mut resumed) = wanted.resumed {
         resume::check_same(&resumed, &wanted.subjects, &machine.facts, &metrics)?;
-        if !resumed.comparisons.is_empty() && resumed.interrupted.is_none() {
-            resumed.notes.push(format!(
-                "continued after its planned end at round {}, where all the error was spent: false \
-                 alarms can be up to twice as frequent as stated",
-                resumed
-                    .runs
-                    .iter()
-                    .filter(|run| !run.warmup)
-                    .map(|r| r.round + 1)
-                    .max()
-                    .unwrap_or(0)
-            ));
-        }
         resumed.comparisons.clear();
         resumed.interrupted = None;
         resumed.arguments = wanted.arguments;

@@ -100,7 +100,9 @@ fn lines_keep_to_the_width_and_nothing_is_coloured_in_a_pipe() {
     }
     for width in ["0", "1", "x", "-5", "99999999999999999999"] {
         let env = env().variable("COLUMNS", width);
-        let _ = difference(&env);
+        let output = difference(&env);
+        let widest = output.stdout.lines().map(|line| line.chars().count()).max();
+        assert!(width != "0" || widest > Some(60), "0 is no width: {}", output.stdout);
     }
 }
 

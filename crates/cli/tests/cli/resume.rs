@@ -22,6 +22,9 @@ fn a_killed_session_goes_on_where_it_was_and_ends_like_an_unbroken_one() {
     child.wait().unwrap();
     let finished = env.read("broken.json.partial").lines().count() - 1;
 
+    let output = env.run(["compare", "--resume", "broken.json"]).exits_with(4);
+    let hint = "hint: the log of a session that was killed is there: --resume broken.json.partial";
+    assert!(output.stderr.contains(hint), "{}", output.stderr);
     let _ = env.run(["compare", "--resume", "broken.json.partial"]).exits_with(0);
     assert!(!log.exists(), "the log has served its purpose");
     let _ = env.compare(&arguments("whole.json")).exits_with(0);
@@ -56,6 +59,11 @@ fn a_finished_session_can_be_given_more_rounds() {
     assert_eq!(record["comparisons"][0]["rounds"], 7);
     let arguments = record["arguments"].to_string();
     assert!(!arguments.contains("max-time") && arguments.contains("--rounds"), "{arguments}");
+    let notes = || env.record("r.json")["notes"].to_string();
+    assert_eq!(notes().matches("continued after its planned end at round 1").count(), 1);
+    // Nothing is measured, so nothing is to be said.
+    let _ = env.run(["compare", "--resume", "r.json"]).exits_with(0);
+    assert_eq!(notes().matches("continued after its planned end").count(), 1, "{}", notes());
 }
 
 #[test]
