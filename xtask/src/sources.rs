@@ -1,8 +1,8 @@
-//! What becalm knows of a machine comes through `SysRoot`: the sources are searched for shortcuts.
+//! The sources are searched for what the compiler does not know of: the invariants of `ARCHITECTURE.md`.
 //!
-//! A file that names a path of the kernel may not open files by itself, and one that opens files by itself
-//! may not name a path of the kernel. In `machine` only the files below do so at all. Exceptions stand here
-//! with their reason, and in `ARCHITECTURE.md`.
+//! What becalm knows of a machine comes through `SysRoot`: a file that names a path of the kernel may not
+//! open files by itself, and one that opens files by itself may not name a path of the kernel. In `machine`
+//! only the files below open any. Exceptions stand here with their reason.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,13 +46,9 @@ const KERNEL: [&str; 3] = ["\"/proc", "\"/sys", "\"/dev/cpu"];
 #[test]
 fn what_is_known_of_a_machine_comes_through_sysroot() {
     let mut wrong = Vec::new();
-    for file in sources(&root().join("crates")) {
-        let name = file.strip_prefix(root().join("crates")).unwrap().to_str().unwrap().to_owned();
-        let text = fs::read_to_string(&file).unwrap();
-        let has = |words: &[&str]| {
-            let lines = code(&text).filter(|line| !line.starts_with("use "));
-            lines.into_iter().any(|line| words.iter().any(|word| line.contains(word)))
-        };
+    for (name, code) in files() {
+        let has =
+            |words: &[&str]| code.iter().any(|line| words.iter().any(|word| line.contains(word)));
         let (opens, names_kernel) = (has(&OPENING), has(&KERNEL));
         let is_among = |list: &[(&str, &str)]| list.iter().any(|(known, _)| *known == name);
         if opens && names_kernel && !is_among(&BOTH) {
@@ -66,6 +62,69 @@ fn what_is_known_of_a_machine_comes_through_sysroot() {
         }
     }
     assert!(wrong.is_empty(), "not through SysRoot:\n  {}", wrong.join("\n  "));
+}
+
+/// Files with a line of code that has one of these words.
+fn files_with(words: &[&str]) -> Vec<String> {
+    let has = |code: &[String]| {
+        let mut parts =
+            code.iter().flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric()));
+        parts.any(|part| words.contains(&part))
+    };
+    files().into_iter().filter(|(_, code)| has(code)).map(|(name, _)| name).collect()
+}
+
+#[test]
+fn only_types_of_the_wire_can_be_written() {
+    let strays: Vec<String> = files_with(&["Serialize"])
+        .into_iter()
+        .filter(|name| !name.starts_with("model/src/wire/"))
+        .collect();
+    // It writes any line of the wire's.
+    assert_eq!(strays, ["machine/src/tune/journal.rs"]);
+}
+
+#[test]
+fn unsafe_code_is_in_few_places() {
+    let is_known = |name: &str| {
+        ["machine/src/sys.rs", "runner/src/sys/", "lab/src/sys/"]
+            .iter()
+            .any(|place| name.starts_with(place))
+    };
+    let strays: Vec<String> =
+        files_with(&["unsafe"]).into_iter().filter(|name| !is_known(name)).collect();
+    assert_eq!(strays, Vec::<String>::new());
+}
+
+#[test]
+fn there_are_few_traits() {
+    let mut traits: Vec<String> = Vec::new();
+    for (_, code) in files() {
+        let words = code.iter().filter_map(|line| {
+            let rest = line.trim_start_matches("pub(crate) ").trim_start_matches("pub ");
+            let name = rest.strip_prefix("trait ")?;
+            name.split(|c: char| !c.is_ascii_alphanumeric()).next()
+        });
+        traits.extend(words.map(str::to_owned));
+    }
+    traits.sort();
+    assert_eq!(
+        traits,
+        ["Executor", "Isolate"],
+        "a further one needs its reason in ARCHITECTURE.md"
+    );
+}
+
+/// The files of all crates by name, with their lines of code.
+fn files() -> Vec<(String, Vec<String>)> {
+    let folder = root().join("crates");
+    let read = |file: PathBuf| {
+        let name = file.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned();
+        let text = fs::read_to_string(&file).unwrap();
+        let lines = code(&text).filter(|line| !line.starts_with("use ")).map(str::to_owned);
+        (name, lines.collect())
+    };
+    sources(&folder).into_iter().map(read).collect()
 }
 
 /// The source files of all crates without their tests.

@@ -13,8 +13,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use becalm_model::wire::ProcessDocument;
-use serde::{Deserialize, Serialize};
+use becalm_model::wire::Holder;
 
 use super::journal;
 use super::task::{is_alive, this_process};
@@ -44,15 +43,6 @@ pub enum Wait {
     For(Duration),
     /// Until it is free.
     Forever,
-}
-
-/// Who holds the lock.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
-    /// The process.
-    pub process: ProcessDocument,
-    /// Its command.
-    pub command: String,
 }
 
 /// Why the lock cannot be had.

@@ -5,10 +5,10 @@ use std::io;
 use std::process::Command;
 
 use becalm_model::Change;
-use becalm_model::wire::ProcessDocument;
+use becalm_model::wire::{Holder, ProcessDocument};
 
 use super::guardian::{Guardian, hold_latency};
-use super::lock::{Holder, LockError, MachineLock, Wait};
+use super::lock::{LockError, MachineLock, Wait};
 use super::{
     Applied, Foreign, JournalFile, JournalFileError, Left, Recovered, Saved, apply, recover,
 };

@@ -16,6 +16,15 @@ pub struct ProcessDocument {
     pub start_time: u64,
 }
 
+/// What the lock of the machine says of who holds it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// The process.
+    pub process: ProcessDocument,
+    /// Its command, for people.
+    pub command: String,
+}
+
 /// First line: who tunes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalHeader {

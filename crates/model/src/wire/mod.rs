@@ -22,7 +22,7 @@ pub use document::{
     MetricDocument, MovedDocument, RunDocument, SettingsDocument, SubjectDocument,
 };
 pub use journal::{
-    ChangeDocument, Journal, JournalError, JournalHeader, JournalLine, NatureDocument,
+    ChangeDocument, Holder, Journal, JournalError, JournalHeader, JournalLine, NatureDocument,
     ProcessDocument, TargetDocument, read_journal,
 };
 pub use log::{LogError, LogHeader, LogRun, read_log};
