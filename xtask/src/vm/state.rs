@@ -56,13 +56,6 @@ pub(super) struct Difference {
     after: Option<String>,
 }
 
-/// Values that each boot makes anew: an id, and sizes taken from the memory that was free then.
-const OF_THE_BOOT: &[&str] = &[
-    "/proc/sys/kernel/random/boot_id",
-    "/proc/sys/fs/file-max",
-    "/proc/sys/vm/user_reserve_kbytes",
-];
-
 impl State {
     /// Reads the output of [`SCRIPT`].
     pub(super) fn parse(text: &str) -> Self {
@@ -77,10 +70,11 @@ impl State {
         Self { values }
     }
 
-    /// Returns what another boot of the same machine must have too.
-    pub(super) fn without_the_boots_own(mut self) -> Self {
-        self.values.retain(|path, _| !OF_THE_BOOT.contains(&path.as_str()));
-        self
+    /// Returns only the values of some differences.
+    pub(super) fn only(&self, differences: &[Difference]) -> Self {
+        let is_one = |path: &String| differences.iter().any(|difference| difference.path == *path);
+        let values = self.values.iter().filter(|(path, _)| is_one(path));
+        Self { values: values.map(|(path, lines)| (path.clone(), lines.clone())).collect() }
     }
 
     /// Returns the number of files.
@@ -106,6 +100,13 @@ impl State {
                 })
             })
             .collect()
+    }
+}
+
+impl Difference {
+    /// Returns which file it is.
+    pub(super) fn path(&self) -> &str {
+        &self.path
     }
 }
 

@@ -23,7 +23,10 @@ fn cut(place: &Place<'_>) -> Result<()> {
     guest.ok(MOUNT)?;
     let untouched = guest.state()?;
     guest.ok("becalm tune --profile strict")?;
-    ensure!(!untouched.differences(&guest.state()?).is_empty(), "nothing was tuned");
+    let mut tuned = untouched.differences(&guest.state()?);
+    // Huge pages change it too, and each boot takes it from the memory that is free then.
+    tuned.retain(|one| one.path() != "/proc/sys/vm/min_free_kbytes");
+    ensure!(!tuned.is_empty(), "nothing was tuned");
     // No shutdown, no sync: QEMU is killed.
     drop(guest);
 
@@ -34,8 +37,8 @@ fn cut(place: &Place<'_>) -> Result<()> {
     contains(&said, "boot")?;
     guest.ok("test ! -e /var/lib/becalm/journal")?;
     let now = guest.state()?;
-    let before = untouched.without_the_boots_own();
-    same(&before, &now.clone().without_the_boots_own())?;
+    // Other values a boot may choose anew: ids, and sizes by the memory that is free.
+    same(&untouched.only(&tuned), &now.only(&tuned))?;
     // And the machine can be tuned again.
     guest.ok("becalm tune --hold -- true")?;
     as_before(&mut guest, &now)
