@@ -7,6 +7,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use becalm_model::CpuSet;
@@ -37,6 +39,9 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
+
+/// How often the probe is asked.
+const ATTEMPTS: u32 = 30;
 
 /// Microseconds between two wake-ups of cyclictest.
 const INTERVAL_US: u32 = 500;
@@ -132,23 +137,11 @@ fn both(
     let _disturber = victim.map(|cpu| Disturber::start(cpu)).transpose()?;
     let theirs_first = rng.coin();
     let before = if theirs_first { Some(lateness(cyclictest, cpus, args)?) } else { None };
-    let text = capture(Command::new(becalm).args([
-        "noise",
-        "probe",
-        "--source",
-        "clock",
-        "--no-save",
-        "--json",
-        "--quiet",
-        "--duration",
-        &format!("{}s", args.seconds),
-    ]))?;
-    let document: Value = serde_json::from_str(&text)?;
+    let ranking = ranking(becalm, cpus, args)?;
     let late = match before {
         Some(late) => late,
         None => lateness(cyclictest, cpus, args)?,
     };
-    let ranking = document["ranking"].as_array().context("the probe gave no ranking")?;
     let seen = |(cpu, late): (u32, f64)| -> Result<Seen> {
         let ranked = ranking.iter().find(|ranked| ranked["cpu"] == cpu);
         let ranked = ranked.with_context(|| format!("CPU {cpu} is not in the ranking"))?;
@@ -156,6 +149,27 @@ fn both(
         Ok(Seen { cpu, lost, tier: ranked["tier"].as_u64().context("no tier")?, late })
     };
     late.into_iter().map(seen).collect()
+}
+
+/// Returns the ranking of the probe. It leaves CPUs out on which another becalm measures; then it is
+/// asked again.
+fn ranking(becalm: &Path, cpus: &CpuSet, args: &Args) -> Result<Vec<Value>> {
+    let duration = format!("{}s", args.seconds);
+    let probe = ["noise", "probe", "--source", "clock", "--no-save", "--json", "--quiet"];
+    for _ in 0..ATTEMPTS {
+        let said = capture(Command::new(becalm).args(probe).args(["--duration", &duration]));
+        let text = match said {
+            Err(error) if error.to_string().contains("another becalm measures") => String::new(),
+            said => said?,
+        };
+        let document: Value = serde_json::from_str(&text).unwrap_or_default();
+        let ranking = document["ranking"].as_array().filter(|ranking| ranking.len() == cpus.len());
+        if let Some(ranking) = ranking {
+            return Ok(ranking.clone());
+        }
+        sleep(Duration::from_secs(1));
+    }
+    bail!("the probe gave no ranking of CPUs {cpus}: does another becalm measure there?")
 }
 
 /// Returns how late cyclictest wakes on each CPU in turn, on average, in microseconds.
