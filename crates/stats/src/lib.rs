@@ -38,6 +38,7 @@ pub mod steady;
 pub mod step;
 pub mod student;
 pub mod summary;
+pub mod usual;
 pub mod warmup;
 pub mod welch;
 pub mod wilcoxon;

@@ -9,7 +9,8 @@ use becalm_stats::sim::calibration::{ALPHA, MARGIN, MAXIMUM, family_false_alarms
 use becalm_stats::sim::noise::{
     BIMODAL, CORRELATED_95, INDEPENDENT, LARGE_STEP, Noise, POSITION, SPIKES,
 };
-use becalm_stats::sim::{Plan, Tally};
+use becalm_stats::sim::redo::ALIKE;
+use becalm_stats::sim::{OnDisturbance, Plan, Tally};
 
 const SEED: u64 = 20_261_121;
 
@@ -62,6 +63,28 @@ fn a_margin_does_not_make_equal_programs_differ() {
 fn two_candidates_share_one_error() {
     let plan = Plan::sequential(MAXIMUM, 0.0, ALPHA, 2);
     assert_kept("two candidates", family_false_alarms(&INDEPENDENT, &plan, 2, 1000, SEED));
+}
+
+#[test]
+fn making_disturbed_rounds_again_does_not_make_equal_programs_differ() {
+    for (plan, trials) in
+        [(Plan::fixed(17, 0.0, ALPHA), 6000), (Plan::sequential(MAXIMUM, 0.0, ALPHA, 1), 2000)]
+    {
+        for disturber in ALIKE {
+            let redo = OnDisturbance::Redo;
+            let tally = Tally::disturbed(&disturber, redo, &plan, 1.0, (trials, SEED));
+            assert_kept(disturber.name, tally.different());
+        }
+    }
+}
+
+#[test]
+fn making_disturbed_rounds_again_leaves_the_right_side_right() {
+    let plan = Plan::fixed(17, 0.0, ALPHA);
+    for disturber in ALIKE {
+        let tally = Tally::disturbed(&disturber, OnDisturbance::Redo, &plan, 1.05, (1000, SEED));
+        assert!(tally.below <= 5, "{}: {tally:?}", disturber.name);
+    }
 }
 
 #[test]

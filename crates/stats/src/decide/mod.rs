@@ -6,5 +6,6 @@ mod level;
 pub mod looks;
 pub mod margin;
 pub mod paired;
+pub mod redo;
 pub mod spending;
 pub mod unpaired;

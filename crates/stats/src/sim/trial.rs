@@ -115,6 +115,11 @@ impl Plan {
         self.rounds[self.rounds.len() - 1]
     }
 
+    /// Returns the rounds that it takes at least.
+    pub fn minimum(&self) -> u32 {
+        self.rounds[0]
+    }
+
     /// Decides rounds in time order, of which there are [`Plan::maximum`].
     pub fn decide(&self, observations: &[Observation]) -> Outcome {
         self.decide_family(std::slice::from_ref(&observations))[0]
