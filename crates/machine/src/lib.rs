@@ -25,9 +25,10 @@ mod systemd;
 mod tasks;
 mod topology;
 pub mod tune;
+mod unrest;
 pub mod usage;
 
-pub use activity::{Activity, ActivityReader};
+pub use activity::{Activity, ActivityReader, Clocks};
 pub use cgroup::{CgroupVersion, ControlGroups};
 pub use check::check;
 pub use choice::{Choice, ChoiceFacts, Chooser, Width, choose};
@@ -39,3 +40,4 @@ pub use sysroot::{Kernel, Reading, SysRoot};
 pub use topology::{
     Cache, CacheContent, Core, CoreKind, Cpu, Group, Node, Package, Topology, TopologyError,
 };
+pub use unrest::{Unrest, UnrestReader};

@@ -3,10 +3,10 @@
 #![expect(unsafe_code, reason = "direct system calls; this is the only file that has any")]
 
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::time::Duration;
 
-use becalm_model::{CpuSet, MAX_CPU};
+use becalm_model::{CpuId, CpuSet, MAX_CPU};
 
 /// Returns the time of `CLOCK_MONOTONIC`, the clock that [`crate::Activity::at`] uses.
 pub fn monotonic_now() -> Duration {
@@ -24,6 +24,79 @@ pub(crate) fn ticks_per_second() -> f64 {
     // SAFETY: sysconf takes a plain number and touches no memory of ours.
     let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
     if ticks > 0 { ticks as f64 } else { 100.0 }
+}
+
+/// The first published layout of `struct perf_event_attr` (`include/uapi/linux/perf_event.h`).
+#[repr(C)]
+struct PerfAttr {
+    kind: u32,
+    size: u32,
+    config: u64,
+    sample_period: u64,
+    sample_type: u64,
+    read_format: u64,
+    flags: u64,
+    wakeup_events: u32,
+    breakpoint_type: u32,
+    config1: u64,
+}
+
+/// Opens a counter of everything that runs on `cpu`, in the group of `leader` if there is one, whose
+/// counters are all read together.
+pub(crate) fn open_counter(
+    kind: u32,
+    config: u64,
+    cpu: CpuId,
+    leader: Option<BorrowedFd<'_>>,
+) -> io::Result<OwnedFd> {
+    const FORMAT_GROUP: u64 = 1 << 3;
+    const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
+    const EVERYBODY: libc::pid_t = -1;
+    let attr = PerfAttr {
+        kind,
+        size: 64,
+        config,
+        sample_period: 0,
+        sample_type: 0,
+        read_format: FORMAT_GROUP,
+        flags: 0,
+        wakeup_events: 0,
+        breakpoint_type: 0,
+        config1: 0,
+    };
+    let cpu = libc::c_int::try_from(cpu.0).map_err(io::Error::other)?;
+    let leader = leader.map_or(-1, |leader| leader.as_raw_fd());
+    // SAFETY: `attr` is a valid perf_event_attr of the size that it states and outlives the call, which
+    // only reads it.
+    let fd = unsafe {
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            &raw const attr,
+            EVERYBODY,
+            cpu,
+            leader,
+            CLOSE_ON_EXEC,
+        )
+    };
+    match libc::c_int::try_from(fd) {
+        // SAFETY: the kernel has just returned this descriptor, so nobody else owns it.
+        Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Reads the three counters of a group.
+pub(crate) fn read_counters(leader: BorrowedFd<'_>) -> io::Result<[u64; 3]> {
+    let mut words = [0_u64; 4];
+    let size = std::mem::size_of_val(&words);
+    // SAFETY: the buffer is valid for writes of `size` bytes and outlives the call.
+    let read = unsafe { libc::read(leader.as_raw_fd(), words.as_mut_ptr().cast(), size) };
+    match usize::try_from(read) {
+        // The number of counters comes first.
+        Ok(read) if read == size && words[0] == 3 => Ok([words[1], words[2], words[3]]),
+        Ok(_) => Err(io::Error::other("the group of counters is not complete")),
+        Err(_) => Err(io::Error::last_os_error()),
+    }
 }
 
 /// Signals that end programs, and one by which a guardian is relieved.

@@ -21,12 +21,21 @@ pub struct Evidence {
     pub run_delay: Option<f64>,
     /// CPU time of the main thread alone (`/proc/PID/schedstat`, field 1).
     pub main_thread_time: Option<f64>,
+    /// Time the main thread was off the CPU and not waiting for one: what `main_thread_time` and
+    /// `run_delay` leave of the wall time. It labels nothing, because it is a part of what is measured.
+    pub blocked: Option<f64>,
+    /// Time that becalm waited before this run for the machine to come to rest (`--settle`); only
+    /// the first run of a round has it.
+    pub settle_wait: Option<f64>,
     /// Length of the window that the machine-wide figures below cover.
     pub window: Option<f64>,
     /// Time taken from the subject's CPUs by the hypervisor (`/proc/stat`, steal).
     pub steal: Option<f64>,
     /// CPU time that others used on the subject's CPUs (`/proc/stat` busy less the subject's own).
     pub others: Option<f64>,
+    /// CPU time used on the SMT siblings of the subject's CPUs (`/proc/stat` busy): those that share a
+    /// core with one of them and are none themselves. `None` also where there is no such sibling.
+    pub siblings: Option<f64>,
     /// Time in which some task was stalled for want of CPU (`/proc/pressure/cpu`, some).
     pub pressure_cpu: Option<f64>,
     /// Time in which some task was stalled for want of memory (`/proc/pressure/memory`, some).
@@ -39,8 +48,13 @@ pub struct Evidence {
     pub thermal_throttles: Option<u64>,
     /// Interrupts delivered to the subject's CPUs.
     pub interrupts: Option<u64>,
+    /// Softirqs run on the subject's CPUs (`/proc/softirqs`).
+    pub softirqs: Option<u64>,
     /// Frequency of the subject's first CPU right after the run, in hertz, as the driver states it.
     pub frequency: Option<f64>,
+    /// Mean frequency of the subject's CPUs while they ran something, in hertz: APERF over MPERF, times
+    /// the rate of the time stamp counter (Intel SDM volume 3, "Hardware feedback").
+    pub effective_frequency: Option<f64>,
 }
 
 /// Why a run is labelled as disturbed.
@@ -71,6 +85,8 @@ pub enum DisturbanceSource {
     Steal,
     /// Other programs used the subject's CPUs.
     Others,
+    /// Somebody used the SMT siblings of the subject's CPUs, and with them half of its cores.
+    Siblings,
     /// Tasks stalled for memory.
     MemoryPressure,
     /// Tasks stalled for I/O.
@@ -81,6 +97,10 @@ pub enum DisturbanceSource {
     ThermalThrottle,
     /// The CPU ran at another frequency than usual.
     Frequency,
+    /// More interrupts a second than usual.
+    Interrupts,
+    /// More softirqs a second than usual.
+    Softirqs,
 }
 
 impl DisturbanceSource {
@@ -94,11 +114,14 @@ impl DisturbanceSource {
             Self::RunDelay => "run_delay",
             Self::Steal => "steal",
             Self::Others => "others",
+            Self::Siblings => "siblings",
             Self::MemoryPressure => "pressure_memory",
             Self::IoPressure => "pressure_io",
             Self::QuotaThrottled => "quota_throttled",
             Self::ThermalThrottle => "thermal_throttles",
             Self::Frequency => "frequency",
+            Self::Interrupts => "interrupts",
+            Self::Softirqs => "softirqs",
         }
     }
 }
@@ -138,16 +161,21 @@ const FIELDS: &[Field] = &[
     field!(optional count migrations),
     field!(optional run_delay),
     field!(optional main_thread_time),
+    field!(optional blocked),
+    field!(optional settle_wait),
     field!(optional window),
     field!(optional steal),
     field!(optional others),
+    field!(optional siblings),
     field!(optional pressure_cpu),
     field!(optional pressure_memory),
     field!(optional pressure_io),
     field!(optional quota_throttled),
     field!(optional count thermal_throttles),
     field!(optional count interrupts),
+    field!(optional count softirqs),
     field!(optional frequency),
+    field!(optional effective_frequency),
 ];
 
 #[expect(
@@ -191,16 +219,21 @@ mod tests {
             migrations: Some(5),
             run_delay: Some(0.25),
             main_thread_time: Some(0.5),
+            blocked: Some(0.125),
+            settle_wait: Some(0.75),
             window: Some(1.5),
             steal: Some(0.01),
             others: Some(0.02),
+            siblings: Some(0.025),
             pressure_cpu: Some(0.03),
             pressure_memory: Some(0.04),
             pressure_io: Some(0.05),
             quota_throttled: Some(0.06),
             thermal_throttles: Some(7),
             interrupts: Some(8),
+            softirqs: Some(9),
             frequency: Some(3.5e9),
+            effective_frequency: Some(3.4e9),
         };
         let mut copy = Evidence::default();
         for (name, value) in full.entries() {

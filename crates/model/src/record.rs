@@ -36,6 +36,11 @@ pub struct Conditions {
     pub cache: String,
     /// Share of each run's duration that was rested afterwards, as a text such as `6.4%`.
     pub rest: String,
+    /// What was waited for before each round, and how long at most, in words; `None` if nothing was.
+    pub settle: Option<String>,
+    /// What became of disturbed rounds: `keep` or `redo`. Empty in records from before there was a
+    /// choice, when all were kept.
+    pub on_disturbance: String,
     /// Names of the environment variables that the subjects saw.
     pub environment: Vec<String>,
     /// What could not be controlled or observed here, as sentences.
@@ -123,9 +128,29 @@ impl Record {
         self.metrics.iter().position(|metric| metric.name == name)
     }
 
-    /// Returns the measured (not warm-up) runs of one subject, in time order.
+    /// Returns the measured runs of one subject, in time order: those of warm-up rounds and of
+    /// discarded rounds are left out.
     pub fn measured(&self, subject: usize) -> impl Iterator<Item = &Run> {
-        self.runs.iter().filter(move |run| run.subject == subject && !run.warmup)
+        self.runs.iter().filter(move |run| run.subject == subject && run.is_measured())
+    }
+
+    /// Returns how many rounds were measured and kept.
+    pub fn rounds(&self) -> u32 {
+        self.numbers(Run::is_measured)
+    }
+
+    /// Returns how many rounds were measured and then discarded.
+    pub fn discarded_rounds(&self) -> u32 {
+        self.numbers(|run| !run.warmup && run.discarded)
+    }
+
+    /// Counts the round numbers of some runs.
+    fn numbers(&self, of: impl Fn(&Run) -> bool) -> u32 {
+        let mut numbers: Vec<u32> =
+            self.runs.iter().filter(|run| of(run)).map(|run| run.round).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        u32::try_from(numbers.len()).expect("fewer than 2^32 rounds")
     }
 
     /// Returns the values of one metric over the measured runs of one subject, in time order;

@@ -57,12 +57,16 @@ impl fmt::Display for Outcome {
 pub struct Run {
     /// Index into [`crate::Record::subjects`].
     pub subject: usize,
-    /// Round this run belongs to, from 0; warm-up rounds have their own count.
+    /// Round this run belongs to, from 0, in time order; warm-up rounds have their own count. A round
+    /// that was made in place of a discarded one has a number of its own.
     pub round: u32,
     /// Place inside the round, from 0.
     pub order: u32,
     /// Whether the run belongs to a warm-up round, which no estimate uses.
     pub warmup: bool,
+    /// Whether the run belongs to a round that was disturbed and made again (`--on-disturbance redo`),
+    /// which no estimate uses either.
+    pub discarded: bool,
     /// Seconds from the start of the session to the release of the process.
     pub started: f64,
     /// How the process ended.
@@ -79,6 +83,11 @@ impl Run {
     /// Returns the value of the metric at `index`, if the run has it.
     pub fn value(&self, index: usize) -> Option<f64> {
         self.values.get(index).copied().flatten()
+    }
+
+    /// Says whether estimates use the run: it is neither of a warm-up round nor of a discarded one.
+    pub fn is_measured(&self) -> bool {
+        !self.warmup && !self.discarded
     }
 
     /// Says whether the values are only lower bounds, because the run was cut off.

@@ -31,11 +31,21 @@ pub(crate) fn rows(conditions: &Conditions) -> Vec<(&'static str, String)> {
         ("layout", conditions.layout.clone()),
         ("page cache", conditions.cache.clone()),
         ("rest after a run", conditions.rest.clone()),
+        ("settled before a round", conditions.settle.clone().unwrap_or_default()),
+        ("disturbed rounds", on_disturbance(conditions)),
         ("environment", environment),
         ("tuned", tuned(&conditions.knobs)),
         ("settings", settings(&conditions.knobs)),
     ];
     rows.into_iter().filter(|(_, value)| !value.is_empty()).collect()
+}
+
+/// Says what became of disturbed rounds where that is not the usual.
+fn on_disturbance(conditions: &Conditions) -> String {
+    match conditions.on_disturbance.as_str() {
+        "redo" => "made again, at most a third more in all".to_owned(),
+        _ => String::new(),
+    }
 }
 
 /// Says what becalm had changed; nothing where it had not.

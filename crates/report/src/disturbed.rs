@@ -53,8 +53,17 @@ pub(crate) fn summary(
         .map(|(source, n)| format!("{}{NBSP}({n})", phrase(source, record)))
         .collect();
     let n_hit = hit.len();
-    let text = format!("{n_hit} of {} disturbed", count(n_runs, "run"));
-    if causes.is_empty() { text } else { format!("{text}: {}", causes.join(", ")) }
+    let mut text = format!("{n_hit} of {} disturbed", count(n_runs, "run"));
+    if !causes.is_empty() {
+        text = format!("{text}: {}", causes.join(", "));
+    }
+    match record.discarded_rounds() {
+        0 => text,
+        n => {
+            let were = if n == 1 { "was" } else { "were" };
+            format!("{text}; {} with such a run {were} made again", count(n as usize, "round"))
+        }
+    }
 }
 
 /// Names what the evidence points at.
@@ -72,6 +81,9 @@ pub(crate) fn phrase(source: DisturbanceSource, record: &Record) -> String {
         DisturbanceSource::RunDelay => "waited for a CPU".to_owned(),
         DisturbanceSource::Steal => "steal by the hypervisor".to_owned(),
         DisturbanceSource::Others => format!("other programs{cpus}"),
+        DisturbanceSource::Siblings => "others on the same cores (SMT siblings)".to_owned(),
+        DisturbanceSource::Interrupts => "more interrupts than usual".to_owned(),
+        DisturbanceSource::Softirqs => "more softirqs than usual".to_owned(),
         DisturbanceSource::MemoryPressure => "memory pressure".to_owned(),
         DisturbanceSource::IoPressure => "I/O pressure".to_owned(),
         DisturbanceSource::QuotaThrottled => "held back by the CPU quota".to_owned(),
@@ -88,6 +100,7 @@ pub(crate) fn detail(cause: &Disturbance, record: &Record) -> String {
         DisturbanceSource::RunDelay
         | DisturbanceSource::Steal
         | DisturbanceSource::Others
+        | DisturbanceSource::Siblings
         | DisturbanceSource::MemoryPressure
         | DisturbanceSource::IoPressure
         | DisturbanceSource::QuotaThrottled => {

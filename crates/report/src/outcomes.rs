@@ -21,7 +21,7 @@ pub(crate) fn remark(record: &Record) -> Option<String> {
     let has_warmup = record.runs.iter().any(|run| run.warmup && !run.outcome.is_success());
     let warmup = if has_warmup { ", warm-up included" } else { "" };
     let mut text = format!("Not every run succeeded: {}{warmup}.", parts.join(", "));
-    if record.runs.iter().any(|run| run.is_censored() && !run.warmup) {
+    if record.runs.iter().any(|run| run.is_censored() && run.is_measured()) {
         text.push_str(" The time of a run that was cut off is a lower bound.");
     }
     Some(text)

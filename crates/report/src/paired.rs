@@ -27,7 +27,7 @@ pub(crate) fn rounds(
         disturbed: bool,
     }
     let mut rounds: BTreeMap<u32, Sides> = BTreeMap::new();
-    for (index, run) in record.runs.iter().enumerate().filter(|(_, run)| !run.warmup) {
+    for (index, run) in record.runs.iter().enumerate().filter(|(_, run)| run.is_measured()) {
         let side = match run.subject {
             s if s == comparison.baseline => 0,
             s if s == comparison.candidate => 1,

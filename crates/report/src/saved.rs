@@ -107,6 +107,8 @@ pub(crate) fn points(
                 PointKind::Censored
             } else if run.warmup {
                 PointKind::Warmup
+            } else if run.discarded {
+                PointKind::Discarded
             } else if positions.contains(&index) {
                 PointKind::Disturbed
             } else {

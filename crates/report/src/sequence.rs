@@ -23,6 +23,8 @@ pub(crate) struct Point {
 pub(crate) enum PointKind {
     /// Belongs to a warm-up round.
     Warmup,
+    /// Of a round that was disturbed and made again.
+    Discarded,
     /// Nothing unusual.
     Plain,
     /// Labelled by the evidence.
@@ -86,6 +88,7 @@ fn mark(cell: Option<PointKind>, style: &Style) -> char {
     match cell {
         None => ' ',
         Some(PointKind::Warmup) => style.pick('○', 'w'),
+        Some(PointKind::Discarded) => style.pick('⊗', 'd'),
         Some(PointKind::Plain) => style.pick('•', 'o'),
         Some(PointKind::Disturbed) => style.pick('×', 'x'),
         Some(PointKind::Censored) => style.pick('▲', '^'),
@@ -97,6 +100,7 @@ fn legend(points: &[Point], style: &Style) -> String {
         (PointKind::Plain, "run"),
         (PointKind::Warmup, "warm-up"),
         (PointKind::Disturbed, "disturbed"),
+        (PointKind::Discarded, "discarded"),
         (PointKind::Censored, "cut off (at least)"),
     ];
     let parts: Vec<String> = words

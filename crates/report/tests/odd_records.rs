@@ -89,6 +89,7 @@ fn run() -> impl Strategy<Value = Run> {
             round,
             order: 0,
             warmup,
+            discarded: !warmup && round % 5 == 3,
             started,
             outcome,
             values,

@@ -109,8 +109,15 @@ pub(crate) fn own_evidence(finished: &Finished, migrations: Option<f64>) -> Evid
         migrations,
         run_delay: finished.run_delay,
         main_thread_time: finished.main_thread_time,
+        blocked: blocked(finished),
         ..Evidence::default()
     }
+}
+
+/// Returns what the main thread neither ran nor waited for a CPU, of the wall time. Steal is in it.
+fn blocked(finished: &Finished) -> Option<f64> {
+    let (ran, waited) = (finished.main_thread_time?, finished.run_delay?);
+    Some((finished.wall - ran - waited).max(0.0))
 }
 
 /// Puts the machine-wide figures of `window` into the evidence of one run.
@@ -123,6 +130,7 @@ fn with_window(run: &Evidence, window: &Evidence) -> Evidence {
         migrations: run.migrations,
         run_delay: run.run_delay,
         main_thread_time: run.main_thread_time,
+        blocked: run.blocked,
         ..window.clone()
     }
 }
@@ -140,13 +148,19 @@ pub fn window(before: &Activity, after: &Activity, ours: f64) -> Evidence {
         window: Some(after.at.saturating_sub(before.at).as_secs_f64()),
         steal: seconds(|activity| activity.steal),
         others: seconds(|activity| activity.busy).map(|busy| (busy - ours).max(0.0)),
+        siblings: seconds(|activity| activity.siblings),
         pressure_cpu: seconds(|activity| activity.pressure_cpu),
         pressure_memory: seconds(|activity| activity.pressure_memory),
         pressure_io: seconds(|activity| activity.pressure_io),
         quota_throttled: seconds(|activity| activity.quota_throttled),
         thermal_throttles: count(|activity| activity.thermal_throttles),
         interrupts: count(|activity| activity.interrupts),
+        softirqs: count(|activity| activity.softirqs),
         frequency: after.frequency,
+        effective_frequency: after
+            .clocks
+            .zip(before.clocks)
+            .and_then(|(after, before)| after.frequency_since(&before)),
         ..Evidence::default()
     }
 }
@@ -160,7 +174,9 @@ mod tests {
         Activity {
             at: Duration::from_millis(at_ms),
             busy: Some(busy),
+            siblings: Some(busy / 2.0),
             interrupts: Some(at_ms * 10),
+            softirqs: Some(at_ms * 3),
             frequency: Some(2e9 + busy),
             ..Activity::default()
         }
@@ -190,7 +206,8 @@ mod tests {
         let evidence = window(&activity(1000, 5.0), &activity(1500, 5.4), 0.3);
         assert_eq!(evidence.window, Some(0.5));
         assert!((evidence.others.unwrap() - 0.1).abs() < 1e-9);
-        assert_eq!(evidence.interrupts, Some(5000));
+        assert!((evidence.siblings.unwrap() - 0.2).abs() < 1e-9);
+        assert_eq!((evidence.interrupts, evidence.softirqs), (Some(5000), Some(1500)));
         assert_eq!(evidence.frequency, Some(2e9 + 5.4));
         assert_eq!(evidence.steal, None, "what was not read stays unknown");
     }
@@ -216,6 +233,8 @@ mod tests {
         assert_eq!(evidence.migrations, Some(2));
         assert_eq!((evidence.involuntary_switches, evidence.major_faults), (2, 4));
         assert_eq!(evidence.run_delay, Some(0.001));
+        // It ran all the time, and waited a millisecond: rounding must not make it less than nothing.
+        assert_eq!(evidence.blocked, Some(0.0));
         assert_eq!(evidence.window, Some(0.02));
     }
 

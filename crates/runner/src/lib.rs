@@ -19,8 +19,9 @@ pub mod session;
 mod stdio;
 mod sys;
 
+pub use becalm_stats::usual::{MIN_RUNS, SIGMAS};
 pub use counters::{CounterPlan, Counters};
-pub use disturbance::{MIN_RUNS, Observed, SIGMAS, disturbances};
+pub use disturbance::{Observed, disturbances};
 pub use environment::{EnvPolicy, Environment, PADDING_VARIABLE};
 pub use evidence::{EvidenceCollector, MIN_WINDOW, window};
 pub use extract::{ExtractError, Extractor, MetricSpecError};

@@ -175,6 +175,16 @@ pub(crate) struct MeasureFlags {
     #[arg(long, value_parser = rest, default_value = "auto", help_heading = "Conditions")]
     pub(crate) rest: Rest,
 
+    /// Before each round wait until temperature, load and pressure are back where they were at the start
+    /// of the session, at most for this time
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Conditions")]
+    pub(crate) settle: Option<Duration>,
+
+    /// What becomes of a round in which a run was disturbed, by the evidence alone: `redo` discards it
+    /// and makes another one, at most a third more rounds in all
+    #[arg(long, value_enum, default_value_t = OnDisturbanceFlag::Keep, help_heading = "Conditions")]
+    pub(crate) on_disturbance: OnDisturbanceFlag,
+
     /// Quiet the machine for the session and put everything back: `safe` (without a value), `strict`
     /// or a TOML file; `becalm tune --plan` shows what that does
     #[arg(long, value_name = "PROFILE", num_args = 0..=1, require_equals = true, default_missing_value = "safe", value_parser = parse_profile, help_heading = "Conditions")]
@@ -262,6 +272,15 @@ pub(crate) enum LayoutFlag {
     Randomise,
     /// Always the same
     Fixed,
+}
+
+/// What becomes of a disturbed round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum OnDisturbanceFlag {
+    /// It is labelled and used
+    Keep,
+    /// It is labelled, discarded and made again
+    Redo,
 }
 
 /// What happens to the page cache before each run.

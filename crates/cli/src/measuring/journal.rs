@@ -57,6 +57,12 @@ impl Journal {
         self.line(&serde_json::to_string(&line).expect("a run can be written"));
     }
 
+    /// Adds that a round is discarded, whose runs the log has already.
+    pub(crate) fn discard(&mut self, discarded_round: u32) {
+        let line = wire::LogDiscard { discarded_round };
+        self.line(&serde_json::to_string(&line).expect("a number can be written"));
+    }
+
     fn line(&mut self, text: &str) {
         if self.failed.is_some() {
             return;

@@ -41,13 +41,7 @@ impl ProgressLine {
                 }
             },
             warmup: true,
-            rounds: record
-                .runs
-                .iter()
-                .filter(|r| !r.warmup)
-                .map(|r| r.round + 1)
-                .max()
-                .unwrap_or(0),
+            rounds: record.rounds(),
             fraction: 0.0,
             ratio: None,
         }

@@ -7,14 +7,15 @@ use std::time::{Duration, SystemTime};
 use becalm_machine::Width;
 use becalm_model::{Comparison, Metric, Record, RecordKind, Run, Subject, Verdict};
 use becalm_report::DisturbedRun;
+use becalm_runner::Interrupt;
 use becalm_runner::conclude::{self, Shape};
 use becalm_runner::session::{
-    Event, Executor, FailurePolicy, Isolate, Judgement, Layout, Plan, Primary, RunError,
-    SessionError, Spawn, SpawnPlan, Stop, drop_unfinished_round, measure,
+    Event, Executor, FailurePolicy, Isolate, Judgement, Layout, OnDisturbance, Plan, Primary,
+    RunError, SessionError, Spawn, SpawnPlan, Stop, causes, drop_unfinished_round, measure,
+    settle_note,
 };
-use becalm_runner::{Interrupt, Observed, disturbances};
 
-use super::flags::{LARGEST_SEED, LayoutFlag, MeasureFlags};
+use super::flags::{LARGEST_SEED, LayoutFlag, MeasureFlags, OnDisturbanceFlag};
 use super::journal::Journal;
 use super::progress::ProgressLine;
 use super::quiet::Quiet;
@@ -96,6 +97,9 @@ pub(crate) fn conduct(
     let planned_end = wanted.resumed.as_ref().and_then(planned_end);
     let isolate = flags.isolate.then_some(&quiet as &dyn Isolate);
     let mut spawn = Spawn::new(plan, &machine.root, interrupt, elapsed, isolate);
+    if let Some(maximum) = flags.settle {
+        spawn = spawn.settling(maximum);
+    }
     metrics::check_recorded(&read.primary, &spawn.metrics())?;
     let plan = plan_of(wanted.stop, wanted.margin, flags, read.primary)?;
     let mut record = record_of(wanted, flags, &machine, spawn.metrics())?;
@@ -184,20 +188,15 @@ fn notes_before_start(wanted: &Wanted, plan: &SpawnPlan) -> Vec<String> {
     notes
 }
 
-/// Returns the number of measured rounds that a record has begun.
-fn rounds(record: &Record) -> u32 {
-    record.runs.iter().filter(|run| !run.warmup).map(|run| run.round + 1).max().unwrap_or(0)
-}
-
 /// Returns the rounds after which a comparison ended as planned, with all of its error spent.
 fn planned_end(record: &Record) -> Option<u32> {
     let is_over = !record.comparisons.is_empty() && record.interrupted.is_none();
-    is_over.then(|| rounds(record))
+    is_over.then(|| record.rounds())
 }
 
 /// Notes that rounds were added to a session that was over; looking alone adds none.
 fn note_extension(record: &mut Record, planned_end: Option<u32>) {
-    if let Some(end) = planned_end.filter(|&end| rounds(record) > end) {
+    if let Some(end) = planned_end.filter(|&end| record.rounds() > end) {
         record.notes.push(format!(
             "continued after its planned end at round {end}, where all the error was spent: false alarms \
              can be up to twice as frequent as stated"
@@ -239,6 +238,10 @@ fn plan_of(
             LayoutFlag::Fixed => Layout::Fixed,
         },
         rest: flags.rest,
+        on_disturbance: match flags.on_disturbance {
+            OnDisturbanceFlag::Keep => OnDisturbance::Keep,
+            OnDisturbanceFlag::Redo => OnDisturbance::Redo,
+        },
         conditioning: flags.conditioning(),
         judgement: Judgement { confidence: flags.confidence, margin, primary },
     })
@@ -254,7 +257,7 @@ pub(crate) fn conclude_log(
     let plan = plan_of(stop, margin, flags, metrics::wanted(flags)?.primary)?;
     drop_unfinished_round(record);
     let measured = || record.runs.iter().filter(|run| !run.warmup);
-    let rounds = rounds(record);
+    let rounds = record.rounds();
     let start = measured().map(|run| run.started).fold(f64::INFINITY, f64::min);
     let is_over = plan.stop.is_used_up(rounds, end_of_last_run(record).as_secs_f64() - start);
     record.comparisons = final_comparisons(&plan, record, is_over);
@@ -348,6 +351,11 @@ fn measure_and_log(
             line.draw(ui, &subjects[run.subject]);
         }
         Event::RoundFinished { rounds, fraction, warmup } => line.round(rounds, fraction, warmup),
+        Event::RoundDiscarded { round } => {
+            if let Some(journal) = &mut journal {
+                journal.discard(round);
+            }
+        }
         Event::Looked { comparisons, .. } => line.look(comparisons),
         Event::Undecidable { possible, needed } => {
             if !warned && is_comparison {
@@ -370,6 +378,12 @@ fn settle(record: &mut Record, plan: &Plan, spawn: &Spawn<'_>, limits: Vec<Strin
         Layout::Fixed => "fixed",
     };
     layout.clone_into(&mut record.conditions.layout);
+    let on_disturbance = match plan.on_disturbance {
+        OnDisturbance::Keep => "keep",
+        OnDisturbance::Redo => "redo",
+    };
+    on_disturbance.clone_into(&mut record.conditions.on_disturbance);
+    settle_note(record);
     if record.kind == RecordKind::Comparison {
         record.comparisons = final_comparisons(plan, record, record.interrupted.is_none());
     }
@@ -435,30 +449,11 @@ fn told(error: &SessionError<RunError>) -> String {
 
 /// Labels the runs that something disturbed, by evidence alone.
 pub(crate) fn disturbed_runs(record: &Record) -> Vec<DisturbedRun> {
-    let Some(wall) = record.metric_index(becalm_model::metric::WALL_TIME) else {
-        return Vec::new();
-    };
-    let mut disturbed = Vec::new();
-    for subject in 0..record.subjects.len() {
-        let runs: Vec<(usize, f64)> = record
-            .runs
-            .iter()
-            .enumerate()
-            .filter(|(_, run)| run.subject == subject && !run.warmup)
-            .filter_map(|(index, run)| Some((index, run.value(wall)?)))
-            .collect();
-        let observed: Vec<Observed<'_>> = runs
-            .iter()
-            .map(|&(index, wall)| Observed { evidence: &record.runs[index].evidence, wall })
-            .collect();
-        for ((run, _), causes) in runs.iter().zip(disturbances(&observed)) {
-            if !causes.is_empty() {
-                disturbed.push(DisturbedRun { run: *run, causes });
-            }
-        }
-    }
-    disturbed.sort_by_key(|one| one.run);
-    disturbed
+    let causes = causes(record).into_iter().enumerate();
+    causes
+        .filter(|(_, causes)| !causes.is_empty())
+        .map(|(run, causes)| DisturbedRun { run, causes })
+        .collect()
 }
 
 fn export(

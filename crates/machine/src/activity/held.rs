@@ -10,14 +10,14 @@ use crate::sysroot::{Reading, SysRoot};
 
 /// One open file of the kernel. Reading from offset 0 makes the kernel write it anew.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(crate) struct Held {
     path: PathBuf,
     file: File,
 }
 
 impl Held {
     /// Opens a file; an error is a sentence fragment that starts with the path.
-    pub(super) fn open(root: &SysRoot, path: impl AsRef<Path>) -> Result<Self, String> {
+    pub(crate) fn open(root: &SysRoot, path: impl AsRef<Path>) -> Result<Self, String> {
         let path = path.as_ref();
         match root.open(path) {
             Reading::Value(file) => Ok(Self { path: path.to_owned(), file }),
@@ -26,12 +26,12 @@ impl Held {
     }
 
     /// Returns the path it was opened by.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Reads the whole file into `buffer`, which keeps its size from call to call.
-    pub(super) fn read<'a>(&self, buffer: &'a mut Vec<u8>) -> io::Result<&'a str> {
+    pub(crate) fn read<'a>(&self, buffer: &'a mut Vec<u8>) -> io::Result<&'a str> {
         let mut length = 0;
         loop {
             if length == buffer.len() {
@@ -48,7 +48,7 @@ impl Held {
     }
 
     /// Reads the file and hands its text to a parser; `None` when either fails.
-    pub(super) fn parse<T>(
+    pub(crate) fn parse<T>(
         &self,
         buffer: &mut Vec<u8>,
         parser: impl FnOnce(&str) -> Option<T>,
@@ -58,7 +58,7 @@ impl Held {
 
     /// Measures what a reading costs: the first one, and the shortest of some more, which
     /// other programs on the machine disturb the least.
-    pub(super) fn cost(&self, buffer: &mut Vec<u8>) -> Cost {
+    pub(crate) fn cost(&self, buffer: &mut Vec<u8>) -> Cost {
         let mut time = || {
             let start = Instant::now();
             let _ = self.read(buffer);
@@ -72,9 +72,9 @@ impl Held {
 
 /// What reading a file costs.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cost {
+pub(crate) struct Cost {
     /// The first reading after a while.
-    pub(super) first: Duration,
+    pub(crate) first: Duration,
     /// A reading soon after another.
-    pub(super) usual: Duration,
+    pub(crate) usual: Duration,
 }

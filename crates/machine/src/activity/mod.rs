@@ -4,6 +4,7 @@
 //! between measurements it has to be cheap: files stay open, and a file whose reading would be dear
 //! on this machine is left out when the reader is opened, which [`ActivityReader::limits`] says.
 
+mod clocks;
 mod held;
 pub(crate) mod parse;
 
@@ -14,7 +15,9 @@ use becalm_model::{CpuId, CpuSet};
 use crate::cgroup::ControlGroups;
 use crate::sys;
 use crate::sysroot::SysRoot;
-use held::Held;
+use clocks::ClockReader;
+pub use clocks::Clocks;
+pub(crate) use held::Held;
 
 /// A single optional file may cost this much per reading; dearer ones are left out. It keeps away
 /// from what `/proc/interrupts` costs, 30 to 50 us on a virtual machine with 2 CPUs and milliseconds
@@ -38,6 +41,9 @@ pub struct Activity {
     pub at: Duration,
     /// Seconds in which the CPUs ran something, in steps of the tick (10 ms).
     pub busy: Option<f64>,
+    /// Seconds in which the SMT siblings of the CPUs ran something, those that are none of the CPUs
+    /// themselves; `None` also where there are none.
+    pub siblings: Option<f64>,
     /// Seconds that the hypervisor took from the CPUs, in steps of the tick (10 ms).
     pub steal: Option<f64>,
     /// Seconds in which some task of the whole machine waited for a CPU.
@@ -52,14 +58,19 @@ pub struct Activity {
     pub thermal_throttles: Option<u64>,
     /// Interrupts of every kind on the CPUs.
     pub interrupts: Option<u64>,
+    /// Softirqs run on the CPUs.
+    pub softirqs: Option<u64>,
     /// Frequency of the first CPU in hertz, right now.
     pub frequency: Option<f64>,
+    /// Clocks of a few of the CPUs, whose difference tells the frequency at which they ran.
+    pub clocks: Option<Clocks>,
 }
 
 /// Keeps the kernel's files open and reads them again and again.
 #[derive(Debug)]
 pub struct ActivityReader {
     cpus: CpuSet,
+    siblings: CpuSet,
     /// Whether `cpus` are all online CPUs, for which `/proc/stat` counts interrupts at no cost.
     is_all: bool,
     seconds_per_tick: f64,
@@ -72,7 +83,9 @@ pub struct ActivityReader {
     quota: Vec<Held>,
     thermal: Vec<Held>,
     interrupts: Option<Held>,
+    softirqs: Option<Held>,
     frequency: Option<Held>,
+    clocks: Option<ClockReader>,
     cost: Duration,
 }
 
@@ -82,8 +95,8 @@ impl ActivityReader {
         Self::open_within(root, cpus, BUDGET)
     }
 
-    /// Opens as [`ActivityReader::open`] does, and leaves out optional files (interrupts of some
-    /// CPUs, the frequency) that cost more than `budget` each per reading.
+    /// Opens as [`ActivityReader::open`] does, and leaves out what is optional (interrupts and softirqs
+    /// of some CPUs, frequencies) and costs more than `budget` each per reading.
     pub fn open_within(root: &SysRoot, cpus: &CpuSet, budget: Duration) -> Self {
         let buffer = vec![0; 16 * 1024];
         let mut opening = Opening { root, limits: Vec::new(), buffer, budget, is_all: false };
@@ -94,9 +107,11 @@ impl ActivityReader {
         let quota = opening.quota();
         let thermal = opening.thermal(&cpus);
         let interrupts = opening.interrupts(&cpus);
-        let frequency = opening.frequency(&cpus);
+        let softirqs = opening.softirqs(&cpus);
+        let (frequency, clocks) = opening.frequencies(&cpus);
         let mut reader = Self {
             is_all: opening.is_all,
+            siblings: opening.siblings(&cpus),
             cpus,
             seconds_per_tick: sys::ticks_per_second().recip(),
             buffer: opening.buffer,
@@ -108,7 +123,9 @@ impl ActivityReader {
             quota,
             thermal,
             interrupts,
+            softirqs,
             frequency,
+            clocks,
             cost: Duration::ZERO,
         };
         reader.measure();
@@ -139,39 +156,57 @@ impl ActivityReader {
     pub fn read(&mut self) -> Activity {
         let at = sys::monotonic_now();
         let buffer = &mut self.buffer;
-        let cpus = &self.cpus;
-        let is_all = self.is_all;
+        let (cpus, siblings, is_all) = (&self.cpus, &self.siblings, self.is_all);
         let stat = self.stat.as_ref().and_then(|file| {
             file.parse(buffer, |text| {
-                let all = if is_all { parse::stat_interrupts(text) } else { None };
-                Some((parse::stat(text, cpus), all))
+                let all = |sum: fn(&str) -> Option<u64>| if is_all { sum(text) } else { None };
+                Some(Stat {
+                    ticks: parse::stat(text, cpus),
+                    siblings: parse::stat(text, siblings),
+                    interrupts: all(parse::stat_interrupts),
+                    softirqs: all(parse::stat_softirqs),
+                })
             })
         });
-        let (ticks, all_interrupts) = stat.unwrap_or_default();
+        let stat = stat.unwrap_or_default();
         let mut stalled = |file: &Option<Held>| {
             file.as_ref()?.parse(buffer, parse::pressure).map(|micros| micros as f64 * 1e-6)
         };
         let pressure_cpu = stalled(&self.pressure_cpu);
         let pressure_memory = stalled(&self.pressure_memory);
         let pressure_io = stalled(&self.pressure_io);
-        let interrupts = self
-            .interrupts
-            .as_ref()
-            .and_then(|file| file.parse(buffer, |text| parse::interrupts(text, cpus)));
+        let mut counted = |file: &Option<Held>| {
+            file.as_ref()?.parse(buffer, |text| parse::interrupts(text, cpus))
+        };
+        let (interrupts, softirqs) = (counted(&self.interrupts), counted(&self.softirqs));
+        let seconds = |ticks: u64| ticks as f64 * self.seconds_per_tick;
         let frequency = self.frequency.as_ref().and_then(|file| file.parse(buffer, parse::number));
         Activity {
             at,
-            busy: ticks.map(|ticks| ticks.busy as f64 * self.seconds_per_tick),
-            steal: ticks.map(|ticks| ticks.steal as f64 * self.seconds_per_tick),
+            busy: stat.ticks.map(|ticks| seconds(ticks.busy)),
+            siblings: stat.siblings.map(|ticks| seconds(ticks.busy)),
+            steal: stat.ticks.map(|ticks| seconds(ticks.steal)),
             pressure_cpu,
             pressure_memory,
             pressure_io,
             quota_throttled: sum(&self.quota, |file| file.parse(buffer, parse::throttled)),
             thermal_throttles: sum(&self.thermal, |file| file.parse(buffer, parse::number)),
-            interrupts: if is_all { all_interrupts } else { interrupts },
+            interrupts: stat.interrupts.or(interrupts),
+            softirqs: stat.softirqs.or(softirqs),
             frequency: frequency.map(|kilohertz| kilohertz as f64 * 1e3),
+            clocks: self.clocks.as_ref().and_then(ClockReader::read),
         }
     }
+}
+
+/// What one reading of `/proc/stat` gives.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stat {
+    ticks: Option<parse::Ticks>,
+    siblings: Option<parse::Ticks>,
+    /// Of all CPUs, where these are wanted.
+    interrupts: Option<u64>,
+    softirqs: Option<u64>,
 }
 
 /// Sums over files; `None` without any, or as soon as one of them fails, because a partial sum
@@ -296,22 +331,70 @@ impl Opening<'_> {
         self.keep_if_cheap(what, file)
     }
 
-    /// Opens the current frequency of the first CPU.
-    fn frequency(&mut self, cpus: &CpuSet) -> Option<Held> {
-        let what = "the frequency is not seen";
-        let path = cpu_file(cpus.first()?, "cpufreq/scaling_cur_freq");
-        if !self.root.exists(&path) {
-            self.limits.push(format!(
-                "{what}: no frequency driver is loaded here, as in most virtual machines"
-            ));
+    /// Opens `/proc/softirqs`, unless it is dear.
+    fn softirqs(&mut self, cpus: &CpuSet) -> Option<Held> {
+        if self.is_all {
             return None;
         }
-        let file = self.keep(what, Held::open(self.root, path))?;
-        if file.parse(&mut self.buffer, parse::number).is_none() {
-            self.limits.push(format!("{what}: {} holds no number", file.path().display()));
+        let what = "softirqs are not counted";
+        let file = self.keep(what, Held::open(self.root, "/proc/softirqs"))?;
+        if file.parse(&mut self.buffer, |text| parse::interrupts(text, cpus)).is_none() {
+            self.limits.push(format!("{what}: /proc/softirqs has no column for CPU {cpus}"));
             return None;
         }
         self.keep_if_cheap(what, file)
+    }
+
+    /// Returns the CPUs that share a core with one of `cpus` and are none of them.
+    fn siblings(&self, cpus: &CpuSet) -> CpuSet {
+        let of = |cpu| self.root.read(cpu_file(cpu, "topology/thread_siblings_list")).value();
+        let lists = cpus.iter().filter_map(of).filter_map(|list| list.parse::<CpuSet>().ok());
+        let cores: CpuSet = lists.flat_map(|core| core.iter().collect::<Vec<_>>()).collect();
+        cores.difference(cpus)
+    }
+
+    /// Opens the current frequency of the first CPU and the clocks of a few CPUs. Where there is
+    /// neither, that is one limit.
+    fn frequencies(&mut self, cpus: &CpuSet) -> (Option<Held>, Option<ClockReader>) {
+        let clocks = ClockReader::open(self.root, cpus);
+        let path = cpus.first().map(|cpu| cpu_file(cpu, "cpufreq/scaling_cur_freq"));
+        let Some(path) = path.filter(|path| self.root.exists(path)) else {
+            if let Err(why) = &clocks {
+                self.limits.push(format!(
+                    "the frequency is not seen: no frequency driver is loaded here, as in most \
+                     virtual machines, and {why}"
+                ));
+            }
+            return (None, clocks.ok().and_then(|clocks| self.clocks_if_cheap(clocks)));
+        };
+        let frequency = self.frequency(&path);
+        let what = "the mean frequency of a run is not seen, only that after it";
+        let clocks = clocks.map_err(|why| self.limits.push(format!("{what}: {why}")));
+        (frequency, clocks.ok().and_then(|clocks| self.clocks_if_cheap(clocks)))
+    }
+
+    fn frequency(&mut self, path: &str) -> Option<Held> {
+        let what = "the frequency is not seen";
+        let file = self.keep(what, Held::open(self.root, path))?;
+        if file.parse(&mut self.buffer, parse::number).is_none() {
+            self.limits.push(format!("{what}: {path} holds no number"));
+            return None;
+        }
+        self.keep_if_cheap(what, file)
+    }
+
+    /// Reading the clocks of another CPU interrupts it.
+    fn clocks_if_cheap(&mut self, clocks: ClockReader) -> Option<ClockReader> {
+        let cost = clocks.cost();
+        if cost <= self.budget {
+            return Some(clocks);
+        }
+        self.limits.push(format!(
+            "the mean frequency of a run is not seen: reading {clocks} takes {} us here, which would \
+             disturb the measurement",
+            cost.as_micros()
+        ));
+        None
     }
 
     fn keep(&mut self, what: &str, opened: Result<Held, String>) -> Option<Held> {

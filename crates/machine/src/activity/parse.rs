@@ -41,8 +41,23 @@ pub(crate) fn stat(text: &str, cpus: &CpuSet) -> Option<Ticks> {
 
 /// Returns how many interrupts all CPUs together have had: the first number of the `intr` line.
 pub(crate) fn stat_interrupts(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("intr "))?;
+    stat_sum(text, "intr ")
+}
+
+/// Returns how many softirqs all CPUs together have run: the first number of the `softirq` line.
+pub(crate) fn stat_softirqs(text: &str) -> Option<u64> {
+    stat_sum(text, "softirq ")
+}
+
+fn stat_sum(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_ascii_whitespace().next()?.parse().ok()
+}
+
+/// Returns how many tasks of the whole machine run or are ready to run: the fourth field of
+/// `/proc/loadavg`, before its stroke.
+pub(crate) fn runnable(text: &str) -> Option<u32> {
+    text.split_ascii_whitespace().nth(3)?.split_once('/')?.0.parse().ok()
 }
 
 /// Returns the CPUs that have a line of their own in `/proc/stat`: those online.
@@ -77,7 +92,7 @@ pub(crate) fn throttled(text: &str) -> Option<f64> {
     })
 }
 
-/// Sums the columns of `cpus` in `/proc/interrupts`; `None` without the header or those columns.
+/// Sums the columns of `cpus` in `/proc/interrupts` or `/proc/softirqs`; `None` without the header or those columns.
 pub(crate) fn interrupts(text: &str, cpus: &CpuSet) -> Option<u64> {
     let mut sum = 0_u64;
     let columns = interrupt_rows(text, |_, cpu, count| {
@@ -140,7 +155,7 @@ mod tests {
     const STAT: &str = "cpu  10 10 10 10 10 10 10 10 0 0\n\
         cpu0 1 2 3 100 100 4 5 6 0 0\n\
         cpu2 10 20 30 100 100 40 50 60 0 0\n\
-        intr 299513 0 0\n";
+        intr 299513 0 0\nsoftirq 1234 5 6\n";
 
     fn set(list: &str) -> CpuSet {
         list.parse().unwrap()
@@ -151,7 +166,7 @@ mod tests {
         assert_eq!(stat(STAT, &set("0")), Some(Ticks { busy: 15, steal: 6 }));
         assert_eq!(stat(STAT, &set("0,2")), Some(Ticks { busy: 165, steal: 66 }));
         assert_eq!(stat_cpus(STAT), set("0,2"));
-        assert_eq!(stat_interrupts(STAT), Some(299_513));
+        assert_eq!((stat_interrupts(STAT), stat_softirqs(STAT)), (Some(299_513), Some(1234)));
     }
 
     #[test]
@@ -159,6 +174,12 @@ mod tests {
         assert_eq!(stat(STAT, &set("0-1")), None);
         assert_eq!(stat(STAT, &set("")), None);
         assert_eq!(stat("cpu0 1 2\n", &set("0")), None);
+    }
+
+    #[test]
+    fn runnable_tasks_are_those_before_the_stroke() {
+        assert_eq!(runnable("1.23 1.18 0.72 2/101 20663\n"), Some(2));
+        assert_eq!(runnable("1.23 1.18 0.72\n"), None);
     }
 
     #[test]
@@ -187,13 +208,16 @@ mod tests {
         assert_eq!(interrupts(text, &set("1")), None);
         assert_eq!(device_interrupts(text), [(CpuId(0), 7), (CpuId(2), 8)].into());
         assert_eq!(interrupts("  0: 7", &set("0")), None);
+        let softirqs = "                    CPU0       CPU2       \n          HI:          1          2\n       \
+            TIMER:         30         40\n";
+        assert_eq!(interrupts(softirqs, &set("2")), Some(42));
     }
 
     proptest! {
         #[test]
         fn no_text_makes_a_parser_panic(text in "(?s).{0,200}", kernel in "[a-z0-9:= \n\tCPUcpu]{0,200}") {
             for text in [&text, &kernel] {
-                let _ = stat_interrupts(text);
+                let _ = (stat_interrupts(text), stat_softirqs(text), runnable(text));
                 let _ = (stat(text, &set("0-3")), stat_cpus(text), pressure(text), throttled(text));
                 let _ = (interrupts(text, &set("0-3")), number(text));
                 let _ = device_interrupts(text);

@@ -7,7 +7,7 @@ fn set(list: &str) -> CpuSet {
 
 fn busy_machine() -> FakeTree {
     FakeTree::new()
-        .file("/proc/stat", "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 100 0 50 7 7 0 0 25 0 0\ncpu1 1 0 0 0 0 0 0 0 0 0\nintr 5\n")
+        .file("/proc/stat", "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 100 0 50 7 7 0 0 25 0 0\ncpu1 1 0 0 0 0 0 0 0 0 0\nintr 5\nsoftirq 8 1\n")
         .file("/proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=2000000\n")
         .file("/proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n")
         .file("/proc/pressure/io", "some avg10=0.00 avg60=0.00 avg300=0.00 total=500\n")
@@ -15,8 +15,19 @@ fn busy_machine() -> FakeTree {
         .file("/sys/fs/cgroup/cpu.stat", "usage_usec 1\n")
         .file("/sys/fs/cgroup/job/cpu.stat", "usage_usec 1\nthrottled_usec 250000\n")
         .file("/proc/interrupts", "    CPU0  CPU1\n 0:  3  4  timer\n")
+        .file("/proc/softirqs", "    CPU0  CPU1\n  HI:  0  1\n  RCU:  6  7\n")
+        .file("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0-1\n")
         .file("/sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "7\n")
         .file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2400000\n")
+        .file("/dev/cpu/0/msr", registers())
+}
+
+/// A file with a time stamp counter of 7 at 0x10, and APERF at 0xe8. MPERF begins one byte before it.
+fn registers() -> Vec<u8> {
+    let mut bytes = vec![0; 0xf0];
+    bytes[0x10..0x18].copy_from_slice(&7_u64.to_ne_bytes());
+    bytes[0xe8..0xf0].copy_from_slice(&3_u64.to_ne_bytes());
+    bytes
 }
 
 /// Opens with a budget that no disturbance of the test machine exceeds.
@@ -39,7 +50,35 @@ fn every_total_is_read_in_seconds_counts_and_hertz() {
     assert_eq!(activity.quota_throttled, Some(0.25));
     assert_eq!(activity.thermal_throttles, Some(7));
     assert_eq!(activity.interrupts, Some(3));
+    assert_eq!(activity.softirqs, Some(6));
+    assert_eq!(activity.siblings, Some(0.01));
     assert_eq!(activity.frequency, Some(2.4e9));
+    let clocks = activity.clocks.unwrap();
+    assert_eq!((clocks.aperf, clocks.tsc, clocks.cpus), (3, 7, 1));
+}
+
+#[test]
+fn cpus_that_share_no_core_with_others_have_no_siblings() {
+    let path = "/sys/devices/system/cpu/cpu0/topology/thread_siblings_list";
+    for tree in [busy_machine().without(path), busy_machine().file(path, "0\n")] {
+        assert_eq!(open_patiently(&tree).read().siblings, None);
+    }
+    // All threads of a core are the subject's own.
+    let tree = busy_machine();
+    let mut reader = ActivityReader::open(&SysRoot::new(tree.path()), &set("0-1"));
+    assert_eq!(reader.read().siblings, None);
+}
+
+#[test]
+fn without_clocks_there_is_the_frequency_after_a_run_and_a_word_about_it() {
+    let tree = busy_machine().without("/dev/cpu/0/msr");
+    let mut reader = open_patiently(&tree);
+    assert_eq!(reader.read().frequency, Some(2.4e9));
+    let limits = reader.limits();
+    assert!(limits[0].starts_with("the mean frequency of a run is not seen"), "{limits:?}");
+    let tree = tree.without("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
+    let limits = open_patiently(&tree).limits();
+    assert!(limits.len() == 1 && limits[0].contains("no frequency driver"), "{limits:?}");
 }
 
 #[test]
@@ -96,9 +135,9 @@ fn a_file_that_is_dear_to_read_is_left_out_and_named() {
 
 #[test]
 fn all_cpus_together_have_their_interrupts_from_the_file_that_is_read_anyway() {
-    let tree = busy_machine().without("/proc/interrupts");
+    let tree = busy_machine().without("/proc/interrupts").without("/proc/softirqs");
     let mut reader = ActivityReader::open(&SysRoot::new(tree.path()), &set("0-1"));
-    assert_eq!(reader.read().interrupts, Some(5));
+    assert_eq!((reader.read().interrupts, reader.read().softirqs), (Some(5), Some(8)));
     assert!(reader.limits().iter().all(|limit| !limit.contains("interrupts")));
     assert!(reader.cost() > Duration::ZERO);
 }

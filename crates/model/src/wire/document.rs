@@ -176,6 +176,12 @@ pub struct SettingsDocument {
     pub cache: String,
     /// Share of each run's duration rested after it.
     pub rest: String,
+    /// What was waited for before each round, and how long at most; absent if nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settle: Option<String>,
+    /// What became of disturbed rounds: `keep` or `redo`; absent in older records, when all were kept.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub on_disturbance: String,
     /// Names of the variables in the subjects' environment.
     pub environment: Vec<String>,
     /// What could not be controlled or observed.
@@ -233,13 +239,16 @@ pub struct SubjectDocument {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RunDocument {
-    /// Round, from 0.
+    /// Round, from 0. A round made in place of a discarded one has a number of its own.
     pub round: u32,
     /// Place in the round, from 0.
     pub order: u32,
     /// Whether this was a warm-up run.
     #[serde(skip_serializing_if = "is_false")]
     pub warmup: bool,
+    /// Whether the run belongs to a round that was disturbed and made again; no estimate uses it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub discarded: bool,
     /// Seconds from the start of the session to the release of the process.
     pub started: f64,
     /// Elapsed seconds from release to exit.

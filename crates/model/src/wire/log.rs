@@ -8,18 +8,18 @@ use super::LOG_SCHEMA;
 use super::document::{Document, RunDocument};
 use super::read::{MAX_ROUND, ReadError, record, run};
 use super::version::{VersionError, check_readable};
-use crate::Record;
+use crate::{Record, Run};
 
 /// First line: the record as far as it is known before the first run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LogHeader {
-    /// `becalm/log/1`.
+    /// `becalm/log/2`.
     pub log: String,
     /// The record without runs and conclusions.
     pub document: Document,
 }
 
-/// Every further line: one run.
+/// A further line: one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LogRun {
     /// Index of the subject in the header's document.
@@ -27,6 +27,17 @@ pub struct LogRun {
     /// The run.
     pub run: RunDocument,
 }
+
+/// A further line, since version 2: a round before it was disturbed and is made again. It stands for
+/// itself, because it is decided when the runs of the round are in the log already.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LogDiscard {
+    /// The number of the round, which is none of the warm-up.
+    pub discarded_round: u32,
+}
+
+/// How a line of the latter kind begins.
+const DISCARD: &str = "{\"discarded_round\"";
 
 /// Why a log cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -76,12 +87,13 @@ pub fn read_log(text: &str) -> Result<Record, LogError> {
     let mut whole = record(header.document)?;
     for (index, line) in lines {
         let number = index + 1;
-        let parsed: LogRun = match serde_json::from_str(line) {
-            Ok(parsed) => parsed,
-            // Only the last line can be cut off, and then it has no line end.
-            Err(_) if !line.ends_with('\n') => break,
-            Err(source) => return Err(LogError::Line { line: number, source }),
-        };
+        if line.starts_with(DISCARD) {
+            let Some(LogDiscard { discarded_round }) = parse(number, line)? else { break };
+            let of_round = |run: &&mut Run| !run.warmup && run.round == discarded_round;
+            whole.runs.iter_mut().filter(of_round).for_each(|run| run.discarded = true);
+            continue;
+        }
+        let Some(parsed) = parse::<LogRun>(number, line)? else { break };
         if parsed.subject >= whole.subjects.len() {
             return Err(LogError::Subject {
                 line: number,
@@ -98,6 +110,16 @@ pub fn read_log(text: &str) -> Result<Record, LogError> {
     Ok(whole)
 }
 
+/// Reads a line; `None` for a last one that was cut off.
+fn parse<'a, T: Deserialize<'a>>(number: usize, line: &'a str) -> Result<Option<T>, LogError> {
+    match serde_json::from_str(line) {
+        Ok(parsed) => Ok(Some(parsed)),
+        // Only the last line can be cut off, and then it has no line end.
+        Err(_) if !line.ends_with('\n') => Ok(None),
+        Err(source) => Err(LogError::Line { line: number, source }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,6 +131,22 @@ mod tests {
     fn a_log_with_a_cut_off_last_line_reads_up_to_it() {
         let record = read_log(&format!("{HEADER}\n{RUN}\n{RUN}\n{{\"subject\":0,\"ru")).unwrap();
         assert_eq!(record.values(0, 0), [0.5, 0.5]);
+    }
+
+    #[test]
+    fn a_discarded_round_is_marked_where_its_runs_stand() {
+        let run = |round: u32| RUN.replace(r#""round":0"#, &format!(r#""round":{round}"#));
+        let warmup = RUN.replace(r#""round":0"#, r#""round":0,"warmup":true"#);
+        let discard = serde_json::to_string(&LogDiscard { discarded_round: 0 }).unwrap();
+        assert!(discard.starts_with(DISCARD));
+        let header = HEADER.replace("log/1", "log/2");
+        let text = format!("{header}\n{warmup}\n{}\n{discard}\n{}\n", run(0), run(1));
+        let record = read_log(&text).unwrap();
+        let discarded: Vec<bool> = record.runs.iter().map(|run| run.discarded).collect();
+        assert_eq!(discarded, [false, true, false]);
+        assert_eq!((record.rounds(), record.discarded_rounds()), (1, 1));
+        let cut = format!("{header}\n{}\n{}", run(0), &discard[..20]);
+        assert_eq!(read_log(&cut).unwrap().discarded_rounds(), 0);
     }
 
     #[test]

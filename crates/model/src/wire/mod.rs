@@ -25,7 +25,7 @@ pub use journal::{
     ChangeDocument, Holder, Journal, JournalError, JournalHeader, JournalLine, NatureDocument,
     ProcessDocument, TargetDocument, read_journal,
 };
-pub use log::{LogError, LogHeader, LogRun, read_log};
+pub use log::{LogDiscard, LogError, LogHeader, LogRun, read_log};
 pub use probe::{
     CPU_NOISE_SCHEMA, CpuNoiseDocument, LengthBin, LengthClass, PROBE_SCHEMA, ProbeDocument,
     ProbeWindow, ProbedCpu, RankedCpu, TracerCounters, cpu_noise_json_schema, probe_json_schema,
@@ -60,8 +60,8 @@ pub const SCHEMAS: &[(&str, fn() -> serde_json::Value)] = &[
 pub const COMPARISON_SCHEMA: &str = "becalm/comparison/1";
 /// Schema of what `becalm run` writes.
 pub const RUN_SCHEMA: &str = "becalm/run/1";
-/// Schema of the log that grows while a session runs.
-pub const LOG_SCHEMA: &str = "becalm/log/1";
+/// Schema of the log that grows while a session runs. Version 2 has lines for discarded rounds.
+pub const LOG_SCHEMA: &str = "becalm/log/2";
 
 /// Schema of the journal of changes to the machine.
 pub const JOURNAL_SCHEMA: &str = "becalm/journal/1";

@@ -167,6 +167,7 @@ pub(super) fn run(metrics: &[Metric], subject: usize, document: &RunDocument) ->
         round: document.round,
         order: document.order,
         warmup: document.warmup,
+        discarded: document.discarded,
         started: document.started,
         outcome: match (document.timed_out, document.exit_code, document.signal) {
             (true, ..) => Outcome::TimedOut,
@@ -232,6 +233,8 @@ fn conditions(document: SettingsDocument) -> Conditions {
         layout: document.layout,
         cache: document.cache,
         rest: document.rest,
+        settle: document.settle,
+        on_disturbance: document.on_disturbance,
         environment: document.environment,
         limits: document.limits,
         knobs: KnobRecord {

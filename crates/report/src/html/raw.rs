@@ -58,6 +58,9 @@ pub(crate) fn runs(out: &mut String, record: &Record, labels: &Labels, disturbed
         if run.warmup {
             remarks.push("warm-up".to_owned());
         }
+        if run.discarded {
+            remarks.push("discarded, made again".to_owned());
+        }
         if !run.outcome.is_success() {
             remarks.push(outcomes::describe(run.outcome));
         }

@@ -64,6 +64,7 @@ pub(crate) fn sequence(
         let state = match (run.warmup, marked.contains(&index), run.is_censored()) {
             (_, _, true) => ", cut off: at least this",
             (true, ..) => ", warm-up",
+            _ if run.discarded => ", discarded",
             (_, true, _) => ", disturbed",
             _ => "",
         };
@@ -75,7 +76,7 @@ pub(crate) fn sequence(
             scale.with_decimals(4).with_unit(value)
         );
         let shape = Shape::of_subject(run.subject);
-        let faint = if run.warmup { " faint" } else { "" };
+        let faint = if run.is_measured() { "" } else { " faint" };
         svg.mark(shape, &format!("dot {}{dense}{faint}", subject_class(run.subject)), at, &tip);
         if marked.contains(&index) {
             svg.mark(Shape::Cross, "cross", at, &tip);

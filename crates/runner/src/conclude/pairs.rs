@@ -12,7 +12,7 @@ pub(crate) struct Pairs {
     pub(crate) observations: Vec<Observation>,
     /// The values themselves, baseline then candidate.
     pub(crate) values: Vec<(f64, f64)>,
-    /// Rounds that give none.
+    /// Rounds that give none: those that were disturbed and made again among them.
     pub(crate) discarded: u32,
     /// Usable rounds in which one side was cut off, so that its value is a lower bound.
     pub(crate) censored: u32,
@@ -39,6 +39,10 @@ pub(crate) fn pairs(record: &Record, baseline: usize, candidate: usize, metric: 
         not_positive: 0,
     };
     for runs in rounds.into_values() {
+        if runs.iter().flatten().any(|run| run.discarded) {
+            pairs.discarded += 1;
+            continue;
+        }
         let [Some(first), Some(second)] = runs else {
             pairs.discarded += 1;
             continue;

@@ -1,6 +1,8 @@
 //! How often a session has looked at its results, which decides how strict each look must be.
 
-use becalm_model::{Record, metric};
+use std::collections::BTreeMap;
+
+use becalm_model::{Record, Run, metric};
 use becalm_stats::decide::{
     looks,
     spending::{self, Look},
@@ -67,21 +69,29 @@ impl Shape {
         spending::levels(&self.looks, alpha).last().copied().unwrap_or(0.0)
     }
 
-    /// Returns the time at which each measured round ended, in seconds of measuring. Pauses
-    /// between a session and its continuation do not count.
-    pub(crate) fn round_ends(record: &Record) -> Vec<f64> {
-        let wall = record.metric_index(metric::WALL_TIME);
-        let mut ends: Vec<f64> = Vec::new();
-        let mut start = None;
-        for run in record.runs.iter().filter(|run| !run.warmup) {
-            let start = *start.get_or_insert(run.started);
-            let end = run.started - start + wall.and_then(|wall| run.value(wall)).unwrap_or(0.0);
-            let round = run.round as usize;
-            if ends.len() <= round {
-                ends.resize(round + 1, 0.0);
-            }
-            ends[round] = ends[round].max(end);
+    /// Returns the time at which each measured round that was kept ended, in seconds of measuring. The
+    /// time of discarded rounds counts; pauses between a session and its continuation do not.
+    fn round_ends(record: &Record) -> Vec<f64> {
+        let mut ends: BTreeMap<u32, f64> = BTreeMap::new();
+        for (run, end) in Self::ends(record).filter(|(run, _)| run.is_measured()) {
+            let latest = ends.entry(run.round).or_default();
+            *latest = latest.max(end);
         }
-        ends
+        ends.into_values().collect()
+    }
+
+    /// Returns when the last run ended that is none of the warm-up, likewise; 0 without any.
+    pub(crate) fn last_end(record: &Record) -> f64 {
+        Self::ends(record).map(|(_, end)| end).fold(0.0, f64::max)
+    }
+
+    fn ends(record: &Record) -> impl Iterator<Item = (&Run, f64)> {
+        let wall = record.metric_index(metric::WALL_TIME);
+        let mut start = None;
+        record.runs.iter().filter(|run| !run.warmup).map(move |run| {
+            let start = *start.get_or_insert(run.started);
+            let lasted = wall.and_then(|wall| run.value(wall)).unwrap_or(0.0);
+            (run, run.started - start + lasted)
+        })
     }
 }

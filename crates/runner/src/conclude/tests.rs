@@ -28,6 +28,7 @@ fn record(n_subjects: usize, rounds: usize, mut run: impl FnMut(usize, usize, &m
                 round: u32::try_from(round).unwrap(),
                 order: u32::try_from(place).unwrap(),
                 warmup: false,
+                discarded: false,
                 started: (round * n_subjects + place) as f64,
                 outcome: Outcome::Exited(0),
                 values: [seconds, seconds, seconds, 0.0, 1e6].map(Some).to_vec(),

@@ -9,12 +9,17 @@ pub enum Event<'a> {
     RunFinished(&'a Run),
     /// A round ended.
     RoundFinished {
-        /// Measured rounds so far, warm-up not counted.
+        /// Measured rounds so far that are kept, warm-up not counted.
         rounds: u32,
         /// Share of the plan that is used, 0..=1.
         fraction: f64,
         /// Whether this was a warm-up round.
         warmup: bool,
+    },
+    /// A measured round was disturbed and is made again; its runs are marked in the record.
+    RoundDiscarded {
+        /// Its number.
+        round: u32,
     },
     /// The results were looked at.
     Looked {

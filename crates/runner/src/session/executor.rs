@@ -47,6 +47,10 @@ pub trait Executor {
     /// Why a run could not be made.
     type Error;
 
+    /// Waits until the machine is as calm as it was at the start of the session, if that is wanted, and
+    /// returns for how many seconds; `None` if nobody asked for it.
+    fn wait_until_settled(&mut self) -> Option<f64>;
+
     /// Makes one run, with its hooks and its page-cache treatment, and rests afterwards.
     fn run(&mut self, request: Request) -> Result<Measured, Self::Error>;
 

@@ -5,7 +5,8 @@ use becalm_stats::{Sample, decide, median_interval, schedule};
 
 use super::event::Event;
 use super::executor::{Executor, Learnt, Measured, Request};
-use super::plan::{Conditioning, Goal, Judgement, Layout, Plan, Primary, Stop};
+use super::plan::{Conditioning, Goal, Judgement, Layout, OnDisturbance, Plan, Primary, Stop};
+use super::redo;
 use crate::conclude::{self, Shape};
 use crate::layout;
 
@@ -30,7 +31,8 @@ pub enum SessionError<E> {
 /// Makes rounds until the plan says stop, appending to `record.runs`, and tells about each step.
 ///
 /// A record that already has runs is continued after its last whole round; runs of an unfinished
-/// round are dropped first.
+/// round are dropped first. With [`OnDisturbance::Redo`] a disturbed round does not count, and another one
+/// is made in its place.
 pub fn measure<E: Executor>(
     plan: &Plan,
     record: &mut Record,
@@ -47,7 +49,8 @@ pub fn measure<E: Executor>(
 fn complete_evidence(record: &mut Record, late: Vec<Evidence>) {
     let first = record.runs.len().saturating_sub(late.len());
     for (run, evidence) in record.runs[first..].iter_mut().zip(late) {
-        run.evidence = evidence;
+        // What was waited before the run is no part of what happened during it.
+        run.evidence = Evidence { settle_wait: run.evidence.settle_wait, ..evidence };
     }
 }
 
@@ -63,7 +66,8 @@ fn rounds<E: Executor>(
         if stop_if_interrupted(record, executor) {
             return Ok(());
         }
-        round(plan, record, executor, tell, warmups, true)?;
+        let place = Place { number: warmups, scheduled: warmups, warmup: true };
+        round(plan, record, executor, tell, place)?;
         warmups += 1;
         tell(Event::RoundFinished { rounds: 0, fraction: 0.0, warmup: true });
     }
@@ -75,7 +79,10 @@ fn rounds<E: Executor>(
     warn_if_undecidable(plan, record, tell);
     let offset = time_used(record);
     let start = executor.elapsed().as_secs_f64();
-    let mut rounds = rounds_in(record, false);
+    // A session may have been cut off before its last round was judged.
+    judge(plan, record, executor, tell);
+    let mut made = rounds_in(record, false);
+    let mut rounds = record.rounds();
     // A session that was cut off right after its last round has nothing left to do.
     if rounds >= plan.stop.minimum() && goal_is_reached(plan, record, rounds, tell) {
         return Ok(());
@@ -85,7 +92,15 @@ fn rounds<E: Executor>(
         if plan.stop.is_used_up(rounds, elapsed) || stop_if_interrupted(record, executor) {
             return Ok(());
         }
-        round(plan, record, executor, tell, rounds, false)?;
+        // A round that is made again has the place of the one that it replaces.
+        let place = Place { number: made, scheduled: rounds, warmup: false };
+        if round(plan, record, executor, tell, place)? == Round::BrokenOff {
+            return Ok(());
+        }
+        made += 1;
+        if judge(plan, record, executor, tell) {
+            continue;
+        }
         rounds += 1;
         let elapsed = offset + executor.elapsed().as_secs_f64() - start;
         let fraction = plan.stop.fraction(rounds, elapsed);
@@ -96,28 +111,64 @@ fn rounds<E: Executor>(
     }
 }
 
+/// Discards the round that has just ended if it was disturbed and the plan says so; says whether it did.
+fn judge<E: Executor>(
+    plan: &Plan,
+    record: &mut Record,
+    executor: &mut E,
+    tell: &mut dyn FnMut(Event<'_>),
+) -> bool {
+    if plan.on_disturbance == OnDisturbance::Keep {
+        return false;
+    }
+    // A round is judged by all of its evidence, so its window ends with it.
+    complete_evidence(record, executor.evidence(true));
+    let discarded = redo::judge(plan, record);
+    if let Some(round) = discarded {
+        tell(Event::RoundDiscarded { round });
+    }
+    discarded.is_some()
+}
+
+/// Which round it is.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// Its number in the record.
+    number: u32,
+    /// Its place in the schedule, which says in which order the subjects run, and with which padding.
+    scheduled: u32,
+    /// Whether it belongs to the warm-up, which has a schedule of its own: the number of warm-up rounds
+    /// must not shift the measured ones.
+    warmup: bool,
+}
+
+/// Whether all runs of a round were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Round {
+    Whole,
+    BrokenOff,
+}
+
 fn round<E: Executor>(
     plan: &Plan,
     record: &mut Record,
     executor: &mut E,
     tell: &mut dyn FnMut(Event<'_>),
-    number: u32,
-    warmup: bool,
-) -> Result<(), SessionError<E::Error>> {
-    // Warm-up rounds have their own order and padding, so that their number does not shift those
-    // of the measured rounds.
+    Place { number, scheduled, warmup }: Place,
+) -> Result<Round, SessionError<E::Error>> {
     let seed = if warmup { !record.seed } else { record.seed };
     let padding = match plan.layout {
-        Layout::Randomise => layout::padding(seed, number),
+        Layout::Randomise => layout::padding(seed, scheduled),
         Layout::Fixed => 0,
     };
+    let mut waited = executor.wait_until_settled();
     for (place, subject) in
-        schedule::order(seed, number, record.subjects.len()).into_iter().enumerate()
+        schedule::order(seed, scheduled, record.subjects.len()).into_iter().enumerate()
     {
         let measured = match executor.run(Request { subject, padding }) {
             Ok(measured) => measured,
             // An interrupted run is no failure: what was measured before it stands.
-            Err(_) if stop_if_interrupted(record, executor) => return Ok(()),
+            Err(_) if stop_if_interrupted(record, executor) => return Ok(Round::BrokenOff),
             Err(error) => return Err(SessionError::Run(error)),
         };
         let Measured { started, outcome, values, evidence } = measured;
@@ -127,10 +178,11 @@ fn round<E: Executor>(
             round: number,
             order,
             warmup,
+            discarded: false,
             started,
             outcome,
             values,
-            evidence,
+            evidence: Evidence { settle_wait: waited.take(), ..evidence },
             padding,
         };
         // A run that cannot be used is told to nobody, so that no log takes it for a measured one.
@@ -153,7 +205,7 @@ fn round<E: Executor>(
         complete_evidence(record, executor.evidence(false));
         tell(Event::RunFinished(record.runs.last().expect("one was pushed above")));
     }
-    Ok(())
+    Ok(Round::Whole)
 }
 
 fn goal_is_reached(
@@ -254,6 +306,7 @@ fn stop_if_interrupted<E: Executor>(record: &mut Record, executor: &E) -> bool {
     }
 }
 
+/// Returns how many rounds were made, discarded ones among them.
 fn rounds_in(record: &Record, warmup: bool) -> u32 {
     record
         .runs
@@ -276,7 +329,8 @@ pub fn drop_unfinished_round(record: &mut Record) {
     }
 }
 
-/// Returns the time that the measured rounds took, pauses between sessions left out.
+/// Returns the time that the measured rounds took, discarded ones among them and pauses between sessions
+/// left out.
 fn time_used(record: &Record) -> f64 {
-    Shape::round_ends(record).last().copied().unwrap_or(0.0)
+    Shape::last_end(record)
 }

@@ -5,7 +5,9 @@ mod executor;
 mod hook;
 mod measure;
 mod plan;
+mod redo;
 mod rest;
+mod settling;
 mod spawn;
 mod spawn_plan;
 #[cfg(test)]
@@ -16,9 +18,11 @@ pub use executor::{Executor, Learnt, Measured, Request};
 pub use hook::Hook;
 pub use measure::{SessionError, drop_unfinished_round, measure};
 pub use plan::{
-    Conditioning, FIFO_REST, FailurePolicy, Goal, Judgement, LONGEST_FIFO_RUN, Layout, Plan,
-    Primary, Rest, Stop,
+    Conditioning, FIFO_REST, FailurePolicy, Goal, Judgement, LONGEST_FIFO_RUN, Layout,
+    OnDisturbance, Plan, Primary, Rest, Stop,
 };
+pub use redo::causes;
+pub use settling::settle_note;
 pub use spawn::Spawn;
 pub use spawn_plan::{
     Cache, Expectation, Hooks, Isolate, Isolated, RunError, SpawnPlan, SpawnSubject, parse_output,

@@ -93,6 +93,16 @@ pub(super) const SHORTEST_FIFO_RUN: f64 = 2e-3;
 /// needs lets the CPU go idle, and a virtual one is then given away (`docs/METHODOLOGY.md`).
 pub(super) const COMPETITION: f64 = 0.03;
 
+/// What becomes of disturbed rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnDisturbance {
+    /// They are labelled, and used like others.
+    Keep,
+    /// They are labelled, discarded and made again, at most a third more rounds in all
+    /// ([`becalm_stats::decide::redo`]).
+    Redo,
+}
+
 /// How the conditions of the runs are chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Conditioning {
@@ -121,6 +131,8 @@ pub struct Plan {
     pub layout: Layout,
     /// How much to rest after each run.
     pub rest: Rest,
+    /// What becomes of disturbed rounds.
+    pub on_disturbance: OnDisturbance,
     /// How the conditions are chosen.
     pub conditioning: Conditioning,
     /// How results are judged.

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use becalm_machine::{Choice, Leases, SysRoot, Width, leased, shared};
+use becalm_machine::{Choice, Leases, SysRoot, Unrest, UnrestReader, Width, leased, shared};
 use becalm_model::metric::CPU_MIGRATIONS;
 use becalm_model::{Conditions, CpuSet, Evidence, KnobRecord, Metric, Outcome};
 
@@ -13,6 +13,9 @@ use super::plan::{
     COMPETITION, Conditioning, FIFO_REST, LONGEST_FIFO_RUN, Rest, SHORTEST_FIFO_RUN,
 };
 use super::rest::RestDebt;
+use super::settling::{
+    BASELINE_LOOKS, BETWEEN_LOOKS, Baseline, Step, Unsettled, Wait, unsettled_limit,
+};
 use super::spawn_plan::{Cache, Expectation, Isolate, Isolated, RunError, SpawnPlan};
 use crate::evidence::own_evidence;
 use crate::page_cache::drop_page_cache;
@@ -60,6 +63,18 @@ pub struct Spawn<'a> {
     limits: Vec<String>,
     /// Whether the present scheduling class was becalm's own idea and may be taken back.
     scheduler_is_a_try: bool,
+    settling: Option<Settling>,
+}
+
+/// What is needed to wait for a calm machine.
+#[derive(Debug)]
+struct Settling {
+    reader: UnrestReader,
+    baseline: Baseline,
+    /// The latest reading.
+    latest: Option<Unrest>,
+    maximum: Duration,
+    unsettled: Unsettled,
 }
 
 impl<'a> Spawn<'a> {
@@ -87,6 +102,7 @@ impl<'a> Spawn<'a> {
             started: monotonic_raw().saturating_sub(elapsed),
             rest: RestDebt::default(),
             smallest_resident: u64::MAX,
+            settling: None,
             own_cpus: own_affinity().ok(),
             precedence: Precedence::take(match plan.placement.scheduler {
                 Scheduler::Fifo(priority) => priority,
@@ -106,6 +122,25 @@ impl<'a> Spawn<'a> {
             spawn.take_given();
         }
         spawn
+    }
+
+    /// Reads how calm the machine is now, and from here on waits before each round until it is so again,
+    /// at most for `maximum`. Takes a fifth of a second; to be called before anything is run.
+    #[must_use]
+    pub fn settling(mut self, maximum: Duration) -> Self {
+        let mut reader = UnrestReader::open(self.root);
+        let mut looks = Vec::with_capacity(BASELINE_LOOKS);
+        for _ in 0..BASELINE_LOOKS {
+            if !self.interrupt.sleep(BETWEEN_LOOKS) {
+                break;
+            }
+            looks.push(reader.read());
+        }
+        let baseline = Baseline::of(&looks);
+        let latest = looks.last().copied();
+        let unsettled = Unsettled::new();
+        self.settling = Some(Settling { reader, baseline, latest, maximum, unsettled });
+        self
     }
 
     /// Runs the setup hooks of every subject.
@@ -143,6 +178,10 @@ impl<'a> Spawn<'a> {
         limits.extend(self.limits.iter().cloned());
         limits.extend(self.resident_limit());
         limits.extend(self.evidence.limits());
+        if let Some(settling) = &self.settling {
+            limits.extend(settling.reader.limits().iter().cloned());
+            limits.extend(unsettled_limit(&settling.unsettled, settling.maximum));
+        }
         Conditions {
             affinity: placement.affinity.as_ref().map(ToString::to_string),
             affinity_reason: self.affinity_reason.clone(),
@@ -158,6 +197,10 @@ impl<'a> Spawn<'a> {
             .to_owned(),
             // Rounded, because 0.07 times 100 is not quite 7.
             rest: format!("{}%", (self.rest_share() * 1e5).round() / 1e3),
+            settle: self.settling.as_ref().map(|settling| {
+                format!("at most {} s, until {}", settling.maximum.as_secs_f64(), settling.baseline)
+            }),
+            on_disturbance: String::new(),
             environment: self
                 .plan
                 .environment
@@ -394,6 +437,31 @@ impl Drop for Spawn<'_> {
 
 impl Executor for Spawn<'_> {
     type Error = RunError;
+
+    fn wait_until_settled(&mut self) -> Option<f64> {
+        let settling = self.settling.as_mut()?;
+        let start = monotonic_raw();
+        let mut wait = Wait::new(settling.baseline, settling.latest);
+        let mut waited = Duration::ZERO;
+        loop {
+            let reading = settling.reader.read();
+            settling.latest = Some(reading);
+            let Step::LookAgain(restless) = wait.see(reading) else { break };
+            if waited + BETWEEN_LOOKS > settling.maximum {
+                for what in restless {
+                    *settling.unsettled.entry(what).or_default() += 1;
+                }
+                break;
+            }
+            // What happens meanwhile is no evidence against the runs before it.
+            self.complete.extend(self.evidence.flush());
+            if !self.interrupt.sleep(BETWEEN_LOOKS) {
+                break;
+            }
+            waited = monotonic_raw().saturating_sub(start);
+        }
+        Some(waited.as_secs_f64())
+    }
 
     fn run(&mut self, request: Request) -> Result<Measured, RunError> {
         if let Some(why) = &self.not_isolated {

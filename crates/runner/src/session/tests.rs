@@ -29,6 +29,11 @@ struct Scripted {
     waiting: Vec<Evidence>,
     settled: Vec<Learnt>,
     interrupt_after: usize,
+    /// Whether it waits before each round; the time that it tells is the moment, so that it can be told
+    /// apart.
+    settles: bool,
+    /// Major faults of the n-th run of all, which are evidence.
+    faults: fn(n: usize) -> u64,
 }
 
 impl Scripted {
@@ -41,6 +46,8 @@ impl Scripted {
             waiting: Vec::new(),
             settled: Vec::new(),
             interrupt_after: usize::MAX,
+            settles: false,
+            faults: |_| 0,
         }
     }
 
@@ -52,6 +59,10 @@ impl Scripted {
 impl Executor for Scripted {
     type Error = String;
 
+    fn wait_until_settled(&mut self) -> Option<f64> {
+        self.settles.then_some(self.now)
+    }
+
     fn run(&mut self, request: Request) -> Result<Measured, String> {
         let n = self.made[request.subject];
         if self.interrupted().is_some() {
@@ -62,6 +73,7 @@ impl Executor for Scripted {
         let started = self.now;
         self.now += step.wall;
         let own = Evidence {
+            major_faults: (self.faults)(self.total() - 1),
             main_thread_time: Some(step.wall),
             run_delay: Some(0.0),
             ..Evidence::default()
@@ -130,6 +142,7 @@ fn plan(stop: Stop) -> Plan {
         failure: FailurePolicy::Stop,
         layout: Layout::Randomise,
         rest: Rest::Auto,
+        on_disturbance: OnDisturbance::Keep,
         conditioning: Conditioning::Learn { affinity: true, scheduler: true },
         judgement: Judgement { confidence: 0.95, margin: 0.01, primary: Primary::Auto },
     }
@@ -144,6 +157,7 @@ fn until(minimum: u32, maximum: Option<u32>, budget: Option<f64>, goal: Goal) ->
 #[derive(Debug, Default, PartialEq)]
 struct Told {
     looks: Vec<u32>,
+    discarded: Vec<u32>,
     undecidable: Vec<(u32, u32)>,
     rounds: Vec<u32>,
     warmups: usize,
@@ -160,6 +174,7 @@ fn listen(
         Event::RunFinished(_) => told.runs += 1,
         Event::RoundFinished { warmup: true, .. } => told.warmups += 1,
         Event::RoundFinished { rounds, .. } => told.rounds.push(rounds),
+        Event::RoundDiscarded { round } => told.discarded.push(round),
         Event::Looked { rounds, .. } => told.looks.push(rounds),
         Event::Undecidable { possible, needed } => told.undecidable.push((possible, needed)),
     });
@@ -432,4 +447,126 @@ fn values_that_never_differ_are_precise_at_the_first_look() {
     let mut record = record(1);
     let (_, told) = listen(&plan(stop), &mut record, &mut Scripted::new(|_, _| Some(takes(0.5))));
     assert_eq!(told.rounds.len(), 8);
+}
+
+/// Rounds of two runs; the runs with these numbers, warm-up counted, were disturbed.
+fn disturbed_at(n: usize) -> u64 {
+    u64::from(matches!(n, 5 | 15 | 20 | 21 | 24)) * 50
+}
+
+fn redo(stop: Stop) -> Plan {
+    Plan { on_disturbance: OnDisturbance::Redo, ..plan(stop) }
+}
+
+/// The measured rounds of a record: order of the subjects, padding, and whether it was discarded.
+fn rounds_of(record: &Record) -> Vec<(Vec<usize>, u32, bool)> {
+    let measured: Vec<_> = record.runs.iter().filter(|run| !run.warmup).collect();
+    let round = |runs: &[&becalm_model::Run]| {
+        assert!(runs.iter().all(|run| run.discarded == runs[0].discarded));
+        let order = runs.iter().map(|run| run.subject).collect();
+        (order, runs[0].padding, runs[0].discarded)
+    };
+    measured.chunks(record.subjects.len()).map(round).collect()
+}
+
+#[test]
+fn a_disturbed_round_is_made_again_as_it_was_whichever_subject_was_hit() {
+    let (mut record, mut executor) = (record(2), Scripted::new(noisy));
+    executor.faults = disturbed_at;
+    let (result, told) = listen(&redo(Stop::Rounds(20)), &mut record, &mut executor);
+    assert!(result.is_ok());
+    // Runs 0 and 1 are the warm-up. Run 5 is of round 1, when nothing could say what is usual.
+    assert_eq!(told.discarded, [6, 9, 11]);
+    assert_eq!((record.rounds(), record.discarded_rounds()), (20, 3));
+    assert_eq!(told.rounds.last(), Some(&20));
+
+    let mut undisturbed = self::record(2);
+    let _ = listen(&plan(Stop::Rounds(20)), &mut undisturbed, &mut Scripted::new(noisy));
+    let made = rounds_of(&record);
+    let expected = rounds_of(&undisturbed);
+    // The second attempt has the order and the padding of the first; all others are as planned.
+    for (again, first) in [(7, 6), (10, 9), (12, 11)] {
+        assert_eq!((&made[again].0, made[again].1), (&made[first].0, made[first].1));
+    }
+    let kept: Vec<_> = made.into_iter().filter(|round| !round.2).collect();
+    assert_eq!(kept, expected);
+    let comparison = &comparisons(&record, &plan(Stop::Rounds(20)).judgement, &Shape::single())[0];
+    assert_eq!((comparison.rounds, comparison.discarded_rounds), (20, 3));
+    let causes = causes(&record);
+    let disturbed: Vec<usize> = (0..causes.len()).filter(|&run| !causes[run].is_empty()).collect();
+    assert_eq!(disturbed, [5, 15, 20, 21, 24]);
+}
+
+#[test]
+fn where_disturbed_rounds_are_kept_nothing_is_made_again() {
+    let (mut record, mut executor) = (record(2), Scripted::new(noisy));
+    executor.faults = disturbed_at;
+    let (_, told) = listen(&plan(Stop::Rounds(20)), &mut record, &mut executor);
+    assert_eq!((told.discarded.len(), record.rounds(), record.discarded_rounds()), (0, 20, 0));
+}
+
+#[test]
+fn at_most_a_third_more_rounds_are_made() {
+    let (mut record, mut executor) = (record(2), Scripted::new(noisy));
+    // Two of five runs, each far above the others.
+    executor.faults = |n| if n % 5 < 2 { 100 * n as u64 + 100 } else { 0 };
+    let _ = listen(&redo(Stop::Rounds(20)), &mut record, &mut executor);
+    assert_eq!((record.rounds(), record.discarded_rounds()), (20, 6));
+}
+
+#[test]
+fn a_session_with_discarded_rounds_broken_off_anywhere_goes_on_as_if_it_had_not_been() {
+    let plan = redo(Stop::Rounds(12));
+    let make = |record: &mut Record, made: usize| {
+        let mut executor = Scripted::new(noisy);
+        executor.faults = disturbed_at;
+        // The script goes on where the record ends.
+        executor.made[7] = made;
+        let (result, told) = listen(&plan, record, &mut executor);
+        assert!(result.is_ok());
+        told
+    };
+    let mut unbroken = record(2);
+    make(&mut unbroken, 0);
+    assert_eq!((unbroken.rounds(), unbroken.discarded_rounds()), (12, 3));
+    for kept in 0..=unbroken.runs.len() {
+        let mut resumed = record(2);
+        resumed.runs = unbroken.runs[..kept].to_vec();
+        // At that moment only the rounds before had been judged.
+        let made = (kept / 2).saturating_sub(1);
+        for run in resumed.runs.iter_mut().filter(|run| !run.warmup) {
+            run.discarded &= (run.round as usize + 1) < made;
+        }
+        make(&mut resumed, kept / 2 * 2);
+        assert_eq!(schedule_of(&resumed), schedule_of(&unbroken), "{kept} runs were kept");
+        assert_eq!(rounds_of(&resumed), rounds_of(&unbroken), "{kept} runs were kept");
+    }
+}
+
+#[test]
+fn looks_count_the_rounds_that_were_kept_and_are_not_taken_twice() {
+    let goal = until(8, Some(30), None, Goal::Verdict);
+    let mut strict = redo(goal);
+    strict.judgement.margin = 0.0;
+    let (mut record, mut executor) = (record(2), Scripted::new(noisy));
+    executor.faults = disturbed_at;
+    let (_, told) = listen(&strict, &mut record, &mut executor);
+    assert_eq!((told.discarded.len(), record.rounds()), (3, 30));
+    assert_eq!(told.looks, [8, 10, 13, 16, 20, 25]);
+}
+
+#[test]
+fn how_long_was_waited_stands_at_the_first_run_of_each_round() {
+    let (mut record, mut executor) = (record(2), Scripted::new(noisy));
+    (executor.settles, executor.window) = (true, 5);
+    let _ = listen(&plan(Stop::Rounds(7)), &mut record, &mut executor);
+    for run in &record.runs {
+        let expected = (run.order == 0).then_some(run.started);
+        assert_eq!(run.evidence.settle_wait, expected);
+    }
+    settle_note(&mut record);
+    settle_note(&mut record);
+    assert!(
+        matches!(&record.notes[..], [note] if note.starts_with("--settle waited before 7 of 8"))
+    );
 }
