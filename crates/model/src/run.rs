@@ -73,6 +73,9 @@ pub struct Run {
     pub outcome: Outcome,
     /// One value per entry of [`crate::Record::metrics`]; `None` where the run has none.
     pub values: Vec<Option<f64>>,
+    /// Iterations that the program timed itself, in seconds and in time order; empty when it was
+    /// not asked for them.
+    pub iterations: Vec<f64>,
     /// What happened on the machine meanwhile.
     pub evidence: Evidence,
     /// Bytes by which the environment was padded, which moves the start of the stack.

@@ -93,6 +93,7 @@ fn run() -> impl Strategy<Value = Run> {
             started,
             outcome,
             values,
+            iterations: vec![],
             evidence: becalm_model::Evidence::default(),
             padding: 0,
         })

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use becalm_machine::Width;
 use becalm_model::{CpuSet, parse_duration, parse_share};
-use becalm_runner::Scheduler;
 use becalm_runner::session::{Conditioning, Rest};
+use becalm_runner::{Scheduler, SeriesRule};
 
 use crate::tuning::{ProfileFlag, WaitFlag, parse_profile};
 
@@ -55,6 +55,12 @@ pub(crate) struct MeasureFlags {
     /// Read a metric from a subject's JSON output: NAME[UNIT,...]=/json/pointer
     #[arg(long, value_name = "NAME=POINTER", help_heading = "Metrics")]
     pub(crate) metric_json: Vec<String>,
+
+    /// Read the times of the iterations that a subject timed itself from its output, in seconds:
+    /// JSON with an array of `values` or one number a line, or by a JSON pointer to an array, or by
+    /// a regular expression of which every match counts
+    #[arg(long, value_name = "RULE", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = series_rule, help_heading = "Metrics")]
+    pub(crate) iterations: Option<SeriesRule>,
 
     /// Counters to record per run
     #[arg(long, value_enum, default_value_t = CountersFlag::All, help_heading = "Metrics")]
@@ -339,6 +345,10 @@ fn scheduler(text: &str) -> Result<SchedulerFlag, String> {
             _ => Err("expected auto, other or fifo:N with N from 1 to 99".to_owned()),
         },
     }
+}
+
+fn series_rule(text: &str) -> Result<SeriesRule, String> {
+    SeriesRule::parse(text).map_err(|error| crate::error::with_causes(&error))
 }
 
 fn timeout(text: &str) -> Result<Duration, String> {

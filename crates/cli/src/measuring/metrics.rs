@@ -44,7 +44,8 @@ pub(crate) fn wanted(flags: &MeasureFlags) -> Result<Wanted, CommandError> {
             return Err(CommandError::usage(format!("the metric `{name}` is defined twice")));
         }
     }
-    let is_read = !extractors.is_empty() || flags.expect_output.is_some();
+    let is_read =
+        !extractors.is_empty() || flags.iterations.is_some() || flags.expect_output.is_some();
     match flags.output.as_str() {
         "inherit" if flags.json && !is_read => {
             return Err(CommandError::usage(
@@ -56,8 +57,8 @@ pub(crate) fn wanted(flags: &MeasureFlags) -> Result<Wanted, CommandError> {
         "null" | "inherit" => {}
         file if is_read => {
             return Err(CommandError::usage(format!(
-                "--output {file} cannot be had together with --metric, --metric-json or \
-                 --expect-output, which read the output"
+                "--output {file} cannot be had together with --metric, --metric-json, --iterations \
+                 or --expect-output, which read the output"
             )));
         }
         _ => {}

@@ -73,6 +73,7 @@ pub(crate) fn spawn_plan(
         },
         rest: flags.rest,
         extractors,
+        iterations: flags.iterations.clone(),
         expectation: expectation(flags)?,
         counters,
         placement,

@@ -148,7 +148,7 @@ fn output_goes_where_it_is_sent_and_not_where_it_is_read() {
     assert!(output.stdout.starts_with("hi\n"), "{output:?}");
     let output =
         env.measure(&["--output", "o", "--metric", "t=(.)", "--", "echo", "1"]).exits_with(2);
-    assert_snapshot!(said(&output), @"error: --output o cannot be had together with --metric, --metric-json or --expect-output, which read the output");
+    assert_snapshot!(said(&output), @"error: --output o cannot be had together with --metric, --metric-json, --iterations or --expect-output, which read the output");
     let output = env.measure(&["--output", "inherit", "--json", "--", "echo"]).exits_with(2);
     assert_snapshot!(said(&output), @"error: --output inherit would mix what the subjects print with the JSON on standard output");
 }

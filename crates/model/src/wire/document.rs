@@ -269,6 +269,9 @@ pub struct RunDocument {
     /// Counters and metrics named by the user.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, f64>,
+    /// Iterations that the program timed itself, in seconds and in time order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub iterations: Vec<f64>,
     /// Exit code; `null` when ended by a signal.
     pub exit_code: Option<i32>,
     /// Signal that ended the process.

@@ -181,6 +181,7 @@ pub(super) fn run(metrics: &[Metric], subject: usize, document: &RunDocument) ->
                     .or_else(|| document.metrics.get(&metric.name).copied())
             })
             .collect(),
+        iterations: document.iterations.clone(),
         evidence,
         padding: document.padding,
     }

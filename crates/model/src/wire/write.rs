@@ -149,6 +149,7 @@ fn run(metrics: &[Metric], run: &Run) -> RunDocument {
         discarded: run.discarded,
         started: run.started,
         padding: run.padding,
+        iterations: run.iterations.clone(),
         evidence: run.evidence.entries().map(|(name, value)| (name.to_owned(), value)).collect(),
         ..RunDocument::default()
     };

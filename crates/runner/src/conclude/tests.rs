@@ -32,6 +32,7 @@ fn record(n_subjects: usize, rounds: usize, mut run: impl FnMut(usize, usize, &m
                 started: (round * n_subjects + place) as f64,
                 outcome: Outcome::Exited(0),
                 values: [seconds, seconds, seconds, 0.0, 1e6].map(Some).to_vec(),
+                iterations: vec![],
                 evidence: Evidence {
                     main_thread_time: Some(seconds),
                     run_delay: Some(0.0),

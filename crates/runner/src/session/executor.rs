@@ -22,6 +22,8 @@ pub struct Measured {
     pub outcome: Outcome,
     /// One value per recorded metric.
     pub values: Vec<Option<f64>>,
+    /// Iterations that the program timed itself, in seconds; empty where they are not read.
+    pub iterations: Vec<f64>,
     /// What the run itself tells of the machine; the machine-wide part may come later, by
     /// [`Executor::evidence`].
     pub evidence: Evidence,

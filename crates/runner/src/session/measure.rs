@@ -171,7 +171,7 @@ fn round<E: Executor>(
             Err(_) if stop_if_interrupted(record, executor) => return Ok(Round::BrokenOff),
             Err(error) => return Err(SessionError::Run(error)),
         };
-        let Measured { started, outcome, values, evidence } = measured;
+        let Measured { started, outcome, values, iterations, evidence } = measured;
         let order = u32::try_from(place).expect("fewer than 2^32 subjects");
         let run = Run {
             subject,
@@ -182,6 +182,7 @@ fn round<E: Executor>(
             started,
             outcome,
             values,
+            iterations,
             evidence: Evidence { settle_wait: waited.take(), ..evidence },
             padding,
         };

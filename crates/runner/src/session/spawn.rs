@@ -322,8 +322,9 @@ impl<'a> Spawn<'a> {
 
     fn launch(&mut self, request: Request) -> Result<Finished, LaunchError> {
         loop {
-            let captures =
-                !self.plan.extractors.is_empty() || self.plan.expectation != Expectation::Anything;
+            let captures = !self.plan.extractors.is_empty()
+                || self.plan.iterations.is_some()
+                || self.plan.expectation != Expectation::Anything;
             let result = launch(
                 &Launch {
                     program: &self.plan.subjects[request.subject].program,
@@ -407,6 +408,20 @@ impl<'a> Spawn<'a> {
                 })
             })
             .collect()
+    }
+
+    /// Reads the iterations that a run timed itself. A run that failed has none to be relied on.
+    fn iterations(&self, subject: usize, finished: &Finished) -> Result<Vec<f64>, RunError> {
+        let (Some(rule), Some(output)) = (&self.plan.iterations, &finished.output) else {
+            return Ok(Vec::new());
+        };
+        if finished.outcome != Outcome::Exited(0) {
+            return Ok(Vec::new());
+        }
+        rule.read(output).map_err(|source| RunError::Iterations {
+            subject: self.plan.subjects[subject].name.clone(),
+            source,
+        })
     }
 
     fn check_output(&mut self, subject: usize, output: &[u8]) -> Result<(), RunError> {
@@ -502,21 +517,28 @@ impl Executor for Spawn<'_> {
         ];
         values.extend(&finished.counters);
         let conclude = self.plan.subjects[subject].hooks.conclude.clone();
-        let after = match self.extracted(subject, &finished) {
-            Ok(extracted) => {
+        let read = self
+            .extracted(subject, &finished)
+            .and_then(|extracted| Ok((extracted, self.iterations(subject, &finished)?)));
+        let after = match read {
+            Ok((extracted, iterations)) => {
                 values.extend(extracted);
-                self.hook(Hook::Conclude, conclude.as_deref())
+                self.hook(Hook::Conclude, conclude.as_deref()).map(|()| iterations)
             }
             Err(error) => Err(error),
         };
-        if let Err(error) = after {
-            self.forget_latest();
-            return Err(error);
-        }
+        let iterations = match after {
+            Ok(iterations) => iterations,
+            Err(error) => {
+                self.forget_latest();
+                return Err(error);
+            }
+        };
         let measured = Measured {
             started: finished.released.saturating_sub(self.started).as_secs_f64(),
             outcome: finished.outcome,
             values,
+            iterations,
             evidence,
         };
         let owed = self.rest.after(&finished, self.rest_share());

@@ -10,6 +10,7 @@ use becalm_machine::{Choice, Chooser, Width};
 use super::hook::Hook;
 use super::plan::{Conditioning, Rest};
 use crate::extract::{ExtractError, Extractor};
+use crate::iterations::{SeriesError, SeriesRule};
 use crate::{CounterPlan, Environment, LaunchError, Placement, Program, Stderr, Stdin, Stdout};
 
 /// Why a run could not be made.
@@ -30,6 +31,14 @@ pub enum RunError {
         subject: String,
         /// What went wrong.
         source: ExtractError,
+    },
+    /// The subject's output has no iterations.
+    #[error("`{subject}`: the iterations cannot be read from its output: {source}")]
+    Iterations {
+        /// Name of the subject.
+        subject: String,
+        /// What went wrong.
+        source: SeriesError,
     },
     /// The subject printed something else than it should.
     #[error("`{subject}` printed something else than expected: {difference}")]
@@ -124,6 +133,8 @@ pub struct SpawnPlan {
     pub rest: Rest,
     /// Metrics read from the output.
     pub extractors: Vec<Extractor>,
+    /// How to find the iterations that a run timed itself; `None` when they are not read.
+    pub iterations: Option<SeriesRule>,
     /// What they must print.
     pub expectation: Expectation,
     /// Counters to open for each run.

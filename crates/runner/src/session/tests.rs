@@ -85,6 +85,7 @@ impl Executor for Scripted {
             started,
             outcome: step.outcome,
             values: [step.wall, step.wall, step.wall, 0.0, rss].map(Some).to_vec(),
+            iterations: vec![step.wall],
             evidence: own,
         })
     }
