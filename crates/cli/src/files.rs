@@ -29,17 +29,8 @@ pub(crate) fn read_record(path: &Path) -> Result<Record, CommandError> {
 
 /// Reads what a saved record holds and nothing more; says whether it is a log.
 pub(crate) fn read_as_it_is(path: &Path) -> Result<(Record, bool), CommandError> {
-    let bytes = if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| bytes)
-    } else {
-        std::fs::read(path)
-    };
     let at = path.display();
-    let bytes =
-        bytes.map_err(|error| CommandError::measure(format!("cannot read {at}: {error}")))?;
-    let text = String::from_utf8(bytes)
-        .map_err(|_| CommandError::measure(format!("cannot read {at}: it is not UTF-8 text")))?;
+    let text = read_text(path)?;
     let refused = |error: &dyn std::error::Error| {
         CommandError::measure(format!("cannot read {at}: {error}"))
             .hint("expected a file that `becalm run` or `becalm compare` saved with --export-json")
@@ -49,6 +40,21 @@ pub(crate) fn read_as_it_is(path: &Path) -> Result<(Record, bool), CommandError>
     } else {
         wire::read_document(&text).map(|record| (record, false)).map_err(|error| refused(&error))
     }
+}
+
+/// Reads a file, or standard input for `-`.
+pub(crate) fn read_text(path: &Path) -> Result<String, CommandError> {
+    let bytes = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    let at = path.display();
+    let bytes =
+        bytes.map_err(|error| CommandError::measure(format!("cannot read {at}: {error}")))?;
+    String::from_utf8(bytes)
+        .map_err(|_| CommandError::measure(format!("cannot read {at}: it is not UTF-8 text")))
 }
 
 /// Returns the document of a record, with an estimate for every subject and metric.

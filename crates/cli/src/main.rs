@@ -6,6 +6,7 @@ mod error;
 mod exit;
 mod files;
 mod measuring;
+mod steady;
 mod tuning;
 mod ui;
 

@@ -35,8 +35,25 @@ pub(crate) enum PointKind {
 
 const ROWS: usize = 9;
 
+/// What the points are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Words {
+    pub(crate) plain: &'static str,
+    pub(crate) warmup: &'static str,
+    pub(crate) disturbed: &'static str,
+    /// One point on the axis of time.
+    pub(crate) one: &'static str,
+}
+
+const RUNS: Words = Words { plain: "run", warmup: "warm-up", disturbed: "disturbed", one: "run" };
+
 /// Draws one subject's runs from left to right in time order.
 pub(crate) fn sequence(points: &[Point], unit: &Unit, style: &Style) -> String {
+    sequence_in(points, unit, &RUNS, style)
+}
+
+/// Draws values from left to right in time order, under these names.
+pub(crate) fn sequence_in(points: &[Point], unit: &Unit, words: &Words, style: &Style) -> String {
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
     let Some(axis) = Axis::without_far_values(&[&values]) else { return String::new() };
     let scale = Scale::of(unit, [axis.low, axis.high], style.unicode);
@@ -65,8 +82,8 @@ pub(crate) fn sequence(points: &[Point], unit: &Unit, style: &Style) -> String {
         let bar = style.pick('│', '|');
         let _ = writeln!(out, "  {} {bar}{}", pad_left(label, margin), line.trim_end());
     }
-    let _ = writeln!(out, "  {}  {}", " ".repeat(margin), run_numbers(points.len(), n_columns));
-    out.push_str(&caption(&legend(points, style), margin + 4, style));
+    let _ = writeln!(out, "  {}  {}", " ".repeat(margin), numbers(points.len(), n_columns, words));
+    out.push_str(&caption(&legend(points, words, style), margin + 4, style));
     let beyond = axis.beyond(&values);
     if beyond != (0, 0) {
         let farthest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -95,11 +112,11 @@ fn mark(cell: Option<PointKind>, style: &Style) -> char {
     }
 }
 
-fn legend(points: &[Point], style: &Style) -> String {
+fn legend(points: &[Point], words: &Words, style: &Style) -> String {
     let words = [
-        (PointKind::Plain, "run"),
-        (PointKind::Warmup, "warm-up"),
-        (PointKind::Disturbed, "disturbed"),
+        (PointKind::Plain, words.plain),
+        (PointKind::Warmup, words.warmup),
+        (PointKind::Disturbed, words.disturbed),
         (PointKind::Discarded, "discarded"),
         (PointKind::Censored, "cut off (at least)"),
     ];
@@ -111,12 +128,12 @@ fn legend(points: &[Point], style: &Style) -> String {
     parts.join(", ")
 }
 
-fn run_numbers(n_points: usize, n_columns: usize) -> String {
+fn numbers(n_points: usize, n_columns: usize, words: &Words) -> String {
     let last = n_points.to_string();
     if n_columns > last.len() + 2 {
         format!("1{}{last}", " ".repeat(n_columns - last.len() - 1))
     } else {
-        format!("runs 1 to {last}")
+        format!("{}s 1 to {last}", words.one)
     }
 }
 

@@ -14,6 +14,7 @@ use crate::outcomes;
 use crate::page::Page;
 use crate::quantity::{Scale, count};
 use crate::shown;
+use crate::steady;
 use crate::style::{Role, Style};
 
 /// Bins of the histogram that stands in a longer report.
@@ -32,6 +33,7 @@ pub fn run_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> S
         estimates(&mut page, record, &labels, subject, Some(BINS));
         page.gap();
         page.say(&format!("Runs: {}.", disturbed::summary(record, disturbed, Some(subject))));
+        steady::section(&mut page, record, subject);
     }
     if record.subjects.len() > 1
         && let Some(metric) = shown::headline_metric(record)

@@ -10,6 +10,7 @@ pub(crate) mod guardian;
 pub(crate) mod hist;
 pub(crate) mod machine;
 pub(crate) mod noise;
+pub(crate) mod plan;
 pub(crate) mod plot;
 pub(crate) mod restore;
 pub(crate) mod run;

@@ -1,27 +1,49 @@
-//! `becalm stats`: estimates from saved records.
+//! `becalm stats`: estimates from saved records, and whether iterations settle.
 
 use std::path::PathBuf;
 
-use becalm_report::stats_text;
+use becalm_model::parse_share;
+use becalm_report::{stats_text, steady_text};
+use becalm_stats::steady::Tolerance;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
+use crate::steady;
 use crate::ui::Ui;
 
-/// Print minimum, median, mean, spread, percentiles and outliers of saved results
+/// Print minimum, median, mean, spread, percentiles and outliers of saved results; with --steady
+/// whether iterations inside runs settle
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Files that `run` or `compare` saved; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Print the estimates as JSON, one document per file
+    /// Say after how many iterations a steady state comes, if one does, and how many to leave out.
+    /// Files: a record with iterations (`run --iterations`), the output of `becalm workload
+    /// --iterations N --json`, or seconds, one a line or as a JSON array; all together count as runs
+    /// of one program
+    #[arg(long)]
+    steady: bool,
+
+    /// How far means may differ and still be one level, as a share; by default 1 % for iterations
+    /// shorter than 0.1 s and 1 ms for longer ones
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, requires = "steady")]
+    tolerance: Option<f64>,
+
+    /// Print the estimates as JSON, one document per file; with --steady one for all files
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    if args.steady {
+        let tolerance = args.tolerance.map_or(Tolerance::Seconds, Tolerance::Share);
+        let runs = steady::read(&args.files, tolerance)?;
+        ui.print(&if args.json { steady::json(&runs) } else { steady_text(&runs, ui.style()) })?;
+        return Ok(Exit::Done);
+    }
     files::for_each_record(&args.files, ui, |record| {
         if args.json {
             let estimates = files::document(record).estimates;

@@ -6,9 +6,11 @@ mod check;
 mod document;
 mod journal;
 mod log;
+mod plan;
 mod probe;
 mod read;
 mod services;
+mod steady;
 mod topology;
 mod tune;
 mod version;
@@ -26,12 +28,14 @@ pub use journal::{
     ProcessDocument, TargetDocument, read_journal,
 };
 pub use log::{LogDiscard, LogError, LogHeader, LogRun, read_log};
+pub use plan::{PlanChoiceDocument, PlanDocument, PlanGoalDocument, PlanLevelDocument};
 pub use probe::{
     CPU_NOISE_SCHEMA, CpuNoiseDocument, LengthBin, LengthClass, PROBE_SCHEMA, ProbeDocument,
     ProbeWindow, ProbedCpu, RankedCpu, TracerCounters, cpu_noise_json_schema, probe_json_schema,
 };
 pub use read::{MAX_ROUND, ReadError, read_document};
 pub use services::{ProgramDocument, ServicesDocument};
+pub use steady::{SteadyDocument, SteadyRunDocument, SteadySegmentDocument};
 pub use topology::{
     TopologyCache, TopologyChoice, TopologyCore, TopologyCpu, TopologyDocument, TopologyGroup,
     TopologyKind, TopologyNode,
@@ -92,6 +96,22 @@ pub const TOPOLOGY_SCHEMA: &str = "becalm/topology/1";
 /// Returns the JSON Schema of [`TopologyDocument`], for publication.
 pub fn topology_json_schema() -> serde_json::Value {
     schemars::schema_for!(TopologyDocument).to_value()
+}
+
+/// Schema of what `becalm stats --steady --json` prints.
+pub const STEADY_SCHEMA: &str = "becalm/steady/1";
+
+/// Schema of what `becalm plan --json` prints.
+pub const PLAN_SCHEMA: &str = "becalm/plan/1";
+
+/// Returns the JSON Schema of [`SteadyDocument`].
+pub fn steady_json_schema() -> serde_json::Value {
+    schemars::schema_for!(SteadyDocument).to_value()
+}
+
+/// Returns the JSON Schema of [`PlanDocument`].
+pub fn plan_json_schema() -> serde_json::Value {
+    schemars::schema_for!(PlanDocument).to_value()
 }
 
 /// Returns the JSON Schema of [`TuneDocument`].

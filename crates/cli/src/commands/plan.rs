@@ -1,0 +1,462 @@
+//! `becalm plan`: how often to repeat what, from a pilot.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use becalm_model::wire::{
+    PLAN_SCHEMA, PlanChoiceDocument, PlanDocument, PlanGoalDocument, PlanLevelDocument,
+};
+use becalm_model::{Record, RecordKind, Unit, metric, parse_duration, parse_share};
+use becalm_report::{DisturbedRun, Planned, SteadyRun, level_word, plan_text, steady_runs};
+use becalm_runner::session::{Goal as StopGoal, Stop};
+use becalm_stats::chi_squared::variance_factors;
+use becalm_stats::levels::{Goal, Level, Pilot, PilotRun, Plan, cheapest, pilot, repetitions};
+use becalm_stats::steady::{Steady, Tolerance, warm_up};
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::files;
+use crate::measuring::{self, CommandLine, MeasureFlags, Wanted, conduct, disturbed_runs};
+use crate::ui::Ui;
+
+/// Rounds of a pilot, unless the user says otherwise.
+const ROUNDS: u32 = 10;
+
+/// Time after which a pilot starts no further round, unless the user says otherwise.
+const BUDGET: Duration = Duration::from_secs(30);
+
+/// Fewest rounds of a pilot, however long they take.
+const FEWEST_ROUNDS: u32 = 5;
+
+/// Confidence of what the pilot leaves open.
+const RANGE: f64 = 0.9;
+
+/// Plan how many rounds, runs and iterations a measurement needs, from a pilot
+///
+/// The pilot is a saved record, or made on the spot: ten rounds with three runs each. Its variance
+/// is told apart by level (iterations inside a run, runs inside a round, rounds), and the numbers of
+/// each that reach the goal in the least time are found. With --iterations the subject's own timings
+/// count (after the warm-up, without single interrupted ones), else the time of each run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A record that `run` or `compare` saved, instead of a command
+    #[arg(value_name = "FILE", conflicts_with = "command")]
+    pilot: Option<PathBuf>,
+
+    /// Program and arguments, after `--`
+    #[arg(value_name = "COMMAND", last = true)]
+    command: Vec<String>,
+
+    /// Half width of the interval that is wanted, as a share; 1 % unless a change is to be found
+    #[arg(long, value_name = "SHARE", value_parser = above_zero, conflicts_with = "detect", help_heading = "Goal")]
+    precision: Option<f64>,
+
+    /// Change between two programs that is to be found
+    #[arg(long, value_name = "SHARE", value_parser = above_zero, help_heading = "Goal")]
+    detect: Option<f64>,
+
+    /// How likely it is to be found
+    #[arg(long, value_name = "SHARE", value_parser = power, default_value = "90%", help_heading = "Goal")]
+    power: f64,
+
+    /// Runs in each round of the pilot, which tell the variance of runs from that of rounds
+    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Pilot")]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=50))]
+    copies: u16,
+
+    /// What a new round takes beside its runs, such as a rebuild or a reboot
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "0s", help_heading = "Pilot")]
+    round_cost: Duration,
+
+    #[command(flatten)]
+    flags: MeasureFlags,
+}
+
+fn above_zero(text: &str) -> Result<f64, String> {
+    match parse_share(text) {
+        Ok(share) if share > 0.0 => Ok(share),
+        Ok(_) => Err("expected a share above 0, such as 1%".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn power(text: &str) -> Result<f64, String> {
+    match parse_share(text) {
+        Ok(share) if (0.5..1.0).contains(&share) => Ok(share),
+        Ok(_) => Err("expected at least 50% and less than 100%".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
+    if args.flags.resume.is_some() {
+        return Err(CommandError::usage("a pilot cannot be resumed; make it anew"));
+    }
+    // A record that is printed as JSON is what `run` is for.
+    let as_json = std::mem::take(&mut args.flags.json);
+    let told = |planned: &Planned| {
+        if as_json { json(planned) } else { plan_text(planned, ui.style()) }
+    };
+    if let Some(path) = &args.pilot {
+        let record = files::read_record(path)?;
+        let planned = planned(&record, &disturbed_runs(&record), &args)?;
+        ui.print(&told(&planned))?;
+        return Ok(if planned.plan.is_some() { Exit::Done } else { Exit::Inconclusive });
+    }
+    if args.command.is_empty() {
+        return Err(CommandError::usage("nothing to plan for")
+            .hint("give a record that was saved, or a command after `--` for a pilot"));
+    }
+    let wanted = Wanted {
+        kind: RecordKind::Run,
+        subjects: measuring::subjects(&copies(&args), &args.flags)?,
+        stop: stop(&args.flags),
+        margin: 0.0,
+        aa: true,
+        resumed: None,
+        arguments: measuring::as_texts(given),
+    };
+    let finished = conduct(wanted, &args.flags, ui)?;
+    if finished.failure.is_some() || finished.signal.is_some() {
+        return finished.report(&args.flags, |_, _| String::new(), ui);
+    }
+    let planned = planned(&finished.record, &finished.disturbed, &args)?;
+    let exit = finished.report(&args.flags, |_, _| told(&planned), ui)?;
+    Ok(if exit == Exit::Done && planned.plan.is_none() { Exit::Inconclusive } else { exit })
+}
+
+/// Returns the command as often as it runs in a round.
+fn copies(args: &Args) -> Vec<CommandLine> {
+    let command = match args.command.as_slice() {
+        [line] if args.flags.shell.is_some() => CommandLine::Line(line.clone()),
+        words if args.flags.shell.is_some() => CommandLine::Line(shell_words::join(words)),
+        words => CommandLine::Words(words.to_vec()),
+    };
+    vec![command; usize::from(args.copies)]
+}
+
+fn stop(flags: &MeasureFlags) -> Stop {
+    if let Some(rounds) = flags.rounds {
+        return Stop::Rounds(rounds);
+    }
+    Stop::Until {
+        minimum: flags.min_rounds.unwrap_or(FEWEST_ROUNDS),
+        maximum: Some(flags.max_rounds.unwrap_or(ROUNDS)),
+        budget: Some(flags.max_time.unwrap_or(BUDGET)),
+        goal: StopGoal::Budget,
+    }
+}
+
+/// Plans from a record.
+fn planned(
+    record: &Record,
+    disturbed: &[DisturbedRun],
+    args: &Args,
+) -> Result<Planned, CommandError> {
+    let mut notes = Vec::new();
+    let subjects = same_program(record, &mut notes);
+    let values = Values::of(record, &subjects, args)?;
+    let warmup_iterations = warmup(record, &subjects, &values, &mut notes);
+    let disturbed = left_out(record, &subjects, disturbed, &mut notes);
+    let runs = pilot_runs(record, &subjects, &values, warmup_iterations, &disturbed);
+    let found = pilot(&runs, args.round_cost.as_secs_f64()).map_err(|error| {
+        CommandError::measure(format!("the pilot is not enough for a plan: {error}"))
+            .hint("it needs at least two runs with values above 0; more rounds give a better plan")
+    })?;
+    if found.levels[0].component.df < 9 {
+        notes.push(format!(
+            "A plan from {} of the highest level is a rough one; 10 and more make a better pilot.",
+            found.levels[0].component.df + 1
+        ));
+    }
+    let confidence = args.flags.confidence;
+    let goal = match args.detect {
+        Some(change) => Goal::Detect { change, power: args.power, confidence },
+        None => Goal::Precision { share: args.precision.unwrap_or(0.01), confidence },
+    };
+    let levels: Vec<Level> = found.levels.iter().map(|level| level.level()).collect();
+    let plan = cheapest(&levels, goal);
+    let name = |subject: usize| record.subjects[subject].name.clone();
+    Ok(Planned {
+        subject: subjects.first().map_or_else(String::new, |&subject| name(subject)),
+        metric: values.name(record),
+        unit: values.unit(record),
+        as_the_pilot: as_the_pilot(&found, &levels, goal),
+        range: plan.as_ref().and_then(|plan| range(&found, &levels, goal, plan)),
+        pilot: found,
+        goal,
+        plan,
+        warmup_iterations,
+        notes,
+    })
+}
+
+/// Which values of the runs are planned for.
+enum Values {
+    Iterations,
+    Metric(usize),
+}
+
+impl Values {
+    fn of(record: &Record, subjects: &[usize], args: &Args) -> Result<Self, CommandError> {
+        let asked = args.flags.metric.iter().find(|text| *text != "auto");
+        let asked = asked.map(|text| text.split(['=', '[']).next().unwrap_or(text));
+        if let Some(name) = asked {
+            return record.metric_index(name).map(Self::Metric).ok_or_else(|| {
+                CommandError::usage(format!("the pilot did not record the metric `{name}`"))
+            });
+        }
+        let mut runs = subjects.iter().flat_map(|&subject| record.measured(subject));
+        if runs.any(|run| run.iterations.len() > 1) {
+            return Ok(Self::Iterations);
+        }
+        let wall = record.metric_index(metric::WALL_TIME);
+        wall.map(Self::Metric)
+            .ok_or_else(|| CommandError::measure("the pilot recorded no time and no iterations"))
+    }
+
+    fn name(&self, record: &Record) -> String {
+        match self {
+            Self::Iterations => "iteration".to_owned(),
+            Self::Metric(index) => record.metrics[*index].name.clone(),
+        }
+    }
+
+    fn unit(&self, record: &Record) -> Unit {
+        match self {
+            Self::Iterations => Unit::Second,
+            Self::Metric(index) => record.metrics[*index].unit.clone(),
+        }
+    }
+}
+
+/// Returns the subjects that are the same program as the first: copies made for a pilot, or those
+/// of an A/A measurement.
+fn same_program(record: &Record, notes: &mut Vec<String>) -> Vec<usize> {
+    let Some(first) = record.subjects.first() else { return Vec::new() };
+    let same: Vec<usize> = (0..record.subjects.len())
+        .filter(|&index| record.subjects[index].command == first.command)
+        .collect();
+    let others = record.subjects.len() - same.len();
+    if others > 0 {
+        notes.push(format!(
+            "The record has {others} other program(s), which the plan does not look at."
+        ));
+    }
+    same
+}
+
+/// Returns how many iterations to leave out at the start of every run.
+fn warmup(record: &Record, subjects: &[usize], values: &Values, notes: &mut Vec<String>) -> usize {
+    if !matches!(values, Values::Iterations) {
+        return 0;
+    }
+    let runs: Vec<Steady> = subjects
+        .iter()
+        .flat_map(|&subject| steady_runs(record, subject))
+        .map(|run| run.steady)
+        .collect();
+    if runs.is_empty() {
+        notes.push(
+            "Runs with so few iterations do not show whether they settle: all iterations count."
+                .to_owned(),
+        );
+    }
+    if let Some(from) = warm_up(&runs) {
+        return from;
+    }
+    if !runs.is_empty() {
+        notes.push(
+            "Some runs have no steady state (`becalm stats --steady`): the variance of iterations \
+             holds for runs as long as those of the pilot, and more iterations may not average it \
+             out."
+                .to_owned(),
+        );
+    }
+    let shortest = subjects
+        .iter()
+        .flat_map(|&subject| record.measured(subject))
+        .map(|run| run.iterations.len())
+        .min()
+        .unwrap_or(0);
+    let settled = runs.iter().filter_map(|run| run.from).max().unwrap_or(0);
+    settled.min(shortest.saturating_sub(2))
+}
+
+/// Returns the runs to leave out because evidence says that something disturbed them; none when
+/// that is more than a quarter, because then it is how this machine is.
+fn left_out(
+    record: &Record,
+    subjects: &[usize],
+    disturbed: &[DisturbedRun],
+    notes: &mut Vec<String>,
+) -> Vec<usize> {
+    let is_ours = |index: usize| {
+        let run = &record.runs[index];
+        !run.warmup && subjects.contains(&run.subject)
+    };
+    let all = (0..record.runs.len()).filter(|&index| is_ours(index)).count();
+    let ours: Vec<usize> =
+        disturbed.iter().map(|one| one.run).filter(|&index| is_ours(index)).collect();
+    if ours.is_empty() {
+        return ours;
+    }
+    if ours.len() * 4 > all {
+        notes.push(format!(
+            "{} of {all} runs were disturbed; they count, because that is how this machine is.",
+            ours.len()
+        ));
+        return Vec::new();
+    }
+    notes.push(format!("{} of {all} runs were disturbed and do not count.", ours.len()));
+    ours
+}
+
+fn pilot_runs(
+    record: &Record,
+    subjects: &[usize],
+    values: &Values,
+    warmup_iterations: usize,
+    left_out: &[usize],
+) -> Vec<PilotRun> {
+    let wall = record.metric_index(metric::WALL_TIME);
+    let wall_of = |run: &becalm_model::Run| wall.and_then(|wall| run.value(wall)).unwrap_or(0.0);
+    // Hooks, rests and the start of a process are part of what a run costs.
+    let measured = || record.runs.iter().filter(|run| !run.warmup);
+    let first = measured().map(|run| run.started).fold(f64::INFINITY, f64::min);
+    let last = measured().map(|run| run.started + wall_of(run)).fold(0.0, f64::max);
+    let walls: f64 = measured().map(wall_of).sum();
+    let between = ((last - first - walls) / measured().count().max(1) as f64).max(0.0);
+    record
+        .runs
+        .iter()
+        .enumerate()
+        .filter(|(index, run)| {
+            !run.warmup
+                && !run.is_censored()
+                && subjects.contains(&run.subject)
+                && !left_out.contains(index)
+        })
+        .filter_map(|(_, run)| {
+            let (values, seconds_per_value) = match values {
+                Values::Iterations => {
+                    let kept = settled(&run.iterations, warmup_iterations);
+                    let mean = kept.iter().sum::<f64>() / kept.len() as f64;
+                    (kept, mean)
+                }
+                Values::Metric(index) => (vec![run.value(*index)?], 0.0),
+            };
+            Some(PilotRun {
+                round: run.round as usize,
+                values,
+                seconds: wall_of(run) + between,
+                seconds_per_value,
+            })
+        })
+        .filter(|run| !run.values.is_empty())
+        .collect()
+}
+
+/// Returns the iterations after the warm-up without single ones far from their neighbours: what
+/// interrupts one iteration does not move the median by which runs are compared.
+fn settled(iterations: &[f64], warmup: usize) -> Vec<f64> {
+    let run = SteadyRun::of(String::new(), iterations.to_vec(), Tolerance::Seconds);
+    let outliers = run.map_or(Vec::new(), |run| run.steady.outliers);
+    let kept = |i: &usize| outliers.binary_search(i).is_err();
+    (warmup..iterations.len()).filter(kept).map(|i| iterations[i]).collect()
+}
+
+fn as_the_pilot(found: &Pilot, levels: &[Level], goal: Goal) -> Option<Plan> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number of repetitions that were made"
+    )]
+    let mut counts: Vec<u32> =
+        found.levels.iter().map(|level| level.repetitions.round().max(1.0) as u32).collect();
+    counts[0] = repetitions(levels, goal, &counts)?;
+    let mut plan = Plan::of(levels, &counts);
+    plan.seconds *= f64::from(goal.programs());
+    Some(plan)
+}
+
+/// Returns the repetitions of the highest level if all variances are at the lower or upper end of
+/// what as many differences as there were of the highest level leave open.
+fn range(found: &Pilot, levels: &[Level], goal: Goal, plan: &Plan) -> Option<(u32, u32)> {
+    let (low, high) = variance_factors(found.levels[0].component.df as f64, RANGE);
+    let scaled = |factor: f64| -> Vec<Level> {
+        levels.iter().map(|one| Level { variance: one.variance * factor, ..*one }).collect()
+    };
+    let low = repetitions(&scaled(low), goal, &plan.counts)?;
+    Some((low, repetitions(&scaled(high), goal, &plan.counts).unwrap_or(u32::MAX)))
+}
+
+fn json(planned: &Planned) -> String {
+    let (precision, detect, power, confidence) = match planned.goal {
+        Goal::Precision { share, confidence } => (Some(share), None, None, confidence),
+        Goal::Detect { change, power, confidence } => (None, Some(change), Some(power), confidence),
+    };
+    let document = PlanDocument {
+        schema: PLAN_SCHEMA.to_owned(),
+        metric: planned.metric.clone(),
+        typical: planned.pilot.typical,
+        unit: planned.unit.to_string(),
+        levels: planned
+            .pilot
+            .levels
+            .iter()
+            .map(|level| PlanLevelDocument {
+                level: level_word(level.kind).to_owned(),
+                variance: level.component.variance,
+                df: level.component.df,
+                cost: level.cost,
+                pilot: level.repetitions,
+            })
+            .collect(),
+        goal: PlanGoalDocument { precision, detect, power, confidence },
+        plan: planned.plan.as_ref().map(|plan| PlanChoiceDocument {
+            counts: plan.counts.clone(),
+            seconds: plan.seconds,
+            counts_low: planned.range.map(|(low, _)| low),
+            counts_high: planned.range.map(|(_, high)| high).filter(|&high| high < u32::MAX),
+        }),
+        warmup_iterations: planned.warmup_iterations,
+        notes: planned.notes.clone(),
+    };
+    let mut text = serde_json::to_string_pretty(&document).expect("plain values are JSON");
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_stats::levels::Kind;
+
+    #[test]
+    fn a_goal_is_above_zero() {
+        assert_eq!(above_zero("2%"), Ok(0.02));
+        assert!(above_zero("0%").is_err() && above_zero("x").is_err());
+        assert!(power("30%").is_err() && power("100%").is_err());
+    }
+
+    #[test]
+    fn a_range_is_around_the_plan() {
+        let runs: Vec<PilotRun> = (0..10)
+            .map(|round| PilotRun {
+                round,
+                values: vec![1.0 + 0.01 * f64::from(u8::try_from(round % 4).unwrap())],
+                seconds: 1.0,
+                seconds_per_value: 0.0,
+            })
+            .collect();
+        let found = pilot(&runs, 0.0).unwrap();
+        assert_eq!(found.levels[0].kind, Kind::Run);
+        let levels: Vec<Level> = found.levels.iter().map(|level| level.level()).collect();
+        let goal = Goal::Precision { share: 0.005, confidence: 0.95 };
+        let plan = cheapest(&levels, goal).unwrap();
+        let (low, high) = range(&found, &levels, goal, &plan).unwrap();
+        assert!(low < plan.counts[0] && plan.counts[0] < high, "{low} {plan:?} {high}");
+    }
+}

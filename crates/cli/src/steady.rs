@@ -1,0 +1,122 @@
+//! Series of iterations from files and records, classified.
+
+use std::path::{Path, PathBuf};
+
+use becalm_model::wire::{STEADY_SCHEMA, SteadyDocument, SteadyRunDocument, SteadySegmentDocument};
+use becalm_model::{Record, wire};
+use becalm_report::{SteadyRun, class_word};
+use becalm_stats::steady::{Agreement, Steady, Tolerance, agreement, warm_up};
+
+use crate::error::{CommandError, with_causes};
+use crate::files;
+
+/// Reads and classifies all series of all files.
+pub(crate) fn read(
+    paths: &[PathBuf],
+    tolerance: Tolerance,
+) -> Result<Vec<SteadyRun>, CommandError> {
+    let mut runs = Vec::new();
+    for path in paths {
+        let all = series(path)?;
+        let several = all.len() > 1;
+        for (index, (name, values)) in all.into_iter().enumerate() {
+            let name = match name {
+                Some(name) => name,
+                None if several => format!("{}, series {}", path.display(), index + 1),
+                None => path.display().to_string(),
+            };
+            let run = SteadyRun::of(name.clone(), values, tolerance).map_err(|error| {
+                CommandError::measure(format!("{name}: the iterations cannot be judged: {error}"))
+            })?;
+            runs.push(run);
+        }
+    }
+    Ok(runs)
+}
+
+/// Returns the series of one file, with names where it is a record.
+fn series(path: &Path) -> Result<Vec<(Option<String>, Vec<f64>)>, CommandError> {
+    let text = files::read_text(path)?;
+    if let Some(record) = record(&text) {
+        let mut runs = Vec::new();
+        for (index, subject) in record.subjects.iter().enumerate() {
+            for run in record.measured(index).filter(|run| !run.iterations.is_empty()) {
+                let name = format!("{}, round {}", subject.name, run.round);
+                runs.push((Some(name), run.iterations.clone()));
+            }
+        }
+        if runs.is_empty() {
+            let path = path.display();
+            return Err(CommandError::measure(format!(
+                "the runs in {path} have no iterations of their own"
+            ))
+            .hint("measure with --iterations, which reads them from what the program prints"));
+        }
+        return Ok(runs);
+    }
+    let all = becalm_runner::recognise(text.as_bytes()).map_err(|error| {
+        let path = path.display();
+        CommandError::measure(format!(
+            "cannot read iterations from {path}: {}",
+            with_causes(&error)
+        ))
+        .hint(
+            "expected a record of `run --iterations`, the output of `workload --iterations N \
+                 --json`, or seconds, one a line or as a JSON array",
+        )
+    })?;
+    Ok(all.into_iter().map(|values| (None, values)).collect())
+}
+
+/// Reads a record, if the text is one.
+fn record(text: &str) -> Option<Record> {
+    if text.trim_start().starts_with("{\"log\"") {
+        wire::read_log(text).ok()
+    } else {
+        wire::read_document(text).ok()
+    }
+}
+
+/// Returns the classified runs as JSON text.
+pub(crate) fn json(runs: &[SteadyRun]) -> String {
+    let classified: Vec<Steady> = runs.iter().map(|run| run.steady.clone()).collect();
+    let agreement = match agreement(&classified) {
+        Some(Agreement::Consistent(class)) => class_word(class),
+        Some(Agreement::GoodInconsistent) => "good-inconsistent",
+        Some(Agreement::BadInconsistent) | None => "bad-inconsistent",
+    };
+    let document = SteadyDocument {
+        schema: STEADY_SCHEMA.to_owned(),
+        agreement: agreement.to_owned(),
+        warmup: warm_up(&classified),
+        runs: runs.iter().map(document).collect(),
+    };
+    let mut text = serde_json::to_string_pretty(&document).expect("plain values are JSON");
+    text.push('\n');
+    text
+}
+
+fn document(run: &SteadyRun) -> SteadyRunDocument {
+    let steady = &run.steady;
+    SteadyRunDocument {
+        name: run.name.clone(),
+        iterations: steady.n,
+        class: class_word(steady.class).to_owned(),
+        steady_from: steady.from,
+        seconds_before: run.seconds_before(),
+        level: steady.level,
+        tolerance: steady.tolerance,
+        segments: steady
+            .segments
+            .iter()
+            .map(|segment| SteadySegmentDocument {
+                start: segment.start,
+                end: segment.end,
+                mean: segment.mean,
+                standard_deviation: segment.deviation,
+                like_the_last: segment.like_the_last,
+            })
+            .collect(),
+        outliers: steady.outliers.clone(),
+    }
+}

@@ -1,0 +1,74 @@
+//! What `becalm plan --json` prints.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How often each level of an experiment is worth repeating.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanDocument {
+    /// `becalm/plan/1`.
+    pub schema: String,
+    /// Name of the metric that the pilot recorded: `iteration` for what a subject times itself.
+    pub metric: String,
+    /// Typical value, the geometric mean, in `unit`.
+    pub typical: f64,
+    /// Unit of the metric.
+    pub unit: String,
+    /// The levels, the highest first.
+    pub levels: Vec<PlanLevelDocument>,
+    /// What is wanted.
+    pub goal: PlanGoalDocument,
+    /// The cheapest numbers that reach it; absent when no number does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanChoiceDocument>,
+    /// Iterations to leave out at the start of every run.
+    pub warmup_iterations: usize,
+    /// What the reader has to know, as sentences.
+    pub notes: Vec<String>,
+}
+
+/// One level.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanLevelDocument {
+    /// `round`, `run` or `iteration`.
+    pub level: String,
+    /// Variance of the logarithms that arises here: a relative variance. Negative when there is too
+    /// little of it to be seen.
+    pub variance: f64,
+    /// Independent differences that it was estimated from.
+    pub df: usize,
+    /// Seconds that one repetition takes beside what is repeated inside it.
+    pub cost: f64,
+    /// Repetitions in the pilot, inside one of the level above; the mean where they differ.
+    pub pilot: f64,
+}
+
+/// What is wanted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanGoalDocument {
+    /// Half width of the interval, as a share; absent when a change is to be found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<f64>,
+    /// Relative change to be found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detect: Option<f64>,
+    /// How likely it is to be found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<f64>,
+    /// Confidence.
+    pub confidence: f64,
+}
+
+/// Numbers of repetitions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanChoiceDocument {
+    /// Repetitions of each level inside one of the level above, in the order of `levels`.
+    pub counts: Vec<u32>,
+    /// Time that it takes for all programs, in seconds.
+    pub seconds: f64,
+    /// Repetitions of the highest level that are enough if its variance is at the lower or upper end
+    /// of what the pilot leaves open (90 %).
+    pub counts_low: Option<u32>,
+    /// See `counts_low`.
+    pub counts_high: Option<u32>,
+}

@@ -1,0 +1,172 @@
+//! How often each level is worth repeating: what `becalm plan` says.
+
+use becalm_model::Unit;
+use becalm_stats::levels::{Goal, Kind, Pilot, Plan};
+
+use crate::moment::roughly;
+use crate::page::Page;
+use crate::quantity::{NBSP, Scale, confidence, count, percent};
+use crate::steady::short_time;
+use crate::style::{Role, Style};
+use crate::table::{Align, Table};
+
+/// What a pilot says, and what follows from it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Planned {
+    /// Name of what was measured, for the first line.
+    pub subject: String,
+    /// Name of the metric; `iteration` for what the subject timed itself.
+    pub metric: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Levels, variances and costs.
+    pub pilot: Pilot,
+    /// What is wanted.
+    pub goal: Goal,
+    /// The cheapest plan; `None` when nothing reaches the goal.
+    pub plan: Option<Plan>,
+    /// The fewest repetitions of the highest level that reach the goal with the numbers of the pilot
+    /// below it.
+    pub as_the_pilot: Option<Plan>,
+    /// Repetitions of the highest level at the ends of what the pilot leaves open.
+    pub range: Option<(u32, u32)>,
+    /// Iterations left out at the start of every run.
+    pub warmup_iterations: usize,
+    /// What the reader has to know, as sentences.
+    pub notes: Vec<String>,
+}
+
+/// Returns the word for a level, as in JSON.
+pub fn level_word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Round => "round",
+        Kind::Run => "run",
+        Kind::Iteration => "iteration",
+    }
+}
+
+/// Draws where the variance arises and the cheapest numbers of repetitions.
+pub fn plan_text(planned: &Planned, style: &Style) -> String {
+    let mut page = Page::new(style);
+    let scale = Scale::of(&planned.unit, [planned.pilot.typical], style.unicode);
+    page.say(&format!(
+        "{}, {}: {} in {}.",
+        planned.subject,
+        planned.metric,
+        scale.with_unit(planned.pilot.typical),
+        shape(planned, |index| planned.pilot.levels[index].repetitions),
+    ));
+    page.section("Where the variance arises");
+    page.table(&variances(&planned.pilot));
+    page.section(&wanted(planned.goal, style));
+    match &planned.plan {
+        None => page.say_as(
+            Role::Warning,
+            "No number of repetitions reaches this with what the pilot saw: the variance of the \
+             highest level is too large. Quiet the machine (`becalm check`) or ask for less.",
+        ),
+        Some(plan) => the_plan(&mut page, planned, plan),
+    }
+    for note in &planned.notes {
+        page.gap();
+        page.say_as(Role::Hint, note);
+    }
+    page.finish()
+}
+
+fn variances(pilot: &Pilot) -> Table {
+    let mut table = Table::new([
+        ("level", Align::Left),
+        ("deviation", Align::Right),
+        ("share of variance", Align::Right),
+        ("one more costs", Align::Right),
+        ("in the pilot", Align::Right),
+    ]);
+    let visible = |variance: f64| variance.max(0.0);
+    let all: f64 = pilot.levels.iter().map(|level| visible(level.component.variance)).sum();
+    for level in &pilot.levels {
+        let variance = visible(level.component.variance);
+        let deviation = if level.component.variance > 0.0 {
+            percent(variance.sqrt())
+        } else {
+            "none seen".to_owned()
+        };
+        table.push([
+            level_word(level.kind).into(),
+            deviation.into(),
+            if all > 0.0 { percent(variance / all).into() } else { "-".into() },
+            short_time(level.cost).into(),
+            short_count(level.repetitions).into(),
+        ]);
+    }
+    table
+}
+
+fn short_count(mean: f64) -> String {
+    if (mean - mean.round()).abs() < 0.05 { format!("{mean:.0}") } else { format!("{mean:.1}") }
+}
+
+fn wanted(goal: Goal, style: &Style) -> String {
+    match goal {
+        Goal::Precision { share, confidence: at } => {
+            let either = style.pick("±", "+-");
+            format!("For an interval of {either}{} at {}", percent(share), confidence(at))
+        }
+        Goal::Detect { change, power, confidence: at } => format!(
+            "To find a change of {} between two programs, {} of the time, at {}",
+            percent(change),
+            percent(power),
+            confidence(at)
+        ),
+    }
+}
+
+fn the_plan(page: &mut Page, planned: &Planned, plan: &Plan) {
+    let of_each = if planned.goal.programs() == 2 { " of each program" } else { "" };
+    let counts = shape(planned, |index| f64::from(plan.counts[index]));
+    page.say_as(Role::Heading, &format!("{counts}{of_each}: {}.", roughly(plan.seconds)));
+    if let Some((low, high)) = planned.range
+        && low < high
+    {
+        let highest = level_word(planned.pilot.levels[0].kind);
+        page.say(&format!(
+            "The pilot had {}, which leaves open whether {low} or {} are needed (90{NBSP}%).",
+            count(planned.pilot.levels[0].component.df + 1, highest),
+            if high == u32::MAX { "any number".to_owned() } else { count(high as usize, highest) },
+        ));
+    }
+    if let Some(other) = &planned.as_the_pilot
+        && other.seconds > plan.seconds * 1.05
+    {
+        let counts = shape(planned, |index| f64::from(other.counts[index]));
+        page.say(&format!(
+            "Repeated as in the pilot it would be {counts}: {}, {:.1} times as long.",
+            roughly(other.seconds),
+            other.seconds / plan.seconds
+        ));
+    }
+    if planned.warmup_iterations > 0 {
+        page.say(&format!(
+            "Each run needs {} more at its start, which are left out; their time is part of what a \
+             run costs.",
+            count(planned.warmup_iterations, "iteration")
+        ));
+    }
+}
+
+/// Writes the numbers of all levels: `8 rounds of 2 runs of 40 iterations`.
+fn shape(planned: &Planned, number: impl Fn(usize) -> f64) -> String {
+    let parts: Vec<String> = planned
+        .pilot
+        .levels
+        .iter()
+        .enumerate()
+        .map(|(index, level)| {
+            let number = number(index);
+            let word = level_word(level.kind);
+            let plural = if (number - 1.0).abs() < 0.05 { "" } else { "s" };
+            format!("{}{NBSP}{word}{plural}", short_count(number))
+        })
+        .collect();
+    parts.join(" of ")
+}

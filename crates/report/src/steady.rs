@@ -1,0 +1,262 @@
+//! Whether runs settle, and after how many iterations: what `becalm stats --steady` says, and what
+//! `becalm run` says about iterations inside runs.
+
+use becalm_model::{Record, Unit};
+use becalm_stats::steady::{
+    Agreement, Class, FEWEST_ITERATIONS, Steady, Tolerance, agreement, classify, warm_up,
+};
+use becalm_stats::{Sample, Violation};
+
+use crate::moment::roughly;
+use crate::page::Page;
+use crate::quantity::{NBSP, Scale, TIMES_FROM, count, percent, signed_percent, times};
+use crate::sequence::{Point, PointKind, Words, sequence_in};
+use crate::style::{Role, Style};
+use crate::table::{Align, Table};
+
+/// Runs that are drawn; the table has all of them.
+const DRAWN: usize = 3;
+
+/// The iterations of one run, and what they do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SteadyRun {
+    /// Name of the run: a file, or a round.
+    pub name: String,
+    /// Iterations in time order, in seconds.
+    pub series: Sample,
+    /// Their classification.
+    pub steady: Steady,
+}
+
+impl SteadyRun {
+    /// Classifies a series.
+    pub fn of(name: String, values: Vec<f64>, tolerance: Tolerance) -> Result<Self, Violation> {
+        let series = Sample::new(values)?;
+        let steady = classify(&series, tolerance)?;
+        Ok(Self { name, series, steady })
+    }
+
+    /// Returns the seconds before the steady state, if there is one.
+    pub fn seconds_before(&self) -> Option<f64> {
+        self.steady.from.map(|from| self.series.values()[..from].iter().sum())
+    }
+}
+
+/// Returns the word for a class, as in JSON.
+pub fn class_word(class: Class) -> &'static str {
+    match class {
+        Class::Flat => "flat",
+        Class::WarmUp => "warm-up",
+        Class::SlowDown => "slow-down",
+        Class::NoSteadyState => "no-steady-state",
+    }
+}
+
+/// Classifies the iterations of every measured run of a subject; runs with too few have no class.
+pub fn steady_runs(record: &Record, subject: usize) -> Vec<SteadyRun> {
+    record
+        .measured(subject)
+        .filter_map(|run| {
+            let name = format!("round {}", run.round);
+            SteadyRun::of(name, run.iterations.clone(), Tolerance::Seconds).ok()
+        })
+        .collect()
+}
+
+/// Writes what the iterations of a subject do, if it timed any itself.
+pub(crate) fn section(page: &mut Page, record: &Record, subject: usize) {
+    if record.measured(subject).all(|run| run.iterations.is_empty()) {
+        return;
+    }
+    page.section("Iterations");
+    let runs = steady_runs(record, subject);
+    if runs.is_empty() {
+        page.say(&format!(
+            "Too few iterations in a run to say whether it settles (at least {FEWEST_ITERATIONS} \
+             are needed)."
+        ));
+    } else {
+        write(page, &runs);
+    }
+}
+
+/// Draws what one or more runs of the same program do.
+pub fn steady_text(runs: &[SteadyRun], style: &Style) -> String {
+    let mut page = Page::new(style);
+    write(&mut page, runs);
+    page.finish()
+}
+
+/// Writes the same into a longer text.
+pub(crate) fn write(page: &mut Page, runs: &[SteadyRun]) {
+    let classified: Vec<Steady> = runs.iter().map(|run| run.steady.clone()).collect();
+    let Some(agreement) = agreement(&classified) else {
+        page.say("There are no iterations.");
+        return;
+    };
+    let is_good = matches!(
+        agreement,
+        Agreement::Consistent(Class::Flat | Class::WarmUp) | Agreement::GoodInconsistent
+    );
+    page.say_as(if is_good { Role::Heading } else { Role::Warning }, &headline(runs, agreement));
+    page.say(&advice(runs, &classified, agreement));
+    page.gap();
+    page.table(&table(runs, page.style.unicode));
+    page.say_as(Role::Hint, &tolerance(runs));
+    for run in &runs[..runs.len().min(DRAWN)] {
+        page.gap();
+        if runs.len() > 1 {
+            page.say(&format!("{}:", run.name));
+        }
+        let plot = plot(run, page.style);
+        page.drawn(&plot);
+    }
+    if runs.len() > DRAWN {
+        page.say_as(
+            Role::Hint,
+            &format!("{} more are not drawn.", count(runs.len() - DRAWN, "run")),
+        );
+    }
+}
+
+fn headline(runs: &[SteadyRun], agreement: Agreement) -> String {
+    let several = runs.len() > 1;
+    let of_all = |one: &str, all: &str| if several { all.to_owned() } else { one.to_owned() };
+    match agreement {
+        Agreement::Consistent(Class::Flat) => of_all(
+            "Flat: the iterations are the same from the first to the last.",
+            "Flat: in every run the iterations are the same from the first to the last.",
+        ),
+        Agreement::Consistent(Class::WarmUp) => {
+            of_all("Warm-up, then a steady state.", "Warm-up, then a steady state, in every run.")
+        }
+        Agreement::Consistent(Class::SlowDown) => of_all(
+            "Slow-down: the steady state is slower than what came before it.",
+            "Slow-down: in every run the steady state is slower than what came before it.",
+        ),
+        Agreement::Consistent(Class::NoSteadyState) => of_all(
+            "No steady state: the last quarter of the iterations still changes.",
+            "No steady state: in every run the last quarter of the iterations still changes.",
+        ),
+        Agreement::GoodInconsistent => {
+            "The runs differ, in a harmless way: some are flat and some warm up.".to_owned()
+        }
+        Agreement::BadInconsistent => format!("The runs differ: {}.", tally(runs)),
+    }
+}
+
+fn tally(runs: &[SteadyRun]) -> String {
+    let classes = [Class::Flat, Class::WarmUp, Class::SlowDown, Class::NoSteadyState];
+    let words = ["flat", "warm up", "slow down", "without a steady state"];
+    let parts: Vec<String> = classes
+        .iter()
+        .zip(words)
+        .filter_map(|(class, word)| {
+            let n = runs.iter().filter(|run| run.steady.class == *class).count();
+            (n > 0).then(|| format!("{n}{NBSP}{word}"))
+        })
+        .collect();
+    parts.join(", ")
+}
+
+fn advice(runs: &[SteadyRun], classified: &[Steady], agreement: Agreement) -> String {
+    let Some(leave_out) = warm_up(classified) else {
+        return "Leaving out more iterations does not help here. Look for what changes (a cache that \
+                fills, garbage collection, the machine), give it more iterations, or measure whole \
+                runs from start to end."
+            .to_owned();
+    };
+    if leave_out == 0 {
+        return "No iteration needs to be left out.".to_owned();
+    }
+    let seconds = runs
+        .iter()
+        .map(|run| run.series.values()[..leave_out.min(run.series.len())].iter().sum::<f64>())
+        .fold(0.0, f64::max);
+    let mut text = format!(
+        "Leave out the first {} ({}): the steady state has come by then{}.",
+        count(leave_out, "iteration"),
+        short_time(seconds),
+        if runs.len() > 1 { " in every run" } else { "" }
+    );
+    if matches!(agreement, Agreement::Consistent(Class::SlowDown) | Agreement::BadInconsistent) {
+        text.push_str(" Fewer would measure the faster start, which does not last.");
+    }
+    text
+}
+
+fn tolerance(runs: &[SteadyRun]) -> String {
+    let share = |run: &SteadyRun| run.steady.tolerance / run.steady.level.abs();
+    let largest = runs.iter().map(share).fold(0.0, f64::max);
+    format!("Levels within {} of the last one count as the same.", percent(largest))
+}
+
+/// Writes a time that may be far below a second.
+pub(crate) fn short_time(seconds: f64) -> String {
+    if seconds < 0.1 {
+        Scale::of(&Unit::Second, [seconds], false).with_unit(seconds)
+    } else {
+        roughly(seconds)
+    }
+}
+
+fn table(runs: &[SteadyRun], unicode: bool) -> Table {
+    let scale = Scale::of(&Unit::Second, runs.iter().map(|run| run.steady.level), unicode);
+    let mut table = Table::new([
+        ("run", Align::Left),
+        ("class", Align::Left),
+        ("steady after", Align::Right),
+        ("that takes", Align::Right),
+        ("level", Align::Right),
+        ("at first", Align::Right),
+        ("outliers", Align::Right),
+    ]);
+    for run in runs {
+        let steady = &run.steady;
+        let first = steady.segments.first().map_or(steady.level, |segment| segment.mean);
+        table.push([
+            run.name.as_str().into(),
+            class_word(steady.class).into(),
+            steady.from.map_or("-".into(), |from| from.to_string().into()),
+            run.seconds_before().map_or("-".into(), |seconds| short_time(seconds).into()),
+            scale.with_unit(steady.level).into(),
+            change(first / steady.level).into(),
+            steady.outliers.len().to_string().into(),
+        ]);
+    }
+    table
+}
+
+/// Writes a ratio as a percentage, or as a factor where that is easier to read.
+fn change(ratio: f64) -> String {
+    if ratio < TIMES_FROM {
+        signed_percent(ratio - 1.0, 1)
+    } else {
+        format!("{}{NBSP}times", times(ratio))
+    }
+}
+
+fn plot(run: &SteadyRun, style: &Style) -> String {
+    let from = run.steady.from.unwrap_or(0);
+    let mut outliers = run.steady.outliers.iter().peekable();
+    let points: Vec<Point> = run
+        .series
+        .values()
+        .iter()
+        .enumerate()
+        .map(|(i, &value)| {
+            let is_outlier = outliers.next_if(|&&outlier| outlier == i).is_some();
+            let kind = if is_outlier {
+                PointKind::Disturbed
+            } else if i < from {
+                PointKind::Warmup
+            } else {
+                PointKind::Plain
+            };
+            Point { value, kind }
+        })
+        .collect();
+    let plain = if run.steady.from.is_some() { "steady" } else { "iteration" };
+    let words = Words { plain, warmup: "before", disturbed: "outlier", one: "iteration" };
+    sequence_in(&points, &Unit::Second, &words, style)
+}
