@@ -48,6 +48,8 @@ const BOOT_SCHEMA: &str = "docs/schema/boot-params.schema.json";
 const CHECK_SCHEMA: &str = "docs/schema/check.schema.json";
 const TUNE_SCHEMA: &str = "docs/schema/tune.schema.json";
 const SERVICES_SCHEMA: &str = "docs/schema/services.schema.json";
+const PLAN_SCHEMA: &str = "docs/schema/plan.schema.json";
+const STEADY_SCHEMA: &str = "docs/schema/steady.schema.json";
 const WORKLOAD_SCHEMA: &str = "docs/schema/workload.schema.json";
 const PROBE_SCHEMA: &str = "docs/schema/noise-probe.schema.json";
 const CPU_NOISE_SCHEMA: &str = "docs/schema/cpu-noise.schema.json";
@@ -92,6 +94,8 @@ fn quick() -> Result<Vec<(&'static str, String)>> {
         (CHECK_SCHEMA, schema(becalm_model::wire::check_json_schema())?),
         (TUNE_SCHEMA, schema(becalm_model::wire::tune_json_schema())?),
         (SERVICES_SCHEMA, schema(becalm_model::wire::services_json_schema())?),
+        (PLAN_SCHEMA, schema(becalm_model::wire::plan_json_schema())?),
+        (STEADY_SCHEMA, schema(becalm_model::wire::steady_json_schema())?),
         (WORKLOAD_SCHEMA, schema(becalm_model::wire::workload_json_schema())?),
         (PROBE_SCHEMA, schema(becalm_model::wire::probe_json_schema())?),
         (CPU_NOISE_SCHEMA, schema(becalm_model::wire::cpu_noise_json_schema())?),

@@ -170,3 +170,53 @@ fn shape(planned: &Planned, number: impl Fn(usize) -> f64) -> String {
         .collect();
     parts.join(" of ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_stats::levels::{Component, PilotLevel};
+
+    fn level(kind: Kind, deviation: f64, cost: f64, repetitions: f64) -> PilotLevel {
+        let component = Component { variance: deviation * deviation, df: 9 };
+        PilotLevel { kind, component, cost, repetitions }
+    }
+
+    fn planned(plan: Option<Plan>) -> Planned {
+        Planned {
+            subject: "./a".to_owned(),
+            metric: "iteration".to_owned(),
+            unit: Unit::Second,
+            pilot: Pilot {
+                typical: 0.0042,
+                levels: vec![
+                    level(Kind::Round, 0.012, 0.0, 10.0),
+                    level(Kind::Run, 0.008, 0.35, 3.0),
+                    level(Kind::Iteration, 0.021, 0.0042, 200.0),
+                ],
+            },
+            goal: Goal::Precision { share: 0.01, confidence: 0.95 },
+            as_the_pilot: Some(Plan {
+                counts: vec![9, 3, 200],
+                seconds: 32.0,
+                standard_error: 0.004,
+            }),
+            range: Some((6, 19)),
+            plan,
+            warmup_iterations: 30,
+            notes: vec!["A note.".to_owned()],
+        }
+    }
+
+    #[test]
+    fn the_cheapest_plan_stands_beside_the_pilots_shape() {
+        let plan = Plan { counts: vec![11, 1, 16], seconds: 4.6, standard_error: 0.0045 };
+        insta::assert_snapshot!(plan_text(&planned(Some(plan)), &Style::PLAIN));
+    }
+
+    #[test]
+    fn a_goal_out_of_reach_is_said() {
+        let text = plan_text(&planned(None), &Style::PLAIN);
+        assert!(text.contains("No number of repetitions reaches this"), "{text}");
+        assert!(text.is_ascii() || text.contains('\u{a0}'), "{text}");
+    }
+}

@@ -260,3 +260,53 @@ fn plot(run: &SteadyRun, style: &Style) -> String {
     let words = Words { plain, warmup: "before", disturbed: "outlier", one: "iteration" };
     sequence_in(&points, &Unit::Second, &words, style)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run of levels in milliseconds, with noise that repeats.
+    fn run(name: &str, levels: &[(usize, f64)]) -> SteadyRun {
+        let wobble = |i: usize| 1.0 + 0.002 * ((i * 7 % 11) as f64 - 5.0);
+        let values = levels.iter().flat_map(|&(n, level)| std::iter::repeat_n(level, n));
+        let values = values.enumerate().map(|(i, level)| 1e-3 * level * wobble(i)).collect();
+        SteadyRun::of(name.to_owned(), values, Tolerance::Seconds).unwrap()
+    }
+
+    #[test]
+    fn a_warm_up_is_drawn_with_what_to_leave_out() {
+        insta::assert_snapshot!(steady_text(
+            &[run("round 0", &[(60, 8.0), (340, 5.0)]), run("round 1", &[(40, 8.0), (360, 5.0)])],
+            &Style::PLAIN
+        ));
+    }
+
+    #[track_caller]
+    fn check(runs: &[SteadyRun], headline: &str) {
+        let text = steady_text(runs, &Style::PLAIN).replace(NBSP, " ");
+        assert_eq!(text.lines().next(), Some(headline), "{text}");
+    }
+
+    #[test]
+    fn the_headline_names_what_is_wrong() {
+        let flat = run("a", &[(400, 5.0)]);
+        let slow = run("b", &[(100, 4.0), (300, 5.0)]);
+        let late = run("c", &[(350, 5.0), (50, 8.0)]);
+        check(
+            std::slice::from_ref(&flat),
+            "Flat: the iterations are the same from the first to the last.",
+        );
+        check(
+            std::slice::from_ref(&slow),
+            "Slow-down: the steady state is slower than what came before it.",
+        );
+        check(
+            std::slice::from_ref(&late),
+            "No steady state: the last quarter of the iterations still changes.",
+        );
+        check(
+            &[flat, slow, late],
+            "The runs differ: 1 flat, 1 slow down, 1 without a steady state.",
+        );
+    }
+}
