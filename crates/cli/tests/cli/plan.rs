@@ -1,0 +1,108 @@
+//! `becalm plan`: from a pilot to numbers of repetitions.
+
+use std::fmt::Write as _;
+
+use becalm_testkit::TestEnv;
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::support::{env, json, said, with};
+
+/// A saved pilot: rounds differ by up to 4 %, runs inside a round by 1 %, iterations not at all.
+fn saved(rounds: usize, copies: usize) -> String {
+    let mut subjects = Vec::new();
+    for copy in 0..copies {
+        let mut runs = String::new();
+        for round in 0..rounds {
+            let level = 0.1 * (1.0 + 0.04 * (round * 5 % 7) as f64 / 6.0);
+            let wall = level * (1.0 + 0.01 * ((round + copy) % 2) as f64);
+            let started = (round * copies + copy) as f64 * 0.2;
+            let comma = if round > 0 { "," } else { "" };
+            let _ = write!(
+                runs,
+                r#"{comma}{{"round": {round}, "order": {copy}, "started": {started}, "wall_time": {wall},
+                    "exit_code": 0, "iterations": [{0}, {0}, {0}]}}"#,
+                wall / 10.0
+            );
+        }
+        subjects.push(format!(r#"{{"name": "A{copy}", "command": ["./a"], "runs": [{runs}]}}"#));
+    }
+    format!(
+        r#"{{"schema": "becalm/run/1", "confidence": 0.95, "subjects": [{}]}}"#,
+        subjects.join(",")
+    )
+}
+
+fn plan(env: &TestEnv, arguments: &[&str]) -> Value {
+    let output = env.run([&["plan", "--json"], arguments].concat()).exits_with(0);
+    json(&output.stdout)
+}
+
+fn levels(document: &Value) -> Vec<&str> {
+    document["levels"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|level| level["level"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn a_saved_record_is_a_pilot() {
+    let env = env();
+    env.write("pilot.json", saved(12, 3));
+    let document = plan(&env, &["pilot.json"]);
+    assert_eq!(document["schema"], "becalm/plan/1");
+    assert_eq!(levels(&document), ["round", "run", "iteration"]);
+    assert_eq!(document["metric"], "iteration");
+    // Iterations that never differ are not worth repeating, and rounds that cost nothing are.
+    assert_eq!(document["plan"]["counts"][1], 1);
+    assert_eq!(document["plan"]["counts"][2], 1);
+    let costly = plan(&env, &["--round-cost", "5min", "--precision", "0.5%", "pilot.json"]);
+    assert!(costly["plan"]["seconds"].as_f64().unwrap() > 300.0);
+    let change = plan(&env, &["--detect", "2%", "pilot.json"]);
+    assert_eq!(change["goal"]["power"], 0.9);
+}
+
+#[test]
+fn a_metric_can_be_planned_for() {
+    let env = env();
+    env.write("pilot.json", saved(12, 1));
+    let document = plan(&env, &["--metric", "wall_time", "pilot.json"]);
+    assert_eq!(levels(&document), ["run"]);
+    let refused = env.run(["plan", "--metric", "speed", "pilot.json"]).exits_with(2);
+    assert_snapshot!(said(&refused), @"error: the pilot did not record the metric `speed`");
+}
+
+#[test]
+fn a_pilot_is_made_on_the_spot() {
+    let env = env();
+    let arguments =
+        ["--rounds", "3", "--copies", "2", "--precision", "50%", "--", "sleep", "0.002"];
+    let output = env.run(with("plan", &arguments)).exits_with(0);
+    assert!(output.stdout.contains("Where the variance arises"), "{}", output.stdout);
+    assert!(output.stdout.contains("For an interval of"), "{}", output.stdout);
+}
+
+#[test]
+fn what_is_no_pilot_is_refused() {
+    let env = env();
+    assert_snapshot!(said(&env.run(["plan"]).exits_with(2)), @r"
+    error: nothing to plan for
+    hint: give a record that was saved, or a command after `--` for a pilot
+    ");
+    env.write("one.json", saved(1, 1).replace(r#""iterations"#, r#""x"#));
+    assert_snapshot!(said(&env.run(["plan", "one.json"]).exits_with(4)), @r"
+    error: the pilot is not enough for a plan: needs at least 2 values, have 1
+    hint: it needs at least two runs with values above 0; more rounds give a better plan
+    ");
+    assert!(env.run(["plan", "--detect", "0%", "x"]).exits_with(2).stderr.contains("above 0"));
+}
+
+#[test]
+fn a_goal_out_of_reach_is_said() {
+    let env = env();
+    env.write("pilot.json", saved(12, 1));
+    let output = env.run(["plan", "--precision", "0.0001%", "pilot.json"]).exits_with(3);
+    assert!(output.stdout.contains("No number of repetitions reaches this"), "{}", output.stdout);
+}
