@@ -3,6 +3,7 @@
 mod iterate;
 mod places;
 pub mod probe;
+pub mod reproduce;
 mod spin;
 mod sys;
 mod timer;

@@ -61,7 +61,7 @@ fn a_planned_change_is_found_with_its_power() {
     for _ in 0..1000 {
         let one = experiment(&mut rng, &plan.counts, 0.0);
         let other = experiment(&mut rng, &plan.counts, 1.02_f64.ln());
-        found += u32::from(welch(&other, &one).is_ok_and(|test| test.p < 0.05));
+        found += u32::from(welch(&other, &one, 0.95).is_ok_and(|test| test.p < 0.05));
     }
     // 900 +- 3 standard errors, and one point for whole numbers.
     assert!((872..=938).contains(&found), "{plan:?}: {found}");

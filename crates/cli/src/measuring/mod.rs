@@ -14,5 +14,5 @@ mod subjects;
 pub(crate) use flags::MeasureFlags;
 pub(crate) use resume::{read_resumed, with_more};
 pub(crate) use session::{Finished, Wanted, as_texts, conclude_log, conduct, disturbed_runs};
-pub(crate) use setup::machine_facts;
+pub(crate) use setup::{Machine, machine_facts};
 pub(crate) use subjects::{CommandLine, subjects};

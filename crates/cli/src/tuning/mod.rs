@@ -7,6 +7,8 @@ mod text;
 mod verify;
 
 pub(crate) use flags::{ProfileFlag, RequestFlags, WaitFlag, parse_profile, wait};
-pub(crate) use session::{Tuned, ended_by, put_back_leftovers, report};
+pub(crate) use session::{
+    Tuned, ended_by, guardian, put_back_leftovers, refused, report, unrestored,
+};
 pub(crate) use text::plan_text;
 pub(crate) use verify::{spins, verdict};

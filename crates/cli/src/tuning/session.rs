@@ -139,7 +139,7 @@ pub(crate) fn put_back_leftovers(root: &SysRoot, ui: &Ui) {
 }
 
 /// The command line of a guardian: this very program.
-fn guardian(root: &SysRoot) -> Command {
+pub(crate) fn guardian(root: &SysRoot) -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.arg("guardian");
     if !root.is_live() {
@@ -156,7 +156,8 @@ pub(crate) fn ended_by(interrupt: &Interrupt, error: CommandError) -> CommandErr
     }
 }
 
-fn refused(error: TuneError) -> CommandError {
+/// Says why the machine cannot be tuned, and what to do.
+pub(crate) fn refused(error: TuneError) -> CommandError {
     match error {
         TuneError::Lock(LockError::Held(_)) => CommandError::measure(error)
             .hint("`--wait` queues until it is done; `becalm restore` ends what a guardian keeps"),
@@ -167,7 +168,8 @@ fn refused(error: TuneError) -> CommandError {
     }
 }
 
-fn unrestored(error: &tune::JournalFileError) -> CommandError {
+/// Says that the journal cannot tell whether everything is as it was.
+pub(crate) fn unrestored(error: &tune::JournalFileError) -> CommandError {
     CommandError {
         exit: Exit::NotRestored,
         message: error.to_string(),

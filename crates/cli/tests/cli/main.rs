@@ -14,6 +14,7 @@ mod hooks;
 mod interrupted;
 mod leases;
 mod machine;
+mod noise_reproduce;
 mod output;
 mod plan;
 mod probe;

@@ -221,4 +221,26 @@ mod tests {
             assert_eq!(Workload::from_name(workload.name()), Some(workload));
         }
     }
+
+    /// A workload that computes something else is another workload, and old results say nothing of it.
+    #[test]
+    fn the_work_of_one_unit_is_the_same_in_every_version() {
+        for (workload, checksum) in [
+            (Workload::Compute, 0xf71a_e45b_90bc_8add_u64),
+            (Workload::ArraySum, 0x0000_0000_fff8_0000),
+            (Workload::Mixed, 0x79d2_bce8_1bb3_dc42),
+            (Workload::BurstSum, 0x415f_fe00_0000_0000),
+            (Workload::PointerChase, 0x0003_4c71),
+            (Workload::Bandwidth, 0x4150_0000_2000_0000),
+            (Workload::Branchy, 0x977c_83b7_6193_2fd1),
+            (Workload::PageFaults, 0x3b66_c111_5387_4d65),
+            (Workload::Syscalls, 1000),
+            (Workload::FileWarm, 0x000f_f6c0),
+            (Workload::Oversubscribed, 0xf71a_e45b_90bc_8add),
+            (Workload::Jit, 0x2ab0_f829_ee74_d744),
+        ] {
+            let found = workload.run(1).expect("a temporary folder can be written to");
+            assert_eq!(found, checksum, "{}: {found:016x}", workload.name());
+        }
+    }
 }

@@ -9,6 +9,7 @@ mod log;
 mod plan;
 mod probe;
 mod read;
+mod reproduce;
 mod services;
 mod steady;
 mod topology;
@@ -34,6 +35,10 @@ pub use probe::{
     ProbeWindow, ProbedCpu, RankedCpu, TracerCounters, cpu_noise_json_schema, probe_json_schema,
 };
 pub use read::{MAX_ROUND, ReadError, read_document};
+pub use reproduce::{
+    ArticleDocument, ExperimentDocument, FigureDocument, ReproduceDocument, ReproducedRow,
+    reproduce_json_schema,
+};
 pub use services::{ProgramDocument, ServicesDocument};
 pub use steady::{SteadyDocument, SteadyRunDocument, SteadySegmentDocument};
 pub use topology::{
@@ -55,6 +60,7 @@ pub const SCHEMAS: &[(&str, fn() -> serde_json::Value)] = &[
     ("cpu-noise", cpu_noise_json_schema),
     ("noise-probe", probe_json_schema),
     ("plan", plan_json_schema),
+    ("noise-reproduce", reproduce_json_schema),
     ("services", services_json_schema),
     ("steady", steady_json_schema),
     ("topology", topology_json_schema),
@@ -83,6 +89,9 @@ pub const TUNE_SCHEMA: &str = "becalm/tune/1";
 
 /// Schema of what `becalm workload NAME --iterations N --json` prints.
 pub const WORKLOAD_SCHEMA: &str = "becalm/workload/1";
+
+/// Schema of what `becalm noise reproduce ARTICLE --json` prints.
+pub const REPRODUCE_SCHEMA: &str = "becalm/noise-reproduce/1";
 
 /// Schema of what `becalm boot-params --json` prints.
 pub const BOOT_SCHEMA: &str = "becalm/boot-params/1";

@@ -1,6 +1,7 @@
 //! `becalm noise`: experiments about the noise of this machine.
 
 mod probe;
+mod reproduce;
 
 use clap::Subcommand;
 
@@ -18,10 +19,12 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     Probe(probe::Args),
+    Reproduce(reproduce::Args),
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     match &args.command {
         Command::Probe(args) => probe::run(args, ui),
+        Command::Reproduce(args) => reproduce::run(args, ui),
     }
 }

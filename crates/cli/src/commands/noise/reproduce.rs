@@ -1,0 +1,138 @@
+//! `becalm noise reproduce`: published experiments about noise, on this machine.
+
+use std::time::Duration;
+
+use becalm_lab::reproduce::{
+    ARTICLES, Article, Bench, Effort, Machine, MachineError, Permission, ReproduceError,
+    ReproduceProgress, article, reproduce,
+};
+use becalm_machine::tune::Wait;
+use becalm_model::parse_duration;
+use becalm_model::wire::ReproduceDocument;
+use becalm_report::reproduce_text;
+use becalm_runner::{Interrupt, invoking_user};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::measuring::Machine as Here;
+use crate::tuning::{WaitFlag, ended_by, guardian, refused, report, unrestored};
+use crate::ui::Ui;
+
+/// Repeat an article's experiments about noise here, and show its figures beside this machine's
+///
+/// Configurations take turns in random order. What needs root, bare metal or SMT is left out where it
+/// cannot be had, with the reason. Settings of the machine are changed as by `becalm tune`, for one run at a
+/// time, and put back after it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Which article, by its author
+    #[arg(value_parser = names())]
+    article: &'static Article,
+
+    /// Only see that everything runs: a few short runs, whose figures say nothing
+    #[arg(long)]
+    quick: bool,
+
+    /// Start no further round of runs after so long
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "100s", conflicts_with = "quick")]
+    budget: Duration,
+
+    /// Leave the settings of the machine alone; rows that need others are left out
+    #[arg(long)]
+    no_tune: bool,
+
+    #[command(flatten)]
+    wait: WaitFlag,
+
+    /// Seed of the order of the runs
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Print the tables and all values as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How long a run waits while another becalm tunes the machine, if nobody says.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn names() -> impl TypedValueParser<Value = &'static Article> {
+    let value =
+        |one: Article| PossibleValue::new(one.name).help(format!("{}: {}", one.author, one.title));
+    PossibleValuesParser::new(ARTICLES.map(value))
+        .map(|name| article(&name).expect("only names of articles are possible"))
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    let interrupt = Interrupt::install().map_err(|error| {
+        CommandError::measure(format!("cannot install a signal handler: {error}"))
+    })?;
+    let here = Here::read()?;
+    let result = measured(args, &here, interrupt, ui);
+    ui.progress_line("");
+    match result {
+        Ok(document) => {
+            ui.print(&if args.json {
+                json(&document)
+            } else {
+                reproduce_text(&document, ui.style())
+            })?;
+            Ok(Exit::Done)
+        }
+        Err(ReproduceError::Interrupted(signal)) => {
+            ui.say("Stopped; everything is as it was.");
+            Ok(Exit::Signal(signal))
+        }
+        Err(ReproduceError::Machine(MachineError::NotRestored(recovered))) => {
+            Ok(report(&recovered, ui))
+        }
+        Err(ReproduceError::Machine(MachineError::Tune(error))) => {
+            Err(ended_by(interrupt, refused(error)))
+        }
+        Err(ReproduceError::Machine(MachineError::Journal(error))) => Err(unrestored(&error)),
+        Err(error @ ReproduceError::Broken(_)) => Err(CommandError::measure(error)),
+    }
+}
+
+fn measured(
+    args: &Args,
+    here: &Here,
+    interrupt: &Interrupt,
+    ui: &Ui,
+) -> Result<ReproduceDocument, ReproduceError> {
+    let permission =
+        if args.no_tune { Permission::NotWanted } else { Permission::of_this_process(&here.root) };
+    let machine = Machine {
+        root: &here.root,
+        topology: &here.topology,
+        permission,
+        wait: args.wait.wait.unwrap_or(Wait::For(PATIENCE)),
+        guardian: &|| guardian(&here.root),
+        stop: &|| interrupt.signal().is_some(),
+    };
+    let variable = |name| std::env::var_os(name);
+    let user = invoking_user(variable("SUDO_UID").as_deref(), variable("SUDO_GID").as_deref());
+    let becalm = std::env::current_exe()
+        .map_err(|error| ReproduceError::Broken(format!("where becalm itself is: {error}")))?;
+    let bench = Bench::new(
+        machine,
+        becalm.display().to_string(),
+        interrupt,
+        user,
+        std::env::vars_os().collect(),
+        args.seed,
+    )?;
+    let effort = if args.quick { Effort::Quick } else { Effort::Full(args.budget) };
+    let mut tell = |progress: &ReproduceProgress<'_>| {
+        let ReproduceProgress { experiment, done, of } = progress;
+        ui.progress_line(&format!("{experiment}: run {} of {of}", done + 1));
+    };
+    reproduce(args.article, &bench, &here.facts, effort, &mut tell)
+}
+
+fn json(document: &ReproduceDocument) -> String {
+    let mut text = serde_json::to_string(document).expect("plain values are JSON");
+    text.push('\n');
+    text
+}

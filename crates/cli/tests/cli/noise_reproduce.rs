@@ -1,0 +1,55 @@
+//! `becalm noise reproduce`: that every article runs here, with gaps that have a reason.
+
+use becalm_model::wire::{ReproduceDocument, reproduce_json_schema};
+
+use crate::support::{env, json};
+
+/// Repeats an article in the shortest form, without touching the machine.
+fn reproduced(article: &str) -> ReproduceDocument {
+    let output =
+        env().run(["noise", "reproduce", article, "--quick", "--no-tune", "--json"]).exits_with(0);
+    let document = json(&output.stdout);
+    jsonschema::validate(&reproduce_json_schema(), &document)
+        .unwrap_or_else(|error| panic!("{article}: {error}"));
+    serde_json::from_value(document).unwrap()
+}
+
+#[test]
+fn every_row_of_every_article_was_measured_or_says_why_not() {
+    for article in ["stinner", "gribov", "akkoyun", "twigslot", "alvarez"] {
+        let document = reproduced(article);
+        assert!(document.quick);
+        assert_eq!(document.article.name, article);
+        let experiments = &document.experiments;
+        let rows = || experiments.iter().flat_map(|one| &one.rows);
+        assert!(rows().any(|row| !row.here.is_empty()), "{article}: nothing was measured");
+        for row in rows() {
+            let why = row.left_out.as_deref().unwrap_or_default();
+            assert_eq!(row.here.is_empty(), !why.is_empty(), "{article}: {row:?}");
+        }
+    }
+}
+
+#[test]
+fn what_changes_the_machine_is_left_out_when_it_is_to_be_left_alone() {
+    let document = reproduced("stinner");
+    let isolated = &document.experiments[0].rows[0];
+    assert_eq!(isolated.name, "isolated");
+    assert!(isolated.left_out.is_some() && isolated.article["median"] > 0.0, "{isolated:?}");
+}
+
+#[test]
+fn the_text_has_both_sides_and_the_reasons() {
+    let output = env().run(["noise", "reproduce", "alvarez", "--quick", "--no-tune"]).exits_with(0);
+    let text = &output.stdout;
+    for part in ["Tuning a Server for Benchmarking", "99.60 µs", "2.72 %", "here", "Left out here:"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn an_unknown_article_is_answered_with_those_there_are() {
+    let output = env().run(["noise", "reproduce", "nobody"]).exits_with(2);
+    assert!(output.stderr.contains("akkoyun"), "{}", output.stderr);
+}

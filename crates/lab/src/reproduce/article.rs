@@ -1,0 +1,242 @@
+//! What an article's experiment consists of, as values.
+
+use super::condition::Condition;
+use crate::workloads::Workload;
+
+/// An article with experiments about noise.
+#[derive(Debug)]
+pub struct Article {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Who wrote it.
+    pub author: &'static str,
+    /// What it is called.
+    pub title: &'static str,
+    /// When it was published.
+    pub year: u16,
+    /// The machine that its figures are from.
+    pub machine: &'static str,
+    /// Its experiments, on a machine of this size.
+    pub experiments: fn(&Size) -> Vec<Experiment>,
+}
+
+/// How large a machine is, as far as numbers of tasks depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Cores.
+    pub cores: usize,
+    /// CPUs that can be kept for a subject of many threads.
+    pub reserved: usize,
+}
+
+/// One table: configurations that are measured in turns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Experiment {
+    /// What is compared.
+    pub title: String,
+    /// What was run.
+    pub method: String,
+    /// The columns.
+    pub figures: Vec<Figure>,
+    /// What the figures are of.
+    pub values: Values,
+    /// Whether times are shown in ticks of the time-stamp counter, as the article does.
+    pub in_ticks: bool,
+    /// Whether the distributions are shown.
+    pub histogram: bool,
+    /// What is run.
+    pub setups: Vec<Setup>,
+    /// What is shown of it.
+    pub rows: Vec<Row>,
+    /// A second table of counters.
+    pub counters: Option<CounterTable>,
+}
+
+/// How one configuration is run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setup {
+    /// What.
+    pub workload: Workload,
+    /// Iterations of a run.
+    pub iterations: usize,
+    /// Iterations before them.
+    pub warmup: usize,
+    /// Work of an iteration; `None` for the workload's own.
+    pub amount: Option<u64>,
+    /// Tasks at once; `None` for the workload's own.
+    pub tasks: Option<usize>,
+    /// Runs.
+    pub runs: usize,
+    /// Without these the row says nothing, and is left out.
+    pub needed: Vec<Condition>,
+    /// These are kept from earlier rows; the row is worth measuring without one that cannot be had.
+    pub wanted: Vec<Condition>,
+}
+
+impl Setup {
+    /// So many runs of so many iterations, without any condition.
+    pub(super) fn new(workload: Workload, runs: usize, iterations: usize) -> Self {
+        Self {
+            workload,
+            iterations,
+            warmup: 0,
+            amount: None,
+            tasks: None,
+            runs,
+            needed: Vec::new(),
+            wanted: Vec::new(),
+        }
+    }
+
+    /// The same under conditions that the row is about.
+    pub(super) fn with(&self, needed: &[Condition]) -> Self {
+        Self { needed: needed.to_vec(), ..self.clone() }
+    }
+
+    /// The same on top of conditions of earlier rows.
+    pub(super) fn on_top_of(self, wanted: &[Condition]) -> Self {
+        Self { wanted: wanted.to_vec(), ..self }
+    }
+
+    /// The same with as many tasks.
+    pub(super) fn tasks(&self, tasks: usize) -> Self {
+        Self { tasks: Some(tasks), ..self.clone() }
+    }
+
+    /// A shorter form for trying things out: figures of it say little.
+    pub(super) fn quick(&self) -> Self {
+        Self {
+            runs: self.runs.min(2),
+            iterations: self.iterations.min(5),
+            warmup: self.warmup.min(2),
+            amount: self.amount.map(|amount| (amount / 50).max(1)),
+            ..self.clone()
+        }
+    }
+}
+
+/// One row of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The configuration, in the article's words or shorter.
+    pub name: String,
+    /// Index of what it shows among the setups.
+    pub setup: usize,
+    /// Which of its tasks.
+    pub task: usize,
+    /// What the article states; shares as fractions, times in seconds or ticks.
+    pub article: Vec<(Figure, f64)>,
+}
+
+impl Row {
+    /// A row that shows the first task of a setup.
+    pub(super) fn new(name: &str, setup: usize, article: &[(Figure, f64)]) -> Self {
+        Self { name: name.to_owned(), setup, task: 0, article: article.to_vec() }
+    }
+
+    /// The same of another task.
+    pub(super) fn of_task(self, task: usize) -> Self {
+        Self { task, ..self }
+    }
+}
+
+/// How much counters differ from run to run, in two configurations.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CounterTable {
+    /// Index of the first configuration among the setups.
+    pub before: usize,
+    /// Index of the second.
+    pub after: usize,
+    /// Names of the counters, and the article's figures: the standard error of the mean, relative to it.
+    pub counters: Vec<(&'static str, f64, f64)>,
+}
+
+/// Which values of a setup's runs the figures are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Values {
+    /// Those of one run: the one whose CV is in the middle.
+    MiddleRun,
+    /// The means of the runs.
+    RunMeans,
+    /// All of all runs.
+    Pooled,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Figure {
+    /// Arithmetic mean.
+    Mean,
+    /// Median.
+    Median,
+    /// Standard deviation.
+    Deviation,
+    /// Standard deviation over mean.
+    Cv,
+    /// The CV over that of the first row.
+    RelativeCv,
+    /// Smallest value.
+    Minimum,
+    /// Largest value.
+    Maximum,
+    /// Distance between the two.
+    Range,
+    /// How far the largest value lies above the median, over the median.
+    Excess,
+    /// CV of the smallest values of the runs.
+    CvOfMinimums,
+}
+
+/// What a figure is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FigureUnit {
+    /// Seconds, or ticks where the experiment is in ticks.
+    Time,
+    /// A share of 1.
+    Share,
+    /// A multiple.
+    Times,
+}
+
+impl Figure {
+    /// Returns its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Median => "median",
+            Self::Deviation => "standard_deviation",
+            Self::Cv => "cv",
+            Self::RelativeCv => "relative_cv",
+            Self::Minimum => "minimum",
+            Self::Maximum => "maximum",
+            Self::Range => "range",
+            Self::Excess => "maximum_above_median",
+            Self::CvOfMinimums => "cv_of_minimums",
+        }
+    }
+
+    /// Returns the title of its column.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Median => "median",
+            Self::Deviation => "sd",
+            Self::Cv => "CV",
+            Self::RelativeCv => "CV to 1st",
+            Self::Minimum => "minimum",
+            Self::Maximum => "maximum",
+            Self::Range => "range",
+            Self::Excess => "max. above",
+            Self::CvOfMinimums => "CV of min.",
+        }
+    }
+
+    /// Returns what it is counted in.
+    pub fn unit(self) -> FigureUnit {
+        match self {
+            Self::Cv | Self::CvOfMinimums | Self::Excess => FigureUnit::Share,
+            Self::RelativeCv => FigureUnit::Times,
+            _ => FigureUnit::Time,
+        }
+    }
+}

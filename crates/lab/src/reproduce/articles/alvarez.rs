@@ -1,0 +1,57 @@
+//! Bursts after idleness, on a machine that is tuned step by step.
+
+use crate::reproduce::article::{Article, Experiment, Figure, Row, Setup, Size, Values};
+use crate::reproduce::condition::Condition::{ChosenCpu, Governor, NoTurbo, SmtOff};
+use crate::workloads::Workload;
+
+pub(super) const ALVAREZ: Article = Article {
+    name: "alvarez",
+    author: "David Álvarez Rosa",
+    title: "Tuning a Server for Benchmarking",
+    year: 2026,
+    machine: "AMD Ryzen 7 PRO 8700GE",
+    experiments,
+};
+
+/// Repetitions and iterations, as in the article.
+const RUNS: usize = 10;
+const ITERATIONS: usize = 200;
+
+fn experiments(_: &Size) -> Vec<Experiment> {
+    use Figure::{Cv, Deviation, Mean, RelativeCv};
+    let plain = Setup::new(Workload::BurstSum, RUNS, ITERATIONS);
+    let setups = vec![
+        plain.clone(),
+        plain.with(&[ChosenCpu]),
+        plain.with(&[Governor]).on_top_of(&[ChosenCpu]),
+        plain.with(&[SmtOff]).on_top_of(&[ChosenCpu, Governor]),
+        plain.with(&[NoTurbo]).on_top_of(&[ChosenCpu, Governor, SmtOff]),
+        plain.with(&[Governor]),
+    ];
+    let row = |name: &str, setup, [mean, deviation, cv]: [f64; 3]| {
+        let article = [(Mean, mean * 1e-6), (Deviation, deviation * 1e-6), (Cv, cv)];
+        Row::new(name, setup, &article)
+    };
+    let rows = vec![
+        row("untuned", 0, [99.6, 2.70, 0.0272]),
+        row("and one CPU", 1, [55.3, 0.59, 0.0106]),
+        row("and performance", 2, [54.9, 0.43, 0.0079]),
+        row("and SMT off", 3, [55.3, 0.15, 0.0026]),
+        row("and turbo off", 4, [55.5, 0.14, 0.0026]),
+        Row::new("performance alone", 5, &[(Mean, 54.5e-6)]),
+    ];
+    vec![Experiment {
+        title: "Step by step, each row on top of the one before".to_owned(),
+        method: format!(
+            "{RUNS} runs of {ITERATIONS} bursts of 256 sums of 4096 doubles, each after 2 ms of idleness that is \
+             not timed; the figures are of the means of the runs"
+        ),
+        figures: vec![Mean, Deviation, Cv, RelativeCv],
+        values: Values::RunMeans,
+        in_ticks: false,
+        histogram: false,
+        setups,
+        rows,
+        counters: None,
+    }]
+}

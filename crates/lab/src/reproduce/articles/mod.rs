@@ -1,0 +1,66 @@
+//! The articles, one file each. Figures are theirs; what is measured for them here is becalm's own.
+
+mod akkoyun;
+mod alvarez;
+mod gribov;
+mod stinner;
+mod twigslot;
+
+use super::article::Article;
+
+/// Every article, by the age of its experiment.
+pub const ARTICLES: [Article; 5] =
+    [stinner::STINNER, gribov::GRIBOV, akkoyun::AKKOYUN, twigslot::TWIGSLOT, alvarez::ALVAREZ];
+
+/// Returns the article of this name.
+pub fn article(name: &str) -> Option<&'static Article> {
+    static ALL: [Article; 5] = ARTICLES;
+    ALL.iter().find(|article| article.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::article::{Figure, FigureUnit, Size};
+
+    #[test]
+    fn rows_refer_to_setups_and_figures_that_there_are_on_machines_of_every_size() {
+        for article in &ARTICLES {
+            for size in [(1, 1), (2, 1), (8, 7), (64, 63)] {
+                let (cores, reserved) = size;
+                for experiment in (article.experiments)(&Size { cores, reserved }) {
+                    let title = &experiment.title;
+                    assert!(!experiment.rows.is_empty(), "{title}");
+                    for row in &experiment.rows {
+                        assert!(row.setup < experiment.setups.len(), "{title}: {}", row.name);
+                        let known = |figure: &Figure| experiment.figures.contains(figure);
+                        assert!(row.article.iter().all(|(figure, _)| known(figure)), "{title}");
+                    }
+                    let setups = 0..experiment.setups.len();
+                    let is_shown = |setup| experiment.rows.iter().any(|row| row.setup == setup);
+                    assert!(setups.clone().all(is_shown), "{title}: a setup that nobody sees");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shares_of_articles_are_fractions() {
+        for article in &ARTICLES {
+            for experiment in (article.experiments)(&Size { cores: 8, reserved: 7 }) {
+                let figures = experiment.rows.iter().flat_map(|row| &row.article);
+                for (figure, value) in figures.filter(|(one, _)| one.unit() == FigureUnit::Share) {
+                    assert!((0.0..1.0).contains(value), "{}: {figure:?} {value}", article.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_found_again() {
+        for known in &ARTICLES {
+            assert_eq!(article(known.name).map(|found| found.title), Some(known.title));
+        }
+        assert!(article("nobody").is_none());
+    }
+}

@@ -1,0 +1,59 @@
+//! One loop on isolated CPUs and on others.
+
+use crate::reproduce::article::{Article, Experiment, Figure, Row, Setup, Size, Values};
+use crate::reproduce::condition::Condition::{ChosenCpu, Isolated};
+use crate::workloads::Workload;
+
+pub(super) const STINNER: Article = Article {
+    name: "stinner",
+    author: "Victor Stinner",
+    title: "Visualize the system noise using perf and CPU isolation",
+    year: 2016,
+    machine: "Intel Core i7-2600, CPUs 2-3 isolated at boot, no hyper-threading, in use meanwhile",
+    experiments,
+};
+
+/// Runs, values of each and warm-up, as in the article.
+const RUNS: usize = 25;
+const ITERATIONS: usize = 3;
+const WARMUP: usize = 1;
+
+/// Work of a value: about 50 ms. The article's is `x+y` in Python 10^7 times, 0.37 s.
+const AMOUNT: u64 = 25_000;
+
+fn experiments(_: &Size) -> Vec<Experiment> {
+    use Figure::{Cv, Deviation, Excess, Maximum, Median};
+    let plain = Setup {
+        warmup: WARMUP,
+        amount: Some(AMOUNT),
+        ..Setup::new(Workload::Compute, RUNS, ITERATIONS)
+    };
+    let setups = vec![plain.with(&[Isolated]), plain.clone(), plain.with(&[ChosenCpu])];
+    // Its standard deviation over its median stands for a CV, which it does not state.
+    let row = |name: &str, setup, [median, deviation, maximum]: [f64; 3], excess| {
+        let times = [(Median, median), (Deviation, deviation), (Maximum, maximum)];
+        let mut article = times.map(|(figure, nanoseconds)| (figure, nanoseconds * 1e-9)).to_vec();
+        article.extend([(Cv, deviation / median), (Excess, excess)]);
+        Row::new(name, setup, &article)
+    };
+    let rows = vec![
+        row("isolated", 0, [36.6, 0.1, 36.7], 0.004),
+        row("not isolated", 1, [36.7, 1.3, 43.0], 0.170),
+        Row::new("only pinned", 2, &[]),
+    ];
+    vec![Experiment {
+        title: "Isolated CPUs and others".to_owned(),
+        method: format!(
+            "{RUNS} runs of {ITERATIONS} values after {WARMUP} of warm-up, all values together. The article's \
+             values are of one Python statement, these of 20 million steps of a loop: compare the shares. Here \
+             CPUs are isolated while a run lasts, by control groups, and not at boot"
+        ),
+        figures: vec![Median, Deviation, Cv, Maximum, Excess],
+        values: Values::Pooled,
+        in_ticks: false,
+        histogram: true,
+        setups,
+        rows,
+        counters: None,
+    }]
+}

@@ -1,0 +1,326 @@
+//! The machine in the state that a configuration asks for, for as long as one run lasts.
+//!
+//! Every change goes through [`becalm_machine::tune`]: journalled before it is made, put back afterwards, and by
+//! the guardian if this process dies. Each run has a session of its own, so that configurations can take turns.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use becalm_machine::isolate::{self, Alone, COMPANIONS, Isolation};
+use becalm_machine::knobs::{NoteKind, Request, Situation, Smt};
+use becalm_machine::tune::{
+    self, Applied, JournalFileError, Plan, Recovered, TuneError, Tuning, Wait,
+};
+use becalm_machine::{Choice, ChoiceFacts, SysRoot, Topology, Width, choose};
+use becalm_model::{Change, CpuSet, Target};
+
+use super::condition::Condition;
+
+/// How often processes that were started meanwhile are looked for, when everything else is moved aside.
+const LOOKS: usize = 5;
+
+/// Whether the machine may be changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Permission {
+    /// Yes.
+    Granted,
+    /// Becalm was asked to leave it alone.
+    NotWanted,
+    /// This process is not root.
+    NotRoot,
+}
+
+impl Permission {
+    /// Returns what this process may do, by its effective user.
+    pub fn of_this_process(root: &SysRoot) -> Self {
+        let status = root.read("/proc/self/status").value().unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+        // Real, effective, saved and of file systems.
+        let effective = line.and_then(|users| users.split_whitespace().nth(1));
+        if effective == Some("0") { Self::Granted } else { Self::NotRoot }
+    }
+}
+
+/// How the machine is changed.
+pub struct Machine<'a> {
+    /// The machine.
+    pub root: &'a SysRoot,
+    /// Its CPUs.
+    pub topology: &'a Topology,
+    /// Whether it may be changed.
+    pub permission: Permission,
+    /// How long to queue for the right to change it.
+    pub wait: Wait,
+    /// Returns the command that stands guard (see [`tune::stand_guard`]).
+    pub guardian: &'a dyn Fn() -> Command,
+    /// Says whether the user wants to stop.
+    pub stop: &'a dyn Fn() -> bool,
+}
+
+/// Why the machine could not be brought into a state, or not be left again.
+#[derive(Debug, thiserror::Error)]
+pub enum MachineError {
+    /// It cannot be tuned at all now.
+    #[error(transparent)]
+    Tune(#[from] TuneError),
+    /// The journal cannot be used.
+    #[error(transparent)]
+    Journal(#[from] JournalFileError),
+    /// Something was not put back.
+    #[error("{} of the machine could not be put back", count(.0))]
+    NotRestored(Recovered),
+}
+
+fn count(recovered: &Recovered) -> String {
+    match recovered.left().len() {
+        1 => "1 setting".to_owned(),
+        n => format!("{n} settings"),
+    }
+}
+
+/// A machine in another state. To be left by [`Entered::leave`]; when dropped, the guardian puts it back.
+#[derive(Debug)]
+pub(super) struct Entered<'a> {
+    tuning: Option<Tuning<'a>>,
+    isolation: Option<Isolation>,
+    /// CPUs of the subject, by the CPUs that there are now.
+    pub(super) choice: Choice,
+    /// CPUs that the subject may use at all now.
+    pub(super) allowed: CpuSet,
+}
+
+/// What came of trying to enter a state.
+pub(super) type Entering<'a> = Result<Result<Entered<'a>, String>, MachineError>;
+
+impl<'a> Machine<'a> {
+    /// Returns why a condition cannot be had here; `None` if it can, or if it is so already.
+    pub(super) fn obstacle(&self, condition: Condition, choice: &Choice) -> Option<String> {
+        if !condition.is_of_the_machine() {
+            return None;
+        }
+        let missing = match condition {
+            Condition::Isolated => {
+                let alone = isolate::alone(self.topology, choice);
+                self.isolation(self.topology, &alone).err()
+            }
+            _ => self.missing_knob(condition, choice),
+        };
+        missing.or_else(|| self.forbidden(condition, choice))
+    }
+
+    /// Returns why becalm may not do what the machine could.
+    fn forbidden(&self, condition: Condition, choice: &Choice) -> Option<String> {
+        let is_so_already = condition != Condition::Isolated
+            && self.plan(&[condition], &choice.subject).changes.iter().all(|one| one.new.is_none());
+        if is_so_already {
+            return None;
+        }
+        match self.permission {
+            Permission::Granted => None,
+            Permission::NotRoot => Some("needs root".to_owned()),
+            Permission::NotWanted => {
+                Some("changes the machine, and --no-tune leaves it alone".to_owned())
+            }
+        }
+    }
+
+    /// Returns why the decisive knob of a condition does nothing here.
+    fn missing_knob(&self, condition: Condition, choice: &Choice) -> Option<String> {
+        let decisive = condition.knobs().first()?;
+        let plan = self.plan(&[condition], &choice.subject);
+        if plan.changes.iter().any(|change| change.new.is_some() && change.knob == *decisive) {
+            return None;
+        }
+        let notes = plan.notes.into_iter().filter(|note| note.knob == *decisive);
+        let mut reasons: Vec<String> = notes
+            .filter(|note| note.kind != NoteKind::AlreadyQuiet)
+            .map(|note| note.text)
+            .collect();
+        reasons.dedup();
+        (!reasons.is_empty()).then(|| reasons.join("; "))
+    }
+
+    /// Brings the machine into the state that some conditions ask for; an inner error says why the kernel did
+    /// not do it, and the machine is as before. `choice` are the CPUs that a subject of this width would get.
+    pub(super) fn enter(
+        &self,
+        conditions: &[Condition],
+        width: Width,
+        choice: &Choice,
+    ) -> Entering<'a> {
+        let wanted: Vec<Condition> =
+            conditions.iter().copied().filter(|one| one.is_of_the_machine()).collect();
+        let (choice, allowed) = (choice.clone(), self.topology.allowed.clone());
+        let mut entered = Entered { tuning: None, isolation: None, choice, allowed };
+        if wanted.is_empty() {
+            return Ok(Ok(entered));
+        }
+        let guardian = (self.guardian)();
+        let (tuning, recovered) =
+            Tuning::begin(self.root, "becalm noise reproduce", guardian, self.wait, self.stop)?;
+        if !recovered.left().is_empty() {
+            return Err(MachineError::NotRestored(recovered));
+        }
+        entered.tuning = Some(tuning);
+        match self.change(&mut entered, &wanted, width) {
+            Ok(Ok(())) => Ok(Ok(entered)),
+            Ok(Err(why)) => {
+                entered.leave()?;
+                Ok(Err(why))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn change(
+        &self,
+        entered: &mut Entered<'a>,
+        conditions: &[Condition],
+        width: Width,
+    ) -> Result<Result<(), String>, JournalFileError> {
+        let Some(tuning) = &mut entered.tuning else {
+            return Ok(Ok(()));
+        };
+        let knobs = self.plan(conditions, &entered.choice.subject).changes;
+        if let Some(refused) = refused(&tuning.apply(&knobs)?) {
+            return Ok(Err(refused));
+        }
+        // Second threads that were switched off have taken their CPUs with them.
+        let now = if conditions.contains(&Condition::SmtOff) {
+            Topology::read(self.root).ok()
+        } else {
+            None
+        };
+        if let Some(now) = &now {
+            entered.choice = choose(now, &ChoiceFacts::read(self.root), width);
+            entered.allowed = now.allowed.clone();
+        }
+        if !conditions.contains(&Condition::Isolated) {
+            return Ok(Ok(()));
+        }
+        isolate::clear_leftovers(self.root);
+        let topology = now.as_ref().unwrap_or(self.topology);
+        let alone = isolate::alone(topology, &entered.choice);
+        let isolation = match self.isolation(topology, &alone) {
+            Ok(isolation) => isolation,
+            Err(why) => return Ok(Err(why)),
+        };
+        let mut changes = self.companions(&alone.cpus);
+        changes.extend(isolation.changes.iter().cloned());
+        if let Some(refused) = refused(&tuning.apply(&changes)?) {
+            return Ok(Err(refused));
+        }
+        for _ in 0..LOOKS {
+            let more = isolation.stragglers(self.root);
+            if more.is_empty() {
+                break;
+            }
+            tuning.apply(&more)?;
+        }
+        if let Err(broken) = isolation.check(self.root) {
+            return Ok(Err(broken.to_string()));
+        }
+        entered.choice = alone.choice;
+        entered.isolation = Some(isolation);
+        Ok(Ok(()))
+    }
+
+    fn isolation(&self, topology: &Topology, alone: &Alone) -> Result<Isolation, String> {
+        isolate::plan(self.root, topology, &alone.cpus, alone.partition).map_err(|error| {
+            let text = error.to_string();
+            text.strip_suffix("; the subject is only pinned").unwrap_or(&text).to_owned()
+        })
+    }
+
+    fn companions(&self, cpus: &CpuSet) -> Vec<Change> {
+        let known = tune::names();
+        let only = COMPANIONS.iter().filter(|name| known.contains(name));
+        let only = only.map(ToString::to_string).collect();
+        self.planned(&Request { only, ..Request::default() }, cpus).changes
+    }
+
+    fn plan(&self, conditions: &[Condition], cpus: &CpuSet) -> Plan {
+        let only: Vec<String> =
+            conditions.iter().flat_map(|one| one.knobs()).map(ToString::to_string).collect();
+        let smt = if conditions.contains(&Condition::SmtOff) { Smt::Off } else { Smt::Idle };
+        self.planned(&Request { only, smt, ..Request::default() }, cpus)
+    }
+
+    fn planned(&self, request: &Request, cpus: &CpuSet) -> Plan {
+        // Without a name there would be no limit to what is planned.
+        if request.only.is_empty() {
+            return Plan::default();
+        }
+        let online = &self.topology.online;
+        let others = online.difference(cpus);
+        let housekeeping = if others.is_empty() { online.clone() } else { others };
+        let situation = Situation {
+            root: self.root,
+            topology: self.topology,
+            cpus: cpus.clone(),
+            housekeeping,
+            request,
+        };
+        tune::plan(&situation).expect("conditions name knobs that there are, as a test sees")
+    }
+}
+
+/// Returns what the kernel did not do of what was decisive. Tasks that could not be moved (most have ended
+/// meanwhile) and interrupts that stay disturb, but change nothing of what a row says; whether an isolation
+/// holds is asked afterwards.
+fn refused(applied: &[Applied]) -> Option<String> {
+    let is_task = |change: &Change| {
+        matches!(change.target, Target::Affinity { .. } | Target::Membership { .. })
+    };
+    let is_companion = |change: &Change| COMPANIONS.contains(&change.knob.as_str());
+    let one = applied
+        .iter()
+        .find(|one| one.is_failure() && !is_task(&one.change) && !is_companion(&one.change))?;
+    let wanted = one.change.new.as_deref().unwrap_or_default();
+    let answer = match &one.effect {
+        tune::Effect::Refused { reason } => format!("refused: {reason}"),
+        tune::Effect::Otherwise { now } => format!("made it {now}"),
+        _ => "kept the old value".to_owned(),
+    };
+    Some(format!("{} set to {wanted}: the kernel {answer}", one.change.target))
+}
+
+impl Entered<'_> {
+    /// Returns the control group that a subject has to enter.
+    pub(super) fn group(&self) -> Option<PathBuf> {
+        self.isolation.as_ref().map(|isolation| PathBuf::from(&isolation.group))
+    }
+
+    /// Puts everything back.
+    pub(super) fn leave(self) -> Result<(), MachineError> {
+        let Some(tuning) = self.tuning else {
+            return Ok(());
+        };
+        let recovered = tuning.finish()?;
+        if recovered.left().is_empty() { Ok(()) } else { Err(MachineError::NotRestored(recovered)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_effective_user_decides() {
+        let permission = |users: &str| {
+            let tree = becalm_testkit::FakeTree::new().file("/proc/self/status", users);
+            Permission::of_this_process(&SysRoot::new(tree.path()))
+        };
+        assert_eq!(permission("Name:\tbecalm\nUid:\t1000\t0\t0\t0\n"), Permission::Granted);
+        assert_eq!(permission("Uid:\t0\t1000\t0\t0\n"), Permission::NotRoot);
+        assert_eq!(permission(""), Permission::NotRoot);
+    }
+
+    #[test]
+    fn conditions_name_knobs_that_there_are() {
+        let known = tune::names();
+        for condition in [Condition::Governor, Condition::NoTurbo, Condition::SmtOff] {
+            assert!(condition.knobs().iter().all(|name| known.contains(name)), "{condition:?}");
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Published experiments about noise, repeated on this machine.
+//!
+//! An article ([`article`]) is a list of experiments, an experiment a list of configurations that are run in turns
+//! and in random order, so that a machine that drifts does not favour one. What cannot be had here is left out with
+//! the reason that the machine gives for it, and never replaced by something that looks like it.
+
+mod article;
+mod articles;
+mod bench;
+mod condition;
+mod figures;
+mod machine;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use becalm_model::MachineFacts;
+use becalm_model::wire::{
+    ArticleDocument, ExperimentDocument, FigureDocument, REPRODUCE_SCHEMA, ReproduceDocument,
+    ReproducedRow,
+};
+use becalm_runner::monotonic_raw;
+
+pub use article::Article;
+use article::{CounterTable, Experiment, Figure, FigureUnit, Row, Setup};
+pub use articles::{ARTICLES, article};
+pub use bench::{Bench, ReproduceError};
+use bench::{Failure, RunValues};
+use condition::Condition;
+use figures::{figures, relate, relative_error};
+pub use machine::{Machine, MachineError, Permission};
+
+/// How much is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// As much as the article's experiment needs, but no further round is started after so long.
+    Full(Duration),
+    /// Just enough to see that everything runs.
+    Quick,
+}
+
+/// Runs of each configuration that are made however long they take: with fewer there is no spread between runs.
+const FEWEST_RUNS: usize = 2;
+
+/// How far the work is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReproduceProgress<'a> {
+    /// Title of the experiment.
+    pub experiment: &'a str,
+    /// Runs that are done.
+    pub done: usize,
+    /// Runs of the experiment.
+    pub of: usize,
+}
+
+/// Repeats all experiments of an article.
+pub fn reproduce(
+    article: &Article,
+    bench: &Bench<'_>,
+    facts: &MachineFacts,
+    effort: Effort,
+    tell: &mut dyn FnMut(&ReproduceProgress<'_>),
+) -> Result<ReproduceDocument, ReproduceError> {
+    let mut documents = Vec::new();
+    let experiments = (article.experiments)(&bench.size());
+    let (start, all) = (monotonic_raw(), experiments.len());
+    for (number, mut experiment) in (1..).zip(experiments) {
+        let end = match effort {
+            // What one experiment leaves of its share goes to the later ones.
+            Effort::Full(budget) => Some(start + budget.mul_f64(f64::from(number) / all as f64)),
+            Effort::Quick => {
+                experiment.setups = experiment.setups.iter().map(Setup::quick).collect();
+                None
+            }
+        };
+        let results = measure(&experiment, bench, end, tell)?;
+        documents.push(table(&experiment, &results));
+        if let Some(counters) = &experiment.counters {
+            documents.push(counter_table(&experiment, counters, &results, bench));
+        }
+    }
+    Ok(ReproduceDocument {
+        schema: REPRODUCE_SCHEMA.to_owned(),
+        article: ArticleDocument {
+            name: article.name.to_owned(),
+            author: article.author.to_owned(),
+            title: article.title.to_owned(),
+            year: article.year,
+            machine: article.machine.to_owned(),
+        },
+        quick: effort == Effort::Quick,
+        machine: facts.facts.clone(),
+        experiments: documents,
+    })
+}
+
+/// What became of a setup.
+#[derive(Debug, Default)]
+struct Outcome {
+    runs: Vec<RunValues>,
+    /// Why there are no runs, or no more.
+    left_out: Option<String>,
+    /// Conditions of earlier rows that could not be had, with the reason.
+    without: Vec<(Condition, String)>,
+    /// SMT was to be off, and none is to be seen.
+    shows_no_smt: bool,
+}
+
+/// Measures all setups of an experiment in turns.
+fn measure(
+    experiment: &Experiment,
+    bench: &Bench<'_>,
+    end: Option<Duration>,
+    tell: &mut dyn FnMut(&ReproduceProgress<'_>),
+) -> Result<Vec<Outcome>, ReproduceError> {
+    let mut conditions = Vec::new();
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for setup in &experiment.setups {
+        let (had, outcome) = look(setup, bench)?;
+        conditions.push(had);
+        outcomes.push(outcome);
+    }
+    let planned = |(setup, outcome): (&Setup, &Outcome)| {
+        if outcome.left_out.is_some() { 0 } else { setup.runs }
+    };
+    let of = experiment.setups.iter().zip(&outcomes).map(planned).sum();
+    let rounds = experiment.setups.iter().map(|setup| setup.runs).max().unwrap_or(0);
+    let mut done = 0;
+    for round in 0..rounds {
+        if round >= FEWEST_RUNS && end.is_some_and(|end| end <= monotonic_raw()) {
+            for (outcome, setup) in outcomes.iter_mut().zip(&experiment.setups) {
+                if outcome.runs.len() < setup.runs && outcome.left_out.is_none() {
+                    outcome.left_out = Some("the time was up (--budget)".to_owned());
+                }
+            }
+            break;
+        }
+        let mut order: Vec<usize> = (0..experiment.setups.len()).collect();
+        bench.shuffle(&mut order);
+        for index in order {
+            let (setup, outcome) = (&experiment.setups[index], &mut outcomes[index]);
+            if outcome.left_out.is_some() || round >= setup.runs {
+                continue;
+            }
+            tell(&ReproduceProgress { experiment: &experiment.title, done, of });
+            done += 1;
+            match bench.run(setup, &conditions[index]) {
+                Ok(values) => outcome.runs.push(values),
+                Err(Failure::LeftOut(why)) => outcome.left_out = Some(why),
+                Err(Failure::Stop(error)) => return Err(error),
+            }
+        }
+    }
+    Ok(outcomes)
+}
+
+/// Says which conditions of a setup can be had.
+fn look(setup: &Setup, bench: &Bench<'_>) -> Result<(Vec<Condition>, Outcome), ReproduceError> {
+    let (mut had, mut outcome) = (Vec::new(), Outcome::default());
+    for &condition in &setup.needed {
+        match bench.obstacle(condition, setup)? {
+            None => had.push(condition),
+            Some(why) => outcome.left_out = outcome.left_out.or(Some(why)),
+        }
+    }
+    for &condition in &setup.wanted {
+        match bench.obstacle(condition, setup)? {
+            None => had.push(condition),
+            // What was to be switched off is not there.
+            Some(_) if condition == Condition::SmtOff && bench.has_no_smt() => {
+                outcome.shows_no_smt = true;
+            }
+            Some(why) => outcome.without.push((condition, why)),
+        }
+    }
+    Ok((had, outcome))
+}
+
+/// Makes the table of the times.
+fn table(experiment: &Experiment, outcomes: &[Outcome]) -> ExperimentDocument {
+    let rows = || experiment.rows.iter();
+    let mut article: Vec<BTreeMap<Figure, f64>> =
+        rows().map(|row| row.article.iter().copied().collect()).collect();
+    let mut here: Vec<BTreeMap<Figure, f64>> = rows()
+        .map(|row| {
+            let runs = runs(row, &outcomes[row.setup], experiment.in_ticks);
+            figures(&experiment.figures, experiment.values, &runs).unwrap_or_default()
+        })
+        .collect();
+    if experiment.figures.contains(&Figure::RelativeCv) {
+        relate(&mut article);
+        relate(&mut here);
+    }
+    let named = |figures: BTreeMap<Figure, f64>| {
+        figures.into_iter().map(|(figure, value)| (figure.name().to_owned(), value)).collect()
+    };
+    let reproduced = rows().zip(article).zip(here).map(|((row, article), here)| {
+        let outcome = &outcomes[row.setup];
+        ReproducedRow {
+            name: row.name.clone(),
+            article: named(article),
+            left_out: outcome.left_out.clone().filter(|_| outcome.runs.is_empty()),
+            here: named(here),
+            notes: notes(outcome, &experiment.setups[row.setup]),
+            runs: runs(row, outcome, false),
+        }
+    });
+    ExperimentDocument {
+        title: experiment.title.clone(),
+        method: experiment.method.clone(),
+        figures: experiment
+            .figures
+            .iter()
+            .map(|figure| FigureDocument {
+                name: figure.name().to_owned(),
+                title: figure.title().to_owned(),
+                unit: match figure.unit() {
+                    FigureUnit::Time if experiment.in_ticks => "ticks",
+                    FigureUnit::Time => "s",
+                    FigureUnit::Share => "share",
+                    FigureUnit::Times => "times",
+                }
+                .to_owned(),
+            })
+            .collect(),
+        rows: reproduced.collect(),
+        histogram: experiment.histogram,
+    }
+}
+
+/// Returns the values of a row's task, run by run.
+fn runs(row: &Row, outcome: &Outcome, in_ticks: bool) -> Vec<Vec<f64>> {
+    let values = |run: &RunValues| -> Option<Vec<f64>> {
+        let factor = if in_ticks { run.ticks_per_second } else { 1.0 };
+        Some(run.tasks.get(row.task)?.iter().map(|value| value * factor).collect())
+    };
+    outcome.runs.iter().filter_map(values).collect()
+}
+
+fn notes(outcome: &Outcome, setup: &Setup) -> Vec<String> {
+    let mut notes: Vec<String> = outcome
+        .without
+        .iter()
+        .map(|(condition, why)| format!("without {}: {why}", condition.words()))
+        .collect();
+    if outcome.shows_no_smt && setup.tasks.is_some_and(|tasks| tasks > 1) {
+        notes.push(
+            "no SMT is to be seen here; under a hypervisor CPUs may share a core of the host all the same"
+                .to_owned(),
+        );
+    }
+    if let (Some(why), 1..) = (&outcome.left_out, outcome.runs.len()) {
+        notes.push(format!("only {} of {} runs: {why}", outcome.runs.len(), setup.runs));
+    }
+    notes
+}
+
+/// Makes the table of how much the counters differ from run to run.
+fn counter_table(
+    experiment: &Experiment,
+    table: &CounterTable,
+    outcomes: &[Outcome],
+    bench: &Bench<'_>,
+) -> ExperimentDocument {
+    let name_of = |setup| {
+        let row = experiment.rows.iter().find(|row| row.setup == setup);
+        row.map(|row| row.name.clone()).unwrap_or_default()
+    };
+    let spread = |setup: usize, index: Option<usize>| {
+        let values: Vec<f64> =
+            outcomes[setup].runs.iter().filter_map(|run| *run.counters.get(index?)?).collect();
+        relative_error(&values)
+    };
+    let rows = table.counters.iter().map(|&(name, before, after)| {
+        let index = bench.counter(name);
+        let here: BTreeMap<String, f64> = [("before", table.before), ("after", table.after)]
+            .into_iter()
+            .filter_map(|(column, setup)| Some((column.to_owned(), spread(setup, index)?)))
+            .collect();
+        let missing = || match bench.counter_limits.first() {
+            // `cycles, instructions: not counted, because ...`
+            Some(limit) => limit.split_once(": ").map_or(limit.as_str(), |(_, why)| why).to_owned(),
+            None => "this counter cannot be had here".to_owned(),
+        };
+        ReproducedRow {
+            name: name.to_owned(),
+            article: BTreeMap::from([("before".to_owned(), before), ("after".to_owned(), after)]),
+            left_out: here.is_empty().then(missing),
+            here,
+            notes: Vec::new(),
+            runs: Vec::new(),
+        }
+    });
+    let figure = |name: &str, title: String| FigureDocument {
+        name: name.to_owned(),
+        title,
+        unit: "share".to_owned(),
+    };
+    ExperimentDocument {
+        title: "Counters from run to run".to_owned(),
+        method: "standard error of the mean over the mean, as perf stat prints it".to_owned(),
+        figures: vec![
+            figure("before", name_of(table.before)),
+            figure("after", name_of(table.after)),
+        ],
+        rows: rows.collect(),
+        histogram: false,
+    }
+}

@@ -1,0 +1,87 @@
+//! What `becalm noise reproduce ARTICLE --json` prints.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The experiments of an article, repeated on this machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReproduceDocument {
+    /// `becalm/noise-reproduce/1`.
+    pub schema: String,
+    /// Whose experiments they are.
+    pub article: ArticleDocument,
+    /// Whether fewer and shorter runs were made than the article's experiment needs (`--quick`).
+    pub quick: bool,
+    /// Facts about this machine, as in a record.
+    pub machine: BTreeMap<String, String>,
+    /// The experiments, in the article's order.
+    pub experiments: Vec<ExperimentDocument>,
+}
+
+/// Where experiments come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ArticleDocument {
+    /// Its name on the command line.
+    pub name: String,
+    /// Who wrote it.
+    pub author: String,
+    /// What it is called.
+    pub title: String,
+    /// When it was published.
+    pub year: u16,
+    /// The machine that its figures are from.
+    pub machine: String,
+}
+
+/// One table of an article.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExperimentDocument {
+    /// What is compared.
+    pub title: String,
+    /// What was run, how often, and what the figures are of.
+    pub method: String,
+    /// The columns.
+    pub figures: Vec<FigureDocument>,
+    /// The rows.
+    pub rows: Vec<ReproducedRow>,
+    /// Whether the distributions are part of the comparison.
+    pub histogram: bool,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FigureDocument {
+    /// Stable name: `cv`, `mean` ...
+    pub name: String,
+    /// Title of the column.
+    pub title: String,
+    /// `s`, `ticks` (of the time-stamp counter), `share` (1 is 100 %), `times`, `count` or `bytes`.
+    pub unit: String,
+}
+
+/// A row of a table: the article's figures and this machine's, by name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReproducedRow {
+    /// The configuration.
+    pub name: String,
+    /// What the article states. Empty where it states no figure.
+    pub article: BTreeMap<String, f64>,
+    /// What was measured here. Empty for a row that was left out.
+    pub here: BTreeMap<String, f64>,
+    /// Why the row was left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<String>,
+    /// What differs from the article's configuration, as sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Seconds of every iteration of every run, in time order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<Vec<f64>>,
+}
+
+/// Returns the JSON Schema of [`ReproduceDocument`].
+pub fn reproduce_json_schema() -> serde_json::Value {
+    schemars::schema_for!(ReproduceDocument).to_value()
+}

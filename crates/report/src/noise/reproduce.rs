@@ -1,0 +1,299 @@
+//! An article's tables beside this machine's.
+
+use std::collections::BTreeMap;
+
+use becalm_model::Unit;
+use becalm_model::wire::{ExperimentDocument, FigureDocument, ReproduceDocument};
+
+use super::side_by_side::side_by_side;
+use crate::page::Page;
+use crate::quantity::Scale;
+use crate::style::{Role, Style};
+use crate::table::{Align, Cell, Table};
+
+/// Returns every table with the article's figures above this machine's, and what was left out.
+pub fn reproduce_text(document: &ReproduceDocument, style: &Style) -> String {
+    let mut page = Page::new(style);
+    let article = &document.article;
+    let heading = format!("{}: {} ({})", article.author, article.title, article.year);
+    page.say_as(Role::Heading, &heading);
+    page.gap();
+    page.labelled("article", 7, &article.machine);
+    page.labelled("here", 7, &machine(&document.machine));
+    if document.quick {
+        page.gap();
+        page.say_as(
+            Role::Warning,
+            "Quick: so few runs, and so short ones, that the figures of this machine say nothing.",
+        );
+    }
+    for experiment in &document.experiments {
+        one(&mut page, experiment);
+    }
+    page.finish()
+}
+
+/// The facts that say what kind of machine this is.
+fn machine(facts: &BTreeMap<String, String>) -> String {
+    let known = |key: &str| facts.get(key).cloned();
+    let parts = [
+        known("cpu_model"),
+        known("cpu_online").map(|cpus| format!("CPUs {cpus}")),
+        known("virtualisation").filter(|kind| kind != "none").map(|kind| format!("under {kind}")),
+        known("kernel_release").map(|release| format!("Linux {release}")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn one(page: &mut Page<'_>, experiment: &ExperimentDocument) {
+    page.section(&experiment.title);
+    page.say(&format!("{}.", experiment.method));
+    page.gap();
+    page.table(&table(experiment, page.style));
+    if experiment.histogram {
+        let samples: Vec<(&str, Vec<f64>)> = experiment
+            .rows
+            .iter()
+            .map(|row| (row.name.as_str(), row.runs.concat()))
+            .filter(|(_, values)| !values.is_empty())
+            .collect();
+        page.gap();
+        page.drawn(&side_by_side(&samples, &Unit::Second, page.style));
+    }
+    let left_out = grouped(experiment.rows.iter().filter_map(|row| {
+        let why = row.left_out.as_ref()?;
+        Some((row.name.as_str(), why.as_str()))
+    }));
+    remarks(page, "Left out here", &left_out);
+    let notes = experiment.rows.iter().flat_map(|row| {
+        let is_measured = row.left_out.is_none();
+        row.notes.iter().filter(move |_| is_measured).map(|note| (row.name.as_str(), note.as_str()))
+    });
+    remarks(page, "Differences", &grouped(notes));
+}
+
+fn table(experiment: &ExperimentDocument, style: &Style) -> Table {
+    let titles = experiment.figures.iter().map(|figure| (figure.title.as_str(), Align::Right));
+    let mut table =
+        Table::new([("configuration", Align::Left), ("", Align::Left)].into_iter().chain(titles));
+    for row in &experiment.rows {
+        let mut name = row.name.as_str();
+        if !row.article.is_empty() {
+            table.push(line(name, "article", &row.article, &experiment.figures, style));
+            name = "";
+        }
+        if row.left_out.is_some() {
+            table.push([name.into(), Cell::of(Role::Hint, "left out")]);
+        } else {
+            table.push(line(name, "here", &row.here, &experiment.figures, style));
+        }
+    }
+    table
+}
+
+fn line(
+    name: &str,
+    source: &str,
+    values: &BTreeMap<String, f64>,
+    figures: &[FigureDocument],
+    style: &Style,
+) -> Vec<Cell> {
+    let shown = figures.iter().map(|figure| {
+        let value = values.get(&figure.name);
+        Cell::from(value.map_or_else(String::new, |&value| number(value, &figure.unit, style)))
+    });
+    [Cell::from(name), Cell::of(Role::Hint, source)].into_iter().chain(shown).collect()
+}
+
+/// Writes a figure. Each has the unit that suits it: an article's nanoseconds and this machine's milliseconds
+/// stand in one column.
+fn number(value: f64, unit: &str, style: &Style) -> String {
+    match unit {
+        "share" => share(value),
+        "times" => times(value),
+        "s" => Scale::of(&Unit::Second, [value], style.unicode).with_unit(value),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// Writes a multiple: `0.13 x`, `0.004 x`.
+fn times(value: f64) -> String {
+    let decimals = match value {
+        v if v >= 10.0 => 1,
+        v if v >= 0.1 => 2,
+        _ => 3,
+    };
+    format!("{value:.decimals$} x")
+}
+
+/// Writes a share with three digits that mean something: `9.29 %`, `0.044 %`.
+fn share(value: f64) -> String {
+    let percent = value * 100.0;
+    let decimals = match percent.abs() {
+        p if p >= 100.0 => 0,
+        p if p >= 10.0 => 1,
+        p if p >= 0.1 || p == 0.0 => 2,
+        _ => 3,
+    };
+    format!("{percent:.decimals$} %")
+}
+
+/// Puts rows with the same remark together, in the order of the first of each.
+fn grouped<'a>(remarks: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(&'a str, Vec<&'a str>)> {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (row, text) in remarks {
+        match groups.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, rows)) => rows.push(row),
+            None => groups.push((text, vec![row])),
+        }
+    }
+    groups
+}
+
+fn remarks(page: &mut Page<'_>, title: &str, groups: &[(&str, Vec<&str>)]) {
+    if groups.is_empty() {
+        return;
+    }
+    page.gap();
+    page.say(&format!("{title}:"));
+    for (text, rows) in groups {
+        page.item(&format!("{}: {text}", rows.join(" / ")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_model::wire::{ArticleDocument, ReproducedRow};
+
+    fn figures(pairs: &[(&str, f64)]) -> BTreeMap<String, f64> {
+        pairs.iter().map(|&(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    fn row(name: &str, article: &[(&str, f64)], here: &[(&str, f64)]) -> ReproducedRow {
+        ReproducedRow {
+            name: name.to_owned(),
+            article: figures(article),
+            here: figures(here),
+            left_out: None,
+            notes: Vec::new(),
+            runs: Vec::new(),
+        }
+    }
+
+    fn document(rows: Vec<ReproducedRow>, histogram: bool) -> ReproduceDocument {
+        let column = |name: &str, title: &str, unit: &str| FigureDocument {
+            name: name.to_owned(),
+            title: title.to_owned(),
+            unit: unit.to_owned(),
+        };
+        ReproduceDocument {
+            schema: "becalm/noise-reproduce/1".to_owned(),
+            article: ArticleDocument {
+                name: "somebody".to_owned(),
+                author: "Some Body".to_owned(),
+                title: "A title".to_owned(),
+                year: 2026,
+                machine: "a server".to_owned(),
+            },
+            quick: false,
+            machine: [("cpu_model", "A processor"), ("virtualisation", "KVM")]
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .into(),
+            experiments: vec![ExperimentDocument {
+                title: "Step by step".to_owned(),
+                method: "10 runs of 200 bursts".to_owned(),
+                figures: vec![column("mean", "mean", "s"), column("cv", "CV", "share")],
+                rows,
+                histogram,
+            }],
+        }
+    }
+
+    #[test]
+    fn figures_of_article_and_machine_stand_above_each_other() {
+        let left_out = |name: &str, article: &[(&str, f64)]| ReproducedRow {
+            left_out: Some("the host sets frequencies".to_owned()),
+            ..row(name, article, &[])
+        };
+        let noted = ReproducedRow {
+            notes: vec!["without SMT off: there is no SMT".to_owned()],
+            ..row("and isolated", &[], &[("mean", 3.1e-4), ("cv", 0.00044)])
+        };
+        let rows = vec![
+            row("untuned", &[("mean", 99.6e-6), ("cv", 0.0272)], &[("mean", 3.2e-4), ("cv", 0.21)]),
+            left_out("and performance", &[("mean", 54.9e-6), ("cv", 0.0079)]),
+            left_out("and turbo off", &[]),
+            noted,
+        ];
+        insta::assert_snapshot!(reproduce_text(&document(rows, false), &Style::PLAIN), @r"
+        Some Body: A title (2026)
+
+          article  a server
+          here     A processor, under KVM
+
+        Step by step
+        10 runs of 200 bursts.
+
+          configuration                  mean       CV
+          untuned          article   99.60 us   2.72 %
+                           here      320.0 us   21.0 %
+          and performance  article   54.90 us   0.79 %
+                           left out
+          and turbo off    left out
+          and isolated     here      310.0 us  0.044 %
+
+        Left out here:
+          - and performance / and turbo off: the host sets frequencies
+
+        Differences:
+          - and isolated: without SMT off: there is no SMT
+        ");
+    }
+
+    #[test]
+    fn distributions_share_their_bins() {
+        let with = |name: &str, values: &[f64]| ReproducedRow {
+            runs: vec![values.to_vec()],
+            ..row(name, &[], &[("mean", 1e-3)])
+        };
+        let rows = vec![
+            with("isolated", &[1.00e-3, 1.01e-3, 1.01e-3, 1.02e-3]),
+            with("not isolated", &[1.00e-3, 1.05e-3, 1.10e-3, 1.20e-3]),
+        ];
+        insta::assert_snapshot!(reproduce_text(&document(rows, true), &Style::PLAIN), @r"
+        Some Body: A title (2026)
+
+          article  a server
+          here     A processor, under KVM
+
+        Step by step
+        10 runs of 200 bursts.
+
+          configuration            mean  CV
+          isolated       here  1.000 ms
+          not isolated   here  1.000 ms
+
+                    isolated                           not isolated
+          1.000 ms  3 #############################    1 #########
+          1.020 ms  1 #########                        0
+          1.040 ms  0                                  1 #########
+          1.060 ms  0                                  0
+          1.080 ms  0                                  0
+          1.100 ms  0                                  1 #########
+          1.120 ms  0                                  0
+          1.140 ms  0                                  0
+          1.160 ms  0                                  0
+          1.180 ms  0                                  1 #########
+          1.200 ms
+        ");
+    }
+
+    #[test]
+    fn shares_and_multiples_keep_digits_that_mean_something() {
+        let shown: Vec<String> = [24.667, 1.0, 0.127, 0.0037].map(times).into();
+        assert_eq!(shown, ["24.7 x", "1.00 x", "0.13 x", "0.004 x"]);
+        let shown: Vec<String> = [0.0929, 0.000_44, 0.23887, 1.5, 0.0].map(share).into();
+        assert_eq!(shown, ["9.29 %", "0.044 %", "23.9 %", "150 %", "0.00 %"]);
+    }
+}
