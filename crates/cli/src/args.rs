@@ -119,7 +119,6 @@ fn dispatch(cli: Cli, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         Command::Services(args) => commands::services::run(&args, ui),
         Command::Noise(args) => commands::noise::run(&args, ui),
         Command::Restore(args) => commands::restore::run(&args, ui),
-        Command::Noise(args) => commands::noise::run(&args, ui),
         Command::Guardian(args) => commands::guardian::run(&args, ui),
         Command::Workload(args) => commands::workload::run(&args, ui),
         Command::Schema(args) => commands::schema::run(&args, ui),
