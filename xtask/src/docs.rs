@@ -47,6 +47,7 @@ const TOPOLOGY_SCHEMA: &str = "docs/schema/topology.schema.json";
 const BOOT_SCHEMA: &str = "docs/schema/boot-params.schema.json";
 const CHECK_SCHEMA: &str = "docs/schema/check.schema.json";
 const TUNE_SCHEMA: &str = "docs/schema/tune.schema.json";
+const TRACE_SCHEMA: &str = "docs/schema/trace.schema.json";
 const SERVICES_SCHEMA: &str = "docs/schema/services.schema.json";
 const PLAN_SCHEMA: &str = "docs/schema/plan.schema.json";
 const STEADY_SCHEMA: &str = "docs/schema/steady.schema.json";
@@ -94,6 +95,7 @@ fn quick() -> Result<Vec<(&'static str, String)>> {
         (BOOT_SCHEMA, schema(becalm_model::wire::boot_json_schema())?),
         (CHECK_SCHEMA, schema(becalm_model::wire::check_json_schema())?),
         (TUNE_SCHEMA, schema(becalm_model::wire::tune_json_schema())?),
+        (TRACE_SCHEMA, schema(becalm_model::wire::trace_json_schema())?),
         (SERVICES_SCHEMA, schema(becalm_model::wire::services_json_schema())?),
         (PLAN_SCHEMA, schema(becalm_model::wire::plan_json_schema())?),
         (STEADY_SCHEMA, schema(becalm_model::wire::steady_json_schema())?),

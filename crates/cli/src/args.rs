@@ -117,7 +117,7 @@ fn dispatch(cli: Cli, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         Command::Check(args) => commands::check::run(&args, ui),
         Command::Tune(args) => commands::tune::run(&args, ui),
         Command::Services(args) => commands::services::run(&args, ui),
-        Command::Noise(args) => commands::noise::run(&args, ui),
+        Command::Noise(args) => commands::noise::run(&args, given, ui),
         Command::Restore(args) => commands::restore::run(&args, ui),
         Command::Guardian(args) => commands::guardian::run(&args, ui),
         Command::Workload(args) => commands::workload::run(&args, ui),

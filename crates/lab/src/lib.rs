@@ -7,6 +7,7 @@ pub mod reproduce;
 mod spin;
 mod sys;
 mod timer;
+pub mod trace;
 mod workloads;
 
 pub use iterate::{IterateError, Options, Series, TaskSeries, iterate};

@@ -75,9 +75,11 @@ impl NoiseRanking {
             reason = "clamped to a million"
         )]
         let ppm = |share: f64| (share.clamp(0.0, 1.0) * 1e6).round() as u64;
-        Self::new(document.cpus.iter().map(|cpu| {
-            (CpuId(cpu.cpu), Rank { tier: cpu.tier, lost_ppm: ppm(cpu.lost_share) })
-        }))
+        Self::new(
+            document.cpus.iter().map(|cpu| {
+                (CpuId(cpu.cpu), Rank { tier: cpu.tier, lost_ppm: ppm(cpu.lost_share) })
+            }),
+        )
     }
 
     /// Saves a ranking for this boot of this machine and returns where. The fields of `document` that
@@ -162,7 +164,8 @@ mod tests {
     }
 
     fn ranking() -> CpuNoiseDocument {
-        let cpu = |cpu, tier, lost_share| RankedCpu { cpu, tier, lost_share, ..RankedCpu::default() };
+        let cpu =
+            |cpu, tier, lost_share| RankedCpu { cpu, tier, lost_share, ..RankedCpu::default() };
         CpuNoiseDocument { cpus: vec![cpu(2, 0, 1e-4), cpu(0, 1, 0.02)], ..Default::default() }
     }
 

@@ -15,6 +15,7 @@ mod quantity;
 mod record;
 mod run;
 mod subject;
+pub mod trace;
 mod verdict;
 pub mod wire;
 

@@ -4,6 +4,7 @@ use crate::machine::MachineFacts;
 use crate::metric::Metric;
 use crate::run::Run;
 use crate::subject::Subject;
+use crate::trace::Trace;
 use crate::verdict::Comparison;
 
 /// Which command made a record.
@@ -120,6 +121,8 @@ pub struct Record {
     pub interrupted: Option<String>,
     /// What the reader has to know, as sentences.
     pub notes: Vec<String>,
+    /// Who took time from the runs, if that was traced.
+    pub trace: Option<Trace>,
 }
 
 impl Record {

@@ -6,6 +6,7 @@ mod machine;
 mod redact;
 mod skip;
 mod sys;
+mod time;
 mod tree;
 
 pub use command::{CommandOutput, TestEnv};
@@ -14,4 +15,5 @@ pub use machine::FakeMachine;
 pub use redact::redact;
 pub use skip::skipped;
 pub use sys::{Call, refuse_call};
+pub use time::{FileTimer, thread_cpu_time};
 pub use tree::FakeTree;

@@ -9,6 +9,7 @@ mod resolution;
 mod stage;
 mod surroundings;
 mod tally;
+mod trace;
 
 use anyhow::Result;
 
@@ -19,6 +20,7 @@ pub(crate) enum Bench {
     Overhead(overhead::Args),
     Probe(probe::Args),
     Replay(replay::Args),
+    Trace(trace::Args),
 }
 
 impl Bench {
@@ -29,6 +31,7 @@ impl Bench {
             Self::Overhead(args) => overhead::run(args),
             Self::Probe(args) => probe::run(args),
             Self::Replay(args) => replay::run(args),
+            Self::Trace(args) => trace::run(args),
         }
     }
 }

@@ -70,8 +70,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     ensure!(cpus.len() > 1, "there is no order of one CPU");
     println!("Machine: {}. Load: {:.1}.\n", surroundings::machine(), surroundings::load());
     let mut rng = Rng::new(args.seed);
-    let mut table = Table::new(&["disturbed", "cpu", "lost %", "tier", "cyclictest mean us", "worst"]);
-    let (mut same, mut right, mut disturbed_rounds, mut told_apart, mut same_apart) = (0, 0, 0, 0, 0);
+    let mut table =
+        Table::new(&["disturbed", "cpu", "lost %", "tier", "cyclictest mean us", "worst"]);
+    let (mut same, mut right, mut disturbed_rounds, mut told_apart, mut same_apart) =
+        (0, 0, 0, 0, 0);
     for _ in 0..args.rounds {
         let mut victims: Vec<Option<u32>> = cpus.iter().map(|cpu| Some(cpu.0)).collect();
         victims.push(None);

@@ -12,7 +12,7 @@ use clap::Parser;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
-use crate::measuring::{Finished, MeasureFlags, Wanted, conduct};
+use crate::measuring::{Finished, MeasureFlags, Tracing, Wanted, conduct};
 use crate::ui::Ui;
 
 /// Show the main job on this machine in under a minute: facts, noise floor, a real 2 % slowdown
@@ -115,6 +115,7 @@ fn session(
         aa,
         resumed: None,
         arguments: vec!["demo".to_owned()],
+        tracing: Tracing::Off,
     };
     conduct(wanted, flags, ui)
 }

@@ -17,7 +17,7 @@ use becalm_stats::steady::{Steady, Tolerance, warm_up};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
-use crate::measuring::{self, CommandLine, MeasureFlags, Wanted, conduct, disturbed_runs};
+use crate::measuring::{self, CommandLine, MeasureFlags, Tracing, Wanted, conduct, disturbed_runs};
 use crate::ui::Ui;
 
 /// Rounds of a pilot, unless the user says otherwise.
@@ -112,6 +112,7 @@ pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, C
         kind: RecordKind::Run,
         subjects: measuring::subjects(&copies(&args), &args.flags)?,
         stop: stop(&args.flags),
+        tracing: Tracing::of(&args.flags),
         margin: 0.0,
         aa: true,
         resumed: None,

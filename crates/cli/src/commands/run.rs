@@ -10,7 +10,7 @@ use becalm_runner::session::{Goal, Stop};
 use crate::args;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::{self, CommandLine, MeasureFlags, Wanted, conduct};
+use crate::measuring::{self, CommandLine, MeasureFlags, Tracing, Wanted, conduct};
 use crate::ui::Ui;
 
 /// Time after which no further run starts, unless the user says otherwise.
@@ -58,6 +58,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         aa: false,
         resumed,
         arguments,
+        tracing: Tracing::of(&args.flags),
     };
     let finished = conduct(wanted, &args.flags, ui)?;
     finished.report(&args.flags, |record, disturbed| run_text(record, disturbed, ui.style()), ui)

@@ -208,6 +208,11 @@ pub(crate) struct MeasureFlags {
     #[arg(value_parser = clap::value_parser!(u64).range(..=LARGEST_SEED))]
     pub(crate) seed: Option<u64>,
 
+    /// Trace the kernel's scheduler, interrupts and page faults (needs root), and tell by name who took
+    /// time from each run
+    #[arg(long, help_heading = "Metrics")]
+    pub(crate) trace: bool,
+
     /// Print the whole record as JSON to standard output
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,

@@ -20,7 +20,8 @@ use super::journal::Journal;
 use super::progress::ProgressLine;
 use super::quiet::Quiet;
 use super::setup::{self, Machine};
-use super::{metrics, resume, same};
+use super::tracing::{Traced, Tracing};
+use super::{metrics, resume, same, tracing};
 use crate::error::{CommandError, with_causes};
 use crate::exit::Exit;
 use crate::files;
@@ -43,6 +44,8 @@ pub(crate) struct Wanted {
     pub(crate) resumed: Option<Record>,
     /// The command line.
     pub(crate) arguments: Vec<String>,
+    /// Which runs are traced.
+    pub(crate) tracing: Tracing,
 }
 
 /// A session that ended, well or not.
@@ -102,6 +105,7 @@ pub(crate) fn conduct(
     }
     metrics::check_recorded(&read.primary, &spawn.metrics())?;
     let plan = plan_of(wanted.stop, wanted.margin, flags, read.primary)?;
+    let tracing = wanted.tracing;
     let mut record = record_of(wanted, flags, &machine, spawn.metrics())?;
     record.conditions = spawn.conditions();
     for note in notes {
@@ -111,6 +115,7 @@ pub(crate) fn conduct(
         }
     }
     let warned = warn_before_start(&record, &plan, ui);
+    let mut traced = Traced::start(&mut spawn, tracing, &machine.root)?;
     let mut journal = match Journal::start(&record, flags.export_json.as_deref()) {
         Ok(journal) => Some(journal),
         Err(error) => {
@@ -118,10 +123,11 @@ pub(crate) fn conduct(
             None
         }
     };
-    let result = match spawn.set_up() {
-        Ok(()) => measure_and_log(&plan, &mut record, &mut spawn, journal.as_mut(), warned, ui),
+    let result = match traced.executor.set_up() {
+        Ok(()) => measure_and_log(&plan, &mut record, &mut traced, journal.as_mut(), warned, ui),
         Err(error) => Err(SessionError::Run(error)),
     };
+    traced.finish(&mut record, &machine.root);
     let result = match (spawn.interrupted(), result) {
         // What the signal broke off is no failure.
         (Some(reason), Err(SessionError::Run(_))) => {
@@ -138,12 +144,7 @@ pub(crate) fn conduct(
     settle(&mut record, &plan, &spawn, limits);
     note_extension(&mut record, planned_end);
     record.conditions.knobs = quiet.record();
-    for moved in &record.conditions.knobs.drifted {
-        record.notes.push(format!(
-            "{} was {} at the start and {} at the end: somebody else changed it during the session.",
-            moved.target, moved.from, moved.to
-        ));
-    }
+    note_drift(&mut record);
     let restored = quiet.finish(ui);
     let disturbed = disturbed_runs(&record);
     let saved = export(&record, &disturbed, flags);
@@ -174,6 +175,16 @@ pub(crate) fn conduct(
     };
     let signal = interrupt.signal();
     Ok(Finished { record, disturbed, failure, signal, kept, is_machine_changed })
+}
+
+/// Notes the settings that somebody else changed meanwhile.
+fn note_drift(record: &mut Record) {
+    for moved in &record.conditions.knobs.drifted {
+        record.notes.push(format!(
+            "{} was {} at the start and {} at the end: somebody else changed it during the session.",
+            moved.target, moved.from, moved.to
+        ));
+    }
 }
 
 /// Returns what the reader has to know about the subjects, whatever the runs show.
@@ -322,6 +333,7 @@ fn record_of(
         comparisons: Vec::new(),
         interrupted: None,
         notes: Vec::new(),
+        trace: None,
     })
 }
 
@@ -334,7 +346,7 @@ fn fresh_seed(now: Duration) -> u64 {
 fn measure_and_log(
     plan: &Plan,
     record: &mut Record,
-    spawn: &mut Spawn<'_>,
+    spawn: &mut Traced<'_, '_>,
     mut journal: Option<&mut Journal>,
     mut warned: bool,
     ui: &Ui,
@@ -465,7 +477,8 @@ fn export(
         files::write_atomically(path, &files::json(record))?;
     }
     if let Some(path) = &flags.export_html {
-        files::write_atomically(path, &becalm_report::html(record, disturbed))?;
+        let page = becalm_report::html(&tracing::with_notes(record), disturbed);
+        files::write_atomically(path, &page)?;
     }
     if let Some(path) = &flags.export_markdown {
         files::write_atomically(path, &becalm_report::markdown(record, disturbed))?;
@@ -486,7 +499,13 @@ impl Finished {
             ui.print(&files::json(&self.record))?;
         } else if measured {
             ui.print(&text(&self.record, &self.disturbed))?;
+            ui.print(&tracing::text(&self.record, ui))?;
         }
+        self.end(ui)
+    }
+
+    /// Says how the command ended, with everything printed already.
+    pub(crate) fn end(self, ui: &Ui) -> Result<Exit, CommandError> {
         if let Some(mut error) = self.failure {
             if self.is_machine_changed {
                 error.exit = Exit::NotRestored;

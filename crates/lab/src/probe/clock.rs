@@ -37,9 +37,9 @@ pub fn probe_clock(
     for (done, (round, index, length)) in turns.enumerate() {
         progress(done as f64 / n as f64);
         let probed = &mut all[index];
-        let left = probed.free_at.map_or(Duration::ZERO, |at| {
-            at.saturating_duration_since(Instant::now())
-        });
+        let left = probed
+            .free_at
+            .map_or(Duration::ZERO, |at| at.saturating_duration_since(Instant::now()));
         if !interrupt.sleep(left) {
             break;
         }

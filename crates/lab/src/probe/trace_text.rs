@@ -168,14 +168,18 @@ CPU:2 [LOST 3 EVENTS]
         let other = "  cat-7 [000] d..2. 1.5: sched_switch: prev_comm=x: y\n";
         assert_eq!(parse(other), Ok(Vec::new()));
         let error = parse("#\n what is this\n").unwrap_err();
-        assert_eq!(error.to_string(), "line 2 is not what the osnoise tracer writes: `what is this`");
+        assert_eq!(
+            error.to_string(),
+            "line 2 is not what the osnoise tracer writes: `what is this`"
+        );
         assert!(parse(" osnoise/0-9 [000] .... 1.5: 1000000 5000\n").is_err());
         assert!(parse(" osnoise/0-9 [000] .... 1.5: sample_threshold: start\n").is_err());
     }
 
     #[test]
     fn overwritten_events_are_counted() {
-        let stats = "entries: 129\noverrun: 12\ncommit overrun: 0\ndropped events: 3\nread events: 0\n";
+        let stats =
+            "entries: 129\noverrun: 12\ncommit overrun: 0\ndropped events: 3\nread events: 0\n";
         assert_eq!(overwritten(stats), 15);
         assert_eq!(overwritten(""), 0);
     }

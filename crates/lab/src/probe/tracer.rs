@@ -73,9 +73,8 @@ impl Tracer {
         let options = root.read(self.path("osnoise/options")).value().unwrap_or_default();
         let stopped = options.split_whitespace().any(|option| option == "NO_OSNOISE_WORKLOAD");
         busy.or_else(|| {
-            stopped.then(|| {
-                format!("its thread is switched off in {}", self.path("osnoise/options"))
-            })
+            stopped
+                .then(|| format!("its thread is switched off in {}", self.path("osnoise/options")))
         })
     }
 
@@ -186,7 +185,8 @@ impl Tracer {
             Siblings::Busy => topology.siblings_of(cpu).intersection(&topology.allowed),
             Siblings::AsTheyAre => CpuSet::new(),
         };
-        let busy = WhileBusy::start(&siblings).map_err(|source| ProbeError::Reader { cpu, source })?;
+        let busy =
+            WhileBusy::start(&siblings).map_err(|source| ProbeError::Reader { cpu, source })?;
         self.write(root, &self.path("osnoise/cpus"), &format!("{cpu}\n"))?;
         self.write(root, &self.instance("/tracing_on"), "1")?;
         self.write(root, &self.instance("/current_tracer"), "osnoise")?;

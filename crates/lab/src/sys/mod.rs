@@ -6,4 +6,5 @@
 pub(crate) mod memory;
 pub(crate) mod page_cache;
 pub(crate) mod scheduler;
+pub(crate) mod trace;
 pub(crate) mod tsc;

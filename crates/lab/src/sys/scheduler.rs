@@ -11,12 +11,7 @@ pub(crate) fn set_fifo(tid: u32, priority: u8) -> io::Result<()> {
     // The system call, because musl's function of that name refuses everything.
     // SAFETY: `parameter` is initialised, outlives the call and is only read.
     let result = unsafe {
-        libc::syscall(
-            libc::SYS_sched_setscheduler,
-            tid,
-            libc::SCHED_FIFO,
-            &raw const parameter,
-        )
+        libc::syscall(libc::SYS_sched_setscheduler, tid, libc::SCHED_FIFO, &raw const parameter)
     };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -95,13 +95,7 @@ fn ordered_cores(
         (!fits, tightness, at_boot, Reverse(node(core)))
     };
     cores.sort_by_cached_key(|core| {
-        (
-            keys(core),
-            kind(core),
-            facts.noise_of(core),
-            core.contains(CpuId(0)),
-            interrupted(core),
-        )
+        (keys(core), kind(core), facts.noise_of(core), core.contains(CpuId(0)), interrupted(core))
     });
     cores
 }

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::trace::{RunTraceDocument, TraceNoteDocument};
+
 /// A whole record. Times are in seconds, sizes in bytes, shares and margins as fractions of 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Document {
@@ -54,6 +56,9 @@ pub struct Document {
     /// How the subjects were started.
     #[serde(default)]
     pub settings: SettingsDocument,
+    /// How well the runs were traced; absent if they were not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceNoteDocument>,
     /// What was measured, with the raw runs in time order.
     pub subjects: Vec<SubjectDocument>,
 }
@@ -285,6 +290,9 @@ pub struct RunDocument {
     /// What happened on the machine meanwhile, by the names of the evidence.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub evidence: BTreeMap<String, f64>,
+    /// Who took time from it, with `--trace`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<RunTraceDocument>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]

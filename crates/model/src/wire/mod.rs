@@ -13,6 +13,7 @@ mod reproduce;
 mod services;
 mod steady;
 mod topology;
+mod trace;
 mod tune;
 mod version;
 mod workload;
@@ -44,6 +45,11 @@ pub use steady::{SteadyDocument, SteadyRunDocument, SteadySegmentDocument};
 pub use topology::{
     TopologyCache, TopologyChoice, TopologyCore, TopologyCpu, TopologyDocument, TopologyGroup,
     TopologyKind, TopologyNode,
+};
+pub use trace::{
+    CauseDocument, CulpritDocument, LongerRunDocument, RunTraceDocument, TakenDocument,
+    TraceCostDocument, TraceDocument, TraceNoteDocument, TracedRunDocument, WatchedCpuDocument,
+    WorstDocument, trace_document, watch_document,
 };
 pub use tune::{TuneChangeDocument, TuneDocument, TuneNoteDocument, tune_document};
 pub use version::{VersionError, check_readable};
@@ -93,6 +99,9 @@ pub const WORKLOAD_SCHEMA: &str = "becalm/workload/1";
 /// Schema of what `becalm noise reproduce ARTICLE --json` prints.
 pub const REPRODUCE_SCHEMA: &str = "becalm/noise-reproduce/1";
 
+/// Schema of what `becalm noise trace --json` prints.
+pub const TRACE_SCHEMA: &str = "becalm/trace/1";
+
 /// Schema of what `becalm boot-params --json` prints.
 pub const BOOT_SCHEMA: &str = "becalm/boot-params/1";
 
@@ -123,6 +132,11 @@ pub fn steady_json_schema() -> serde_json::Value {
 /// Returns the JSON Schema of [`PlanDocument`].
 pub fn plan_json_schema() -> serde_json::Value {
     schemars::schema_for!(PlanDocument).to_value()
+}
+
+/// Returns the JSON Schema of [`TraceDocument`], for publication.
+pub fn trace_json_schema() -> serde_json::Value {
+    schemars::schema_for!(TraceDocument).to_value()
 }
 
 /// Returns the JSON Schema of [`TuneDocument`].

@@ -4,9 +4,11 @@ use super::document::{
     ComparisonDocument, Document, KnobStateDocument, MetricDocument, MovedDocument, RunDocument,
     SettingsDocument,
 };
+use super::trace::read_run_trace;
 use super::version::{VersionError, check_readable};
 use super::{COMPARISON_SCHEMA, RUN_SCHEMA};
 use crate::metric::{CPU_TIME, MAX_RSS, SYSTEM_TIME, USER_TIME, WALL_TIME};
+use crate::trace::Trace;
 use crate::{
     Comparison, Conditions, Direction, Evidence, KnobRecord, KnobState, MachineFacts, Metric,
     Moved, Outcome, RatioInterval, Record, RecordKind, Run, Subject, Unit, Verdict,
@@ -83,14 +85,26 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
         if let Some(run) = subject.runs.iter().find(|run| run.round > MAX_ROUND) {
             return Err(ReadError::Round { subject: subject.name, round: run.round });
         }
-        runs.extend(subject.runs.iter().map(|one| run(&metrics, index, one)));
+        let traced = |mut one: RunDocument| (run(&metrics, index, &one), one.trace.take());
+        runs.extend(subject.runs.into_iter().map(traced));
         subjects.push(Subject {
             name: subject.name,
             command: subject.command,
             parameters: subject.parameters,
         });
     }
-    runs.sort_by(|a, b| a.started.total_cmp(&b.started));
+    runs.sort_by(|(a, _), (b, _)| a.started.total_cmp(&b.started));
+    let (runs, traces): (Vec<_>, Vec<_>) = runs.into_iter().unzip();
+    let trace = document.trace.map(|note| Trace {
+        runs: traces
+            .into_iter()
+            .enumerate()
+            .filter_map(|(place, one)| Some(read_run_trace(one?, place)))
+            .collect(),
+        events: note.events,
+        lost: note.lost,
+        limits: note.limits,
+    });
     let comparisons = document
         .comparisons
         .into_iter()
@@ -117,6 +131,7 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
         comparisons,
         interrupted: document.interrupted,
         notes: document.notes,
+        trace,
     })
 }
 

@@ -5,6 +5,7 @@ use super::document::{
     MetricDocument, MovedDocument, RunDocument, SettingsDocument, SubjectDocument,
 };
 use super::log::{LogHeader, LogRun};
+use super::trace::{self, RunTraceDocument};
 use super::{COMPARISON_SCHEMA, LOG_SCHEMA, RUN_SCHEMA};
 use crate::metric::{CPU_TIME, MAX_RSS, SYSTEM_TIME, USER_TIME, WALL_TIME};
 use crate::{
@@ -30,6 +31,7 @@ pub fn document(record: &Record, estimates: Vec<EstimateDocument>) -> Document {
         metrics: record.metrics.iter().map(metric).collect(),
         machine: machine(&record.machine),
         settings: settings(&record.conditions),
+        trace: record.trace.as_ref().map(trace::note),
         subjects: record
             .subjects
             .iter()
@@ -38,13 +40,22 @@ pub fn document(record: &Record, estimates: Vec<EstimateDocument>) -> Document {
                 runs: record
                     .runs
                     .iter()
-                    .filter(|run| run.subject == index)
-                    .map(|r| run(&record.metrics, r))
+                    .enumerate()
+                    .filter(|(_, run)| run.subject == index)
+                    .map(|(place, one)| RunDocument {
+                        trace: traced(record, place),
+                        ..run(&record.metrics, one)
+                    })
                     .collect(),
                 ..subject_without_runs(subject)
             })
             .collect(),
     }
+}
+
+fn traced(record: &Record, place: usize) -> Option<RunTraceDocument> {
+    let runs = &record.trace.as_ref()?.runs;
+    runs.iter().find(|traced| traced.run == place).map(trace::run_trace)
 }
 
 /// Returns the first line of a session's log: the record as far as it is known before the first

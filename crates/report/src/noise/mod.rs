@@ -3,6 +3,8 @@
 mod probe;
 mod reproduce;
 mod side_by_side;
+mod trace;
 
 pub use probe::probe_text;
 pub use reproduce::reproduce_text;
+pub use trace::{longer_texts, trace_text, watch_text};

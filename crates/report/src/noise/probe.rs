@@ -41,7 +41,9 @@ pub fn probe_text(document: &ProbeDocument, style: &Style) -> String {
         page.gap();
         page.say_as(
             Role::Hint,
-            &format!("Saved to {place}: until the next boot the choice of CPUs takes it into account."),
+            &format!(
+                "Saved to {place}: until the next boot the choice of CPUs takes it into account."
+            ),
         );
     }
     if !document.limits.is_empty() {
@@ -73,7 +75,10 @@ fn terms(document: &ProbeDocument, style: &Style) -> String {
             "as a real-time task ({class}): only interrupts, the kernel and the hypervisor interrupt it"
         ),
     };
-    let mut text = format!("{who}, {class}. Gaps of {} or more count as interruptions", edge(document.threshold, style));
+    let mut text = format!(
+        "{who}, {class}. Gaps of {} or more count as interruptions",
+        edge(document.threshold, style)
+    );
     let steps: Vec<f64> = document.cpus.iter().filter_map(|cpu| cpu.step).collect();
     if let Some(step) = steps.iter().copied().reduce(f64::max) {
         let _ = write!(text, "; the reader's own step is {}", edge(step, style));
@@ -99,9 +104,8 @@ fn sums(document: &ProbeDocument, style: &Style) -> Table {
     titles.extend(has_steal.then_some(("steal", Align::Right)));
     let mut table = Table::new(titles);
     for cpu in &document.cpus {
-        let time = |seconds: f64| {
-            Scale::of(&Unit::Second, [seconds], style.unicode).with_unit(seconds)
-        };
+        let time =
+            |seconds: f64| Scale::of(&Unit::Second, [seconds], style.unicode).with_unit(seconds);
         let mut row: Vec<Cell> = vec![
             cpu.cpu.to_string().into(),
             time(cpu.duration).into(),
@@ -180,11 +184,7 @@ fn drawn(document: &ProbeDocument) -> Vec<&ProbedCpu> {
             place < half || place + half >= ranks.len() || ranks.len() <= DRAWN
         })
     };
-    document
-        .cpus
-        .iter()
-        .filter(|cpu| chosen(cpu.cpu) && !cpu.histogram.is_empty())
-        .collect()
+    document.cpus.iter().filter(|cpu| chosen(cpu.cpu) && !cpu.histogram.is_empty()).collect()
 }
 
 /// Draws one line for each bin: where it begins, how many gaps, how much of the time they took, and a
@@ -298,12 +298,7 @@ mod tests {
                 class(1e-5, Some(1e-4), middle),
                 class(1e-4, None, long),
             ],
-            histogram: vec![
-                bin(5e-6, short),
-                bin(1e-5, middle),
-                bin(2e-5, 0),
-                bin(2e-3, long),
-            ],
+            histogram: vec![bin(5e-6, short), bin(1e-5, middle), bin(2e-5, 0), bin(2e-3, long)],
             preemptions: Some(3),
             ..ProbedCpu::default()
         }

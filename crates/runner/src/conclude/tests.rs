@@ -65,6 +65,7 @@ fn record(n_subjects: usize, rounds: usize, mut run: impl FnMut(usize, usize, &m
         comparisons: vec![],
         interrupted: None,
         notes: vec![],
+        trace: None,
     }
 }
 

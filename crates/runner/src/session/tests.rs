@@ -133,6 +133,7 @@ fn record(n_subjects: usize) -> Record {
         comparisons: vec![],
         interrupted: None,
         notes: vec![],
+        trace: None,
     }
 }
 

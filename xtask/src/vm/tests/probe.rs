@@ -55,7 +55,9 @@ fn agrees(guest: &mut Guest) -> Result<()> {
     ratios.sort_by(f64::total_cmp);
     let median = ratios[ratios.len() / 2];
     let seen = shares.join(", ");
-    println!("        share of time lost, by the clock and by the tracer: {seen}; median ratio {median:.3}");
+    println!(
+        "        share of time lost, by the clock and by the tracer: {seen}; median ratio {median:.3}"
+    );
     ensure!(
         (1.0 - TOLERANCE..=1.0 / (1.0 - TOLERANCE)).contains(&median),
         "time lost by the clock and by the tracer: {seen}; the median of the ratios is {median:.3}"

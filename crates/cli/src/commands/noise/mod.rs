@@ -2,6 +2,9 @@
 
 mod probe;
 mod reproduce;
+mod trace;
+
+use std::ffi::OsString;
 
 use clap::Subcommand;
 
@@ -20,11 +23,13 @@ pub(crate) struct Args {
 enum Command {
     Probe(probe::Args),
     Reproduce(reproduce::Args),
+    Trace(Box<trace::Args>),
 }
 
-pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
     match &args.command {
         Command::Probe(args) => probe::run(args, ui),
         Command::Reproduce(args) => reproduce::run(args, ui),
+        Command::Trace(args) => trace::run(args, given, ui),
     }
 }

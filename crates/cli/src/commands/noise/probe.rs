@@ -3,8 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use becalm_lab::probe::{
-    Class, CpuNoise, ProbeError, Siblings, Source, Terms, Tracer, Wish, document,
-    probe_clock,
+    Class, CpuNoise, ProbeError, Siblings, Source, Terms, Tracer, Wish, document, probe_clock,
 };
 use becalm_machine::tune::Wait;
 use becalm_machine::{Leases, NoiseRanking, SysRoot, Topology};
@@ -243,13 +242,10 @@ impl Probe<'_> {
                 Err(NoTracer::Failed(error)) => return Err(error),
             }
         }
-        let noise = probe_clock(
-            self.root,
-            self.topology,
-            self.terms,
-            self.interrupt,
-            &mut |share| self.progress(share),
-        );
+        let noise =
+            probe_clock(self.root, self.topology, self.terms, self.interrupt, &mut |share| {
+                self.progress(share)
+            });
         Ok((Source::Clock, noise.map_err(|error| failed(&error))?))
     }
 
@@ -265,10 +261,9 @@ impl Probe<'_> {
         let changes = tracer.plan(self.root, self.terms).map_err(NoTracer::Unusable)?;
         let applied = tuned.apply(&changes, self.ui).map_err(NoTracer::Failed)?;
         let result = match applied.iter().find(|applied| applied.is_failure()) {
-            Some(failure) => Err(NoTracer::Unusable(format!(
-                "{} could not be set",
-                failure.change.target
-            ))),
+            Some(failure) => {
+                Err(NoTracer::Unusable(format!("{} could not be set", failure.change.target)))
+            }
             None => tracer
                 .probe(self.root, self.topology, self.terms, self.interrupt, &mut |share| {
                     self.progress(share);

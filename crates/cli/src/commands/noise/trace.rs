@@ -1,0 +1,161 @@
+//! `becalm noise trace`: who takes time from a program, by name.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use becalm_lab::trace::{Mode, Tracer, explain, watched, worst_of_cpus};
+use becalm_machine::SysRoot;
+use becalm_model::trace::{Trace, TraceCost};
+use becalm_model::wire::{TraceNoteDocument, trace_document, watch_document};
+use becalm_model::{Record, RecordKind, parse_duration};
+use becalm_report::{trace_text, watch_text};
+use becalm_runner::Interrupt;
+use becalm_runner::session::{Goal, Stop};
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::measuring::{self, CommandLine, MeasureFlags, Tracing, Wanted, conduct, refused};
+use crate::ui::Ui;
+
+/// Time after which no further round starts, unless the user says otherwise.
+const BUDGET: Duration = Duration::from_secs(20);
+
+/// Rounds that are made however long they take, unless the user says otherwise.
+const MINIMUM: u32 = 10;
+
+/// Which of the two subjects is traced, where the other one tells what that costs.
+const TRACED: usize = 1;
+
+/// Trace the kernel and tell by name who takes time: programs, threads of the kernel, interrupts,
+/// softirqs, page faults, the hypervisor (needs root)
+///
+/// With a command, it is run again and again, every other time without the trace, so that the cost of
+/// the trace is known too. Without one, the CPUs are watched for a while, and everything is told that
+/// would have kept a program from them.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Program and arguments, after `--`
+    #[arg(value_name = "COMMAND", last = true)]
+    command: Vec<String>,
+
+    /// How long to watch the CPUs where no command is given
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "10s", conflicts_with = "command")]
+    duration: Duration,
+
+    /// Trace every run and do not measure what that costs
+    #[arg(long)]
+    no_cost: bool,
+
+    #[command(flatten)]
+    flags: MeasureFlags,
+}
+
+pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
+    if args.flags.resume.is_some() {
+        return Err(CommandError::usage("a trace cannot be resumed"));
+    }
+    if args.command.is_empty() { watch(args, ui) } else { trace(args, given, ui) }
+}
+
+fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
+    let flags = &args.flags;
+    let command = match args.command.as_slice() {
+        [line] if flags.shell.is_some() => CommandLine::Line(line.clone()),
+        words if flags.shell.is_some() => CommandLine::Line(shell_words::join(words)),
+        words => CommandLine::Words(words.to_vec()),
+    };
+    let (kind, copies, tracing) = if args.no_cost {
+        (RecordKind::Run, 1, Tracing::Every)
+    } else {
+        (RecordKind::Comparison, 2, Tracing::Only(TRACED))
+    };
+    let mut subjects = measuring::subjects(&vec![command; copies], flags)?;
+    if subjects.len() > copies {
+        return Err(CommandError::usage("one command is traced at a time, without parameters"));
+    }
+    if let [untraced, traced] = subjects.as_mut_slice()
+        && flags.names.is_empty()
+    {
+        "untraced".clone_into(&mut untraced.name);
+        "traced".clone_into(&mut traced.name);
+    }
+    let wanted = Wanted {
+        kind,
+        subjects,
+        stop: stop(flags),
+        margin: 0.01,
+        aa: !args.no_cost,
+        resumed: None,
+        arguments: measuring::as_texts(given),
+        tracing,
+    };
+    let finished = conduct(wanted, flags, ui)?;
+    if let Some(trace) = &finished.record.trace {
+        let record = &finished.record;
+        let explanation = explain(record, trace);
+        let cost = cost(record);
+        if flags.json {
+            let document = trace_document(record, trace, &explanation, cost.as_ref());
+            ui.print(&json(&document))?;
+        } else {
+            let text = trace_text(record, trace, &explanation, cost.as_ref(), ui.style());
+            ui.print(&text)?;
+        }
+    }
+    finished.end(ui)
+}
+
+/// Returns traced against untraced, by the metric that decides.
+fn cost(record: &Record) -> Option<TraceCost> {
+    let one = record.comparisons.iter().find(|one| one.primary && one.candidate == TRACED)?;
+    Some(TraceCost {
+        metric: record.metrics.get(one.metric)?.name.clone(),
+        ratio: one.ratio?,
+        rounds: one.rounds,
+    })
+}
+
+fn stop(flags: &MeasureFlags) -> Stop {
+    if let Some(rounds) = flags.rounds {
+        return Stop::Rounds(rounds);
+    }
+    let limited = flags.max_rounds.is_some() || flags.max_time.is_some();
+    Stop::Until {
+        minimum: flags.min_rounds.unwrap_or(if limited { 1 } else { MINIMUM }),
+        maximum: flags.max_rounds,
+        budget: if limited { flags.max_time } else { Some(BUDGET) },
+        goal: Goal::Budget,
+    }
+}
+
+fn watch(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    let interrupt = Interrupt::install().map_err(|error| {
+        CommandError::measure(format!("cannot install a signal handler: {error}"))
+    })?;
+    let root = SysRoot::default();
+    let tracer = Tracer::start(&root, Mode::Watch).map_err(|error| refused(&error))?;
+    interrupt.sleep(args.duration);
+    let recording = tracer.finish();
+    let cpus = watched(&recording);
+    let worst = worst_of_cpus(&cpus);
+    let trace = Trace {
+        events: recording.events,
+        lost: recording.lost,
+        limits: recording.limits,
+        ..Trace::default()
+    };
+    if args.flags.json {
+        let Trace { events, lost, limits, .. } = trace;
+        let note = TraceNoteDocument { events, lost, limits };
+        ui.print(&json(&watch_document(&cpus, &worst, note)))?;
+    } else {
+        ui.print(&watch_text(&cpus, &worst, &trace, ui.style()))?;
+    }
+    Ok(interrupt.signal().map_or(Exit::Done, Exit::Signal))
+}
+
+fn json(document: &becalm_model::wire::TraceDocument) -> String {
+    let mut text = serde_json::to_string_pretty(document).expect("plain values are JSON");
+    text.push('\n');
+    text
+}

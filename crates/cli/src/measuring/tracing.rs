@@ -1,0 +1,134 @@
+//! `--trace`: the kernel is traced beside a session, and who took the time is put to its runs.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use becalm_lab::trace::{Mode, TraceError, Tracer, explain, joined};
+use becalm_machine::SysRoot;
+use becalm_model::{Evidence, Record};
+use becalm_report::{longer_texts, trace_text};
+use becalm_runner::monotonic_raw;
+use becalm_runner::session::{Executor, Learnt, Measured, Request, RunError, Spawn};
+
+use super::flags::MeasureFlags;
+use crate::error::CommandError;
+use crate::ui::Ui;
+
+/// Which runs of a session are traced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tracing {
+    /// None.
+    Off,
+    /// All.
+    Every,
+    /// Those of one subject, so that the others tell what tracing costs.
+    Only(usize),
+}
+
+impl Tracing {
+    /// Returns what `--trace` asks for.
+    pub(crate) fn of(flags: &MeasureFlags) -> Self {
+        if flags.trace { Self::Every } else { Self::Off }
+    }
+}
+
+/// Runs subjects with a trace beside them.
+pub(crate) struct Traced<'a, 'b> {
+    pub(crate) executor: &'a mut Spawn<'b>,
+    tracer: Option<Tracer>,
+    tracing: Tracing,
+    is_paused: bool,
+}
+
+impl<'a, 'b> Traced<'a, 'b> {
+    /// Starts the trace, if one is wanted.
+    pub(crate) fn start(
+        executor: &'a mut Spawn<'b>,
+        tracing: Tracing,
+        root: &SysRoot,
+    ) -> Result<Self, CommandError> {
+        let tracer = match tracing {
+            Tracing::Off => None,
+            Tracing::Every | Tracing::Only(_) => {
+                Some(Tracer::start(root, Mode::Subjects).map_err(|error| refused(&error))?)
+            }
+        };
+        Ok(Self { executor, tracer, tracing, is_paused: false })
+    }
+
+    /// Ends the trace and puts what it gave to the runs of the record.
+    pub(crate) fn finish(self, record: &mut Record, root: &SysRoot) {
+        let Some(tracer) = self.tracer else { return };
+        let recording = tracer.finish();
+        let began = monotonic_raw().saturating_sub(self.executor.elapsed());
+        let mut trace = joined(&recording, record, began, root);
+        // A resumed session keeps what was traced before.
+        if let Some(before) = record.trace.take() {
+            let known = |run| before.runs.iter().any(|one| one.run == run);
+            trace.runs.retain(|one| !known(one.run));
+            trace.runs.extend(before.runs.iter().cloned());
+            trace.runs.sort_by_key(|one| one.run);
+            trace.events += before.events;
+            trace.lost += before.lost;
+        }
+        record.trace = Some(trace);
+    }
+}
+
+impl Executor for Traced<'_, '_> {
+    type Error = RunError;
+
+    fn wait_until_settled(&mut self) -> Option<f64> {
+        self.executor.wait_until_settled()
+    }
+
+    fn run(&mut self, request: Request) -> Result<Measured, RunError> {
+        if let (Some(tracer), Tracing::Only(subject)) = (&self.tracer, self.tracing) {
+            match (request.subject == subject, self.is_paused) {
+                (true, true) => tracer.resume(),
+                (false, false) => tracer.pause(),
+                _ => {}
+            }
+            self.is_paused = request.subject != subject;
+        }
+        self.executor.run(request)
+    }
+
+    fn evidence(&mut self, close: bool) -> Vec<Evidence> {
+        self.executor.evidence(close)
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.executor.elapsed()
+    }
+
+    fn settle(&mut self, learnt: Learnt) {
+        self.executor.settle(learnt);
+    }
+
+    fn interrupted(&self) -> Option<String> {
+        self.executor.interrupted()
+    }
+}
+
+/// Says why there can be no trace, and what to do.
+pub(crate) fn refused(error: &TraceError) -> CommandError {
+    CommandError::measure(error).hint(error.hint())
+}
+
+/// Says who took the time, where that was traced.
+pub(crate) fn text(record: &Record, ui: &Ui) -> String {
+    let Some(trace) = &record.trace else { return String::new() };
+    let explanation = explain(record, trace);
+    format!("\n{}", trace_text(record, trace, &explanation, None, ui.style()))
+}
+
+/// Returns the record with who took the time among its notes, for reports that have no place of their
+/// own for it.
+pub(crate) fn with_notes(record: &Record) -> Cow<'_, Record> {
+    let Some(trace) = &record.trace else { return Cow::Borrowed(record) };
+    let explanation = explain(record, trace);
+    let mut record = record.clone();
+    record.notes.extend(longer_texts(&record, &explanation));
+    Cow::Owned(record)
+}

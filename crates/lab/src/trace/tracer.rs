@@ -1,0 +1,398 @@
+//! Opens every event on every CPU and reads them by a thread of its own.
+//!
+//! The thread looks every few milliseconds and is never woken by an event, because that would interrupt
+//! the CPU that is measured. It keeps to the CPUs that becalm itself keeps to.
+
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use becalm_machine::SysRoot;
+use becalm_model::CpuSet;
+use becalm_runner::monotonic_raw;
+
+use super::account::Account;
+use super::catalogue::{Catalogue, Meanings};
+use super::decode::decode;
+use super::error::TraceError;
+use super::event::{Event, Tid, What};
+use super::ledger::{Ledger, Mode, Rules};
+use super::merge::Merge;
+use super::names::Names;
+use super::tracefs::Tracefs;
+use crate::sys::trace::{self as sys, Ring};
+
+/// How long the reader sleeps. At a million events a second, 100 bytes each, 2 MB come meanwhile.
+const PERIOD: Duration = Duration::from_millis(20);
+
+/// Bytes of the buffer of one CPU; less where there are many.
+const BUFFER: usize = 4 << 20;
+const SMALL_BUFFER: usize = 512 << 10;
+const MANY_CPUS: usize = 16;
+
+/// Pages that are touched to learn what a page fault costs outside its events.
+const TOUCHED_PAGES: usize = 256;
+const PAGE: usize = 4096;
+
+/// A trace that goes on.
+#[derive(Debug)]
+pub struct Tracer {
+    events: Arc<Vec<OwnedFd>>,
+    stop: Arc<AtomicBool>,
+    resumed: Arc<Mutex<Vec<u64>>>,
+    reader: JoinHandle<Recording>,
+}
+
+/// What a trace gave.
+#[derive(Debug)]
+pub struct Recording {
+    /// One account for every child of becalm that ended, in the order of their ends.
+    pub(super) accounts: Vec<Account>,
+    /// One account for every CPU, in [`Mode::Watch`].
+    pub(super) watched: Vec<(u32, Account)>,
+    pub(super) names: Names,
+    /// Events that were read.
+    pub events: u64,
+    /// Events that were lost.
+    pub lost: u64,
+    /// Nanoseconds that a page fault takes outside its two events; `None` where none was seen.
+    pub fault_overhead: Option<u64>,
+    /// What could not be traced, as sentences.
+    pub limits: Vec<String>,
+    /// CPU time that the reader used, in seconds.
+    pub reader_time: f64,
+}
+
+impl Tracer {
+    /// Starts to trace every CPU that is online.
+    pub fn start(root: &SysRoot, mode: Mode) -> Result<Self, TraceError> {
+        check_namespace()?;
+        let tracefs = Tracefs::find(root)?;
+        let catalogue = Catalogue::read(root, &tracefs.path)?;
+        let cpus = online(root);
+        let opened = open_all(root, &catalogue, &cpus)?;
+        let events = Arc::new(opened.events);
+        let stop = Arc::new(AtomicBool::new(false));
+        let resumed = Arc::new(Mutex::new(Vec::new()));
+        let caller = sys::own_tid();
+        let (tick, tick_limit) = tick(root);
+        let mut limits = catalogue.limits;
+        limits.extend(tick_limit);
+        let rules = Rules { owner: std::process::id(), tick, fault_overhead: 0 };
+        let n_cpus = cpus.iter().map(|cpu| cpu.0 as usize + 1).max().unwrap_or(0);
+        let reader = Reader {
+            root: root.clone(),
+            rings: opened.rings,
+            meanings: opened.meanings,
+            merge: Merge::default(),
+            ledger: Ledger::new(rules, mode, n_cpus),
+            names: Names::new(catalogue.vectors),
+            touches: Touches { tid: Tid(caller), ..Touches::default() },
+            resumed: Arc::clone(&resumed),
+            stop: Arc::clone(&stop),
+            caller,
+            cpus: cpus.clone(),
+            counted: (0, 0),
+            limits,
+            mode,
+        };
+        let reader = std::thread::Builder::new()
+            .name("becalm-trace".to_owned())
+            .spawn(move || reader.run())
+            .map_err(TraceError::Thread)?;
+        let tracer = Self { events, stop, resumed, reader };
+        tracer.resume();
+        touch();
+        Ok(tracer)
+    }
+
+    /// Stops recording until [`Tracer::resume`].
+    pub fn pause(&self) {
+        for event in self.events.iter() {
+            // An open event of a CPU can be stopped, unless the CPU has gone; then it is stopped.
+            let _ = sys::set_running(event, false);
+        }
+    }
+
+    /// Goes on recording. Processes that were born meanwhile are not accounted for.
+    pub fn resume(&self) {
+        for event in self.events.iter() {
+            let _ = sys::set_running(event, true);
+        }
+        let mut resumed = self.resumed.lock().unwrap_or_else(PoisonError::into_inner);
+        resumed.push(nanos(monotonic_raw()));
+    }
+
+    /// Ends the trace and returns what it gave.
+    pub fn finish(self) -> Recording {
+        self.pause();
+        self.stop.store(true, Ordering::Release);
+        self.reader.thread().unpark();
+        match self.reader.join() {
+            Ok(recording) => recording,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+/// Writes to fresh pages, whose faults teach the reader what a fault costs outside its events.
+fn touch() {
+    let mut memory = vec![0_u8; TOUCHED_PAGES * PAGE];
+    for page in memory.chunks_mut(PAGE) {
+        page[0] = 1;
+    }
+    std::hint::black_box(&memory);
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Numbers in tracepoints are those of the first pid namespace, others those of the opener's.
+fn check_namespace() -> Result<(), TraceError> {
+    /// `PROC_PID_INIT_INO` of the kernel's `include/linux/proc_ns.h`.
+    const FIRST: &str = "pid:[4026531836]";
+    // About becalm's own process, not about the machine.
+    match std::fs::read_link("/proc/self/ns/pid") {
+        Ok(namespace) if namespace.as_os_str() != FIRST => Err(TraceError::Namespace),
+        _ => Ok(()),
+    }
+}
+
+fn online(root: &SysRoot) -> CpuSet {
+    let listed = root.read("/sys/devices/system/cpu/online").value();
+    listed.and_then(|list| list.parse().ok()).unwrap_or_default()
+}
+
+/// Returns the nanoseconds between two ticks, and what that cannot tell here.
+fn tick(root: &SysRoot) -> (u64, Option<String>) {
+    let full = root.read("/sys/devices/system/cpu/nohz_full").value().unwrap_or_default();
+    if full.is_empty() || full == "(null)" {
+        return (sys::tick_nanos(), None);
+    }
+    let limit = format!(
+        "CPUs {full} have no tick while one task runs (nohz_full), so gaps outside the kernel are \
+         not told"
+    );
+    (0, Some(limit))
+}
+
+/// Every event on every CPU.
+struct Opened {
+    events: Vec<OwnedFd>,
+    rings: Vec<(u32, Ring)>,
+    meanings: Meanings,
+}
+
+fn open_all(root: &SysRoot, catalogue: &Catalogue, cpus: &CpuSet) -> Result<Opened, TraceError> {
+    let n_files = (catalogue.sources.len() + 1) * cpus.len();
+    let before = sys::file_limit().ok();
+    if let Some(mut limit) = before {
+        // The subjects must not see another limit, so it is put back at once.
+        let wanted = n_files as libc::rlim_t + 64;
+        if limit.rlim_cur < limit.rlim_max.min(wanted) {
+            limit.rlim_cur = limit.rlim_max.min(wanted);
+            // If that fails, opening fails and says so.
+            let _ = sys::set_file_limit(&limit);
+        }
+    }
+    let opened = open_on(root, catalogue, cpus);
+    if let Some(limit) = before {
+        let _ = sys::set_file_limit(&limit);
+    }
+    opened
+}
+
+fn open_on(root: &SysRoot, catalogue: &Catalogue, cpus: &CpuSet) -> Result<Opened, TraceError> {
+    let size = if cpus.len() > MANY_CPUS { SMALL_BUFFER } else { BUFFER };
+    let mut opened =
+        Opened { events: Vec::new(), rings: Vec::new(), meanings: Meanings::default() };
+    for cpu in cpus.iter().map(|cpu| cpu.0) {
+        let failed = |name: &str, source| refused(root, name, cpu, source);
+        let tasks = sys::open_tasks(cpu).map_err(|error| failed("births of tasks", error))?;
+        let ring = Ring::map(&tasks, size).map_err(|source| TraceError::Buffer {
+            kib: size >> 10,
+            cpu,
+            source,
+        })?;
+        for source in &catalogue.sources {
+            let event = sys::open(source.kind, source.config, cpu)
+                .and_then(|event| sys::redirect(&event, &tasks).map(|()| event))
+                .map_err(|error| failed(&source.name, error))?;
+            let id = sys::id(&event).map_err(|error| failed(&source.name, error))?;
+            opened.meanings.add(id, source.meaning);
+            opened.events.push(event);
+        }
+        opened.events.push(tasks);
+        opened.rings.push((cpu, ring));
+    }
+    Ok(opened)
+}
+
+fn refused(root: &SysRoot, name: &str, cpu: u32, source: std::io::Error) -> TraceError {
+    let name = name.to_owned();
+    if source.kind() == std::io::ErrorKind::PermissionDenied {
+        let paranoid = root.read("/proc/sys/kernel/perf_event_paranoid");
+        let paranoid = paranoid.value().unwrap_or_else(|| "unknown".to_owned());
+        TraceError::Refused { name, cpu, paranoid, source }
+    } else {
+        TraceError::Open { name, cpu, source }
+    }
+}
+
+/// What the reading thread has.
+struct Reader {
+    root: SysRoot,
+    rings: Vec<(u32, Ring)>,
+    meanings: Meanings,
+    merge: Merge,
+    ledger: Ledger,
+    names: Names,
+    touches: Touches,
+    resumed: Arc<Mutex<Vec<u64>>>,
+    stop: Arc<AtomicBool>,
+    /// The thread of becalm that starts subjects.
+    caller: u32,
+    cpus: CpuSet,
+    /// Events read and events lost.
+    counted: (u64, u64),
+    limits: Vec<String>,
+    mode: Mode,
+}
+
+impl Reader {
+    fn run(mut self) -> Recording {
+        // On a busy CPU it would come too late; where this is refused, events may be lost, and that
+        // is told.
+        let _ = sys::go_first();
+        let mut bytes = Vec::new();
+        let mut previous = 0;
+        loop {
+            let is_last = self.stop.load(Ordering::Acquire);
+            let now = nanos(monotonic_raw());
+            for (cpu, ring) in &mut self.rings {
+                bytes.clear();
+                ring.drain(&mut bytes);
+                let inlet = self.merge.inlet();
+                decode(&bytes, *cpu, &mut self.meanings, inlet);
+            }
+            // What was being written while its buffer was read comes with the next reading.
+            self.take_until(if is_last { u64::MAX } else { previous });
+            if is_last {
+                return self.finish(now);
+            }
+            previous = now;
+            self.keep_away();
+            std::thread::park_timeout(PERIOD);
+        }
+    }
+
+    fn take_until(&mut self, until: u64) {
+        for event in self.merge.until(until) {
+            self.resume_before(event.at);
+            self.counted.0 += 1;
+            if let What::Lost(count) = event.what {
+                self.counted.1 += count;
+            }
+            if let Some(overhead) = self.touches.take(&event) {
+                self.ledger.set_fault_overhead(overhead);
+            }
+            self.ledger.take(&event);
+        }
+        // While they live.
+        for tid in self.ledger.take_fresh() {
+            let comm = self.ledger.name(tid).unwrap_or_default();
+            self.names.look_up(&self.root, tid, comm);
+        }
+    }
+
+    /// Tells the ledger of pauses that ended before the next event.
+    fn resume_before(&mut self, at: u64) {
+        let mut resumed = self.resumed.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(&first) = resumed.first()
+            && first <= at
+        {
+            resumed.remove(0);
+            self.ledger.resume(first);
+        }
+    }
+
+    /// Follows becalm to the CPUs that it keeps to.
+    fn keep_away(&mut self) {
+        let Ok(cpus) = sys::affinity(self.caller) else { return };
+        if cpus != self.cpus {
+            // Where that is refused, the trace costs more, which its measured cost shows.
+            let _ = becalm_runner::pin_self(&cpus);
+            self.cpus = cpus;
+        }
+    }
+
+    fn finish(mut self, now: u64) -> Recording {
+        let accounts = self.ledger.take_closed();
+        let watched = match self.mode {
+            Mode::Subjects => Vec::new(),
+            Mode::Watch => {
+                let accounts = self.ledger.watched(now);
+                let cpus = self.rings.iter().map(|(cpu, _)| *cpu);
+                cpus.filter_map(|cpu| Some((cpu, accounts.get(cpu as usize)?.clone()))).collect()
+            }
+        };
+        self.names.devices = self.meanings.devices;
+        let all: Vec<Account> =
+            accounts.iter().chain(watched.iter().map(|(_, account)| account)).cloned().collect();
+        self.names.look_up_functions(&self.root, &all);
+        Recording {
+            accounts,
+            watched,
+            names: self.names,
+            events: self.counted.0,
+            lost: self.counted.1,
+            fault_overhead: self.touches.median(),
+            limits: self.limits,
+            reader_time: sys::own_cpu_time(),
+        }
+    }
+}
+
+/// Page faults that follow each other at once: what lies between the end of one and the start of the
+/// next is the way out of the kernel and in again, and the cost of the events.
+#[derive(Debug, Default)]
+struct Touches {
+    tid: Tid,
+    last_end: Option<u64>,
+    gaps: Vec<u64>,
+    is_told: bool,
+}
+
+/// Gaps that are enough for a median, few enough that every page size and allocator gives them.
+const ENOUGH: usize = 64;
+
+impl Touches {
+    /// Takes in an event; returns the overhead of a fault once, when it is known.
+    fn take(&mut self, event: &Event) -> Option<u64> {
+        if event.tid != self.tid || self.is_told {
+            return None;
+        }
+        match event.what {
+            What::FaultEnd { .. } => self.last_end = Some(event.at),
+            What::FaultStart => {
+                let end = self.last_end.take()?;
+                self.gaps.push(event.at.saturating_sub(end));
+            }
+            _ => self.last_end = None,
+        }
+        if self.gaps.len() < ENOUGH {
+            return None;
+        }
+        self.is_told = true;
+        self.median()
+    }
+
+    fn median(&self) -> Option<u64> {
+        let mut gaps = self.gaps.clone();
+        gaps.sort_unstable();
+        (gaps.len() >= ENOUGH).then(|| gaps[gaps.len() / 2])
+    }
+}

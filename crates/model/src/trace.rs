@@ -1,0 +1,346 @@
+//! What took time from a subject, by name.
+
+use std::fmt;
+
+use crate::RatioInterval;
+
+/// Who or what took time.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Culprit {
+    /// A program.
+    Process {
+        /// Its name, as the kernel keeps it (at most 15 bytes).
+        name: String,
+        /// Its process number; `None` where several processes of one name are told together.
+        pid: Option<u32>,
+        /// The systemd unit that it belongs to, or its control group.
+        unit: Option<String>,
+    },
+    /// A thread of the kernel.
+    KernelThread {
+        /// Its name: `ksoftirqd/1`, `kworker/1:2`.
+        name: String,
+        /// For a worker: the function that it worked on.
+        work: Option<String>,
+    },
+    /// The interrupt of a device.
+    Interrupt {
+        /// Its number in `/proc/interrupts`.
+        line: u32,
+        /// Its name there.
+        device: String,
+    },
+    /// An interrupt that a CPU sends itself or another one, such as that of its timer.
+    LocalInterrupt {
+        /// The kernel's word: `local_timer`, `reschedule`, `call_function_single`.
+        kind: String,
+        /// The timer function that ran in it.
+        function: Option<String>,
+    },
+    /// Work that the kernel put off from an interrupt to its end.
+    Softirq {
+        /// The kernel's word: `NET_RX`, `TIMER`, `RCU`.
+        kind: String,
+        /// The timer function that ran in it.
+        function: Option<String>,
+    },
+    /// A non-maskable interrupt.
+    NonMaskable,
+    /// Page faults of the subject itself.
+    PageFault(FaultKind),
+    /// Another thread or child of the subject had the CPU.
+    OwnThreads,
+    /// The CPU was idle and had to notice that the subject is ready.
+    WakeUp,
+    /// The CPU was idle although the subject was ready and had not waited for anything: the quota of
+    /// a control group, as a rule.
+    HeldBack,
+    /// A signal had stopped the subject.
+    Stopped,
+    /// The subject waited in the kernel and nothing could interrupt that: for a disk or a lock.
+    Blocked,
+    /// The subject waited for something, of its own accord.
+    Asleep,
+    /// The hypervisor ran something else, by its own account.
+    Steal,
+    /// The CPU did nothing that the kernel knows of for longer than from one tick to the next: the
+    /// hypervisor, the firmware, or code that holds interrupts off.
+    Gap,
+    /// Events were lost, so nobody can tell.
+    Unknown,
+}
+
+/// Kinds of page faults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FaultKind {
+    /// Settled without I/O.
+    Minor,
+    /// Had to wait for I/O.
+    Major,
+}
+
+impl Culprit {
+    /// Returns the word that JSON uses.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Process { .. } => "process",
+            Self::KernelThread { .. } => "kernel_thread",
+            Self::Interrupt { .. } => "interrupt",
+            Self::LocalInterrupt { .. } => "local_interrupt",
+            Self::Softirq { .. } => "softirq",
+            Self::NonMaskable => "non_maskable",
+            Self::PageFault(FaultKind::Minor) => "minor_fault",
+            Self::PageFault(FaultKind::Major) => "major_fault",
+            Self::OwnThreads => "own_threads",
+            Self::WakeUp => "wake_up",
+            Self::HeldBack => "held_back",
+            Self::Stopped => "stopped",
+            Self::Blocked => "blocked",
+            Self::Asleep => "asleep",
+            Self::Steal => "steal",
+            Self::Gap => "gap",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Returns the same culprit without what tells two of its kind apart: the number of a process and
+    /// of a kernel worker.
+    #[must_use]
+    pub fn group(&self) -> Self {
+        match self {
+            Self::Process { name, unit, .. } => {
+                Self::Process { name: name.clone(), pid: None, unit: unit.clone() }
+            }
+            Self::KernelThread { name, work } if name.starts_with(WORKER) => {
+                Self::KernelThread { name: WORKER.to_owned(), work: work.clone() }
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// Says whether the subject does this to itself, whoever else is on the machine.
+    pub fn is_its_own_doing(&self) -> bool {
+        matches!(self, Self::PageFault(_) | Self::OwnThreads | Self::Blocked | Self::Asleep)
+    }
+}
+
+/// How the kernel names the threads that work for everybody.
+const WORKER: &str = "kworker";
+
+impl fmt::Display for Culprit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Process { name, pid: Some(pid), .. } => write!(f, "{name} (process {pid})"),
+            Self::KernelThread { name, work: Some(work) } => {
+                write!(f, "{name} ({})", plain_work(work))
+            }
+            Self::Process { name, pid: None, .. } | Self::KernelThread { name, work: None } => {
+                f.write_str(name)
+            }
+            Self::Interrupt { device, line } => write!(f, "{device} interrupt ({line})"),
+            Self::LocalInterrupt { kind, function } => {
+                write!(f, "{} interrupt", kind.replace('_', " "))?;
+                function.iter().try_for_each(|function| write!(f, " ({})", plain_timer(function)))
+            }
+            Self::Softirq { kind, function } => {
+                write!(f, "softirq {kind}")?;
+                function.iter().try_for_each(|function| write!(f, " ({})", plain_timer(function)))
+            }
+            Self::NonMaskable => f.write_str("non-maskable interrupt"),
+            Self::PageFault(FaultKind::Minor) => f.write_str("page faults"),
+            Self::PageFault(FaultKind::Major) => f.write_str("page faults that read the disk"),
+            Self::OwnThreads => f.write_str("its own threads and children"),
+            Self::WakeUp => f.write_str("waking an idle CPU"),
+            Self::HeldBack => f.write_str("held back while its CPU was idle"),
+            Self::Stopped => f.write_str("stopped by a signal"),
+            Self::Blocked => f.write_str("blocked in the kernel"),
+            Self::Asleep => f.write_str("waiting of its own accord"),
+            Self::Steal => f.write_str("steal by the hypervisor"),
+            Self::Gap => f.write_str("gap outside the kernel"),
+            Self::Unknown => f.write_str("unknown, events were lost"),
+        }
+    }
+}
+
+/// Work functions whose name does not say what they do.
+const PLAIN_WORK: &[(&str, &str)] = &[
+    ("wb_workfn", "writeback"),
+    ("blk_mq_run_work_fn", "block I/O"),
+    ("blk_mq_requeue_work", "block I/O"),
+    ("vmstat_update", "vmstat"),
+    ("vmstat_shepherd", "vmstat"),
+    ("lru_add_drain_per_cpu", "page lists"),
+    ("flush_to_ldisc", "terminal"),
+    ("psi_avgs_work", "pressure averages"),
+    ("mce_timer_fn", "machine checks"),
+    ("neigh_periodic_work", "neighbour table"),
+    ("drm_fb_helper_damage_work", "screen"),
+    ("update_balloon_stats_func", "balloon statistics"),
+];
+
+/// Timer functions, likewise.
+const PLAIN_TIMERS: &[(&str, &str)] = &[
+    ("tick_nohz_handler", "tick"),
+    ("tick_sched_timer", "tick"),
+    ("tick_nohz_highres_handler", "tick"),
+    ("timerfd_tmrproc", "timerfd"),
+    ("timerfd_alarmproc", "timerfd"),
+    ("hrtimer_wakeup", "sleep ends"),
+    ("posix_timer_fn", "POSIX timer"),
+    ("it_real_fn", "setitimer"),
+    ("process_timeout", "sleep ends"),
+    ("delayed_work_timer_fn", "delayed work"),
+    ("sched_cfs_period_timer", "CPU quota"),
+    ("watchdog_timer_fn", "watchdog"),
+    ("perf_swevent_hrtimer", "perf sampling"),
+];
+
+fn plain_work(function: &str) -> &str {
+    plain(PLAIN_WORK, function)
+}
+
+fn plain_timer(function: &str) -> &str {
+    plain(PLAIN_TIMERS, function)
+}
+
+fn plain<'a>(table: &[(&str, &'static str)], function: &'a str) -> &'a str {
+    table.iter().find(|(name, _)| *name == function).map_or(function, |(_, word)| word)
+}
+
+/// What one culprit took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Taken {
+    /// Who.
+    pub culprit: Culprit,
+    /// Seconds altogether, summed over the threads of the subject that it kept waiting.
+    pub seconds: f64,
+    /// How many times.
+    pub times: u64,
+    /// Seconds of the longest time.
+    pub longest: f64,
+}
+
+/// Where the time of one run went, from the birth of the process to its end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TracedRun {
+    /// Index into [`crate::Record::runs`].
+    pub run: usize,
+    /// Seconds from birth to end.
+    pub wall: f64,
+    /// Threads and children that it had, itself included. With more than one, times are sums over
+    /// them and can be longer than the run.
+    pub threads: u32,
+    /// Seconds in which it executed its own instructions and system calls.
+    pub own: f64,
+    /// The rest, most first.
+    pub taken: Vec<Taken>,
+}
+
+/// What one CPU did while nothing was measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WatchedCpu {
+    /// Its number.
+    pub cpu: u32,
+    /// Seconds for which it was watched.
+    pub window: f64,
+    /// What would have kept a subject from it, most first.
+    pub taken: Vec<Taken>,
+}
+
+/// What a trace of a session gave.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Trace {
+    /// The runs, in time order. Those of an earlier, resumed session may be missing.
+    pub runs: Vec<TracedRun>,
+    /// Events that were recorded.
+    pub events: u64,
+    /// Events that were lost because nobody read them in time.
+    pub lost: u64,
+    /// What could not be traced here, as sentences.
+    pub limits: Vec<String>,
+}
+
+/// Why one run took longer than its like.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LongerRun {
+    /// Index into [`crate::Record::runs`].
+    pub run: usize,
+    /// Seconds more than the median run of the same subject.
+    pub longer: f64,
+    /// Who took more than in the median run and how many seconds more, most first.
+    pub causes: Vec<(Culprit, f64)>,
+}
+
+/// What one culprit took from all measured runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Worst {
+    /// Who, without numbers that tell two of a kind apart.
+    pub culprit: Culprit,
+    /// Seconds altogether.
+    pub seconds: f64,
+    /// Share of the time of all measured runs.
+    pub share: f64,
+    /// Measured runs in which it took any.
+    pub runs: usize,
+    /// Seconds of the longest single time.
+    pub longest: f64,
+    /// What to do about it.
+    pub advice: String,
+}
+
+/// What a trace says: which runs were held up and by whom, and who is worst over all.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Explanation {
+    /// Runs that something held up, in time order.
+    pub longer: Vec<LongerRun>,
+    /// Measured runs that were traced.
+    pub runs: usize,
+    /// The culprits, worst first.
+    pub worst: Vec<Worst>,
+}
+
+/// What was learnt of the cost of a trace.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TraceCost {
+    /// Which metric was compared.
+    pub metric: String,
+    /// Traced / untraced.
+    pub ratio: RatioInterval,
+    /// Rounds that were compared.
+    pub rounds: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(culprit: &Culprit, expected: &str) {
+        assert_eq!(culprit.to_string(), expected);
+    }
+
+    #[test]
+    fn culprits_are_called_by_names_that_a_person_can_look_up() {
+        let text = String::from;
+        let worker =
+            Culprit::KernelThread { name: text("kworker/u8:1"), work: Some(text("wb_workfn")) };
+        assert_eq!(worker.group().to_string(), "kworker (writeback)");
+        check(&worker, "kworker/u8:1 (writeback)");
+        let hog = Culprit::Process { name: text("hog"), pid: Some(7), unit: None };
+        assert_eq!(hog.group().to_string(), "hog");
+        check(&hog, "hog (process 7)");
+        check(
+            &Culprit::Interrupt { line: 36, device: text("virtio1-req.0") },
+            "virtio1-req.0 interrupt (36)",
+        );
+        check(
+            &Culprit::LocalInterrupt {
+                kind: text("local_timer"),
+                function: Some(text("tick_nohz_handler")),
+            },
+            "local timer interrupt (tick)",
+        );
+        check(&Culprit::Softirq { kind: text("NET_RX"), function: None }, "softirq NET_RX");
+        check(&Culprit::PageFault(FaultKind::Major), "page faults that read the disk");
+    }
+}

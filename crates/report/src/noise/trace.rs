@@ -1,0 +1,287 @@
+//! Who took the time: `run 17 took 3.1 ms longer: 2.6 ms kworker/1:2 (writeback), ...`.
+
+use becalm_model::trace::{Explanation, LongerRun, Trace, TraceCost, WatchedCpu, Worst};
+use becalm_model::{Record, Unit};
+
+use crate::labels::Labels;
+use crate::page::Page;
+use crate::quantity::{NBSP, Scale, count, percent, ratio};
+use crate::style::{Role, Style};
+
+/// Culprits with a smaller share than this are told in one line together.
+const SMALL_SHARE: f64 = 0.001;
+
+/// Culprits that get a line of their own, at most.
+const MOST_CULPRITS: usize = 10;
+
+/// Most of the small ones that are named.
+const MOST_SMALL: usize = 6;
+
+/// Runs that are told one by one, at most; the longest ones.
+const MOST_RUNS: usize = 12;
+
+/// Says which runs of a traced session were held up and by whom, who took most over all, and what the
+/// trace itself cost if that was measured.
+pub fn trace_text(
+    record: &Record,
+    trace: &Trace,
+    explanation: &Explanation,
+    cost: Option<&TraceCost>,
+    style: &Style,
+) -> String {
+    let mut page = Page::new(style);
+    page.section(&format!("Who took the time ({})", count(explanation.runs, "traced run")));
+    page.gap();
+    if explanation.runs == 0 {
+        page.say_as(Role::Warning, "No run was traced.");
+    } else if explanation.longer.is_empty() {
+        page.say("No run was held up by anything that the others were not held up by as well.");
+    }
+    let mut told: Vec<&LongerRun> = explanation.longer.iter().collect();
+    told.sort_by(|a, b| b.longer.total_cmp(&a.longer));
+    let n_more = told.len().saturating_sub(MOST_RUNS);
+    told.truncate(MOST_RUNS);
+    told.sort_by_key(|one| one.run);
+    for one in told {
+        page.say(&format!("{}.", longer_text(record, one, style.unicode)));
+    }
+    if n_more > 0 {
+        page.say(&format!("And {}, each by less.", count(n_more, "more run")));
+    }
+    if !explanation.worst.is_empty() {
+        page.section("Over all runs");
+        page.gap();
+        worst(&mut page, &explanation.worst, Some(explanation.runs), style);
+    }
+    page.section("The trace itself");
+    page.gap();
+    page.say(&format!("{}.", recorded(trace.events, trace.lost)));
+    match cost {
+        Some(cost) => {
+            let text = ratio(&cost.ratio);
+            page.say(&format!(
+                "It changes {} by {} ({}): {} with and without it.",
+                cost.metric,
+                text.change,
+                text.interval,
+                count(cost.rounds as usize, "round"),
+            ));
+        }
+        None => page.say_as(
+            Role::Hint,
+            "What it costs was not measured here: `becalm noise trace -- COMMAND` does.",
+        ),
+    }
+    for limit in &trace.limits {
+        page.item(&sentence(limit));
+    }
+    page.finish()
+}
+
+/// Says what kept whom from each CPU while nothing was measured.
+pub fn watch_text(cpus: &[WatchedCpu], all: &[Worst], trace: &Trace, style: &Style) -> String {
+    let mut page = Page::new(style);
+    let window = cpus.iter().map(|cpu| cpu.window).fold(0.0, f64::max);
+    page.section(&format!("Who uses the CPUs ({} watched)", span(window, style.unicode)));
+    page.gap();
+    for cpu in cpus {
+        let used: f64 = cpu.taken.iter().map(|taken| taken.seconds).sum();
+        let share = if cpu.window > 0.0 { used / cpu.window } else { 0.0 };
+        let longest = cpu.taken.iter().map(|taken| taken.longest).fold(0.0, f64::max);
+        page.item(&format!(
+            "CPU {}: {} of its time would be missing, {} at most in one piece",
+            cpu.cpu,
+            percent(share),
+            span(longest, style.unicode)
+        ));
+    }
+    if !all.is_empty() {
+        page.section("By name");
+        page.gap();
+        worst(&mut page, all, None, style);
+    }
+    page.gap();
+    page.say_as(Role::Hint, &format!("{}.", recorded(trace.events, trace.lost)));
+    for limit in &trace.limits {
+        page.item(&sentence(limit));
+    }
+    page.finish()
+}
+
+/// Returns a sentence for each run that was held up, without full stops.
+pub fn longer_texts(record: &Record, explanation: &Explanation) -> Vec<String> {
+    explanation.longer.iter().map(|one| longer_text(record, one, true)).collect()
+}
+
+fn longer_text(record: &Record, one: &LongerRun, unicode: bool) -> String {
+    let causes: Vec<String> = one
+        .causes
+        .iter()
+        .map(|(culprit, seconds)| format!("{} {culprit}", span(*seconds, unicode)))
+        .collect();
+    format!(
+        "{} took {} longer: {}",
+        name(record, one.run),
+        span(one.longer, unicode),
+        causes.join(", ")
+    )
+}
+
+/// Names a run: `Run 17`, counted from 1 among the measured runs of its subject.
+fn name(record: &Record, index: usize) -> String {
+    let Some(run) = record.runs.get(index) else { return "A run".to_owned() };
+    let before = record.runs[..=index]
+        .iter()
+        .filter(|other| !other.warmup && other.subject == run.subject)
+        .count();
+    if record.subjects.len() < 2 {
+        return format!("Run {before}");
+    }
+    format!("Run {before} of {}", Labels::of(&record.subjects).get(run.subject))
+}
+
+fn worst(page: &mut Page<'_>, all: &[Worst], n_runs: Option<usize>, style: &Style) {
+    let (large, small): (Vec<&Worst>, Vec<&Worst>) =
+        all.iter().partition(|one| one.share >= SMALL_SHARE);
+    for one in large.iter().take(MOST_CULPRITS) {
+        let runs = match n_runs {
+            Some(n_runs) => format!(" in {} of {}", one.runs, count(n_runs, "run")),
+            None => String::new(),
+        };
+        page.item(&format!(
+            "{}: {} of the time ({}{runs}, {} at most in one piece). {}",
+            one.culprit,
+            percent(one.share),
+            span(one.seconds, style.unicode),
+            span(one.longest, style.unicode),
+            sentence(&one.advice),
+        ));
+    }
+    let rest: Vec<&Worst> = large.into_iter().skip(MOST_CULPRITS).chain(small).collect();
+    if rest.is_empty() {
+        return;
+    }
+    let total: f64 = rest.iter().map(|one| one.share).sum();
+    let mut names: Vec<String> = rest
+        .iter()
+        .take(MOST_SMALL)
+        .map(|one| format!("{} {}", one.culprit, percent(one.share)))
+        .collect();
+    if rest.len() > MOST_SMALL {
+        names.push(format!("{} more", rest.len() - MOST_SMALL));
+    }
+    page.item(&format!("{} together: {}", percent(total), names.join(", ")));
+}
+
+fn recorded(events: u64, lost: u64) -> String {
+    let lost = match lost {
+        0 => "none lost".to_owned(),
+        lost => format!("{lost} lost"),
+    };
+    format!("{events}{NBSP}events, {lost}")
+}
+
+/// Writes a time with two or three digits.
+fn span(seconds: f64, unicode: bool) -> String {
+    let scale = Scale::of(&Unit::Second, [seconds], unicode);
+    let shown = seconds / scale.factor();
+    let decimals = usize::from(shown < 100.0);
+    scale.with_decimals(decimals).with_unit(seconds)
+}
+
+/// Writes a fragment as a sentence.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let Some(first) = letters.next() else { return String::new() };
+    // Options and paths are not words.
+    let first = if first.is_alphabetic() { first.to_uppercase().to_string() } else { first.into() };
+    format!("{first}{}.", letters.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_model::RatioInterval;
+    use becalm_model::trace::{Culprit, Taken};
+
+    fn worker() -> Culprit {
+        Culprit::KernelThread { name: "kworker/1:2".into(), work: Some("wb_workfn".into()) }
+    }
+
+    fn disk() -> Culprit {
+        Culprit::Interrupt { line: 36, device: "virtio0-req.0".into() }
+    }
+
+    fn one_worst(culprit: Culprit, share: f64) -> Worst {
+        Worst {
+            culprit,
+            seconds: share * 10.0,
+            share,
+            runs: 3,
+            longest: share,
+            advice: "move it".into(),
+        }
+    }
+
+    #[test]
+    fn cpus_that_are_watched_are_told_with_names_and_advice() {
+        let taken = vec![Taken { culprit: disk(), seconds: 0.5, times: 2, longest: 0.0025 }];
+        let cpus = [WatchedCpu { cpu: 1, window: 10.0, taken }];
+        let all = [one_worst(disk(), 0.05), one_worst(worker(), 0.0001)];
+        let trace = Trace { events: 12, ..Trace::default() };
+        assert_eq!(
+            watch_text(&cpus, &all, &trace, &Style::PLAIN),
+            "Who uses the CPUs (10.0 s watched)\n\n\
+             \x20 - CPU 1: 5 % of its time would be missing, 2.5 ms at most in one piece\n\n\
+             By name\n\n\
+             \x20 - virtio0-req.0 interrupt (36): 5 % of the time (500 ms, 50.0 ms at most in\n\
+             \x20   one piece). Move it.\n\
+             \x20 - 0.01 % together: kworker/1:2 (writeback) 0.01 %\n\n\
+             12 events, none lost.\n"
+        );
+    }
+
+    #[test]
+    fn a_quiet_session_names_nobody_and_says_what_it_cost() {
+        let record = empty_record();
+        let explanation = Explanation { longer: vec![], runs: 20, worst: vec![] };
+        let cost = TraceCost {
+            metric: "cpu_time".into(),
+            ratio: RatioInterval { estimate: 1.002, low: 0.999, high: 1.005 },
+            rounds: 20,
+        };
+        let trace = Trace { lost: 3, events: 7, ..Trace::default() };
+        let text = trace_text(&record, &trace, &explanation, Some(&cost), &Style::PLAIN);
+        assert!(text.contains("No run was held up"), "{text}");
+        assert!(text.contains("It changes cpu_time by +0.20 % (-0.10 % .. +0.50 %): 20"), "{text}");
+        assert!(text.contains("7 events, 3 lost."), "{text}");
+    }
+
+    #[test]
+    fn times_have_the_digits_that_matter() {
+        let told = [0.0031, 0.000_412, 1.25, 12e-6].map(|s| span(s, false).replace(NBSP, " "));
+        assert_eq!(told, ["3.1 ms", "412 us", "1.2 s", "12.0 us"]);
+    }
+
+    fn empty_record() -> Record {
+        Record {
+            kind: becalm_model::RecordKind::Run,
+            version: String::new(),
+            arguments: vec![],
+            started_at: 0.0,
+            seed: 0,
+            confidence: 0.95,
+            margin: 0.0,
+            aa: false,
+            machine: becalm_model::MachineFacts::default(),
+            conditions: becalm_model::Conditions::default(),
+            metrics: vec![],
+            subjects: vec![],
+            runs: vec![],
+            comparisons: vec![],
+            interrupted: None,
+            notes: vec![],
+            trace: None,
+        }
+    }
+}
