@@ -55,6 +55,7 @@ const WORKLOAD_SCHEMA: &str = "docs/schema/workload.schema.json";
 const PROBE_SCHEMA: &str = "docs/schema/noise-probe.schema.json";
 const CPU_NOISE_SCHEMA: &str = "docs/schema/cpu-noise.schema.json";
 const REPRODUCE_SCHEMA: &str = "docs/schema/noise-reproduce.schema.json";
+const ABLATE_SCHEMA: &str = "docs/schema/noise-ablate.schema.json";
 const COMMANDS: &str = "docs/COMMANDS.md";
 const METHODOLOGY: &str = "docs/METHODOLOGY.md";
 const BEGIN: &str = "<!-- BEGIN: calibration -->";
@@ -103,6 +104,7 @@ fn quick() -> Result<Vec<(&'static str, String)>> {
         (PROBE_SCHEMA, schema(becalm_model::wire::probe_json_schema())?),
         (CPU_NOISE_SCHEMA, schema(becalm_model::wire::cpu_noise_json_schema())?),
         (REPRODUCE_SCHEMA, schema(becalm_model::wire::reproduce_json_schema())?),
+        (ABLATE_SCHEMA, schema(becalm_model::wire::ablate_json_schema())?),
         (COMMANDS, reference(&build_becalm(Profile::Dev)?)?),
     ])
 }

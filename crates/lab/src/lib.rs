@@ -1,5 +1,6 @@
 //! Experiments about the machine itself: workloads of known work, and what they show of it.
 
+pub mod ablate;
 mod iterate;
 mod places;
 pub mod probe;

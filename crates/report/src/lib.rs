@@ -49,7 +49,10 @@ pub use disturbed::DisturbedRun;
 pub use facts::facts_text;
 pub use html::html;
 pub use markdown::markdown;
-pub use noise::{longer_texts, probe_text, reproduce_text, trace_text, watch_text};
+pub use noise::{
+    ablate_html, ablate_list_text, ablate_text, longer_texts, probe_text, reproduce_text,
+    trace_text, watch_text,
+};
 pub use plan::{Planned, level_word, plan_text};
 pub use progress::{Goal, Progress, ProgressEstimate, progress_line};
 pub use quantity::Scale;

@@ -32,6 +32,7 @@ pub use iterations::{SeriesError, SeriesRule, SeriesRuleError, recognise};
 pub use launch::{Finished, Launch, launch, resident_floor};
 pub use launch_error::{LaunchError, Step};
 pub use layout::{MAX_PADDING, padding};
+pub use page_cache::drop_page_cache;
 pub use placement::{Placement, Scheduler, User, invoking_user, own_affinity, pin_self};
 pub use program::Program;
 pub use stdio::{MAX_CAPTURE, Stderr, Stdin, Stdout};

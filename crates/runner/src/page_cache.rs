@@ -10,7 +10,7 @@ use crate::sys::disks;
 ///
 /// Source: kernel documentation `admin-guide/sysctl/vm.rst`, `drop_caches`: only clean pages are
 /// dropped, so a sync comes first.
-pub(crate) fn drop_page_cache(root: &SysRoot) -> io::Result<()> {
+pub fn drop_page_cache(root: &SysRoot) -> io::Result<()> {
     disks::sync();
     root.write("/proc/sys/vm/drop_caches", "3")
 }

@@ -49,7 +49,7 @@ pub(crate) fn plan_text(plan: &Plan) -> String {
 }
 
 /// Returns one line for each change that did not have the wanted effect.
-pub(super) fn failures(applied: &[Applied]) -> Vec<String> {
+pub(crate) fn failures(applied: &[Applied]) -> Vec<String> {
     applied.iter().filter_map(failure).collect()
 }
 

@@ -2,6 +2,7 @@
 //!
 //! One program for all files, because linking takes longer than running them.
 
+mod ablate;
 mod boot_params;
 mod check;
 mod conditions;

@@ -200,9 +200,11 @@ mod tests {
             round: 0,
             order: 0,
             warmup: false,
+            discarded: false,
             started: 0.0,
             outcome: Outcome::Exited(0),
             values: vec![Some(wall)],
+            iterations: vec![],
             evidence: Evidence::default(),
             padding: 0,
         };

@@ -1,6 +1,7 @@
 //! The JSON documents that leave the process. Each has a `schema` of the form
 //! `becalm/NAME/VERSION`; a reader takes its own version and older ones and refuses newer ones.
 
+mod ablate;
 mod boot;
 mod check;
 mod document;
@@ -19,6 +20,10 @@ mod version;
 mod workload;
 mod write;
 
+pub use ablate::{
+    AblateConfiguration, AblateCounter, AblateDocument, AblateMitigation, AblateRatio,
+    AblateRecommendation, AblateRun, AblateSubject,
+};
 pub use boot::{BootDocument, BootLoader, BootParameter};
 pub use check::{CheckDocument, FindingDocument, check_document, check_json_schema};
 pub use document::{
@@ -64,6 +69,7 @@ pub const SCHEMAS: &[(&str, fn() -> serde_json::Value)] = &[
     ("boot-params", boot_json_schema),
     ("check", check_json_schema),
     ("cpu-noise", cpu_noise_json_schema),
+    ("noise-ablate", ablate_json_schema),
     ("noise-probe", probe_json_schema),
     ("plan", plan_json_schema),
     ("noise-reproduce", reproduce_json_schema),
@@ -137,6 +143,14 @@ pub fn plan_json_schema() -> serde_json::Value {
 /// Returns the JSON Schema of [`TraceDocument`], for publication.
 pub fn trace_json_schema() -> serde_json::Value {
     schemars::schema_for!(TraceDocument).to_value()
+}
+
+/// Schema of what `becalm noise ablate --json` prints.
+pub const ABLATE_SCHEMA: &str = "becalm/noise-ablate/1";
+
+/// Returns the JSON Schema of [`AblateDocument`], for publication.
+pub fn ablate_json_schema() -> serde_json::Value {
+    schemars::schema_for!(AblateDocument).to_value()
 }
 
 /// Returns the JSON Schema of [`TuneDocument`].

@@ -24,7 +24,7 @@ use crate::shown;
 use crate::style::Role;
 use crate::svg;
 
-const STYLE: &str = include_str!("style.css");
+pub(crate) const STYLE: &str = include_str!("style.css");
 
 /// Writes a whole report as one HTML page: verdicts, every run, paired differences, time order,
 /// conditions, machine and raw data. It follows the reader's light or dark preference.

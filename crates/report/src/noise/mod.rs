@@ -1,10 +1,12 @@
 //! Experiments about the noise of a machine.
 
+mod ablate;
 mod probe;
 mod reproduce;
 mod side_by_side;
 mod trace;
 
+pub use ablate::{ablate_html, ablate_list_text, ablate_text};
 pub use probe::probe_text;
 pub use reproduce::reproduce_text;
 pub use trace::{longer_texts, trace_text, watch_text};

@@ -15,7 +15,7 @@ use crate::quantity::NBSP;
 pub(crate) use histogram::histogram;
 pub(crate) use paired::paired;
 pub(crate) use sequence::sequence;
-pub(crate) use strip::strip;
+pub(crate) use strip::{StripRow, strip, strip_of};
 
 /// Width of every plot in its own units; the page scales it.
 pub(crate) const WIDTH: f64 = 720.0;

@@ -1,7 +1,8 @@
 //! The strip plot: one dot per run, the dots of one place side by side, and the median with its
 //! interval below them.
 
-use becalm_model::Record;
+use becalm_model::{Record, Unit};
+use becalm_stats::Sample;
 
 use super::frame::Frame;
 use super::{Anchor, Shape, Svg, subject_class};
@@ -9,6 +10,7 @@ use crate::axis::Axis;
 use crate::labels::Labels;
 use crate::quantity::Scale;
 use crate::shown;
+use crate::strip::Median;
 use crate::width::shorten;
 
 const ROW: f64 = 62.0;
@@ -17,37 +19,62 @@ const REACH: f64 = 21.0;
 /// Distance at which two dots no longer overlap.
 const DOT: f64 = 6.5;
 
+/// One row of the plot.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StripRow<'a> {
+    /// Which colour and shape its dots have.
+    pub(crate) style: usize,
+    pub(crate) label: &'a str,
+    pub(crate) values: &'a [f64],
+    pub(crate) median: Median,
+}
+
 /// Draws all subjects on one axis. Returns nothing when there is no value to draw.
 pub(crate) fn strip(record: &Record, labels: &Labels, metric: usize, id: &str) -> Option<String> {
-    let samples: Vec<(usize, Vec<f64>)> = (0..record.subjects.len())
-        .filter_map(|subject| {
-            let sample = shown::sample(record, subject, metric)?;
-            Some((subject, sample.values().to_vec()))
+    let samples: Vec<(usize, Sample)> = (0..record.subjects.len())
+        .filter_map(|subject| Some((subject, shown::sample(record, subject, metric)?)))
+        .collect();
+    let rows: Vec<StripRow<'_>> = samples
+        .iter()
+        .map(|(subject, sample)| StripRow {
+            style: *subject,
+            label: labels.get(*subject),
+            values: sample.values(),
+            median: shown::median(&shown::summary(record, sample)),
         })
         .collect();
-    let values: Vec<&[f64]> = samples.iter().map(|(_, values)| values.as_slice()).collect();
-    let axis = Axis::without_far_values(&values)?.widened(0.02);
     let description = shown::metric_at(record, metric);
-    let scale = Scale::of(&description.unit, [axis.low, axis.high], true);
+    let in_words = in_words(record, labels, metric);
+    strip_of(&rows, &description.unit, &description.name, &in_words, id)
+}
 
-    let height = ROW * samples.len() as f64 + 54.0;
-    let title = format!("Strip plot of {}", description.name);
-    let mut svg = Svg::new(id, &title, &in_words(record, labels, metric), height);
+/// Draws rows on one axis, which is called `name`; `in_words` is for readers who cannot see it.
+/// Returns nothing when there is no value to draw.
+pub(crate) fn strip_of(
+    rows: &[StripRow<'_>],
+    unit: &Unit,
+    name: &str,
+    in_words: &str,
+    id: &str,
+) -> Option<String> {
+    let values: Vec<&[f64]> = rows.iter().map(|row| row.values).collect();
+    let axis = Axis::without_far_values(&values)?.widened(0.02);
+    let scale = Scale::of(unit, [axis.low, axis.high], true);
+    let height = ROW * rows.len() as f64 + 54.0;
+    let mut svg = Svg::new(id, &format!("Strip plot of {name}"), in_words, height);
     let frame = Frame::new(118.0, height);
-    frame.bottom_axis(&mut svg, &axis, &scale, &description.name);
-    for (row, (subject, values)) in samples.iter().enumerate() {
-        let middle = frame.top + ROW * row as f64 + REACH + 4.0;
-        draw_row(&mut svg, &frame, &axis, &scale, (*subject, labels.get(*subject)), values, middle);
-        let sample = shown::sample(record, *subject, metric)?;
-        let median = shown::median(&shown::summary(record, &sample));
+    frame.bottom_axis(&mut svg, &axis, &scale, name);
+    for (at, row) in rows.iter().enumerate() {
+        let middle = frame.top + ROW * at as f64 + REACH + 4.0;
+        draw_row(&mut svg, &frame, &axis, &scale, (row.style, row.label), row.values, middle);
         let y = middle + REACH + 8.0;
-        if let Some((low, high)) = median.interval {
+        if let Some((low, high)) = row.median.interval {
             let (low, high) = (frame.x(&axis, low), frame.x(&axis, high));
             svg.line("interval", (low, y), (high, y));
             svg.line("interval", (low, y - 3.0), (low, y + 3.0));
             svg.line("interval", (high, y - 3.0), (high, y + 3.0));
         }
-        let x = frame.x(&axis, median.value);
+        let x = frame.x(&axis, row.median.value);
         svg.line("median", (x, y - 6.0), (x, y + 6.0));
     }
     Some(svg.finish())

@@ -1,5 +1,6 @@
 //! `becalm noise`: experiments about the noise of this machine.
 
+mod ablate;
 mod probe;
 mod reproduce;
 mod trace;
@@ -21,6 +22,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Ablate(Box<ablate::Args>),
     Probe(probe::Args),
     Reproduce(reproduce::Args),
     Trace(Box<trace::Args>),
@@ -28,6 +30,7 @@ enum Command {
 
 pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
     match &args.command {
+        Command::Ablate(args) => ablate::run(args, ui),
         Command::Probe(args) => probe::run(args, ui),
         Command::Reproduce(args) => reproduce::run(args, ui),
         Command::Trace(args) => trace::run(args, given, ui),

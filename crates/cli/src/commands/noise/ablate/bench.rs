@@ -1,0 +1,318 @@
+//! One run of the subject under a set of mitigations: settings of the machine are made before it and
+//! put back after it, whatever comes of it.
+
+use std::cell::Cell;
+use std::error::Error as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use becalm_lab::ablate::advice::{self, has};
+use becalm_lab::ablate::mitigation::Means;
+use becalm_machine::isolate::{self, Isolation};
+use becalm_machine::knobs::{Request, Situation};
+use becalm_machine::tune::{self, Applied, LockError, TuneError, Tuning, Wait};
+use becalm_machine::{Choice, SysRoot, Topology};
+use becalm_model::{CpuSet, Outcome};
+use becalm_runner::session::FIFO_REST;
+use becalm_runner::{
+    CounterPlan, Environment, Finished, Interrupt, Launch, LaunchError, Placement, Scheduler,
+    Stderr, Stdin, Stdout, User, drop_page_cache, launch, padding,
+};
+
+use super::subject::{Shown, Subject};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::tuning;
+use crate::ui::Ui;
+
+/// Pause before every run, so that what becalm did just before (files synced, settings written) is
+/// over, and is alike for all configurations.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// How often processes that were started meanwhile are looked for when everything is moved aside.
+const LOOKS: usize = 5;
+
+/// How long to queue once the experiment goes on.
+const PATIENCE: Wait = Wait::For(Duration::from_secs(120));
+
+const COMMAND: &str = "becalm noise ablate";
+
+/// Everything that the runs have in common.
+#[derive(Debug)]
+pub(super) struct Bench<'a> {
+    pub(super) root: &'a SysRoot,
+    pub(super) topology: &'a Topology,
+    pub(super) subject: &'a Subject,
+    /// CPUs that becalm chose for the subject.
+    pub(super) choice: Choice,
+    /// Variables of the subject, and the few that it gets instead.
+    pub(super) environment: Environment,
+    pub(super) cleared: Environment,
+    pub(super) counters: CounterPlan,
+    pub(super) user: Option<User>,
+    pub(super) timeout: Duration,
+    /// How long to queue for the right to change the machine the first time.
+    pub(super) wait: Wait,
+    /// Whether it was had before.
+    pub(super) was_tuned: Cell<bool>,
+    pub(super) interrupt: &'static Interrupt,
+    pub(super) seed: u64,
+    pub(super) ui: Ui,
+}
+
+/// What one run gave.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Measured {
+    pub(super) shown: Shown,
+    pub(super) finished: Finished,
+    /// Settings that could not be had, as sentences.
+    pub(super) failures: Vec<String>,
+}
+
+/// Why there was no run.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// These mitigations cannot be had, or the subject does not stand them; the machine is as before.
+    Refused(String),
+    /// A signal asked becalm to stop; the machine is as before.
+    Interrupted(i32),
+    /// The experiment cannot go on.
+    Fatal(CommandError),
+}
+
+/// Changes of the machine that hold for one run.
+struct Quieted<'a> {
+    tuning: Tuning<'a>,
+    control_group: Option<PathBuf>,
+    failures: Vec<String>,
+}
+
+impl<'a> Bench<'a> {
+    /// Runs the subject once. `block` decides how far the stack is moved, where that is a mitigation.
+    pub(super) fn run(&self, members: &[usize], block: u32) -> Result<Measured, Trouble> {
+        let quieted = self.quiet(members)?;
+        let group = quieted.as_ref().and_then(|quieted| quieted.control_group.clone());
+        let result = self.launch(members, block, group);
+        let failures = match quieted {
+            None => Vec::new(),
+            Some(quieted) => self.restore(quieted)?,
+        };
+        let (shown, finished) = result?;
+        if has(members, Means::Fifo) {
+            // The time until the next run counts too, and is left as a margin.
+            self.interrupt.sleep(Duration::from_secs_f64(finished.wall * FIFO_REST));
+        }
+        Ok(Measured { shown, finished, failures })
+    }
+
+    fn launch(
+        &self,
+        members: &[usize],
+        block: u32,
+        control_group: Option<PathBuf>,
+    ) -> Result<(Shown, Finished), Trouble> {
+        let is_clear = has(members, Means::ClearEnvironment);
+        let environment = if is_clear { &self.cleared } else { &self.environment };
+        let allowed = &self.topology.allowed;
+        let affinity = advice::affinity(members, &self.choice.subject, allowed);
+        let placement = Placement {
+            control_group,
+            // Without a mitigation the subject may go anywhere, whereas becalm itself may not.
+            affinity: Some(affinity.unwrap_or_else(|| allowed.clone())),
+            scheduler: if has(members, Means::Fifo) {
+                Scheduler::Fifo(1)
+            } else {
+                Scheduler::Other
+            },
+            nice: has(members, Means::Nice).then_some(-20),
+            aslr_off: has(members, Means::NoAslr),
+            user: self.user.clone(),
+        };
+        let program = self
+            .subject
+            .program(members, environment)
+            .map_err(|error| Trouble::Fatal(CommandError::measure(told(&error))))?;
+        let captures = self.subject.iterations().is_some();
+        let one = Launch {
+            program: &program,
+            environment,
+            padding: if has(members, Means::MoveStack) { padding(self.seed, block) } else { 0 },
+            placement: &placement,
+            stdin: &Stdin::Null,
+            stdout: if captures { &Stdout::Capture } else { &Stdout::Null },
+            stderr: Stderr::Null,
+            cwd: None,
+            timeout: Some(self.timeout),
+        };
+        if has(members, Means::ColdCache) {
+            drop_page_cache(self.root).map_err(|error| {
+                Trouble::Refused(format!("the page cache cannot be dropped: {error}"))
+            })?;
+        }
+        if has(members, Means::WarmUp) && !captures {
+            self.start(&one)?;
+        }
+        if !self.interrupt.sleep(PAUSE) {
+            return Err(Trouble::Interrupted(self.interrupt.signal().unwrap_or_default()));
+        }
+        let finished = self.start(&one)?;
+        let shown = self.subject.shown(&finished).map_err(Trouble::Refused)?;
+        Ok((shown, finished))
+    }
+
+    fn start(&self, one: &Launch<'_>) -> Result<Finished, Trouble> {
+        let finished =
+            launch(one, &self.counters, self.interrupt).map_err(|error| match error {
+                LaunchError::Interrupted { signal } => Trouble::Interrupted(signal),
+                error => Trouble::Refused(told(&error)),
+            })?;
+        match finished.outcome {
+            Outcome::Exited(0) => Ok(finished),
+            Outcome::Exited(code) => {
+                Err(Trouble::Refused(format!("the subject exits with {code}")))
+            }
+            Outcome::Signalled(signal) => {
+                Err(Trouble::Refused(format!("the subject is ended by signal {signal}")))
+            }
+            Outcome::TimedOut => Err(Trouble::Refused(format!(
+                "a run takes longer than {:.0} s (--timeout)",
+                self.timeout.as_secs_f64()
+            ))),
+        }
+    }
+
+    /// Makes the settings of the machine that a set of mitigations asks for.
+    fn quiet(&self, members: &[usize]) -> Result<Option<Quieted<'a>>, Trouble> {
+        let request = advice::request(members);
+        let is_isolated = has(members, Means::Isolation);
+        if request.is_none() && !is_isolated {
+            return Ok(None);
+        }
+        let stop = || self.interrupt.signal().is_some();
+        let guardian = tuning::guardian(self.root);
+        // Between two runs anybody may tune; that is no reason to give up what was measured.
+        let wait = if self.was_tuned.get() { PATIENCE } else { self.wait };
+        let begun = Tuning::begin(self.root, COMMAND, guardian, wait, &stop);
+        let (tuning, recovered) = begun.map_err(|error| match self.interrupt.signal() {
+            Some(signal) => Trouble::Interrupted(signal),
+            None => refused(error),
+        })?;
+        if !recovered.left().is_empty() {
+            tuning::report(&recovered, &self.ui);
+        }
+        self.was_tuned.set(true);
+        let mut quieted = Quieted { tuning, control_group: None, failures: Vec::new() };
+        match self.make(&mut quieted, members, request.as_ref(), is_isolated) {
+            Ok(()) => Ok(Some(quieted)),
+            Err(trouble) => {
+                self.restore(quieted)?;
+                Err(trouble)
+            }
+        }
+    }
+
+    fn make(
+        &self,
+        quieted: &mut Quieted<'_>,
+        members: &[usize],
+        request: Option<&Request>,
+        is_isolated: bool,
+    ) -> Result<(), Trouble> {
+        // All plans come before the first write, so that old values are the untouched machine's.
+        let mut changes = match request {
+            Some(request) => self.plan(members, request).changes,
+            None => Vec::new(),
+        };
+        let isolation =
+            is_isolated.then(|| self.isolation()).transpose().map_err(Trouble::Refused)?;
+        changes.extend(isolation.iter().flat_map(|isolation| isolation.changes.iter().cloned()));
+        let mut applied = apply(&mut quieted.tuning, &changes)?;
+        if let Some(isolation) = isolation {
+            for _ in 0..LOOKS {
+                let more = isolation.stragglers(self.root);
+                if more.is_empty() {
+                    break;
+                }
+                applied.extend(apply(&mut quieted.tuning, &more)?);
+            }
+            isolation.check(self.root).map_err(|broken| Trouble::Refused(broken.to_string()))?;
+            quieted.control_group = Some(isolation.group.into());
+        }
+        quieted.failures = tuning::failures(&applied);
+        let set = applied.iter().filter(|one| one.effect == tune::Effect::Set).count();
+        match quieted.failures.first() {
+            Some(first) if set == 0 => Err(Trouble::Refused(first.clone())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Plans the settings that knobs ask for.
+    pub(super) fn plan(&self, members: &[usize], request: &Request) -> tune::Plan {
+        let (root, topology) = (self.root, self.topology);
+        let cpus = advice::affinity(members, &self.choice.subject, &topology.allowed)
+            .unwrap_or_else(|| self.choice.subject.clone());
+        let others = topology.online.difference(&cpus);
+        let housekeeping = if others.is_empty() { topology.online.clone() } else { others };
+        tune::plan(&Situation { root, topology, cpus, housekeeping, request })
+            .expect("only knobs that exist are named")
+    }
+
+    /// Plans CPUs for the subject alone.
+    pub(super) fn isolation(&self) -> Result<Isolation, String> {
+        let alone = isolate::alone(self.topology, &self.choice);
+        isolate::plan(self.root, self.topology, &alone.cpus, alone.partition)
+            .map_err(|error| error.to_string())
+    }
+
+    /// Puts the machine back; returns what could not be had meanwhile.
+    fn restore(&self, quieted: Quieted<'_>) -> Result<Vec<String>, Trouble> {
+        let Quieted { tuning, failures, .. } = quieted;
+        let recovered = tuning.finish().map_err(|error| {
+            Trouble::Fatal(CommandError {
+                exit: Exit::NotRestored,
+                message: error.to_string(),
+                hints: vec!["`becalm restore` tries again".to_owned()],
+            })
+        })?;
+        if recovered.left().is_empty() {
+            return Ok(failures);
+        }
+        tuning::report(&recovered, &self.ui);
+        Err(Trouble::Fatal(CommandError {
+            exit: Exit::NotRestored,
+            message: "the experiment ends here, so that nothing more is changed".to_owned(),
+            hints: Vec::new(),
+        }))
+    }
+
+    /// Returns the CPUs that the subject may use without any mitigation.
+    pub(super) fn allowed(&self) -> &CpuSet {
+        &self.topology.allowed
+    }
+}
+
+fn apply(
+    tuning: &mut Tuning<'_>,
+    changes: &[becalm_model::Change],
+) -> Result<Vec<Applied>, Trouble> {
+    tuning.apply(changes).map_err(|error| Trouble::Fatal(CommandError::measure(error)))
+}
+
+/// Returns an error with its cause, which some of its texts have in their middle already.
+fn told(error: &LaunchError) -> String {
+    let text = error.to_string();
+    match error.source().map(ToString::to_string) {
+        Some(cause) if !text.contains(&cause) => format!("{text}: {cause}"),
+        _ => text,
+    }
+}
+
+fn refused(error: TuneError) -> Trouble {
+    match error {
+        TuneError::Lock(LockError::Make { .. }) => Trouble::Refused(error.to_string()),
+        TuneError::Lock(LockError::Held(_)) => {
+            Trouble::Fatal(CommandError::measure(error).hint("`--wait` queues until it is done"))
+        }
+        other => Trouble::Fatal(CommandError::measure(other)),
+    }
+}

@@ -1,0 +1,153 @@
+//! `becalm noise ablate`: which mitigation helps here.
+
+mod bench;
+mod conduct;
+mod hogs;
+mod output;
+mod subject;
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use becalm_lab::Workload;
+use becalm_lab::ablate::mitigation::{self, MITIGATIONS};
+use becalm_model::{parse_duration, parse_share};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::files;
+use crate::tuning::WaitFlag;
+use crate::ui::Ui;
+use conduct::conduct;
+use subject::Subject;
+
+/// Find out which mitigation makes times steadier here, by how much, and at what cost
+///
+/// Every mitigation that is possible here is tried alone, then on top of each other, in blocks of
+/// random order; settings of the machine are made for a run and put back after it. The smallest set
+/// that is nearly as good as the best is recommended, and measured once more against the machine as
+/// it is, because the best of many is flattered by chance.
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "they are switches of the command line")]
+pub(crate) struct Args {
+    /// A built-in workload, which times its own iterations
+    #[arg(value_parser = workloads(), conflicts_with = "command", required_unless_present = "command")]
+    workload: Option<Workload>,
+
+    /// Program and arguments, after `--`; each run is timed as a whole
+    #[arg(value_name = "COMMAND", last = true)]
+    command: Vec<String>,
+
+    /// Timed iterations of each run of a workload
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..))]
+    iterations: u32,
+
+    /// Be done after about this time; more of it finds smaller effects
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "150s")]
+    max_time: Duration,
+
+    /// Only these mitigations (comma-separated; `--list` names them)
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = known)]
+    only: Vec<String>,
+
+    /// None of these mitigations
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = known)]
+    skip: Vec<String>,
+
+    /// Also try what others on this machine may miss meanwhile: stopped services, an empty page
+    /// cache
+    #[arg(long)]
+    strict: bool,
+
+    /// Make the machine busy meanwhile: one computing process on every CPU
+    #[arg(long)]
+    busy: bool,
+
+    /// Say which mitigations are possible here, and why the others are not, and end
+    #[arg(long)]
+    list: bool,
+
+    /// Confidence of intervals and verdicts
+    #[arg(long, value_name = "SHARE", value_parser = confidence, default_value = "95%")]
+    confidence: f64,
+
+    /// Seed of the order in the blocks; a random one is taken and recorded otherwise
+    #[arg(long, value_name = "N")]
+    seed: Option<u32>,
+
+    /// End a run, and give up its mitigations, after this time
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "60s")]
+    timeout: Duration,
+
+    /// Under sudo, run the subject as root and not as the user who called sudo
+    #[arg(long)]
+    keep_root: bool,
+
+    #[command(flatten)]
+    wait: WaitFlag,
+
+    /// Print everything as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Save everything as JSON
+    #[arg(long, value_name = "FILE")]
+    export_json: Option<PathBuf>,
+
+    /// Save an HTML report
+    #[arg(long, value_name = "FILE")]
+    export_html: Option<PathBuf>,
+
+    /// Save the recommended settings as a profile for `becalm tune --profile FILE`; exits with 3
+    /// where nothing is recommended
+    #[arg(long, value_name = "FILE")]
+    write_profile: Option<PathBuf>,
+
+    /// Look at and change the settings of this folder instead of the machine
+    #[arg(long, default_value = "/", hide = true)]
+    root: PathBuf,
+}
+
+fn workloads() -> impl TypedValueParser<Value = Workload> {
+    PossibleValuesParser::new(Workload::ALL.map(Workload::name))
+        .map(|name| Workload::from_name(&name).expect("only names of workloads are possible"))
+}
+
+fn known(name: &str) -> Result<String, String> {
+    if mitigation::find(name).is_some() {
+        return Ok(name.to_owned());
+    }
+    let names: Vec<&str> = MITIGATIONS.iter().map(|one| one.name).collect();
+    Err(format!("there is no such mitigation; there are {}", names.join(", ")))
+}
+
+fn confidence(text: &str) -> Result<f64, String> {
+    match parse_share(text) {
+        Ok(share) if (0.5..1.0).contains(&share) => Ok(share),
+        Ok(_) => Err("expected at least 50% and less than 100%".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    for path in [&args.export_json, &args.export_html, &args.write_profile].into_iter().flatten() {
+        files::check_writable(path)?;
+    }
+    let becalm = std::env::current_exe().map_err(|error| {
+        CommandError::measure(format!("cannot find the file of becalm itself: {error}"))
+    })?;
+    let becalm = becalm.to_str().map(ToOwned::to_owned).ok_or_else(|| {
+        CommandError::measure(format!("the path of becalm is no text: {}", becalm.display()))
+    })?;
+    let subject = match args.workload {
+        Some(workload) => {
+            Subject::Workload { becalm: becalm.clone(), workload, iterations: args.iterations }
+        }
+        None => Subject::Command(args.command.clone()),
+    };
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let seed = args.seed.unwrap_or_else(|| now.subsec_nanos() ^ std::process::id() << 8);
+    let conducted = conduct(args, &subject, &becalm, u64::from(seed), ui)?;
+    output::give(conducted, args, now.as_secs_f64(), ui)
+}

@@ -1,0 +1,136 @@
+//! `becalm noise ablate` on a folder that stands for a machine: what is changed for a run comes
+//! back, whatever ends the experiment.
+
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+
+use becalm_testkit::{FakeMachine, FakeTree, TestEnv};
+
+use crate::support::{env, json, wait_until};
+
+const BALANCING: &str = "/proc/sys/kernel/numa_balancing";
+
+struct Bench {
+    env: TestEnv,
+    tree: FakeTree,
+}
+
+/// A machine on which there is one thing to change, for root.
+fn bench() -> Bench {
+    let status = "Name:\tbecalm\nUid:\t0\t0\t0\t0\nCpus_allowed_list:\t0-1\n";
+    let tree = FakeMachine { cores: 2, ..FakeMachine::default() }
+        .tree()
+        .file(BALANCING, "1\n")
+        .file("/proc/sys/kernel/random/boot_id", "0000-this-boot\n")
+        .file("/proc/self/status", status);
+    Bench { env: env(), tree }
+}
+
+impl Bench {
+    fn path(&self, path: &str) -> PathBuf {
+        self.tree.path().join(path.trim_start_matches('/'))
+    }
+
+    fn balancing(&self) -> String {
+        std::fs::read_to_string(self.path(BALANCING)).unwrap().trim().to_owned()
+    }
+
+    fn is_journalled(&self) -> bool {
+        self.path("/var/lib/becalm/journal").exists()
+    }
+
+    fn arguments<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
+        let root = self.tree.path().to_str().unwrap();
+        let fixed =
+            ["noise", "ablate", "--root", root, "--only", "numa-balancing,aslr", "--seed", "1"];
+        [&fixed[..], more].concat()
+    }
+
+    /// Starts an experiment, and waits until it has changed the machine for a run.
+    fn in_a_tuned_run(&self) -> Child {
+        let mut command = self.env.command(self.arguments(&["--", "sleep", "0.3"]));
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        wait_until("a tuned run", || self.balancing() == "0");
+        child
+    }
+}
+
+#[test]
+fn the_list_says_what_is_possible_and_why_the_rest_is_not() {
+    let bench = bench();
+    let arguments = bench.arguments(&["--list", "--json", "--", "true"]);
+    let output = bench.env.run(arguments).exits_with(0);
+    let document = json(&output.stdout);
+    assert_eq!(document["schema"], "becalm/noise-ablate/1");
+    let reason = |name: &str| {
+        let all = document["mitigations"].as_array().unwrap();
+        let one = all.iter().find(|one| one["name"] == name).unwrap();
+        one["not_tried"].as_str().unwrap_or_default().to_owned()
+    };
+    assert_eq!(reason("numa-balancing"), "");
+    assert_eq!(reason("aslr"), "");
+    assert_eq!(reason("pin"), "not asked for");
+    assert!(document["runs"].as_array().unwrap().is_empty());
+    assert_eq!((bench.balancing().as_str(), bench.is_journalled()), ("1", false));
+}
+
+#[test]
+fn every_run_is_in_the_document_which_fits_its_schema_and_the_machine_is_as_before() {
+    let bench = bench();
+    let html = bench.env.work().join("report.html");
+    let arguments =
+        bench.arguments(&["--json", "--export-html", html.to_str().unwrap(), "--", "true"]);
+    let output = bench.env.run(arguments).exits_with(0);
+    let document = json(&output.stdout);
+    let schema = becalm_model::wire::ablate_json_schema();
+    if let Err(error) = jsonschema::validate(&schema, &document) {
+        panic!("{error}");
+    }
+    let configurations = document["configurations"].as_array().unwrap();
+    let runs = document["runs"].as_array().unwrap();
+    for (index, one) in configurations.iter().enumerate() {
+        let own = runs.iter().filter(|run| run["configuration"] == index).count();
+        assert_eq!(one["n_runs"].as_u64(), u64::try_from(own).ok(), "{one}");
+    }
+    let singly: Vec<&str> = configurations
+        .iter()
+        .filter(|one| one["stage"] == "singly")
+        .map(|one| one["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(singly, ["baseline", "baseline again", "numa-balancing", "aslr"]);
+    assert!(std::fs::read_to_string(html).unwrap().contains("Each mitigation alone"));
+    assert_eq!((bench.balancing().as_str(), bench.is_journalled()), ("1", false));
+}
+
+#[test]
+fn a_signal_puts_the_machine_back_before_becalm_ends() {
+    let bench = bench();
+    let mut child = bench.in_a_tuned_run();
+    crate::support::send("INT", child.id());
+    assert_eq!(child.wait().unwrap().code(), Some(128 + 2));
+    assert_eq!((bench.balancing().as_str(), bench.is_journalled()), ("1", false));
+}
+
+#[test]
+fn the_guardian_puts_the_machine_back_when_becalm_is_killed() {
+    let bench = bench();
+    let mut child = bench.in_a_tuned_run();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_until("the machine is put back", || !bench.is_journalled());
+    assert_eq!(bench.balancing(), "1");
+}
+
+#[test]
+fn a_subject_that_fails_is_an_error_before_anything_is_changed() {
+    let bench = bench();
+    let output = bench.env.run(bench.arguments(&["--", "false"])).exits_with(4);
+    assert!(output.stderr.contains("`false`: the subject exits with 1"), "{}", output.stderr);
+    assert_eq!((bench.balancing().as_str(), bench.is_journalled()), ("1", false));
+}
+
+#[test]
+fn names_that_do_not_exist_are_refused_with_those_that_do() {
+    let output = env().run(["noise", "ablate", "--only", "pni", "--", "true"]).exits_with(2);
+    assert!(output.stderr.contains("there are pin, pin-first"), "{}", output.stderr);
+}

@@ -1,0 +1,175 @@
+//! An experiment as far as it has got, and what follows from it.
+
+use super::analysis::{self, Paired, Ratio, Row, Run, SAME_SPREAD};
+use super::design::{Configuration, Kind, StackOrder, Stage};
+use super::here::Timing;
+use super::recommend;
+
+/// An experiment: its stages with their runs, and what was concluded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Experiment {
+    /// How the subject is timed.
+    pub timing: Timing,
+    /// Confidence of the intervals, and of each family of tests together.
+    pub confidence: f64,
+    /// Seed of the order in each block, and of resampling.
+    pub seed: u64,
+    /// The stages that were begun, in order.
+    pub stages: Vec<StageRuns>,
+    /// What is recommended after the last runs; `None` where nothing demonstrably helps.
+    pub recommended: Option<Recommended>,
+}
+
+/// A stage with its runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StageRuns {
+    /// Which stage.
+    pub stage: Stage,
+    /// Its configurations; the first is the reference of the others.
+    pub configurations: Vec<Configuration>,
+    /// Runs of finished blocks, in time order.
+    pub runs: Vec<Run>,
+}
+
+/// What the second stage chooses.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chosen {
+    /// The smallest stack within reach of the best.
+    pub stack: Vec<usize>,
+    /// The stack that had the smallest spread.
+    pub best: Vec<usize>,
+    /// Its spread over that of the baseline.
+    pub best_ratio: f64,
+}
+
+/// A set of mitigations that is recommended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recommended {
+    /// The set.
+    pub members: Vec<usize>,
+    /// Where it comes from.
+    pub chosen: Chosen,
+}
+
+/// What is known about one configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Its stage.
+    pub stage: Stage,
+    /// The configuration.
+    pub configuration: Configuration,
+    /// What its runs show; `None` without runs.
+    pub row: Option<Row>,
+    /// Its spread over that of the reference of its stage.
+    pub spread: Option<Ratio>,
+    /// Its mean time, likewise.
+    pub time: Option<Ratio>,
+}
+
+/// Which tests have to hold together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Family {
+    /// Single mitigations and stacks, all against the untuned machine.
+    Tried,
+    /// What a member of the chosen stack is needed for.
+    Without,
+    /// A question of its own, asked once: the last stage, and the baseline run twice.
+    Alone(usize),
+}
+
+impl Experiment {
+    /// Starts an experiment without runs.
+    pub fn new(timing: Timing, confidence: f64, seed: u64) -> Self {
+        Self { timing, confidence, seed, stages: Vec::new(), recommended: None }
+    }
+
+    /// Returns a stage that was begun.
+    pub fn stage(&self, stage: Stage) -> Option<&StageRuns> {
+        self.stages.iter().find(|one| one.stage == stage)
+    }
+
+    /// Returns the mitigations for the second stage. `costly` are those that take long to set up.
+    pub fn stack_order(&self, costly: &[usize]) -> StackOrder {
+        recommend::stack_order(&self.judged(Stage::Singly), costly)
+    }
+
+    /// Returns what the second stage chooses; `None` where nothing demonstrably helps.
+    pub fn chosen(&self) -> Option<Chosen> {
+        let stacks = self.judged(Stage::Cumulatively);
+        let stack = recommend::smallest_within_reach(&stacks)?.members.clone();
+        let (best, best_ratio) = stacks
+            .iter()
+            .filter_map(|(stack, ratio)| Some((stack, ratio.as_ref()?.ratio.estimate)))
+            .min_by(|one, other| one.1.total_cmp(&other.1))?;
+        Some(Chosen { stack, best: best.members.clone(), best_ratio })
+    }
+
+    /// Returns the members of the chosen stack that the third stage shows to be needed.
+    pub fn needed(&self, stack: &[usize]) -> Vec<usize> {
+        let ratios: Vec<Option<Ratio>> =
+            self.judged(Stage::Without).into_iter().skip(1).map(|(_, ratio)| ratio).collect();
+        if ratios.len() == stack.len() { recommend::needed(stack, &ratios) } else { stack.to_vec() }
+    }
+
+    /// Says whether the last stage found the thinned set clearly less steady than the whole stack.
+    pub fn was_thinned_too_far(&self) -> bool {
+        let Some(stage) = self.stage(Stage::Again) else { return false };
+        let place = |kind| stage.configurations.iter().position(|one| one.kind == kind);
+        let (Some(whole), Some(thinned)) = (place(Kind::Whole), place(Kind::Recommended)) else {
+            return false;
+        };
+        let pair = [Paired::of(&stage.runs, whole, thinned, self.timing)];
+        let ratio = analysis::spreads(&pair, self.confidence, self.seed)[0];
+        ratio.is_some_and(|ratio| ratio.ratio.estimate > SAME_SPREAD)
+    }
+
+    /// Returns the configurations of a stage with their ratios as the choices between stages need
+    /// them. Stacks are judged together with the single mitigations.
+    fn judged(&self, stage: Stage) -> Vec<(Configuration, Option<Ratio>)> {
+        let outcomes = self.outcomes().into_iter().filter(|one| one.stage == stage);
+        outcomes.map(|one| (one.configuration, one.spread)).collect()
+    }
+
+    /// Returns what is known about every configuration of every stage.
+    pub fn outcomes(&self) -> Vec<Outcome> {
+        let mut outcomes = Vec::new();
+        let mut members: Vec<(Family, usize, Paired)> = Vec::new();
+        for stage in &self.stages {
+            for (index, configuration) in stage.configurations.iter().enumerate() {
+                let runs: Vec<&Run> =
+                    stage.runs.iter().filter(|run| run.configuration == index).collect();
+                let at = outcomes.len();
+                let family = match (stage.stage, configuration.kind) {
+                    (Stage::Again, _) | (_, Kind::Control) => Family::Alone(at),
+                    (Stage::Without, _) => Family::Without,
+                    (Stage::Singly | Stage::Cumulatively, _) => Family::Tried,
+                };
+                if index > 0 {
+                    let pair = Paired::of(&stage.runs, 0, index, self.timing);
+                    members.push((family, at, pair));
+                }
+                outcomes.push(Outcome {
+                    stage: stage.stage,
+                    configuration: configuration.clone(),
+                    row: analysis::row(&runs, self.timing),
+                    spread: None,
+                    time: None,
+                });
+            }
+        }
+        while let Some(&(family, ..)) = members.first() {
+            let (together, rest): (Vec<_>, Vec<_>) =
+                members.into_iter().partition(|(own, ..)| *own == family);
+            members = rest;
+            let (places, pairs): (Vec<usize>, Vec<Paired>) =
+                together.into_iter().map(|(_, at, pair)| (at, pair)).unzip();
+            let spreads = analysis::spreads(&pairs, self.confidence, self.seed);
+            let times = analysis::times(&pairs, self.confidence);
+            for ((at, spread), time) in places.into_iter().zip(spreads).zip(times) {
+                outcomes[at].spread = spread;
+                outcomes[at].time = time;
+            }
+        }
+        outcomes
+    }
+}

@@ -1,0 +1,244 @@
+//! The whole way from made runs to a recommendation.
+
+use becalm_stats::{Rng, Sample};
+
+use super::analysis::{Paired, Run, Verdict, row};
+use super::design::{self, Configuration, Stage, names};
+use super::here::Timing;
+use super::mitigation::find;
+use super::{Experiment, StageRuns};
+
+/// What a configuration truly does: factors of spread and of mean time.
+type Truth<'a> = &'a dyn Fn(&Configuration) -> (f64, f64);
+
+/// Noise of a shared machine: a block has its own loudness, a run its own shift, and now and then an
+/// iteration is interrupted.
+fn values(rng: &mut Rng, loudness: f64, (spread, mean): (f64, f64), timing: Timing) -> Vec<f64> {
+    let n = if timing == Timing::Iterations { 60 } else { 1 };
+    let shift = 0.002 * rng.normal();
+    (0..n)
+        .map(|_| {
+            let mut noise = 0.03 * loudness * rng.normal();
+            if rng.uniform() < 0.02 {
+                noise += 0.3 * loudness * rng.uniform();
+            }
+            1e-3 * mean * (1.0 + shift + spread * noise)
+        })
+        .collect()
+}
+
+/// Adds a stage of so many blocks.
+fn run(
+    experiment: &mut Experiment,
+    rng: &mut Rng,
+    stage: Stage,
+    configurations: Vec<Configuration>,
+    blocks: u32,
+    truth: Truth<'_>,
+) {
+    let timing = experiment.timing;
+    let mut runs = Vec::new();
+    for block in 0..blocks {
+        let loudness = (0.5 * rng.normal()).exp();
+        let order = design::order(experiment.seed, stage, block, configurations.len());
+        for (place, configuration) in (0..).zip(order) {
+            let values = values(rng, loudness, truth(&configurations[configuration]), timing);
+            let counters = Vec::new();
+            runs.push(Run { configuration, block, place, started: 0.0, values, counters });
+        }
+    }
+    experiment.stages.push(StageRuns { stage, configurations, runs });
+}
+
+/// An experiment with its first stage.
+fn singly(
+    rng: &mut Rng,
+    mitigations: &[&str],
+    blocks: u32,
+    timing: Timing,
+    truth: Truth<'_>,
+) -> Experiment {
+    let mut experiment = Experiment::new(timing, 0.95, 1);
+    let configurations = design::singly(&indices(mitigations));
+    run(&mut experiment, rng, Stage::Singly, configurations, blocks, truth);
+    experiment
+}
+
+/// Verdicts on the single mitigations.
+fn verdicts(experiment: &Experiment) -> Vec<Verdict> {
+    let outcomes = experiment.outcomes();
+    let tried = outcomes.iter().filter(|one| !one.configuration.members.is_empty());
+    tried.filter_map(|one| one.spread.as_ref().map(Verdict::of)).collect()
+}
+
+fn indices(names: &[&str]) -> Vec<usize> {
+    names.iter().map(|name| find(name).unwrap()).collect()
+}
+
+const TEN: [&str; 10] = [
+    "pin",
+    "isolation",
+    "fifo",
+    "interrupts",
+    "thp",
+    "aslr",
+    "fixed-env",
+    "moved-stack",
+    "mlock",
+    "warm-up",
+];
+
+#[test]
+fn a_mitigation_that_halves_the_spread_is_recommended_alone() {
+    let mut rng = Rng::new(11);
+    let fifo = find("fifo").unwrap();
+    let truth = |one: &Configuration| (if one.members.contains(&fifo) { 0.5 } else { 1.0 }, 1.0);
+    let mut experiment = singly(&mut rng, &TEN, 20, Timing::Iterations, &truth);
+    let found = verdicts(&experiment);
+    assert_eq!(found.iter().filter(|&&one| one == Verdict::Helps).count(), 1, "{found:?}");
+    let order = experiment.stack_order(&[]);
+    assert_eq!(names(&order.best_first)[0], "fifo");
+    let stacks = design::cumulatively(&order, TEN.len());
+    run(&mut experiment, &mut rng, Stage::Cumulatively, stacks, 20, &truth);
+    assert_eq!(names(&experiment.chosen().unwrap().stack), ["fifo"]);
+}
+
+#[test]
+fn what_helps_only_together_is_found_and_thinned_to_what_is_needed() {
+    let mut rng = Rng::new(16);
+    let [pin, fifo] = ["pin", "fifo"].map(|name| find(name).unwrap());
+    let truth = |one: &Configuration| {
+        let has = |member| one.members.contains(&member);
+        (if has(pin) && has(fifo) { 0.3 } else { 1.0 }, 1.0)
+    };
+    let mut experiment = singly(&mut rng, &TEN[..5], 20, Timing::Iterations, &truth);
+    let stacks = design::cumulatively(&experiment.stack_order(&[]), TEN.len());
+    run(&mut experiment, &mut rng, Stage::Cumulatively, stacks, 20, &truth);
+    let stack = experiment.chosen().unwrap().stack;
+    assert!(stack.contains(&pin) && stack.contains(&fifo), "{:?}", names(&stack));
+    run(&mut experiment, &mut rng, Stage::Without, design::without(&stack), 16, &truth);
+    let needed = experiment.needed(&stack);
+    assert!(needed.contains(&pin) && needed.contains(&fifo), "{:?}", names(&needed));
+}
+
+#[test]
+fn a_set_that_was_thinned_too_far_is_noticed_by_the_last_stage() {
+    let mut rng = Rng::new(17);
+    let (thin, whole) = (indices(&["pin"]), indices(&["pin", "fifo"]));
+    let mut check = |spread_of_thin: f64, expected: bool| {
+        let truth = |one: &Configuration| match one.members.len() {
+            0 => (1.0, 1.0),
+            1 => (spread_of_thin, 1.0),
+            _ => (0.3, 1.0),
+        };
+        let mut experiment = Experiment::new(Timing::Iterations, 0.95, 1);
+        let last = design::again(&thin, &whole);
+        run(&mut experiment, &mut rng, Stage::Again, last, 20, &truth);
+        assert_eq!(experiment.was_thinned_too_far(), expected);
+    };
+    check(0.6, true);
+    check(0.3, false);
+}
+
+#[test]
+fn ten_useless_mitigations_are_called_useful_or_harmful_no_more_often_than_stated() {
+    let mut rng = Rng::new(12);
+    for (timing, blocks, trials) in [(Timing::Iterations, 15, 300), (Timing::Runs, 25, 60)] {
+        let wrong = (0..trials)
+            .filter(|_| {
+                let experiment = singly(&mut rng, &TEN, blocks, timing, &|_| (1.0, 1.0));
+                let found = verdicts(&experiment);
+                found.iter().any(|one| matches!(one, Verdict::Helps | Verdict::Harms))
+            })
+            .count();
+        let rate = wrong as f64 / f64::from(trials);
+        // 5 % and three standard errors of the simulation.
+        let limit = 0.05 + 3.0 * (0.05 * 0.95 / f64::from(trials)).sqrt();
+        assert!(rate <= limit, "{timing:?}: {rate} of {trials}");
+    }
+}
+
+#[test]
+fn where_nothing_helps_nothing_is_recommended() {
+    let mut rng = Rng::new(18);
+    let mut experiment = singly(&mut rng, &TEN, 20, Timing::Iterations, &|_| (1.0, 1.0));
+    let stacks = design::cumulatively(&experiment.stack_order(&[]), TEN.len());
+    run(&mut experiment, &mut rng, Stage::Cumulatively, stacks, 20, &|_| (1.0, 1.0));
+    assert_eq!(experiment.chosen(), None);
+}
+
+#[test]
+fn harm_is_told_from_doing_nothing_and_from_not_knowing() {
+    let mut rng = Rng::new(13);
+    let thp = find("thp").unwrap();
+    let truth = |one: &Configuration| (if one.members.contains(&thp) { 2.0 } else { 1.0 }, 1.0);
+    let tried = ["pin", "thp"];
+    let many = singly(&mut rng, &tried, 60, Timing::Iterations, &truth);
+    assert_eq!(verdicts(&many), [Verdict::Nothing, Verdict::Harms]);
+    let few = singly(&mut rng, &tried, 4, Timing::Iterations, &truth);
+    assert_eq!(verdicts(&few)[0], Verdict::Undecided);
+}
+
+#[test]
+fn the_cost_in_mean_time_stands_beside_the_spread() {
+    let mut rng = Rng::new(14);
+    let truth = |one: &Configuration| if one.members.is_empty() { (1.0, 1.0) } else { (0.5, 1.05) };
+    let experiment = singly(&mut rng, &["thp"], 30, Timing::Iterations, &truth);
+    let outcome = experiment.outcomes().pop().unwrap();
+    let (time, spread) = (outcome.time.unwrap(), outcome.spread.unwrap());
+    assert!(time.is_other_than_one && time.ratio.contains(1.05), "{time:?}");
+    assert!(spread.ratio.contains(0.5), "{spread:?}");
+}
+
+#[test]
+fn a_fifth_of_the_spread_between_runs_is_found_in_subjects_that_are_timed_as_a_whole() {
+    let mut rng = Rng::new(15);
+    let truth = |one: &Configuration| (if one.members.is_empty() { 1.0 } else { 0.2 }, 1.0);
+    let experiment = singly(&mut rng, &["fifo"], 40, Timing::Runs, &truth);
+    assert_eq!(verdicts(&experiment), [Verdict::Helps]);
+}
+
+#[test]
+fn a_row_has_the_figures_of_a_typical_run_and_the_extremes_of_all() {
+    let run = |block, values: &[f64], faults| Run {
+        configuration: 0,
+        block,
+        place: 0,
+        started: 0.0,
+        values: values.to_vec(),
+        counters: vec![Some(faults), None],
+    };
+    let runs = [
+        run(0, &[1.0, 2.0, 3.0], 10.0),
+        run(1, &[2.0, 2.0, 5.0], 10.0),
+        run(2, &[1.0, 3.0, 5.0], 13.0),
+    ];
+    let all: Vec<&Run> = runs.iter().collect();
+    let one = row(&all, Timing::Iterations).unwrap();
+    assert_eq!((one.runs, one.minimum, one.maximum), (3, 1.0, 5.0));
+    assert!((one.mean - 3.0).abs() < 1e-12, "{one:?}");
+    assert!((one.standard_deviation.unwrap() - 3.0_f64.sqrt()).abs() < 1e-12, "{one:?}");
+    let minimums = Sample::new(vec![1.0, 2.0, 1.0]).unwrap();
+    let expected = becalm_stats::spread::coefficient_of_variation(&minimums);
+    assert_eq!(one.cv_of_minimums, expected);
+    assert!((one.counters[0].unwrap().0 - 11.0).abs() < 1e-12);
+    assert_eq!(one.counters[1], None);
+    let whole = row(&all, Timing::Runs).unwrap();
+    assert_eq!(whole.cv_of_minimums, None);
+    assert!((whole.mean - 24.0 / 9.0).abs() < 1e-12, "{whole:?}");
+    assert_eq!(row(&[], Timing::Runs), None);
+}
+
+#[test]
+fn blocks_that_lack_a_partner_are_left_out() {
+    let run = |configuration, block| Run {
+        configuration,
+        block,
+        place: 0,
+        started: 0.0,
+        values: vec![1.0, 2.0, 3.0],
+        counters: Vec::new(),
+    };
+    let runs = [run(0, 0), run(1, 0), run(1, 1), run(0, 2)];
+    assert_eq!(Paired::of(&runs, 0, 1, Timing::Iterations).blocks(), 1);
+}

@@ -1,0 +1,115 @@
+//! An experiment as one HTML page that needs nothing else.
+
+use std::fmt::Write as _;
+
+use becalm_model::wire::AblateDocument;
+
+use super::{STAGES, of_stage, plot, said, tables};
+use crate::escape;
+use crate::html::STYLE;
+use crate::moment;
+use crate::strip::Median;
+use crate::svg::{StripRow, strip_of};
+use crate::table::{Align, Table};
+
+/// Writes a whole experiment as one HTML page. It follows the reader's light or dark preference.
+pub fn ablate_html(document: &AblateDocument) -> String {
+    let lines = said::headline(document);
+    let title = lines.first().map_or("becalm noise ablate", |(_, text)| text.as_str());
+    let mut out = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"generator\" content=\"becalm {}\">\n<title>{}</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n",
+        escape::html(&document.becalm),
+        escape::html(title)
+    );
+    let command = std::iter::once("becalm".to_owned()).chain(document.arguments.iter().cloned());
+    let _ = writeln!(
+        out,
+        "<p class=\"quiet\"><code>{}</code><br>{}</p>",
+        escape::html(&command.collect::<Vec<_>>().join(" ")),
+        moment::utc(document.started_at)
+    );
+    for (index, (role, text)) in lines.iter().enumerate() {
+        let element = if index == 0 { "h1" } else { "div" };
+        let _ = writeln!(
+            out,
+            "<{element} class=\"headline {}\"><span class=\"said\">{}</span></{element}>",
+            role.class(),
+            escape::html(text)
+        );
+    }
+    let _ = writeln!(out, "<p>{}</p>\n</header>\n<main>", escape::html(&said::extent(document)));
+    for (stage, title, reference) in STAGES {
+        let configurations = of_stage(document, stage);
+        if configurations.is_empty() {
+            continue;
+        }
+        let _ = write!(out, "<h2>{title}</h2>\n{}", tables::spread(&configurations, true).html());
+        let _ = write!(
+            out,
+            "<h3>Against {reference}</h3>\n{}",
+            tables::effects(&configurations).html()
+        );
+        out.push_str(&drawing(document, stage));
+        if let Some(counters) = tables::counters(&configurations, true) {
+            let _ = write!(out, "<h3>Counters</h3>\n{}", counters.html());
+        }
+    }
+    list(&mut out, "How to read this", &said::legend(document));
+    list(&mut out, "Often recommended, and here", &said::popular(document));
+    let reasons = said::not_tried(document);
+    if !reasons.is_empty() {
+        let mut table = Table::new([("mitigation", Align::Left), ("why not", Align::Left)]);
+        reasons.iter().for_each(|(name, why)| table.push([(*name).into(), (*why).into()]));
+        let _ = write!(out, "<h2>Not tried</h2>\n{}", table.html());
+    }
+    if let Some(recommendation) = &document.recommendation {
+        let _ = write!(
+            out,
+            "<h2>Profile</h2>\n<pre><code>{}</code></pre>\n",
+            escape::html(&recommendation.profile)
+        );
+    }
+    list(&mut out, "Limits", &document.limits);
+    if !document.machine.facts.is_empty() {
+        let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
+        for (name, value) in &document.machine.facts {
+            table.push([name.as_str().into(), value.as_str().into()]);
+        }
+        let _ = write!(out, "<h2>Machine</h2>\n{}", table.html());
+    }
+    out.push_str("</main>\n</body>\n</html>\n");
+    out
+}
+
+fn drawing(document: &AblateDocument, stage: &str) -> String {
+    let dots = plot::dots(document, stage);
+    let rows: Vec<StripRow<'_>> = dots
+        .iter()
+        .enumerate()
+        .map(|(index, one)| StripRow {
+            style: index,
+            label: one.label,
+            values: &one.values,
+            median: Median { value: one.median, interval: None },
+        })
+        .collect();
+    let (unit, what) = plot::axis(document);
+    let in_words =
+        format!("Every run as one dot, a row for each of {} configurations.", rows.len());
+    let drawn = strip_of(&rows, &unit, what, &in_words, stage);
+    drawn.map_or_else(String::new, |drawn| format!("<figure>{drawn}</figure>\n"))
+}
+
+fn list(out: &mut String, title: &str, sentences: &[String]) {
+    if sentences.is_empty() {
+        return;
+    }
+    let _ = write!(out, "<h2>{title}</h2>\n<ul>\n");
+    for sentence in sentences {
+        let _ = writeln!(out, "<li>{}</li>", escape::html(sentence));
+    }
+    out.push_str("</ul>\n");
+}

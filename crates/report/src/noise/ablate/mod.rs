@@ -1,0 +1,114 @@
+//! Which mitigation helps on a machine: verdict, tables, strip plots, and what was not possible.
+
+mod html;
+mod plot;
+mod said;
+mod tables;
+
+use becalm_model::wire::{AblateConfiguration, AblateDocument};
+
+pub use html::ablate_html;
+
+use crate::page::Page;
+use crate::style::{Role, Style};
+
+/// The stages of an experiment, with the title and the explanation of each.
+const STAGES: [(&str, &str, &str); 4] = [
+    ("singly", "Each mitigation alone", "the machine as it is"),
+    ("cumulatively", "One on top of the other, the best first", "the machine as it is"),
+    ("without", "The chosen stack without each member", "all of them"),
+    ("again", "Measured again", "the machine as it is"),
+];
+
+/// Returns the whole experiment as text.
+pub fn ablate_text(document: &AblateDocument, style: &Style) -> String {
+    let mut page = Page::new(style);
+    for (role, sentence) in said::headline(document) {
+        page.say_as(role, &sentence);
+    }
+    page.gap();
+    page.say(&said::extent(document));
+    for (stage, title, _) in STAGES {
+        let configurations = of_stage(document, stage);
+        if configurations.is_empty() {
+            continue;
+        }
+        page.section(title);
+        page.table(&tables::spread(&configurations, style.unicode));
+        let effects = tables::effects(&configurations);
+        if !effects.is_empty() {
+            page.gap();
+            page.table(&effects);
+        }
+        // Before and after, as `perf stat` shows them; the page has those of every stage.
+        if let Some(counters) =
+            tables::counters(&configurations, style.unicode).filter(|_| stage == "again")
+        {
+            page.gap();
+            page.table(&counters);
+        }
+        if stage != "without" {
+            page.gap();
+            page.drawn(&plot::text(document, stage, style));
+        }
+    }
+    let legend = said::legend(document);
+    if !legend.is_empty() {
+        page.section("How to read this");
+        legend.iter().for_each(|sentence| page.item(sentence));
+    }
+    list(&mut page, "Often recommended, and here", &said::popular(document));
+    list_not_tried(&mut page, document);
+    list(&mut page, "Limits", &document.limits);
+    page.finish()
+}
+
+/// Returns which mitigations are possible here, and why the others are not.
+pub fn ablate_list_text(document: &AblateDocument, style: &Style) -> String {
+    let mut page = Page::new(style);
+    let possible: Vec<_> =
+        document.mitigations.iter().filter(|one| one.not_tried.is_none()).collect();
+    if !possible.is_empty() {
+        page.section("Possible here");
+        let width = possible.iter().map(|one| one.name.len()).max().unwrap_or(0);
+        possible.iter().for_each(|one| page.labelled(&one.name, width, &one.summary));
+    }
+    list_not_tried(&mut page, document);
+    page.finish()
+}
+
+fn list_not_tried(page: &mut Page<'_>, document: &AblateDocument) {
+    let reasons = said::not_tried(document);
+    if reasons.is_empty() {
+        return;
+    }
+    page.section("Not tried");
+    let width = reasons.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    reasons.iter().for_each(|(name, why)| page.labelled(name, width, why));
+}
+
+fn list(page: &mut Page<'_>, title: &str, sentences: &[String]) {
+    if !sentences.is_empty() {
+        page.section(title);
+        sentences.iter().for_each(|sentence| page.item(sentence));
+    }
+}
+
+/// Returns the configurations of a stage that were run.
+fn of_stage<'a>(document: &'a AblateDocument, stage: &str) -> Vec<&'a AblateConfiguration> {
+    let of_stage = |one: &&AblateConfiguration| one.stage == stage && one.n_runs > 0;
+    document.configurations.iter().filter(of_stage).collect()
+}
+
+/// Returns the colour of a verdict's word.
+fn role(verdict: &str) -> Role {
+    match verdict {
+        "helps" => Role::Faster,
+        "harms" => Role::Slower,
+        "nothing" => Role::Equivalent,
+        _ => Role::Inconclusive,
+    }
+}
+
+#[cfg(test)]
+mod tests;

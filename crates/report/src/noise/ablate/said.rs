@@ -1,0 +1,164 @@
+//! What an experiment says in sentences.
+
+use becalm_model::wire::{AblateConfiguration, AblateDocument, AblateRatio};
+
+use crate::moment::roughly;
+use crate::quantity::{confidence, count, percent, signed_percent, times};
+use crate::style::Role;
+
+/// Returns what is recommended and what it is worth, in one to three sentences.
+pub(super) fn headline(document: &AblateDocument) -> Vec<(Role, String)> {
+    if let Some(why) = &document.interrupted {
+        return vec![(Role::Warning, format!("Not finished: {why}."))];
+    }
+    let Some(recommendation) = &document.recommendation else {
+        let sentence = "Nothing that was tried makes times demonstrably steadier here.";
+        return vec![(Role::Inconclusive, sentence.to_owned())];
+    };
+    let names = recommendation.mitigations.join(", ");
+    let mut said = vec![(Role::Heading, format!("Recommended: {names}."))];
+    let again = |label: &str| {
+        let own = |one: &&AblateConfiguration| one.stage == "again" && one.label == label;
+        document.configurations.iter().find(own)
+    };
+    // Where the thinned set did not hold, all of the stack is recommended.
+    let is_recommended = |one: &&AblateConfiguration| one.mitigations == recommendation.mitigations;
+    let measured = again("recommended")
+        .filter(is_recommended)
+        .or_else(|| again("all of them").filter(is_recommended));
+    if let (Some(baseline), Some(measured)) = (again("baseline"), measured) {
+        said.push(again_sentence(document, baseline, measured));
+    }
+    said
+}
+
+fn again_sentence(
+    document: &AblateDocument,
+    baseline: &AblateConfiguration,
+    measured: &AblateConfiguration,
+) -> (Role, String) {
+    let cvs = match (baseline.cv, measured.cv) {
+        (Some(before), Some(after)) => {
+            format!("the CV is {} instead of {}", percent(after), percent(before))
+        }
+        _ => "the CV cannot be told".to_owned(),
+    };
+    let Some(ratio) = &measured.spread_ratio else {
+        return (
+            Role::Inconclusive,
+            format!("Measured again, {cvs}, in too few blocks to compare."),
+        );
+    };
+    let interval = interval(ratio);
+    let blocks = count(measured.n_runs, "block");
+    let level = confidence(document.confidence);
+    let cost = match &measured.time_ratio {
+        Some(time) if time.p <= 1.0 - document.confidence => {
+            format!("; mean time {}", signed_percent(time.ratio - 1.0, 1))
+        }
+        _ => String::new(),
+    };
+    let sentence = format!(
+        "Measured again in {blocks}, {cvs}: spread x {} ({level} interval {interval}){cost}.",
+        times(ratio.ratio)
+    );
+    if ratio.high < 1.0 {
+        (Role::Faster, sentence)
+    } else {
+        (Role::Warning, format!("{sentence} It does not hold what it promised."))
+    }
+}
+
+/// Returns what was run, how often and for how long.
+pub(super) fn extent(document: &AblateDocument) -> String {
+    let subject = &document.subject;
+    let iterations = match subject.iterations {
+        Some(iterations) => format!(", {iterations} iterations each"),
+        None => ", each timed as a whole".to_owned(),
+    };
+    let busy = match subject.hogs {
+        0 => String::new(),
+        1 => " beside a process that becalm kept busy".to_owned(),
+        hogs => format!(" beside {hogs} processes that becalm kept busy"),
+    };
+    format!(
+        "`{}`: {}{iterations}{busy}, in {}. Seed {}.",
+        subject.name,
+        count(document.runs.len(), "run"),
+        roughly(document.duration),
+        document.seed
+    )
+}
+
+/// Returns what columns mean.
+pub(super) fn legend(document: &AblateDocument) -> Vec<String> {
+    if document.runs.is_empty() {
+        return Vec::new();
+    }
+    let level = confidence(document.confidence);
+    let mut said = Vec::new();
+    if document.spread_of == "iterations" {
+        said.push(
+            "mean, std dev and CV are those of the iterations of a typical run; min and max those of \
+             all runs; CV of min and CV of means tell how far runs differ from each other."
+                .to_owned(),
+        );
+        said.push(
+            "spread: CV / CV of the first row, from pairs of runs in the same block.".to_owned(),
+        );
+    } else {
+        said.push(
+            "spread: mean absolute deviation between runs / that of the first row.".to_owned(),
+        );
+    }
+    said.push(format!(
+        "Intervals and p are corrected for the number of configurations, so that all verdicts hold \
+         together with {level} confidence. `nothing` means less than a factor of 1.25."
+    ));
+    said
+}
+
+/// Returns a sentence for each popular mitigation that was tried alone and did not help.
+pub(super) fn popular(document: &AblateDocument) -> Vec<String> {
+    document
+        .mitigations
+        .iter()
+        .filter(|one| one.popular)
+        .filter_map(|mitigation| {
+            let alone = document.configurations.iter().find(|one| {
+                one.stage == "singly" && one.mitigations == [mitigation.name.as_str()]
+            })?;
+            let ratio = alone.spread_ratio.as_ref()?;
+            let name = format!("{} ({})", mitigation.name, mitigation.summary);
+            let spread = format!("spread x {} ({})", times(ratio.ratio), interval(ratio));
+            let slower = slowdown(alone, document.confidence);
+            match alone.verdict.as_deref()? {
+                "helps" => slower.map(|slower| format!("{name} helps, and costs time: {slower}.")),
+                "harms" => Some(format!("{name} does harm: {spread}.")),
+                "nothing" => Some(format!("{name} does nothing: {spread}.")),
+                _ => Some(format!("{name} shows no effect that these runs could find: {spread}.")),
+            }
+        })
+        .collect()
+}
+
+/// Says by how much a configuration is slower, if it demonstrably is by more than 1 %.
+fn slowdown(one: &AblateConfiguration, confidence: f64) -> Option<String> {
+    let time = one.time_ratio.as_ref()?;
+    let is_slower = time.p <= 1.0 - confidence && time.ratio > 1.01;
+    is_slower.then(|| format!("mean time {}", signed_percent(time.ratio - 1.0, 1)))
+}
+
+/// Returns the mitigations that were not tried, with the reasons.
+pub(super) fn not_tried(document: &AblateDocument) -> Vec<(&str, &str)> {
+    document
+        .mitigations
+        .iter()
+        .filter_map(|one| Some((one.name.as_str(), one.not_tried.as_deref()?)))
+        .collect()
+}
+
+/// Writes the interval of a ratio: `0.20 .. 0.31`.
+pub(super) fn interval(ratio: &AblateRatio) -> String {
+    format!("{}\u{a0}..\u{a0}{}", times(ratio.low), times(ratio.high))
+}

@@ -1,0 +1,166 @@
+use becalm_model::wire::{
+    AblateCounter, AblateMitigation, AblateRatio, AblateRecommendation, AblateRun, AblateSubject,
+};
+
+use super::*;
+
+fn ratio(ratio: f64, low: f64, high: f64, p: f64) -> Option<AblateRatio> {
+    Some(AblateRatio { ratio, low, high, confidence: 0.95, p })
+}
+
+fn configuration(stage: &str, label: &str, cv: f64, mitigations: &[&str]) -> AblateConfiguration {
+    AblateConfiguration {
+        stage: stage.to_owned(),
+        name: label.to_owned(),
+        label: label.to_owned(),
+        mitigations: mitigations.iter().map(ToString::to_string).collect(),
+        n_runs: 3,
+        mean: 400e-6,
+        standard_deviation: Some(400e-6 * cv),
+        cv: Some(cv),
+        minimum: 390e-6,
+        maximum: 900e-6,
+        range: 510e-6,
+        cv_of_minimums: Some(0.01),
+        cv_of_means: Some(0.02),
+        counters: vec![
+            AblateCounter { name: "context_switches".to_owned(), mean: 12.0, cv: Some(0.0264) },
+            AblateCounter { name: "cpu_migrations".to_owned(), mean: 0.0, cv: None },
+        ],
+        ..AblateConfiguration::default()
+    }
+}
+
+fn mitigation(name: &str, popular: bool, not_tried: Option<&str>) -> AblateMitigation {
+    AblateMitigation {
+        name: name.to_owned(),
+        summary: format!("what {name} does"),
+        popular,
+        not_tried: not_tried.map(ToOwned::to_owned),
+    }
+}
+
+fn document() -> AblateDocument {
+    let helps = AblateConfiguration {
+        spread_ratio: ratio(0.12, 0.09, 0.16, 1e-6),
+        time_ratio: ratio(1.03, 1.02, 1.04, 0.001),
+        verdict: Some("helps".to_owned()),
+        ..configuration("singly", "fifo", 0.012, &["fifo"])
+    };
+    let nothing = AblateConfiguration {
+        spread_ratio: ratio(1.02, 0.9, 1.15, 1.0),
+        time_ratio: ratio(1.0, 0.99, 1.01, 1.0),
+        verdict: Some("nothing".to_owned()),
+        ..configuration("singly", "aslr", 0.095, &["aslr"])
+    };
+    let again = AblateConfiguration {
+        spread_ratio: ratio(0.13, 0.1, 0.17, 1e-6),
+        time_ratio: ratio(1.03, 1.02, 1.04, 0.001),
+        verdict: Some("helps".to_owned()),
+        ..configuration("again", "recommended", 0.012, &["fifo"])
+    };
+    let configurations = vec![
+        configuration("singly", "baseline", 0.093, &[]),
+        helps,
+        nothing,
+        configuration("again", "baseline", 0.091, &[]),
+        again,
+    ];
+    let run = |configuration: usize, block: u32, wide: f64| AblateRun {
+        configuration,
+        block,
+        values: vec![390e-6, 400e-6, 400e-6 + wide * f64::from(block + 1) * 1e-6],
+        ..AblateRun::default()
+    };
+    let runs = (0..3)
+        .flat_map(|block| {
+            [(0, 90.0), (1, 9.0), (2, 95.0), (3, 92.0), (4, 9.5)]
+                .map(|(configuration, wide)| run(configuration, block, wide))
+        })
+        .collect();
+    AblateDocument {
+        duration: 131.0,
+        seed: 7,
+        confidence: 0.95,
+        subject: AblateSubject {
+            name: "array-sum".to_owned(),
+            iterations: Some(100),
+            ..AblateSubject::default()
+        },
+        spread_of: "iterations".to_owned(),
+        mitigations: vec![
+            mitigation("fifo", true, None),
+            mitigation("aslr", true, None),
+            mitigation("smt", true, Some("there are no second threads")),
+        ],
+        configurations,
+        recommendation: Some(AblateRecommendation {
+            mitigations: vec!["fifo".to_owned()],
+            best: vec!["fifo".to_owned()],
+            best_ratio: 0.12,
+            flags: vec!["--affinity".to_owned(), "none".to_owned()],
+            profile: "# <profile>\n".to_owned(),
+        }),
+        runs,
+        ..AblateDocument::default()
+    }
+}
+
+#[test]
+fn the_text_says_what_helps_what_does_nothing_and_what_was_not_possible() {
+    let style = Style { width: 120, colour: false, unicode: true };
+    insta::assert_snapshot!(ablate_text(&document(), &style));
+}
+
+#[test]
+fn a_plain_terminal_gets_plain_characters() {
+    let text = ablate_text(&document(), &Style::PLAIN);
+    assert!(text.is_ascii(), "{text}");
+}
+
+#[test]
+fn without_a_recommendation_nothing_is_promised() {
+    let nothing = AblateDocument { recommendation: None, ..document() };
+    let text = ablate_text(&nothing, &Style::PLAIN);
+    assert!(text.starts_with("Nothing that was tried makes times demonstrably steadier"), "{text}");
+    let broken = AblateDocument { interrupted: Some("stopped by signal 2".into()), ..document() };
+    let text = ablate_text(&broken, &Style::PLAIN);
+    assert!(text.starts_with("Not finished: stopped by signal 2."), "{text}");
+}
+
+#[test]
+fn a_recommendation_that_does_not_hold_when_measured_again_is_told_so() {
+    let mut flattered = document();
+    flattered.configurations[4].spread_ratio = ratio(0.95, 0.7, 1.2, 0.6);
+    let text = ablate_text(&flattered, &Style { width: 200, ..Style::PLAIN });
+    assert!(text.contains("It does not hold what it promised."), "{text}");
+}
+
+#[test]
+fn harm_of_something_popular_is_said() {
+    let mut harmful = document();
+    harmful.configurations[2].verdict = Some("harms".to_owned());
+    harmful.configurations[2].spread_ratio = ratio(1.6, 1.3, 1.9, 0.001);
+    let text = ablate_text(&harmful, &Style { width: 120, ..Style::PLAIN });
+    assert!(text.contains("aslr (what aslr does) does harm: spread x 1.60"), "{text}");
+}
+
+#[test]
+fn the_list_tells_what_is_possible_and_why_the_rest_is_not() {
+    insta::assert_snapshot!(ablate_list_text(&document(), &Style::PLAIN), @r"
+    Possible here
+      fifo  what fifo does
+      aslr  what aslr does
+
+    Not tried
+      smt  there are no second threads
+    ");
+}
+
+#[test]
+fn the_page_has_every_part_and_escapes_what_it_shows() {
+    let html = ablate_html(&document());
+    assert!(html.contains("# &lt;profile&gt;") && !html.contains("<profile>"), "{html}");
+    assert_eq!(html.matches("<svg").count(), 2);
+    assert!(html.contains("there are no second threads"));
+}
