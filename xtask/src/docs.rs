@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
+use becalm_model::wire::{json_schema, schema_names};
 
 use crate::workspace::{Profile, build_becalm, capture, cargo, root};
 
@@ -42,20 +43,6 @@ const TRIALS: u32 = 2000;
 /// Seed of the published tables.
 const SEED: u32 = 1;
 
-const SCHEMA: &str = "docs/schema/record.schema.json";
-const TOPOLOGY_SCHEMA: &str = "docs/schema/topology.schema.json";
-const BOOT_SCHEMA: &str = "docs/schema/boot-params.schema.json";
-const CHECK_SCHEMA: &str = "docs/schema/check.schema.json";
-const TUNE_SCHEMA: &str = "docs/schema/tune.schema.json";
-const TRACE_SCHEMA: &str = "docs/schema/trace.schema.json";
-const SERVICES_SCHEMA: &str = "docs/schema/services.schema.json";
-const PLAN_SCHEMA: &str = "docs/schema/plan.schema.json";
-const STEADY_SCHEMA: &str = "docs/schema/steady.schema.json";
-const WORKLOAD_SCHEMA: &str = "docs/schema/workload.schema.json";
-const PROBE_SCHEMA: &str = "docs/schema/noise-probe.schema.json";
-const CPU_NOISE_SCHEMA: &str = "docs/schema/cpu-noise.schema.json";
-const REPRODUCE_SCHEMA: &str = "docs/schema/noise-reproduce.schema.json";
-const ABLATE_SCHEMA: &str = "docs/schema/noise-ablate.schema.json";
 const COMMANDS: &str = "docs/COMMANDS.md";
 const METHODOLOGY: &str = "docs/METHODOLOGY.md";
 const BEGIN: &str = "<!-- BEGIN: calibration -->";
@@ -66,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let mut generated = quick()?;
     let default = if args.check { Answer::No } else { Answer::Yes };
     if args.calibration.unwrap_or(default) == Answer::Yes {
-        generated.push((METHODOLOGY, methodology(args.trials)?));
+        generated.push((METHODOLOGY.to_owned(), methodology(args.trials)?));
     }
     for (file, text) in &generated {
         if args.check {
@@ -81,32 +68,20 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 /// Checks everything that is quick to generate.
 pub(crate) fn check() -> Result<()> {
     for (file, text) in quick()? {
-        compare(file, &text)?;
+        compare(&file, &text)?;
     }
     Ok(())
 }
 
-fn quick() -> Result<Vec<(&'static str, String)>> {
-    let schema = |value: serde_json::Value| -> Result<String> {
-        Ok(serde_json::to_string_pretty(&value)? + "\n")
-    };
-    Ok(vec![
-        (SCHEMA, schema(becalm_model::wire::json_schema())?),
-        (TOPOLOGY_SCHEMA, schema(becalm_model::wire::topology_json_schema())?),
-        (BOOT_SCHEMA, schema(becalm_model::wire::boot_json_schema())?),
-        (CHECK_SCHEMA, schema(becalm_model::wire::check_json_schema())?),
-        (TUNE_SCHEMA, schema(becalm_model::wire::tune_json_schema())?),
-        (TRACE_SCHEMA, schema(becalm_model::wire::trace_json_schema())?),
-        (SERVICES_SCHEMA, schema(becalm_model::wire::services_json_schema())?),
-        (PLAN_SCHEMA, schema(becalm_model::wire::plan_json_schema())?),
-        (STEADY_SCHEMA, schema(becalm_model::wire::steady_json_schema())?),
-        (WORKLOAD_SCHEMA, schema(becalm_model::wire::workload_json_schema())?),
-        (PROBE_SCHEMA, schema(becalm_model::wire::probe_json_schema())?),
-        (CPU_NOISE_SCHEMA, schema(becalm_model::wire::cpu_noise_json_schema())?),
-        (REPRODUCE_SCHEMA, schema(becalm_model::wire::reproduce_json_schema())?),
-        (ABLATE_SCHEMA, schema(becalm_model::wire::ablate_json_schema())?),
-        (COMMANDS, reference(&build_becalm(Profile::Dev)?)?),
-    ])
+fn quick() -> Result<Vec<(String, String)>> {
+    let mut generated = schema_names()
+        .map(|name| {
+            let text = serde_json::to_string_pretty(&json_schema(name))? + "\n";
+            Ok((format!("docs/schema/{name}.schema.json"), text))
+        })
+        .collect::<Result<Vec<_>>>()?;
+    generated.push((COMMANDS.to_owned(), reference(&build_becalm(Profile::Dev)?)?));
+    Ok(generated)
 }
 
 fn compare(file: &str, text: &str) -> Result<()> {

@@ -27,7 +27,9 @@ pub(crate) fn watch() -> Result<()> {
             if left.is_empty() || start.elapsed() > PATIENCE {
                 break;
             }
-            left.iter().for_each(|pid| sys::terminate(*pid));
+            for pid in left {
+                sys::terminate(pid);
+            }
             std::thread::sleep(Duration::from_millis(50));
         }
         sys::end_by(signal);

@@ -34,8 +34,11 @@ pub(crate) fn read(
     Ok(runs)
 }
 
+/// The iterations of one run, with its name where there is one.
+type Series = (Option<String>, Vec<f64>);
+
 /// Returns the series of one file, with names where it is a record.
-fn series(path: &Path) -> Result<Vec<(Option<String>, Vec<f64>)>, CommandError> {
+fn series(path: &Path) -> Result<Vec<Series>, CommandError> {
     let text = files::read_text(path)?;
     if let Some(record) = record(&text) {
         let mut runs = Vec::new();

@@ -398,10 +398,11 @@ fn what_goes_with_cpus_by_itself_comes_back_with_them() {
                 task(71, "0-1");
             }
             // A set lies within the one above it, and takes members only if it has CPUs.
-            (inner, "2-3") if inner.ends_with("box/in/cpuset.cpus") => {
-                if have("sys/fs/cgroup/cpuset/box/cpuset.cpus") == "1" {
-                    return Err(io::Error::from_raw_os_error(13));
-                }
+            (inner, "2-3")
+                if inner.ends_with("box/in/cpuset.cpus")
+                    && have("sys/fs/cgroup/cpuset/box/cpuset.cpus") == "1" =>
+            {
+                return Err(io::Error::from_raw_os_error(13));
             }
             (procs, "70") if procs.ends_with("box/in/cgroup.procs") => {
                 if have("sys/fs/cgroup/cpuset/box/in/cpuset.cpus").is_empty() {

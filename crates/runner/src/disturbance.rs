@@ -274,6 +274,7 @@ const RULES: &[Rule] = &[
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::slice;
 
     fn quiet() -> Evidence {
         Evidence {
@@ -341,31 +342,29 @@ mod tests {
         check(|run| run.softirqs = Some(126), &[(Source::Softirqs, 125.0)]);
     }
 
+    #[track_caller]
+    fn check_round(before: &[Vec<Evidence>], round: &[Evidence], expected: &[bool]) {
+        let observe = |evidence| Observed { evidence, wall: 0.05 };
+        let before: Vec<Vec<Observed<'_>>> =
+            before.iter().map(|runs| runs.iter().map(observe).collect()).collect();
+        let round: Vec<Observed<'_>> = round.iter().map(observe).collect();
+        let labels = disturbances_of_round(&before, &round);
+        assert_eq!(labels.iter().map(|labels| !labels.is_empty()).collect::<Vec<_>>(), expected);
+    }
+
     #[test]
     fn subjects_that_are_alike_have_the_same_limits_and_others_their_own() {
         let with = |switches: &[u64]| -> Vec<Evidence> {
             let run = |&involuntary_switches| Evidence { involuntary_switches, ..quiet() };
             switches.iter().map(run).collect()
         };
-        #[track_caller]
-        fn check(before: &[Vec<Evidence>], round: &[Evidence], expected: &[bool]) {
-            let observe = |evidence| Observed { evidence, wall: 0.05 };
-            let before: Vec<Vec<Observed<'_>>> =
-                before.iter().map(|runs| runs.iter().map(observe).collect()).collect();
-            let round: Vec<Observed<'_>> = round.iter().map(observe).collect();
-            let labels = disturbances_of_round(&before, &round);
-            assert_eq!(
-                labels.iter().map(|labels| !labels.is_empty()).collect::<Vec<_>>(),
-                expected
-            );
-        }
         let calm = with(&[2, 2, 2, 2, 2]);
         let restless = with(&[2, 6, 4, 0, 8]);
         let other = with(&[500, 500, 500, 500, 500]);
-        check(&[calm.clone()], &with(&[14]), &[true]);
-        check(&[calm.clone(), restless], &with(&[14, 14]), &[false, false]);
-        check(&[calm.clone(), other], &with(&[14, 800]), &[true, true]);
-        check(&[calm[..4].to_vec()], &with(&[1000]), &[false]);
+        check_round(slice::from_ref(&calm), &with(&[14]), &[true]);
+        check_round(&[calm.clone(), restless], &with(&[14, 14]), &[false, false]);
+        check_round(&[calm.clone(), other], &with(&[14, 800]), &[true, true]);
+        check_round(&[calm[..4].to_vec()], &with(&[1000]), &[false]);
     }
 
     #[test]

@@ -75,7 +75,8 @@ fn plans_from_pilots_scatter_around_the_plan_from_the_truth() {
     let mut seconds: Vec<f64> = (0..60)
         .map(|_| {
             let found = simulated_pilot(&mut rng);
-            let levels: Vec<Level> = found.levels.iter().map(|level| level.level()).collect();
+            let levels: Vec<Level> =
+                found.levels.iter().map(becalm_stats::levels::PilotLevel::level).collect();
             cheapest(&levels, goal).unwrap().seconds
         })
         .collect();

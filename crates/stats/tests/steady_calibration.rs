@@ -66,7 +66,7 @@ fn slow_down(rng: &mut Rng, n: usize) -> (Vec<f64>, Truth) {
 fn phases(rng: &mut Rng, n: usize) -> (Vec<f64>, Truth) {
     let length = share_of(rng, n, 0.05, 0.2);
     let other = between(rng, 1.1, 3.0);
-    let levels = (0..n).map(|i| if i / length % 2 == 0 { 1.0 } else { other }).collect();
+    let levels = (0..n).map(|i| if (i / length).is_multiple_of(2) { 1.0 } else { other }).collect();
     (levels, Truth { class: Class::NoSteadyState, from: 0 })
 }
 

@@ -136,7 +136,7 @@ fn both(
     args: &Args,
     rng: &mut Rng,
 ) -> Result<Vec<Seen>> {
-    let _disturber = victim.map(|cpu| Disturber::start(cpu)).transpose()?;
+    let _disturber = victim.map(Disturber::start).transpose()?;
     let theirs_first = rng.coin();
     let before = if theirs_first { Some(lateness(cyclictest, cpus, args)?) } else { None };
     let ranking = ranking(becalm, cpus, args)?;

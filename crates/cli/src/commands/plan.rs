@@ -176,7 +176,8 @@ fn planned(
         Some(change) => Goal::Detect { change, power: args.power, confidence },
         None => Goal::Precision { share: args.precision.unwrap_or(0.01), confidence },
     };
-    let levels: Vec<Level> = found.levels.iter().map(|level| level.level()).collect();
+    let levels: Vec<Level> =
+        found.levels.iter().map(becalm_stats::levels::PilotLevel::level).collect();
     let plan = cheapest(&levels, goal);
     let name = |subject: usize| record.subjects[subject].name.clone();
     Ok(Planned {
@@ -454,7 +455,8 @@ mod tests {
             .collect();
         let found = pilot(&runs, 0.0).unwrap();
         assert_eq!(found.levels[0].kind, Kind::Run);
-        let levels: Vec<Level> = found.levels.iter().map(|level| level.level()).collect();
+        let levels: Vec<Level> =
+            found.levels.iter().map(becalm_stats::levels::PilotLevel::level).collect();
         let goal = Goal::Precision { share: 0.005, confidence: 0.95 };
         let plan = cheapest(&levels, goal).unwrap();
         let (low, high) = range(&found, &levels, goal, &plan).unwrap();

@@ -1,6 +1,6 @@
 //! `becalm schema`: the JSON Schemas of what becalm writes and prints.
 
-use becalm_model::wire::SCHEMAS;
+use becalm_model::wire::{json_schema, schema_names};
 use clap::builder::PossibleValuesParser;
 
 use crate::error::CommandError;
@@ -23,17 +23,16 @@ pub(crate) struct Args {
 const RECORD: &str = "record";
 
 fn names() -> PossibleValuesParser {
-    SCHEMAS.iter().map(|(name, _)| *name).collect::<Vec<_>>().into()
+    schema_names().collect::<Vec<_>>().into()
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if args.list {
-        let lines = SCHEMAS.iter().map(|(name, _)| format!("{name}\n"));
+        let lines = schema_names().map(|name| format!("{name}\n"));
         ui.print(&lines.collect::<String>())?;
         return Ok(Exit::Done);
     }
-    let schema = SCHEMAS.iter().find(|(name, _)| *name == args.name).map(|(_, schema)| schema());
-    let schema = schema.expect("the command line takes no other name");
+    let schema = json_schema(&args.name).expect("the command line takes no other name");
     let text = serde_json::to_string_pretty(&schema).expect("a JSON value can be written");
     ui.print(&format!("{text}\n"))?;
     Ok(Exit::Done)

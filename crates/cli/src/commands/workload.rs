@@ -49,7 +49,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", requires = "iterations")]
     tasks: Option<NonZeroUsize>,
 
-    /// What to time with: the time-stamp counter, or CLOCK_MONOTONIC_RAW; without this the counter
+    /// What to time with: the time-stamp counter, or `CLOCK_MONOTONIC_RAW`; without this the counter
     /// where processor and kernel vouch for it
     #[arg(long, value_enum, requires = "iterations")]
     timer: Option<TimerFlag>,

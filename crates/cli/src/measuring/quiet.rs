@@ -165,7 +165,9 @@ impl Isolate for Quiet<'_> {
         let Machine { root, topology, .. } = self.machine;
         // A partition without a journal has CPUs that the plan would find taken.
         if self.state.borrow().tuned.is_some() {
-            isolate::clear_leftovers(root).iter().for_each(|line| self.ui.say(line));
+            for line in isolate::clear_leftovers(root) {
+                self.ui.say(line);
+            }
         }
         // Tuning may have switched second threads off since.
         let now = Topology::read(root);

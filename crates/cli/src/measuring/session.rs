@@ -74,15 +74,7 @@ pub(crate) fn conduct(
     let interrupt = Interrupt::install().map_err(|error| {
         CommandError::measure(format!("cannot install a signal handler: {error}"))
     })?;
-    let exports = [&flags.export_json, &flags.export_html, &flags.export_markdown];
-    let exports: Vec<&PathBuf> = exports.into_iter().flatten().collect();
-    for (index, path) in exports.iter().enumerate() {
-        if exports[..index].contains(path) {
-            let path = path.display();
-            return Err(CommandError::usage(format!("two exports go to the same file {path}")));
-        }
-        files::check_writable(path)?;
-    }
+    check_exports(flags)?;
     let read = metrics::wanted(flags)?;
     let machine = Machine::read()?;
     let (plan, mut limits) = setup::spawn_plan(flags, &wanted.subjects, read.extractors, &machine)?;
@@ -175,6 +167,20 @@ pub(crate) fn conduct(
     };
     let signal = interrupt.signal();
     Ok(Finished { record, disturbed, failure, signal, kept, is_machine_changed })
+}
+
+/// Refuses, before anything is measured, files that could not be written in the end.
+fn check_exports(flags: &MeasureFlags) -> Result<(), CommandError> {
+    let exports = [&flags.export_json, &flags.export_html, &flags.export_markdown];
+    let exports: Vec<&PathBuf> = exports.into_iter().flatten().collect();
+    for (index, path) in exports.iter().enumerate() {
+        if exports[..index].contains(path) {
+            let path = path.display();
+            return Err(CommandError::usage(format!("two exports go to the same file {path}")));
+        }
+        files::check_writable(path)?;
+    }
+    Ok(())
 }
 
 /// Notes the settings that somebody else changed meanwhile.

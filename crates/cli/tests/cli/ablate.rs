@@ -82,7 +82,7 @@ fn every_run_is_in_the_document_which_fits_its_schema_and_the_machine_is_as_befo
         bench.arguments(&["--json", "--export-html", html.to_str().unwrap(), "--", "true"]);
     let output = bench.env.run(arguments).exits_with(0);
     let document = json(&output.stdout);
-    let schema = becalm_model::wire::ablate_json_schema();
+    let schema = becalm_model::wire::json_schema("noise-ablate").unwrap();
     if let Err(error) = jsonschema::validate(&schema, &document) {
         panic!("{error}");
     }

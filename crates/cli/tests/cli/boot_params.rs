@@ -83,7 +83,8 @@ fn scripts_get_parameters_and_loaders() {
     let document = json(&output.exits_with(0).stdout);
     assert_eq!(document["line"], "nohz_full=2-3 irqaffinity=0-1 isolcpus=managed_irq,2-3");
     assert_eq!(document["loaders"][0]["found"], true);
-    let valid = jsonschema::validator_for(&becalm_model::wire::boot_json_schema()).unwrap();
+    let valid = jsonschema::validator_for(&becalm_model::wire::json_schema("boot-params").unwrap())
+        .unwrap();
     assert!(valid.is_valid(&document), "{document}");
 }
 

@@ -1,6 +1,6 @@
 //! `becalm noise reproduce`: that every article runs here, with gaps that have a reason.
 
-use becalm_model::wire::{ReproduceDocument, reproduce_json_schema};
+use becalm_model::wire::{ReproduceDocument, json_schema};
 
 use crate::support::{env, json};
 
@@ -9,7 +9,7 @@ fn reproduced(article: &str) -> ReproduceDocument {
     let output =
         env().run(["noise", "reproduce", article, "--quick", "--no-tune", "--json"]).exits_with(0);
     let document = json(&output.stdout);
-    jsonschema::validate(&reproduce_json_schema(), &document)
+    jsonschema::validate(&json_schema("noise-reproduce").unwrap(), &document)
         .unwrap_or_else(|error| panic!("{article}: {error}"));
     serde_json::from_value(document).unwrap()
 }

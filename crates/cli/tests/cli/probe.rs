@@ -23,7 +23,8 @@ fn a_probe_is_json_as_published_and_saves_the_order_of_the_cpus() {
     let env = env();
     let Some(output) = probe(&env, &["--source", "clock", "--json"]) else { return };
     let document = json(&output.stdout);
-    let valid = jsonschema::validator_for(&becalm_model::wire::probe_json_schema()).unwrap();
+    let valid = jsonschema::validator_for(&becalm_model::wire::json_schema("noise-probe").unwrap())
+        .unwrap();
     assert!(valid.is_valid(&document), "{document}");
     assert_eq!(document["schema"], "becalm/noise-probe/1");
     for cpu in document["cpus"].as_array().unwrap() {
@@ -39,7 +40,8 @@ fn a_probe_is_json_as_published_and_saves_the_order_of_the_cpus() {
     let saved = env.path().join("state/becalm/cpu-noise.json");
     assert_eq!(document["saved"], saved.display().to_string());
     let ranking = json(&std::fs::read_to_string(saved).unwrap());
-    let valid = jsonschema::validator_for(&becalm_model::wire::cpu_noise_json_schema()).unwrap();
+    let valid =
+        jsonschema::validator_for(&becalm_model::wire::json_schema("cpu-noise").unwrap()).unwrap();
     assert!(valid.is_valid(&ranking), "{ranking}");
     assert_eq!(ranking["cpus"], document["ranking"]);
 }

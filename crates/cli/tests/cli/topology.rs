@@ -34,7 +34,8 @@ fn scripts_get_arrays() {
     let counts = ["cpus", "cores", "packages", "nodes", "caches", "kinds"].map(count);
     assert_eq!(counts, [Some(11), Some(7), Some(1), Some(1), Some(15), Some(2)]);
     assert_eq!(document["choices"][0]["subject"][0], 3);
-    let valid = jsonschema::validator_for(&becalm_model::wire::topology_json_schema()).unwrap();
+    let valid =
+        jsonschema::validator_for(&becalm_model::wire::json_schema("topology").unwrap()).unwrap();
     assert!(valid.is_valid(&document), "{document}");
 }
 

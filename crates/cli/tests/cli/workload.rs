@@ -1,6 +1,6 @@
 //! `becalm workload`: the built-in programs, and their timing of themselves.
 
-use becalm_model::wire::{WorkloadDocument, read_workload, workload_json_schema};
+use becalm_model::wire::{WorkloadDocument, json_schema, read_workload};
 use becalm_testkit::skipped;
 
 use crate::support::{env, json};
@@ -8,7 +8,7 @@ use crate::support::{env, json};
 /// Iterates a workload with JSON output and reads it.
 fn iterated(arguments: &[&str]) -> WorkloadDocument {
     let output = env().run([&["workload"], arguments, &["--json"]].concat()).exits_with(0);
-    let schema = workload_json_schema();
+    let schema = json_schema("workload").unwrap();
     jsonschema::validate(&schema, &json(&output.stdout)).unwrap_or_else(|error| panic!("{error}"));
     read_workload(output.stdout.as_bytes()).unwrap()
 }

@@ -85,17 +85,14 @@ pub fn profile(members: &[usize], flags: &[String], subject: &str) -> String {
     if has(members, Means::LockMemory) {
         text.push_str("# Locked memory is up to the program: mlockall(2).\n");
     }
-    match request(members) {
-        Some(request) => {
-            let _ = writeln!(text, "only = {}", list(request.only.iter().map(String::as_str)));
-            if request.smt == Smt::Off {
-                text.push_str("smt = \"off\"\n");
-            }
+    if let Some(request) = request(members) {
+        let _ = writeln!(text, "only = {}", list(request.only.iter().map(String::as_str)));
+        if request.smt == Smt::Off {
+            text.push_str("smt = \"off\"\n");
         }
-        None => {
-            text.push_str("# No setting of the machine is among them.\n");
-            let _ = writeln!(text, "skip = {}", list(tune::names().into_iter()));
-        }
+    } else {
+        text.push_str("# No setting of the machine is among them.\n");
+        let _ = writeln!(text, "skip = {}", list(tune::names().into_iter()));
     }
     text
 }

@@ -86,9 +86,8 @@ impl Stage {
     /// Returns the most blocks that it is worth.
     pub fn most_blocks(self) -> u32 {
         match self {
-            Self::Singly | Self::Cumulatively => 40,
+            Self::Singly | Self::Cumulatively | Self::Again => 40,
             Self::Without => 16,
-            Self::Again => 40,
         }
     }
 }

@@ -86,7 +86,7 @@ fn possible(one: &Mitigation, here: &Here) -> Result<(), String> {
         Means::Pin(Cpu::First) if here.chosen.first() == here.allowed.first() => {
             refuse("becalm chooses the first CPU, which `pin` tries")
         }
-        Means::Isolation if !here.is_root => refuse("needs root"),
+        Means::Isolation | Means::ColdCache if !here.is_root => refuse("needs root"),
         Means::Isolation => here.isolation.clone(),
         Means::Fifo if here.rt_runtime == Some(-1) && !has_spare_cpu(here) => refuse(
             "nothing could stop a real-time subject: the kernel's throttle is off \
@@ -99,7 +99,6 @@ fn possible(one: &Mitigation, here: &Here) -> Result<(), String> {
         Means::LockMemory if here.timing == Timing::Runs => {
             refuse("a program locks its memory itself, by mlockall(2)")
         }
-        Means::ColdCache if !here.is_root => refuse("needs root"),
         Means::Knobs(_) | Means::SmtOff => by_knobs(one, here),
         _ => Ok(()),
     }

@@ -207,7 +207,7 @@ mod tests {
     fn every_knob_that_is_named_exists_and_belongs_to_one_mitigation() {
         let known = becalm_machine::tune::names();
         let mut named: Vec<&str> =
-            MITIGATIONS.iter().flat_map(|one| one.knobs()).copied().collect();
+            MITIGATIONS.iter().flat_map(super::Mitigation::knobs).copied().collect();
         assert!(named.iter().all(|name| known.contains(name)), "{named:?} of {known:?}");
         let before = named.len();
         named.sort_unstable();

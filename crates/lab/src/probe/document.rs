@@ -148,7 +148,9 @@ mod tests {
 
     fn noise(gaps: &[u64]) -> CpuNoise {
         let mut seen = Gaps { watched: 2_000_000_000, reads: 1_000_000, ..Gaps::default() };
-        gaps.iter().for_each(|gap| seen.add(*gap));
+        for gap in gaps {
+            seen.add(*gap);
+        }
         let window = Window { round: 0, start: Duration::ZERO, gaps: seen };
         CpuNoise { windows: vec![window], ..CpuNoise::new(CpuId(3)) }
     }

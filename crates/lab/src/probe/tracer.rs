@@ -25,7 +25,7 @@ const FOLDERS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
 /// Starting the tracer is dear, so that it does more than one window at once; more than one turn for
 /// each CPU, because a machine that changes meanwhile must not look like a difference of CPUs.
-const TURNS: usize = 2;
+const TURNS: u32 = 2;
 
 /// How often to look for the thread of the tracer, and how long to wait in between.
 const LOOKS: u32 = 100;
@@ -82,7 +82,7 @@ impl Tracer {
     /// to be made; or why these terms cannot be had.
     pub fn plan(&self, root: &SysRoot, terms: &Terms) -> Result<Vec<Change>, String> {
         let threshold = terms.threshold.as_micros();
-        if terms.threshold.is_zero() || Duration::from_micros(threshold as u64) != terms.threshold {
+        if threshold == 0 || !terms.threshold.as_nanos().is_multiple_of(1000) {
             return Err("its threshold is a whole number of microseconds".to_owned());
         }
         let set = |name: &str, new: String| -> Result<Change, String> {
@@ -135,13 +135,13 @@ impl Tracer {
         progress: &mut dyn FnMut(f64),
     ) -> Result<(Vec<CpuNoise>, Vec<String>), ProbeError> {
         let aside = Aside::step(&terms.cpus)?;
-        self.write(root, &self.instance("/events/osnoise/sample_threshold/enable"), "1")?;
+        Self::write(root, &self.instance("/events/osnoise/sample_threshold/enable"), "1")?;
         let mut all: Vec<CpuNoise> = terms.cpus.iter().map(CpuNoise::traced).collect();
         let order: Vec<usize> = (0..all.len()).collect();
         let (mut lost, mut epoch) = (0, None);
-        for round in 0..TURNS {
+        for round in 0..TURNS as usize {
             for (done, index) in turn(&order, round).into_iter().enumerate() {
-                progress((round * all.len() + done) as f64 / (TURNS * all.len()) as f64);
+                progress((round * all.len() + done) as f64 / (TURNS as usize * all.len()) as f64);
                 if interrupt.signal().is_some() {
                     break;
                 }
@@ -187,13 +187,13 @@ impl Tracer {
         };
         let busy =
             WhileBusy::start(&siblings).map_err(|source| ProbeError::Reader { cpu, source })?;
-        self.write(root, &self.path("osnoise/cpus"), &format!("{cpu}\n"))?;
-        self.write(root, &self.instance("/tracing_on"), "1")?;
-        self.write(root, &self.instance("/current_tracer"), "osnoise")?;
+        Self::write(root, &self.path("osnoise/cpus"), &format!("{cpu}\n"))?;
+        Self::write(root, &self.instance("/tracing_on"), "1")?;
+        Self::write(root, &self.instance("/current_tracer"), "osnoise")?;
         self.enter_class(root, terms, cpu)?;
         // A bit more than whole windows, the last of which is cut off.
         interrupt.sleep(rhythm.period * rhythm.windows + rhythm.runtime / 4);
-        self.write(root, &self.instance("/tracing_on"), "0")?;
+        Self::write(root, &self.instance("/tracing_on"), "0")?;
         drop(busy);
         let path = self.instance(&format!("/per_cpu/cpu{cpu}/trace"));
         let text = root.read(&path);
@@ -203,7 +203,7 @@ impl Tracer {
         let windows = parse(&text).map_err(|source| ProbeError::TracerText { path, source })?;
         let stats = root.read(self.instance(&format!("/per_cpu/cpu{cpu}/stats")));
         // This clears what was read.
-        self.write(root, &self.instance("/current_tracer"), "nop")?;
+        Self::write(root, &self.instance("/current_tracer"), "nop")?;
         Ok((windows, overwritten(&stats.value().unwrap_or_default())))
     }
 
@@ -226,7 +226,7 @@ impl Tracer {
         Err(ProbeError::TracerRead { path, why })
     }
 
-    fn write(&self, root: &SysRoot, path: &str, value: &str) -> Result<(), ProbeError> {
+    fn write(root: &SysRoot, path: &str, value: &str) -> Result<(), ProbeError> {
         root.write(path, value).map_err(|source| ProbeError::TracerWrite {
             path: path.to_owned(),
             value: value.trim().to_owned(),
@@ -261,7 +261,7 @@ impl Rhythm {
         };
         let runtime = whole(terms.duration / n);
         let period = whole(runtime + terms.class.rest(runtime));
-        Self { runtime, period, windows: n.div_ceil(TURNS as u32) }
+        Self { runtime, period, windows: n.div_ceil(TURNS) }
     }
 }
 

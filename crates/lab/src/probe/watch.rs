@@ -61,7 +61,9 @@ mod tests {
     fn check(steps: &[u64], window: u64, gaps: &[u64], watched: u64) {
         let seen = watch(clock(steps), window, 5_000);
         let mut expected = Gaps { watched, reads: seen.reads, ..Gaps::default() };
-        gaps.iter().for_each(|gap| expected.add(*gap));
+        for &gap in gaps {
+            expected.add(gap);
+        }
         assert_eq!(seen, expected);
     }
 

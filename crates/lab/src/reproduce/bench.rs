@@ -255,7 +255,7 @@ impl<'a> Bench<'a> {
         cpus: Option<&CpuSet>,
     ) -> Result<RunValues, Failure> {
         if finished.outcome != Outcome::Exited(0) {
-            let why = self.why(setup, conditions, cpus, &finished.outcome);
+            let why = self.why(setup, conditions, cpus, finished.outcome);
             return Err(Failure::LeftOut(why));
         }
         let output = finished.output.as_deref().unwrap_or_default();
@@ -274,7 +274,7 @@ impl<'a> Bench<'a> {
         setup: &Setup,
         conditions: &[Condition],
         cpus: Option<&CpuSet>,
-        outcome: &Outcome,
+        outcome: Outcome,
     ) -> String {
         let words = self.words(setup, conditions);
         let mut command = Command::new(&words[0]);

@@ -204,7 +204,7 @@ mod tests {
     #[track_caller]
     fn check(aperf: u64, mperf: u64, expected: Option<f64>) {
         let found = later(50 + aperf, 70 + mperf).frequency_since(&EARLIER);
-        assert_eq!(found.map(|hertz| hertz.round()), expected);
+        assert_eq!(found.map(f64::round), expected);
     }
 
     #[test]

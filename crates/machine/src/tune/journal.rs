@@ -327,6 +327,7 @@ mod tests {
     use super::*;
     use becalm_testkit::FakeTree;
     use std::os::unix::fs::PermissionsExt as _;
+    use std::slice;
 
     fn change(value: &str) -> Change {
         Change::file("k", "/sys/k", value, "new", "why")
@@ -362,9 +363,9 @@ mod tests {
         let leftover = Saved { change: change("2"), trace: Trace::Settled("odd".into()) };
         keep_only(&root, std::slice::from_ref(&leftover)).unwrap();
         let read = load(&root).unwrap().unwrap();
-        assert_eq!(saved(&read), [leftover.clone()]);
+        assert_eq!(saved(&read), slice::from_ref(&leftover));
         // It goes on to the next journal as it is.
-        JournalFile::start(&root, "the next", &[leftover.clone()]).unwrap();
+        JournalFile::start(&root, "the next", slice::from_ref(&leftover)).unwrap();
         assert_eq!(saved(&load(&root).unwrap().unwrap()), [leftover]);
         keep_only(&root, &[]).unwrap();
         assert!(!exists(&root));

@@ -75,8 +75,3 @@ fn finding(finding: &Finding) -> FindingDocument {
         advice,
     }
 }
-
-/// Returns the JSON Schema of [`CheckDocument`].
-pub fn check_json_schema() -> serde_json::Value {
-    schemars::schema_for!(CheckDocument).to_value()
-}

@@ -3,12 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Schema of what `becalm noise probe --json` prints.
-pub const PROBE_SCHEMA: &str = "becalm/noise-probe/1";
-
-/// Schema of the ranking that `becalm noise probe` saves.
-pub const CPU_NOISE_SCHEMA: &str = "becalm/cpu-noise/1";
-
 /// What interrupts the CPUs of this machine. Times are in seconds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeDocument {
@@ -171,14 +165,4 @@ pub struct CpuNoiseDocument {
     pub busy_siblings: bool,
     /// The CPUs, the quietest first.
     pub cpus: Vec<RankedCpu>,
-}
-
-/// Returns the JSON Schema of [`ProbeDocument`].
-pub fn probe_json_schema() -> serde_json::Value {
-    schemars::schema_for!(ProbeDocument).to_value()
-}
-
-/// Returns the JSON Schema of [`CpuNoiseDocument`].
-pub fn cpu_noise_json_schema() -> serde_json::Value {
-    schemars::schema_for!(CpuNoiseDocument).to_value()
 }

@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn the_schema_requires_only_the_promised_fields() {
-        let schema = json_schema();
+        let schema = json_schema("record").unwrap();
         let mut required: Vec<&str> =
             schema["required"].as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect();
         required.sort_unstable();

@@ -80,8 +80,3 @@ pub struct ReproducedRow {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<Vec<f64>>,
 }
-
-/// Returns the JSON Schema of [`ReproduceDocument`].
-pub fn reproduce_json_schema() -> serde_json::Value {
-    schemars::schema_for!(ReproduceDocument).to_value()
-}

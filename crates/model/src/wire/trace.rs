@@ -80,7 +80,7 @@ pub struct TraceNoteDocument {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct TraceDocument {
-    /// `becalm/trace/1`.
+    /// `becalm/noise-trace/1`.
     pub schema: String,
     /// The command that was traced; empty where CPUs were watched.
     pub command: Vec<String>,

@@ -65,11 +65,6 @@ pub fn read_workload(text: &[u8]) -> Result<WorkloadDocument, WorkloadReadError>
     Ok(document)
 }
 
-/// Returns the JSON Schema of [`WorkloadDocument`].
-pub fn workload_json_schema() -> serde_json::Value {
-    schemars::schema_for!(WorkloadDocument).to_value()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

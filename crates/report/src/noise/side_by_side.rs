@@ -43,7 +43,10 @@ pub(super) fn side_by_side(samples: &[(&str, Vec<f64>)], unit: &Unit, style: &St
         lines.push(line);
     }
     lines.push(format!("  {}", pad_left(&edges[BINS], edge_width)));
-    let mut text: String = lines.iter().map(|line| format!("{}\n", line.trim_end())).collect();
+    let mut text = String::new();
+    for line in &lines {
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
     for (name, values) in samples {
         let (below, above) = axis.beyond(values);
         if below + above > 0 {

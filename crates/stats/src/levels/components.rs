@@ -11,7 +11,7 @@
 //! size they are the T^2 of Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time", ISMM
 //! (2013), section 6 (in its corrected form, T(i)^2 = S(i)^2 - S(i-1)^2 / r(i-1)).
 //!
-//! Searle, Casella and McCulloch, "Variance Components" (1992), section 3.6 and appendix F. Assumes
+//! Searle, Casella and `McCulloch`, "Variance Components" (1992), section 3.6 and appendix F. Assumes
 //! that the effects of different nodes are independent; normality is not needed for the estimates.
 
 use crate::Violation;

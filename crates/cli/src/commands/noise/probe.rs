@@ -244,7 +244,7 @@ impl Probe<'_> {
         }
         let noise =
             probe_clock(self.root, self.topology, self.terms, self.interrupt, &mut |share| {
-                self.progress(share)
+                self.progress(share);
             });
         Ok((Source::Clock, noise.map_err(|error| failed(&error))?))
     }

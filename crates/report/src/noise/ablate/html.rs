@@ -62,7 +62,9 @@ pub fn ablate_html(document: &AblateDocument) -> String {
     let reasons = said::not_tried(document);
     if !reasons.is_empty() {
         let mut table = Table::new([("mitigation", Align::Left), ("why not", Align::Left)]);
-        reasons.iter().for_each(|(name, why)| table.push([(*name).into(), (*why).into()]));
+        for (name, why) in &reasons {
+            table.push([(*name).into(), (*why).into()]);
+        }
         let _ = write!(out, "<h2>Not tried</h2>\n{}", table.html());
     }
     if let Some(recommendation) = &document.recommendation {

@@ -55,7 +55,9 @@ pub fn ablate_text(document: &AblateDocument, style: &Style) -> String {
     let legend = said::legend(document);
     if !legend.is_empty() {
         page.section("How to read this");
-        legend.iter().for_each(|sentence| page.item(sentence));
+        for sentence in &legend {
+            page.item(sentence);
+        }
     }
     list(&mut page, "Often recommended, and here", &said::popular(document));
     list_not_tried(&mut page, document);
@@ -71,7 +73,9 @@ pub fn ablate_list_text(document: &AblateDocument, style: &Style) -> String {
     if !possible.is_empty() {
         page.section("Possible here");
         let width = possible.iter().map(|one| one.name.len()).max().unwrap_or(0);
-        possible.iter().for_each(|one| page.labelled(&one.name, width, &one.summary));
+        for one in &possible {
+            page.labelled(&one.name, width, &one.summary);
+        }
     }
     list_not_tried(&mut page, document);
     page.finish()
@@ -84,13 +88,17 @@ fn list_not_tried(page: &mut Page<'_>, document: &AblateDocument) {
     }
     page.section("Not tried");
     let width = reasons.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    reasons.iter().for_each(|(name, why)| page.labelled(name, width, why));
+    for (name, why) in &reasons {
+        page.labelled(name, width, why);
+    }
 }
 
 fn list(page: &mut Page<'_>, title: &str, sentences: &[String]) {
     if !sentences.is_empty() {
         page.section(title);
-        sentences.iter().for_each(|sentence| page.item(sentence));
+        for sentence in sentences {
+            page.item(sentence);
+        }
     }
 }
 

@@ -4,8 +4,8 @@ use becalm_model::wire::{
 
 use super::*;
 
-fn ratio(ratio: f64, low: f64, high: f64, p: f64) -> Option<AblateRatio> {
-    Some(AblateRatio { ratio, low, high, confidence: 0.95, p })
+fn ratio(ratio: f64, low: f64, high: f64, p: f64) -> AblateRatio {
+    AblateRatio { ratio, low, high, confidence: 0.95, p }
 }
 
 fn configuration(stage: &str, label: &str, cv: f64, mitigations: &[&str]) -> AblateConfiguration {
@@ -42,20 +42,20 @@ fn mitigation(name: &str, popular: bool, not_tried: Option<&str>) -> AblateMitig
 
 fn document() -> AblateDocument {
     let helps = AblateConfiguration {
-        spread_ratio: ratio(0.12, 0.09, 0.16, 1e-6),
-        time_ratio: ratio(1.03, 1.02, 1.04, 0.001),
+        spread_ratio: Some(ratio(0.12, 0.09, 0.16, 1e-6)),
+        time_ratio: Some(ratio(1.03, 1.02, 1.04, 0.001)),
         verdict: Some("helps".to_owned()),
         ..configuration("singly", "fifo", 0.012, &["fifo"])
     };
     let nothing = AblateConfiguration {
-        spread_ratio: ratio(1.02, 0.9, 1.15, 1.0),
-        time_ratio: ratio(1.0, 0.99, 1.01, 1.0),
+        spread_ratio: Some(ratio(1.02, 0.9, 1.15, 1.0)),
+        time_ratio: Some(ratio(1.0, 0.99, 1.01, 1.0)),
         verdict: Some("nothing".to_owned()),
         ..configuration("singly", "aslr", 0.095, &["aslr"])
     };
     let again = AblateConfiguration {
-        spread_ratio: ratio(0.13, 0.1, 0.17, 1e-6),
-        time_ratio: ratio(1.03, 1.02, 1.04, 0.001),
+        spread_ratio: Some(ratio(0.13, 0.1, 0.17, 1e-6)),
+        time_ratio: Some(ratio(1.03, 1.02, 1.04, 0.001)),
         verdict: Some("helps".to_owned()),
         ..configuration("again", "recommended", 0.012, &["fifo"])
     };
@@ -131,7 +131,7 @@ fn without_a_recommendation_nothing_is_promised() {
 #[test]
 fn a_recommendation_that_does_not_hold_when_measured_again_is_told_so() {
     let mut flattered = document();
-    flattered.configurations[4].spread_ratio = ratio(0.95, 0.7, 1.2, 0.6);
+    flattered.configurations[4].spread_ratio = Some(ratio(0.95, 0.7, 1.2, 0.6));
     let text = ablate_text(&flattered, &Style { width: 200, ..Style::PLAIN });
     assert!(text.contains("It does not hold what it promised."), "{text}");
 }
@@ -140,7 +140,7 @@ fn a_recommendation_that_does_not_hold_when_measured_again_is_told_so() {
 fn harm_of_something_popular_is_said() {
     let mut harmful = document();
     harmful.configurations[2].verdict = Some("harms".to_owned());
-    harmful.configurations[2].spread_ratio = ratio(1.6, 1.3, 1.9, 0.001);
+    harmful.configurations[2].spread_ratio = Some(ratio(1.6, 1.3, 1.9, 0.001));
     let text = ablate_text(&harmful, &Style { width: 120, ..Style::PLAIN });
     assert!(text.contains("aslr (what aslr does) does harm: spread x 1.60"), "{text}");
 }

@@ -363,11 +363,8 @@ impl Laboratory<'_> {
         costly: &[usize],
     ) -> Result<(), Interruption> {
         let number = configurations.len();
-        self.experiment.stages.push(StageRuns {
-            stage,
-            configurations: configurations.clone(),
-            runs: Vec::new(),
-        });
+        let at = self.experiment.stages.len();
+        self.experiment.stages.push(StageRuns { stage, configurations, runs: Vec::new() });
         let mut longest = Duration::ZERO;
         let mut block = 0;
         while design::goes_on(stage, block, longest, self.used(), self.whole) {
@@ -379,23 +376,19 @@ impl Laboratory<'_> {
                 self.used().as_secs_f64(),
                 self.whole.as_secs_f64()
             ));
+            // A block that is broken off is left out.
             let mut runs = Vec::with_capacity(number);
             let order = design::order(self.experiment.seed, stage, block, number);
             for (place, configuration) in (0..).zip(order) {
-                let one = &configurations[configuration];
-                if !design::takes_part(stage, one, block, costly) {
+                let one = self.experiment.stages[at].configurations[configuration].clone();
+                if !design::takes_part(stage, &one, block, costly) {
                     continue;
                 }
-                if let Some(run) = self.one(one, configuration, block, place)? {
+                if let Some(run) = self.one(&one, configuration, block, place)? {
                     runs.push(run);
                 }
             }
-            self.experiment
-                .stages
-                .last_mut()
-                .expect("the stage was pushed above")
-                .runs
-                .extend(runs);
+            self.experiment.stages[at].runs.extend(runs);
             longest = longest.max(monotonic_raw().saturating_sub(begun));
             block += 1;
         }

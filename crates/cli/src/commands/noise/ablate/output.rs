@@ -30,14 +30,13 @@ pub(super) fn give(
     }
     let mut exit = Exit::Done;
     if let Some(path) = &args.write_profile {
-        match &document.recommendation {
-            Some(recommendation) => files::write_atomically(path, &recommendation.profile)?,
-            None => {
-                if !args.list {
-                    ui.warn(format!("nothing is recommended: {} is not written", path.display()));
-                }
-                exit = Exit::Inconclusive;
+        if let Some(recommendation) = &document.recommendation {
+            files::write_atomically(path, &recommendation.profile)?;
+        } else {
+            if !args.list {
+                ui.warn(format!("nothing is recommended: {} is not written", path.display()));
             }
+            exit = Exit::Inconclusive;
         }
     }
     if args.json {

@@ -1,0 +1,80 @@
+//! The names and versions of the documents, and the JSON Schemas that are published of them.
+
+use schemars::JsonSchema;
+use serde_json::Value;
+
+use super::{
+    AblateDocument, BootDocument, CheckDocument, CpuNoiseDocument, Document, PlanDocument,
+    ProbeDocument, ReproduceDocument, ServicesDocument, SteadyDocument, TopologyDocument,
+    TraceDocument, TuneDocument, WorkloadDocument,
+};
+
+/// What `becalm compare` writes.
+pub const COMPARISON_SCHEMA: &str = "becalm/comparison/1";
+/// What `becalm run` writes.
+pub const RUN_SCHEMA: &str = "becalm/run/1";
+/// The log that grows while a session runs. Version 2 has lines for discarded rounds.
+pub const LOG_SCHEMA: &str = "becalm/log/2";
+/// The journal of changes to the machine.
+pub const JOURNAL_SCHEMA: &str = "becalm/journal/1";
+/// What `becalm boot-params --json` prints.
+pub const BOOT_SCHEMA: &str = "becalm/boot-params/1";
+/// What `becalm check --json` prints.
+pub const CHECK_SCHEMA: &str = "becalm/check/1";
+/// What `becalm noise probe --save` keeps of the machine's CPUs.
+pub const CPU_NOISE_SCHEMA: &str = "becalm/cpu-noise/1";
+/// What `becalm noise ablate --json` prints.
+pub const ABLATE_SCHEMA: &str = "becalm/noise-ablate/1";
+/// What `becalm noise probe --json` prints.
+pub const PROBE_SCHEMA: &str = "becalm/noise-probe/1";
+/// What `becalm noise reproduce ARTICLE --json` prints.
+pub const REPRODUCE_SCHEMA: &str = "becalm/noise-reproduce/1";
+/// What `becalm noise trace --json` prints.
+pub const TRACE_SCHEMA: &str = "becalm/noise-trace/1";
+/// What `becalm plan --json` prints.
+pub const PLAN_SCHEMA: &str = "becalm/plan/1";
+/// What `becalm services --json` prints.
+pub const SERVICES_SCHEMA: &str = "becalm/services/1";
+/// What `becalm stats --steady --json` prints.
+pub const STEADY_SCHEMA: &str = "becalm/steady/1";
+/// What `becalm topology --json` prints.
+pub const TOPOLOGY_SCHEMA: &str = "becalm/topology/1";
+/// What `becalm tune --json` prints.
+pub const TUNE_SCHEMA: &str = "becalm/tune/1";
+/// What `becalm workload NAME --iterations N --json` prints.
+pub const WORKLOAD_SCHEMA: &str = "becalm/workload/1";
+
+/// A published schema: its name, and how it is made.
+type Published = (&'static str, fn() -> Value);
+
+const PUBLISHED: &[Published] = &[
+    ("record", of::<Document>),
+    ("boot-params", of::<BootDocument>),
+    ("check", of::<CheckDocument>),
+    ("cpu-noise", of::<CpuNoiseDocument>),
+    ("noise-ablate", of::<AblateDocument>),
+    ("noise-probe", of::<ProbeDocument>),
+    ("noise-reproduce", of::<ReproduceDocument>),
+    ("noise-trace", of::<TraceDocument>),
+    ("plan", of::<PlanDocument>),
+    ("services", of::<ServicesDocument>),
+    ("steady", of::<SteadyDocument>),
+    ("topology", of::<TopologyDocument>),
+    ("tune", of::<TuneDocument>),
+    ("workload", of::<WorkloadDocument>),
+];
+
+fn of<T: JsonSchema>() -> Value {
+    schemars::schema_for!(T).to_value()
+}
+
+/// Returns the names of the published JSON Schemas, each for `docs/schema/NAME.schema.json` and
+/// `becalm schema NAME`.
+pub fn schema_names() -> impl Iterator<Item = &'static str> {
+    PUBLISHED.iter().map(|(name, _)| *name)
+}
+
+/// Returns the JSON Schema of that name, if there is one.
+pub fn json_schema(name: &str) -> Option<Value> {
+    PUBLISHED.iter().find(|(published, _)| *published == name).map(|(_, schema)| schema())
+}
