@@ -265,6 +265,11 @@ impl SysRoot {
         self.resolve(path.as_ref()).exists()
     }
 
+    /// Returns where a symbolic link leads, in its own words; `None` for what is no link.
+    pub fn link(&self, path: impl AsRef<Path>) -> Option<PathBuf> {
+        fs::read_link(self.resolve(path.as_ref())).ok()
+    }
+
     /// Says what a path is; `None` for what is not there and for devices, pipes and sockets.
     pub(crate) fn path_kind(&self, path: impl AsRef<Path>, links: Links) -> Option<PathKind> {
         let path = self.resolve(path.as_ref());

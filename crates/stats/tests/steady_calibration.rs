@@ -147,7 +147,7 @@ fn made_up_series_get_their_class_in_95_percent() {
     for (name, make) in SERIES {
         let (mut right, mut all) = (0, 0);
         for (noise_name, noise) in NOISE {
-            let one = tally(make, noise, 300, 20);
+            let one = tally(make, noise, 500, 20);
             // Not below 95 % by more than chance explains.
             let possible = binomial::clopper_pearson(one.right, one.all, 0.99).unwrap().high;
             assert!(possible >= 0.95, "{name}, {noise_name}: {one:?}");

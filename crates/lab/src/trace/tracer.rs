@@ -68,7 +68,7 @@ pub struct Recording {
 impl Tracer {
     /// Starts to trace every CPU that is online.
     pub fn start(root: &SysRoot, mode: Mode) -> Result<Self, TraceError> {
-        check_namespace()?;
+        check_namespace(root)?;
         let tracefs = Tracefs::find(root)?;
         let catalogue = Catalogue::read(root, &tracefs.path)?;
         let cpus = online(root);
@@ -151,12 +151,11 @@ fn nanos(time: Duration) -> u64 {
 }
 
 /// Numbers in tracepoints are those of the first pid namespace, others those of the opener's.
-fn check_namespace() -> Result<(), TraceError> {
+fn check_namespace(root: &SysRoot) -> Result<(), TraceError> {
     /// `PROC_PID_INIT_INO` of the kernel's `include/linux/proc_ns.h`.
     const FIRST: &str = "pid:[4026531836]";
-    // About becalm's own process, not about the machine.
-    match std::fs::read_link("/proc/self/ns/pid") {
-        Ok(namespace) if namespace.as_os_str() != FIRST => Err(TraceError::Namespace),
+    match root.link("/proc/self/ns/pid") {
+        Some(namespace) if namespace.as_os_str() != FIRST => Err(TraceError::Namespace),
         _ => Ok(()),
     }
 }
