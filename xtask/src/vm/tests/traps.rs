@@ -241,7 +241,7 @@ fn somebody_else(guest: &mut Guest) -> Result<()> {
 
 /// A file over which a read-only copy is mounted cannot be written, not even by root.
 fn read_only(guest: &mut Guest) -> Result<()> {
-    let file = "/proc/sys/kernel/numa_balancing";
+    let file = "/proc/sys/vm/stat_interval";
     guest.ok(&format!("mount --bind {file} {file} && mount -o remount,bind,ro {file}"))?;
     let before = guest.state()?;
     let said = guest.ok("becalm tune")?;
