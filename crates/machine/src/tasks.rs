@@ -2,8 +2,8 @@
 
 use becalm_model::{Change, CpuSet, Nature, Target};
 
-use crate::SysRoot;
 use crate::tune::{allowed_list, task};
+use crate::{SysRoot, sys};
 
 /// One thread, of a program or of the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +47,26 @@ pub(crate) fn threads(root: &SysRoot) -> Vec<Thread> {
     };
     processes(root).into_iter().flat_map(of).filter_map(|tid| thread(root, tid)).collect()
 }
+
+/// Says whether this kernel lets a task keep CPUs that are `offline`, tried on the calling thread. Before
+/// Linux 6.2 or so it takes them out of what it is given, so that a task that has them cannot be put back.
+pub(crate) fn keeps_offline_cpus(root: &SysRoot, offline: &CpuSet) -> bool {
+    if !root.is_live() {
+        return true;
+    }
+    let own = || -> Option<CpuSet> {
+        allowed_list(&root.read("/proc/thread-self/status").value()?)?.parse().ok()
+    };
+    let Some(before) = own() else { return false };
+    let asked = before.union(offline);
+    let keeps = sys::set_affinity(CALLER, &asked).is_ok() && own().as_ref() == Some(&asked);
+    // Should the CPUs be others by now, the kernel has chosen them.
+    let _ = sys::set_affinity(CALLER, &before);
+    keeps
+}
+
+/// The id by which system calls know the calling thread.
+const CALLER: u32 = 0;
 
 fn thread(root: &SysRoot, tid: u32) -> Option<Thread> {
     let stat = task::stat(root, tid)?;

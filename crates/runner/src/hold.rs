@@ -10,7 +10,7 @@ use crate::sys::wait;
 /// Runs a command to its end. A signal that asks becalm to stop goes on to the command, which then
 /// has all the time that it takes: a second signal goes on as well.
 ///
-/// Ctrl-C reaches both from the terminal, and is not sent again.
+/// Ctrl-C, and the terminal's end, reach both from the terminal, and are not sent again.
 ///
 /// # Errors
 ///
@@ -27,7 +27,7 @@ pub fn hold(command: &mut Command, interrupt: &Interrupt) -> io::Result<ExitStat
         if interrupt.times() > told {
             told = interrupt.times();
             interrupt.rearm();
-            if let Some(signal) = interrupt.signal().filter(|&signal| signal != libc::SIGINT) {
+            if let Some(signal) = interrupt.sent() {
                 wait::kill(pid, signal);
             }
         }
@@ -40,6 +40,7 @@ pub fn hold(command: &mut Command, interrupt: &Interrupt) -> io::Result<ExitStat
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interrupt::Sender;
     use std::os::unix::process::ExitStatusExt as _;
     use std::time::Duration;
 
@@ -52,15 +53,20 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_goes_on_to_the_command() {
-        let interrupt = Interrupt::new().unwrap();
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                std::thread::sleep(Duration::from_millis(50));
-                interrupt.raise(libc::SIGTERM);
+    fn a_signal_that_was_sent_goes_on_to_the_command() {
+        for sent in [libc::SIGTERM, libc::SIGINT] {
+            let interrupt = Interrupt::new().unwrap();
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    std::thread::sleep(Duration::from_millis(50));
+                    // The terminal would have reached the command too.
+                    interrupt.raise_by(Sender::Terminal, libc::SIGINT);
+                    std::thread::sleep(Duration::from_millis(50));
+                    interrupt.raise(sent);
+                });
+                let status = hold(Command::new("sleep").arg("1000"), &interrupt).unwrap();
+                assert_eq!(status.signal(), Some(sent));
             });
-            let status = hold(Command::new("sleep").arg("1000"), &interrupt).unwrap();
-            assert_eq!(status.signal(), Some(libc::SIGTERM));
-        });
+        }
     }
 }

@@ -7,6 +7,15 @@ use std::time::Duration;
 
 use crate::sys::{clock, signal, wait};
 
+/// Where a signal comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sender {
+    /// A process, by `kill(2)` or one of its kind.
+    Process,
+    /// The terminal, which sends it to all processes in the foreground.
+    Terminal,
+}
+
 /// A flag that a signal raises and that every wait of the runner looks at.
 ///
 /// It is an eventfd beside the flag, so that a signal which arrives between a look at the flag and
@@ -14,6 +23,8 @@ use crate::sys::{clock, signal, wait};
 #[derive(Debug)]
 pub struct Interrupt {
     signal: AtomicI32,
+    /// The latest signal that a process has sent; 0 after one of the terminal.
+    sent: AtomicI32,
     times: AtomicU32,
     wake: OwnedFd,
 }
@@ -22,7 +33,12 @@ impl Interrupt {
     /// Makes a flag that only [`Interrupt::raise`] raises.
     pub fn new() -> io::Result<Self> {
         let wake = signal::eventfd()?;
-        Ok(Self { signal: AtomicI32::new(0), times: AtomicU32::new(0), wake })
+        Ok(Self {
+            signal: AtomicI32::new(0),
+            sent: AtomicI32::new(0),
+            times: AtomicU32::new(0),
+            wake,
+        })
     }
 
     /// Makes SIGINT, SIGTERM and SIGHUP raise one flag for the whole process; later calls return
@@ -31,8 +47,16 @@ impl Interrupt {
         signal::install(Self::new()?)
     }
 
-    /// Raises the flag as a signal would. The first signal is the one that is kept.
+    /// Raises the flag as a signal would that a process sends. The first signal is the one that is
+    /// kept.
     pub fn raise(&self, signal: i32) {
+        self.raise_by(Sender::Process, signal);
+    }
+
+    /// Raises the flag.
+    pub(crate) fn raise_by(&self, sender: Sender, signal: i32) {
+        let sent = if sender == Sender::Process { signal } else { 0 };
+        self.sent.store(sent, Ordering::SeqCst);
         let _ = self.signal.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
         self.times.fetch_add(1, Ordering::SeqCst);
         signal::wake(&self.wake);
@@ -41,6 +65,12 @@ impl Interrupt {
     /// Returns the first signal that arrived.
     pub fn signal(&self) -> Option<i32> {
         Some(self.signal.load(Ordering::SeqCst)).filter(|&signal| signal != 0)
+    }
+
+    /// Returns the latest signal if a process has sent it; one from the terminal reaches the children of
+    /// becalm by itself.
+    pub(crate) fn sent(&self) -> Option<i32> {
+        Some(self.sent.load(Ordering::SeqCst)).filter(|&signal| signal != 0)
     }
 
     /// Returns how often the flag was raised: twice means "now, not in a while".

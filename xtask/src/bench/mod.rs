@@ -1,9 +1,11 @@
 //! `cargo xtask bench`: becalm against its peers, in ratios measured in the same run.
 
 mod decide;
+mod disturber;
 mod overhead;
 mod peers;
 mod probe;
+mod redo;
 mod replay;
 mod resolution;
 mod stage;
@@ -19,6 +21,7 @@ pub(crate) enum Bench {
     Decide(decide::Args),
     Overhead(overhead::Args),
     Probe(probe::Args),
+    Redo(redo::Args),
     Replay(replay::Args),
     Trace(trace::Args),
 }
@@ -30,6 +33,7 @@ impl Bench {
             Self::Decide(args) => decide::run(args),
             Self::Overhead(args) => overhead::run(args),
             Self::Probe(args) => probe::run(args),
+            Self::Redo(args) => redo::run(args),
             Self::Replay(args) => replay::run(args),
             Self::Trace(args) => trace::run(args),
         }

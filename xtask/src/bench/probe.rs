@@ -6,7 +6,7 @@
 //! random order.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use becalm_model::CpuSet;
 use becalm_stats::Rng;
 use serde_json::Value;
 
+use super::disturber::{Disturber, Kind};
 use super::surroundings;
 use super::tally::Table;
 use crate::install;
@@ -136,7 +137,7 @@ fn both(
     args: &Args,
     rng: &mut Rng,
 ) -> Result<Vec<Seen>> {
-    let _disturber = victim.map(Disturber::start).transpose()?;
+    let _disturber = victim.map(|cpu| Disturber::start(Kind::Realtime, cpu)).transpose()?;
     let theirs_first = rng.coin();
     let before = if theirs_first { Some(lateness(cyclictest, cpus, args)?) } else { None };
     let ranking = ranking(becalm, cpus, args)?;
@@ -203,34 +204,6 @@ fn allowed() -> Result<CpuSet> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
     Ok(list.context("/proc/self/status names no CPUs")?.trim().parse()?)
-}
-
-/// Some milliseconds of work, again and again.
-const SPELLS: &str =
-    "while :; do n=0; while [ $n -lt 5000 ]; do n=$((n + 1)); done; sleep 0.01; done";
-
-/// Something that takes a CPU again and again, at a higher priority than both tools.
-struct Disturber {
-    child: Child,
-}
-
-impl Disturber {
-    fn start(cpu: u32) -> Result<Self> {
-        let child = Command::new("chrt")
-            .args(["--fifo", "10", "taskset", "--cpu-list", &cpu.to_string(), "sh", "-c", SPELLS])
-            .stdout(Stdio::null())
-            .spawn()
-            .context("cannot start chrt (package util-linux)")?;
-        Ok(Self { child })
-    }
-}
-
-impl Drop for Disturber {
-    fn drop(&mut self) {
-        // What it runs at this moment ends by itself within milliseconds.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod check;
 mod conditions;
 mod deciding;
 mod degraded;
+mod disturbed;
 mod failures;
 mod files;
 mod guardian;

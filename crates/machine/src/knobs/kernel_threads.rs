@@ -5,9 +5,14 @@
 //! masks of the queues. Those that are started meanwhile run anywhere: the kernel does not let them
 //! inherit the CPUs of `kthreadd` (`__kthread_create_on_node`).
 //!
+//! Older kernels take CPUs that are offline out of every list that they are given; threads that have some
+//! are left there, because they could not be put back.
+//!
 //! Threads that were on other CPUs anyway are saved too: the kernel widens the masks of all of them
 //! when CPUs are taken away by a control group and given back. Risk: none known; the threads do
 //! their work elsewhere. <https://docs.kernel.org/admin-guide/kernel-per-CPU-kthreads.html>
+
+use becalm_model::CpuSet;
 
 use super::{Knob, NoteKind, Planned, Profile, Situation};
 use crate::tasks::{self, Thread};
@@ -37,7 +42,16 @@ fn plan(situation: &Situation<'_>) -> Planned {
         .filter(|thread| thread.is_kernel && !thread.is_bound)
         .collect();
     threads.sort_by_key(|thread| (thread.tid != KTHREADD, thread.tid));
+    let online = &situation.topology.online;
+    let offline = |thread: &Thread| thread.cpus.difference(online);
+    let all_offline = threads.iter().fold(CpuSet::new(), |all, thread| all.union(&offline(thread)));
+    let keeps = all_offline.is_empty() || tasks::keeps_offline_cpus(situation.root, &all_offline);
+    let mut left = 0;
     for thread in &threads {
+        if !keeps && !offline(thread).is_empty() {
+            left += 1;
+            continue;
+        }
         if thread.cpus.intersection(cpus).is_empty() {
             planned.changes.push(thread.change(NAME, None, "other changes disturb it"));
             continue;
@@ -45,6 +59,13 @@ fn plan(situation: &Situation<'_>) -> Planned {
         let elsewhere = thread.cpus.difference(cpus).intersection(&staying);
         let elsewhere = if elsewhere.is_empty() { &others } else { &elsewhere };
         planned.changes.push(thread.change(NAME, Some(elsewhere), REASON));
+    }
+    if left > 0 {
+        let text = format!(
+            "{left} threads of the kernel may also run on CPUs that are offline ({all_offline}), and this \
+             kernel would not put them back there: they are left"
+        );
+        return planned.note(NAME, NoteKind::Refused, text);
     }
     if planned.changes.iter().all(|change| change.new.is_none()) {
         let text = "no thread of the kernel that can be moved may run on the measured CPUs";

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::OnceLock;
 
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, Sender};
 
 use super::checked;
 
@@ -152,10 +152,17 @@ pub(crate) fn drain(eventfd: &OwnedFd) {
 
 static INSTALLED: OnceLock<Interrupt> = OnceLock::new();
 
-extern "C" fn on_signal(signal: libc::c_int) {
-    // `get` is one atomic load, `raise` is atomics and one write: both async-signal-safe.
+extern "C" fn on_signal(
+    signal: libc::c_int,
+    facts: *mut libc::siginfo_t,
+    _context: *mut libc::c_void,
+) {
+    // SAFETY: the kernel gives a handler with SA_SIGINFO a valid `siginfo_t`. Signals of the kernel, as
+    // those of a terminal are, have a positive code (sigaction(2)).
+    let sender = if unsafe { (*facts).si_code } > 0 { Sender::Terminal } else { Sender::Process };
+    // `get` is one atomic load, `raise_by` is atomics and one write: both async-signal-safe.
     if let Some(interrupt) = INSTALLED.get() {
-        interrupt.raise(signal);
+        interrupt.raise_by(sender, signal);
     }
 }
 
@@ -175,8 +182,9 @@ pub(crate) fn install(interrupt: Interrupt) -> io::Result<&'static Interrupt> {
         if action.sa_sigaction == libc::SIG_IGN {
             continue;
         }
-        action.sa_sigaction = on_signal as extern "C" fn(libc::c_int) as libc::sighandler_t;
-        action.sa_flags = libc::SA_RESTART;
+        let handler: extern "C" fn(_, _, _) = on_signal;
+        action.sa_sigaction = handler as libc::sighandler_t;
+        action.sa_flags = libc::SA_RESTART | libc::SA_SIGINFO;
         // SAFETY: `action` is filled in, and the handler is async-signal-safe (see above).
         checked(unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) })?;
     }

@@ -7,7 +7,7 @@
 //! workloads are shuffled by a seed. Becalm with 16 rounds and hyperfine make 34 executions each.
 
 mod summary;
-mod trial;
+pub(super) mod trial;
 
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};

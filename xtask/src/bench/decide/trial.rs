@@ -13,18 +13,20 @@ use super::super::stage::{Stage, Who};
 use super::Case;
 
 /// What one reading of one tool says.
-pub(super) struct Answer {
+pub(in crate::bench) struct Answer {
     /// Tool and how its result is read.
-    pub(super) rule: String,
-    pub(super) call: Call,
+    pub(in crate::bench) rule: String,
+    pub(in crate::bench) call: Call,
     /// The tool's own word, or `error`.
-    pub(super) verdict: String,
-    pub(super) metric: String,
-    pub(super) estimate: Option<f64>,
-    pub(super) low: Option<f64>,
-    pub(super) high: Option<f64>,
-    pub(super) rounds: u64,
-    pub(super) seconds: f64,
+    pub(in crate::bench) verdict: String,
+    pub(in crate::bench) metric: String,
+    pub(in crate::bench) estimate: Option<f64>,
+    pub(in crate::bench) low: Option<f64>,
+    pub(in crate::bench) high: Option<f64>,
+    pub(in crate::bench) rounds: u64,
+    /// Rounds that were made again.
+    pub(in crate::bench) discarded: u64,
+    pub(in crate::bench) seconds: f64,
 }
 
 /// A way to ask.
@@ -94,7 +96,8 @@ fn programs(stage: &Stage, case: Case) -> [String; 2] {
     [line(case.amount), line(case.amount * u64::from(case.ratio) / 1000)]
 }
 
-fn ask_becalm(
+/// Lets becalm compare two programs.
+pub(in crate::bench) fn ask_becalm(
     stage: &Stage,
     who: Who,
     programs: &[String; 2],
@@ -113,6 +116,7 @@ fn ask_becalm(
         low: None,
         high: None,
         rounds: 0,
+        discarded: 0,
         seconds,
     };
     // One failure must not end a session of hours; it is counted among the verdicts.
@@ -138,6 +142,7 @@ fn read_becalm(output: &Output, answer: &mut Answer) -> Result<()> {
     answer.low = primary["ratio_low"].as_f64();
     answer.high = primary["ratio_high"].as_f64();
     answer.rounds = primary["rounds"].as_u64().unwrap_or(0);
+    answer.discarded = discarded(&record);
     answer.call = if record["margin"] == 0.0 {
         let (low, high) = (answer.low.unwrap_or(0.0), answer.high.unwrap_or(f64::INFINITY));
         Call::of_interval(low, high, 1.0)
@@ -146,6 +151,14 @@ fn read_becalm(output: &Output, answer: &mut Answer) -> Result<()> {
         Call::from_word(&answer.verdict)
     };
     Ok(())
+}
+
+/// Counts the rounds that were discarded.
+fn discarded(record: &Value) -> u64 {
+    let runs = |subject: &Value| subject["runs"].as_array().cloned().unwrap_or_default();
+    let first = record["subjects"].as_array().and_then(|subjects| subjects.first());
+    first
+        .map_or(0, |first| runs(first).iter().filter(|run| run["discarded"] == true).count() as u64)
 }
 
 fn ask_hyperfine(
@@ -179,6 +192,7 @@ fn ask_hyperfine(
             low: None,
             high: None,
             rounds: baseline.len() as u64,
+            discarded: 0,
             seconds,
         }
     });
@@ -220,6 +234,7 @@ mod tests {
             low: None,
             high: None,
             rounds: 0,
+            discarded: 0,
             seconds: 0.0,
         };
         let output =
