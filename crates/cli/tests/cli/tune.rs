@@ -54,9 +54,9 @@ impl Bench {
         self.env.run([&["restore", "--root", &self.root()], arguments].concat())
     }
 
-    /// Starts `tune --hold` for a command that ends when the file `stop` appears.
+    /// Starts `tune --hold` for a command that ends when the file `stop` appears, or its folder goes.
     fn hold(&self) -> Child {
-        let script = "until [ -e stop ]; do sleep 0.02; done";
+        let script = "while [ -e \"$PWD\" ] && ! [ -e stop ]; do sleep 0.02; done";
         let root = self.root();
         let arguments =
             [&["tune", "--root", &root], &ONLY[..], &["--hold", "--", "sh", "-c", script]].concat();
