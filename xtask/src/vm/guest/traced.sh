@@ -12,10 +12,13 @@ echo 16384 >$trace/buffer_size_kb
 echo >$trace/trace
 echo 1 >$trace/events/sched/sched_switch/enable
 echo 1 >$trace/tracing_on
-# The subject marks its beginning and end in the trace, and says where it may run.
+# The subject marks its beginning and end in the trace, and says where it may run. It starts no process,
+# which would have the name of another for a moment.
 cat >subject.sh <<'S'
 echo "subject begins" >/sys/kernel/tracing/trace_marker
-grep Cpus_allowed_list /proc/self/status | cut -f2 >/tmp/cpus
+while read -r name value; do
+    [ "$name" = Cpus_allowed_list: ] && echo "$value" >/tmp/cpus
+done </proc/self/status
 n=0
 while [ $n -lt 60000 ]; do n=$((n + 1)); done
 echo "subject ends" >/sys/kernel/tracing/trace_marker
@@ -56,8 +59,6 @@ while read -r n who; do
     if [ "$pid" = 0 ] || { [ -e /proc/$pid/cmdline ] && [ -z "$(cat /proc/$pid/cmdline)" ]; }; then
         echo "kernel $name $n"
     elif [ "$name" = sh ] && ! echo "$busy " | grep -q " $pid "; then
-        echo "subject $name $n"
-    elif [ "$name" = grep ] || [ "$name" = cut ]; then
         echo "subject $name $n"
     else
         echo "foreign $name $n"
