@@ -16,8 +16,6 @@ mod explain;
 mod format;
 mod join;
 mod ledger;
-#[cfg(test)]
-mod ledger_tests;
 mod merge;
 mod names;
 mod tracefs;

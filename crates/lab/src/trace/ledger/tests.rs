@@ -1,8 +1,8 @@
 //! The state machine on made sequences of events.
 
-use super::account::{Account, LayerKey, Who};
-use super::event::{Comm, Event, Function, Layer, Left, Tid, What};
-use super::ledger::{Ledger, Mode, Rules};
+use super::{Ledger, Mode, Rules};
+use crate::trace::account::{Account, LayerKey, Who};
+use crate::trace::event::{Comm, Event, Function, Layer, Left, Tid, What};
 
 const OWNER: u32 = 10;
 const SUBJECT: Tid = Tid(100);
