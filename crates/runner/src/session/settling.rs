@@ -1,5 +1,5 @@
 //! When the machine has come to rest: what is read before a round, held against what was read at the
-//! start of the session. Pure; who waits is `spawn.rs`.
+//! start of the session. Pure; who waits is `spawn`.
 //!
 //! One reading that is within all limits is enough to go on. Otherwise the machine has to look calm in
 //! [`CALM_LOOKS`] readings in a row, [`BETWEEN_LOOKS`] apart, because a moment without a task that wants

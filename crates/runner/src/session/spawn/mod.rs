@@ -1,0 +1,246 @@
+//! The executor that starts real processes.
+//!
+//! `one_run` is a run with the hooks and the evidence around it, `output` what is read from what it printed,
+//! `placement` where subjects and becalm itself run, `calm` the wait for a machine at rest.
+
+mod calm;
+mod one_run;
+mod output;
+mod placement;
+
+use std::io;
+use std::time::Duration;
+
+use becalm_machine::{Choice, Leases, SysRoot, Width};
+use becalm_model::{Conditions, CpuSet, Evidence, KnobRecord, Metric};
+
+use self::calm::Settling;
+use self::placement::{CHOSEN_BY_THE_USER, FIFO_PRIORITY};
+use super::executor::{Executor, Learnt, Measured, Request};
+use super::hook::Hook;
+use super::plan::{Conditioning, FIFO_REST, Rest};
+use super::rest::RestDebt;
+use super::settling::unsettled_limit;
+use super::spawn_plan::{Cache, Isolate, RunError, SpawnPlan};
+use crate::precedence::Precedence;
+use crate::{
+    EvidenceCollector, Interrupt, Scheduler, monotonic_raw, own_affinity, pin_self, resident_floor,
+};
+
+/// The executor that starts real processes.
+#[derive(Debug)]
+pub struct Spawn<'a> {
+    plan: SpawnPlan,
+    root: &'a SysRoot,
+    interrupt: &'a Interrupt,
+    started: Duration,
+    rest: RestDebt,
+    /// Smallest of the resident sets of all runs, in bytes.
+    smallest_resident: u64,
+    /// Where becalm itself could run before the session, to be put back after it.
+    own_cpus: Option<CpuSet>,
+    /// What lets becalm see the end of a run at once, where it is allowed.
+    precedence: io::Result<Option<Precedence>>,
+    evidence: EvidenceCollector,
+    /// Evidence that is complete and was not asked for yet.
+    complete: Vec<Evidence>,
+    affinity_reason: String,
+    /// The CPUs that were chosen last; `None` if the user named them.
+    choice: Option<Choice>,
+    /// What keeps other measurements off the subject's CPUs.
+    leases: Leases,
+    isolate: Option<&'a dyn Isolate>,
+    /// How the subject's CPUs were isolated.
+    isolation: Option<String>,
+    /// Why they could not be, although that was tried.
+    not_isolated: Option<String>,
+    /// What the present CPUs do not allow; a new choice of CPUs has its own.
+    placement_limits: Vec<String>,
+    limits: Vec<String>,
+    /// Whether the present scheduling class was becalm's own idea and may be taken back.
+    scheduler_is_a_try: bool,
+    settling: Option<Settling>,
+}
+
+impl<'a> Spawn<'a> {
+    /// Prepares a session that has already used `elapsed` (0 unless it is resumed). With `isolate`
+    /// the subjects get CPUs that nobody else uses.
+    pub fn new(
+        plan: SpawnPlan,
+        root: &'a SysRoot,
+        interrupt: &'a Interrupt,
+        elapsed: Duration,
+        isolate: Option<&'a dyn Isolate>,
+    ) -> Self {
+        let mut spawn = Self {
+            evidence: EvidenceCollector::open(root, &CpuSet::new()),
+            complete: Vec::new(),
+            affinity_reason: CHOSEN_BY_THE_USER.to_owned(),
+            choice: None,
+            leases: Leases::default(),
+            isolate,
+            isolation: None,
+            not_isolated: None,
+            placement_limits: Vec::new(),
+            limits: Vec::new(),
+            scheduler_is_a_try: false,
+            started: monotonic_raw().saturating_sub(elapsed),
+            rest: RestDebt::default(),
+            smallest_resident: u64::MAX,
+            settling: None,
+            own_cpus: own_affinity().ok(),
+            precedence: Precedence::take(match plan.placement.scheduler {
+                Scheduler::Fifo(priority) => priority,
+                Scheduler::Other => FIFO_PRIORITY,
+            }),
+            plan,
+            root,
+            interrupt,
+        };
+        if matches!(spawn.plan.conditioning, Conditioning::Learn { affinity: true, .. }) {
+            // The warm-up needs no CPUs for itself.
+            let wide = spawn.plan.chooser.look(Width::All);
+            spawn.place(&wide);
+        } else if let Some(width) = spawn.plan.width {
+            spawn.choose(width);
+        } else {
+            spawn.take_given();
+        }
+        spawn
+    }
+
+    /// Runs the setup hooks of every subject.
+    pub fn set_up(&mut self) -> Result<(), RunError> {
+        for index in 0..self.plan.subjects.len() {
+            let command = self.plan.subjects[index].hooks.setup.clone();
+            self.hook(Hook::Setup, command.as_deref())?;
+        }
+        Ok(())
+    }
+
+    /// Runs the cleanup hooks of every subject, all of them even if one fails; the first failure
+    /// is returned.
+    pub fn clean_up(&mut self) -> Result<(), RunError> {
+        let mut result = Ok(());
+        for index in 0..self.plan.subjects.len() {
+            let command = self.plan.subjects[index].hooks.cleanup.clone();
+            result = result.and(self.hook(Hook::Cleanup, command.as_deref()));
+        }
+        result
+    }
+
+    /// Returns the metrics that each run gives.
+    pub fn metrics(&self) -> Vec<Metric> {
+        let mut metrics = Metric::always();
+        metrics.extend(self.plan.counters.metrics().iter().cloned());
+        metrics.extend(self.plan.extractors.iter().map(|extractor| extractor.metric().clone()));
+        metrics
+    }
+
+    /// Returns how the subjects are started now.
+    pub fn conditions(&self) -> Conditions {
+        let placement = &self.plan.placement;
+        let mut limits = self.placement_limits.clone();
+        limits.extend(self.limits.iter().cloned());
+        limits.extend(self.resident_limit());
+        limits.extend(self.evidence.limits());
+        if let Some(settling) = &self.settling {
+            limits.extend(settling.reader.limits().iter().cloned());
+            limits.extend(unsettled_limit(&settling.unsettled, settling.maximum));
+        }
+        Conditions {
+            affinity: placement.affinity.as_ref().map(ToString::to_string),
+            affinity_reason: self.affinity_reason.clone(),
+            scheduler: placement.scheduler.to_string(),
+            nice: placement.nice.unwrap_or(0),
+            aslr: if placement.aslr_off { "off" } else { "on" }.to_owned(),
+            layout: String::new(),
+            cache: match self.plan.cache {
+                Cache::AsIs => "as-is",
+                Cache::Warm => "warm",
+                Cache::Drop => "drop",
+            }
+            .to_owned(),
+            // Rounded, because 0.07 times 100 is not quite 7.
+            rest: format!("{}%", (self.rest_share() * 1e5).round() / 1e3),
+            settle: self.settling.as_ref().map(|settling| {
+                format!("at most {} s, until {}", settling.maximum.as_secs_f64(), settling.baseline)
+            }),
+            on_disturbance: String::new(),
+            environment: self
+                .plan
+                .environment
+                .names()
+                .map(|name| name.to_string_lossy().into_owned())
+                .collect(),
+            limits,
+            isolation: self.isolation.clone(),
+            knobs: KnobRecord::default(),
+        }
+    }
+
+    fn limit(&mut self, sentence: String) {
+        if !self.limits.contains(&sentence) {
+            self.limits.push(sentence);
+        }
+    }
+
+    /// Says so when becalm itself hides how much memory a subject used.
+    fn resident_limit(&self) -> Option<String> {
+        let floor = resident_floor().filter(|&floor| self.smallest_resident <= floor)?;
+        Some(format!(
+            "max_rss below {:.1} MiB cannot be told: the kernel counts becalm's own size for a \
+             process that it has just started",
+            floor as f64 / f64::from(1 << 20)
+        ))
+    }
+
+    fn rest_share(&self) -> f64 {
+        match (self.plan.rest, self.plan.placement.scheduler) {
+            (Rest::Share(share), _) => share,
+            (Rest::Auto, Scheduler::Fifo(_)) => FIFO_REST,
+            (Rest::Auto, Scheduler::Other) => 0.0,
+        }
+    }
+}
+
+impl Drop for Spawn<'_> {
+    /// Gives becalm its own CPUs back, so that a further session of this process chooses afresh.
+    fn drop(&mut self) {
+        if let Some(own) = &self.own_cpus {
+            // CPUs that went away meanwhile are no error worth a word at the end.
+            let _ = pin_self(own);
+        }
+    }
+}
+
+impl Executor for Spawn<'_> {
+    type Error = RunError;
+
+    fn wait_until_settled(&mut self) -> Option<f64> {
+        self.wait_until_calm()
+    }
+
+    fn run(&mut self, request: Request) -> Result<Measured, RunError> {
+        self.one_run(request)
+    }
+
+    fn evidence(&mut self, close: bool) -> Vec<Evidence> {
+        if close {
+            self.complete.extend(self.evidence.flush());
+        }
+        std::mem::take(&mut self.complete)
+    }
+
+    fn elapsed(&self) -> Duration {
+        monotonic_raw().saturating_sub(self.started)
+    }
+
+    fn settle(&mut self, learnt: Learnt) {
+        self.settle_placement(learnt);
+    }
+
+    fn interrupted(&self) -> Option<String> {
+        self.interrupt.signal().map(|signal| format!("stopped by signal {signal}"))
+    }
+}

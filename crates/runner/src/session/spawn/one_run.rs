@@ -1,0 +1,143 @@
+//! One run, with what is done before and after it and the evidence that is gathered around it.
+
+use becalm_model::metric::CPU_MIGRATIONS;
+
+use super::Spawn;
+use crate::evidence::own_evidence;
+use crate::page_cache::drop_page_cache;
+use crate::session::executor::{Measured, Request};
+use crate::session::hook::{Hook, run_hook};
+use crate::session::spawn_plan::{Cache, Expectation, RunError};
+use crate::{Finished, Launch, LaunchError, Scheduler, Stdout, launch};
+
+impl Spawn<'_> {
+    /// Prepares a run, makes it, and reads what it gave.
+    pub(super) fn one_run(&mut self, request: Request) -> Result<Measured, RunError> {
+        if let Some(why) = &self.not_isolated {
+            return Err(RunError::NotIsolated(why.clone()));
+        }
+        let subject = request.subject;
+        let prepare = self.plan.subjects[subject].hooks.prepare.clone();
+        self.hook(Hook::Prepare, prepare.as_deref())?;
+        let launch_error = |spawn: &Self, source| RunError::Launch {
+            subject: spawn.plan.subjects[subject].name.clone(),
+            source,
+        };
+        match self.plan.cache {
+            Cache::AsIs => {}
+            Cache::Warm => {
+                self.close_window();
+                self.launch(request).map_err(|source| launch_error(self, source))?;
+            }
+            Cache::Drop => {
+                self.close_window();
+                drop_page_cache(self.root).map_err(RunError::DropCache)?;
+            }
+        }
+        self.evidence.before_run();
+        let finished = self.launch(request).map_err(|source| launch_error(self, source))?;
+        self.smallest_resident = self.smallest_resident.min(finished.max_rss);
+        let migrations =
+            self.plan.counters.index(CPU_MIGRATIONS).and_then(|index| finished.counters[index]);
+        let evidence = own_evidence(&finished, migrations);
+        let complete = self.evidence.after_run(&finished, migrations);
+        self.complete.extend(complete);
+        let mut values = vec![
+            Some(finished.wall),
+            Some(finished.cpu_time()),
+            Some(finished.user_time),
+            Some(finished.system_time),
+            Some(finished.max_rss as f64),
+        ];
+        values.extend(&finished.counters);
+        let conclude = self.plan.subjects[subject].hooks.conclude.clone();
+        let read = self
+            .extracted(subject, &finished)
+            .and_then(|extracted| Ok((extracted, self.iterations(subject, &finished)?)));
+        let after = match read {
+            Ok((extracted, iterations)) => {
+                values.extend(extracted);
+                self.hook(Hook::Conclude, conclude.as_deref()).map(|()| iterations)
+            }
+            Err(error) => Err(error),
+        };
+        let iterations = match after {
+            Ok(iterations) => iterations,
+            Err(error) => {
+                self.forget_latest();
+                return Err(error);
+            }
+        };
+        let measured = Measured {
+            started: finished.released.saturating_sub(self.started).as_secs_f64(),
+            outcome: finished.outcome,
+            values,
+            iterations,
+            evidence,
+        };
+        let owed = self.rest.after(&finished, self.rest_share());
+        if let Some(pause) = owed {
+            self.interrupt.sleep(pause);
+        }
+        Ok(measured)
+    }
+
+    fn launch(&mut self, request: Request) -> Result<Finished, LaunchError> {
+        loop {
+            let captures = !self.plan.extractors.is_empty()
+                || self.plan.iterations.is_some()
+                || self.plan.expectation != Expectation::Anything;
+            let result = launch(
+                &Launch {
+                    program: &self.plan.subjects[request.subject].program,
+                    environment: &self.plan.environment,
+                    padding: request.padding,
+                    placement: &self.plan.placement,
+                    stdin: &self.plan.stdin,
+                    stdout: if captures { &Stdout::Capture } else { &self.plan.stdout },
+                    stderr: self.plan.stderr,
+                    cwd: None,
+                    timeout: self.plan.timeout,
+                },
+                &self.plan.counters,
+                self.interrupt,
+            );
+            match result {
+                // The real-time class was becalm's own idea: where it is refused, go without.
+                Err(error) if self.scheduler_is_a_try && error.is_scheduler_refused() => {
+                    self.scheduler_is_a_try = false;
+                    self.plan.placement.scheduler = Scheduler::Other;
+                    self.limit(format!("SCHED_FIFO is not allowed here: {error}"));
+                }
+                // So were the CPUs.
+                Err(error) if self.affinity_is_a_try() && error.is_affinity_refused() => {
+                    self.plan.placement.affinity = None;
+                    "they could not be chosen".clone_into(&mut self.affinity_reason);
+                    self.placement_limits = vec![format!("the subjects are not pinned: {error}")];
+                    self.watch_cpus();
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Runs a command of the user, if there is one.
+    pub(super) fn hook(&mut self, hook: Hook, command: Option<&str>) -> Result<(), RunError> {
+        let Some(text) = command else { return Ok(()) };
+        // What the hook does to the machine is no evidence against the runs before it.
+        self.close_window();
+        run_hook(hook, text, self.plan.placement.user.as_ref(), self.interrupt)
+            .map_err(|how| RunError::Hook { hook, command: text.to_owned(), how })
+    }
+
+    /// Ends the window of evidence before something that is not a run.
+    pub(super) fn close_window(&mut self) {
+        self.complete.extend(self.evidence.flush());
+    }
+
+    /// Forgets the evidence of the latest run, which becomes no part of the record.
+    fn forget_latest(&mut self) {
+        self.close_window();
+        self.complete.pop();
+    }
+}

@@ -1,0 +1,86 @@
+//! What is read from the output of a run: metrics, iterations, and whether it is what was expected.
+
+use becalm_model::Outcome;
+
+use super::Spawn;
+use crate::Finished;
+use crate::session::spawn_plan::{Expectation, RunError};
+
+impl Spawn<'_> {
+    /// Reads the metrics that a run printed.
+    pub(super) fn extracted(
+        &mut self,
+        subject: usize,
+        finished: &Finished,
+    ) -> Result<Vec<Option<f64>>, RunError> {
+        let Some(output) = &finished.output else { return Ok(Vec::new()) };
+        let extractors = self.plan.extractors.iter();
+        match finished.outcome {
+            Outcome::Exited(0) => {}
+            // Where such runs are taken, they are taken with what they printed.
+            Outcome::Exited(_) => return Ok(extractors.map(|e| e.extract(output).ok()).collect()),
+            // What was printed before the end may be anything.
+            _ => return Ok(extractors.map(|_| None).collect()),
+        }
+        self.check_output(subject, output)?;
+        let extractors = self.plan.extractors.iter();
+        extractors
+            .map(|extractor| {
+                extractor.extract(output).map(Some).map_err(|source| RunError::Metric {
+                    subject: self.plan.subjects[subject].name.clone(),
+                    source,
+                })
+            })
+            .collect()
+    }
+
+    /// Reads the iterations that a run timed itself. A run that failed has none to be relied on.
+    pub(super) fn iterations(
+        &self,
+        subject: usize,
+        finished: &Finished,
+    ) -> Result<Vec<f64>, RunError> {
+        let (Some(rule), Some(output)) = (&self.plan.iterations, &finished.output) else {
+            return Ok(Vec::new());
+        };
+        if finished.outcome != Outcome::Exited(0) {
+            return Ok(Vec::new());
+        }
+        rule.read(output).map_err(|source| RunError::Iterations {
+            subject: self.plan.subjects[subject].name.clone(),
+            source,
+        })
+    }
+
+    fn check_output(&mut self, subject: usize, output: &[u8]) -> Result<(), RunError> {
+        match &self.plan.expectation {
+            Expectation::Anything => Ok(()),
+            Expectation::Same => {
+                self.plan.expectation = Expectation::Text(output.to_vec());
+                Ok(())
+            }
+            Expectation::Text(expected) if expected == output => Ok(()),
+            Expectation::Text(expected) => Err(RunError::Output {
+                subject: self.plan.subjects[subject].name.clone(),
+                difference: difference(expected, output),
+            }),
+        }
+    }
+}
+
+/// Says where two outputs first differ.
+fn difference(expected: &[u8], found: &[u8]) -> String {
+    let same = expected.iter().zip(found).take_while(|(a, b)| a == b).count();
+    let line = expected[..same].split(|&byte| byte == b'\n').count() - 1;
+    let nth = |text: &[u8]| -> String {
+        let line = text.split(|&byte| byte == b'\n').nth(line).unwrap_or_default();
+        let text = String::from_utf8_lossy(line);
+        // What a terminal would obey is shown, not sent: outputs may be binary.
+        let shown = text.chars().take(80).map(|c| match c {
+            c if c.is_control() => c.escape_default().to_string(),
+            c => c.to_string(),
+        });
+        shown.collect()
+    };
+    format!("line {} is `{}`, expected `{}`", line + 1, nth(found), nth(expected))
+}

@@ -1,0 +1,141 @@
+//! Where the subjects run, in which scheduling class, and where becalm itself stays meanwhile.
+
+use becalm_machine::{Choice, Leases, Width, leased, shared};
+
+use super::Spawn;
+use crate::session::executor::Learnt;
+use crate::session::plan::{COMPETITION, Conditioning, LONGEST_FIFO_RUN, SHORTEST_FIFO_RUN};
+use crate::session::spawn_plan::Isolated;
+use crate::{EvidenceCollector, Scheduler, own_affinity, pin_self};
+
+/// Priority taken when nobody asked for one: the lowest real-time priority is above every normal
+/// task, and below the kernel's own real-time threads, which must not wait for a benchmark.
+pub(super) const FIFO_PRIORITY: u8 = 1;
+
+pub(super) const CHOSEN_BY_THE_USER: &str = "chosen by the user";
+
+impl Spawn<'_> {
+    /// Chooses CPUs for the rest of the session and takes them.
+    pub(super) fn choose(&mut self, width: Width) {
+        // Its own leases would be in the way.
+        self.leases = Leases::default();
+        let (choice, leases) = self.plan.chooser.take(width);
+        self.leases = leases;
+        self.settle_on(&choice);
+    }
+
+    /// Takes the CPUs that the user named, if any, whoever else uses them.
+    pub(super) fn take_given(&mut self) {
+        let given = self.plan.placement.affinity.clone();
+        self.make_way();
+        self.watch_cpus();
+        let Some(given) = given else { return };
+        let taken = leased(self.root, &given);
+        let free = given.difference(&taken.iter().map(|one| one.cpu).collect());
+        // Who is quicker now is seen by nobody, and measured.
+        self.leases = Leases::take(self.root, &free).unwrap_or_default();
+        let limits: Vec<String> =
+            self.placement_limits.drain(..).chain(shared(&taken, &given)).collect();
+        let own = self.own_cpus.clone().unwrap_or_default().difference(&given);
+        let choice = Choice {
+            housekeeping: if own.is_empty() { given.clone() } else { own },
+            subject: given,
+            reason: CHOSEN_BY_THE_USER.to_owned(),
+            limits,
+        };
+        if self.isolate.is_some() {
+            self.settle_on(&choice);
+            self.choice = None;
+        } else {
+            self.placement_limits = choice.limits;
+        }
+    }
+
+    /// Goes to chosen CPUs, isolated if that is wanted.
+    fn settle_on(&mut self, choice: &Choice) {
+        match self.isolate.map(|isolate| isolate.isolate(choice)) {
+            None => self.place(choice),
+            Some(Ok(Isolated { choice, control_group, description })) => {
+                self.plan.placement.control_group = control_group;
+                self.isolation = description;
+                self.place(&choice);
+            }
+            Some(Err(why)) => self.not_isolated = Some(why),
+        }
+    }
+
+    pub(super) fn place(&mut self, choice: &Choice) {
+        self.choice = Some(choice.clone());
+        self.plan.placement.affinity = Some(choice.subject.clone());
+        self.affinity_reason.clone_from(&choice.reason);
+        self.placement_limits.clone_from(&choice.limits);
+        // becalm itself stays off the subject's CPU; where that is refused it only costs quiet.
+        if let Err(error) = pin_self(&choice.housekeeping) {
+            self.placement_limits
+                .push(format!("becalm could not be kept off the subject's CPUs: {error}"));
+        }
+        self.watch_cpus();
+    }
+
+    /// Moves becalm off the CPUs that the user gave to the subjects, where there are others.
+    fn make_way(&mut self) {
+        let (Some(own), Some(given)) = (&self.own_cpus, &self.plan.placement.affinity) else {
+            return;
+        };
+        let others = own.difference(given);
+        if others.is_empty() {
+            self.placement_limits.push(format!("becalm shares CPUs {given} with the subject"));
+        } else if let Err(error) = pin_self(&others) {
+            self.placement_limits.push(format!("becalm stays on the subject's CPUs: {error}"));
+        }
+    }
+
+    pub(super) fn watch_cpus(&mut self) {
+        let cpus = match &self.plan.placement.affinity {
+            Some(cpus) => cpus.clone(),
+            None => own_affinity().unwrap_or_default(),
+        };
+        self.evidence = EvidenceCollector::open(self.root, &cpus);
+    }
+
+    /// Settles on CPUs and scheduling class by what the warm-up has taught.
+    pub(super) fn settle_placement(&mut self, learnt: Learnt) {
+        let Conditioning::Learn { affinity, scheduler } = self.plan.conditioning else { return };
+        if affinity {
+            self.choose(if learnt.single_threaded { Width::One } else { Width::All });
+        }
+        if let Err(error) = &self.precedence
+            && learnt.kept_waiting >= COMPETITION
+        {
+            self.limits.push(format!(
+                "other programs compete for the CPUs, and becalm may not go before them (SCHED_FIFO: \
+                 {error}): it sees the end of a run late, so wall_time is too long by as much"
+            ));
+        }
+        let one = match &self.choice {
+            Some(choice) => choice.clone(),
+            None => self.plan.chooser.look(Width::One),
+        };
+        // A real-time subject must leave somebody a CPU to end it from.
+        let has_own_cpu = one.subject.len() == 1
+            && one.subject.intersection(&one.housekeeping).is_empty()
+            && self.plan.placement.affinity.as_ref() == Some(&one.subject);
+        if scheduler
+            && has_own_cpu
+            && learnt.single_threaded
+            && learnt.cpu_bound
+            && learnt.kept_waiting >= COMPETITION
+            && (SHORTEST_FIFO_RUN..=LONGEST_FIFO_RUN).contains(&learnt.shortest_run)
+            && learnt.longest_run <= LONGEST_FIFO_RUN
+        {
+            self.plan.placement.scheduler = Scheduler::Fifo(FIFO_PRIORITY);
+            self.scheduler_is_a_try = true;
+        }
+    }
+
+    /// Says whether the CPUs were becalm's own idea and may be given up.
+    pub(super) fn affinity_is_a_try(&self) -> bool {
+        matches!(self.plan.conditioning, Conditioning::Learn { affinity: true, .. })
+            && self.plan.placement.affinity.is_some()
+    }
+}
