@@ -3,9 +3,11 @@
 //! Every line is written and synced before what it speaks of is done. There is one journal on a
 //! machine, in a folder that only root may enter: who can write it could make root write anything.
 
+mod place;
+
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use becalm_model::wire::{
@@ -14,15 +16,11 @@ use becalm_model::wire::{
 };
 use becalm_model::{Change, Target};
 
+use self::place::{check_owner, find, find_all, folder_of, places, remove_others, sync_folder};
 use super::restore::{Saved, Trace};
 use super::target;
 use super::task::this_process;
 use crate::SysRoot;
-
-/// Where the journal lies: the first folder that can be written. The second one does not outlive a
-/// boot, which resets what becalm changes anyway.
-const FOLDERS: [&str; 2] = ["/var/lib/becalm", "/run/becalm"];
-const NAME: &str = "journal";
 
 /// What is wrong with the journal.
 #[derive(Debug, thiserror::Error)]
@@ -86,8 +84,7 @@ impl JournalFile {
     ) -> Result<Self, JournalFileError> {
         let header = header(root, command, this_process());
         let mut failure = None;
-        for folder in FOLDERS {
-            let path = root.resolve(Path::new(folder)).join(NAME);
+        for path in places(root) {
             match start(root, &path, &header, leftovers) {
                 Ok(file) => {
                     remove_others(root, &path);
@@ -201,36 +198,6 @@ pub(super) fn is_of_boot(header: &JournalHeader, boot: &str) -> bool {
     header.boot_id == boot || header.boot_id.is_empty() || boot.is_empty()
 }
 
-/// Returns where the journal lies. One of an earlier boot, which perhaps cannot be removed, hides no
-/// other.
-fn find(root: &SysRoot) -> Option<PathBuf> {
-    let mut all = find_all(root);
-    let boot = boot_id(root);
-    let is_of_now = |path: &PathBuf| {
-        let journal = read_journal(&fs::read_to_string(path).ok()?).ok()??;
-        Some(is_of_boot(&journal.header, &boot))
-    };
-    let index = match all.as_slice() {
-        [] => return None,
-        [_] => 0,
-        several => several.iter().position(|path| is_of_now(path) == Some(true)).unwrap_or(0),
-    };
-    Some(all.swap_remove(index))
-}
-
-fn find_all(root: &SysRoot) -> Vec<PathBuf> {
-    let places = FOLDERS.iter().map(|folder| root.resolve(Path::new(folder)).join(NAME));
-    places.filter(|path| fs::symlink_metadata(path).is_ok()).collect()
-}
-
-/// Removes what an earlier becalm wrote into another folder: all that it tells of is in this one.
-fn remove_others(root: &SysRoot, path: &Path) {
-    for other in find_all(root).iter().filter(|other| *other != path) {
-        // Where that is not possible it is passed over once its boot is over.
-        let _ = fs::remove_file(other);
-    }
-}
-
 fn header(root: &SysRoot, command: &str, owner: ProcessDocument) -> JournalHeader {
     JournalHeader {
         journal: JOURNAL_SCHEMA.to_owned(),
@@ -256,14 +223,6 @@ fn start(
         check_owner(folder, &folder.metadata().map_err(failed)?)?;
     }
     replace(path, header, leftovers).map_err(failed)
-}
-
-/// Refuses what somebody else than root could have written: who writes the journal writes as root.
-fn check_owner(path: &Path, metadata: &fs::Metadata) -> Result<(), JournalFileError> {
-    if metadata.uid() == 0 && metadata.mode() & 0o022 == 0 {
-        return Ok(());
-    }
-    Err(JournalFileError::NotOurs { path: path.to_owned(), owner: metadata.uid() })
 }
 
 /// Writes a journal in place of the one that is there, if any: at every moment one of them is whole.
@@ -312,140 +271,5 @@ fn drop_half_line(file: &mut File) -> io::Result<()> {
     if whole < bytes.len() { file.set_len(whole as u64) } else { Ok(()) }
 }
 
-/// Makes the names in a file's folder as durable as the file.
-fn sync_folder(path: &Path) -> io::Result<()> {
-    File::open(folder_of(path))?.sync_all()
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().expect("the journal lies in a folder")
-}
-
 #[cfg(test)]
-mod tests {
-    use super::super::restore::saved;
-    use super::*;
-    use becalm_testkit::FakeTree;
-    use std::os::unix::fs::PermissionsExt as _;
-    use std::slice;
-
-    fn change(value: &str) -> Change {
-        Change::file("k", "/sys/k", value, "new", "why")
-    }
-
-    fn machine() -> (FakeTree, SysRoot) {
-        let tree = FakeTree::new()
-            .file("/proc/sys/kernel/random/boot_id", "this-boot\n")
-            .file("/sys/k", "new\n");
-        let root = SysRoot::new(tree.path());
-        (tree, root)
-    }
-
-    #[test]
-    fn what_is_about_to_be_done_is_on_disk() {
-        let (_tree, root) = machine();
-        assert!(!exists(&root));
-        let mut journal = JournalFile::start(&root, "becalm tune", &[]).unwrap();
-        journal.plan(&[change("1")]).unwrap();
-        journal.settled(&root).unwrap();
-        journal.plan(&[change("2")]).unwrap();
-        let read = load(&root).unwrap().unwrap();
-        assert_eq!(read.header.boot_id, "this-boot");
-        assert_eq!(read.changes, [change("1"), change("2")]);
-        assert_eq!(read.settled, [Some("new".to_owned())]);
-    }
-
-    #[test]
-    fn what_could_not_be_undone_stays_and_the_rest_goes() {
-        let (tree, root) = machine();
-        let mut journal = JournalFile::start(&root, "becalm tune", &[]).unwrap();
-        journal.plan(&[change("1"), change("2")]).unwrap();
-        let leftover = Saved { change: change("2"), trace: Trace::Settled("odd".into()) };
-        keep_only(&root, std::slice::from_ref(&leftover)).unwrap();
-        let read = load(&root).unwrap().unwrap();
-        assert_eq!(saved(&read), slice::from_ref(&leftover));
-        // It goes on to the next journal as it is.
-        JournalFile::start(&root, "the next", slice::from_ref(&leftover)).unwrap();
-        assert_eq!(saved(&load(&root).unwrap().unwrap()), [leftover]);
-        keep_only(&root, &[]).unwrap();
-        assert!(!exists(&root));
-        assert_eq!(fs::read_dir(tree.path().join("var/lib/becalm")).unwrap().count(), 0);
-        keep_only(&root, &[]).unwrap();
-    }
-
-    #[test]
-    fn half_a_line_does_not_spoil_the_next_one() {
-        // A kill in the middle of a long line, or a disk that becomes full.
-        let (tree, root) = machine();
-        let mut journal = JournalFile::start(&root, "becalm tune", &[]).unwrap();
-        journal.plan(&[change("1")]).unwrap();
-        journal.plan(&[change("2")]).unwrap();
-        let path = tree.path().join("var/lib/becalm/journal");
-        let text = fs::read_to_string(&path).unwrap();
-        let ends: Vec<usize> = text.match_indices('\n').map(|(end, _)| end + 1).collect();
-        let foreign = [Target::File("/sys/k".into())];
-        for cut in ends[0]..=text.len() {
-            fs::write(&path, &text[..cut]).unwrap();
-            JournalFile::reopen(&root).unwrap().unwrap().restoring(&foreign).unwrap();
-            let read = load(&root).unwrap().unwrap();
-            let whole_plans = ends[1..].iter().filter(|end| **end <= cut).count();
-            assert_eq!((read.changes.len(), read.restoring), (whole_plans, Some(foreign.to_vec())));
-        }
-    }
-
-    #[test]
-    fn without_a_journal_there_is_an_error_that_says_so() {
-        let (tree, _) = machine();
-        // Files in place of the folders.
-        let tree = tree.file("/var", "").file("/run", "");
-        let error =
-            JournalFile::start(&SysRoot::new(tree.path()), "c", &[]).unwrap_err().to_string();
-        assert!(error.contains("nothing further is changed without it"), "{error}");
-    }
-
-    #[test]
-    fn a_second_folder_serves_where_the_first_cannot_be_written() {
-        let (tree, _) = machine();
-        let tree = tree.file("/var", "");
-        let root = SysRoot::new(tree.path());
-        let _journal = JournalFile::start(&root, "c", &[]).unwrap();
-        assert!(tree.path().join("run/becalm/journal").exists());
-        assert!(load(&root).unwrap().is_some());
-    }
-
-    #[test]
-    fn of_two_journals_none_is_forgotten_and_none_comes_back() {
-        let (tree, root) = machine();
-        let in_memory = tree.path().join("run/becalm/journal");
-        let on_disk = tree.path().join("var/lib/becalm/journal");
-        // /var could not be written at first, and then it could.
-        let mut first = JournalFile::start(&root, "first", &[]).unwrap();
-        first.plan(&[change("1")]).unwrap();
-        fs::create_dir_all(in_memory.parent().unwrap()).unwrap();
-        fs::rename(&on_disk, &in_memory).unwrap();
-        let leftovers = saved(&load(&root).unwrap().unwrap());
-        JournalFile::start(&root, "second", &leftovers).unwrap();
-        assert!(on_disk.exists() && !in_memory.exists());
-        // A journal on disk that cannot be removed, of an earlier boot, and one of this boot.
-        let text = fs::read_to_string(&on_disk).unwrap();
-        fs::write(&in_memory, &text).unwrap();
-        fs::write(&on_disk, text.replace("this-boot", "earlier-boot")).unwrap();
-        assert_eq!(load(&root).unwrap().unwrap().header.boot_id, "this-boot");
-    }
-
-    #[test]
-    fn what_others_could_have_written_is_not_trusted() {
-        let check = |mode: u32, is_trusted: bool| {
-            let tree = FakeTree::new().file("/journal", "");
-            let path = tree.path().join("journal");
-            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-            let metadata = path.metadata().unwrap();
-            let is_ours = metadata.uid() == 0;
-            assert_eq!(check_owner(&path, &metadata).is_ok(), is_trusted && is_ours, "{mode:o}");
-        };
-        check(0o600, true);
-        check(0o644, true);
-        check(0o620, false);
-        check(0o602, false);
-    }
-}
+mod tests;

@@ -1,0 +1,67 @@
+//! Where the journal lies, and whose it is.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use becalm_model::wire::read_journal;
+
+use super::{JournalFileError, boot_id, is_of_boot};
+use crate::SysRoot;
+
+/// Where the journal lies: the first folder that can be written. The second one does not outlive a
+/// boot, which resets what becalm changes anyway.
+const FOLDERS: [&str; 2] = ["/var/lib/becalm", "/run/becalm"];
+const NAME: &str = "journal";
+
+/// Returns where the journal may lie, the best place first.
+pub(super) fn places(root: &SysRoot) -> impl Iterator<Item = PathBuf> {
+    FOLDERS.iter().map(|folder| root.resolve(Path::new(folder)).join(NAME))
+}
+
+/// Returns where the journal lies. One of an earlier boot, which perhaps cannot be removed, hides no
+/// other.
+pub(super) fn find(root: &SysRoot) -> Option<PathBuf> {
+    let mut all = find_all(root);
+    let boot = boot_id(root);
+    let is_of_now = |path: &PathBuf| {
+        let journal = read_journal(&fs::read_to_string(path).ok()?).ok()??;
+        Some(is_of_boot(&journal.header, &boot))
+    };
+    let index = match all.as_slice() {
+        [] => return None,
+        [_] => 0,
+        several => several.iter().position(|path| is_of_now(path) == Some(true)).unwrap_or(0),
+    };
+    Some(all.swap_remove(index))
+}
+
+pub(super) fn find_all(root: &SysRoot) -> Vec<PathBuf> {
+    places(root).filter(|path| fs::symlink_metadata(path).is_ok()).collect()
+}
+
+/// Removes what an earlier becalm wrote into another folder: all that it tells of is in this one.
+pub(super) fn remove_others(root: &SysRoot, path: &Path) {
+    for other in find_all(root).iter().filter(|other| *other != path) {
+        // Where that is not possible it is passed over once its boot is over.
+        let _ = fs::remove_file(other);
+    }
+}
+
+/// Refuses what somebody else than root could have written: who writes the journal writes as root.
+pub(super) fn check_owner(path: &Path, metadata: &fs::Metadata) -> Result<(), JournalFileError> {
+    if metadata.uid() == 0 && metadata.mode() & 0o022 == 0 {
+        return Ok(());
+    }
+    Err(JournalFileError::NotOurs { path: path.to_owned(), owner: metadata.uid() })
+}
+
+/// Makes the names in a file's folder as durable as the file.
+pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(folder_of(path))?.sync_all()
+}
+
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().expect("the journal lies in a folder")
+}
