@@ -1,0 +1,165 @@
+//! How a session ended: what failed, what was kept, and what the command says of it.
+
+use std::path::{Path, PathBuf};
+
+use becalm_model::{Record, RecordKind, Verdict};
+use becalm_report::DisturbedRun;
+use becalm_runner::session::{RunError, SessionError};
+
+use crate::error::{CommandError, with_causes};
+use crate::exit::Exit;
+use crate::files;
+use crate::measuring::flags::MeasureFlags;
+use crate::measuring::journal::Journal;
+use crate::measuring::tracing;
+use crate::ui::Ui;
+
+/// A session that ended, well or not.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// Everything that was measured.
+    pub(crate) record: Record,
+    /// Which runs were disturbed.
+    pub(crate) disturbed: Vec<DisturbedRun>,
+    /// What ended it early, after the finished rounds were saved.
+    pub(crate) failure: Option<CommandError>,
+    /// The signal that ended it.
+    pub(crate) signal: Option<i32>,
+    /// The file that an unfinished session can be continued from.
+    pub(super) kept: Option<PathBuf>,
+    /// Whether a setting of the machine could not be put back, which was told when it happened.
+    pub(super) is_machine_changed: bool,
+}
+
+/// What came of the parts of a session that can fail one by one.
+#[derive(Debug)]
+pub(super) struct Outcomes {
+    pub(super) result: Result<(), SessionError<RunError>>,
+    pub(super) cleaned: Result<(), RunError>,
+    pub(super) saved: Result<(), CommandError>,
+}
+
+impl Finished {
+    /// Prints the result and says how the command ended.
+    pub(crate) fn report(
+        self,
+        flags: &MeasureFlags,
+        text: impl Fn(&Record, &[DisturbedRun]) -> String,
+        ui: &Ui,
+    ) -> Result<Exit, CommandError> {
+        let measured = self.record.runs.iter().any(|run| !run.warmup);
+        if flags.json {
+            ui.print(&files::json(&self.record))?;
+        } else if measured {
+            ui.print(&text(&self.record, &self.disturbed))?;
+            ui.print(&tracing::text(&self.record, ui))?;
+        }
+        self.end(ui)
+    }
+
+    /// Says how the command ended, with everything printed already.
+    pub(crate) fn end(self, ui: &Ui) -> Result<Exit, CommandError> {
+        if let Some(mut error) = self.failure {
+            if self.is_machine_changed {
+                error.exit = Exit::NotRestored;
+            } else if let Some(signal) = self.signal {
+                error.exit = Exit::Signal(signal);
+            }
+            return Err(error);
+        }
+        if self.is_machine_changed {
+            return Ok(Exit::NotRestored);
+        }
+        if let Some(signal) = self.signal {
+            if let Some(kept) = self.kept {
+                let command = match self.record.kind {
+                    RecordKind::Run => "run",
+                    RecordKind::Comparison => "compare",
+                };
+                let file = shell_words::quote(&kept.to_string_lossy()).into_owned();
+                ui.say(format!(
+                    "stopped by signal {signal}; `becalm {command} --resume {file}` goes on"
+                ));
+            }
+            return Ok(Exit::Signal(signal));
+        }
+        let undecided = self
+            .record
+            .comparisons
+            .iter()
+            .any(|one| one.primary && one.verdict == Verdict::Inconclusive);
+        Ok(if undecided && !self.record.aa { Exit::Inconclusive } else { Exit::Done })
+    }
+}
+
+/// Returns what failed, and the file that an unfinished session can be continued from. The log is removed
+/// where it holds no more than the record that was saved.
+pub(super) fn keep(
+    journal: Option<Journal>,
+    record: &Record,
+    flags: &MeasureFlags,
+    outcomes: Outcomes,
+) -> (Option<CommandError>, Option<PathBuf>) {
+    let unfinished = record.interrupted.is_some();
+    let log = journal.as_ref().map(|journal| journal.path().to_owned());
+    let kept = match &flags.export_json {
+        Some(path) if outcomes.saved.is_ok() && !files::is_special(path) => Some(path.clone()),
+        _ => log,
+    };
+    let log_error = journal.as_ref().and_then(Journal::error);
+    let has_rounds = record.runs.iter().any(|run| !run.warmup);
+    let kept_rounds = kept.as_deref().filter(|_| has_rounds);
+    let failure = failure(outcomes, log_error, kept_rounds);
+    if let Some(journal) = journal
+        && flags.export_json.is_some()
+        && failure.is_none()
+        && !unfinished
+    {
+        journal.remove();
+    }
+    (failure, kept.filter(|_| unfinished))
+}
+
+/// Returns what failed, the first thing first, and where the rounds before it are `kept`.
+fn failure(
+    outcomes: Outcomes,
+    log_error: Option<CommandError>,
+    kept: Option<&Path>,
+) -> Option<CommandError> {
+    let Outcomes { result, cleaned, saved } = outcomes;
+    let mut errors = Vec::new();
+    match (result, cleaned) {
+        (Err(error), _) => {
+            let mut failed = CommandError::measure(told(&error));
+            if matches!(error, SessionError::Failed { .. }) {
+                failed = failed.hint(
+                    "its runs are not used; -i takes failing runs as they are, --output inherit \
+                     shows what it says",
+                );
+            }
+            errors.push(failed);
+        }
+        (Ok(()), Err(error)) => errors.push(CommandError::measure(with_causes(&error))),
+        (Ok(()), Ok(())) => {}
+    }
+    let log_is_whole = log_error.is_none();
+    errors.extend(saved.err());
+    errors.extend(log_error);
+    let mut errors = errors.into_iter();
+    let mut first = errors.next()?;
+    for more in errors {
+        first = first.hint(format!("also: {}", more.message));
+    }
+    if let Some(kept) = kept.filter(|_| log_is_whole) {
+        first = first.hint(format!("every finished round before that is in {}", kept.display()));
+    }
+    Some(first)
+}
+
+/// Returns the words for what ended a session.
+pub(super) fn told(error: &SessionError<RunError>) -> String {
+    match error {
+        SessionError::Run(error) => with_causes(error),
+        SessionError::Failed { .. } => error.to_string(),
+    }
+}

@@ -1,0 +1,44 @@
+//! The files that the flags ask for.
+
+use std::path::PathBuf;
+
+use becalm_model::Record;
+use becalm_report::DisturbedRun;
+
+use crate::error::CommandError;
+use crate::files;
+use crate::measuring::flags::MeasureFlags;
+use crate::measuring::tracing;
+
+/// Refuses, before anything is measured, files that could not be written in the end.
+pub(super) fn check_exports(flags: &MeasureFlags) -> Result<(), CommandError> {
+    let exports = [&flags.export_json, &flags.export_html, &flags.export_markdown];
+    let exports: Vec<&PathBuf> = exports.into_iter().flatten().collect();
+    for (index, path) in exports.iter().enumerate() {
+        if exports[..index].contains(path) {
+            let path = path.display();
+            return Err(CommandError::usage(format!("two exports go to the same file {path}")));
+        }
+        files::check_writable(path)?;
+    }
+    Ok(())
+}
+
+/// Writes every file, as far as none fails.
+pub(super) fn export(
+    record: &Record,
+    disturbed: &[DisturbedRun],
+    flags: &MeasureFlags,
+) -> Result<(), CommandError> {
+    if let Some(path) = &flags.export_json {
+        files::write_atomically(path, &files::json(record))?;
+    }
+    if let Some(path) = &flags.export_html {
+        let page = becalm_report::html(&tracing::with_notes(record), disturbed);
+        files::write_atomically(path, &page)?;
+    }
+    if let Some(path) = &flags.export_markdown {
+        files::write_atomically(path, &becalm_report::markdown(record, disturbed))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,186 @@
+//! One session from beginning to end: plan, runs, conclusions, files.
+
+mod end;
+mod export;
+mod notes;
+mod record;
+mod terms;
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use becalm_machine::Width;
+use becalm_model::{Record, RecordKind, Subject};
+use becalm_runner::Interrupt;
+use becalm_runner::session::{
+    Event, Executor, Isolate, Plan, RunError, SessionError, Spawn, Stop, measure,
+};
+
+pub(crate) use self::end::Finished;
+pub(crate) use self::record::{conclude_log, disturbed_runs};
+
+use self::end::{Outcomes, keep, told};
+use self::export::{check_exports, export};
+use self::notes::{note_drift, note_extension, notes_before_start, planned_end, tell};
+use self::record::{conclude, end_of_last_run, record_of};
+use self::terms::{plan_of, undecidable, warn_before_start};
+use super::flags::MeasureFlags;
+use super::journal::Journal;
+use super::metrics;
+use super::progress::ProgressLine;
+use super::quiet::Quiet;
+use super::setup::{self, Machine};
+use super::tracing::{Traced, Tracing};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// What a command wants from a session, beside the shared flags.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    /// Which command asks.
+    pub(crate) kind: RecordKind,
+    /// What to measure.
+    pub(crate) subjects: Vec<Subject>,
+    /// When to end.
+    pub(crate) stop: Stop,
+    /// Smallest change that matters.
+    pub(crate) margin: f64,
+    /// Whether all subjects are the same program.
+    pub(crate) aa: bool,
+    /// The session to go on with.
+    pub(crate) resumed: Option<Record>,
+    /// The command line.
+    pub(crate) arguments: Vec<String>,
+    /// Which runs are traced.
+    pub(crate) tracing: Tracing,
+}
+/// Carries out a session and writes the files that the flags ask for.
+pub(crate) fn conduct(
+    wanted: Wanted,
+    flags: &MeasureFlags,
+    ui: &Ui,
+) -> Result<Finished, CommandError> {
+    let interrupt = Interrupt::install().map_err(|error| {
+        CommandError::measure(format!("cannot install a signal handler: {error}"))
+    })?;
+    check_exports(flags)?;
+    let read = metrics::wanted(flags)?;
+    let machine = Machine::read()?;
+    let (plan, mut limits) = setup::spawn_plan(flags, &wanted.subjects, read.extractors, &machine)?;
+    let notes = notes_before_start(&wanted, &plan);
+    let command = if wanted.kind == RecordKind::Comparison { "compare" } else { "run" };
+    let quiet = Quiet::begin(
+        &machine,
+        &plan.chooser.look(Width::One).subject,
+        flags,
+        &format!("becalm {command}"),
+        interrupt,
+        ui,
+    )?;
+    let elapsed = wanted.resumed.as_ref().map_or(Duration::ZERO, end_of_last_run);
+    let planned_end = wanted.resumed.as_ref().and_then(planned_end);
+    let isolate = flags.isolate.then_some(&quiet as &dyn Isolate);
+    let mut spawn = Spawn::new(plan, &machine.root, interrupt, elapsed, isolate);
+    if let Some(maximum) = flags.settle {
+        spawn = spawn.settling(maximum);
+    }
+    metrics::check_recorded(&read.primary, &spawn.metrics())?;
+    let plan = plan_of(wanted.stop, wanted.margin, flags, read.primary)?;
+    let tracing = wanted.tracing;
+    let mut record = record_of(wanted, flags, &machine, spawn.metrics())?;
+    record.conditions = spawn.conditions();
+    tell(notes, &mut record, ui);
+    let warned = warn_before_start(&record, &plan, ui);
+    let mut traced = Traced::start(&mut spawn, tracing, &machine.root)?;
+    let mut journal = start_log(&record, flags, &mut limits);
+    let result = match traced.executor.set_up() {
+        Ok(()) => measure_and_log(&plan, &mut record, &mut traced, journal.as_mut(), warned, ui),
+        Err(error) => Err(SessionError::Run(error)),
+    };
+    traced.finish(&mut record, &machine.root);
+    let result = match (spawn.interrupted(), result) {
+        // What the signal broke off is no failure.
+        (Some(reason), Err(SessionError::Run(_))) => {
+            record.interrupted = Some(reason);
+            Ok(())
+        }
+        (_, result) => result,
+    };
+    if let Err(error) = &result {
+        record.interrupted = Some(told(error));
+    }
+    let cleaned = spawn.clean_up();
+    limits.extend(quiet.lost_isolation());
+    conclude(&mut record, &plan, &spawn, limits);
+    note_extension(&mut record, planned_end);
+    record.conditions.knobs = quiet.record();
+    note_drift(&mut record);
+    let restored = quiet.finish(ui);
+    let disturbed = disturbed_runs(&record);
+    let saved = export(&record, &disturbed, flags);
+    let (failure, kept) = keep(journal, &record, flags, Outcomes { result, cleaned, saved });
+    let is_machine_changed = match restored {
+        Ok(exit) => exit == Exit::NotRestored,
+        Err(error) => {
+            ui.error(&error);
+            true
+        }
+    };
+    let signal = interrupt.signal();
+    Ok(Finished { record, disturbed, failure, signal, kept, is_machine_changed })
+}
+
+/// Starts the log of a session; says among its limits why there is none.
+fn start_log(record: &Record, flags: &MeasureFlags, limits: &mut Vec<String>) -> Option<Journal> {
+    match Journal::start(record, flags.export_json.as_deref()) {
+        Ok(journal) => Some(journal),
+        Err(error) => {
+            limits.push(format!("no log of the session is kept on disk: {error}"));
+            None
+        }
+    }
+}
+
+fn measure_and_log(
+    plan: &Plan,
+    record: &mut Record,
+    spawn: &mut Traced<'_, '_>,
+    mut journal: Option<&mut Journal>,
+    mut warned: bool,
+    ui: &Ui,
+) -> Result<(), SessionError<RunError>> {
+    let mut line = ProgressLine::new(plan, record);
+    let metrics = record.metrics.clone();
+    let subjects = record.subjects.clone();
+    let is_comparison = record.kind == RecordKind::Comparison;
+    let result = measure(plan, record, spawn, &mut |event| match event {
+        Event::RunFinished(run) => {
+            if let Some(journal) = &mut journal {
+                journal.add(&metrics, run);
+            }
+            line.draw(ui, &subjects[run.subject]);
+        }
+        Event::RoundFinished { rounds, fraction, warmup } => line.round(rounds, fraction, warmup),
+        Event::RoundDiscarded { round } => {
+            if let Some(journal) = &mut journal {
+                journal.discard(round);
+            }
+        }
+        Event::Looked { comparisons, .. } => line.look(comparisons),
+        Event::Undecidable { possible, needed } => {
+            if !warned && is_comparison {
+                line.clear(ui);
+                ui.warn(undecidable(possible, needed, plan.judgement.confidence));
+                warned = true;
+            }
+        }
+    });
+    line.clear(ui);
+    result
+}
+
+/// Returns the command line as texts, for the record.
+pub(crate) fn as_texts(given: &[OsString]) -> Vec<String> {
+    given.iter().map(|word| word.to_string_lossy().into_owned()).collect()
+}

@@ -1,0 +1,71 @@
+//! The terms of a session, from its flags: when it ends, what counts as a failure, how it is judged.
+
+use becalm_model::{Record, RecordKind};
+use becalm_runner::session::{
+    FailurePolicy, Judgement, Layout, OnDisturbance, Plan, Primary, Stop,
+};
+
+use crate::error::CommandError;
+use crate::measuring::flags::{LayoutFlag, MeasureFlags, OnDisturbanceFlag};
+use crate::ui::Ui;
+
+/// Returns the terms that the flags ask for.
+pub(super) fn plan_of(
+    stop: Stop,
+    margin: f64,
+    flags: &MeasureFlags,
+    primary: Primary,
+) -> Result<Plan, CommandError> {
+    if let (Some(least), Some(most)) = (flags.min_rounds, flags.max_rounds)
+        && least > most
+    {
+        return Err(CommandError::usage(format!(
+            "--min-rounds {least} is more than --max-rounds {most}"
+        )));
+    }
+    Ok(Plan {
+        warmup: flags.warmup,
+        stop,
+        failure: match &flags.ignore_failure {
+            None => FailurePolicy::Stop,
+            Some(codes) if codes.is_empty() => FailurePolicy::Ignore,
+            Some(codes) => FailurePolicy::IgnoreCodes(codes.clone()),
+        },
+        layout: match flags.layout {
+            LayoutFlag::Randomise => Layout::Randomise,
+            LayoutFlag::Fixed => Layout::Fixed,
+        },
+        rest: flags.rest,
+        on_disturbance: match flags.on_disturbance {
+            OnDisturbanceFlag::Keep => OnDisturbance::Keep,
+            OnDisturbanceFlag::Redo => OnDisturbance::Redo,
+        },
+        conditioning: flags.conditioning(),
+        judgement: Judgement { confidence: flags.confidence, margin, primary },
+    })
+}
+
+/// Warns of a plan that is too short for any verdict; says whether it did.
+pub(super) fn warn_before_start(record: &Record, plan: &Plan, ui: &Ui) -> bool {
+    let needed = plan.judgement.fewest_rounds(record.subjects.len());
+    let possible = match plan.stop {
+        Stop::Rounds(rounds) => Some(rounds),
+        Stop::Until { maximum, .. } => maximum,
+    };
+    let Some(possible) = possible.filter(|&possible| possible < needed) else { return false };
+    if record.kind != RecordKind::Comparison {
+        return false;
+    }
+    ui.warn(undecidable(possible, needed, plan.judgement.confidence));
+    true
+}
+
+pub(super) fn undecidable(possible: u32, needed: u32, confidence: f64) -> String {
+    // Rounded, because 0.95 times 100 is not quite 95.
+    let percent = (confidence * 1e6).round() / 1e4;
+    let rounds = if possible == 1 { "1 round".to_owned() } else { format!("{possible} rounds") };
+    format!(
+        "{rounds} cannot give a verdict at {percent}% confidence; at least {needed} are needed, \
+         and more for a small difference"
+    )
+}
