@@ -1,19 +1,20 @@
 //! `becalm plan`: how often to repeat what, from a pilot.
 
+mod document;
+mod pilot;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use becalm_model::wire::{
-    PLAN_SCHEMA, PlanChoiceDocument, PlanDocument, PlanGoalDocument, PlanLevelDocument,
-};
-use becalm_model::{Record, RecordKind, Unit, metric, parse_duration, parse_share};
-use becalm_report::{DisturbedRun, Planned, SteadyRun, level_word, plan_text, steady_runs};
+use becalm_model::{Record, RecordKind, parse_duration, parse_share};
+use becalm_report::{DisturbedRun, Planned, plan_text};
 use becalm_runner::session::{Goal as StopGoal, Stop};
 use becalm_stats::chi_squared::variance_factors;
-use becalm_stats::levels::{Goal, Level, Pilot, PilotRun, Plan, cheapest, pilot, repetitions};
-use becalm_stats::steady::{Steady, Tolerance, warm_up};
+use becalm_stats::levels::{Goal, Level, Pilot, Plan, cheapest, pilot, repetitions};
 
+use self::document::json;
+use self::pilot::{Values, left_out, pilot_runs, same_program, warmup};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
@@ -194,181 +195,6 @@ fn planned(
     })
 }
 
-/// Which values of the runs are planned for.
-enum Values {
-    Iterations,
-    Metric(usize),
-}
-
-impl Values {
-    fn of(record: &Record, subjects: &[usize], args: &Args) -> Result<Self, CommandError> {
-        let asked = args.flags.metric.iter().find(|text| *text != "auto");
-        let asked = asked.map(|text| text.split(['=', '[']).next().unwrap_or(text));
-        if let Some(name) = asked {
-            return record.metric_index(name).map(Self::Metric).ok_or_else(|| {
-                CommandError::usage(format!("the pilot did not record the metric `{name}`"))
-            });
-        }
-        let mut runs = subjects.iter().flat_map(|&subject| record.measured(subject));
-        if runs.any(|run| run.iterations.len() > 1) {
-            return Ok(Self::Iterations);
-        }
-        let wall = record.metric_index(metric::WALL_TIME);
-        wall.map(Self::Metric)
-            .ok_or_else(|| CommandError::measure("the pilot recorded no time and no iterations"))
-    }
-
-    fn name(&self, record: &Record) -> String {
-        match self {
-            Self::Iterations => "iteration".to_owned(),
-            Self::Metric(index) => record.metrics[*index].name.clone(),
-        }
-    }
-
-    fn unit(&self, record: &Record) -> Unit {
-        match self {
-            Self::Iterations => Unit::Second,
-            Self::Metric(index) => record.metrics[*index].unit.clone(),
-        }
-    }
-}
-
-/// Returns the subjects that are the same program as the first: copies made for a pilot, or those
-/// of an A/A measurement.
-fn same_program(record: &Record, notes: &mut Vec<String>) -> Vec<usize> {
-    let Some(first) = record.subjects.first() else { return Vec::new() };
-    let same: Vec<usize> = (0..record.subjects.len())
-        .filter(|&index| record.subjects[index].command == first.command)
-        .collect();
-    let others = record.subjects.len() - same.len();
-    if others > 0 {
-        notes.push(format!(
-            "The record has {others} other program(s), which the plan does not look at."
-        ));
-    }
-    same
-}
-
-/// Returns how many iterations to leave out at the start of every run.
-fn warmup(record: &Record, subjects: &[usize], values: &Values, notes: &mut Vec<String>) -> usize {
-    if !matches!(values, Values::Iterations) {
-        return 0;
-    }
-    let runs: Vec<Steady> = subjects
-        .iter()
-        .flat_map(|&subject| steady_runs(record, subject))
-        .map(|run| run.steady)
-        .collect();
-    if runs.is_empty() {
-        notes.push(
-            "Runs with so few iterations do not show whether they settle: all iterations count."
-                .to_owned(),
-        );
-    }
-    if let Some(from) = warm_up(&runs) {
-        return from;
-    }
-    if !runs.is_empty() {
-        notes.push(
-            "Some runs have no steady state (`becalm stats --steady`): the variance of iterations \
-             holds for runs as long as those of the pilot, and more iterations may not average it \
-             out."
-                .to_owned(),
-        );
-    }
-    let shortest = subjects
-        .iter()
-        .flat_map(|&subject| record.measured(subject))
-        .map(|run| run.iterations.len())
-        .min()
-        .unwrap_or(0);
-    let settled = runs.iter().filter_map(|run| run.from).max().unwrap_or(0);
-    settled.min(shortest.saturating_sub(2))
-}
-
-/// Returns the runs to leave out because evidence says that something disturbed them; none when
-/// that is more than a quarter, because then it is how this machine is.
-fn left_out(
-    record: &Record,
-    subjects: &[usize],
-    disturbed: &[DisturbedRun],
-    notes: &mut Vec<String>,
-) -> Vec<usize> {
-    let is_ours = |index: usize| {
-        let run = &record.runs[index];
-        !run.warmup && subjects.contains(&run.subject)
-    };
-    let all = (0..record.runs.len()).filter(|&index| is_ours(index)).count();
-    let ours: Vec<usize> =
-        disturbed.iter().map(|one| one.run).filter(|&index| is_ours(index)).collect();
-    if ours.is_empty() {
-        return ours;
-    }
-    if ours.len() * 4 > all {
-        notes.push(format!(
-            "{} of {all} runs were disturbed; they count, because that is how this machine is.",
-            ours.len()
-        ));
-        return Vec::new();
-    }
-    notes.push(format!("{} of {all} runs were disturbed and do not count.", ours.len()));
-    ours
-}
-
-fn pilot_runs(
-    record: &Record,
-    subjects: &[usize],
-    values: &Values,
-    warmup_iterations: usize,
-    left_out: &[usize],
-) -> Vec<PilotRun> {
-    let wall = record.metric_index(metric::WALL_TIME);
-    let wall_of = |run: &becalm_model::Run| wall.and_then(|wall| run.value(wall)).unwrap_or(0.0);
-    // Hooks, rests and the start of a process are part of what a run costs.
-    let measured = || record.runs.iter().filter(|run| !run.warmup);
-    let first = measured().map(|run| run.started).fold(f64::INFINITY, f64::min);
-    let last = measured().map(|run| run.started + wall_of(run)).fold(0.0, f64::max);
-    let walls: f64 = measured().map(wall_of).sum();
-    let between = ((last - first - walls) / measured().count().max(1) as f64).max(0.0);
-    record
-        .runs
-        .iter()
-        .enumerate()
-        .filter(|(index, run)| {
-            !run.warmup
-                && !run.is_censored()
-                && subjects.contains(&run.subject)
-                && !left_out.contains(index)
-        })
-        .filter_map(|(_, run)| {
-            let (values, seconds_per_value) = match values {
-                Values::Iterations => {
-                    let kept = settled(&run.iterations, warmup_iterations);
-                    let mean = kept.iter().sum::<f64>() / kept.len() as f64;
-                    (kept, mean)
-                }
-                Values::Metric(index) => (vec![run.value(*index)?], 0.0),
-            };
-            Some(PilotRun {
-                round: run.round as usize,
-                values,
-                seconds: wall_of(run) + between,
-                seconds_per_value,
-            })
-        })
-        .filter(|run| !run.values.is_empty())
-        .collect()
-}
-
-/// Returns the iterations after the warm-up without single ones far from their neighbours: what
-/// interrupts one iteration does not move the median by which runs are compared.
-fn settled(iterations: &[f64], warmup: usize) -> Vec<f64> {
-    let run = SteadyRun::of(String::new(), iterations.to_vec(), Tolerance::Seconds);
-    let outliers = run.map_or(Vec::new(), |run| run.steady.outliers);
-    let kept = |i: &usize| outliers.binary_search(i).is_err();
-    (warmup..iterations.len()).filter(kept).map(|i| iterations[i]).collect()
-}
-
 fn as_the_pilot(found: &Pilot, levels: &[Level], goal: Goal) -> Option<Plan> {
     #[expect(
         clippy::cast_possible_truncation,
@@ -394,47 +220,10 @@ fn range(found: &Pilot, levels: &[Level], goal: Goal, plan: &Plan) -> Option<(u3
     Some((low, repetitions(&scaled(high), goal, &plan.counts).unwrap_or(u32::MAX)))
 }
 
-fn json(planned: &Planned) -> String {
-    let (precision, detect, power, confidence) = match planned.goal {
-        Goal::Precision { share, confidence } => (Some(share), None, None, confidence),
-        Goal::Detect { change, power, confidence } => (None, Some(change), Some(power), confidence),
-    };
-    let document = PlanDocument {
-        schema: PLAN_SCHEMA.to_owned(),
-        metric: planned.metric.clone(),
-        typical: planned.pilot.typical,
-        unit: planned.unit.to_string(),
-        levels: planned
-            .pilot
-            .levels
-            .iter()
-            .map(|level| PlanLevelDocument {
-                level: level_word(level.kind).to_owned(),
-                variance: level.component.variance,
-                df: level.component.df,
-                cost: level.cost,
-                pilot: level.repetitions,
-            })
-            .collect(),
-        goal: PlanGoalDocument { precision, detect, power, confidence },
-        plan: planned.plan.as_ref().map(|plan| PlanChoiceDocument {
-            counts: plan.counts.clone(),
-            seconds: plan.seconds,
-            counts_low: planned.range.map(|(low, _)| low),
-            counts_high: planned.range.map(|(_, high)| high).filter(|&high| high < u32::MAX),
-        }),
-        warmup_iterations: planned.warmup_iterations,
-        notes: planned.notes.clone(),
-    };
-    let mut text = serde_json::to_string_pretty(&document).expect("plain values are JSON");
-    text.push('\n');
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use becalm_stats::levels::Kind;
+    use becalm_stats::levels::{Kind, PilotRun};
 
     #[test]
     fn a_goal_is_above_zero() {

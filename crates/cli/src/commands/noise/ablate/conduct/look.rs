@@ -1,0 +1,139 @@
+//! Before the first stage: what decides about mitigations, and which of those that look possible are not.
+
+use std::collections::BTreeMap;
+
+use becalm_lab::ablate::advice;
+use becalm_lab::ablate::here::{Here, KnobPlan};
+use becalm_lab::ablate::mitigation::{MITIGATIONS, Means};
+use becalm_machine::{Chooser, Leases, Width};
+use becalm_runner::{monotonic_raw, pin_self};
+
+use super::{Interruption, Laboratory};
+use crate::commands::noise::ablate::Args;
+use crate::commands::noise::ablate::bench::{Measured, Trouble};
+use crate::error::CommandError;
+use crate::exit::Exit;
+
+/// Untuned runs before anything else: the first fills caches, the others tell how long a run takes.
+const FIRST_RUNS: u32 = 3;
+
+impl Laboratory<'_> {
+    /// Finds out what decides about mitigations, from the machine and from the first runs.
+    pub(super) fn look(
+        &mut self,
+        args: &Args,
+        chooser: &Chooser,
+        leases: &mut Leases,
+    ) -> Result<Here, CommandError> {
+        let mut run_time = f64::INFINITY;
+        let mut single_threaded = true;
+        for _ in 0..FIRST_RUNS {
+            let begun = monotonic_raw();
+            let Measured { shown, finished, .. } = self.first_run()?;
+            self.untuned = monotonic_raw().saturating_sub(begun);
+            run_time = run_time.min(finished.wall);
+            single_threaded = shown.single_threaded;
+        }
+        if !single_threaded {
+            // Its own leases would be in the way.
+            *leases = Leases::default();
+            let (choice, taken) = chooser.take(Width::All);
+            *leases = taken;
+            self.bench.choice = choice;
+        }
+        if let Err(error) = pin_self(&self.bench.choice.housekeeping) {
+            self.limits.push(format!("becalm could not be kept off the subject's CPUs: {error}"));
+        }
+        let root = self.bench.root;
+        let status = root.read("/proc/self/status").value().unwrap_or_default();
+        let rt_runtime = root.read("/proc/sys/kernel/sched_rt_runtime_us").value();
+        Ok(Here {
+            is_root: is_root(&status),
+            allowed: self.bench.allowed().clone(),
+            chosen: self.bench.choice.subject.clone(),
+            single_threaded,
+            timing: self.bench.subject.timing(),
+            run_time,
+            rt_runtime: rt_runtime.and_then(|text| text.trim().parse().ok()),
+            isolation: self.bench.isolation().map(drop),
+            knobs: self.knob_plans(),
+            is_strict: args.strict,
+            only: args.only.clone(),
+            skip: args.skip.clone(),
+        })
+    }
+
+    fn first_run(&self) -> Result<Measured, CommandError> {
+        self.bench.run(&[], 0).map_err(|trouble| match trouble {
+            Trouble::Refused(why) => {
+                CommandError::measure(format!("`{}`: {why}", self.bench.subject.name()))
+                    .hint("nothing was changed")
+            }
+            Trouble::Interrupted(signal) => CommandError {
+                exit: Exit::Signal(signal),
+                message: format!("stopped by signal {signal} before anything was measured"),
+                hints: Vec::new(),
+            },
+            Trouble::Fatal(error) => error,
+        })
+    }
+
+    fn knob_plans(&self) -> BTreeMap<&'static str, KnobPlan> {
+        let plans = MITIGATIONS.iter().enumerate().filter_map(|(index, one)| {
+            let plan = self.bench.plan(&[index], &advice::request(&[index])?);
+            let changes = plan.changes.iter().filter(|change| change.new.is_some()).count();
+            let notes = plan.notes.into_iter().map(|note| note.text).collect();
+            Some((one.name, KnobPlan { changes, notes }))
+        });
+        plans.collect()
+    }
+
+    /// Runs each mitigation once, which shows those that look possible and are not.
+    pub(super) fn try_once(
+        &mut self,
+        not_tried: &mut [Option<String>],
+    ) -> Result<(), Interruption> {
+        for (index, reason) in not_tried.iter_mut().enumerate() {
+            if reason.is_some() {
+                continue;
+            }
+            self.ui.progress_line(&format!("trying {}", MITIGATIONS[index].name));
+            let begun = monotonic_raw();
+            match self.bench.run(&[index], 0) {
+                Ok(measured) => {
+                    self.alone.insert(index, monotonic_raw().saturating_sub(begun));
+                    self.note(measured.failures);
+                }
+                Err(Trouble::Refused(why)) => {
+                    // The workload says so on standard error, which nobody hears.
+                    let hint = match MITIGATIONS[index].means {
+                        Means::LockMemory => " (may memory be locked? `ulimit -l`)",
+                        _ => "",
+                    };
+                    *reason = Some(format!("{why}{hint}"));
+                }
+                Err(trouble) => return Err(self.interruption(trouble)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Says whether the effective user of a process is root, by its `/proc/PID/status`.
+fn is_root(status: &str) -> bool {
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+    line.and_then(|line| line.split_whitespace().nth(1)) == Some("0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_is_who_has_its_effective_user_id() {
+        assert!(is_root("Name:\tx\nUid:\t0\t0\t0\t0\nGid:\t0\n"));
+        assert!(is_root("Uid:\t1000\t0\t0\t0\n"));
+        assert!(!is_root("Uid:\t0\t1000\t0\t0\n"));
+        assert!(!is_root(""));
+    }
+}

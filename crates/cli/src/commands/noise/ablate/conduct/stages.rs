@@ -1,0 +1,96 @@
+//! The stages, one after the other, and the blocks of each.
+
+use std::time::Duration;
+
+use becalm_lab::ablate::analysis::Run;
+use becalm_lab::ablate::design::{self, Configuration, Kind, Stage};
+use becalm_lab::ablate::{Recommended, StageRuns};
+use becalm_runner::monotonic_raw;
+
+use super::{Interruption, Laboratory};
+use crate::commands::noise::ablate::bench::{Measured, Trouble};
+
+impl Laboratory<'_> {
+    /// Runs all stages.
+    pub(super) fn stages(&mut self, possible: &[usize]) -> Result<(), Interruption> {
+        let costly = self.costly();
+        self.stage(Stage::Singly, design::singly(possible), &costly)?;
+        let stacks = self.stacks(&costly);
+        self.stage(Stage::Cumulatively, stacks, &costly)?;
+        let Some(chosen) = self.experiment.chosen() else { return Ok(()) };
+        let mut members = chosen.stack.clone();
+        if members.len() > 1 {
+            self.stage(Stage::Without, design::without(&chosen.stack), &costly)?;
+            members = self.experiment.needed(&chosen.stack);
+        }
+        self.stage(Stage::Again, design::again(&members, &chosen.stack), &costly)?;
+        if self.experiment.was_thinned_too_far() {
+            members.clone_from(&chosen.stack);
+        }
+        self.experiment.recommended = Some(Recommended { members, chosen });
+        Ok(())
+    }
+
+    /// Runs blocks of one stage while there is time.
+    fn stage(
+        &mut self,
+        stage: Stage,
+        configurations: Vec<Configuration>,
+        costly: &[usize],
+    ) -> Result<(), Interruption> {
+        let number = configurations.len();
+        let at = self.experiment.stages.len();
+        self.experiment.stages.push(StageRuns { stage, configurations, runs: Vec::new() });
+        let mut longest = Duration::ZERO;
+        let mut block = 0;
+        while design::goes_on(stage, block, longest, self.used(), self.whole) {
+            let begun = monotonic_raw();
+            self.ui.progress_line(&format!(
+                "{}: block {}, {:.0} of {:.0} s",
+                stage.name(),
+                block + 1,
+                self.used().as_secs_f64(),
+                self.whole.as_secs_f64()
+            ));
+            // A block that is broken off is left out.
+            let mut runs = Vec::with_capacity(number);
+            let order = design::order(self.experiment.seed, stage, block, number);
+            for (place, configuration) in (0..).zip(order) {
+                let one = self.experiment.stages[at].configurations[configuration].clone();
+                if !design::takes_part(stage, &one, block, costly) {
+                    continue;
+                }
+                if let Some(run) = self.one(&one, configuration, block, place)? {
+                    runs.push(run);
+                }
+            }
+            self.experiment.stages[at].runs.extend(runs);
+            longest = longest.max(monotonic_raw().saturating_sub(begun));
+            block += 1;
+        }
+        Ok(())
+    }
+
+    fn one(
+        &mut self,
+        one: &Configuration,
+        configuration: usize,
+        block: u32,
+        place: u32,
+    ) -> Result<Option<Run>, Interruption> {
+        let started = self.used().as_secs_f64();
+        match self.bench.run(&one.members, block) {
+            Ok(Measured { shown, finished, failures }) => {
+                self.note(failures);
+                let values = shown.values;
+                let counters = finished.counters;
+                Ok(Some(Run { configuration, block, place, started, values, counters }))
+            }
+            Err(Trouble::Refused(why)) if one.kind != Kind::Baseline => {
+                self.note([format!("`{}` could not be run in every block: {why}", one.name())]);
+                Ok(None)
+            }
+            Err(trouble) => Err(self.interruption(trouble)),
+        }
+    }
+}
