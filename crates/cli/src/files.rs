@@ -5,9 +5,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use becalm_model::{Record, wire};
-use becalm_runner::invoking_user;
 use becalm_stats::{Sample, Summary};
 
+use crate::caller::sudo_user;
 use crate::commands::compare;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -130,9 +130,7 @@ pub(crate) fn write_bytes_atomically(path: &Path, bytes: &[u8]) -> Result<(), Co
 
 /// Returns the ids of the user who called sudo, if becalm was called so.
 fn caller() -> Option<(u32, u32)> {
-    let variable = |name| std::env::var_os(name);
-    invoking_user(variable("SUDO_UID").as_deref(), variable("SUDO_GID").as_deref())
-        .map(|user| (user.uid, user.gid))
+    sudo_user().map(|user| (user.uid, user.gid))
 }
 
 fn give(made: &std::fs::File, owner: Option<(u32, u32)>) {

@@ -1,6 +1,7 @@
 //! The `becalm` binary: one file per command, and the few things they share.
 
 mod args;
+mod caller;
 mod commands;
 mod error;
 mod exit;

@@ -104,18 +104,7 @@ pub(crate) fn conclude_log(record: &mut Record) {
 }
 
 fn stop(args: &Args) -> Stop {
-    let flags = &args.flags;
-    if let Some(rounds) = flags.rounds {
-        return Stop::Rounds(rounds);
-    }
-    let limited = flags.max_rounds.is_some() || flags.max_time.is_some();
-    // A limit that the user set is kept even if it leaves no room for a verdict.
-    let least = if limited { 1 } else { MINIMUM };
-    Stop::Until {
-        minimum: flags.min_rounds.unwrap_or(least),
-        maximum: flags.max_rounds,
-        budget: if limited { flags.max_time } else { Some(BUDGET) },
-        // An A/A is there to learn what can be resolved, which takes the whole budget.
-        goal: if args.aa.is_some() { Goal::Budget } else { Goal::Verdict },
-    }
+    // An A/A is there to learn what can be resolved, which takes the whole budget.
+    let goal = if args.aa.is_some() { Goal::Budget } else { Goal::Verdict };
+    measuring::stop(&args.flags, MINIMUM, BUDGET, goal)
 }

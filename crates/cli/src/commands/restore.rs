@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use becalm_machine::SysRoot;
 use becalm_machine::tune::{Foreign, LockError, RestoreError, take_over};
-use becalm_runner::Interrupt;
 
+use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::tuning::{WaitFlag, ended_by, report, wait};
@@ -30,9 +30,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    let interrupt = Interrupt::install().map_err(|error| {
-        CommandError::measure(format!("cannot install a signal handler: {error}"))
-    })?;
+    let interrupt = caller::interrupt()?;
     let root = SysRoot::new(&args.root);
     let foreign = if args.force { Foreign::Overwrite } else { Foreign::Leave };
     let stop = || interrupt.signal().is_some();

@@ -16,6 +16,9 @@ use crate::ui::Ui;
 /// Time after which no further run starts, unless the user says otherwise.
 const BUDGET: Duration = Duration::from_secs(5);
 
+/// The same for those who ask for a precision, and get time for it.
+const PRECISION_BUDGET: Duration = Duration::from_secs(60);
+
 /// Runs that are made however long they take, unless the user says otherwise.
 const MINIMUM: u32 = 10;
 
@@ -44,11 +47,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
             (args::reparse_run(&arguments)?, arguments, Some(record))
         }
     };
-    let command = match args.command.as_slice() {
-        [line] if args.flags.shell.is_some() => CommandLine::Line(line.clone()),
-        words if args.flags.shell.is_some() => CommandLine::Line(shell_words::join(words)),
-        words => CommandLine::Words(words.to_vec()),
-    };
+    let command = CommandLine::of_words(&args.command, &args.flags);
     let subjects = measuring::subjects(&[command], &args.flags)?;
     let wanted = Wanted {
         kind: RecordKind::Run,
@@ -65,20 +64,11 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
 }
 
 fn stop(args: &Args) -> Stop {
-    let flags = &args.flags;
-    if let Some(rounds) = flags.rounds {
-        return Stop::Rounds(rounds);
-    }
-    let limited = flags.max_rounds.is_some() || flags.max_time.is_some();
-    Stop::Until {
-        minimum: flags.min_rounds.unwrap_or(if limited { 1 } else { MINIMUM }),
-        maximum: flags.max_rounds,
-        budget: match args.precision {
-            // Who asks for a precision gets time for it.
-            Some(_) if !limited => Some(Duration::from_secs(60)),
-            _ if limited => flags.max_time,
-            _ => Some(BUDGET),
-        },
-        goal: args.precision.map_or(Goal::Budget, Goal::Precision),
-    }
+    let budget = if args.precision.is_some() { PRECISION_BUDGET } else { BUDGET };
+    measuring::stop(
+        &args.flags,
+        MINIMUM,
+        budget,
+        args.precision.map_or(Goal::Budget, Goal::Precision),
+    )
 }

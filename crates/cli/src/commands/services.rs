@@ -8,8 +8,8 @@ use becalm_machine::SysRoot;
 use becalm_machine::usage::{Accounts, Used};
 use becalm_model::parse_duration;
 use becalm_model::wire::{ProgramDocument, SERVICES_SCHEMA, ServicesDocument};
-use becalm_runner::Interrupt;
 
+use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -38,9 +38,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    let interrupt = Interrupt::install().map_err(|error| {
-        CommandError::measure(format!("cannot install a signal handler: {error}"))
-    })?;
+    let interrupt = caller::interrupt()?;
     let root = SysRoot::new(&args.root);
     if !root.exists("/proc/self/stat") && root.is_live() {
         return Err(CommandError::measure("/proc is not there: nothing tells who uses the CPU"));

@@ -10,8 +10,9 @@ use becalm_machine::tune::{self, Plan};
 use becalm_machine::{ChoiceFacts, SysRoot, Topology, Width, choose};
 use becalm_model::CpuSet;
 use becalm_model::wire::tune_document;
-use becalm_runner::{Interrupt, hold, invoking_user};
+use becalm_runner::{Interrupt, hold};
 
+use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::tuning::{RequestFlags, Tuned, WaitFlag, plan_text, spins, verdict, wait};
@@ -81,9 +82,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ui.print(&if args.json { json(&plan, &[]) } else { plan_text(&plan) })?;
         return Ok(Exit::Done);
     }
-    let interrupt = Interrupt::install().map_err(|error| {
-        CommandError::measure(format!("cannot install a signal handler: {error}"))
-    })?;
+    let interrupt = caller::interrupt()?;
     let mut tuned = Tuned::begin(&root, &told(args), wait(&args.wait), interrupt, ui)?;
     // Only now, with the lock held, are the values those of the untouched machine; and whoever had
     // it before may have brought CPUs back.
@@ -169,10 +168,7 @@ fn hold_for(words: &[OsString], interrupt: &Interrupt) -> Result<ExitStatus, Com
     };
     let mut command = Command::new(program);
     command.args(arguments);
-    let variable = |name| std::env::var_os(name);
-    if let Some(user) =
-        invoking_user(variable("SUDO_UID").as_deref(), variable("SUDO_GID").as_deref())
-    {
+    if let Some(user) = caller::sudo_user() {
         user.runs(&mut command);
     }
     hold(&mut command, interrupt).map_err(|error| {

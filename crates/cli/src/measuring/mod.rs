@@ -14,7 +14,7 @@ mod tracing;
 
 pub(crate) use flags::MeasureFlags;
 pub(crate) use resume::{read_resumed, with_more};
-pub(crate) use session::{Finished, Wanted, as_texts, conclude_log, conduct, disturbed_runs};
+pub(crate) use session::{Finished, Wanted, as_texts, conclude_log, conduct, disturbed_runs, stop};
 pub(crate) use setup::{Machine, machine_facts};
 pub(crate) use subjects::{CommandLine, subjects};
 pub(crate) use tracing::{Tracing, refused};

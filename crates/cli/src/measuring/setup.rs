@@ -7,12 +7,12 @@ use becalm_runner::session::{
 };
 use becalm_runner::{
     CounterPlan, EnvPolicy, Environment, Extractor, Placement, Program, Scheduler, Stdin, User,
-    invoking_user,
 };
 
 use super::flags::{Affinity, CacheFlag, MeasureFlags, SchedulerFlag, Switch};
 use super::metrics;
 use super::subjects::fill;
+use crate::caller::sudo_user;
 use crate::error::{CommandError, with_causes};
 
 /// The machine as it is before the first run.
@@ -83,10 +83,6 @@ pub(crate) fn spawn_plan(
         environment,
     };
     Ok((plan, limits))
-}
-
-fn sudo_user() -> Option<User> {
-    invoking_user(std::env::var_os("SUDO_UID").as_deref(), std::env::var_os("SUDO_GID").as_deref())
 }
 
 fn environment(flags: &MeasureFlags, user: Option<&User>) -> Result<Environment, CommandError> {

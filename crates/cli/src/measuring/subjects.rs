@@ -17,6 +17,17 @@ pub(crate) enum CommandLine {
     Line(String),
 }
 
+impl CommandLine {
+    /// Takes the words after `--`, which are a line where a shell is to read them.
+    pub(crate) fn of_words(words: &[String], flags: &MeasureFlags) -> Self {
+        match words {
+            [line] if flags.shell.is_some() => Self::Line(line.clone()),
+            words if flags.shell.is_some() => Self::Line(shell_words::join(words)),
+            words => Self::Words(words.to_vec()),
+        }
+    }
+}
+
 /// Returns the subjects of a session: every command with every combination of parameter values.
 pub(crate) fn subjects(
     commands: &[CommandLine],

@@ -12,6 +12,7 @@ use becalm_model::{CpuSet, parse_duration};
 use becalm_report::probe_text;
 use becalm_runner::Interrupt;
 
+use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::tuning::Tuned;
@@ -94,9 +95,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     // Until the end no other becalm starts a measurement on these CPUs.
     let (cpus, _leases) = lease(args.cpus.as_ref(), &root, &topology, &mut limits)?;
     let terms = terms(args, cpus, &root, &topology, &mut limits)?;
-    let interrupt = Interrupt::install().map_err(|error| {
-        CommandError::measure(format!("cannot install a signal handler: {error}"))
-    })?;
+    let interrupt = caller::interrupt()?;
     let probe = Probe { root: &root, topology: &topology, terms: &terms, interrupt, ui };
     let (source, noise) = probe.by(args.source, &mut limits)?;
     ui.progress_line("");

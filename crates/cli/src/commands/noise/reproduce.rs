@@ -10,9 +10,10 @@ use becalm_machine::tune::Wait;
 use becalm_model::parse_duration;
 use becalm_model::wire::ReproduceDocument;
 use becalm_report::reproduce_text;
-use becalm_runner::{Interrupt, invoking_user};
+use becalm_runner::Interrupt;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::Machine as Here;
@@ -65,9 +66,7 @@ fn names() -> impl TypedValueParser<Value = &'static Article> {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    let interrupt = Interrupt::install().map_err(|error| {
-        CommandError::measure(format!("cannot install a signal handler: {error}"))
-    })?;
+    let interrupt = caller::interrupt()?;
     let here = Here::read()?;
     let result = measured(args, &here, interrupt, ui);
     ui.progress_line("");
@@ -111,15 +110,13 @@ fn measured(
         guardian: &|| guardian(&here.root),
         stop: &|| interrupt.signal().is_some(),
     };
-    let variable = |name| std::env::var_os(name);
-    let user = invoking_user(variable("SUDO_UID").as_deref(), variable("SUDO_GID").as_deref());
     let becalm = std::env::current_exe()
         .map_err(|error| ReproduceError::Broken(format!("where becalm itself is: {error}")))?;
     let bench = Bench::new(
         machine,
         becalm.display().to_string(),
         interrupt,
-        user,
+        caller::sudo_user(),
         std::env::vars_os().collect(),
         args.seed,
     )?;

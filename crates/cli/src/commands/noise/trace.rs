@@ -9,9 +9,9 @@ use becalm_model::trace::{Trace, TraceCost};
 use becalm_model::wire::{TraceNoteDocument, trace_document, watch_document};
 use becalm_model::{Record, RecordKind, parse_duration};
 use becalm_report::{trace_text, watch_text};
-use becalm_runner::Interrupt;
-use becalm_runner::session::{Goal, Stop};
+use becalm_runner::session::Goal;
 
+use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::{self, CommandLine, MeasureFlags, Tracing, Wanted, conduct, refused};
@@ -59,11 +59,7 @@ pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comm
 
 fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
     let flags = &args.flags;
-    let command = match args.command.as_slice() {
-        [line] if flags.shell.is_some() => CommandLine::Line(line.clone()),
-        words if flags.shell.is_some() => CommandLine::Line(shell_words::join(words)),
-        words => CommandLine::Words(words.to_vec()),
-    };
+    let command = CommandLine::of_words(&args.command, flags);
     let (kind, copies, tracing) = if args.no_cost {
         (RecordKind::Run, 1, Tracing::Every)
     } else {
@@ -82,7 +78,7 @@ fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
     let wanted = Wanted {
         kind,
         subjects,
-        stop: stop(flags),
+        stop: measuring::stop(flags, MINIMUM, BUDGET, Goal::Budget),
         margin: 0.01,
         aa: !args.no_cost,
         resumed: None,
@@ -115,23 +111,8 @@ fn cost(record: &Record) -> Option<TraceCost> {
     })
 }
 
-fn stop(flags: &MeasureFlags) -> Stop {
-    if let Some(rounds) = flags.rounds {
-        return Stop::Rounds(rounds);
-    }
-    let limited = flags.max_rounds.is_some() || flags.max_time.is_some();
-    Stop::Until {
-        minimum: flags.min_rounds.unwrap_or(if limited { 1 } else { MINIMUM }),
-        maximum: flags.max_rounds,
-        budget: if limited { flags.max_time } else { Some(BUDGET) },
-        goal: Goal::Budget,
-    }
-}
-
 fn watch(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    let interrupt = Interrupt::install().map_err(|error| {
-        CommandError::measure(format!("cannot install a signal handler: {error}"))
-    })?;
+    let interrupt = caller::interrupt()?;
     let root = SysRoot::default();
     let tracer = Tracer::start(&root, Mode::Watch).map_err(|error| refused(&error))?;
     interrupt.sleep(args.duration);

@@ -130,11 +130,7 @@ pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, C
 
 /// Returns the command as often as it runs in a round.
 fn copies(args: &Args) -> Vec<CommandLine> {
-    let command = match args.command.as_slice() {
-        [line] if args.flags.shell.is_some() => CommandLine::Line(line.clone()),
-        words if args.flags.shell.is_some() => CommandLine::Line(shell_words::join(words)),
-        words => CommandLine::Words(words.to_vec()),
-    };
+    let command = CommandLine::of_words(&args.command, &args.flags);
     vec![command; usize::from(args.copies)]
 }
 

@@ -11,13 +11,13 @@ use std::time::Duration;
 
 use becalm_machine::Width;
 use becalm_model::{Record, RecordKind, Subject};
-use becalm_runner::Interrupt;
 use becalm_runner::session::{
     Event, Executor, Isolate, Plan, RunError, SessionError, Spawn, Stop, measure,
 };
 
 pub(crate) use self::end::Finished;
 pub(crate) use self::record::{conclude_log, disturbed_runs};
+pub(crate) use self::terms::stop;
 
 use self::end::{Outcomes, keep, told};
 use self::export::{check_exports, export};
@@ -31,6 +31,7 @@ use super::progress::ProgressLine;
 use super::quiet::Quiet;
 use super::setup::{self, Machine};
 use super::tracing::{Traced, Tracing};
+use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -61,9 +62,7 @@ pub(crate) fn conduct(
     flags: &MeasureFlags,
     ui: &Ui,
 ) -> Result<Finished, CommandError> {
-    let interrupt = Interrupt::install().map_err(|error| {
-        CommandError::measure(format!("cannot install a signal handler: {error}"))
-    })?;
+    let interrupt = caller::interrupt()?;
     check_exports(flags)?;
     let read = metrics::wanted(flags)?;
     let machine = Machine::read()?;

@@ -1,13 +1,30 @@
 //! The terms of a session, from its flags: when it ends, what counts as a failure, how it is judged.
 
+use std::time::Duration;
+
 use becalm_model::{Record, RecordKind};
 use becalm_runner::session::{
-    FailurePolicy, Judgement, Layout, OnDisturbance, Plan, Primary, Stop,
+    FailurePolicy, Goal, Judgement, Layout, OnDisturbance, Plan, Primary, Stop,
 };
 
 use crate::error::CommandError;
 use crate::measuring::flags::{LayoutFlag, MeasureFlags, OnDisturbanceFlag};
 use crate::ui::Ui;
+
+/// Returns when a session ends, by its flags and otherwise after `budget`, but not before `minimum` rounds. A
+/// limit that the user set is kept even if it leaves no room for a verdict.
+pub(crate) fn stop(flags: &MeasureFlags, minimum: u32, budget: Duration, goal: Goal) -> Stop {
+    if let Some(rounds) = flags.rounds {
+        return Stop::Rounds(rounds);
+    }
+    let limited = flags.max_rounds.is_some() || flags.max_time.is_some();
+    Stop::Until {
+        minimum: flags.min_rounds.unwrap_or(if limited { 1 } else { minimum }),
+        maximum: flags.max_rounds,
+        budget: if limited { flags.max_time } else { Some(budget) },
+        goal,
+    }
+}
 
 /// Returns the terms that the flags ask for.
 pub(super) fn plan_of(

@@ -2,7 +2,6 @@
 //! put back after it, whatever comes of it.
 
 use std::cell::Cell;
-use std::error::Error as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,7 +19,7 @@ use becalm_runner::{
 };
 
 use super::subject::{Shown, Subject};
-use crate::error::CommandError;
+use crate::error::{CommandError, with_causes};
 use crate::exit::Exit;
 use crate::tuning;
 use crate::ui::Ui;
@@ -131,7 +130,7 @@ impl<'a> Bench<'a> {
         let program = self
             .subject
             .program(members, environment)
-            .map_err(|error| Trouble::Fatal(CommandError::measure(told(&error))))?;
+            .map_err(|error| Trouble::Fatal(CommandError::measure(with_causes(&error))))?;
         let captures = self.subject.iterations().is_some();
         let one = Launch {
             program: &program,
@@ -164,7 +163,7 @@ impl<'a> Bench<'a> {
         let finished =
             launch(one, &self.counters, self.interrupt).map_err(|error| match error {
                 LaunchError::Interrupted { signal } => Trouble::Interrupted(signal),
-                error => Trouble::Refused(told(&error)),
+                error => Trouble::Refused(with_causes(&error)),
             })?;
         match finished.outcome {
             Outcome::Exited(0) => Ok(finished),
@@ -296,15 +295,6 @@ fn apply(
     changes: &[becalm_model::Change],
 ) -> Result<Vec<Applied>, Trouble> {
     tuning.apply(changes).map_err(|error| Trouble::Fatal(CommandError::measure(error)))
-}
-
-/// Returns an error with its cause, which some of its texts have in their middle already.
-fn told(error: &LaunchError) -> String {
-    let text = error.to_string();
-    match error.source().map(ToString::to_string) {
-        Some(cause) if !text.contains(&cause) => format!("{text}: {cause}"),
-        _ => text,
-    }
 }
 
 fn refused(error: TuneError) -> Trouble {

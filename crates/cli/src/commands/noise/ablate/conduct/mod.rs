@@ -12,14 +12,13 @@ use becalm_lab::ablate::Experiment;
 use becalm_lab::ablate::here::{Here, applicability};
 use becalm_machine::{Chooser, SysRoot, Topology, Width, read_facts};
 use becalm_model::MachineFacts;
-use becalm_runner::{
-    CounterPlan, Counters, EnvPolicy, Environment, Interrupt, User, invoking_user, monotonic_raw,
-};
+use becalm_runner::{CounterPlan, Counters, EnvPolicy, Environment, User, monotonic_raw};
 
 use super::Args;
 use super::bench::{Bench, Trouble};
 use super::hogs::Hogs;
 use super::subject::Subject;
+use crate::caller;
 use crate::error::CommandError;
 use crate::tuning::wait;
 use crate::ui::Ui;
@@ -71,9 +70,7 @@ pub(super) fn conduct(
     ui: &Ui,
 ) -> Result<Conducted, CommandError> {
     let started = monotonic_raw();
-    let interrupt = Interrupt::install().map_err(|error| {
-        CommandError::measure(format!("cannot install a signal handler: {error}"))
-    })?;
+    let interrupt = caller::interrupt()?;
     let root = SysRoot::new(&args.root);
     let topology = Topology::read(&root).map_err(|error| {
         CommandError::measure(format!("cannot tell which CPUs there are: {error}"))
@@ -81,7 +78,7 @@ pub(super) fn conduct(
     let machine = read_facts(&root, &topology);
     let chooser = Chooser::new(&root, &topology);
     let (choice, mut leases) = chooser.take(Width::One);
-    let user = if args.keep_root { None } else { sudo_user() };
+    let user = if args.keep_root { None } else { caller::sudo_user() };
     let (counters, limits) = CounterPlan::probe(&root, Counters::All);
     let bench = Bench {
         root: &root,
@@ -171,11 +168,6 @@ impl Laboratory<'_> {
     fn used(&self) -> Duration {
         monotonic_raw().saturating_sub(self.started)
     }
-}
-
-fn sudo_user() -> Option<User> {
-    let variable = |name| std::env::var_os(name);
-    invoking_user(variable("SUDO_UID").as_deref(), variable("SUDO_GID").as_deref())
 }
 
 fn environment(user: Option<&User>, policy: EnvPolicy) -> Result<Environment, CommandError> {
