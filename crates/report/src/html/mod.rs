@@ -199,7 +199,8 @@ fn order_checks(out: &mut String, record: &Record, labels: &Labels) {
     }
 }
 
-fn list(out: &mut String, title: &str, sentences: &[String]) {
+/// Writes sentences as a list under a title, if there are any.
+pub(crate) fn list(out: &mut String, title: &str, sentences: &[String]) {
     if sentences.is_empty() {
         return;
     }

@@ -6,7 +6,7 @@ use becalm_model::wire::AblateDocument;
 
 use super::{STAGES, of_stage, plot, said, tables};
 use crate::escape;
-use crate::html::STYLE;
+use crate::html::{STYLE, list};
 use crate::moment;
 use crate::strip::Median;
 use crate::svg::{StripRow, strip_of};
@@ -103,15 +103,4 @@ fn drawing(document: &AblateDocument, stage: &str) -> String {
         format!("Every run as one dot, a row for each of {} configurations.", rows.len());
     let drawn = strip_of(&rows, &unit, what, &in_words, stage);
     drawn.map_or_else(String::new, |drawn| format!("<figure>{drawn}</figure>\n"))
-}
-
-fn list(out: &mut String, title: &str, sentences: &[String]) {
-    if sentences.is_empty() {
-        return;
-    }
-    let _ = write!(out, "<h2>{title}</h2>\n<ul>\n");
-    for sentence in sentences {
-        let _ = writeln!(out, "<li>{}</li>", escape::html(sentence));
-    }
-    out.push_str("</ul>\n");
 }
