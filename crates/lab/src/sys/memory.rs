@@ -3,11 +3,12 @@
 use std::io;
 use std::ptr::NonNull;
 
+use super::checked;
+
 /// Keeps every page of this process in memory: those there are and those to come.
 pub(crate) fn lock_all() -> io::Result<()> {
     // SAFETY: takes plain numbers and touches no memory of ours.
-    let result = unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    checked(unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) })
 }
 
 /// Returns the size of a page in bytes.

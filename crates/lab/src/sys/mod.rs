@@ -8,3 +8,10 @@ pub(crate) mod page_cache;
 pub(crate) mod scheduler;
 pub(crate) mod trace;
 pub(crate) mod tsc;
+
+use std::io;
+
+/// Turns the -1 of a libc call into the error it stands for.
+fn checked(result: libc::c_int) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}

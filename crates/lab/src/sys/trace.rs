@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use becalm_model::{CpuId, CpuSet, MAX_CPU};
 
+use super::checked;
+
 /// `PERF_SAMPLE_TID`.
 const SAMPLE_TID: u64 = 1 << 1;
 /// `PERF_SAMPLE_TIME`.
@@ -142,10 +144,6 @@ pub(crate) fn id(event: &OwnedFd) -> io::Result<u64> {
     // SAFETY: the descriptor is open, and `id` is a valid place for the number that is written.
     checked(unsafe { libc::ioctl(event.as_raw_fd(), IOC_ID, &raw mut id) })?;
     Ok(id)
-}
-
-fn checked(result: libc::c_int) -> io::Result<()> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// The buffer that the kernel writes the events of one CPU to.
