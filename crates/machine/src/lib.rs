@@ -27,6 +27,7 @@ mod topology;
 pub mod tune;
 mod unrest;
 pub mod usage;
+mod user;
 
 pub use activity::{Activity, ActivityReader, Clocks};
 pub use cgroup::{CgroupVersion, ControlGroups};
@@ -41,3 +42,4 @@ pub use topology::{
     Cache, CacheContent, Core, CoreKind, Cpu, Group, Node, Package, Topology, TopologyError,
 };
 pub use unrest::{Unrest, UnrestReader};
+pub use user::effective_user;

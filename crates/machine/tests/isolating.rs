@@ -298,10 +298,7 @@ fn sets_of_cpus_of_version_1_are_made_and_taken_down_here() {
     let isolation = plan(&root, &topology, &cpus, Partition::Isolated).unwrap();
     let mut journal = JournalFile::start(&root, TEST, &[]).unwrap();
     let _ = apply(&root, &mut journal, &isolation.changes).unwrap();
-    for _ in 0..5 {
-        let more = isolation.stragglers(&root);
-        let _ = apply(&root, &mut journal, &more).unwrap();
-    }
+    let _ = isolation.move_stragglers(&root, |more| apply(&root, &mut journal, more)).unwrap();
     let holds = isolation.check(&root);
     let aside = (of_child("cgroup"), allowed(&of_child("status")));
     // Somebody who was started meanwhile is nobody's business of the journal.

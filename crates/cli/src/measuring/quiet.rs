@@ -2,10 +2,10 @@
 
 use std::cell::RefCell;
 
-use becalm_machine::isolate::{self, Alone, COMPANIONS, Isolation};
+use becalm_machine::isolate::{self, Alone, Isolation};
 use becalm_machine::knobs::{Request, Situation};
 use becalm_machine::tune::{self, Applied, KnobReadings};
-use becalm_machine::{Choice, SysRoot, Topology};
+use becalm_machine::{Choice, Topology};
 use becalm_model::{CpuSet, KnobRecord, Moved, Target};
 use becalm_runner::Interrupt;
 use becalm_runner::session::{Isolate, Isolated};
@@ -16,10 +16,6 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::tuning::{ProfileFlag, Tuned, wait};
 use crate::ui::Ui;
-
-/// How often processes that were started meanwhile are looked for. Those that are moved aside start
-/// further ones aside, so that one look is nearly always enough.
-const LOOKS: usize = 5;
 
 /// The machine during a session. Whatever was changed is put back by [`Quiet::finish`], and by the
 /// guardian if that is never reached.
@@ -128,11 +124,10 @@ impl<'a> Quiet<'a> {
         let State { tuned, applied, .. } = &mut *state;
         let session = tuned.as_mut().expect("a plan of isolation means that it is possible");
         let root = &self.machine.root;
-        let known = tune::names();
-        let companions: Vec<String> = COMPANIONS
-            .iter()
-            .filter(|name| known.contains(name) && !self.skipped.iter().any(|skip| skip == *name))
-            .map(ToString::to_string)
+        let companions = isolate::companions()
+            .into_iter()
+            .filter(|name| !self.skipped.iter().any(|skip| skip == name))
+            .map(ToOwned::to_owned)
             .collect();
         let request = Request { only: companions, ..Request::default() };
         let mut changes = Vec::new();
@@ -145,13 +140,8 @@ impl<'a> Quiet<'a> {
         changes.extend(isolation.changes.iter().cloned());
         let failed = |error: CommandError| error.message;
         applied.extend(session.apply(&changes, &self.ui).map_err(failed)?);
-        for _ in 0..LOOKS {
-            let more = isolation.stragglers(root);
-            if more.is_empty() {
-                break;
-            }
-            applied.extend(session.apply(&more, &self.ui).map_err(failed)?);
-        }
+        let moved = isolation.move_stragglers(root, |more| session.apply(more, &self.ui));
+        applied.extend(moved.map_err(failed)?);
         isolation.check(root).map_err(|broken| broken.to_string())?;
         state.cpus = isolation.cpus.clone();
         state.before = readings(self.machine, &state.cpus);
@@ -208,8 +198,5 @@ fn readings(machine: &Machine, cpus: &CpuSet) -> KnobReadings {
 }
 
 fn situation<'a>(machine: &'a Machine, cpus: &CpuSet, request: &'a Request) -> Situation<'a> {
-    let (root, topology): (&SysRoot, &Topology) = (&machine.root, &machine.topology);
-    let others = topology.online.difference(cpus);
-    let housekeeping = if others.is_empty() { topology.online.clone() } else { others };
-    Situation { root, topology, cpus: cpus.clone(), housekeeping, request }
+    Situation::of(&machine.root, &machine.topology, cpus.clone(), request)
 }

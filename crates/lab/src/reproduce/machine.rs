@@ -6,18 +6,15 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use becalm_machine::isolate::{self, Alone, COMPANIONS, Isolation};
+use becalm_machine::isolate::{self, Alone, Isolation};
 use becalm_machine::knobs::{NoteKind, Request, Situation, Smt};
 use becalm_machine::tune::{
     self, Applied, JournalFileError, Plan, Recovered, TuneError, Tuning, Wait,
 };
-use becalm_machine::{Choice, ChoiceFacts, SysRoot, Topology, Width, choose};
+use becalm_machine::{Choice, ChoiceFacts, SysRoot, Topology, Width, choose, effective_user};
 use becalm_model::{Change, CpuSet, Target};
 
 use super::condition::Condition;
-
-/// How often processes that were started meanwhile are looked for, when everything else is moved aside.
-const LOOKS: usize = 5;
 
 /// Whether the machine may be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,11 +30,7 @@ pub enum Permission {
 impl Permission {
     /// Returns what this process may do, by its effective user.
     pub fn of_this_process(root: &SysRoot) -> Self {
-        let status = root.read("/proc/self/status").value().unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("Uid:"));
-        // Real, effective, saved and of file systems.
-        let effective = line.and_then(|users| users.split_whitespace().nth(1));
-        if effective == Some("0") { Self::Granted } else { Self::NotRoot }
+        if effective_user(root) == Some(0) { Self::Granted } else { Self::NotRoot }
     }
 }
 
@@ -210,13 +203,7 @@ impl<'a> Machine<'a> {
         if let Some(refused) = refused(&tuning.apply(&changes)?) {
             return Ok(Err(refused));
         }
-        for _ in 0..LOOKS {
-            let more = isolation.stragglers(self.root);
-            if more.is_empty() {
-                break;
-            }
-            tuning.apply(&more)?;
-        }
+        isolation.move_stragglers(self.root, |more| tuning.apply(more))?;
         if let Err(broken) = isolation.check(self.root) {
             return Ok(Err(broken.to_string()));
         }
@@ -233,9 +220,7 @@ impl<'a> Machine<'a> {
     }
 
     fn companions(&self, cpus: &CpuSet) -> Vec<Change> {
-        let known = tune::names();
-        let only = COMPANIONS.iter().filter(|name| known.contains(name));
-        let only = only.map(ToString::to_string).collect();
+        let only = isolate::companions().into_iter().map(ToOwned::to_owned).collect();
         self.planned(&Request { only, ..Request::default() }, cpus).changes
     }
 
@@ -251,16 +236,7 @@ impl<'a> Machine<'a> {
         if request.only.is_empty() {
             return Plan::default();
         }
-        let online = &self.topology.online;
-        let others = online.difference(cpus);
-        let housekeeping = if others.is_empty() { online.clone() } else { others };
-        let situation = Situation {
-            root: self.root,
-            topology: self.topology,
-            cpus: cpus.clone(),
-            housekeeping,
-            request,
-        };
+        let situation = Situation::of(self.root, self.topology, cpus.clone(), request);
         tune::plan(&situation).expect("conditions name knobs that there are, as a test sees")
     }
 }
@@ -272,7 +248,8 @@ fn refused(applied: &[Applied]) -> Option<String> {
     let is_task = |change: &Change| {
         matches!(change.target, Target::Affinity { .. } | Target::Membership { .. })
     };
-    let is_companion = |change: &Change| COMPANIONS.contains(&change.knob.as_str());
+    let companions = isolate::companions();
+    let is_companion = |change: &Change| companions.contains(&change.knob.as_str());
     let one = applied
         .iter()
         .find(|one| one.is_failure() && !is_task(&one.change) && !is_companion(&one.change))?;

@@ -1,7 +1,7 @@
 //! Which control groups hand out CPUs here.
 
-use crate::SysRoot;
 use crate::cgroup::{CgroupVersion, find_mount};
+use crate::{SysRoot, effective_user};
 
 /// The hierarchy of control groups that has the `cpuset` controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,13 +76,6 @@ impl Hierarchy {
             Self::Unified { top } | Self::Systemd { top } | Self::Legacy { top } => top,
         }
     }
-}
-
-/// Returns the effective user of this process, where the kernel tells.
-fn effective_user(root: &SysRoot) -> Option<u32> {
-    let status = root.read("/proc/self/status").value()?;
-    let ids = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
-    ids.split_whitespace().nth(1)?.parse().ok()
 }
 
 #[cfg(test)]

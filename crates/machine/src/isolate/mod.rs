@@ -20,7 +20,7 @@ pub use cpus::{Alone, alone};
 
 use crate::choice::named;
 use crate::tasks::{self, Thread};
-use crate::tune::{ABSENT, PRESENT, write};
+use crate::tune::{ABSENT, Applied, PRESENT, names, write};
 use crate::{Reading, SysRoot, Topology};
 use hierarchy::Hierarchy;
 
@@ -33,9 +33,13 @@ const GROUP: &str = "becalm";
 /// Name of the control group into which everything else goes where it has to be moved.
 pub(crate) const OTHERS: &str = "becalm-others";
 
+/// How often processes that were started meanwhile are looked for. Those that are moved aside start
+/// further ones aside, so that one look is nearly always enough.
+const LOOKS: usize = 5;
+
 /// Knobs that go with isolation, as far as this becalm has them: what disturbs CPUs although no
 /// program may run there.
-pub const COMPANIONS: [&str; 5] =
+const COMPANIONS: [&str; 5] =
     ["irqbalance", "irq-affinity", "workqueues", "kernel-threads", "timer-migration"];
 
 /// What the scheduler does with the CPUs that were taken away from everything else.
@@ -135,6 +139,12 @@ pub struct Broken {
     pub expected: String,
 }
 
+/// Returns the knobs that go with isolation here.
+pub fn companions() -> Vec<&'static str> {
+    let known = names();
+    COMPANIONS.into_iter().filter(|name| known.contains(name)).collect()
+}
+
 /// Says whether CPUs can be taken away from everything else here; an error says why not.
 pub fn is_possible(root: &SysRoot) -> Result<(), IsolateError> {
     Hierarchy::find(root).map(drop).map_err(IsolateError::NotHere)
@@ -208,10 +218,26 @@ impl Isolation {
         Ok(())
     }
 
-    /// Returns the changes for processes that were started while the others were moved aside. To be
-    /// made, and asked for again, until there are none.
+    /// Returns the changes for processes that were started while the others were moved aside.
     pub fn stragglers(&self, root: &SysRoot) -> Vec<Change> {
         self.moving.as_ref().map_or_else(Vec::new, |top| legacy::move_aside(root, top))
+    }
+
+    /// Moves aside what was started while the others were moved, by `apply`, and returns what was done.
+    pub fn move_stragglers<E>(
+        &self,
+        root: &SysRoot,
+        mut apply: impl FnMut(&[Change]) -> Result<Vec<Applied>, E>,
+    ) -> Result<Vec<Applied>, E> {
+        let mut applied = Vec::new();
+        for _ in 0..LOOKS {
+            let more = self.stragglers(root);
+            if more.is_empty() {
+                break;
+            }
+            applied.extend(apply(&more)?);
+        }
+        Ok(applied)
     }
 
     /// Says what was done, for a record: `CPUs 2-3 by an isolated partition /sys/fs/cgroup/becalm`.

@@ -80,7 +80,19 @@ pub struct Situation<'a> {
     pub request: &'a Request,
 }
 
-impl Situation<'_> {
+impl<'a> Situation<'a> {
+    /// A measurement on `cpus`, with everything else on the others that run.
+    pub fn of(
+        root: &'a SysRoot,
+        topology: &'a Topology,
+        cpus: CpuSet,
+        request: &'a Request,
+    ) -> Self {
+        let others = topology.online.difference(&cpus);
+        let housekeeping = if others.is_empty() { topology.online.clone() } else { others };
+        Self { root, topology, cpus, housekeeping, request }
+    }
+
     /// Returns the CPUs that run, without those that switching SMT off is about to take.
     fn staying(&self) -> CpuSet {
         self.topology.online.difference(&policies::going_threads(self))

@@ -28,9 +28,6 @@ use crate::ui::Ui;
 /// over, and is alike for all configurations.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// How often processes that were started meanwhile are looked for when everything is moved aside.
-const LOOKS: usize = 5;
-
 /// How long to queue once the experiment goes on.
 const PATIENCE: Wait = Wait::For(Duration::from_secs(120));
 
@@ -227,13 +224,9 @@ impl<'a> Bench<'a> {
         changes.extend(isolation.iter().flat_map(|isolation| isolation.changes.iter().cloned()));
         let mut applied = apply(&mut quieted.tuning, &changes)?;
         if let Some(isolation) = isolation {
-            for _ in 0..LOOKS {
-                let more = isolation.stragglers(self.root);
-                if more.is_empty() {
-                    break;
-                }
-                applied.extend(apply(&mut quieted.tuning, &more)?);
-            }
+            applied.extend(
+                isolation.move_stragglers(self.root, |more| apply(&mut quieted.tuning, more))?,
+            );
             isolation.check(self.root).map_err(|broken| Trouble::Refused(broken.to_string()))?;
             quieted.control_group = Some(isolation.group.into());
         }
@@ -250,9 +243,7 @@ impl<'a> Bench<'a> {
         let (root, topology) = (self.root, self.topology);
         let cpus = advice::affinity(members, &self.choice.subject, &topology.allowed)
             .unwrap_or_else(|| self.choice.subject.clone());
-        let others = topology.online.difference(&cpus);
-        let housekeeping = if others.is_empty() { topology.online.clone() } else { others };
-        tune::plan(&Situation { root, topology, cpus, housekeeping, request })
+        tune::plan(&Situation::of(root, topology, cpus, request))
             .expect("only knobs that exist are named")
     }
 

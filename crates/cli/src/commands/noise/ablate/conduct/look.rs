@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use becalm_lab::ablate::advice;
 use becalm_lab::ablate::here::{Here, KnobPlan};
 use becalm_lab::ablate::mitigation::{MITIGATIONS, Means};
-use becalm_machine::{Chooser, Leases, Width};
+use becalm_machine::{Chooser, Leases, Width, effective_user};
 use becalm_runner::{monotonic_raw, pin_self};
 
 use super::{Interruption, Laboratory};
@@ -45,10 +45,9 @@ impl Laboratory<'_> {
             self.limits.push(format!("becalm could not be kept off the subject's CPUs: {error}"));
         }
         let root = self.bench.root;
-        let status = root.read("/proc/self/status").value().unwrap_or_default();
         let rt_runtime = root.read("/proc/sys/kernel/sched_rt_runtime_us").value();
         Ok(Here {
-            is_root: is_root(&status),
+            is_root: effective_user(root) == Some(0),
             allowed: self.bench.allowed().clone(),
             chosen: self.bench.choice.subject.clone(),
             single_threaded,
@@ -116,24 +115,5 @@ impl Laboratory<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// Says whether the effective user of a process is root, by its `/proc/PID/status`.
-fn is_root(status: &str) -> bool {
-    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"));
-    line.and_then(|line| line.split_whitespace().nth(1)) == Some("0")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn root_is_who_has_its_effective_user_id() {
-        assert!(is_root("Name:\tx\nUid:\t0\t0\t0\t0\nGid:\t0\n"));
-        assert!(is_root("Uid:\t1000\t0\t0\t0\n"));
-        assert!(!is_root("Uid:\t0\t1000\t0\t0\n"));
-        assert!(!is_root(""));
     }
 }
