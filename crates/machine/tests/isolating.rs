@@ -115,20 +115,8 @@ fn planned(root: &SysRoot, cpus: &str, partition: Partition) -> Result<Isolation
 
 /// Every file below the folder but becalm's own.
 fn contents(tree: &FakeTree) -> BTreeMap<PathBuf, String> {
-    let mut all = BTreeMap::new();
-    let mut folders = vec![tree.path().to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if !path.ends_with("becalm/journal") {
-                let text = fs::read_to_string(&path).unwrap();
-                all.insert(path, text.trim_end().to_owned());
-            }
-        }
-    }
-    all
+    let files = tree.files(|path| !path.ends_with("becalm/journal"));
+    files.into_iter().map(|(path, text)| (path, text.trim_end().to_owned())).collect()
 }
 
 /// Isolates CPUs 2 and 3, looks at them, and puts everything back.

@@ -498,26 +498,16 @@ fn every_knob_is_documented_with_its_profile() {
 
 /// Everything below the folder but becalm's own.
 fn contents(tree: &FakeTree) -> BTreeMap<PathBuf, String> {
-    let mut all = BTreeMap::new();
-    let mut folders = vec![tree.path().to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if !["/becalm/", "/kept-"]
-                .iter()
-                .any(|part| path.to_string_lossy().contains(part))
-            {
-                let text = fs::read_to_string(&path).unwrap();
-                // Plain files keep a chosen word where the kernel shows all words.
-                let word = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-                let text = word.map_or(text.trim().to_owned(), |(word, _)| word.to_owned());
-                all.insert(path, text);
-            }
-        }
-    }
-    all
+    let of_becalm = |path: &Path| {
+        ["/becalm/", "/kept-"].iter().any(|part| path.to_string_lossy().contains(part))
+    };
+    // Plain files keep a chosen word where the kernel shows all words.
+    let chosen = |text: &str| {
+        let word = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+        word.map_or(text.trim(), |(word, _)| word).to_owned()
+    };
+    let files = tree.files(|path| !of_becalm(path));
+    files.into_iter().map(|(path, text)| (path, chosen(&text))).collect()
 }
 
 /// A kernel whose n-th write, or every one from the n-th on, fails.

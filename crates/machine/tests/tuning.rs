@@ -61,19 +61,7 @@ fn changes() -> Vec<Change> {
 
 /// Everything below the folder but becalm's own.
 fn contents(tree: &FakeTree) -> BTreeMap<PathBuf, String> {
-    let mut all = BTreeMap::new();
-    let mut folders = vec![tree.path().to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if !path.ends_with("becalm/journal") {
-                all.insert(path.clone(), fs::read_to_string(&path).unwrap());
-            }
-        }
-    }
-    all
+    tree.files(|path| !path.ends_with("becalm/journal"))
 }
 
 fn root(tree: &FakeTree) -> SysRoot {

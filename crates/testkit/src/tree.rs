@@ -1,5 +1,6 @@
 //! A temporary folder that stands for a machine.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -60,6 +61,25 @@ impl FakeTree {
         self
     }
 
+    /// Returns the texts of all files whose paths are `wanted`.
+    pub fn files(&self, wanted: impl Fn(&Path) -> bool) -> BTreeMap<PathBuf, String> {
+        let mut all = BTreeMap::new();
+        let mut folders = vec![self.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).expect("a folder of the tree can be listed") {
+                let path = entry.expect("a folder of the tree can be listed").path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if wanted(&path) {
+                    let text = fs::read_to_string(&path);
+                    let text = text.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                    all.insert(path, text);
+                }
+            }
+        }
+        all
+    }
+
     /// Returns where a path of the machine lies, and makes the folders above it.
     fn place(&self, path: &Path) -> PathBuf {
         let place = self.path().join(path.strip_prefix("/").unwrap_or(path));
@@ -79,6 +99,8 @@ mod tests {
         let path = tree.path().to_owned();
         assert_eq!(fs::read_to_string(path.join("proc/stat")).unwrap(), "cpu 1\n");
         assert!(fs::read(path.join("sys/odd")).is_err());
+        assert!(tree.files(|path| path.ends_with("stat")).into_values().eq(["cpu 1\n"]));
+        assert!(tree.files(|path| !path.ends_with("stat")).is_empty());
         let tree = tree.without("/proc");
         assert!(!path.join("proc").exists());
         drop(tree);
