@@ -4,18 +4,22 @@
 //! last one. Several tasks start together, and those that are done first go on working, untimed, until the last
 //! one is: otherwise its last iterations would find a quieter machine than its first.
 
+mod gate;
+mod series;
+
 use std::hint::black_box;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use becalm_machine::{SysRoot, Topology};
-use becalm_model::wire::{WORKLOAD_SCHEMA, WorkloadDocument, WorkloadTaskDocument};
 use becalm_model::{CpuId, CpuSet};
 use becalm_runner::pin_self;
 
+pub use self::series::{Series, TaskSeries};
+
+use self::gate::{Gate, Signal};
 use crate::PlaceError;
 use crate::places::{Places, place};
 use crate::sys::memory;
@@ -82,60 +86,6 @@ pub enum IterateError {
         /// What the kernel answered.
         source: io::Error,
     },
-}
-
-/// The iterations of a workload.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Series {
-    /// What was done.
-    pub workload: Workload,
-    /// Work of an iteration.
-    pub amount: u64,
-    /// Iterations before the first timed one.
-    pub warmup: usize,
-    /// Whether memory was locked.
-    pub is_locked: bool,
-    /// What it was timed with.
-    pub timer: Timer,
-    /// Ticks of the timer in a second.
-    pub ticks_per_second: f64,
-    /// The tasks, at least one.
-    pub tasks: Vec<TaskSeries>,
-    /// A number that depends on what the timed iterations computed: the same on every machine.
-    pub checksum: u64,
-}
-
-/// The iterations of one task.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TaskSeries {
-    /// Where it ran, if it was put somewhere.
-    pub cpu: Option<CpuId>,
-    /// Seconds of each iteration, in time order.
-    pub seconds: Vec<f64>,
-}
-
-impl Series {
-    /// Returns the document that leaves the process.
-    pub fn document(&self) -> WorkloadDocument {
-        let tasks = self.tasks.iter().map(|task| WorkloadTaskDocument {
-            cpu: task.cpu.map(|cpu| cpu.0),
-            values: task.seconds.clone(),
-        });
-        WorkloadDocument {
-            schema: WORKLOAD_SCHEMA.to_owned(),
-            workload: self.workload.name().to_owned(),
-            amount: self.amount,
-            amount_unit: self.workload.unit().to_owned(),
-            warmup: self.warmup as u64,
-            locked: self.is_locked,
-            timer: self.timer.name().to_owned(),
-            ticks_per_second: self.ticks_per_second,
-            unit: "s".to_owned(),
-            checksum: format!("{:016x}", self.checksum),
-            values: self.tasks.first().map(|task| task.seconds.clone()).unwrap_or_default(),
-            tasks: tasks.collect(),
-        }
-    }
 }
 
 /// Iterates a workload. The calling thread stays on the CPU on which a single task was put, and memory that
@@ -331,53 +281,6 @@ fn pin(cpus: &CpuSet) -> Result<(), IterateError> {
 /// Joins two checksums so that their order matters.
 fn fold(all: u64, one: u64) -> u64 {
     all.rotate_left(7).wrapping_mul(0x0000_0100_0000_01B3) ^ one
-}
-
-/// Where tasks wait until all are ready.
-#[derive(Debug, Default)]
-struct Gate {
-    state: Mutex<(Signal, usize)>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Signal {
-    #[default]
-    Wait,
-    Go,
-    GiveUp,
-}
-
-impl Gate {
-    /// Says that a task is ready, or that it cannot be; waits and returns whether all go.
-    fn arrive(&self, is_ready: bool) -> bool {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.1 += 1;
-        if !is_ready {
-            state.0 = Signal::GiveUp;
-        }
-        self.changed.notify_all();
-        let waiting = |state: &mut (Signal, usize)| state.0 == Signal::Wait;
-        let state = self.changed.wait_while(state, waiting);
-        state.unwrap_or_else(PoisonError::into_inner).0 == Signal::Go
-    }
-
-    /// Waits for this many tasks and lets them go, unless one has given up.
-    fn open_for(&self, tasks: usize) {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let missing = |state: &mut (Signal, usize)| state.0 == Signal::Wait && state.1 < tasks;
-        let state = self.changed.wait_while(state, missing);
-        let mut state = state.unwrap_or_else(PoisonError::into_inner);
-        if state.0 == Signal::Wait {
-            state.0 = Signal::Go;
-        }
-        self.changed.notify_all();
-    }
-
-    fn set(&self, signal: Signal) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).0 = signal;
-        self.changed.notify_all();
-    }
 }
 
 #[cfg(test)]
