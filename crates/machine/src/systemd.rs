@@ -49,22 +49,26 @@ pub(crate) fn set_unit(name: &str, value: &str) -> io::Result<()> {
     systemctl(&[verb, "--", name]).map(|_| ())
 }
 
-/// Returns `graphical.target` or `multi-user.target`, whichever is reached.
-pub(crate) fn reached_target() -> io::Result<String> {
-    let graphical = "graphical.target".to_owned();
-    let is_graphical =
-        states(std::slice::from_ref(&graphical))?.get(&graphical) == Some(&UnitState::Active);
-    Ok(if is_graphical { graphical } else { "multi-user.target".to_owned() })
-}
-
-/// Stops every unit that a target does not want, and starts those that it wants.
-pub(crate) fn isolate_target(name: &str) -> io::Result<()> {
-    systemctl(&["isolate", "--", name]).map(|_| ())
+/// Returns what `graphical.target` wants and `multi-user.target` does not: the display manager and its like.
+pub(crate) fn wanted_by_graphical() -> io::Result<Vec<String>> {
+    let text =
+        systemctl(&["show", "--property=Wants", "--", "graphical.target", "multi-user.target"])?;
+    Ok(parse_wants(&text))
 }
 
 /// Makes it read its unit files again.
 pub(crate) fn look_again() -> io::Result<()> {
     systemctl(&["daemon-reload"]).map(|_| ())
+}
+
+/// Reads the `Wants=` of the two targets.
+fn parse_wants(text: &str) -> Vec<String> {
+    let mut wants = text.lines().filter_map(|line| line.strip_prefix("Wants=")).map(|names| {
+        names.split_whitespace().filter(|name| is_unit_name(name)).collect::<Vec<_>>()
+    });
+    let (graphical, multi_user) =
+        (wants.next().unwrap_or_default(), wants.next().unwrap_or_default());
+    graphical.into_iter().filter(|name| !multi_user.contains(name)).map(str::to_owned).collect()
 }
 
 fn systemctl(arguments: &[&str]) -> io::Result<String> {
@@ -116,6 +120,15 @@ mod tests {
         ];
         assert_eq!(units, expected);
         assert!(parse_units(&names, "rubbish").is_empty());
+    }
+
+    #[test]
+    fn what_the_graphical_target_wants_beyond_the_other_is_found() {
+        let text = "Wants=display-manager.service udisks2.service cron.service\n\n\
+                    Wants=cron.service getty.target\n";
+        assert_eq!(parse_wants(text), ["display-manager.service", "udisks2.service"]);
+        assert!(parse_wants("Wants=\n\nWants=cron.service\n").is_empty());
+        assert!(parse_wants("").is_empty());
     }
 
     #[test]

@@ -82,8 +82,6 @@ pub enum Target {
     Unit(String),
     /// The file that defines a unit of systemd until the next boot: its text, or `absent`.
     UnitFile(String),
-    /// The set of units that systemd keeps running: `graphical.target` or `multi-user.target`.
-    SystemdTarget,
     /// CPUs that irqbalance leaves alone, beyond those it finds itself: a list, empty for none.
     IrqbalanceBan,
 }
@@ -98,7 +96,6 @@ impl fmt::Display for Target {
                 write!(f, "control group of process {pid} in {hierarchy}")
             }
             Self::Unit(name) => write!(f, "systemd unit {name}"),
-            Self::SystemdTarget => f.write_str("systemd target"),
             Self::IrqbalanceBan => f.write_str("CPUs banned from irqbalance"),
         }
     }
@@ -128,7 +125,6 @@ impl Target {
             Self::UnitFile(path) => {
                 format!("echo {} > {path}; systemctl daemon-reload", quoted(value))
             }
-            Self::SystemdTarget => format!("systemctl isolate {value}"),
             Self::IrqbalanceBan => "systemctl restart irqbalance".to_owned(),
         }
     }

@@ -23,7 +23,7 @@ pub(super) const SERVICES: Knob = Knob {
 };
 
 /// Timers and sockets first, then what they start.
-const NOISY: [&str; 38] = [
+pub(super) const NOISY: [&str; 38] = [
     "anacron.timer",
     "apt-daily.timer",
     "apt-daily-upgrade.timer",

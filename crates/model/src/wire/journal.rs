@@ -106,8 +106,6 @@ pub enum TargetDocument {
     Unit(String),
     /// A file that defines a unit of systemd.
     UnitFile(String),
-    /// The target of systemd.
-    SystemdTarget,
     /// What irqbalance leaves alone.
     IrqbalanceBan,
 }
@@ -210,10 +208,7 @@ fn stray_path(target: &Target) -> Option<&str> {
         Target::File(path) | Target::Folder(path) => (path, "/"),
         Target::Membership { hierarchy, .. } => (hierarchy, "/"),
         Target::UnitFile(path) => (path, "/run/systemd/"),
-        Target::Affinity { .. }
-        | Target::Unit(_)
-        | Target::SystemdTarget
-        | Target::IrqbalanceBan => return None,
+        Target::Affinity { .. } | Target::Unit(_) | Target::IrqbalanceBan => return None,
     };
     let leads_out = !path.starts_with(place) || path.split('/').any(|part| part == "..");
     leads_out.then_some(path)
@@ -265,7 +260,6 @@ impl From<&Target> for TargetDocument {
             }
             Target::Unit(name) => Self::Unit(name.clone()),
             Target::UnitFile(path) => Self::UnitFile(path.clone()),
-            Target::SystemdTarget => Self::SystemdTarget,
             Target::IrqbalanceBan => Self::IrqbalanceBan,
         }
     }
@@ -284,7 +278,6 @@ impl From<TargetDocument> for Target {
             }
             TargetDocument::Unit(name) => Self::Unit(name),
             TargetDocument::UnitFile(path) => Self::UnitFile(path),
-            TargetDocument::SystemdTarget => Self::SystemdTarget,
             TargetDocument::IrqbalanceBan => Self::IrqbalanceBan,
         }
     }

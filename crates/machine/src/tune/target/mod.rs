@@ -35,7 +35,6 @@ pub(crate) fn read(root: &SysRoot, target: &Target) -> Reading {
             membership::read(root, *pid, *start_time, hierarchy)
         }
         Target::Unit(name) => unit::read(root, name),
-        Target::SystemdTarget => unit::read_target(root),
         Target::IrqbalanceBan => irqbalance::read(root),
         Target::UnitFile(name) => unit::read_file(root, name),
     }
@@ -61,7 +60,6 @@ pub(crate) fn write(root: &SysRoot, target: &Target, value: &str) -> io::Result<
             membership::write(root, *pid, *start_time, hierarchy, value)
         }
         Target::Unit(name) => unit::write(root, name, value),
-        Target::SystemdTarget => unit::write_target(root, value),
         Target::IrqbalanceBan => irqbalance::write(root, value),
         Target::UnitFile(name) => unit::write_file(root, name, value),
     }

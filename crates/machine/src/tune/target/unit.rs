@@ -1,4 +1,4 @@
-//! Units and targets of systemd.
+//! Units of systemd.
 
 use std::io;
 
@@ -25,23 +25,6 @@ pub(super) fn read(root: &SysRoot, name: &str) -> Reading {
 pub(super) fn write(root: &SysRoot, name: &str, value: &str) -> io::Result<()> {
     check(root)?;
     systemd::set_unit(name, value)
-}
-
-/// Returns the target that is reached.
-pub(super) fn read_target(root: &SysRoot) -> Reading {
-    if !systemd::is_there(root) {
-        return Reading::Absent;
-    }
-    match systemd::reached_target() {
-        Ok(target) => Reading::Value(target),
-        Err(error) => Reading::Unreadable { reason: error.to_string() },
-    }
-}
-
-/// Goes to a target.
-pub(super) fn write_target(root: &SysRoot, name: &str) -> io::Result<()> {
-    check(root)?;
-    systemd::isolate_target(name)
 }
 
 /// What is said of a folder that stands for a machine must not reach the one that runs this.
@@ -79,11 +62,7 @@ mod tests {
     fn what_a_folder_says_of_units_does_not_reach_this_machine() {
         let tree = FakeTree::new().file("/run/systemd/system/x", "");
         let root = SysRoot::new(tree.path());
-        for refused in [
-            write(&root, "becalm-test.service", "active"),
-            write_target(&root, "becalm-test.target"),
-        ] {
-            assert_eq!(refused.unwrap_err().to_string(), "systemd does not run this machine");
-        }
+        let refused = write(&root, "becalm-test.service", "active");
+        assert_eq!(refused.unwrap_err().to_string(), "systemd does not run this machine");
     }
 }
