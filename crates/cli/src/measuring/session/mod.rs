@@ -11,8 +11,10 @@ use std::time::Duration;
 
 use becalm_machine::Width;
 use becalm_model::{Record, RecordKind, Subject};
+use becalm_runner::Interrupt;
 use becalm_runner::session::{
-    Event, Executor, Isolate, Plan, RunError, SessionError, Spawn, Stop, measure,
+    Event, Executor, Isolate, Plan, Primary, RunError, SessionError, Spawn, SpawnPlan, Stop,
+    measure,
 };
 
 pub(crate) use self::end::Finished;
@@ -66,7 +68,7 @@ pub(crate) fn conduct(
     check_exports(flags)?;
     let read = metrics::wanted(flags)?;
     let machine = Machine::read()?;
-    let (plan, mut limits) = setup::spawn_plan(flags, &wanted.subjects, read.extractors, &machine)?;
+    let (plan, limits) = setup::spawn_plan(flags, &wanted.subjects, read.extractors, &machine)?;
     let notes = notes_before_start(&wanted, &plan);
     let command = if wanted.kind == RecordKind::Comparison { "compare" } else { "run" };
     let quiet = Quiet::begin(
@@ -77,24 +79,77 @@ pub(crate) fn conduct(
         interrupt,
         ui,
     )?;
+    let setting = Setting { machine: &machine, quiet: &quiet, interrupt, notes, limits };
+    let carried = carry_out(wanted, flags, plan, read.primary, setting, ui);
+    // Whatever comes of it, the machine is put back, and told where it is not.
+    let is_machine_changed = match quiet.finish(ui) {
+        Ok(exit) => exit == Exit::NotRestored,
+        Err(error) => {
+            ui.error(&error);
+            true
+        }
+    };
+    let Carried { record, log, result, cleaned } = match carried {
+        Err(error) if is_machine_changed => {
+            return Err(CommandError { exit: Exit::NotRestored, ..error });
+        }
+        carried => carried?,
+    };
+    let disturbed = disturbed_runs(&record);
+    let saved = export(&record, &disturbed, flags);
+    let (failure, kept) = keep(log, &record, flags, Outcomes { result, cleaned, saved });
+    let signal = interrupt.signal();
+    Ok(Finished { record, disturbed, failure, signal, kept, is_machine_changed })
+}
+
+/// What a session is carried out in.
+struct Setting<'a> {
+    machine: &'a Machine,
+    quiet: &'a Quiet<'a>,
+    interrupt: &'static Interrupt,
+    /// What is to be told before the first run.
+    notes: Vec<String>,
+    /// What could not be controlled.
+    limits: Vec<String>,
+}
+
+/// A session that was carried out.
+struct Carried {
+    record: Record,
+    log: Option<Journal>,
+    result: Result<(), SessionError<RunError>>,
+    /// What the hooks at the end said.
+    cleaned: Result<(), RunError>,
+}
+
+/// Makes the runs and concludes from them.
+fn carry_out(
+    wanted: Wanted,
+    flags: &MeasureFlags,
+    plan: SpawnPlan,
+    primary: Primary,
+    setting: Setting<'_>,
+    ui: &Ui,
+) -> Result<Carried, CommandError> {
+    let Setting { machine, quiet, interrupt, notes, mut limits } = setting;
     let elapsed = wanted.resumed.as_ref().map_or(Duration::ZERO, end_of_last_run);
     let planned_end = wanted.resumed.as_ref().and_then(planned_end);
-    let isolate = flags.isolate.then_some(&quiet as &dyn Isolate);
+    let isolate = flags.isolate.then_some(quiet as &dyn Isolate);
     let mut spawn = Spawn::new(plan, &machine.root, interrupt, elapsed, isolate);
     if let Some(maximum) = flags.settle {
         spawn = spawn.settling(maximum);
     }
-    metrics::check_recorded(&read.primary, &spawn.metrics())?;
-    let plan = plan_of(wanted.stop, wanted.margin, flags, read.primary)?;
+    metrics::check_recorded(&primary, &spawn.metrics())?;
+    let plan = plan_of(wanted.stop, wanted.margin, flags, primary)?;
     let tracing = wanted.tracing;
-    let mut record = record_of(wanted, flags, &machine, spawn.metrics())?;
+    let mut record = record_of(wanted, flags, machine, spawn.metrics())?;
     record.conditions = spawn.conditions();
     tell(notes, &mut record, ui);
     let warned = warn_before_start(&record, &plan, ui);
     let mut traced = Traced::start(&mut spawn, tracing, &machine.root)?;
-    let mut journal = start_log(&record, flags, &mut limits);
+    let mut log = start_log(&record, flags, &mut limits);
     let result = match traced.executor.set_up() {
-        Ok(()) => measure_and_log(&plan, &mut record, &mut traced, journal.as_mut(), warned, ui),
+        Ok(()) => measure_and_log(&plan, &mut record, &mut traced, log.as_mut(), warned, ui),
         Err(error) => Err(SessionError::Run(error)),
     };
     traced.finish(&mut record, &machine.root);
@@ -115,19 +170,7 @@ pub(crate) fn conduct(
     note_extension(&mut record, planned_end);
     record.conditions.knobs = quiet.record();
     note_drift(&mut record);
-    let restored = quiet.finish(ui);
-    let disturbed = disturbed_runs(&record);
-    let saved = export(&record, &disturbed, flags);
-    let (failure, kept) = keep(journal, &record, flags, Outcomes { result, cleaned, saved });
-    let is_machine_changed = match restored {
-        Ok(exit) => exit == Exit::NotRestored,
-        Err(error) => {
-            ui.error(&error);
-            true
-        }
-    };
-    let signal = interrupt.signal();
-    Ok(Finished { record, disturbed, failure, signal, kept, is_machine_changed })
+    Ok(Carried { record, log, result, cleaned })
 }
 
 /// Starts the log of a session; says among its limits why there is none.

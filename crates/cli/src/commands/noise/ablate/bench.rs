@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use becalm_lab::ablate::advice::{self, has};
 use becalm_lab::ablate::mitigation::Means;
-use becalm_machine::isolate::{self, Isolation};
+use becalm_machine::isolate::{self, Alone, Isolation};
 use becalm_machine::knobs::{Request, Situation};
 use becalm_machine::tune::{self, Applied, LockError, TuneError, Tuning, Wait};
 use becalm_machine::{Choice, SysRoot, Topology};
@@ -79,16 +79,23 @@ pub(super) enum Trouble {
 /// Changes of the machine that hold for one run.
 struct Quieted<'a> {
     tuning: Tuning<'a>,
-    control_group: Option<PathBuf>,
+    isolated: Option<Isolated>,
     failures: Vec<String>,
+}
+
+/// CPUs that the subject has for itself.
+#[derive(Debug, Clone)]
+struct Isolated {
+    control_group: PathBuf,
+    cpus: CpuSet,
 }
 
 impl<'a> Bench<'a> {
     /// Runs the subject once. `block` decides how far the stack is moved, where that is a mitigation.
     pub(super) fn run(&self, members: &[usize], block: u32) -> Result<Measured, Trouble> {
         let quieted = self.quiet(members)?;
-        let group = quieted.as_ref().and_then(|quieted| quieted.control_group.clone());
-        let result = self.launch(members, block, group);
+        let isolated = quieted.as_ref().and_then(|quieted| quieted.isolated.clone());
+        let result = self.launch(members, block, isolated);
         let failures = match quieted {
             None => Vec::new(),
             Some(quieted) => self.restore(quieted)?,
@@ -105,12 +112,15 @@ impl<'a> Bench<'a> {
         &self,
         members: &[usize],
         block: u32,
-        control_group: Option<PathBuf>,
+        isolated: Option<Isolated>,
     ) -> Result<(Shown, Finished), Trouble> {
         let is_clear = has(members, Means::ClearEnvironment);
         let environment = if is_clear { &self.cleared } else { &self.environment };
         let allowed = &self.topology.allowed;
-        let affinity = advice::affinity(members, &self.choice.subject, allowed);
+        let (control_group, affinity) = match isolated {
+            Some(Isolated { control_group, cpus }) => (Some(control_group), Some(cpus)),
+            None => (None, advice::affinity(members, &self.choice.subject, allowed)),
+        };
         let placement = Placement {
             control_group,
             // Without a mitigation the subject may go anywhere, whereas becalm itself may not.
@@ -197,7 +207,7 @@ impl<'a> Bench<'a> {
             tuning::report(&recovered, &self.ui);
         }
         self.was_tuned.set(true);
-        let mut quieted = Quieted { tuning, control_group: None, failures: Vec::new() };
+        let mut quieted = Quieted { tuning, isolated: None, failures: Vec::new() };
         match self.make(&mut quieted, members, request.as_ref(), is_isolated) {
             Ok(()) => Ok(Some(quieted)),
             Err(trouble) => {
@@ -214,21 +224,12 @@ impl<'a> Bench<'a> {
         request: Option<&Request>,
         is_isolated: bool,
     ) -> Result<(), Trouble> {
-        // All plans come before the first write, so that old values are the untouched machine's.
-        let mut changes = match request {
-            Some(request) => self.plan(members, request).changes,
+        let mut applied = match request {
+            Some(request) => apply(&mut quieted.tuning, &self.plan(members, request).changes)?,
             None => Vec::new(),
         };
-        let isolation =
-            is_isolated.then(|| self.isolation()).transpose().map_err(Trouble::Refused)?;
-        changes.extend(isolation.iter().flat_map(|isolation| isolation.changes.iter().cloned()));
-        let mut applied = apply(&mut quieted.tuning, &changes)?;
-        if let Some(isolation) = isolation {
-            applied.extend(
-                isolation.move_stragglers(self.root, |more| apply(&mut quieted.tuning, more))?,
-            );
-            isolation.check(self.root).map_err(|broken| Trouble::Refused(broken.to_string()))?;
-            quieted.control_group = Some(isolation.group.into());
+        if is_isolated {
+            applied.extend(self.isolate(quieted, request)?);
         }
         quieted.failures = tuning::failures(&applied);
         let set = applied.iter().filter(|one| one.effect == tune::Effect::Set).count();
@@ -236,6 +237,43 @@ impl<'a> Bench<'a> {
             Some(first) if set == 0 => Err(Trouble::Refused(first.clone())),
             _ => Ok(()),
         }
+    }
+
+    /// Takes CPUs away from everything else, as `--isolate` does: interrupts and threads of the kernel
+    /// included.
+    fn isolate(
+        &self,
+        quieted: &mut Quieted<'_>,
+        request: Option<&Request>,
+    ) -> Result<Vec<Applied>, Trouble> {
+        // A partition without a journal has CPUs that the plan would find taken.
+        for line in isolate::clear_leftovers(self.root) {
+            self.ui.say(line);
+        }
+        // Second threads that were switched off have taken their CPUs with them.
+        let now = Topology::read(self.root);
+        let topology = now.as_ref().unwrap_or(self.topology);
+        let (alone, isolation) = self.isolation(topology).map_err(Trouble::Refused)?;
+        let is_made = |name: &&str| {
+            request.is_some_and(|request| request.only.iter().any(|made| made == name))
+        };
+        let companions = isolate::companions().into_iter().filter(|name| !is_made(name));
+        let request =
+            Request { only: companions.map(ToOwned::to_owned).collect(), ..Request::default() };
+        let mut changes = Vec::new();
+        // Without a name there would be no limit to what is planned.
+        if !request.only.is_empty() {
+            let situation = Situation::of(self.root, topology, isolation.cpus.clone(), &request);
+            changes = tune::plan(&situation).expect("only knobs that exist are named").changes;
+        }
+        changes.extend(isolation.changes.iter().cloned());
+        let mut applied = apply(&mut quieted.tuning, &changes)?;
+        applied
+            .extend(isolation.move_stragglers(self.root, |more| apply(&mut quieted.tuning, more))?);
+        isolation.check(self.root).map_err(|broken| Trouble::Refused(broken.to_string()))?;
+        let control_group = isolation.group.into();
+        quieted.isolated = Some(Isolated { control_group, cpus: alone.choice.subject });
+        Ok(applied)
     }
 
     /// Plans the settings that knobs ask for.
@@ -248,9 +286,12 @@ impl<'a> Bench<'a> {
     }
 
     /// Plans CPUs for the subject alone.
-    pub(super) fn isolation(&self) -> Result<Isolation, String> {
-        let alone = isolate::alone(self.topology, &self.choice);
-        isolate::plan(self.root, self.topology, &alone.cpus, alone.partition)
+    pub(super) fn isolation(&self, topology: &Topology) -> Result<(Alone, Isolation), String> {
+        let mut choice = self.choice.clone();
+        choice.subject = choice.subject.intersection(&topology.online);
+        let alone = isolate::alone(topology, &choice);
+        isolate::plan(self.root, topology, &alone.cpus, alone.partition)
+            .map(|isolation| (alone, isolation))
             .map_err(|error| error.to_string())
     }
 

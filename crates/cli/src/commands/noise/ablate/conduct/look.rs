@@ -54,7 +54,7 @@ impl Laboratory<'_> {
             timing: self.bench.subject.timing(),
             run_time,
             rt_runtime: rt_runtime.and_then(|text| text.trim().parse().ok()),
-            isolation: self.bench.isolation().map(drop),
+            isolation: self.bench.isolation(self.bench.topology).map(drop),
             knobs: self.knob_plans(),
             is_strict: args.strict,
             only: args.only.clone(),
