@@ -144,14 +144,22 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The lines of a file that do something, up to the tests at its end.
+/// The lines of a file that do something, up to the tests at its end. Tests in a file of their own end
+/// nothing.
 fn code(text: &str) -> impl Iterator<Item = &str> {
-    let lines = text.lines().map(str::trim).take_while(|line| *line != "#[cfg(test)]");
-    lines.filter(|line| !line.starts_with("//"))
+    const TESTS: &str = "#[cfg(test)]";
+    let mut next = text.lines().skip(1).map(str::trim);
+    let lines = text.lines().map(str::trim).take_while(move |line| {
+        let is_elsewhere = next.next().is_some_and(|next| next.ends_with(';'));
+        *line != TESTS || is_elsewhere
+    });
+    lines.filter(|line| !line.starts_with("//") && *line != TESTS)
 }
 
 #[test]
 fn comments_and_tests_are_not_searched() {
     let text = "//! \"/proc\"\nlet a = 1;\n  // fs::read\n#[cfg(test)]\nmod tests { fs::read(\"/sys\") }\n";
     assert_eq!(code(text).collect::<Vec<_>>(), ["let a = 1;"]);
+    let text = "#[cfg(test)]\nmod tests;\nlet a = 1;\n";
+    assert_eq!(code(text).collect::<Vec<_>>(), ["mod tests;", "let a = 1;"]);
 }
