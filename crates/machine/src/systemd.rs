@@ -43,10 +43,17 @@ pub(crate) fn is_unit_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with(['-', '.']) && name.chars().all(is_part)
 }
 
-/// Starts or stops a unit.
+/// Starts or stops a unit. A target is started alone: systemd would start everything that it requires and
+/// wants, and what these want, which somebody may have stopped by hand.
 pub(crate) fn set_unit(name: &str, value: &str) -> io::Result<()> {
-    let verb = if value == ACTIVE { "start" } else { "stop" };
-    systemctl(&[verb, "--", name]).map(|_| ())
+    let arguments: &[&str] = match value {
+        ACTIVE if name.ends_with(".target") => {
+            &["start", "--job-mode=ignore-requirements", "--", name]
+        }
+        ACTIVE => &["start", "--", name],
+        _ => &["stop", "--", name],
+    };
+    systemctl(arguments).map(|_| ())
 }
 
 /// Returns what `graphical.target` wants and `multi-user.target` does not: the display manager and its like.

@@ -78,7 +78,7 @@ impl Place<'_> {
         let prefix = format!("image-{}-", self.kernel.series);
         let name = format!(
             "{prefix}{}",
-            key(&(PACKAGES, SETUP, AGENT_UNIT, initrd::AGENT, GUEST_MODULES))
+            key(&(PACKAGES, SETUP, AGENT_UNIT, initrd::AGENT, GUEST_MODULES, MODULE_LISTS))
         );
         self.lab.cache.forget(&prefix, &name)?;
         let folder = self.lab.cache.folder(&name, |folder| {
@@ -95,7 +95,7 @@ impl Place<'_> {
             fs::write(root.join("etc/systemd/system/lab-agent.service"), AGENT_UNIT)?;
             let there = root.join("lib/modules").join(&self.kernel.release);
             fs::create_dir_all(&there)?;
-            for name in ["modules.dep", "modules.alias", "modules.builtin", "modules.order"] {
+            for name in MODULE_LISTS {
                 fs::copy(modules.join(name), there.join(name))?;
             }
             for file in self.kernel.closure(GUEST_MODULES)? {
@@ -114,6 +114,19 @@ impl Place<'_> {
         Ok(folder.join("disk"))
     }
 }
+
+/// What `modprobe` looks modules up in; it reads the binary ones alone.
+const MODULE_LISTS: &[&str] = &[
+    "modules.alias.bin",
+    "modules.builtin",
+    "modules.builtin.bin",
+    "modules.builtin.alias.bin",
+    "modules.dep",
+    "modules.dep.bin",
+    "modules.order",
+    "modules.softdep",
+    "modules.symbols.bin",
+];
 
 /// What udev and tests load.
 const GUEST_MODULES: &[&str] = &[
