@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_signal_that_was_sent_goes_on_to_the_command() {
-        for sent in [libc::SIGTERM, libc::SIGINT] {
+        for sent in [libc::SIGTERM, libc::SIGUSR1] {
             let interrupt = Interrupt::new().unwrap();
             std::thread::scope(|scope| {
                 scope.spawn(|| {
