@@ -7,6 +7,7 @@ mod error;
 mod exit;
 mod files;
 mod measuring;
+mod memory;
 mod steady;
 mod tuning;
 mod ui;

@@ -18,6 +18,7 @@ pub mod isolate;
 mod isolcpus;
 pub mod knobs;
 mod lease;
+mod netlink;
 mod noise;
 mod sys;
 mod sysroot;

@@ -99,6 +99,28 @@ pub(crate) fn read_counters(leader: BorrowedFd<'_>) -> io::Result<[u64; 3]> {
     }
 }
 
+/// Opens a socket for messages about network interfaces and routes.
+pub(crate) fn route_socket() -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
+    // SAFETY: plain numbers go in; the descriptor that comes back is owned by nobody else.
+    unsafe {
+        match libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE) {
+            fd if fd >= 0 => Ok(OwnedFd::from_raw_fd(fd)),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+/// Returns the number of a network interface.
+pub(crate) fn interface_index(name: &str) -> io::Result<u32> {
+    let name = std::ffi::CString::new(name)?;
+    // SAFETY: the name ends with a zero byte and outlives the call, which only reads it.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => Err(io::Error::last_os_error()),
+        index => Ok(index),
+    }
+}
+
 /// Signals that end programs, and one by which a guardian is relieved.
 const ENDINGS: [libc::c_int; 5] =
     [libc::SIGTERM, libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, RELIEVED];

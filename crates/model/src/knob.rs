@@ -82,6 +82,11 @@ pub enum Target {
     Unit(String),
     /// The file that defines a unit of systemd until the next boot: its text, or `absent`.
     UnitFile(String),
+    /// A network interface, by name: `up` or `down`.
+    Interface(String),
+    /// The routes that somebody has set through a network interface, which the kernel forgets when it goes
+    /// down: its messages (`RTM_NEWROUTE`) in hexadecimal digits, one word each.
+    Routes(String),
     /// CPUs that irqbalance leaves alone, beyond those it finds itself: a list, empty for none.
     IrqbalanceBan,
 }
@@ -96,6 +101,8 @@ impl fmt::Display for Target {
                 write!(f, "control group of process {pid} in {hierarchy}")
             }
             Self::Unit(name) => write!(f, "systemd unit {name}"),
+            Self::Interface(name) => write!(f, "network interface {name}"),
+            Self::Routes(name) => write!(f, "routes through {name}"),
             Self::IrqbalanceBan => f.write_str("CPUs banned from irqbalance"),
         }
     }
@@ -124,6 +131,18 @@ impl Target {
             }
             Self::UnitFile(path) => {
                 format!("echo {} > {path}; systemctl daemon-reload", quoted(value))
+            }
+            Self::Interface(name) => format!("ip link set dev {name} {value}"),
+            // What `ip route save` writes begins with this number; `restore` reads it more than once.
+            Self::Routes(_) => {
+                let start: String = 0x4531_1224_u32
+                    .to_ne_bytes()
+                    .iter()
+                    .map(|byte| format!("{byte:02x}"))
+                    .collect();
+                format!(
+                    "routes=$(mktemp); echo {start} {value} | xxd -r -p >$routes; ip route restore <$routes"
+                )
             }
             Self::IrqbalanceBan => "systemctl restart irqbalance".to_owned(),
         }
@@ -155,6 +174,7 @@ mod tests {
         check(Target::Unit("cron.service".into()), "active", "systemctl start cron.service");
         let control = Target::File("/sys/fs/cgroup/cgroup.subtree_control".into());
         check(control, "cpu io", "echo -cpuset > /sys/fs/cgroup/cgroup.subtree_control");
+        check(Target::Interface("eth0".into()), "up", "ip link set dev eth0 up");
         check(Target::Folder("/sys/fs/cgroup/a".into()), "absent", "rmdir /sys/fs/cgroup/a");
     }
 }

@@ -31,6 +31,10 @@ pub struct Conditions {
     pub nice: i32,
     /// Address space layout randomisation of the subjects: `on` or `off`.
     pub aslr: String,
+    /// What the subjects' allocator does with freed memory: `keep`. Empty where that is left to it.
+    pub malloc: String,
+    /// The folder in memory that the subjects worked in; `None` if they worked where becalm did.
+    pub in_memory: Option<String>,
     /// `randomise` or `fixed`.
     pub layout: String,
     /// Page cache policy: `as-is`, `warm` or `drop`.

@@ -28,6 +28,8 @@ pub(crate) fn rows(conditions: &Conditions) -> Vec<(&'static str, String)> {
         ("scheduler", conditions.scheduler.clone()),
         ("nice", conditions.nice.to_string()),
         ("ASLR", conditions.aslr.clone()),
+        ("freed memory", malloc(conditions)),
+        ("working folder", conditions.in_memory.clone().unwrap_or_default()),
         ("layout", conditions.layout.clone()),
         ("page cache", conditions.cache.clone()),
         ("rest after a run", conditions.rest.clone()),
@@ -38,6 +40,14 @@ pub(crate) fn rows(conditions: &Conditions) -> Vec<(&'static str, String)> {
         ("settings", settings(&conditions.knobs)),
     ];
     rows.into_iter().filter(|(_, value)| !value.is_empty()).collect()
+}
+
+/// Says what becomes of freed memory where that is not left to the subjects' allocator.
+fn malloc(conditions: &Conditions) -> String {
+    match conditions.malloc.as_str() {
+        "keep" => "kept by the allocator (GLIBC_TUNABLES)".to_owned(),
+        _ => String::new(),
+    }
 }
 
 /// Says what became of disturbed rounds where that is not the usual.

@@ -57,6 +57,16 @@ impl Program {
         })
     }
 
+    /// The same program, found from any directory.
+    ///
+    /// # Errors
+    ///
+    /// If the present directory cannot be told.
+    pub fn from_anywhere(self) -> std::io::Result<Self> {
+        let path = std::path::absolute(self.path())?;
+        Ok(Self { path: CString::new(path.into_os_string().into_encoded_bytes())?, ..self })
+    }
+
     /// Returns the file that is executed.
     pub fn path(&self) -> &Path {
         Path::new(OsStr::from_bytes(self.path.to_bytes()))

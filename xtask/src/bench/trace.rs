@@ -1,9 +1,10 @@
-//! `cargo xtask bench trace`: what a trace costs, and whether it keeps up.
+//! `cargo xtask bench trace`: what a trace costs, whether it keeps up, and what it finds.
 //!
 //! The cost is that of `becalm noise trace` itself: traced and untraced runs of one command in the same
 //! rounds. Whether it keeps up is seen on a subject that does little else than switch between two
-//! threads.
+//! threads. What it finds of a disturbance that is made on purpose is told by the tests that make it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc;
@@ -13,10 +14,10 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::surroundings;
-use crate::workspace::{Profile, build_becalm};
+use crate::workspace::{Profile, build_becalm, capture, cargo};
 
-/// Measure what a trace costs on a workload in the core, and count lost events at 10,000 switches a
-/// second
+/// Measure what a trace costs on a workload in the core, count lost events at 10,000 switches a second,
+/// and say what is found of disturbances that are made on purpose
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Rounds of the workload, each with one traced and one untraced run
@@ -31,6 +32,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 5)]
     runs: u32,
 
+    /// Times that each disturbance is made
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    repeats: u32,
+
     /// Be the subject: switch this many times between two threads
     #[arg(long, value_name = "N", hide = true)]
     switch: Option<u32>,
@@ -38,6 +43,9 @@ pub(crate) struct Args {
 
 /// Largest ratio of traced to untraced runs that we accept.
 const BAR: f64 = 1.01;
+
+/// Smallest share of an injected time that has to be found under its name.
+const FOUND: f64 = 0.95;
 
 /// Switches a second, of both threads together.
 const RATE: u32 = 10_000;
@@ -54,6 +62,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     println!("Machine: {}. Load: {:.1}.\n", surroundings::machine(), surroundings::load());
     cost(&becalm, args)?;
     keeping_up(&becalm, args.runs)?;
+    naming(args.repeats)?;
     println!("\nLoad at the end: {:.1}.", surroundings::load());
     Ok(())
 }
@@ -101,6 +110,39 @@ fn keeping_up(becalm: &Path, runs: u32) -> Result<()> {
         traced["lost"],
     );
     Ok(())
+}
+
+/// Lets the tests of the trace make their disturbances, and sums up what was found of each.
+fn naming(repeats: u32) -> Result<()> {
+    let mut shares: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for _ in 0..repeats {
+        let tests = ["test", "--quiet", "--package", "becalm-lab", "--test", "trace", "--"];
+        let said = capture(&mut cargo(&[&tests[..], &["--nocapture"]].concat()))?;
+        for (name, share) in said.lines().filter_map(share) {
+            shares.entry(name.replace('_', " ")).or_default().push(share);
+        }
+    }
+    println!("\nFound of what was injected (bar: {:.0} %):", FOUND * 100.0);
+    for (name, mut found) in shares {
+        found.sort_by(f64::total_cmp);
+        let enough = found.iter().filter(|share| **share >= FOUND).count();
+        println!(
+            "- {name}: median {:.1} %, {:.1} to {:.1} %; {enough} of {} reach the bar",
+            found[found.len() / 2] * 100.0,
+            found[0] * 100.0,
+            found[found.len() - 1] * 100.0,
+            found.len(),
+        );
+    }
+    Ok(())
+}
+
+/// What a test says of a disturbance: `NAME: FOUND s of INJECTED s`.
+fn share(line: &str) -> Option<(&str, f64)> {
+    let (name, rest) = line.split_once(": ")?;
+    let (found, injected) = rest.strip_suffix(" s")?.split_once(" s of ")?;
+    let (found, injected): (f64, f64) = (found.parse().ok()?, injected.parse().ok()?);
+    Some((name, found / injected))
 }
 
 fn list(value: &Value) -> impl Iterator<Item = &Value> {

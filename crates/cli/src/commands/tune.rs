@@ -10,11 +10,12 @@ use becalm_machine::tune::{self, Plan};
 use becalm_machine::{ChoiceFacts, SysRoot, Topology, Width, choose};
 use becalm_model::CpuSet;
 use becalm_model::wire::tune_document;
-use becalm_runner::{Interrupt, hold};
+use becalm_runner::{Interrupt, MALLOC_VARIABLE, hold, kept_memory};
 
 use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::memory::{MallocFlag, MemoryFlags};
 use crate::tuning::{RequestFlags, Tuned, WaitFlag, plan_text, spins, verdict, wait};
 use crate::ui::Ui;
 
@@ -50,6 +51,9 @@ pub(crate) struct Args {
     hold: bool,
 
     #[command(flatten)]
+    memory: MemoryFlags,
+
+    #[command(flatten)]
     wait: WaitFlag,
 
     /// Print what was planned, and done, as JSON
@@ -72,6 +76,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if args.list {
         return list(ui);
+    }
+    if args.memory.is_any() && !args.hold {
+        return Err(CommandError::usage("--in-memory and --malloc are for a command: add --hold"));
     }
     let root = SysRoot::new(&args.root);
     let request = args.request.request()?;
@@ -112,7 +119,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         return Ok(Exit::Done);
     }
     ui.say(format!("Tuned: {set} settings changed."));
-    let result = hold_for(&args.command, interrupt);
+    let result = hold_for(args, interrupt);
     let restored = tuned.finish(ui)?;
     match result {
         Ok(status) => Ok(ended(restored, exit_of(status))),
@@ -162,14 +169,29 @@ impl Place {
     }
 }
 
-fn hold_for(words: &[OsString], interrupt: &Interrupt) -> Result<ExitStatus, CommandError> {
-    let [program, arguments @ ..] = words else {
+fn hold_for(args: &Args, interrupt: &Interrupt) -> Result<ExitStatus, CommandError> {
+    let [program, arguments @ ..] = args.command.as_slice() else {
         return Err(CommandError::usage("--hold needs a command after --"));
     };
-    let mut command = Command::new(program);
+    // A name with a folder in it means the file that it means here.
+    let program = match std::path::absolute(program) {
+        Ok(path) if program.as_encoded_bytes().contains(&b'/') => path.into_os_string(),
+        _ => program.clone(),
+    };
+    let mut command = Command::new(&program);
     command.args(arguments);
-    if let Some(user) = caller::sudo_user() {
+    let user = caller::sudo_user();
+    if let Some(user) = &user {
         user.runs(&mut command);
+    }
+    if args.memory.malloc == MallocFlag::Keep {
+        let before = std::env::var_os(MALLOC_VARIABLE);
+        command.env(MALLOC_VARIABLE, kept_memory(before.as_deref()));
+    }
+    // Gone when this returns, and with it what the command has left there.
+    let folder = args.memory.work_folder(user.as_ref())?;
+    if let Some(folder) = &folder {
+        command.current_dir(folder.path());
     }
     hold(&mut command, interrupt).map_err(|error| {
         CommandError::measure(format!("cannot run {}: {error}", program.display()))

@@ -9,6 +9,7 @@ use becalm_model::{CpuSet, parse_duration, parse_share};
 use becalm_runner::session::{Conditioning, Rest};
 use becalm_runner::{Scheduler, SeriesRule};
 
+use crate::memory::MemoryFlags;
 use crate::tuning::{ProfileFlag, WaitFlag, parse_profile};
 
 /// JSON readers that keep numbers as floating point get whole numbers up to this right.
@@ -168,6 +169,9 @@ pub(crate) struct MeasureFlags {
     /// Address space layout randomisation of the subjects
     #[arg(long, value_enum, default_value_t = Switch::On, help_heading = "Conditions")]
     pub(crate) aslr: Switch,
+
+    #[command(flatten, next_help_heading = "Conditions")]
+    pub(crate) memory: MemoryFlags,
 
     /// Vary the size of the environment, and with it the start of the stack, from round to round
     #[arg(long, value_enum, default_value_t = LayoutFlag::Randomise, help_heading = "Conditions")]

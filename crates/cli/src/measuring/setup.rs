@@ -1,12 +1,15 @@
 //! From flags and machine to everything that the runs have in common.
 
+use std::path::{Path, PathBuf};
+
 use becalm_machine::{Chooser, SysRoot, Topology};
 use becalm_model::{MachineFacts, Subject};
 use becalm_runner::session::{
     Cache, Expectation, Hooks, SpawnPlan, SpawnSubject, parse_output, parse_variable,
 };
 use becalm_runner::{
-    CounterPlan, EnvPolicy, Environment, Extractor, Placement, Program, Scheduler, Stdin, User,
+    CounterPlan, EnvPolicy, Environment, Extractor, MALLOC_VARIABLE, Placement, Program, Scheduler,
+    Stdin, Stdout, User, kept_memory,
 };
 
 use super::flags::{Affinity, CacheFlag, MeasureFlags, SchedulerFlag, Switch};
@@ -14,6 +17,7 @@ use super::metrics;
 use super::subjects::fill;
 use crate::caller::sudo_user;
 use crate::error::{CommandError, with_causes};
+use crate::memory::MallocFlag;
 
 /// The machine as it is before the first run.
 #[derive(Debug)]
@@ -45,6 +49,7 @@ pub(crate) fn spawn_plan(
     let user = if flags.keep_root { None } else { sudo_user() };
     let environment = environment(flags, user.as_ref())?;
     let (stdout, stderr) = parse_output(&flags.output);
+    let work_folder = flags.memory.work_folder(user.as_ref())?;
     let (counters, limits) = CounterPlan::probe(&machine.root, metrics::counters(flags.counters));
     let placement = Placement {
         control_group: None,
@@ -62,8 +67,16 @@ pub(crate) fn spawn_plan(
     };
     let plan = SpawnPlan {
         subjects: spawn_subjects(flags, subjects, &environment)?,
-        stdin: flags.input.clone().map_or(Stdin::Null, Stdin::File),
-        stdout,
+        stdin: flags
+            .input
+            .as_deref()
+            .map(from_anywhere)
+            .transpose()?
+            .map_or(Stdin::Null, Stdin::File),
+        stdout: match stdout {
+            Stdout::File(path) => Stdout::File(from_anywhere(&path)?),
+            other => other,
+        },
         stderr,
         timeout: flags.timeout,
         cache: match flags.cache {
@@ -77,6 +90,8 @@ pub(crate) fn spawn_plan(
         expectation: expectation(flags)?,
         counters,
         placement,
+        keeps_memory: flags.memory.malloc == MallocFlag::Keep,
+        work_folder,
         conditioning: flags.conditioning(),
         chooser: Chooser::new(&machine.root, &machine.topology),
         width: flags.width(),
@@ -98,7 +113,17 @@ fn environment(flags: &MeasureFlags, user: Option<&User>) -> Result<Environment,
             .ok_or_else(|| CommandError::usage(format!("--env {text}: expected NAME=VALUE")))?;
         environment = environment.with(&name, &value).map_err(refused)?;
     }
+    if flags.memory.malloc == MallocFlag::Keep {
+        let value = kept_memory(environment.get(MALLOC_VARIABLE.as_ref()));
+        environment = environment.with(MALLOC_VARIABLE.as_ref(), &value).map_err(refused)?;
+    }
     Ok(environment)
+}
+
+/// Names a file so that it is found from the folder that the subjects start in as well.
+fn from_anywhere(path: &Path) -> Result<PathBuf, CommandError> {
+    std::path::absolute(path)
+        .map_err(|error| CommandError::usage(format!("cannot find {}: {error}", path.display())))
 }
 
 fn spawn_subjects(
@@ -117,6 +142,9 @@ fn spawn_subjects(
                         let text = with_causes(&error);
                         CommandError::measure(format!("`{}`: {text}", subject.name))
                     })?;
+            let program = program.from_anywhere().map_err(|error| {
+                CommandError::measure(format!("`{}`: cannot find it: {error}", subject.name))
+            })?;
             Ok(SpawnSubject {
                 name: subject.name.clone(),
                 program,

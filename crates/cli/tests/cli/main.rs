@@ -16,6 +16,7 @@ mod hooks;
 mod interrupted;
 mod leases;
 mod machine;
+mod memory;
 mod noise_reproduce;
 mod output;
 mod plan;

@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::{Prepared, Random, WorkloadError};
-use crate::sys::page_cache::{forget, is_in_memory};
+use becalm_runner::is_in_memory;
+
+use crate::sys::page_cache::forget;
 
 /// Whether the kernel has the file in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

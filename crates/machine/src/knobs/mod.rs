@@ -20,6 +20,7 @@ mod kernel_threads;
 mod ksm;
 mod limits;
 mod machine_check;
+mod network;
 mod numa_balancing;
 mod perf_limits;
 mod platform_profile;
@@ -60,7 +61,7 @@ pub struct Knob {
 impl Knob {
     /// Says whether it only looks at kernel files, so that its plan is cheap.
     pub fn looks_at_files_only(&self) -> bool {
-        !matches!(self.name, "services" | "desktop" | "kernel-threads")
+        !matches!(self.name, "services" | "desktop" | "kernel-threads" | "network")
     }
 }
 
@@ -259,6 +260,7 @@ pub const KNOBS: &[&Knob] = &[
     &kernel_threads::KERNEL_THREADS,
     &services::SERVICES,
     &desktop::DESKTOP,
+    &network::NETWORK,
 ];
 
 /// Names of knobs in the order in which they are put back first; the others follow in the reverse

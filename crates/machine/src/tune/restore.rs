@@ -215,11 +215,17 @@ pub(super) fn tells_late(target: &Target) -> bool {
     matches!(target, Target::IrqbalanceBan)
 }
 
-/// A task that ended and an interrupt that was freed take their settings with them.
+/// A task that ended, an interrupt that was freed and an interface that was pulled out take their settings with them.
 fn dies_with_its_owner(target: &Target) -> bool {
     match target {
-        Target::Affinity { .. } | Target::Membership { .. } | Target::IrqbalanceBan => true,
-        Target::File(path) => path.starts_with("/proc/irq/"),
+        Target::Affinity { .. }
+        | Target::Membership { .. }
+        | Target::IrqbalanceBan
+        | Target::Interface(_)
+        | Target::Routes(_) => true,
+        Target::File(path) => {
+            path.starts_with("/proc/irq/") || path.starts_with("/proc/sys/net/ipv6/conf/")
+        }
         _ => false,
     }
 }

@@ -175,6 +175,12 @@ pub struct SettingsDocument {
     pub nice: i32,
     /// `on` or `off`.
     pub aslr: String,
+    /// `keep` where freed memory was kept; absent where that was left to the allocator.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub malloc: String,
+    /// The folder in memory that the subjects worked in; absent if they worked where becalm did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_memory: Option<String>,
     /// `randomise` or `fixed`.
     pub layout: String,
     /// `as-is`, `warm` or `drop`.

@@ -106,6 +106,10 @@ pub enum TargetDocument {
     Unit(String),
     /// A file that defines a unit of systemd.
     UnitFile(String),
+    /// A network interface.
+    Interface(String),
+    /// Routes through a network interface.
+    Routes(String),
     /// What irqbalance leaves alone.
     IrqbalanceBan,
 }
@@ -208,6 +212,9 @@ fn stray_path(target: &Target) -> Option<&str> {
         Target::File(path) | Target::Folder(path) => (path, "/"),
         Target::Membership { hierarchy, .. } => (hierarchy, "/"),
         Target::UnitFile(path) => (path, "/run/systemd/"),
+        Target::Interface(name) | Target::Routes(name) => {
+            return name.contains('/').then_some(name);
+        }
         Target::Affinity { .. } | Target::Unit(_) | Target::IrqbalanceBan => return None,
     };
     let leads_out = !path.starts_with(place) || path.split('/').any(|part| part == "..");
@@ -260,6 +267,8 @@ impl From<&Target> for TargetDocument {
             }
             Target::Unit(name) => Self::Unit(name.clone()),
             Target::UnitFile(path) => Self::UnitFile(path.clone()),
+            Target::Interface(name) => Self::Interface(name.clone()),
+            Target::Routes(name) => Self::Routes(name.clone()),
             Target::IrqbalanceBan => Self::IrqbalanceBan,
         }
     }
@@ -278,6 +287,8 @@ impl From<TargetDocument> for Target {
             }
             TargetDocument::Unit(name) => Self::Unit(name),
             TargetDocument::UnitFile(path) => Self::UnitFile(path),
+            TargetDocument::Interface(name) => Self::Interface(name),
+            TargetDocument::Routes(name) => Self::Routes(name),
             TargetDocument::IrqbalanceBan => Self::IrqbalanceBan,
         }
     }
@@ -342,6 +353,8 @@ mod tests {
         check(Target::Folder("/sys/fs/cgroup/..".into()), false);
         check(Target::Folder("/sys/fs/cgroup/a..b".into()), true);
         check(Target::UnitFile("/run/systemd/system/becalm.slice".into()), true);
+        check(Target::Interface("eth0".into()), true);
+        check(Target::Interface("../eth0".into()), false);
         check(Target::UnitFile("/etc/systemd/system/a.service".into()), false);
     }
 

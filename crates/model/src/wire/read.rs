@@ -246,6 +246,8 @@ fn conditions(document: SettingsDocument) -> Conditions {
         scheduler: document.scheduler,
         nice: document.nice,
         aslr: document.aslr,
+        malloc: document.malloc,
+        in_memory: document.in_memory,
         layout: document.layout,
         cache: document.cache,
         rest: document.rest,

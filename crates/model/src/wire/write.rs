@@ -129,6 +129,8 @@ fn settings(conditions: &Conditions) -> SettingsDocument {
         scheduler: conditions.scheduler.clone(),
         nice: conditions.nice,
         aslr: conditions.aslr.clone(),
+        malloc: conditions.malloc.clone(),
+        in_memory: conditions.in_memory.clone(),
         layout: conditions.layout.clone(),
         cache: conditions.cache.clone(),
         rest: conditions.rest.clone(),

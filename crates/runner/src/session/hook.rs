@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -38,13 +39,14 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 /// How long a hook may take to end by itself after SIGTERM, before SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Runs a hook to its end, as `user` if there is one; says in words how it failed. A signal to
+/// Runs a hook to its end, as `user` and in `folder` if there are such; says in words how it failed. A signal to
 /// becalm ends it, but what it started in the background stays: that may be a server which the
 /// runs need.
 pub(crate) fn run_hook(
     hook: Hook,
     text: &str,
     user: Option<&User>,
+    folder: Option<&Path>,
     interrupt: &Interrupt,
 ) -> Result<(), String> {
     // A cleanup also runs, and to its end, after the signal that ended the session.
@@ -58,6 +60,12 @@ pub(crate) fn run_hook(
     shell.process_group(0);
     if let Some(user) = user {
         user.runs(&mut shell);
+    }
+    if let Some(folder) = folder {
+        shell.current_dir(folder);
+        if let Ok(own) = std::env::current_dir() {
+            shell.env("OLDPWD", own);
+        }
     }
     let mut child = shell.spawn().map_err(|error| format!("cannot start sh: {error}"))?;
     match end(&mut child, interrupt, accepted) {
@@ -97,8 +105,8 @@ mod tests {
     #[test]
     fn a_hook_that_fails_says_how() {
         let interrupt = Interrupt::new().unwrap();
-        assert_eq!(run_hook(Hook::Prepare, "true", None, &interrupt), Ok(()));
-        let error = run_hook(Hook::Prepare, "exit 3", None, &interrupt).unwrap_err();
+        assert_eq!(run_hook(Hook::Prepare, "true", None, None, &interrupt), Ok(()));
+        let error = run_hook(Hook::Prepare, "exit 3", None, None, &interrupt).unwrap_err();
         assert_eq!(error, "exit status: 3");
     }
 
@@ -110,11 +118,11 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(30));
                 interrupt.raise(libc::SIGTERM);
             });
-            let error = run_hook(Hook::Setup, "sleep 1000", None, &interrupt).unwrap_err();
+            let error = run_hook(Hook::Setup, "sleep 1000", None, None, &interrupt).unwrap_err();
             assert!(error.contains("SIGTERM"), "{error}");
         });
-        let error = run_hook(Hook::Prepare, "true", None, &interrupt).unwrap_err();
+        let error = run_hook(Hook::Prepare, "true", None, None, &interrupt).unwrap_err();
         assert!(error.contains("not started"), "{error}");
-        assert_eq!(run_hook(Hook::Cleanup, "true", None, &interrupt), Ok(()));
+        assert_eq!(run_hook(Hook::Cleanup, "true", None, None, &interrupt), Ok(()));
     }
 }

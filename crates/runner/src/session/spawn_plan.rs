@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use becalm_machine::{Choice, Chooser, Width};
@@ -11,7 +11,9 @@ use super::hook::Hook;
 use super::plan::{Conditioning, Rest};
 use crate::extract::{ExtractError, Extractor};
 use crate::iterations::{SeriesError, SeriesRule};
-use crate::{CounterPlan, Environment, LaunchError, Placement, Program, Stderr, Stdin, Stdout};
+use crate::{
+    CounterPlan, Environment, LaunchError, Placement, Program, Stderr, Stdin, Stdout, WorkFolder,
+};
 
 /// Why a run could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -119,6 +121,11 @@ pub struct SpawnPlan {
     pub subjects: Vec<SpawnSubject>,
     /// The variables they see.
     pub environment: Environment,
+    /// Whether these keep freed memory, see [`crate::kept_memory`].
+    pub keeps_memory: bool,
+    /// Where they and their hooks work, if not where becalm does. Files and programs then have to be
+    /// named from the root.
+    pub work_folder: Option<WorkFolder>,
     /// What they read.
     pub stdin: Stdin,
     /// Where their output goes when nothing reads it.
@@ -148,6 +155,13 @@ pub struct SpawnPlan {
     /// How many CPUs to choose before anything is learnt; `None` where the user named them, or
     /// where it is to be learnt.
     pub width: Option<Width>,
+}
+
+impl SpawnPlan {
+    /// Returns where subjects and hooks work, if not where becalm does.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.work_folder.as_ref().map(WorkFolder::path)
+    }
 }
 
 /// Gives the subjects CPUs that nobody else uses, once it is known which.

@@ -6,6 +6,7 @@
 pub(crate) mod clock;
 pub(crate) mod clone;
 pub(crate) mod disks;
+pub(crate) mod filesystem;
 pub(crate) mod perf;
 pub(crate) mod sched;
 pub(crate) mod signal;

@@ -4,6 +4,7 @@ mod basics;
 mod expect;
 mod isolation;
 mod killed;
+mod network;
 mod power;
 mod probe;
 mod systemd;
@@ -67,6 +68,7 @@ pub(super) const GROUPS: &[Group] = &[
     group(user::TESTS, NEWER),
     group(isolation::TESTS, BOTH),
     group(killed::TESTS, NEWER),
+    group(network::TESTS, NEWER),
     group(power::TESTS, NEWER),
     group(systemd::TESTS, &[]),
     Group { tests: probe::TESTS, kernels: REAL_TIME, sampled_on: REAL_TIME },

@@ -2,8 +2,10 @@
 
 mod affinity;
 mod group;
+mod interface;
 mod irqbalance;
 mod membership;
+mod routes;
 mod subtree;
 mod unit;
 mod watchdog;
@@ -13,6 +15,7 @@ use std::io;
 use becalm_model::Target;
 
 pub(crate) use affinity::allowed_list;
+pub(crate) use interface::{DOWN, UP};
 
 use super::chosen;
 use crate::{Reading, SysRoot};
@@ -37,6 +40,8 @@ pub(crate) fn read(root: &SysRoot, target: &Target) -> Reading {
         Target::Unit(name) => unit::read(root, name),
         Target::IrqbalanceBan => irqbalance::read(root),
         Target::UnitFile(name) => unit::read_file(root, name),
+        Target::Interface(name) => interface::read(root, name),
+        Target::Routes(name) => routes::read(root, name),
     }
 }
 
@@ -62,5 +67,7 @@ pub(crate) fn write(root: &SysRoot, target: &Target, value: &str) -> io::Result<
         Target::Unit(name) => unit::write(root, name, value),
         Target::IrqbalanceBan => irqbalance::write(root, value),
         Target::UnitFile(name) => unit::write_file(root, name, value),
+        Target::Interface(name) => interface::write(root, name, value),
+        Target::Routes(_) => routes::write(root, value),
     }
 }

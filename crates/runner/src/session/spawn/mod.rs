@@ -154,6 +154,8 @@ impl<'a> Spawn<'a> {
             scheduler: placement.scheduler.to_string(),
             nice: placement.nice.unwrap_or(0),
             aslr: if placement.aslr_off { "off" } else { "on" }.to_owned(),
+            malloc: if self.plan.keeps_memory { "keep" } else { "" }.to_owned(),
+            in_memory: self.plan.folder().map(|folder| folder.display().to_string()),
             layout: String::new(),
             cache: match self.plan.cache {
                 Cache::AsIs => "as-is",

@@ -96,7 +96,7 @@ impl Spawn<'_> {
                     stdin: &self.plan.stdin,
                     stdout: if captures { &Stdout::Capture } else { &self.plan.stdout },
                     stderr: self.plan.stderr,
-                    cwd: None,
+                    cwd: self.plan.folder(),
                     timeout: self.plan.timeout,
                 },
                 &self.plan.counters,
@@ -126,8 +126,12 @@ impl Spawn<'_> {
         let Some(text) = command else { return Ok(()) };
         // What the hook does to the machine is no evidence against the runs before it.
         self.close_window();
-        run_hook(hook, text, self.plan.placement.user.as_ref(), self.interrupt)
-            .map_err(|how| RunError::Hook { hook, command: text.to_owned(), how })
+        let (user, folder) = (self.plan.placement.user.as_ref(), self.plan.folder());
+        run_hook(hook, text, user, folder, self.interrupt).map_err(|how| RunError::Hook {
+            hook,
+            command: text.to_owned(),
+            how,
+        })
     }
 
     /// Ends the window of evidence before something that is not a run.

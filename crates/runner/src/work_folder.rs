@@ -1,0 +1,130 @@
+//! A folder in memory in which the subjects work, so that no disk is part of what is measured.
+//!
+//! It lies in a `tmpfs` that is mounted already, so that neither root nor a mount is needed. It is removed
+//! with the value; one whose owner was killed is removed by the next becalm of the same user.
+//! <https://docs.kernel.org/filesystems/tmpfs.html>
+
+use std::fs::{self, DirBuilder, File, Metadata};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, chown};
+use std::path::{Path, PathBuf};
+
+use becalm_machine::SysRoot;
+use becalm_machine::tune::task::{is_alive, this_process};
+use becalm_model::wire::ProcessDocument;
+
+use crate::User;
+use crate::sys::{filesystem, user};
+
+/// Where a `tmpfs` that everybody may write to is expected.
+const PLACE: &str = "/dev/shm";
+
+/// What the names begin with; the process id and the start time of the owner follow.
+const PREFIX: &str = "becalm-work-";
+
+/// An empty folder in memory, removed with everything in it when this is dropped.
+#[derive(Debug)]
+pub struct WorkFolder {
+    path: PathBuf,
+}
+
+impl WorkFolder {
+    /// Makes the folder, for `user` if there is one.
+    ///
+    /// # Errors
+    ///
+    /// If `/dev/shm` is no file system in memory, or cannot be written to.
+    pub fn create(user: Option<&User>) -> io::Result<Self> {
+        let place = Path::new(PLACE);
+        Self::create_in(place, user)
+            .map_err(|error| io::Error::new(error.kind(), format!("{PLACE}: {error}")))
+    }
+
+    fn create_in(place: &Path, user: Option<&User>) -> io::Result<Self> {
+        if !filesystem::is_in_memory(&File::open(place)?)? {
+            return Err(io::Error::other("it is no file system in memory (tmpfs)"));
+        }
+        remove_left(place, user);
+        let path = place.join(name(this_process()));
+        DirBuilder::new().mode(0o700).create(&path)?;
+        let folder = Self { path };
+        if let Some(user) = user {
+            chown(&folder.path, Some(user.uid), Some(user.gid))?;
+        }
+        Ok(folder)
+    }
+
+    /// Returns where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for WorkFolder {
+    fn drop(&mut self) {
+        // Whatever stays goes with the next becalm, or with the contents of the memory.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Removes the folders of this user whose owners are gone.
+fn remove_left(place: &Path, user: Option<&User>) {
+    let Ok(entries) = fs::read_dir(place) else { return };
+    for entry in entries.flatten() {
+        let owner = entry.file_name().to_str().and_then(owner);
+        let is_left = owner.is_some_and(|owner| !is_alive(&SysRoot::default(), owner));
+        if is_left && entry.metadata().is_ok_and(|facts| is_own(&facts, user)) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Says whether this is a folder (no link to one) of the user of this process, or of `user`.
+fn is_own(facts: &Metadata, user: Option<&User>) -> bool {
+    let is_theirs = user.is_some_and(|user| facts.uid() == user.uid);
+    facts.is_dir() && (is_theirs || facts.uid() == user::effective_uid())
+}
+
+fn name(owner: ProcessDocument) -> String {
+    format!("{PREFIX}{}-{}", owner.pid, owner.start_time)
+}
+
+/// Reads the owner from a name.
+fn owner(name: &str) -> Option<ProcessDocument> {
+    let (pid, start_time) = name.strip_prefix(PREFIX)?.split_once('-')?;
+    Some(ProcessDocument { pid: pid.parse().ok()?, start_time: start_time.parse().ok()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_testkit::skipped;
+
+    #[test]
+    fn it_goes_with_the_value_and_what_the_dead_left_goes_with_the_next() {
+        let place = match tempfile::tempdir_in(PLACE) {
+            Ok(place) if filesystem::is_in_memory(&File::open(PLACE).unwrap()).unwrap() => place,
+            _ => return skipped("it_goes_with_the_value: no memory can be written at /dev/shm"),
+        };
+        let own = this_process();
+        let dead = ProcessDocument { start_time: own.start_time + 1, ..own };
+        let (left, other) = (place.path().join(name(dead)), place.path().join("becalm-work-x"));
+        for folder in [&left, &other] {
+            fs::create_dir_all(folder.join("within")).unwrap();
+        }
+        let folder = WorkFolder::create_in(place.path(), None).unwrap();
+        assert!(!left.exists() && other.exists());
+        // Another one of the same process would find it in use, and not remove it.
+        assert!(WorkFolder::create_in(place.path(), None).is_err());
+        let path = folder.path().to_owned();
+        fs::write(path.join("data"), "x").unwrap();
+        drop(folder);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_disk_is_refused() {
+        let error = WorkFolder::create_in(Path::new("/proc"), None).unwrap_err();
+        assert!(error.to_string().contains("no file system in memory"), "{error}");
+    }
+}
