@@ -23,6 +23,7 @@ pub struct Accounts {
 
 #[derive(Debug, Clone, PartialEq)]
 struct Account {
+    parent: u32,
     command: String,
     service: String,
     own: f64,
@@ -67,6 +68,7 @@ impl Accounts {
 
     /// Returns what was used from here to `later`.
     pub fn until(&self, later: &Self) -> Used {
+        let mut earlier = self.inherited(later);
         let mut programs: BTreeMap<(String, String), Usage> = BTreeMap::new();
         for (key, now) in &later.processes {
             // What was not there at first used everything that it has used since.
@@ -83,7 +85,8 @@ impl Accounts {
                     }
                 });
             usage.own += since(now.own, before.map(|account| account.own));
-            usage.children += since(now.children, before.map(|account| account.children));
+            let children = since(now.children, before.map(|account| account.children));
+            usage.children += (children - earlier.remove(key).unwrap_or(0.0)).max(0.0);
             usage.wakeups +=
                 now.wakeups.saturating_sub(before.map_or(0, |account| account.wakeups));
         }
@@ -99,6 +102,30 @@ impl Accounts {
             busy: later.busy.zip(self.busy).map(|(now, before)| (now - before).max(0.0)),
         }
     }
+
+    /// Returns what processes that ended until `later` had used before, by the ancestor that has it among
+    /// its children's since.
+    fn inherited(&self, later: &Self) -> BTreeMap<(u32, u64), f64> {
+        let by_id: BTreeMap<u32, (&(u32, u64), &Account)> =
+            self.processes.iter().map(|(key, account)| (key.0, (key, account))).collect();
+        let mut inherited = BTreeMap::new();
+        for (key, ended) in &self.processes {
+            if later.processes.contains_key(key) {
+                continue;
+            }
+            // Parents that ended as well have handed it on. A circle of reused ids would have no end.
+            let mut parent = ended.parent;
+            for _ in 0..self.processes.len() {
+                let Some((key, account)) = by_id.get(&parent) else { break };
+                if later.processes.contains_key(*key) {
+                    *inherited.entry(**key).or_insert(0.0) += ended.own + ended.children;
+                    break;
+                }
+                parent = account.parent;
+            }
+        }
+        inherited
+    }
 }
 
 impl Used {
@@ -112,6 +139,7 @@ impl Used {
 /// Field numbers are those of proc(5); the name may hold spaces and brackets.
 fn account(root: &SysRoot, pid: u32) -> Option<(u64, Account)> {
     const STATE: usize = 3;
+    const PARENT: usize = 4;
     const FLAGS: usize = 9;
     const UTIME: usize = 14;
     const START_TIME: usize = 22;
@@ -124,6 +152,7 @@ fn account(root: &SysRoot, pid: u32) -> Option<(u64, Account)> {
     let seconds = |number: usize| field(number).map(|ticks| ticks as f64 / ticks_per_second());
     let is_kernel = field(FLAGS)? & KERNEL_THREAD != 0;
     let account = Account {
+        parent: u32::try_from(field(PARENT)?).ok()?,
         // The number at the end tells the CPU of a worker of the kernel, and what it does next.
         command: if is_kernel { kernel_name(&command) } else { command },
         service: if is_kernel { "kernel".to_owned() } else { service(root, pid) },
@@ -210,6 +239,19 @@ mod tests {
         assert_eq!(told, [("cron", 1.0, 5.0), ("a) b", 2.0, 0.0)]);
         assert_eq!(used.programs[0].service, "cron.service");
         assert_eq!((used.busy, used.unexplained()), (Some(10.0), Some(2.0)));
+    }
+
+    #[test]
+    fn what_a_process_used_before_is_not_told_again_when_it_ends() {
+        let hz = ticks();
+        let tree = process(FakeTree::new(), 1, "make", 0, [0, 0, 0, 0]);
+        let shell = process(tree, 7, "sh", 0, [hz, 0, 2 * hz, 0]);
+        let root = SysRoot::new(shell.path());
+        let before = Accounts::read(&root);
+        let _tree = process(shell.without("/proc/7/stat"), 1, "make", 0, [0, 0, 8 * hz, 0]);
+        let used = before.until(&Accounts::read(&root));
+        let told: Vec<_> = used.programs.iter().map(|usage| usage.children).collect();
+        assert_eq!(told, [5.0]);
     }
 
     #[test]

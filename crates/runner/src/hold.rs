@@ -5,17 +5,19 @@ use std::os::fd::AsRawFd;
 use std::process::{Command, ExitStatus};
 
 use crate::Interrupt;
-use crate::sys::wait;
+use crate::sys::{user, wait};
 
 /// Runs a command to its end. A signal that asks becalm to stop goes on to the command, which then
 /// has all the time that it takes: a second signal goes on as well.
 ///
-/// Ctrl-C, and the terminal's end, reach both from the terminal, and are not sent again.
+/// If becalm dies, the command is asked to end (SIGTERM): what it does next would be done on another
+/// machine than it was started on. Ctrl-C, and the terminal's end, reach both from the terminal, and are not sent again.
 ///
 /// # Errors
 ///
 /// If the command cannot be started or waited for.
 pub fn hold(command: &mut Command, interrupt: &Interrupt) -> io::Result<ExitStatus> {
+    user::ends_with_us(command);
     let mut child = command.spawn()?;
     let pid = wait::Pid::try_from(child.id()).map_err(io::Error::other)?;
     let ended = wait::pidfd(pid)?;

@@ -38,6 +38,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    if args.watch.is_zero() {
+        return Err(CommandError::usage("--watch 0: nothing is used in no time"));
+    }
     let interrupt = caller::interrupt()?;
     let root = SysRoot::new(&args.root);
     if !root.exists("/proc/self/stat") && root.is_live() {
@@ -80,8 +83,8 @@ fn text(used: &Used, seconds: f64, top: usize) -> String {
     if let (Some(busy), Some(unexplained)) = (used.busy, used.unexplained()) {
         let _ = writeln!(
             text,
-            "All CPUs together were busy for {busy:.2} s of {seconds:.1} s; for {unexplained:.2} s of that \
-             no program that still runs can account."
+            "All CPUs together were busy for {busy:.2} s in {seconds:.1} s; for {unexplained:.2} s of that \
+             no program that still runs can account. A share is one of a CPU's time."
         );
     }
     text

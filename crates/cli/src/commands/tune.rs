@@ -5,18 +5,20 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 
-use becalm_machine::knobs::{KNOBS, Profile, Request, Situation};
+use becalm_machine::knobs::{KNOBS, Note, NoteKind, Profile, Request, Situation};
 use becalm_machine::tune::{self, Plan};
 use becalm_machine::{ChoiceFacts, SysRoot, Topology, Width, choose};
 use becalm_model::CpuSet;
 use becalm_model::wire::tune_document;
-use becalm_runner::{Interrupt, MALLOC_VARIABLE, hold, kept_memory};
+use becalm_runner::{Interrupt, MALLOC_VARIABLE, Program, hold, kept_memory};
 
 use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::memory::{MallocFlag, MemoryFlags};
-use crate::tuning::{RequestFlags, Tuned, WaitFlag, plan_text, spins, verdict, wait};
+use crate::tuning::{
+    RequestFlags, Tuned, WaitFlag, plan_text, settings, spins, unmoved, verdict, wait,
+};
 use crate::ui::Ui;
 
 /// Quiet the machine: until `becalm restore`, or while a command runs
@@ -26,7 +28,8 @@ use crate::ui::Ui;
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "they are switches of the command line")]
 pub(crate) struct Args {
-    /// Show what would be changed, with old and new value and reason, and change nothing
+    /// Show what would be changed, with old and new value and reason, and change nothing (but what a
+    /// becalm that died has left is put back first, as by every command)
     #[arg(long)]
     plan: bool,
 
@@ -61,7 +64,7 @@ pub(crate) struct Args {
     json: bool,
 
     /// List the knobs and end
-    #[arg(long, conflicts_with_all = ["plan", "hold"])]
+    #[arg(long, conflicts_with_all = ["plan", "hold", "json"])]
     list: bool,
 
     /// Work on this folder instead of the machine
@@ -86,9 +89,15 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     // A name that does not exist is an error before anything else is.
     let plan = place.plan(&root, &request)?;
     if args.plan {
-        ui.print(&if args.json { json(&plan, &[]) } else { plan_text(&plan) })?;
+        let latency = args.latency.map_or_else(String::new, |latency| {
+            format!("\ncstates: /dev/cpu_dma_latency held at {latency} us, on all CPUs\n")
+        });
+        let text = || format!("{}\n\n{}{latency}", place.told(), plan_text(&root, &plan));
+        ui.print(&if args.json { json(&place, &plan, &[]) } else { text() })?;
         return Ok(Exit::Done);
     }
+    // Before anything is changed for it.
+    resolve(&args.command)?;
     let interrupt = caller::interrupt()?;
     let mut tuned = Tuned::begin(&root, &told(args), wait(&args.wait), interrupt, ui)?;
     // Only now, with the lock held, are the values those of the untouched machine; and whoever had
@@ -97,15 +106,22 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let plan = place.plan(&root, &request)?;
     let before = if args.verify { spins(&place.cpus) } else { Vec::new() };
     let applied = tuned.apply(&plan.changes, ui)?;
+    if let Some(unmoved) = unmoved(&root, &applied) {
+        ui.say(format!("irq-affinity: {unmoved}"));
+    }
+    for note in plan.notes.iter().filter(|note| is_asked_for(args, note)) {
+        ui.warn(format!("{}: {}", note.knob, note.text));
+    }
     if let Some(latency) = args.latency {
         tuned.hold_latency(latency, ui);
     }
     if args.verify {
         ui.say(verdict(&root, &before, &spins(&place.cpus)).trim_end());
     }
-    let set = applied.iter().filter(|one| one.effect == tune::Effect::Set).count();
+    let set = applied.iter().filter(|one| one.effect == tune::Effect::Set);
+    let set = format!("{} changed. {}", settings(set.map(|one| &one.change)), place.told());
     if args.json {
-        ui.print(&json(&plan, &applied))?;
+        ui.print(&json(&place, &plan, &applied))?;
     }
     if let Some(signal) = interrupt.signal() {
         return Ok(ended(tuned.finish(ui)?, Exit::Signal(signal)));
@@ -113,12 +129,12 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if !args.hold {
         let guardian = tuned.keep()?;
         ui.say(format!(
-            "Tuned: {set} settings changed. They stay until `becalm restore` (guardian: process {}).",
+            "Tuned: {set} All stays so until `becalm restore` (guardian: process {}).",
             guardian.pid
         ));
         return Ok(Exit::Done);
     }
-    ui.say(format!("Tuned: {set} settings changed."));
+    ui.say(format!("Tuned: {set}"));
     let result = hold_for(args, interrupt);
     let restored = tuned.finish(ui)?;
     match result {
@@ -147,7 +163,10 @@ impl Place {
             CommandError::measure(format!("cannot tell which CPUs there are: {error}"))
         })?;
         let cpus = match given {
-            Some(given) if given.is_empty() || !given.difference(&topology.online).is_empty() => {
+            Some(given) if given.is_empty() => {
+                return Err(CommandError::usage("--cpus: the list has no CPU"));
+            }
+            Some(given) if !given.difference(&topology.online).is_empty() => {
                 return Err(CommandError::usage(format!(
                     "--cpus {given}: the CPUs that run are {}",
                     topology.online
@@ -161,12 +180,50 @@ impl Place {
         Ok(Self { topology, cpus, housekeeping })
     }
 
+    /// Says which CPUs are quieted.
+    fn told(&self) -> String {
+        let Self { cpus, housekeeping, .. } = self;
+        if cpus == housekeeping {
+            return format!("{} is all there is, and keeps everybody's work.", named(cpus));
+        }
+        format!(
+            "{} is for measurements, {} for everything else; other programs start where they like: \
+             `taskset -c {cpus}` puts one there.",
+            named(cpus),
+            named(housekeeping),
+        )
+    }
+
     fn plan(&self, root: &SysRoot, request: &Request) -> Result<Plan, CommandError> {
         let Self { topology, cpus, housekeeping } = self;
         let (cpus, housekeeping) = (cpus.clone(), housekeeping.clone());
         tune::plan(&Situation { root, topology, cpus, housekeeping, request })
             .map_err(CommandError::usage)
     }
+}
+
+/// Says whether a knob that was named, by itself or by a flag of its own, has something to say.
+fn is_asked_for(args: &Args, note: &Note) -> bool {
+    let RequestFlags { only, also, units, frequency, smt, .. } = &args.request;
+    let is_named = only.iter().chain(also).any(|name| *name == note.knob);
+    let is_asked_for = match note.knob.as_str() {
+        "services" => !units.is_empty(),
+        "frequency" => frequency.is_some(),
+        "smt" => smt.is_some(),
+        _ => false,
+    };
+    note.kind != NoteKind::AlreadyQuiet && (is_named || is_asked_for)
+}
+
+/// Fails if a command does not name a program.
+fn resolve(words: &[OsString]) -> Result<(), CommandError> {
+    let words: Option<Vec<String>> =
+        words.iter().map(|word| word.to_str().map(str::to_owned)).collect();
+    // What is no text is left to the kernel.
+    let Some(words) = words.filter(|words| !words.is_empty()) else { return Ok(()) };
+    Program::resolve(&words, std::env::var_os("PATH").as_deref(), None)
+        .map(drop)
+        .map_err(CommandError::measure)
 }
 
 fn hold_for(args: &Args, interrupt: &Interrupt) -> Result<ExitStatus, CommandError> {
@@ -231,11 +288,16 @@ fn list(ui: &Ui) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-fn json(plan: &Plan, applied: &[tune::Applied]) -> String {
+fn named(cpus: &CpuSet) -> String {
+    if cpus.len() == 1 { format!("CPU {cpus}") } else { format!("CPUs {cpus}") }
+}
+
+fn json(place: &Place, plan: &Plan, applied: &[tune::Applied]) -> String {
     let effects = applied.iter().map(|one| one.effect.name()).collect::<Vec<_>>();
     let notes =
         plan.notes.iter().map(|note| (note.knob.as_str(), note.kind.name(), note.text.as_str()));
-    let document = tune_document(&plan.changes, &effects, notes);
+    let document =
+        tune_document((&place.cpus, &place.housekeeping), &plan.changes, &effects, notes);
     let mut text = serde_json::to_string_pretty(&document).expect("plain values are JSON");
     text.push('\n');
     text

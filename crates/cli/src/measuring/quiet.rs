@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use becalm_machine::isolate::{self, Alone, Isolation};
 use becalm_machine::knobs::{Request, Situation};
-use becalm_machine::tune::{self, Applied, KnobReadings};
+use becalm_machine::tune::{self, Applied, Effect, KnobReadings};
 use becalm_machine::{Choice, Topology};
 use becalm_model::{CpuSet, KnobRecord, Moved, Target};
 use becalm_runner::Interrupt;
@@ -14,7 +14,7 @@ use super::flags::{Affinity, MeasureFlags};
 use super::setup::Machine;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::tuning::{ProfileFlag, Tuned, wait};
+use crate::tuning::{ProfileFlag, Tuned, unmoved, wait};
 use crate::ui::Ui;
 
 /// The machine during a session. Whatever was changed is put back by [`Quiet::finish`], and by the
@@ -105,8 +105,14 @@ impl<'a> Quiet<'a> {
         }
     }
 
+    /// Says what of the quiet could not be had, and whether it lasted until the end.
+    pub(crate) fn limits(&self) -> Vec<String> {
+        let unmoved = unmoved(&self.machine.root, &self.state.borrow().applied);
+        unmoved.into_iter().chain(self.lost_isolation()).collect()
+    }
+
     /// Says so if the CPUs were not the subject's own until the end.
-    pub(crate) fn lost_isolation(&self) -> Option<String> {
+    fn lost_isolation(&self) -> Option<String> {
         let state = self.state.borrow();
         let broken = state.isolation.as_ref()?.check(&self.machine.root).err()?;
         Some(format!("the isolation did not last until the end: {broken}"))
@@ -190,7 +196,8 @@ impl Isolate for Quiet<'_> {
 fn is_setting(applied: &Applied) -> bool {
     let is_task =
         matches!(applied.change.target, Target::Affinity { .. } | Target::Membership { .. });
-    !applied.is_failure() && !is_task && applied.change.knob != isolate::KNOB
+    let is_made = matches!(applied.effect, Effect::Set | Effect::Otherwise { .. });
+    is_made && !is_task && applied.change.knob != isolate::KNOB
 }
 
 fn readings(machine: &Machine, cpus: &CpuSet) -> KnobReadings {

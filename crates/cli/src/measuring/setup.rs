@@ -17,7 +17,7 @@ use super::metrics;
 use super::subjects::fill;
 use crate::caller::sudo_user;
 use crate::error::{CommandError, with_causes};
-use crate::memory::MallocFlag;
+use crate::memory::{MallocFlag, MemoryFlags};
 
 /// The machine as it is before the first run.
 #[derive(Debug)]
@@ -67,14 +67,12 @@ pub(crate) fn spawn_plan(
     };
     let plan = SpawnPlan {
         subjects: spawn_subjects(flags, subjects, &environment)?,
-        stdin: flags
-            .input
-            .as_deref()
-            .map(from_anywhere)
-            .transpose()?
-            .map_or(Stdin::Null, Stdin::File),
+        stdin: match &flags.input {
+            Some(path) => Stdin::File(found_from(path, &flags.memory)?),
+            None => Stdin::Null,
+        },
         stdout: match stdout {
-            Stdout::File(path) => Stdout::File(from_anywhere(&path)?),
+            Stdout::File(path) => Stdout::File(found_from(&path, &flags.memory)?),
             other => other,
         },
         stderr,
@@ -120,8 +118,11 @@ fn environment(flags: &MeasureFlags, user: Option<&User>) -> Result<Environment,
     Ok(environment)
 }
 
-/// Names a file so that it is found from the folder that the subjects start in as well.
-fn from_anywhere(path: &Path) -> Result<PathBuf, CommandError> {
+/// Names a file so that the subjects find it where they start; as the user did, if that is here.
+fn found_from(path: &Path, memory: &MemoryFlags) -> Result<PathBuf, CommandError> {
+    if !memory.in_memory {
+        return Ok(path.to_owned());
+    }
     std::path::absolute(path)
         .map_err(|error| CommandError::usage(format!("cannot find {}: {error}", path.display())))
 }
@@ -142,7 +143,9 @@ fn spawn_subjects(
                         let text = with_causes(&error);
                         CommandError::measure(format!("`{}`: {text}", subject.name))
                     })?;
-            let program = program.from_anywhere().map_err(|error| {
+            let program =
+                if flags.memory.in_memory { program.from_anywhere() } else { Ok(program) };
+            let program = program.map_err(|error| {
                 CommandError::measure(format!("`{}`: cannot find it: {error}", subject.name))
             })?;
             Ok(SpawnSubject {

@@ -67,7 +67,7 @@ pub(crate) struct RequestFlags {
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) smt: Option<SmtFlag>,
 
-    /// Stop this systemd unit too, and start it again (may be repeated)
+    /// Stop this systemd unit too, and start it again, whatever the profile (may be repeated)
     #[arg(long = "stop", value_name = "UNIT")]
     pub(crate) units: Vec<String>,
 }
@@ -98,6 +98,17 @@ impl RequestFlags {
             Some(SmtFlag::Off) => request.smt = Smt::Off,
             Some(SmtFlag::Idle) => request.smt = Smt::Idle,
             None => {}
+        }
+        for (is_given, flag, knob) in [
+            (!self.units.is_empty(), "--stop", "services"),
+            (self.frequency.is_some(), "--frequency", "frequency"),
+            (self.smt == Some(SmtFlag::Off), "--smt off", "smt"),
+        ] {
+            if is_given && !request.allows(knob) {
+                return Err(CommandError::usage(format!(
+                    "{flag} is for the knob `{knob}`, which --only or --skip excludes"
+                )));
+            }
         }
         Ok(request)
     }

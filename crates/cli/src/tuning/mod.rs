@@ -10,5 +10,5 @@ pub(crate) use flags::{ProfileFlag, RequestFlags, WaitFlag, parse_profile, wait}
 pub(crate) use session::{
     Tuned, ended_by, guardian, put_back_leftovers, refused, report, unrestored,
 };
-pub(crate) use text::{failures, plan_text};
+pub(crate) use text::{failures, plan_text, settings, unmoved};
 pub(crate) use verify::{spins, verdict};

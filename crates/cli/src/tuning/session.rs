@@ -1,5 +1,6 @@
 //! A tuned machine, from the words before the first change to those after the last.
 
+use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 use becalm_machine::SysRoot;
@@ -141,7 +142,7 @@ pub(crate) fn put_back_leftovers(root: &SysRoot, ui: &Ui) {
 /// The command line of a guardian: this very program.
 pub(crate) fn guardian(root: &SysRoot) -> Command {
     let mut command = Command::new("/proc/self/exe");
-    command.arg("guardian");
+    command.arg0("becalm").arg("guardian");
     if !root.is_live() {
         command.arg("--root").arg(root.path());
     }
@@ -161,9 +162,8 @@ pub(crate) fn refused(error: TuneError) -> CommandError {
     match error {
         TuneError::Lock(LockError::Held(_)) => CommandError::measure(error)
             .hint("`--wait` queues until it is done; `becalm restore` ends what a guardian keeps"),
-        TuneError::Lock(LockError::Make { .. }) => {
-            CommandError::measure(error).hint("run it with sudo; the subject still runs as you")
-        }
+        TuneError::Lock(LockError::Make { .. }) => CommandError::measure(error)
+            .hint("run it with sudo; a command to be measured still runs as you"),
         other => CommandError::measure(other),
     }
 }

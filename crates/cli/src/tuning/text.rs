@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use becalm_machine::Reading;
 use becalm_machine::knobs::NoteKind;
 use becalm_machine::tune::{Applied, Effect, Left, Plan, Recovered, Restored};
-use becalm_model::Change;
+use becalm_machine::{Reading, SysRoot};
+use becalm_model::{Change, Target};
 
 /// Returns a plan: what would be set, knob by knob, and what cannot be.
-pub(crate) fn plan_text(plan: &Plan) -> String {
+pub(crate) fn plan_text(root: &SysRoot, plan: &Plan) -> String {
     let mut text = String::new();
     let mut knob = "";
     for change in plan.changes.iter().filter(|change| change.new.is_some()) {
@@ -17,7 +17,9 @@ pub(crate) fn plan_text(plan: &Plan) -> String {
             let _ = writeln!(text, "{knob}: {}", change.reason);
         }
         let new = change.new.as_deref().unwrap_or_default();
-        let _ = writeln!(text, "  {}  {} -> {}", change.target, shown(&change.old), shown(new));
+        let name = task_name(root, &change.target);
+        let _ =
+            writeln!(text, "  {}{name}  {} -> {}", change.target, shown(&change.old), shown(new));
     }
     if text.is_empty() {
         text.push_str("Nothing to change.\n");
@@ -46,6 +48,53 @@ pub(crate) fn plan_text(plan: &Plan) -> String {
         }
     }
     text
+}
+
+/// Returns the name of a task in brackets; nothing for other targets.
+fn task_name(root: &SysRoot, target: &Target) -> String {
+    let (Target::Affinity { pid, .. } | Target::Membership { pid, .. }) = target else {
+        return String::new();
+    };
+    let name = root.read(format!("/proc/{pid}/comm")).value();
+    name.map_or_else(String::new, |name| format!(" ({name})"))
+}
+
+/// Says which interrupts stay on the measured CPUs, because the kernel lets nobody move them; `None` if all
+/// were moved.
+pub(crate) fn unmoved(root: &SysRoot, applied: &[Applied]) -> Option<String> {
+    /// Large machines have hundreds.
+    const NAMED: usize = 5;
+    let interrupts: Vec<String> = applied
+        .iter()
+        .filter(|one| matches!(one.effect, Effect::Refused { .. }) && !one.is_failure())
+        .filter_map(|one| match &one.change.target {
+            Target::File(path) => {
+                path.strip_prefix("/proc/irq/")?.strip_suffix("/smp_affinity_list")
+            }
+            _ => None,
+        })
+        .map(|number| match device(root, number) {
+            Some(device) => format!("{number} ({device})"),
+            None => number.to_owned(),
+        })
+        .collect();
+    let more = match interrupts.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!interrupts.is_empty()).then(|| {
+        format!(
+            "interrupts that the kernel lets nobody move stay where they are: {}{more}",
+            interrupts[..interrupts.len().min(NAMED)].join(", ")
+        )
+    })
+}
+
+/// Returns the device of an interrupt, after which the kernel names a folder.
+fn device(root: &SysRoot, number: &str) -> Option<String> {
+    let folder = format!("/proc/irq/{number}");
+    let names = root.list_dir(&folder).value().unwrap_or_default();
+    names.into_iter().find(|name| root.list_dir(format!("{folder}/{name}")).value().is_some())
 }
 
 /// Returns one line for each change that did not have the wanted effect.
@@ -80,7 +129,7 @@ pub(super) fn recovered_lines(recovered: &Recovered) -> Vec<String> {
 fn restored_lines(restored: &Restored) -> Vec<String> {
     let mut lines = vec![format!(
         "{} put back, {} unchanged.",
-        count(restored.put_back.len(), "setting"),
+        settings(&restored.put_back),
         restored.untouched
     )];
     for Left { change, now, .. } in &restored.foreign {
@@ -109,6 +158,25 @@ pub(super) fn left_lines(left: &[Left]) -> Vec<String> {
             )
         })
         .collect()
+}
+
+/// Counts changes: `3 settings, 5 threads` and what they disturbed.
+pub(crate) fn settings<'a>(changes: impl IntoIterator<Item = &'a Change>) -> String {
+    let (mut settings, mut threads, mut disturbed) = (0, 0, 0);
+    for change in changes {
+        match change.target {
+            Target::Affinity { .. } | Target::Membership { .. } => threads += 1,
+            _ if change.new.is_none() => disturbed += 1,
+            _ => settings += 1,
+        }
+    }
+    let mut text = count(settings, "setting");
+    for (number, what) in [(threads, "thread"), (disturbed, "disturbed setting")] {
+        if number > 0 {
+            let _ = write!(text, ", {}", count(number, what));
+        }
+    }
+    text
 }
 
 /// Returns `1 setting` or `3 settings`.

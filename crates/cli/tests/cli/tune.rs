@@ -94,6 +94,20 @@ fn is_running(pid: u32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 
+/// The command that a becalm holds for, once it has been started.
+fn held_by(owner: u32) -> u32 {
+    let list = format!("/proc/{owner}/task/{owner}/children");
+    let is_held = |pid: &&str| {
+        std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim() == "sh")
+    };
+    let held = || -> Option<u32> {
+        let children = std::fs::read_to_string(&list).unwrap();
+        children.split_whitespace().find(is_held)?.parse().ok()
+    };
+    wait_for(|| held().is_some());
+    held().expect("it ends only when it is told")
+}
+
 #[test]
 fn a_plan_shows_old_and_new_value_and_changes_nothing() {
     let bench = bench();
@@ -135,6 +149,7 @@ fn a_command_is_held_for_and_its_exit_code_passed_on() {
     assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
     let output = bench.tune(&["--hold", "--", "/nonexistent/program"]).exits_with(4);
     assert!(output.stderr.contains("/nonexistent/program"), "{}", output.stderr);
+    assert!(!output.stderr.contains("Tuned"), "{}", output.stderr);
     assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
 }
 
@@ -142,11 +157,13 @@ fn a_command_is_held_for_and_its_exit_code_passed_on() {
 fn a_guardian_puts_the_machine_back_when_its_owner_is_killed() {
     let bench = bench();
     let mut owner = bench.hold();
+    let held = held_by(owner.id());
     owner.kill().unwrap();
     owner.wait().unwrap();
     wait_for(|| !bench.journal());
     assert_eq!(bench.balancing(), "1");
-    bench.env.write("stop", "");
+    // What it was held for does not go on on another machine than it was started on.
+    wait_for(|| !is_running(held));
 }
 
 #[test]
@@ -237,7 +254,7 @@ fn a_signal_ends_the_queue_and_is_the_exit_code() {
 fn what_could_not_be_put_back_says_more_than_how_the_command_ended() {
     let bench = bench();
     let file = bench.path(BALANCING).display().to_string();
-    let spoil = format!("rm {file}; mkdir {file}; kill -TERM $PPID; sleep 100");
+    let spoil = format!("rm {file}; mkdir {file}; kill -TERM $PPID; exec sleep 100");
     let output = bench.tune(&["--hold", "--", "sh", "-c", &spoil]).exits_with(5);
     assert!(output.stderr.contains("By hand: "), "{}", output.stderr);
 }
@@ -269,6 +286,36 @@ fn what_cannot_be_put_back_is_told_with_the_command_that_does_it() {
 }
 
 #[test]
+fn a_damaged_journal_counts_up_to_the_damage_for_whoever_insists() {
+    use std::io::Write as _;
+    let bench = bench();
+    let _ = bench.tune(&[]).exits_with(0);
+    signal(bench.guardian(), "KILL");
+    let journal = bench.path("/var/lib/becalm/journal");
+    let mut file = std::fs::OpenOptions::new().append(true).open(journal).unwrap();
+    file.write_all(b"garbage\n").unwrap();
+    let output = bench.restore(&[]).exits_with(5);
+    assert!(output.stderr.contains("`becalm restore --force`"), "{}", output.stderr);
+    assert_eq!(bench.balancing(), "0");
+    let _ = bench.restore(&["--force"]).exits_with(0);
+    assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
+}
+
+#[test]
+fn a_knob_that_was_named_and_has_nothing_to_do_says_why() {
+    let bench = bench();
+    let output = bench.tune(&["--also", "network"]).exits_with(0);
+    assert!(!output.stderr.contains("network"), "--only excludes it: {}", output.stderr);
+    let root = bench.root();
+    let output = bench.env.run(["restore", "--root", &root]).exits_with(0);
+    assert!(output.stderr.contains("put back"), "{}", output.stderr);
+    let output = bench.env.run(["tune", "--root", &root, "--stop", "mine"]).exits_with(0);
+    let said = "services: systemd does not run this machine";
+    assert!(output.stderr.contains(said), "{}", output.stderr);
+    let _ = bench.restore(&[]).exits_with(0);
+}
+
+#[test]
 fn without_a_journal_nothing_is_changed() {
     let bench = bench();
     let tree = bench.tree.file("/var/lib", "").file("/run", "");
@@ -291,5 +338,9 @@ fn requests_that_make_no_sense_are_usage_errors() {
     check(&["--profile", "./none.toml"], "cannot read the profile ./none.toml");
     check(&["--frequency", "fast"], "expected base");
     check(&["--hold"], "required");
+    check(&["--cpus", ""], "--cpus: the list has no CPU");
+    check(&["--only", "thp", "--stop", "a"], "--stop is for the knob `services`, which --only");
+    check(&["--skip", "smt", "--smt", "off"], "--smt off is for the knob `smt`");
+    check(&["--only", "thp", "--frequency", "base"], "--frequency is for the knob `frequency`");
     assert!(!bench.journal());
 }

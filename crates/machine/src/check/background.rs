@@ -100,6 +100,17 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
             "log out, or `becalm tune --also desktop --hold -- COMMAND` from a text console",
         ));
     }
+    if names.iter().any(|name| name.starts_with("kdamond")) {
+        checkup.findings.push(advice(
+            "damon",
+            Severity::Note,
+            "The kernel watches which memory is used (DAMON): kdamond runs.".to_owned(),
+            "It wakes up many times a second and looks at page tables, on any CPU.",
+            "",
+            "end it where it was started: /sys/kernel/mm/damon, or the parameter \
+             damon_reclaim.enabled or damon_lru_sort.enabled",
+        ));
+    }
     let services: Vec<&str> = SERVICES.into_iter().filter(|name| names.contains(*name)).collect();
     if !services.is_empty() {
         checkup.findings.push(Finding {

@@ -35,7 +35,11 @@ const JUDGED: [(&str, Severity, &str); 24] = [
     ("numa-balancing", Severity::Noise, ""),
     ("compaction", Severity::Note, ""),
     ("swappiness", Severity::Note, ""),
-    ("watchdog", Severity::Note, "one timer interrupt every 4 s and CPU, and one hardware counter"),
+    (
+        "watchdog",
+        Severity::Note,
+        "one timer interrupt every 4 s and CPU; one hardware counter where nmi_watchdog is 1",
+    ),
     ("timer-migration", Severity::Note, ""),
     ("vmstat-interval", Severity::Note, "one wake-up a second and CPU"),
     ("machine-check", Severity::Note, "one wake-up every 5 minutes and CPU"),

@@ -105,10 +105,10 @@ fn stalls(view: &View<'_>, checkup: &mut Checkup) {
     for (name, id) in
         [("cpu", "cpu-pressure"), ("memory", "memory-pressure"), ("io", "io-pressure")]
     {
-        let wanted = match name {
-            "cpu" => "a CPU",
-            "memory" => "memory",
-            _ => "input or output",
+        let (wanted, fix) = match name {
+            "cpu" => ("a CPU", "`becalm services --watch 1m` names who is at work"),
+            "memory" => ("memory", "end what needs much of it, or use a machine with more"),
+            _ => ("input or output", "`iotop -o` or `pidstat -d 60 1` names who reads and writes"),
         };
         let text = view.root.read(format!("/proc/pressure/{name}")).value().unwrap_or_default();
         let line = text.lines().find(|line| line.starts_with("some ")).unwrap_or_default();
@@ -123,7 +123,7 @@ fn stalls(view: &View<'_>, checkup: &mut Checkup) {
             format!("In {share:.0} % of the last minute some task had to wait for {wanted}."),
             "What is measured waits too.",
             "",
-            "`becalm services --watch 1m` names who is at work",
+            fix,
         ));
     }
 }

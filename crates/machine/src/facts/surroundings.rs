@@ -106,8 +106,23 @@ const ENGINES: [(&str, &str); 6] = [
     ("crio", "CRI-O"),
 ];
 
+/// Says whether this process has the process ids of the kernel itself, and no image for its root: then it
+/// is in no container, whatever files an image has left there from which the machine was made.
+fn is_first_namespace(collector: &Collector<'_>) -> bool {
+    /// `PROC_PID_INIT_INO` of `linux/proc_ns.h`.
+    const FIRST: &str = "pid:[4026531836]";
+    let mounts = collector.text("/proc/self/mounts").unwrap_or_default();
+    let root = mounts.lines().filter_map(|line| line.split_once(" / ")).next_back();
+    let is_image = root.is_none_or(|(_, kind)| kind.starts_with("overlay"));
+    let own = collector.root.link("/proc/self/ns/pid");
+    !is_image && own.is_some_and(|own| own.as_os_str() == FIRST)
+}
+
 fn container(collector: &Collector<'_>) -> String {
     let root = collector.root;
+    if is_first_namespace(collector) {
+        return "no sign of any".into();
+    }
     if let Some(name) = collector.text("/run/systemd/container").filter(|name| !name.is_empty()) {
         return name;
     }

@@ -110,7 +110,15 @@ fn a_container_with_a_quota_is_noticed() {
         .file("/proc/self/cgroup", "0::/kubepods/pod1\n")
         .file("/sys/fs/cgroup/kubepods/pod1/cpu.max", "50000 100000\n");
     check(&tree, &[("container", "Kubernetes"), ("cgroup", "v2"), ("cpu_quota", "0.50 CPUs")]);
-    check(&tree.file("/.dockerenv", ""), &[("container", "Docker")]);
+    let tree = tree.file("/.dockerenv", "");
+    check(&tree, &[("container", "Docker")]);
+    // The file came with the image that the machine was made from.
+    let own = tree.path().join("proc/self/ns/pid");
+    std::fs::create_dir_all(own.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink("pid:[4026531836]", own).unwrap();
+    check(&tree, &[("container", "Docker")]);
+    let tree = tree.file("/proc/self/mounts", "/dev/vda / ext4 rw 0 0\n");
+    check(&tree, &[("container", "no sign of any")]);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What was asked of the knobs.
 
+use super::Knob;
+
 /// How far tuning goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Profile {
@@ -51,6 +53,32 @@ pub struct Request {
     pub frequency: Frequency,
     /// SMT.
     pub smt: Smt,
-    /// Units of systemd to stop, beside the known noisy ones.
+    /// Units of systemd to stop, beside the known noisy ones where these are stopped.
     pub units: Vec<String>,
+}
+
+impl Request {
+    /// Says whether a knob is among those asked for, by name or by profile.
+    pub fn selects(&self, knob: &Knob) -> bool {
+        let named = |names: &[String]| names.iter().any(|name| name == knob.name);
+        if named(&self.skip) {
+            return false;
+        }
+        if !self.only.is_empty() {
+            return named(&self.only);
+        }
+        named(&self.also) || knob.profile <= self.profile
+    }
+
+    /// Says whether a knob has anything to do: units may be named beside any profile.
+    pub(crate) fn wants(&self, knob: &Knob) -> bool {
+        let has_units = knob.name == "services" && !self.units.is_empty();
+        self.selects(knob) || (has_units && self.allows(knob.name))
+    }
+
+    /// Says whether nothing that was asked for excludes a knob.
+    pub fn allows(&self, name: &str) -> bool {
+        let is_in = |names: &[String]| names.iter().any(|one| one == name);
+        !is_in(&self.skip) && (self.only.is_empty() || is_in(&self.only))
+    }
 }

@@ -70,7 +70,9 @@ fn plan(situation: &Situation<'_>) -> Planned {
     }
     let units = &situation.request.units;
     let asked: Vec<String> = units.iter().map(|name| full_name(name)).collect();
-    let known = NOISY.iter().map(|&name| name.to_owned());
+    // Units may be named beside a profile that stops no others.
+    let known = if situation.request.selects(&SERVICES) { &NOISY[..] } else { &[] };
+    let known = known.iter().map(|&name| name.to_owned());
     let names: Vec<String> =
         known.chain(asked.iter().cloned()).filter(|name| systemd::is_unit_name(name)).collect();
     match systemd::states(&names) {
@@ -103,7 +105,7 @@ fn planned(names: &[String], asked: &[String], states: &BTreeMap<String, UnitSta
         planned = planned.note(NAME, NoteKind::Refused, format!("there is no unit {name}"));
     }
     if planned == Planned::default() {
-        let text = "none of the known background services and timers is active";
+        let text = "none of the known background services and timers, or of those named, is active";
         return planned.note(NAME, NoteKind::AlreadyQuiet, text);
     }
     planned

@@ -49,7 +49,13 @@ fn plan(situation: &Situation<'_>) -> Planned {
     let mut planned = Planned::default();
     let control = planned.see(situation, CONTROL).value();
     if situation.request.smt == Smt::Idle {
-        return planned;
+        return match control.as_deref() {
+            Some(control) if is_on(control) => {
+                let text = "second threads stay on, and idle; --smt off switches them off";
+                planned.note(NAME, NoteKind::AlreadyQuiet, text)
+            }
+            _ => planned,
+        };
     }
     if !control.as_deref().is_some_and(is_on) {
         let found = control.unwrap_or_else(|| "missing".to_owned());

@@ -9,7 +9,8 @@
 use super::{Knob, NoteKind, Planned, Profile, Situation};
 
 const NAME: &str = "watchdog";
-const REASON: &str = "a timer wakes every CPU, and one performance counter is taken";
+const REASON: &str = "a timer wakes every CPU";
+const REASON_WITH_COUNTER: &str = "a timer wakes every CPU, and one performance counter is taken";
 const ALL: &str = "/proc/sys/kernel/watchdog";
 const PARTS: [&str; 2] = ["/proc/sys/kernel/nmi_watchdog", "/proc/sys/kernel/soft_watchdog"];
 
@@ -25,6 +26,8 @@ fn plan(situation: &Situation<'_>) -> Planned {
     for part in PARTS {
         planned.guard(situation, NAME, part);
     }
-    planned.set(situation, NAME, ALL, "0", REASON);
+    let takes_counter = situation.root.read(PARTS[0]).value().is_some_and(|value| value != "0");
+    let reason = if takes_counter { REASON_WITH_COUNTER } else { REASON };
+    planned.set(situation, NAME, ALL, "0", reason);
     planned
 }

@@ -156,6 +156,9 @@ pub enum TopologyError {
          /proc/self/status name none ({0})"
     )]
     NoCpu(String),
+    /// What should stand for a machine is no folder.
+    #[error("{} is no folder, so that no machine can be read from it", .0.display())]
+    NoFolder(std::path::PathBuf),
 }
 
 impl Topology {

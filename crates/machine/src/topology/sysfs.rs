@@ -303,6 +303,9 @@ fn online_from_proc(
         }
         _ => {
             let why = why.unwrap_or_else(|| "has no cpuN line".into());
+            if !root.path().is_dir() {
+                return Err(TopologyError::NoFolder(root.path().to_owned()));
+            }
             Err(TopologyError::NoCpu(format!("/proc/stat {why}")))
         }
     }

@@ -2,7 +2,7 @@
 
 use becalm_model::{Change, Target};
 
-use crate::knobs::{KNOBS, Knob, Note, Profile, Request, Situation};
+use crate::knobs::{KNOBS, Note, Profile, Request, Situation};
 
 /// All changes of a request, in the order in which they are to be made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,23 +36,12 @@ pub fn plan(situation: &Situation<'_>) -> Result<Plan, UnknownKnob> {
         }
     }
     let mut plan = Plan::default();
-    for knob in KNOBS.iter().filter(|knob| is_wanted(knob, request)) {
+    for knob in KNOBS.iter().filter(|knob| request.wants(knob)) {
         let planned = (knob.plan)(situation);
         planned.changes.into_iter().for_each(|change| add(&mut plan.changes, change));
         plan.notes.extend(planned.notes);
     }
     Ok(plan)
-}
-
-fn is_wanted(knob: &Knob, request: &Request) -> bool {
-    let named = |names: &[String]| names.iter().any(|name| name == knob.name);
-    if named(&request.skip) {
-        return false;
-    }
-    if !request.only.is_empty() {
-        return named(&request.only);
-    }
-    named(&request.also) || knob.profile <= request.profile
 }
 
 /// Adds a change. A target has one: what is set hides what is guarded, and of two values the later

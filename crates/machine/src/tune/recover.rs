@@ -1,6 +1,8 @@
 //! Undoing what the journal tells of, whoever wrote it.
 
-use super::journal::{JournalFile, JournalFileError, boot_id, is_of_boot, keep_only, load};
+use super::journal::{
+    JournalFile, JournalFileError, boot_id, is_of_boot, keep_only, load, load_readable,
+};
 use super::restore::{Foreign, Left, Restored, Saved, Trace, find_foreign, restore, saved};
 use crate::SysRoot;
 
@@ -30,14 +32,20 @@ impl Recovered {
 
 /// Puts back everything that the journal tells of. The caller holds the machine's lock.
 ///
-/// What cannot be put back stays in the journal. A journal that cannot be written to does not keep
+/// What cannot be put back stays in the journal. With [`Foreign::Overwrite`] the lines of a damaged one
+/// count up to the damage. A journal that cannot be written to does not keep
 /// the machine from being restored; the error says so afterwards.
 ///
 /// # Errors
 ///
 /// If the journal cannot be read, then nothing was done, or cannot be written.
 pub fn recover(root: &SysRoot, foreign: Foreign) -> Result<Recovered, JournalFileError> {
-    let Some(journal) = load(root)? else {
+    // Who insists gets back what can be read of a damaged one.
+    let journal = match foreign {
+        Foreign::Leave => load(root)?,
+        Foreign::Overwrite => load_readable(root)?,
+    };
+    let Some(journal) = journal else {
         keep_only(root, &[])?;
         return Ok(Recovered::Nothing);
     };

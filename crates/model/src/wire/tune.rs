@@ -4,13 +4,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::TUNE_SCHEMA;
-use crate::Change;
+use crate::{Change, CpuSet};
 
 /// A plan, and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TuneDocument {
     /// `becalm/tune/1`.
     pub schema: String,
+    /// CPUs that are for measurements, as a list.
+    pub cpus: String,
+    /// CPUs for everything else; the same where there are no others.
+    pub housekeeping: String,
     /// The changes, in the order in which they are made.
     pub changes: Vec<TuneChangeDocument>,
     /// What is not possible or not needed here.
@@ -50,12 +54,15 @@ pub struct TuneNoteDocument {
 
 /// Returns the document of a plan and the effects of its first changes.
 pub fn tune_document<'a>(
+    (cpus, housekeeping): (&CpuSet, &CpuSet),
     changes: &[Change],
     effects: &[&str],
     notes: impl IntoIterator<Item = (&'a str, &'a str, &'a str)>,
 ) -> TuneDocument {
     TuneDocument {
         schema: TUNE_SCHEMA.to_owned(),
+        cpus: cpus.to_string(),
+        housekeeping: housekeeping.to_string(),
         changes: changes
             .iter()
             .enumerate()

@@ -10,7 +10,8 @@ use crate::interrupt::{Interrupt, Sender};
 use super::checked;
 
 /// The signals that ask becalm to stop.
-pub(crate) const STOPPING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+pub(crate) const STOPPING: [libc::c_int; 4] =
+    [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 
 /// Highest signal number of Linux on every architecture but MIPS.
 const LAST_SIGNAL: libc::c_int = 64;

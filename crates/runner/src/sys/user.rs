@@ -32,6 +32,18 @@ pub(crate) fn run_as(command: &mut Command, uid: u32, gid: u32, groups: Vec<u32>
     unsafe { command.pre_exec(change) };
 }
 
+/// Makes a command end when this process dies, however that happens. To be called last: a change of
+/// the user forgets it.
+pub(crate) fn ends_with_us(command: &mut Command) {
+    // SAFETY: prctl takes plain numbers here.
+    let ask = || match unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    };
+    // SAFETY: the closure runs between fork and exec and makes one system call.
+    unsafe { command.pre_exec(ask) };
+}
+
 /// Empties the capability sets of the calling thread; 0, or -1 with `errno` set. A change from root
 /// to another user empties all but the inheritable ones, unless the security bits say otherwise.
 pub(super) fn drop_capabilities_raw() -> libc::c_long {

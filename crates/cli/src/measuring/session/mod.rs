@@ -165,7 +165,7 @@ fn carry_out(
         record.interrupted = Some(told(error));
     }
     let cleaned = spawn.clean_up();
-    limits.extend(quiet.lost_isolation());
+    limits.extend(quiet.limits());
     conclude(&mut record, &plan, &spawn, limits);
     note_extension(&mut record, planned_end);
     record.conditions.knobs = quiet.record();

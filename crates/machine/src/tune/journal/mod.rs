@@ -43,8 +43,9 @@ pub enum JournalFileError {
     },
     /// It is there and makes no sense.
     #[error(
-        "the journal {path} is damaged: {source}; the machine may still be tuned. The lines of the \
-         file hold the old values; a restart of the machine resets them all, then remove the file"
+        "the journal {path} is damaged: {source}; the machine may still be tuned. `becalm restore \
+         --force` puts back what its lines before that tell, and removes it; a restart of the machine \
+         resets every setting"
     )]
     Damaged {
         /// Which file.
@@ -54,14 +55,17 @@ pub enum JournalFileError {
     },
     /// Somebody else than root could have written it.
     #[error(
-        "{path} belongs to user {owner} or others may write it, so the journal there cannot be \
-         trusted; look at it and remove it"
+        "{path} belongs to user {owner} and has the mode {mode:o}: somebody else than root could have \
+         written the journal there, so that nothing is done that it tells. Look at it, and give it to \
+         root alone (chown 0 {path}; chmod go-w {path}) or remove it"
     )]
     NotOurs {
         /// Which file or folder.
         path: PathBuf,
         /// Who owns it.
         owner: u32,
+        /// Who may do what with it, as for `chmod`.
+        mode: u32,
     },
 }
 
@@ -144,6 +148,26 @@ impl JournalFile {
 
 /// Returns the journal of this machine, if there is one.
 pub fn load(root: &SysRoot) -> Result<Option<Journal>, JournalFileError> {
+    let Some((path, text)) = text(root)? else { return Ok(None) };
+    // Without a whole first line the owner died before it had changed anything.
+    read_journal(&text).map_err(|source| JournalFileError::Damaged { path, source })
+}
+
+/// Returns what the lines of the journal tell up to the first that makes no sense.
+pub fn load_readable(root: &SysRoot) -> Result<Option<Journal>, JournalFileError> {
+    let Some((path, text)) = text(root)? else { return Ok(None) };
+    match read_journal(&text) {
+        Err(JournalError::Line { line, .. } | JournalError::Path { line, .. }) => {
+            let readable: String = text.split_inclusive('\n').take(line - 1).collect();
+            read_journal(&readable)
+        }
+        other => other,
+    }
+    .map_err(|source| JournalFileError::Damaged { path, source })
+}
+
+/// Returns the journal as it stands in its file.
+fn text(root: &SysRoot) -> Result<Option<(PathBuf, String)>, JournalFileError> {
     let Some(path) = find(root) else { return Ok(None) };
     let failed = |source| JournalFileError::Read { path: path.clone(), source };
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
@@ -156,12 +180,7 @@ pub fn load(root: &SysRoot) -> Result<Option<Journal>, JournalFileError> {
     }
     let mut text = String::new();
     file.read_to_string(&mut text).map_err(failed)?;
-    match read_journal(&text) {
-        Ok(Some(journal)) => Ok(Some(journal)),
-        // The owner died before it had changed anything.
-        Ok(None) => Ok(None),
-        Err(source) => Err(JournalFileError::Damaged { path, source }),
-    }
+    Ok(Some((path, text)))
 }
 
 /// Says whether there is a journal, whether or not this process may read it.

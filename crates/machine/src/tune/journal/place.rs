@@ -54,7 +54,8 @@ pub(super) fn check_owner(path: &Path, metadata: &fs::Metadata) -> Result<(), Jo
     if metadata.uid() == 0 && metadata.mode() & 0o022 == 0 {
         return Ok(());
     }
-    Err(JournalFileError::NotOurs { path: path.to_owned(), owner: metadata.uid() })
+    let (owner, mode) = (metadata.uid(), metadata.mode() & 0o7777);
+    Err(JournalFileError::NotOurs { path: path.to_owned(), owner, mode })
 }
 
 /// Makes the names in a file's folder as durable as the file.
