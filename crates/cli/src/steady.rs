@@ -5,16 +5,14 @@ use std::path::{Path, PathBuf};
 use becalm_model::wire::{STEADY_SCHEMA, SteadyDocument, SteadyRunDocument, SteadySegmentDocument};
 use becalm_model::{Record, wire};
 use becalm_report::{SteadyRun, class_word};
-use becalm_stats::steady::{Agreement, Steady, Tolerance, agreement, warm_up};
+use becalm_stats::steady::{Agreement, Steady, agreement, warm_up};
 
 use crate::error::{CommandError, with_causes};
 use crate::files;
 
-/// Reads and classifies all series of all files.
-pub(crate) fn read(
-    paths: &[PathBuf],
-    tolerance: Tolerance,
-) -> Result<Vec<SteadyRun>, CommandError> {
+/// Reads and classifies all series of all files; levels within this share of the last one count as
+/// the same.
+pub(crate) fn read(paths: &[PathBuf], tolerance: f64) -> Result<Vec<SteadyRun>, CommandError> {
     let mut runs = Vec::new();
     for path in paths {
         let all = series(path)?;
@@ -45,6 +43,8 @@ fn series(path: &Path) -> Result<Vec<Series>, CommandError> {
         for (index, subject) in record.subjects.iter().enumerate() {
             for run in record.measured(index).filter(|run| !run.iterations.is_empty()) {
                 let name = format!("{}, round {}", subject.name, run.round);
+                becalm_runner::check_times(&run.iterations)
+                    .map_err(|error| CommandError::measure(format!("{name}: {error}")))?;
                 runs.push((Some(name), run.iterations.clone()));
             }
         }

@@ -14,10 +14,15 @@ pub(crate) struct Ui {
     pub(crate) progress: bool,
     quiet: bool,
     style: Style,
+    table_width: usize,
 }
 
 /// Width used where there is no terminal to ask.
 const DEFAULT_WIDTH: usize = 80;
+
+/// Width of large tables where standard output is no terminal: files and pagers have room, and a
+/// table that does not fit becomes a line for each value.
+const TABLE_WIDTH: usize = 160;
 
 /// Wider lines than this are hard to read.
 const LARGEST_WIDTH: usize = 120;
@@ -35,6 +40,8 @@ impl Ui {
             .or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)))
             .unwrap_or(DEFAULT_WIDTH)
             .min(LARGEST_WIDTH);
+        let is_terminal = std::io::stdout().is_terminal();
+        let table_width = if is_terminal { width } else { TABLE_WIDTH };
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
             .into_iter()
             .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
@@ -45,12 +52,18 @@ impl Ui {
             progress: std::io::stderr().is_terminal() && !quiet,
             quiet,
             style: Style { width, colour, unicode },
+            table_width,
         }
     }
 
     /// Returns the style of texts on stdout.
     pub(crate) fn style(&self) -> &Style {
         &self.style
+    }
+
+    /// Returns how wide a large table on stdout may be.
+    pub(crate) fn table_width(&self) -> usize {
+        self.table_width
     }
 
     /// Writes data to stdout. A closed pipe is no error: the reader has had enough.

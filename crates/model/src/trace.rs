@@ -66,6 +66,8 @@ pub enum Culprit {
     /// The CPU did nothing that the kernel knows of for longer than from one tick to the next: the
     /// hypervisor, the firmware, or code that holds interrupts off.
     Gap,
+    /// becalm itself, which reads the events.
+    Becalm,
     /// Events were lost, so nobody can tell.
     Unknown,
 }
@@ -99,6 +101,7 @@ impl Culprit {
             Self::Asleep => "asleep",
             Self::Steal => "steal",
             Self::Gap => "gap",
+            Self::Becalm => "becalm",
             Self::Unknown => "unknown",
         }
     }
@@ -157,7 +160,8 @@ impl fmt::Display for Culprit {
             Self::Asleep => f.write_str("waiting of its own accord"),
             Self::Steal => f.write_str("steal by the hypervisor"),
             Self::Gap => f.write_str("gap outside the kernel"),
-            Self::Unknown => f.write_str("unknown, events were lost"),
+            Self::Becalm => f.write_str("becalm's own tracing"),
+            Self::Unknown => f.write_str("unknown, for lack of events"),
         }
     }
 }
@@ -284,7 +288,7 @@ pub struct Worst {
     pub runs: usize,
     /// Seconds of the longest single time.
     pub longest: f64,
-    /// What to do about it.
+    /// What to do about it; empty where there is nothing to do.
     pub advice: String,
 }
 

@@ -50,8 +50,8 @@ pub use facts::facts_text;
 pub use html::html;
 pub use markdown::markdown;
 pub use noise::{
-    ablate_html, ablate_list_text, ablate_text, longer_texts, probe_text, reproduce_text,
-    trace_text, watch_text,
+    TraceCostTold, ablate_html, ablate_list_text, ablate_text, probe_text, reproduce_text,
+    trace_markdown, trace_text, trace_texts, watch_text,
 };
 pub use plan::{Planned, level_word, plan_text};
 pub use progress::{Goal, Progress, ProgressEstimate, progress_line};

@@ -3,7 +3,7 @@
 
 use becalm_model::{Record, Unit};
 use becalm_stats::steady::{
-    Agreement, Class, FEWEST_ITERATIONS, Steady, Tolerance, agreement, classify, warm_up,
+    Agreement, Class, FEWEST_ITERATIONS, Steady, TOLERANCE, agreement, classify, warm_up,
 };
 use becalm_stats::{Sample, Violation};
 
@@ -29,8 +29,8 @@ pub struct SteadyRun {
 }
 
 impl SteadyRun {
-    /// Classifies a series.
-    pub fn of(name: String, values: Vec<f64>, tolerance: Tolerance) -> Result<Self, Violation> {
+    /// Classifies a series; levels within this share of the last one count as the same.
+    pub fn of(name: String, values: Vec<f64>, tolerance: f64) -> Result<Self, Violation> {
         let series = Sample::new(values)?;
         let steady = classify(&series, tolerance)?;
         Ok(Self { name, series, steady })
@@ -58,7 +58,7 @@ pub fn steady_runs(record: &Record, subject: usize) -> Vec<SteadyRun> {
         .measured(subject)
         .filter_map(|run| {
             let name = format!("round {}", run.round);
-            SteadyRun::of(name, run.iterations.clone(), Tolerance::Seconds).ok()
+            SteadyRun::of(name, run.iterations.clone(), TOLERANCE).ok()
         })
         .collect()
 }
@@ -186,7 +186,10 @@ fn advice(runs: &[SteadyRun], classified: &[Steady], agreement: Agreement) -> St
 }
 
 fn tolerance(runs: &[SteadyRun]) -> String {
-    let share = |run: &SteadyRun| run.steady.tolerance / run.steady.level.abs();
+    let share = |run: &SteadyRun| {
+        let last = run.steady.segments.last().map_or(run.steady.level, |segment| segment.mean);
+        run.steady.tolerance / last.abs()
+    };
     let largest = runs.iter().map(share).fold(0.0, f64::max);
     format!("Levels within {} of the last one count as the same.", percent(largest))
 }
@@ -270,7 +273,7 @@ mod tests {
         let wobble = |i: usize| 1.0 + 0.002 * ((i * 7 % 11) as f64 - 5.0);
         let values = levels.iter().flat_map(|&(n, level)| std::iter::repeat_n(level, n));
         let values = values.enumerate().map(|(i, level)| 1e-3 * level * wobble(i)).collect();
-        SteadyRun::of(name.to_owned(), values, Tolerance::Seconds).unwrap()
+        SteadyRun::of(name.to_owned(), values, TOLERANCE).unwrap()
     }
 
     #[test]

@@ -33,14 +33,25 @@ pub enum SeriesError {
         /// What stands there.
         found: String,
     },
-    /// An entry of a series is not a finite number.
-    #[error("iteration {index} is {found}, which is not a finite number")]
+    /// A line of a text of numbers is no time.
+    #[error("line {line}: {found} is no time in seconds")]
+    NoTime {
+        /// Line number, from 1.
+        line: usize,
+        /// What stands there.
+        found: String,
+    },
+    /// An entry of a series is no time: not a number, negative, or beyond all measure.
+    #[error("iteration {index} is {found}, which is no time in seconds")]
     Entry {
         /// Position in the series, from 1.
         index: usize,
         /// What stands there.
         found: String,
     },
+    /// Every entry is 0: the clock was too coarse, or these are no times.
+    #[error("all {0} iterations are 0, which are no times")]
+    OnlyZeros(usize),
     /// The JSON holds no series where one was looked for.
     #[error("the JSON has no array of numbers {place}")]
     NoArray {
@@ -53,6 +64,19 @@ pub enum SeriesError {
     /// One run printed several series.
     #[error("there are {0} series in it; a run has one")]
     Several(usize),
+}
+
+/// Largest time in seconds. Beyond it sums of squares are infinite, and it is no time in any unit.
+const LARGEST: f64 = 1e100;
+
+/// Returns a number as a time, if it is one; `-0` is 0.
+fn as_time(number: f64) -> Option<f64> {
+    (0.0..LARGEST).contains(&number).then_some(number + 0.0)
+}
+
+/// Checks that a series that was saved consists of times.
+pub fn check_times(series: &[f64]) -> Result<(), SeriesError> {
+    finite(series.iter(), |&value| (Some(value), value.to_string())).map(drop)
 }
 
 /// Why a rule cannot be used.
@@ -109,6 +133,10 @@ impl SeriesRule {
 pub fn recognise(text: &[u8]) -> Result<Vec<Vec<f64>>, SeriesError> {
     match json(text) {
         Ok(document @ (Value::Array(_) | Value::Object(_))) => from_json(&document),
+        // No number begins like this: it was to be JSON.
+        Err(error) if matches!(text.trim_ascii_start().first(), Some(b'{' | b'[')) => {
+            Err(SeriesError::NotJson(error))
+        }
         _ => from_lines(text),
     }
 }
@@ -137,13 +165,11 @@ fn from_lines(text: &[u8]) -> Result<Vec<Vec<f64>>, SeriesError> {
             is_open = false;
         } else if !line.starts_with(b"#") {
             let number = std::str::from_utf8(line).ok().and_then(|text| text.parse().ok());
+            let found = || shown(&line.escape_ascii().to_string());
             let number: f64 =
-                number.filter(|number: &f64| number.is_finite()).ok_or_else(|| {
-                    SeriesError::Line {
-                        line: index + 1,
-                        found: shown(&line.escape_ascii().to_string()),
-                    }
-                })?;
+                number.ok_or_else(|| SeriesError::Line { line: index + 1, found: found() })?;
+            let number = as_time(number)
+                .ok_or_else(|| SeriesError::NoTime { line: index + 1, found: found() })?;
             if !is_open {
                 all.push(Vec::new());
                 is_open = true;
@@ -151,15 +177,27 @@ fn from_lines(text: &[u8]) -> Result<Vec<Vec<f64>>, SeriesError> {
             all.last_mut().expect("one was pushed above").push(number);
         }
     }
-    if all.is_empty() { Err(SeriesError::Empty) } else { Ok(all) }
+    if all.is_empty() {
+        return Err(SeriesError::Empty);
+    }
+    all.iter().try_for_each(|series| not_only_zeros(series))?;
+    Ok(all)
+}
+
+fn not_only_zeros(series: &[f64]) -> Result<(), SeriesError> {
+    if series.iter().all(|&value| value == 0.0) {
+        return Err(SeriesError::OnlyZeros(series.len()));
+    }
+    Ok(())
 }
 
 /// Reads the whole text as JSON, or its last line, since programs print their results last.
 fn json(text: &[u8]) -> Result<Value, serde_json::Error> {
-    serde_json::from_slice(text).or_else(|_| {
+    serde_json::from_slice(text).or_else(|whole| {
         let text = text.trim_ascii_end();
         let start = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        serde_json::from_slice(&text[start..])
+        // Of a text that is broken off the whole says more than its last line.
+        serde_json::from_slice(&text[start..]).map_err(|_| whole)
     })
 }
 
@@ -174,12 +212,16 @@ fn finite<T: Copy>(
     let mut series = Vec::new();
     for (index, entry) in entries.enumerate() {
         let (number, text) = read(entry);
-        let number = number.filter(|number| number.is_finite());
+        let number = number.and_then(as_time);
         series.push(
             number.ok_or_else(|| SeriesError::Entry { index: index + 1, found: shown(&text) })?,
         );
     }
-    if series.is_empty() { Err(SeriesError::Empty) } else { Ok(series) }
+    if series.is_empty() {
+        return Err(SeriesError::Empty);
+    }
+    not_only_zeros(&series)?;
+    Ok(series)
 }
 
 /// Shortens what may be anything.
@@ -230,13 +272,25 @@ mod tests {
         check("", "", "error: there is no iteration in it");
         check("", "[]", "error: there is no iteration in it");
         check("", "0.5\nfast\n", "error: line 2: expected a number, found `fast`");
-        check("", "0.5\nNaN\n", "error: line 2: expected a number, found `NaN`");
+        check("", "0.5\nNaN\n", "error: line 2: NaN is no time in seconds");
+        check("", "0.5\n-1\n", "error: line 2: -1 is no time in seconds");
+        check("", "[0.5, 1e301]", "error: iteration 2 is 1e+301, which is no time in seconds");
+        check("", "0\n-0\n", "error: all 2 iterations are 0, which are no times");
+        check("", "1\n-0\n", "[1.0, 0.0]");
         check("", r#"{"times": [1]}"#, "error: the JSON has no array of numbers called `values`");
-        check("", "[1, \"x\"]", "error: iteration 2 is \"x\", which is not a finite number");
+        check("", "[1, \"x\"]", "error: iteration 2 is \"x\", which is no time in seconds");
         check("", "[[1], [2]]", "error: there are 2 series in it; a run has one");
         check("/t", r#"{"t": 1}"#, "error: the JSON has no array of numbers at /t");
-        check(r"t=(\S+)", "t=1 t=x", "error: iteration 2 is x, which is not a finite number");
+        check(r"t=(\S+)", "t=1 t=x", "error: iteration 2 is x, which is no time in seconds");
         assert!(SeriesRule::parse("(").is_err());
+    }
+
+    #[test]
+    fn what_begins_like_json_and_is_broken_off_is_called_json() {
+        for text in ["[1, 2", "{\"values\": [1,\n2,\n3", " [1\n2\n"] {
+            let error = recognise(text.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains("JSON"), "{error}");
+        }
     }
 
     #[test]

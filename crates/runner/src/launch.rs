@@ -92,7 +92,8 @@ impl Finished {
 
 /// Runs a subject once and waits for its end; nothing of it is left running.
 ///
-/// When `interrupt` is raised the subject and everything in its process group are ended.
+/// When `interrupt` is raised the subject and everything in its process group are ended. Two runs at the
+/// same time need an interrupt each: the first to notice takes the wake-up from the other.
 pub fn launch(
     launch: &Launch<'_>,
     counters: &CounterPlan,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use becalm_model::parse_share;
 use becalm_report::{stats_text, steady_text};
-use becalm_stats::steady::Tolerance;
+use becalm_stats::steady::TOLERANCE;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -27,8 +27,7 @@ pub(crate) struct Args {
     #[arg(long)]
     steady: bool,
 
-    /// How far means may differ and still be one level, as a share; by default 1 % for iterations
-    /// shorter than 0.1 s and 1 ms for longer ones
+    /// How far means may differ and still be one level, as a share; by default 1 %
     #[arg(long, value_name = "SHARE", value_parser = parse_share, requires = "steady")]
     tolerance: Option<f64>,
 
@@ -39,8 +38,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if args.steady {
-        let tolerance = args.tolerance.map_or(Tolerance::Seconds, Tolerance::Share);
-        let runs = steady::read(&args.files, tolerance)?;
+        let runs = steady::read(&args.files, args.tolerance.unwrap_or(TOLERANCE))?;
         ui.print(&if args.json { steady::json(&runs) } else { steady_text(&runs, ui.style()) })?;
         return Ok(Exit::Done);
     }

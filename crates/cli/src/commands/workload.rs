@@ -80,7 +80,13 @@ fn names() -> impl TypedValueParser<Value = Workload> {
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let Some(iterations) = args.iterations else {
         let amount = args.amount.unwrap_or_else(|| args.name.default_amount());
-        let checksum = args.name.run(amount).map_err(CommandError::measure)?;
+        let checksum = if args.name.is_of_several() {
+            // On its CPUs and in its threads, as with --iterations, once.
+            let once = Options { amount: Some(amount), ..Options::new(NonZeroUsize::MIN) };
+            iterate(args.name, &once, &SysRoot::default()).map_err(refused)?.checksum
+        } else {
+            args.name.run(amount).map_err(CommandError::measure)?
+        };
         ui.print(&format!("{checksum:016x}\n"))?;
         return Ok(Exit::Done);
     };
@@ -105,7 +111,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 /// What was asked for wrongly is another error than what the machine does not have.
 fn refused(error: IterateError) -> CommandError {
     match error {
-        IterateError::Place(PlaceError::NotAllowed { .. } | PlaceError::TooMany { .. }) => {
+        IterateError::TooMany { .. }
+        | IterateError::TooManyThreads(_)
+        | IterateError::Place(PlaceError::NotAllowed { .. } | PlaceError::TooMany { .. }) => {
             CommandError::usage(error)
         }
         error => CommandError::measure(error),

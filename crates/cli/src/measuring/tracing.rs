@@ -6,7 +6,7 @@ use std::time::Duration;
 use becalm_lab::trace::{Mode, TraceError, Tracer, explain, joined};
 use becalm_machine::SysRoot;
 use becalm_model::{Evidence, Record};
-use becalm_report::{longer_texts, trace_text};
+use becalm_report::{TraceCostTold, trace_markdown, trace_text, trace_texts};
 use becalm_runner::monotonic_raw;
 use becalm_runner::session::{Executor, Learnt, Measured, Request, RunError, Spawn};
 
@@ -120,7 +120,7 @@ pub(crate) fn refused(error: &TraceError) -> CommandError {
 pub(crate) fn text(record: &Record, ui: &Ui) -> String {
     let Some(trace) = &record.trace else { return String::new() };
     let explanation = explain(record, trace);
-    format!("\n{}", trace_text(record, trace, &explanation, None, ui.style()))
+    format!("\n{}", trace_text(record, trace, &explanation, TraceCostTold::Elsewhere, ui.style()))
 }
 
 /// Returns the record with who took the time among its notes, for reports that have no place of their
@@ -129,6 +129,12 @@ pub(crate) fn with_notes(record: &Record) -> Cow<'_, Record> {
     let Some(trace) = &record.trace else { return Cow::Borrowed(record) };
     let explanation = explain(record, trace);
     let mut record = record.clone();
-    record.notes.extend(longer_texts(&record, &explanation));
+    record.notes.extend(trace_texts(&record, &explanation));
     Cow::Owned(record)
+}
+
+/// Says who took the time as entries of a Markdown list, where that was traced.
+pub(crate) fn markdown(record: &Record) -> String {
+    let Some(trace) = &record.trace else { return String::new() };
+    trace_markdown(record, &explain(record, trace))
 }

@@ -49,7 +49,7 @@ impl Bench {
     /// Starts an experiment, and waits until it has changed the machine for a run.
     fn in_a_tuned_run(&self) -> Child {
         let mut command = self.env.command(self.arguments(&["--", "sleep", "0.3"]));
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         wait_until("a tuned run", || self.balancing() == "0");
         child
     }
@@ -105,9 +105,14 @@ fn every_run_is_in_the_document_which_fits_its_schema_and_the_machine_is_as_befo
 #[test]
 fn a_signal_puts_the_machine_back_before_becalm_ends() {
     let bench = bench();
-    let mut child = bench.in_a_tuned_run();
+    let child = bench.in_a_tuned_run();
     crate::support::send("INT", child.id());
-    assert_eq!(child.wait().unwrap().code(), Some(128 + 2));
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(128 + 2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("Stopped; everything is as it was."), "{said}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("`sleep 0.3`: 0 runs") && text.contains("3 more runs tried"), "{text}");
     assert_eq!((bench.balancing().as_str(), bench.is_journalled()), ("1", false));
 }
 
@@ -127,6 +132,28 @@ fn a_subject_that_fails_is_an_error_before_anything_is_changed() {
     let output = bench.env.run(bench.arguments(&["--", "false"])).exits_with(4);
     assert!(output.stderr.contains("`false`: the subject exits with 1"), "{}", output.stderr);
     assert_eq!((bench.balancing().as_str(), bench.is_journalled()), ("1", false));
+}
+
+#[test]
+fn what_is_possible_is_listed_without_a_subject() {
+    let bench = bench();
+    let output = bench.env.run(bench.arguments(&["--list"])).exits_with(0);
+    assert!(output.stdout.contains("Possible here"), "{}", output.stdout);
+    let _ = bench.env.run(["noise", "ablate"]).exits_with(2);
+}
+
+#[test]
+fn an_experiment_of_nothing_is_refused_and_says_why() {
+    let output = env()
+        .run(["noise", "ablate", "--only", "pin", "--skip", "pin", "--", "true"])
+        .exits_with(2);
+    assert!(output.stderr.contains("--skip takes away everything that --only names"), "{output:?}");
+    let bench = bench();
+    let root = bench.tree.path().to_str().unwrap().to_owned();
+    let arguments = ["noise", "ablate", "--root", &root, "--only", "mlock", "--", "true"];
+    let output = bench.env.run(arguments).exits_with(4);
+    assert!(output.stderr.contains("nothing that --only names can be tried"), "{output:?}");
+    assert!(output.stderr.contains("mlock: a program locks its memory itself"), "{output:?}");
 }
 
 #[test]

@@ -105,3 +105,20 @@ fn the_cleanup_runs_after_an_interruption() {
     assert_eq!(output.status.code(), Some(130), "{output:?}");
     assert!(env.work().join("cleaned").exists());
 }
+
+#[test]
+fn what_cannot_be_continued_offers_no_continuation() {
+    let env = env();
+    let mut command =
+        env.command(with("plan", &["--setup", "touch started; sleep 1000", "--", "true"]));
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("the setup", || env.work().join("started").exists());
+    send("INT", child.id());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    assert_snapshot!(String::from_utf8_lossy(&output.stderr), @"stopped by signal 2");
+    for command in [&["plan", "--help"][..], &["noise", "trace", "--help"]] {
+        let help = env.run(command).exits_with(0).stdout;
+        assert!(!help.contains("--resume") && help.contains("--export-json"), "{help}");
+    }
+}

@@ -42,7 +42,7 @@ fn what_changes_the_machine_is_left_out_when_it_is_to_be_left_alone() {
 fn the_text_has_both_sides_and_the_reasons() {
     let output = env().run(["noise", "reproduce", "alvarez", "--quick", "--no-tune"]).exits_with(0);
     let text = &output.stdout;
-    for part in ["Tuning a Server for Benchmarking", "99.60 µs", "2.72 %", "here", "Left out here:"]
+    for part in ["Tuning a Server for Benchmarking", "99.6 µs", "2.72 %", "here", "Left out here:"]
     {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -52,4 +52,27 @@ fn the_text_has_both_sides_and_the_reasons() {
 fn an_unknown_article_is_answered_with_those_there_are() {
     let output = env().run(["noise", "reproduce", "nobody"]).exits_with(2);
     assert!(output.stderr.contains("akkoyun"), "{}", output.stderr);
+}
+
+#[test]
+fn a_signal_leaves_what_was_measured_until_then() {
+    let arguments = ["noise", "reproduce", "stinner", "--no-tune", "--json"];
+    let env = env();
+    let mut command = env.command(arguments);
+    let child = command
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    crate::support::send("INT", child.id());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("Stopped; everything is as it was."), "{said}");
+    let document: ReproduceDocument = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document.interrupted.as_deref(), Some("stopped by signal 2"));
+    for row in document.experiments.iter().flat_map(|experiment| &experiment.rows) {
+        assert_eq!(row.here.is_empty(), row.left_out.is_some(), "{row:?}");
+    }
 }

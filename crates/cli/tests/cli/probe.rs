@@ -85,6 +85,8 @@ fn what_cannot_be_probed_is_refused_before_anything_is_done() {
         assert!(output.stderr.contains(part), "{part} in\n{}", output.stderr);
     };
     check(&["--cpus", "8000"], 2, "the CPUs that becalm may use are");
+    check(&["--cpus", ""], 2, "--cpus names no CPU");
+    check(&["--threshold", "1s", "--duration", "500ms"], 2, "longer than --duration");
     check(&["--duration", "1ms"], 2, "at least 50ms");
     check(&["--threshold", "0"], 2, "every reading would be an interruption");
     check(&["--source", "guess"], 2, "[possible values: auto, clock, tracer]");

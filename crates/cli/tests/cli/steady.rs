@@ -46,6 +46,20 @@ fn files_of_numbers_are_classified_alone_and_together() {
 }
 
 #[test]
+fn what_is_no_series_of_times_is_refused() {
+    let env = env();
+    let check = |text: &str, expected: &str| {
+        env.write("series", text);
+        let output = env.run(["stats", "--steady", "series"]).exits_with(4);
+        assert!(output.stderr.contains(expected), "{expected}: {}", output.stderr);
+    };
+    check("0.1\n-0.2\n", "line 2: -0.2 is no time in seconds");
+    check("[0, 0]", "all 2 iterations are 0");
+    check("[0.1, 1e301]", "iteration 2 is 1e+301, which is no time");
+    check("{\"values\": [0.1, 0.2", "JSON");
+}
+
+#[test]
 fn the_text_says_what_to_do() {
     let env = env();
     env.write("warm", lines(&series(&[(60, 8.0), (340, 5.0)])));

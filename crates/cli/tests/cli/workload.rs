@@ -81,7 +81,23 @@ fn what_cannot_be_done_is_told() {
     check(&["nothing"], 2, "burst-sum");
     check(&["compute", "--json"], 2, "--iterations");
     check(&["compute", "--iterations", "0"], 2, "--iterations");
+    check(&["compute", "--iterations", "1", "--tasks", "100000"], 2, "at most 4096 are started");
+    check(&["compute", "--iterations", "4000000000"], 2, "at most 10000000");
     check(&["compute", "--iterations", "1", "--pin", "8191"], 2, "cannot run on 8191");
     check(&["cores", "--iterations", "1", "--tasks", "9999"], 2, "9999 tasks do not fit");
     check(&["file-warm", "--iterations", "1", "--amount", "9999"], 4, "MiB is too large");
+}
+
+#[test]
+fn workloads_of_several_threads_have_them_without_iterations_too() {
+    for name in ["siblings", "cores", "oversubscribed"] {
+        let output = env().run(["workload", name, "--amount", "1"]);
+        match output.status.code() {
+            Some(0) => assert_eq!(output.stdout.trim().len(), 16, "{name}: {}", output.stdout),
+            Some(4) if name == "siblings" && output.stderr.contains("no core here runs two") => {
+                skipped("siblings: no core of this machine runs two threads");
+            }
+            code => panic!("{name}: {code:?}\n{}", output.stderr),
+        }
+    }
 }

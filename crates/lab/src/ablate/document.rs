@@ -7,7 +7,7 @@ use becalm_model::wire::{
 
 use super::advice;
 use super::analysis::{Ratio, Verdict};
-use super::design::names;
+use super::design::{Kind, names};
 use super::experiment::{Experiment, Outcome, Recommended};
 use super::here::{Here, Timing};
 use super::mitigation::{MITIGATIONS, Renown};
@@ -102,7 +102,7 @@ fn configuration(outcome: &Outcome, counters: &[String]) -> AblateConfiguration 
         mitigations: owned(&one.members),
         spread_ratio: outcome.spread.as_ref().map(ratio),
         time_ratio: outcome.time.as_ref().map(ratio),
-        verdict: outcome.spread.as_ref().map(|spread| Verdict::of(spread).word().to_owned()),
+        verdict: verdict(outcome).map(|verdict| verdict.word().to_owned()),
         ..AblateConfiguration::default()
     };
     let Some(row) = &outcome.row else { return document };
@@ -123,6 +123,13 @@ fn configuration(outcome: &Outcome, counters: &[String]) -> AblateConfiguration 
         counters: counters.iter().zip(&row.counters).filter_map(counter).collect(),
         ..document
     }
+}
+
+/// Judges what a configuration does to the spread. The baseline that is run once more does nothing: its
+/// ratio is what chance makes, and there is nothing to judge.
+fn verdict(outcome: &Outcome) -> Option<Verdict> {
+    let is_control = outcome.configuration.kind == Kind::Control;
+    outcome.spread.as_ref().filter(|_| !is_control).map(Verdict::of)
 }
 
 fn ratio(ratio: &Ratio) -> AblateRatio {

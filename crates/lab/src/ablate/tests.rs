@@ -6,7 +6,7 @@ use super::analysis::{Paired, Run, Verdict, row};
 use super::design::{self, Configuration, Stage, names};
 use super::here::Timing;
 use super::mitigation::find;
-use super::{Experiment, StageRuns};
+use super::{Experiment, Names, StageRuns};
 
 /// What a configuration truly does: factors of spread and of mean time.
 type Truth<'a> = &'a dyn Fn(&Configuration) -> (f64, f64);
@@ -241,4 +241,33 @@ fn blocks_that_lack_a_partner_are_left_out() {
     };
     let runs = [run(0, 0), run(1, 0), run(1, 1), run(0, 2)];
     assert_eq!(Paired::of(&runs, 0, 1, Timing::Iterations).blocks(), 1);
+}
+
+#[test]
+fn the_baseline_that_is_run_twice_has_a_ratio_and_no_verdict() {
+    let mut rng = Rng::new(19);
+    // So far apart as chance never makes them.
+    let truth =
+        |one: &Configuration| (if one.kind == design::Kind::Control { 0.2 } else { 1.0 }, 1.0);
+    let experiment = singly(&mut rng, &["pin"], 20, Timing::Iterations, &truth);
+    let names = Names { subject: "s", counters: &[], profile: "p" };
+    let here = super::here::Here {
+        is_root: false,
+        allowed: becalm_model::CpuSet::new(),
+        chosen: becalm_model::CpuSet::new(),
+        single_threaded: true,
+        timing: Timing::Iterations,
+        run_time: 0.1,
+        rt_runtime: None,
+        isolation: Ok(()),
+        knobs: std::collections::BTreeMap::new(),
+        is_strict: false,
+        only: Vec::new(),
+        skip: Vec::new(),
+    };
+    let document = super::document(&experiment, &here, &[], &names);
+    let [_, control, pin] = document.configurations.as_slice() else { panic!("{document:?}") };
+    assert!(control.spread_ratio.as_ref().is_some_and(|ratio| ratio.high < 1.0), "{control:?}");
+    assert_eq!((control.name.as_str(), &control.verdict), ("baseline again", &None));
+    assert!(pin.verdict.is_some());
 }

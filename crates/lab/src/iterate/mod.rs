@@ -26,6 +26,13 @@ use crate::sys::memory;
 use crate::timer::{Timer, TimerChoice, TimerError};
 use crate::workloads::{Prepared, Workload, WorkloadError};
 
+/// Most times of all tasks together: 160 MB while they are measured and written out.
+const MOST_TIMES: usize = 10_000_000;
+
+/// Most threads: with several times as many a process has too many mappings (`vm.max_map_count`), and ends
+/// while it starts one.
+const MOST_THREADS: usize = 4096;
+
 /// How a workload is to be iterated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
@@ -72,6 +79,20 @@ pub enum IterateError {
     /// The workload itself.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
+    /// More times than are kept in memory.
+    #[error(
+        "{iterations} iterations of {tasks} task(s) are too many: all times are kept until the end, at most \
+         {MOST_TIMES}"
+    )]
+    TooMany {
+        /// Of each task.
+        iterations: usize,
+        /// How many tasks.
+        tasks: usize,
+    },
+    /// More threads than can be relied on to start.
+    #[error("{0} threads are too many: at most {MOST_THREADS} are started (--tasks)")]
+    TooManyThreads(usize),
     /// Memory cannot be locked.
     #[error(
         "cannot keep memory from being paged out (mlockall): {0}; users other than root may lock as much as \
@@ -99,6 +120,17 @@ pub fn iterate(
     let topology = Topology::read(root).map_err(PlaceError::Unknown)?;
     let tasks = options.tasks.map(NonZeroUsize::get);
     let places = place(workload.shape(), tasks, options.pin.as_ref(), &topology)?;
+    let (series, threads) = match &places {
+        Places::Each(cpus) => (cpus.len(), cpus.len()),
+        Places::Together { threads, .. } => (1, *threads),
+    };
+    if threads > MOST_THREADS {
+        return Err(IterateError::TooManyThreads(threads));
+    }
+    let iterations = options.iterations.get();
+    if iterations.checked_mul(series).is_none_or(|times| times > MOST_TIMES) {
+        return Err(IterateError::TooMany { iterations, tasks: series });
+    }
     if options.lock_memory {
         memory::lock_all().map_err(IterateError::Lock)?;
     }
@@ -173,13 +205,13 @@ impl Plan<'_> {
         let at_work = AtomicUsize::new(cpus.len());
         std::thread::scope(|scope| {
             let mut handles = Vec::with_capacity(cpus.len());
-            for &cpu in cpus {
+            for (number, &cpu) in (1..).zip(cpus) {
                 match self.start(scope, cpu, &gate, &at_work) {
                     Ok(handle) => handles.push(handle),
-                    Err(error) => {
+                    Err(source) => {
                         // Those that wait already must not wait for ever.
                         gate.set(Signal::GiveUp);
-                        return Err(WorkloadError::Thread(error).into());
+                        return Err(WorkloadError::Thread { number, of: cpus.len(), source }.into());
                     }
                 }
             }
@@ -313,6 +345,19 @@ mod tests {
         let series = run(Workload::Compute, &Options { tasks, ..options(5) });
         let lengths: Vec<usize> = series.tasks.iter().map(|task| task.seconds.len()).collect();
         assert_eq!(lengths, [5, 5, 5]);
+    }
+
+    #[test]
+    fn more_times_than_memory_should_hold_are_refused() {
+        let check = |iterations: usize, tasks: usize| {
+            let tasks = NonZeroUsize::new(tasks);
+            let options = Options { tasks, ..options(iterations) };
+            let error = iterate(Workload::Compute, &options, &SysRoot::default()).unwrap_err();
+            assert!(matches!(error, IterateError::TooMany { .. }), "{error}");
+        };
+        check(4_000_000_000, 1);
+        check(MOST_TIMES / 2 + 1, 2);
+        check(usize::MAX, 2);
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub fn document(
     noise: &[CpuNoise],
     limits: Vec<String>,
 ) -> ProbeDocument {
-    let shares: Vec<_> = noise.iter().map(|noise| (noise.cpu, noise.shares())).collect();
+    let shares: Vec<_> = noise.iter().map(CpuNoise::shares).collect();
     ProbeDocument {
         schema: PROBE_SCHEMA.to_owned(),
         source: source.name().to_owned(),

@@ -31,7 +31,7 @@ pub use class::{Class, Wish};
 pub use clock::probe_clock;
 pub use document::document;
 pub use gaps::{Bin, EDGES, Gaps};
-pub use ranking::{Ranked, rank};
+pub use ranking::{Ranked, Shares, rank};
 pub use trace_text::{Counters, TraceError};
 pub use tracer::{INSTANCE, Tracer};
 
@@ -116,9 +116,10 @@ impl CpuNoise {
         sum
     }
 
-    /// Returns the share of time that each window lost.
-    pub fn shares(&self) -> Vec<f64> {
-        self.windows.iter().map(|window| window.gaps.share()).collect()
+    /// Returns the share of time that was lost, of all of it and of each window.
+    pub fn shares(&self) -> Shares {
+        let windows = self.windows.iter().map(|window| window.gaps.share()).collect();
+        Shares { cpu: self.cpu, whole: self.gaps().share(), windows }
     }
 }
 

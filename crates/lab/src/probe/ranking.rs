@@ -17,21 +17,33 @@ pub struct Ranked {
     pub cpu: CpuId,
     /// 0 for the quietest CPUs. CPUs of one tier cannot be told apart.
     pub tier: usize,
-    /// Share of the time that was lost: the mean over its windows.
+    /// Share of the time that was lost: all that was lost over all that was watched.
     pub share: f64,
-    /// Interval of that mean, not below 0; `None` for a single window.
+    /// Interval of the mean share of its windows, moved to that share, and not below 0; `None` for a
+    /// single window.
     pub interval: Option<Interval>,
 }
 
-/// Ranks CPUs by the shares of time that their windows lost, the quietest first. CPUs without a
-/// window are left out.
+/// What was seen on one CPU: the share that it lost of all its time, and that of each window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shares {
+    /// The CPU.
+    pub cpu: CpuId,
+    /// Of all time together. Windows are not equally long, so that their mean is another figure.
+    pub whole: f64,
+    /// Of each window.
+    pub windows: Vec<f64>,
+}
+
+/// Ranks CPUs by the share of time that they lost, the quietest first. CPUs without a window are left
+/// out.
 ///
 /// A new tier begins where a CPU's interval lies wholly above that of the first CPU of the tier
 /// before it, by an amount that matters. Intervals that do not overlap are a stricter test than a
 /// difference that excludes zero (Schenker and Gentleman, *The American Statistician* 55, 2001),
 /// which leaves room for the number of CPUs. A rare long gap makes the interval wide and thus ties:
 /// one probe has not seen enough of them.
-pub fn rank(shares: &[(CpuId, Vec<f64>)]) -> Vec<Ranked> {
+pub fn rank(shares: &[Shares]) -> Vec<Ranked> {
     let mut ranked: Vec<Ranked> = shares.iter().filter_map(one).collect();
     ranked.sort_by(|a, b| a.share.total_cmp(&b.share).then(a.cpu.cmp(&b.cpu)));
     let mut tier = 0;
@@ -46,12 +58,15 @@ pub fn rank(shares: &[(CpuId, Vec<f64>)]) -> Vec<Ranked> {
     ranked
 }
 
-fn one((cpu, shares): &(CpuId, Vec<f64>)) -> Option<Ranked> {
-    let sample = Sample::new(shares.clone()).ok()?;
-    let share = becalm_stats::center::mean(&sample);
-    let interval = mean_interval(&sample, CONFIDENCE)
-        .map(|interval| Interval { low: interval.low.max(0.0), ..interval });
-    Some(Ranked { cpu: *cpu, tier: 0, share, interval })
+fn one(shares: &Shares) -> Option<Ranked> {
+    let sample = Sample::new(shares.windows.clone()).ok()?;
+    let moved = shares.whole - becalm_stats::center::mean(&sample);
+    let interval = mean_interval(&sample, CONFIDENCE).map(|interval| Interval {
+        estimate: shares.whole,
+        low: (interval.low + moved).max(0.0),
+        high: interval.high + moved,
+    });
+    Some(Ranked { cpu: shares.cpu, tier: 0, share: shares.whole, interval })
 }
 
 fn is_noisier(cpu: &Ranked, than: &Ranked) -> bool {
@@ -65,8 +80,13 @@ mod tests {
 
     #[track_caller]
     fn check(shares: &[(u32, &[f64])], expected: &[(u32, usize)]) {
-        let shares: Vec<_> =
-            shares.iter().map(|(cpu, shares)| (CpuId(*cpu), shares.to_vec())).collect();
+        let shares: Vec<Shares> = shares
+            .iter()
+            .map(|(cpu, windows)| {
+                let whole = windows.iter().sum::<f64>() / windows.len().max(1) as f64;
+                Shares { cpu: CpuId(*cpu), whole, windows: windows.to_vec() }
+            })
+            .collect();
         let found: Vec<_> = rank(&shares).iter().map(|one| (one.cpu.0, one.tier)).collect();
         assert_eq!(found, expected);
     }
@@ -111,5 +131,15 @@ mod tests {
     #[test]
     fn equal_cpus_keep_the_order_of_their_numbers() {
         check(&[(3, &[0.0, 0.0]), (1, &[0.0, 0.0])], &[(1, 0), (3, 0)]);
+    }
+
+    #[test]
+    fn the_share_is_that_of_all_the_time_whatever_the_windows() {
+        // A long window that lost little and a short one that lost much.
+        let shares = Shares { cpu: CpuId(0), whole: 0.1, windows: vec![0.05, 0.45] };
+        let ranked = rank(&[shares])[0];
+        let interval = ranked.interval.unwrap();
+        assert_eq!((ranked.share, interval.estimate), (0.1, 0.1));
+        assert!(interval.contains(0.1) && interval.low >= 0.0);
     }
 }

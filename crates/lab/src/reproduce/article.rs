@@ -48,8 +48,8 @@ pub struct Experiment {
     pub setups: Vec<Setup>,
     /// What is shown of it.
     pub rows: Vec<Row>,
-    /// A second table of counters.
-    pub counters: Option<CounterTable>,
+    /// Further tables of counters.
+    pub counters: Vec<CounterTable>,
 }
 
 /// How one configuration is run.
@@ -124,14 +124,56 @@ pub struct Row {
     pub setup: usize,
     /// Which of its tasks.
     pub task: usize,
-    /// What the article states; shares as fractions, times in seconds or ticks.
-    pub article: Vec<(Figure, f64)>,
+    /// What the article states.
+    pub article: Vec<(Figure, Stated)>,
+}
+
+/// A figure of an article.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stated {
+    /// Its value; shares as fractions, times in seconds or ticks. Of a bound the bound.
+    pub value: f64,
+    /// The figure as the article writes it; `None` where it only follows from figures of the article.
+    pub text: Option<String>,
+}
+
+impl Stated {
+    /// Reads what an article writes: `99.6 us`, `< 0.5 %`, `up to 5 %`, `1,299,344`, `10 x`. `None` for
+    /// anything else.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let words = || text.split(' ');
+        let number = words().find_map(|word| word.replace(',', "").parse::<f64>().ok())?;
+        let factor = match words().next_back()? {
+            "s" | "x" => 1.0,
+            "ms" => 1e-3,
+            "us" => 1e-6,
+            "ns" => 1e-9,
+            "%" => 1e-2,
+            last if last.ends_with(|c: char| c.is_ascii_digit()) => 1.0,
+            _ => return None,
+        };
+        Some(Self { value: number * factor, text: Some(text.to_owned()) })
+    }
+
+    /// A value that follows from what the article states.
+    pub(super) fn derived(value: f64) -> Self {
+        Self { value, text: None }
+    }
 }
 
 impl Row {
-    /// A row that shows the first task of a setup.
-    pub(super) fn new(name: &str, setup: usize, article: &[(Figure, f64)]) -> Self {
-        Self { name: name.to_owned(), setup, task: 0, article: article.to_vec() }
+    /// A row that shows the first task of a setup, with figures as the article writes them.
+    pub(super) fn new(name: &str, setup: usize, article: &[(Figure, &str)]) -> Self {
+        let stated = article.iter().map(|&(figure, text)| {
+            (figure, Stated::read(text).unwrap_or_else(|| panic!("`{text}` is no figure")))
+        });
+        Self { name: name.to_owned(), setup, task: 0, article: stated.collect() }
+    }
+
+    /// The same with a figure that follows from those of the article.
+    pub(super) fn with_derived(mut self, figure: Figure, value: f64) -> Self {
+        self.article.push((figure, Stated::derived(value)));
+        self
     }
 
     /// The same of another task.
@@ -140,15 +182,26 @@ impl Row {
     }
 }
 
-/// How much counters differ from run to run, in two configurations.
+/// Counters in two configurations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CounterTable {
+    /// What is shown of them.
+    pub figure: CounterFigure,
     /// Index of the first configuration among the setups.
     pub before: usize,
     /// Index of the second.
     pub after: usize,
-    /// Names of the counters, and the article's figures: the standard error of the mean, relative to it.
-    pub counters: Vec<(&'static str, f64, f64)>,
+    /// Names of the counters, and the article's figures as it writes them.
+    pub counters: Vec<(&'static str, &'static str, &'static str)>,
+}
+
+/// What is shown of counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CounterFigure {
+    /// How much they differ from run to run: the standard error of the mean, relative to it.
+    Spread,
+    /// Their mean.
+    Mean,
 }
 
 /// Which values of a setup's runs the figures are of.

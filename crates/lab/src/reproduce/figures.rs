@@ -72,6 +72,11 @@ pub(super) fn relate(rows: &mut [BTreeMap<Figure, f64>]) {
     }
 }
 
+/// Returns the mean; `None` of nothing.
+pub(super) fn average(values: &[f64]) -> Option<f64> {
+    Sample::new(values.to_vec()).ok().map(|sample| mean(&sample))
+}
+
 /// Returns the standard error of the mean, relative to the mean: what `perf stat -r` prints as `+-`.
 pub(super) fn relative_error(values: &[f64]) -> Option<f64> {
     let sample = Sample::new(values.to_vec()).ok()?;

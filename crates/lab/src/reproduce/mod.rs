@@ -22,12 +22,12 @@ use becalm_model::wire::{
 use becalm_runner::monotonic_raw;
 
 pub use article::Article;
-use article::{CounterTable, Experiment, Figure, FigureUnit, Row, Setup};
+use article::{CounterFigure, CounterTable, Experiment, Figure, FigureUnit, Row, Setup, Stated};
 pub use articles::{ARTICLES, article};
 pub use bench::{Bench, ReproduceError};
 use bench::{Failure, RunValues};
 use condition::Condition;
-use figures::{figures, relate, relative_error};
+use figures::{average, figures, relate, relative_error};
 pub use machine::{Machine, MachineError, Permission};
 
 /// How much is measured.
@@ -62,6 +62,7 @@ pub fn reproduce(
     tell: &mut dyn FnMut(&ReproduceProgress<'_>),
 ) -> Result<ReproduceDocument, ReproduceError> {
     let mut documents = Vec::new();
+    let mut interrupted = None;
     let experiments = (article.experiments)(&bench.size());
     let (start, all) = (monotonic_raw(), experiments.len());
     for (number, mut experiment) in (1..).zip(experiments) {
@@ -73,10 +74,27 @@ pub fn reproduce(
                 None
             }
         };
-        let results = measure(&experiment, bench, end, tell)?;
+        let results = match measure(&experiment, bench, end, tell) {
+            // In the middle of looking what can be had: nothing of it was measured.
+            Err(ReproduceError::Interrupted(signal)) => {
+                interrupted = Some(signal);
+                break;
+            }
+            Err(error) => return Err(error),
+            Ok((results, signal)) => {
+                interrupted = signal;
+                results
+            }
+        };
+        if interrupted.is_some() && results.iter().all(|result| result.runs.is_empty()) {
+            break;
+        }
         documents.push(table(&experiment, &results));
-        if let Some(counters) = &experiment.counters {
+        for counters in &experiment.counters {
             documents.push(counter_table(&experiment, counters, &results, bench));
+        }
+        if interrupted.is_some() {
+            break;
         }
     }
     Ok(ReproduceDocument {
@@ -89,6 +107,7 @@ pub fn reproduce(
             machine: article.machine.to_owned(),
         },
         quick: effort == Effort::Quick,
+        interrupted: interrupted.map(|signal| format!("stopped by signal {signal}")),
         machine: facts.facts.clone(),
         experiments: documents,
     })
@@ -106,13 +125,13 @@ struct Outcome {
     shows_no_smt: bool,
 }
 
-/// Measures all setups of an experiment in turns.
+/// Measures all setups of an experiment in turns, up to a signal. What has enough runs by then is kept.
 fn measure(
     experiment: &Experiment,
     bench: &Bench<'_>,
     end: Option<Duration>,
     tell: &mut dyn FnMut(&ReproduceProgress<'_>),
-) -> Result<Vec<Outcome>, ReproduceError> {
+) -> Result<(Vec<Outcome>, Option<i32>), ReproduceError> {
     let mut conditions = Vec::new();
     let mut outcomes: Vec<Outcome> = Vec::new();
     for setup in &experiment.setups {
@@ -128,11 +147,7 @@ fn measure(
     let mut done = 0;
     for round in 0..rounds {
         if round >= FEWEST_RUNS && end.is_some_and(|end| end <= monotonic_raw()) {
-            for (outcome, setup) in outcomes.iter_mut().zip(&experiment.setups) {
-                if outcome.runs.len() < setup.runs && outcome.left_out.is_none() {
-                    outcome.left_out = Some("the time was up (--budget)".to_owned());
-                }
-            }
+            break_off(&mut outcomes, experiment, "the time was up (--budget)");
             break;
         }
         let mut order: Vec<usize> = (0..experiment.setups.len()).collect();
@@ -147,11 +162,27 @@ fn measure(
             match bench.run(setup, &conditions[index]) {
                 Ok(values) => outcome.runs.push(values),
                 Err(Failure::LeftOut(why)) => outcome.left_out = Some(why),
+                Err(Failure::Stop(ReproduceError::Interrupted(signal))) => {
+                    break_off(&mut outcomes, experiment, "a signal stopped becalm");
+                    return Ok((outcomes, Some(signal)));
+                }
                 Err(Failure::Stop(error)) => return Err(error),
             }
         }
     }
-    Ok(outcomes)
+    Ok((outcomes, None))
+}
+
+/// Says why setups have fewer runs than was planned. Too few to have a spread are none.
+fn break_off(outcomes: &mut [Outcome], experiment: &Experiment, why: &str) {
+    for (outcome, setup) in outcomes.iter_mut().zip(&experiment.setups) {
+        if outcome.runs.len() < setup.runs && outcome.left_out.is_none() {
+            outcome.left_out = Some(why.to_owned());
+            if outcome.runs.len() < FEWEST_RUNS {
+                outcome.runs.clear();
+            }
+        }
+    }
 }
 
 /// Says which conditions of a setup can be had.
@@ -179,8 +210,9 @@ fn look(setup: &Setup, bench: &Bench<'_>) -> Result<(Vec<Condition>, Outcome), R
 /// Makes the table of the times.
 fn table(experiment: &Experiment, outcomes: &[Outcome]) -> ExperimentDocument {
     let rows = || experiment.rows.iter();
-    let mut article: Vec<BTreeMap<Figure, f64>> =
-        rows().map(|row| row.article.iter().copied().collect()).collect();
+    let mut article: Vec<BTreeMap<Figure, f64>> = rows()
+        .map(|row| row.article.iter().map(|(figure, stated)| (*figure, stated.value)).collect())
+        .collect();
     let mut here: Vec<BTreeMap<Figure, f64>> = rows()
         .map(|row| {
             let runs = runs(row, &outcomes[row.setup], experiment.in_ticks);
@@ -199,6 +231,13 @@ fn table(experiment: &Experiment, outcomes: &[Outcome]) -> ExperimentDocument {
         ReproducedRow {
             name: row.name.clone(),
             article: named(article),
+            stated: row
+                .article
+                .iter()
+                .filter_map(|(figure, stated)| {
+                    Some((figure.name().to_owned(), stated.text.clone()?))
+                })
+                .collect(),
             left_out: outcome.left_out.clone().filter(|_| outcome.runs.is_empty()),
             here: named(here),
             notes: notes(outcome, &experiment.setups[row.setup]),
@@ -266,25 +305,32 @@ fn counter_table(
         let row = experiment.rows.iter().find(|row| row.setup == setup);
         row.map(|row| row.name.clone()).unwrap_or_default()
     };
-    let spread = |setup: usize, index: Option<usize>| {
+    let shown = |setup: usize, index: Option<usize>| {
         let values: Vec<f64> =
             outcomes[setup].runs.iter().filter_map(|run| *run.counters.get(index?)?).collect();
-        relative_error(&values)
+        match table.figure {
+            CounterFigure::Spread => relative_error(&values),
+            CounterFigure::Mean => average(&values),
+        }
     };
     let rows = table.counters.iter().map(|&(name, before, after)| {
         let index = bench.counter(name);
         let here: BTreeMap<String, f64> = [("before", table.before), ("after", table.after)]
             .into_iter()
-            .filter_map(|(column, setup)| Some((column.to_owned(), spread(setup, index)?)))
+            .filter_map(|(column, setup)| Some((column.to_owned(), shown(setup, index)?)))
             .collect();
         let missing = || match bench.counter_limits.first() {
             // `cycles, instructions: not counted, because ...`
             Some(limit) => limit.split_once(": ").map_or(limit.as_str(), |(_, why)| why).to_owned(),
             None => "this counter cannot be had here".to_owned(),
         };
+        let stated = [("before", before), ("after", after)];
+        let value =
+            |(column, text): (&str, &str)| Some((column.to_owned(), Stated::read(text)?.value));
         ReproducedRow {
             name: name.to_owned(),
-            article: BTreeMap::from([("before".to_owned(), before), ("after".to_owned(), after)]),
+            article: stated.into_iter().filter_map(value).collect(),
+            stated: stated.map(|(column, text)| (column.to_owned(), text.to_owned())).into(),
             left_out: here.is_empty().then(missing),
             here,
             notes: Vec::new(),
@@ -294,11 +340,22 @@ fn counter_table(
     let figure = |name: &str, title: String| FigureDocument {
         name: name.to_owned(),
         title,
-        unit: "share".to_owned(),
+        unit: match table.figure {
+            CounterFigure::Spread => "share",
+            CounterFigure::Mean => "count",
+        }
+        .to_owned(),
+    };
+    let (title, method) = match table.figure {
+        CounterFigure::Spread => (
+            "Counters from run to run",
+            "standard error of the mean over the mean, as perf stat prints it",
+        ),
+        CounterFigure::Mean => ("Counters", "mean over the runs"),
     };
     ExperimentDocument {
-        title: "Counters from run to run".to_owned(),
-        method: "standard error of the mean over the mean, as perf stat prints it".to_owned(),
+        title: title.to_owned(),
+        method: method.to_owned(),
         figures: vec![
             figure("before", name_of(table.before)),
             figure("after", name_of(table.after)),

@@ -2,7 +2,8 @@
 
 use becalm_model::trace::{Culprit, FaultKind};
 
-/// Returns what to do about a culprit, as one sentence without its full stop.
+/// Returns what to do about a culprit, as one sentence without its full stop; nothing where there is nothing
+/// to do.
 pub(super) fn advice(culprit: &Culprit) -> String {
     match culprit {
         Culprit::Process { unit: Some(unit), .. } if unit.ends_with(".service") => format!(
@@ -63,7 +64,12 @@ pub(super) fn advice(culprit: &Culprit) -> String {
              settings; `becalm noise probe` shows how often"
                 .to_owned()
         }
-        Culprit::Unknown => "trace fewer things at a time: events were lost".to_owned(),
+        Culprit::Becalm => String::new(),
+        Culprit::Unknown => {
+            "the thread that reads the events came too late, or a CPU without a tick had none: leave \
+             becalm a CPU that nothing else keeps busy (--affinity chooses those of the subject)"
+                .to_owned()
+        }
     }
 }
 
@@ -163,6 +169,8 @@ mod tests {
         check(&kernel("rcu_preempt", None), "rcu_nocbs");
         check(&Culprit::Interrupt { line: 36, device: "eth0".into() }, "/proc/irq/36/");
         check(&Culprit::HeldBack, "quota");
+        check(&Culprit::Unknown, "--affinity");
+        assert_eq!(advice(&Culprit::Becalm), "");
         check(&Culprit::PageFault(FaultKind::Minor), "MALLOC_TRIM_THRESHOLD_");
     }
 

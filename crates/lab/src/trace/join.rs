@@ -55,7 +55,7 @@ pub fn joined(recording: &Recording, record: &Record, began: Duration, root: &Sy
         let mut own = account.own as f64 * 1e-9;
         let cpu_time = cpu_time.and_then(|metric| run.value(metric));
         if let Some(steal) = cpu_time.and_then(|used| steal(account, used, counting)) {
-            own = (own - tell_steal(&mut taken, steal)).max(0.0);
+            own = tell_steal(&mut taken, own, steal);
         }
         runs.push(TracedRun {
             run: index,
@@ -123,20 +123,29 @@ fn steal(account: &Account, used: f64, counting: InterruptTime) -> Option<f64> {
     (stolen >= SMALLEST_STEAL.max(SMALLEST_STEAL_SHARE * on_cpu)).then_some(stolen)
 }
 
-/// Writes steal down; returns how much of it was taken for the subject's own work. Gaps in the trace are
-/// what steal looks like from inside, so it goes for those first.
-fn tell_steal(taken: &mut Vec<Taken>, steal: f64) -> f64 {
+/// Writes steal down; returns what is left of the subject's `own` work. Gaps in the trace are what steal
+/// looks like from inside, so it goes for those first, and then for what was taken for the subject's work.
+/// What does not fit into these was stolen from something else that is told already, such as an interrupt,
+/// and stays there: the parts must add up.
+fn tell_steal(taken: &mut Vec<Taken>, own: f64, steal: f64) -> f64 {
     let mut gap = 0.0;
     if let Some(place) = taken.iter().position(|one| one.culprit == Culprit::Gap) {
-        gap = taken[place].seconds.min(steal);
-        taken[place].seconds -= gap;
-        if taken[place].seconds <= 0.0 {
+        let told = &mut taken[place];
+        gap = told.seconds.min(steal);
+        told.seconds -= gap;
+        told.longest = told.longest.min(told.seconds);
+        if told.seconds <= 0.0 {
             taken.remove(place);
         }
     }
-    taken.push(Taken { culprit: Culprit::Steal, seconds: steal, times: 1, longest: steal });
-    taken.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
-    steal - gap
+    let worked = own.min(steal - gap);
+    let seconds = gap + worked;
+    if seconds > 0.0 {
+        // How often, and how long at once, nobody says: all of it is the longest that is possible.
+        taken.push(Taken { culprit: Culprit::Steal, seconds, times: 1, longest: seconds });
+        taken.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    }
+    own - worked
 }
 
 /// One child of becalm and where its time went.
@@ -213,13 +222,28 @@ mod tests {
     fn steal_stands_for_the_gaps_that_it_made() {
         let taken = |culprit, seconds| Taken { culprit, seconds, times: 1, longest: seconds };
         let mut all = vec![taken(Culprit::Gap, 0.002), taken(Culprit::WakeUp, 0.001)];
-        assert!((tell_steal(&mut all, 0.005) - 0.003).abs() < 1e-12);
+        assert!((tell_steal(&mut all, 0.1, 0.005) - 0.097).abs() < 1e-12);
         let told: Vec<_> = all.iter().map(|one| one.culprit.kind()).collect();
         assert_eq!(told, ["steal", "wake_up"]);
         let mut all = vec![taken(Culprit::Gap, 0.002)];
-        assert!(tell_steal(&mut all, 0.0005).abs() < 1e-12);
+        assert!((tell_steal(&mut all, 0.1, 0.0005) - 0.1).abs() < 1e-12);
         let told: Vec<_> = all.iter().map(|one| one.culprit.kind()).collect();
         assert_eq!(told, ["gap", "steal"]);
+    }
+
+    #[test]
+    fn the_parts_add_up_however_much_was_stolen() {
+        let own = 0.004;
+        for steal in [0.0001, 0.0015, 0.003, 0.02] {
+            let mut all = vec![
+                Taken { culprit: Culprit::Gap, seconds: 0.002, times: 2, longest: 0.0015 },
+                Taken { culprit: Culprit::WakeUp, seconds: 0.001, times: 1, longest: 0.001 },
+            ];
+            let left = tell_steal(&mut all, own, steal);
+            let sum: f64 = left + all.iter().map(|one| one.seconds).sum::<f64>();
+            assert!(left >= 0.0 && (sum - 0.007).abs() < 1e-12, "{steal}: {sum}");
+            assert!(all.iter().all(|one| one.longest <= one.seconds), "{steal}: {all:?}");
+        }
     }
 
     #[test]

@@ -18,6 +18,8 @@ const KERNEL_THREAD: u64 = 0x0020_0000;
 /// What is known of the tasks and interrupts of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Names {
+    /// becalm's own process.
+    owner: u32,
     tasks: HashMap<Tid, Task>,
     pub(super) devices: HashMap<u32, String>,
     vectors: Vec<String>,
@@ -33,9 +35,9 @@ struct Task {
 }
 
 impl Names {
-    /// Starts with the names of the CPU's own interrupts, by their places.
-    pub(super) fn new(vectors: Vec<String>) -> Self {
-        Self { vectors, ..Self::default() }
+    /// Starts with becalm's own process and the names of the CPU's own interrupts, by their places.
+    pub(super) fn new(owner: u32, vectors: Vec<String>) -> Self {
+        Self { owner, vectors, ..Self::default() }
     }
 
     /// Looks a task up while it lives. `comm` is what the trace calls it.
@@ -147,6 +149,9 @@ impl Names {
         if task.is_kernel {
             let work = work.and_then(|work| self.function(work));
             Culprit::KernelThread { name: task.name, work }
+        } else if task.process == self.owner {
+            // Whichever of its threads: it is all for the trace.
+            Culprit::Becalm
         } else {
             Culprit::Process { name: task.name, pid: Some(task.process), unit: task.unit }
         }
@@ -210,6 +215,8 @@ mod tests {
         assert_eq!(task(8), kernel("kworker/1:2"));
         assert_eq!(task(9), Culprit::Process { name: "gone".into(), pid: Some(9), unit: None });
         assert_eq!(task(10), kernel("kworker/u8:0"));
+        names.owner = 5;
+        assert_eq!(names.task(Tid(7), None), Culprit::Becalm);
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl Tracer {
             meanings: opened.meanings,
             merge: Merge::default(),
             ledger: Ledger::new(rules, mode, n_cpus),
-            names: Names::new(catalogue.vectors),
+            names: Names::new(rules.owner, catalogue.vectors),
             touches: Touches { tid: Tid(caller), ..Touches::default() },
             resumed: Arc::clone(&resumed),
             stop: Arc::clone(&stop),

@@ -111,8 +111,18 @@ pub enum WorkloadError {
         folder: PathBuf,
     },
     /// A thread cannot be started.
-    #[error("cannot start a thread: {0}")]
-    Thread(io::Error),
+    #[error(
+        "cannot start thread {number} of {of}: {source}; take fewer (--tasks), or raise the limit of \
+         processes (`ulimit -u`, pids.max of the control group)"
+    )]
+    Thread {
+        /// Which, from 1.
+        number: usize,
+        /// Of how many.
+        of: usize,
+        /// What the kernel answered.
+        source: io::Error,
+    },
     /// The work itself failed.
     #[error("the workload {workload} failed: {source}")]
     Failed {
@@ -172,6 +182,11 @@ impl Workload {
     /// source.
     pub fn iteration_amount(self) -> u64 {
         facts(self).iteration
+    }
+
+    /// Says whether it is several tasks or threads at once, which [`Workload::run`] is not.
+    pub fn is_of_several(self) -> bool {
+        self.shape() != Shape::Single
     }
 
     pub(crate) fn shape(self) -> Shape {

@@ -41,10 +41,11 @@ struct State {
 impl Crew {
     fn new(amount: u64, threads: usize) -> Result<Self, WorkloadError> {
         let mut crew = Self { shared: Arc::default(), threads: Vec::with_capacity(threads) };
-        for _ in 0..threads {
+        for number in 1..=threads {
             let shared = Arc::clone(&crew.shared);
             let started = Builder::new().spawn(move || shared.take_part(amount));
-            crew.threads.push(started.map_err(WorkloadError::Thread)?);
+            let failed = |source| WorkloadError::Thread { number, of: threads, source };
+            crew.threads.push(started.map_err(failed)?);
         }
         Ok(crew)
     }

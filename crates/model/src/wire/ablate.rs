@@ -43,8 +43,11 @@ pub struct AblateDocument {
     pub machine: MachineDocument,
     /// Names of the counters of the runs.
     pub counters: Vec<String>,
-    /// Every run, in time order.
+    /// Every run that counts, in time order.
     pub runs: Vec<AblateRun>,
+    /// Further runs, which no figure counts: those that tried what is possible, and those of a block
+    /// that was broken off.
+    pub uncounted_runs: u32,
 }
 
 /// What was run.
@@ -114,7 +117,7 @@ pub struct AblateConfiguration {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_ratio: Option<AblateRatio>,
     /// What it does to the spread: `helps`, `harms`, `nothing` (less than a factor of 1.25) or
-    /// `undecided`; absent where there is no ratio.
+    /// `undecided`; absent where there is no ratio, and for the baseline that is run once more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
     /// Counters of its runs.

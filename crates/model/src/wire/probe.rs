@@ -131,7 +131,7 @@ pub struct RankedCpu {
     pub cpu: u32,
     /// 0 for the quietest CPUs; CPUs of one tier cannot be told apart.
     pub tier: usize,
-    /// Share of the time that was lost, as the mean over windows.
+    /// Share of the time that was lost: the time in gaps over the duration.
     pub lost_share: f64,
     /// Lower end of its 95 % interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -14,6 +14,10 @@ pub struct ReproduceDocument {
     pub article: ArticleDocument,
     /// Whether fewer and shorter runs were made than the article's experiment needs (`--quick`).
     pub quick: bool,
+    /// What ended it before its time; absent where nothing did. Rows with too few runs by then are left
+    /// out, and experiments that were not begun are not there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupted: Option<String>,
     /// Facts about this machine, as in a record.
     pub machine: BTreeMap<String, String>,
     /// The experiments, in the article's order.
@@ -66,8 +70,12 @@ pub struct FigureDocument {
 pub struct ReproducedRow {
     /// The configuration.
     pub name: String,
-    /// What the article states. Empty where it states no figure.
+    /// What the article states, and what follows from that. Empty where it states no figure. Of a bound
+    /// the bound.
     pub article: BTreeMap<String, f64>,
+    /// What the article states, as it writes it: `2.70 us`, `< 0.5 %`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub stated: BTreeMap<String, String>,
     /// What was measured here. Empty for a row that was left out.
     pub here: BTreeMap<String, f64>,
     /// Why the row was left out.

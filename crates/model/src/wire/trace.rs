@@ -15,7 +15,7 @@ use crate::trace::{
 pub struct CulpritDocument {
     /// `process`, `kernel_thread`, `interrupt`, `local_interrupt`, `softirq`, `non_maskable`,
     /// `minor_fault`, `major_fault`, `own_threads`, `wake_up`, `held_back`, `stopped`, `blocked`,
-    /// `asleep`, `steal`, `gap` or `unknown`.
+    /// `asleep`, `steal`, `gap`, `becalm` (its own tracing) or `unknown`.
     pub kind: String,
     /// Name of the task, the device, the interrupt or the softirq.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -158,7 +158,7 @@ pub struct WorstDocument {
     pub runs: usize,
     /// Seconds of the longest single time.
     pub longest: f64,
-    /// What to do about it.
+    /// What to do about it; empty where there is nothing to do.
     pub advice: String,
 }
 
@@ -350,7 +350,7 @@ fn read_culprit(document: CulpritDocument) -> Culprit {
 }
 
 /// The culprits that their kind alone tells.
-const PLAIN: [Culprit; 11] = [
+const PLAIN: [Culprit; 12] = [
     Culprit::NonMaskable,
     Culprit::PageFault(FaultKind::Minor),
     Culprit::PageFault(FaultKind::Major),
@@ -362,6 +362,7 @@ const PLAIN: [Culprit; 11] = [
     Culprit::Asleep,
     Culprit::Steal,
     Culprit::Gap,
+    Culprit::Becalm,
 ];
 
 #[cfg(test)]

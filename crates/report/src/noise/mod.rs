@@ -9,4 +9,4 @@ mod trace;
 pub use ablate::{ablate_html, ablate_list_text, ablate_text};
 pub use probe::probe_text;
 pub use reproduce::reproduce_text;
-pub use trace::{longer_texts, trace_text, watch_text};
+pub use trace::{TraceCostTold, trace_markdown, trace_text, trace_texts, watch_text};

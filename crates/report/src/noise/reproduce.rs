@@ -27,6 +27,13 @@ pub fn reproduce_text(document: &ReproduceDocument, style: &Style) -> String {
             "Quick: so few runs, and so short ones, that the figures of this machine say nothing.",
         );
     }
+    if let Some(why) = &document.interrupted {
+        page.gap();
+        page.say_as(
+            Role::Warning,
+            &format!("Not finished: {why}. This is what was measured until then."),
+        );
+    }
     for experiment in &document.experiments {
         one(&mut page, experiment);
     }
@@ -79,30 +86,33 @@ fn table(experiment: &ExperimentDocument, style: &Style) -> Table {
     for row in &experiment.rows {
         let mut name = row.name.as_str();
         if !row.article.is_empty() {
-            table.push(line(name, "article", &row.article, &experiment.figures, style));
+            let shown = |figure: &FigureDocument| match row.stated.get(&figure.name) {
+                Some(stated) => Some(stated_text(stated, style)),
+                None => Some(number(*row.article.get(&figure.name)?, &figure.unit, style)),
+            };
+            table.push(line(name, "article", experiment.figures.iter().map(shown)));
             name = "";
         }
         if row.left_out.is_some() {
             table.push([name.into(), Cell::of(Role::Hint, "left out")]);
         } else {
-            table.push(line(name, "here", &row.here, &experiment.figures, style));
+            let shown = |figure: &FigureDocument| {
+                Some(number(*row.here.get(&figure.name)?, &figure.unit, style))
+            };
+            table.push(line(name, "here", experiment.figures.iter().map(shown)));
         }
     }
     table
 }
 
-fn line(
-    name: &str,
-    source: &str,
-    values: &BTreeMap<String, f64>,
-    figures: &[FigureDocument],
-    style: &Style,
-) -> Vec<Cell> {
-    let shown = figures.iter().map(|figure| {
-        let value = values.get(&figure.name);
-        Cell::from(value.map_or_else(String::new, |&value| number(value, &figure.unit, style)))
-    });
+fn line(name: &str, source: &str, figures: impl Iterator<Item = Option<String>>) -> Vec<Cell> {
+    let shown = figures.map(|text| Cell::from(text.unwrap_or_default()));
     [Cell::from(name), Cell::of(Role::Hint, source)].into_iter().chain(shown).collect()
+}
+
+/// Writes a figure with the digits and words of its article.
+fn stated_text(text: &str, style: &Style) -> String {
+    if style.unicode { text.replace(" us", " \u{b5}s") } else { text.to_owned() }
 }
 
 /// Writes a figure. Each has the unit that suits it: an article's nanoseconds and this machine's milliseconds
@@ -174,6 +184,7 @@ mod tests {
         ReproducedRow {
             name: name.to_owned(),
             article: figures(article),
+            stated: BTreeMap::new(),
             here: figures(here),
             left_out: None,
             notes: Vec::new(),
@@ -197,6 +208,7 @@ mod tests {
                 machine: "a server".to_owned(),
             },
             quick: false,
+            interrupted: None,
             machine: [("cpu_model", "A processor"), ("virtualisation", "KVM")]
                 .map(|(key, value)| (key.to_owned(), value.to_owned()))
                 .into(),
@@ -249,6 +261,31 @@ mod tests {
         Differences:
           - and isolated: without SMT off: there is no SMT
         ");
+    }
+
+    #[test]
+    fn figures_of_an_article_keep_its_digits_and_words() {
+        let stated = [("mean", "99.6 us"), ("cv", "< 0.5 %")];
+        let row = ReproducedRow {
+            stated: stated.map(|(name, text)| (name.to_owned(), text.to_owned())).into(),
+            ..row("recipe", &[("mean", 99.6e-6), ("cv", 0.005)], &[("mean", 1e-4), ("cv", 0.01)])
+        };
+        let text = reproduce_text(&document(vec![row], false), &Style::PLAIN);
+        let line = text.lines().find(|line| line.contains("article  ") && line.contains("recipe"));
+        assert!(
+            line.is_some_and(|line| line.contains(" 99.6 us") && line.contains("< 0.5 %")),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_was_not_finished_says_so() {
+        let stopped = ReproduceDocument {
+            interrupted: Some("stopped by signal 2".to_owned()),
+            ..document(vec![row("untuned", &[], &[("mean", 1e-3)])], false)
+        };
+        let text = reproduce_text(&stopped, &Style::PLAIN);
+        assert!(text.contains("Not finished: stopped by signal 2."), "{text}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use becalm_model::trace::{Explanation, LongerRun, Trace, TraceCost, WatchedCpu, Worst};
 use becalm_model::{Record, Unit};
 
+use crate::escape;
 use crate::labels::Labels;
 use crate::page::Page;
 use crate::quantity::{NBSP, Scale, count, percent, ratio};
@@ -17,8 +18,24 @@ const MOST_CULPRITS: usize = 10;
 /// Most of the small ones that are named.
 const MOST_SMALL: usize = 6;
 
+/// Culprits over all runs that are told in a report without a part of its own for them.
+const MOST_IN_NOTES: usize = 5;
+
 /// Runs that are told one by one, at most; the longest ones.
 const MOST_RUNS: usize = 12;
+
+/// What is known of the cost of a trace.
+#[derive(Debug, Clone, Copy)]
+pub enum TraceCostTold<'a> {
+    /// It was measured.
+    Measured(&'a TraceCost),
+    /// It was to be measured, in too few rounds; so many are needed, if that can be told.
+    TooFewRounds(Option<u64>),
+    /// The command measures it, and was told not to.
+    LeftOut,
+    /// The command does not measure it.
+    Elsewhere,
+}
 
 /// Says which runs of a traced session were held up and by whom, who took most over all, and what the
 /// trace itself cost if that was measured.
@@ -26,7 +43,7 @@ pub fn trace_text(
     record: &Record,
     trace: &Trace,
     explanation: &Explanation,
-    cost: Option<&TraceCost>,
+    cost: TraceCostTold<'_>,
     style: &Style,
 ) -> String {
     let mut page = Page::new(style);
@@ -57,7 +74,7 @@ pub fn trace_text(
     page.gap();
     page.say(&format!("{}.", recorded(trace.events, trace.lost)));
     match cost {
-        Some(cost) => {
+        TraceCostTold::Measured(cost) => {
             let text = ratio(&cost.ratio);
             page.say(&format!(
                 "It changes {} by {} ({}): {} with and without it.",
@@ -67,7 +84,20 @@ pub fn trace_text(
                 count(cost.rounds as usize, "round"),
             ));
         }
-        None => page.say_as(
+        TraceCostTold::TooFewRounds(needed) => {
+            let needed = match needed {
+                Some(needed) => format!(": {needed} are needed"),
+                None => String::new(),
+            };
+            page.say_as(Role::Hint, &format!("Too few rounds tell what it costs{needed}."));
+        }
+        TraceCostTold::LeftOut => {
+            page.say_as(
+                Role::Hint,
+                "What it costs was not measured: leave out --no-cost for that.",
+            );
+        }
+        TraceCostTold::Elsewhere => page.say_as(
             Role::Hint,
             "What it costs was not measured here: `becalm noise trace -- COMMAND` does.",
         ),
@@ -108,9 +138,23 @@ pub fn watch_text(cpus: &[WatchedCpu], all: &[Worst], trace: &Trace, style: &Sty
     page.finish()
 }
 
-/// Returns a sentence for each run that was held up, without full stops.
-pub fn longer_texts(record: &Record, explanation: &Explanation) -> Vec<String> {
-    explanation.longer.iter().map(|one| longer_text(record, one, true)).collect()
+/// Returns a sentence for each run that was held up, and for those who took most over all runs, without
+/// full stops: for reports that have no part of their own for it.
+pub fn trace_texts(record: &Record, explanation: &Explanation) -> Vec<String> {
+    let longer = explanation.longer.iter().map(|one| longer_text(record, one, true));
+    let large = explanation.worst.iter().filter(|one| one.share >= SMALL_SHARE);
+    let worst = large.take(MOST_IN_NOTES).map(|one| {
+        let runs = format!(" in {} of {}", one.runs, count(explanation.runs, "run"));
+        format!("Over all runs, {}", worst_text(one, &runs, true))
+    });
+    longer.chain(worst).collect()
+}
+
+/// Writes [`trace_texts`] as entries of a Markdown list.
+pub fn trace_markdown(record: &Record, explanation: &Explanation) -> String {
+    let texts = trace_texts(record, explanation);
+    let entry = |text: &String| format!("- {}\n", escape::markdown(&text.replace(NBSP, " ")));
+    texts.iter().map(entry).collect()
 }
 
 fn longer_text(record: &Record, one: &LongerRun, unicode: bool) -> String {
@@ -148,14 +192,8 @@ fn worst(page: &mut Page<'_>, all: &[Worst], n_runs: Option<usize>, style: &Styl
             Some(n_runs) => format!(" in {} of {}", one.runs, count(n_runs, "run")),
             None => String::new(),
         };
-        page.item(&format!(
-            "{}: {} of the time ({}{runs}, {} at most in one piece). {}",
-            one.culprit,
-            percent(one.share),
-            span(one.seconds, style.unicode),
-            span(one.longest, style.unicode),
-            sentence(&one.advice),
-        ));
+        let text = format!("{}. {}", worst_text(one, &runs, style.unicode), sentence(&one.advice));
+        page.item(text.trim_end());
     }
     let rest: Vec<&Worst> = large.into_iter().skip(MOST_CULPRITS).chain(small).collect();
     if rest.is_empty() {
@@ -171,6 +209,16 @@ fn worst(page: &mut Page<'_>, all: &[Worst], n_runs: Option<usize>, style: &Styl
         names.push(format!("{} more", rest.len() - MOST_SMALL));
     }
     page.item(&format!("{} together: {}", percent(total), names.join(", ")));
+}
+
+fn worst_text(one: &Worst, runs: &str, unicode: bool) -> String {
+    format!(
+        "{}: {} of the time ({}{runs}, {} at most in one piece)",
+        one.culprit,
+        percent(one.share),
+        span(one.seconds, unicode),
+        span(one.longest, unicode),
+    )
 }
 
 fn recorded(events: u64, lost: u64) -> String {
@@ -251,10 +299,55 @@ mod tests {
             rounds: 20,
         };
         let trace = Trace { lost: 3, events: 7, ..Trace::default() };
-        let text = trace_text(&record, &trace, &explanation, Some(&cost), &Style::PLAIN);
+        let text = trace_text(
+            &record,
+            &trace,
+            &explanation,
+            TraceCostTold::Measured(&cost),
+            &Style::PLAIN,
+        );
         assert!(text.contains("No run was held up"), "{text}");
         assert!(text.contains("It changes cpu_time by +0.20 % (-0.10 % .. +0.50 %): 20"), "{text}");
         assert!(text.contains("7 events, 3 lost."), "{text}");
+    }
+
+    #[test]
+    fn a_cost_that_is_not_known_is_told_with_what_would_tell_it() {
+        let (record, explanation) = (empty_record(), Explanation::default());
+        let check = |cost: TraceCostTold<'_>, expected: &str| {
+            let trace = Trace::default();
+            let text = trace_text(&record, &trace, &explanation, cost, &Style::PLAIN);
+            assert!(text.replace('\n', " ").contains(expected), "{text}");
+        };
+        check(TraceCostTold::LeftOut, "leave out --no-cost");
+        check(
+            TraceCostTold::TooFewRounds(Some(6)),
+            "Too few rounds tell what it costs: 6 are needed.",
+        );
+        check(TraceCostTold::Elsewhere, "`becalm noise trace -- COMMAND` does.");
+    }
+
+    #[test]
+    fn other_reports_get_the_worst_over_all_runs_in_sentences() {
+        let explanation = Explanation {
+            longer: vec![],
+            runs: 4,
+            worst: vec![one_worst(worker(), 0.05), one_worst(disk(), 0.0001)],
+        };
+        let text = trace_markdown(&empty_record(), &explanation).replace('\\', "");
+        assert_eq!(
+            text,
+            "- Over all runs, kworker/1:2 (writeback): 5 % of the time (500 ms in 3 of 4 runs, 50.0 ms at \
+             most in one piece)\n"
+        );
+    }
+
+    #[test]
+    fn becalm_itself_gets_no_advice() {
+        let own = Worst { advice: String::new(), ..one_worst(Culprit::Becalm, 0.02) };
+        let text = watch_text(&[], &[own], &Trace::default(), &Style::PLAIN);
+        assert!(text.contains("becalm's own tracing: 2 % of the time"), "{text}");
+        assert!(text.contains("piece).\n"), "{text}");
     }
 
     #[test]

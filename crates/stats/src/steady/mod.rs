@@ -5,8 +5,8 @@
 //! 2. The rest is cut into segments of equal mean and variance (`pelt.rs`), with the penalty
 //!    15 ln n.
 //! 3. A segment is equivalent to the last one when their means differ by at most the tolerance
-//!    ([`Tolerance`]) or by what chance explains: [`CHANCE`] standard errors, taken from the
-//!    deviation of the last segment.
+//!    (a share of the last one's mean, [`TOLERANCE`] unless said otherwise) or by what chance
+//!    explains: [`CHANCE`] standard errors, taken from the deviation of the last segment.
 //! 4. The steady state begins with the earliest segment that is equivalent to the last one and
 //!    after which no level but this one matters: the segments that leave it, taken together, move
 //!    the mean of what follows by less than the tolerance.
@@ -18,13 +18,14 @@
 //! OOPSLA (2017), section 4, whose rule this is; the last 500 of 2000 iterations there are the last
 //! quarter here. What differs, and why:
 //!
-//! - *Short iterations.* The paper's tolerance is max(variance, 0.001) of times in seconds, for
-//!   iterations of 0.1 s and more. For an iteration of 1 ms it would call any change equivalent, so
-//!   shorter iterations are first scaled to 0.1 s: the tolerance is then max(1 %, a tenth of the
-//!   squared coefficient of variation) of the steady level. From 0.1 s on it is the paper's.
+//! - *A share.* The paper's tolerance is max(variance, 0.001) of times in seconds. That compares
+//!   the square of a time with a time, so it depends on the unit: for iterations of 1 ms it would
+//!   call any change equivalent, for uneven ones of minutes too, and for even ones of minutes
+//!   almost none. Its 0.001 s is 1 % of the paper's shortest iterations, and this share is the
+//!   tolerance here, whatever the length and however noisy.
 //! - *Chance.* The mean of a short segment is uncertain, and on a noisy machine by more than the
-//!   tolerance. The paper's listing widens a segment by its own variance, which forgives a slow
-//!   start for being uneven; the standard error from the last segment does not.
+//!   tolerance. That is what the paper's variance is for, but it forgives a slow start for being
+//!   uneven; the standard error from the last segment does not, and shrinks with more iterations.
 //! - *Excursions.* In the paper any segment off the level ends the steady state. Where other
 //!   programs run, a level is left for some dozen short iterations every now and then, so here it
 //!   ends only by what moves its mean.
@@ -60,33 +61,9 @@ pub const LONGEST: usize = 10_000;
 /// Standard errors by which means of equivalent segments may differ.
 pub const CHANCE: f64 = 3.0;
 
-/// Tolerance of the paper, in seconds.
-const PAPER_DELTA: f64 = 0.001;
-
-/// Shortest iterations of the paper's experiment, in seconds.
-const PAPER_ITERATION: f64 = 0.1;
-
-/// By how much means may differ and still count as one level.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Tolerance {
-    /// The paper's, for values in seconds, and relative for iterations shorter than 0.1 s.
-    Seconds,
-    /// This share of the steady level, whatever the unit.
-    Share(f64),
-}
-
-impl Tolerance {
-    /// Returns the tolerance around a level, in the unit of the values.
-    fn around(self, mean: f64, variance: f64) -> f64 {
-        match self {
-            Self::Seconds => {
-                let scale = (PAPER_ITERATION / mean.abs()).max(1.0);
-                (variance * scale * scale).max(PAPER_DELTA) / scale
-            }
-            Self::Share(share) => share * mean.abs(),
-        }
-    }
-}
+/// Share of the last level by which means may differ and still count as one level: what the paper's
+/// 0.001 s is of its shortest iterations, of 0.1 s.
+pub const TOLERANCE: f64 = 0.01;
 
 /// What a series of iterations does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -133,12 +110,14 @@ pub struct Steady {
     /// Mean of the steady iterations without outliers; of the last segment when there is no steady
     /// state.
     pub level: f64,
-    /// Tolerance around the last segment's mean, without what is forgiven for chance.
+    /// Tolerance around the last segment's mean, in the unit of the values, without what is forgiven
+    /// for chance.
     pub tolerance: f64,
 }
 
-/// Classifies a series of iterations in time order; needs [`FEWEST_ITERATIONS`].
-pub fn classify(series: &Sample, tolerance: Tolerance) -> Result<Steady, Violation> {
+/// Classifies a series of iterations in time order; needs [`FEWEST_ITERATIONS`]. `tolerance` is a
+/// share of the last level, such as [`TOLERANCE`].
+pub fn classify(series: &Sample, tolerance: f64) -> Result<Steady, Violation> {
     series.at_least(FEWEST_ITERATIONS)?;
     let values = series.values();
     let n = values.len();
@@ -146,7 +125,7 @@ pub fn classify(series: &Sample, tolerance: Tolerance) -> Result<Steady, Violati
     let mut segments = segments(values, &outliers, tolerance);
 
     let last = segments[segments.len() - 1];
-    let tolerance = tolerance.around(last.mean, last.deviation.powi(2));
+    let tolerance = tolerance * last.mean.abs();
     let kept = |segment: &Segment| {
         let set_aside = outliers.iter().filter(|&&i| segment.start <= i && i < segment.end);
         (segment.end - segment.start - set_aside.count()) as f64
@@ -194,7 +173,7 @@ fn steady_from(segments: &[Segment], tolerance: f64) -> Option<usize> {
 }
 
 /// Cuts the values into segments; outliers belong to the segment around them.
-fn segments(values: &[f64], outliers: &[usize], tolerance: Tolerance) -> Vec<Segment> {
+fn segments(values: &[f64], outliers: &[usize], tolerance: f64) -> Vec<Segment> {
     let mut places = Vec::with_capacity(values.len());
     let mut left_out = outliers.iter().copied().peekable();
     for i in 0..values.len() {
@@ -232,11 +211,11 @@ fn segments(values: &[f64], outliers: &[usize], tolerance: Tolerance) -> Vec<Seg
 
 /// Returns the variance below which segments are not told apart: a tenth of the tolerance is no
 /// deviation to speak of, and steps of a coarse clock hide what is smaller than they are.
-fn smallest_variance(values: &[f64], tolerance: Tolerance) -> f64 {
+fn smallest_variance(values: &[f64], tolerance: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let level = crate::center::median_of(&sorted);
-    let tenth = tolerance.around(level, 0.0) / 10.0;
+    let tenth = tolerance * level.abs() / 10.0;
     (tenth * tenth).max(f64::MIN_POSITIVE)
 }
 
@@ -255,7 +234,7 @@ mod tests {
 
     #[track_caller]
     fn check(levels: &[(usize, f64)], class: Class, from: Option<usize>) {
-        let steady = classify(&series(levels, 1), Tolerance::Seconds).unwrap();
+        let steady = classify(&series(levels, 1), TOLERANCE).unwrap();
         assert_eq!(steady.class, class, "{steady:?}");
         match (steady.from, from) {
             (Some(found), Some(true_one)) => {
@@ -289,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_long_series_is_cut_between_groups() {
-        let steady = classify(&series(&[(6_000, 8.0), (19_000, 5.0)], 5), Tolerance::Seconds);
+        let steady = classify(&series(&[(6_000, 8.0), (19_000, 5.0)], 5), TOLERANCE);
         let steady = steady.unwrap();
         assert_eq!(steady.class, Class::WarmUp);
         assert!(steady.from.unwrap().abs_diff(6_000) <= 6, "{:?}", steady.from);
@@ -303,29 +282,32 @@ mod tests {
     #[test]
     fn a_share_can_be_tolerated_instead() {
         let levels = series(&[(1000, 5.0), (1000, 5.2)], 2);
-        let class = |share| classify(&levels, Tolerance::Share(share)).unwrap().class;
+        let class = |share| classify(&levels, share).unwrap().class;
         assert_eq!((class(0.05), class(0.02)), (Class::Flat, Class::SlowDown));
     }
 
     #[test]
-    fn the_unit_of_short_iterations_does_not_matter() {
+    fn the_unit_does_not_matter() {
         let short = series(&[(300, 8.0), (1700, 5.0)], 3);
-        let shorter = Sample::new(short.values().iter().map(|x| x * 1e-4).collect()).unwrap();
-        let (one, other) = (
-            classify(&short, Tolerance::Seconds).unwrap(),
-            classify(&shorter, Tolerance::Seconds).unwrap(),
-        );
-        assert_eq!((one.class, one.from), (other.class, other.from));
-        assert!((one.tolerance / other.tolerance / 1e4 - 1.0).abs() < 1e-9);
+        let one = classify(&short, TOLERANCE).unwrap();
+        for factor in [1e-4, 1e4] {
+            let scaled = Sample::new(short.values().iter().map(|x| x * factor).collect()).unwrap();
+            let other = classify(&scaled, TOLERANCE).unwrap();
+            assert_eq!((one.class, one.from), (other.class, other.from));
+            assert!((one.tolerance * factor / other.tolerance - 1.0).abs() < 1e-9);
+        }
     }
 
     #[test]
-    fn the_tolerance_of_long_iterations_is_the_papers() {
-        assert_eq!(Tolerance::Seconds.around(1.0, 1e-6), 0.001);
-        assert_eq!(Tolerance::Seconds.around(1.0, 0.02), 0.02);
-        assert_eq!(Tolerance::Seconds.around(0.1, 0.02), 0.02);
-        // 10 ms: 1 %.
-        assert!((Tolerance::Seconds.around(0.01, 1e-9) - 1e-4).abs() < 1e-12);
+    fn long_and_uneven_iterations_are_told_apart_too() {
+        // Three minutes, then one, each with 5 %: the variance is 9 s^2, and no tolerance.
+        let mut rng = Rng::new(5);
+        let levels = std::iter::repeat_n(180.0, 50).chain(std::iter::repeat_n(60.0, 150));
+        let values = levels.map(|level| level * (1.0 + 0.05 * rng.normal())).collect();
+        let steady = classify(&Sample::new(values).unwrap(), TOLERANCE).unwrap();
+        assert_eq!((steady.class, steady.from), (Class::WarmUp, Some(50)));
+        let growing = Sample::new((1..=50).map(f64::from).collect()).unwrap();
+        assert_ne!(classify(&growing, TOLERANCE).unwrap().class, Class::Flat);
     }
 
     #[test]
@@ -334,7 +316,7 @@ mod tests {
         for at in [17, 18, 400, 1500, 1990] {
             values[at] *= 4.0;
         }
-        let steady = classify(&Sample::new(values).unwrap(), Tolerance::Seconds).unwrap();
+        let steady = classify(&Sample::new(values).unwrap(), TOLERANCE).unwrap();
         assert_eq!((steady.class, steady.outliers.len()), (Class::Flat, 5));
         assert!((steady.level / 5e-3 - 1.0).abs() < 0.001);
     }
@@ -342,13 +324,10 @@ mod tests {
     #[test]
     fn equal_values_are_flat_and_few_are_refused() {
         let equal = Sample::new(vec![0.25; 40]).unwrap();
-        assert_eq!(classify(&equal, Tolerance::Seconds).unwrap().class, Class::Flat);
+        assert_eq!(classify(&equal, TOLERANCE).unwrap().class, Class::Flat);
         let few = Sample::new(vec![0.25; 39]).unwrap();
-        assert_eq!(
-            classify(&few, Tolerance::Seconds),
-            Err(Violation::TooFew { needed: 40, have: 39 })
-        );
+        assert_eq!(classify(&few, TOLERANCE), Err(Violation::TooFew { needed: 40, have: 39 }));
         let zero = Sample::new(vec![0.0; 50]).unwrap();
-        assert_eq!(classify(&zero, Tolerance::Seconds).unwrap().class, Class::Flat);
+        assert_eq!(classify(&zero, TOLERANCE).unwrap().class, Class::Flat);
     }
 }

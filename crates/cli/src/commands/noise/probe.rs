@@ -92,6 +92,11 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         CommandError::measure(format!("cannot tell which CPUs there are: {error}"))
     })?;
     let mut limits = Vec::new();
+    if args.threshold > args.duration {
+        return Err(CommandError::usage(
+            "--threshold is longer than --duration: no gap could be so long",
+        ));
+    }
     // Until the end no other becalm starts a measurement on these CPUs.
     let (cpus, _leases) = lease(args.cpus.as_ref(), &root, &topology, &mut limits)?;
     let terms = terms(args, cpus, &root, &topology, &mut limits)?;
@@ -127,7 +132,12 @@ fn lease(
 ) -> Result<(CpuSet, Vec<Leases>), CommandError> {
     let allowed = &topology.allowed;
     let cpus = given.unwrap_or(allowed);
-    if cpus.is_empty() || !cpus.difference(allowed).is_empty() {
+    if cpus.is_empty() {
+        return Err(CommandError::usage(format!(
+            "--cpus names no CPU; those that becalm may use are {allowed}"
+        )));
+    }
+    if !cpus.difference(allowed).is_empty() {
         return Err(CommandError::usage(format!(
             "--cpus {cpus}: the CPUs that becalm may use are {allowed}"
         )));

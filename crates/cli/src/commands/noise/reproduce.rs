@@ -72,17 +72,15 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     ui.progress_line("");
     match result {
         Ok(document) => {
-            ui.print(&if args.json {
-                json(&document)
-            } else {
-                reproduce_text(&document, ui.style())
-            })?;
-            Ok(Exit::Done)
+            let signal = interrupt.signal().filter(|_| document.interrupted.is_some());
+            if args.json {
+                ui.print(&json(&document))?;
+            } else if signal.is_none() || !document.experiments.is_empty() {
+                ui.print(&reproduce_text(&document, ui.style()))?;
+            }
+            Ok(signal.map_or(Exit::Done, |signal| stopped(signal, ui)))
         }
-        Err(ReproduceError::Interrupted(signal)) => {
-            ui.say("Stopped; everything is as it was.");
-            Ok(Exit::Signal(signal))
-        }
+        Err(ReproduceError::Interrupted(signal)) => Ok(stopped(signal, ui)),
         Err(ReproduceError::Machine(MachineError::NotRestored(recovered))) => {
             Ok(report(&recovered, ui))
         }
@@ -92,6 +90,11 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         Err(ReproduceError::Machine(MachineError::Journal(error))) => Err(unrestored(&error)),
         Err(error @ ReproduceError::Broken(_)) => Err(CommandError::measure(error)),
     }
+}
+
+fn stopped(signal: i32, ui: &Ui) -> Exit {
+    ui.say("Stopped; everything is as it was.");
+    Exit::Signal(signal)
 }
 
 fn measured(

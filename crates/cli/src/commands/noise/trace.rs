@@ -8,7 +8,8 @@ use becalm_machine::SysRoot;
 use becalm_model::trace::{Trace, TraceCost};
 use becalm_model::wire::{TraceNoteDocument, trace_document, watch_document};
 use becalm_model::{Record, RecordKind, parse_duration};
-use becalm_report::{trace_text, watch_text};
+use becalm_report::{TraceCostTold, trace_text, watch_text};
+use becalm_runner::monotonic_raw;
 use becalm_runner::session::Goal;
 
 use crate::caller;
@@ -16,6 +17,9 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::{self, CommandLine, MeasureFlags, Tracing, Wanted, conduct, refused};
 use crate::ui::Ui;
+
+/// A shorter look says nothing of anybody.
+const SHORTEST: Duration = Duration::from_millis(50);
 
 /// Time after which no further round starts, unless the user says otherwise.
 const BUDGET: Duration = Duration::from_secs(20);
@@ -33,13 +37,14 @@ const TRACED: usize = 1;
 /// the trace is known too. Without one, the CPUs are watched for a while, and everything is told that
 /// would have kept a program from them.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("resume", |resume| resume.hide(true)))]
 pub(crate) struct Args {
     /// Program and arguments, after `--`
     #[arg(value_name = "COMMAND", last = true)]
     command: Vec<String>,
 
     /// How long to watch the CPUs where no command is given
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "10s", conflicts_with = "command")]
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "10s", conflicts_with = "command")]
     duration: Duration,
 
     /// Trace every run and do not measure what that costs
@@ -72,8 +77,7 @@ fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
     if let [untraced, traced] = subjects.as_mut_slice()
         && flags.names.is_empty()
     {
-        "untraced".clone_into(&mut untraced.name);
-        "traced".clone_into(&mut traced.name);
+        traced.name = format!("{} (traced)", untraced.name);
     }
     let wanted = Wanted {
         kind,
@@ -85,8 +89,12 @@ fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         arguments: measuring::as_texts(given),
         tracing,
     };
-    let finished = conduct(wanted, flags, ui)?;
-    if let Some(trace) = &finished.record.trace {
+    let finished = conduct(wanted, flags, ui)?.once_only();
+    let is_measured = finished.record.runs.iter().any(|run| !run.warmup);
+    // What failed before the first round is told by the error alone.
+    if let Some(trace) = &finished.record.trace
+        && (is_measured || finished.failure.is_none())
+    {
         let record = &finished.record;
         let explanation = explain(record, trace);
         let cost = cost(record);
@@ -94,7 +102,12 @@ fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
             let document = trace_document(record, trace, &explanation, cost.as_ref());
             ui.print(&json(&document))?;
         } else {
-            let text = trace_text(record, trace, &explanation, cost.as_ref(), ui.style());
+            let told = match &cost {
+                Some(cost) => TraceCostTold::Measured(cost),
+                None if args.no_cost => TraceCostTold::LeftOut,
+                None => TraceCostTold::TooFewRounds(rounds_for_cost(record)),
+            };
+            let text = trace_text(record, trace, &explanation, told, ui.style());
             ui.print(&text)?;
         }
     }
@@ -111,12 +124,35 @@ fn cost(record: &Record) -> Option<TraceCost> {
     })
 }
 
+/// Returns how many rounds it takes to compare traced with untraced, where that is known.
+fn rounds_for_cost(record: &Record) -> Option<u64> {
+    let one = record.comparisons.iter().find(|one| one.primary && one.candidate == TRACED)?;
+    Some(u64::from(one.rounds) + one.rounds_needed?)
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    match parse_duration(text) {
+        Ok(duration) if duration >= SHORTEST => Ok(duration),
+        Ok(_) => Err("the CPUs are watched for at least 50ms".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 fn watch(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let interrupt = caller::interrupt()?;
     let root = SysRoot::default();
     let tracer = Tracer::start(&root, Mode::Watch).map_err(|error| refused(&error))?;
-    interrupt.sleep(args.duration);
-    let recording = tracer.finish();
+    let started = monotonic_raw();
+    let is_whole = interrupt.sleep(args.duration);
+    let watched_for = monotonic_raw().saturating_sub(started);
+    let mut recording = tracer.finish();
+    if !is_whole {
+        recording.limits.push(format!(
+            "stopped by a signal after {:.1} of {:.1} s: this is what was seen until then",
+            watched_for.as_secs_f64(),
+            args.duration.as_secs_f64()
+        ));
+    }
     let cpus = watched(&recording);
     let worst = worst_of_cpus(&cpus);
     let trace = Trace {
@@ -139,4 +175,15 @@ fn json(document: &becalm_model::wire::TraceDocument) -> String {
     let mut text = serde_json::to_string_pretty(document).expect("plain values are JSON");
     text.push('\n');
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_watch_has_some_length() {
+        assert_eq!(duration("10s"), Ok(Duration::from_secs(10)));
+        assert!(duration("10ms").unwrap_err().contains("at least 50ms"));
+    }
 }

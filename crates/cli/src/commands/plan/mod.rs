@@ -40,6 +40,7 @@ const RANGE: f64 = 0.9;
 /// each that reach the goal in the least time are found. With --iterations the subject's own timings
 /// count (after the warm-up, without single interrupted ones), else the time of each run.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("resume", |resume| resume.hide(true)))]
 pub(crate) struct Args {
     /// A record that `run` or `compare` saved, instead of a command
     #[arg(value_name = "FILE", conflicts_with = "command")]
@@ -50,7 +51,7 @@ pub(crate) struct Args {
     command: Vec<String>,
 
     /// Half width of the interval that is wanted, as a share; 1 % unless a change is to be found
-    #[arg(long, value_name = "SHARE", value_parser = above_zero, conflicts_with = "detect", help_heading = "Goal")]
+    #[arg(long, value_name = "SHARE", value_parser = precision, conflicts_with = "detect", help_heading = "Goal")]
     precision: Option<f64>,
 
     /// Change between two programs that is to be found
@@ -79,6 +80,13 @@ fn above_zero(text: &str) -> Result<f64, String> {
         Ok(share) if share > 0.0 => Ok(share),
         Ok(_) => Err("expected a share above 0, such as 1%".to_owned()),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+fn precision(text: &str) -> Result<f64, String> {
+    match above_zero(text) {
+        Ok(share) if share >= 1.0 => Err("expected less than 100%".to_owned()),
+        other => other,
     }
 }
 
@@ -119,7 +127,7 @@ pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, C
         resumed: None,
         arguments: measuring::as_texts(given),
     };
-    let finished = conduct(wanted, &args.flags, ui)?;
+    let finished = conduct(wanted, &args.flags, ui)?.once_only();
     if finished.failure.is_some() || finished.signal.is_some() {
         return finished.report(&args.flags, |_, _| String::new(), ui);
     }
@@ -225,6 +233,8 @@ mod tests {
     fn a_goal_is_above_zero() {
         assert_eq!(above_zero("2%"), Ok(0.02));
         assert!(above_zero("0%").is_err() && above_zero("x").is_err());
+        assert_eq!((precision("2%"), above_zero("200%")), (Ok(0.02), Ok(2.0)));
+        assert!(precision("200%").is_err() && precision("100%").is_err());
         assert!(power("30%").is_err() && power("100%").is_err());
     }
 

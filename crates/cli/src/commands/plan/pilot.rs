@@ -3,7 +3,7 @@
 use becalm_model::{Record, Unit, metric};
 use becalm_report::{DisturbedRun, SteadyRun, steady_runs};
 use becalm_stats::levels::PilotRun;
-use becalm_stats::steady::{Steady, Tolerance, warm_up};
+use becalm_stats::steady::{Steady, TOLERANCE, warm_up};
 
 use super::Args;
 use crate::error::CommandError;
@@ -186,7 +186,7 @@ pub(super) fn pilot_runs(
 /// Returns the iterations after the warm-up without single ones far from their neighbours: what
 /// interrupts one iteration does not move the median by which runs are compared.
 fn settled(iterations: &[f64], warmup: usize) -> Vec<f64> {
-    let run = SteadyRun::of(String::new(), iterations.to_vec(), Tolerance::Seconds);
+    let run = SteadyRun::of(String::new(), iterations.to_vec(), TOLERANCE);
     let outliers = run.map_or(Vec::new(), |run| run.steady.outliers);
     let kept = |i: &usize| outliers.binary_search(i).is_err();
     (warmup..iterations.len()).filter(kept).map(|i| iterations[i]).collect()

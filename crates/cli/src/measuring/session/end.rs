@@ -57,6 +57,12 @@ impl Finished {
         self.end(ui)
     }
 
+    /// Returns it as that of a command that cannot go on with an unfinished session, and so offers none.
+    #[must_use]
+    pub(crate) fn once_only(self) -> Self {
+        Self { kept: None, ..self }
+    }
+
     /// Says how the command ended, with everything printed already.
     pub(crate) fn end(self, ui: &Ui) -> Result<Exit, CommandError> {
         if let Some(mut error) = self.failure {
@@ -71,15 +77,18 @@ impl Finished {
             return Ok(Exit::NotRestored);
         }
         if let Some(signal) = self.signal {
-            if let Some(kept) = self.kept {
-                let command = match self.record.kind {
-                    RecordKind::Run => "run",
-                    RecordKind::Comparison => "compare",
-                };
-                let file = shell_words::quote(&kept.to_string_lossy()).into_owned();
-                ui.say(format!(
-                    "stopped by signal {signal}; `becalm {command} --resume {file}` goes on"
-                ));
+            match self.kept {
+                None => ui.say(format!("stopped by signal {signal}")),
+                Some(kept) => {
+                    let command = match self.record.kind {
+                        RecordKind::Run => "run",
+                        RecordKind::Comparison => "compare",
+                    };
+                    let file = shell_words::quote(&kept.to_string_lossy()).into_owned();
+                    ui.say(format!(
+                        "stopped by signal {signal}; `becalm {command} --resume {file}` goes on"
+                    ));
+                }
             }
             return Ok(Exit::Signal(signal));
         }

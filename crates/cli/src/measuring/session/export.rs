@@ -38,7 +38,8 @@ pub(super) fn export(
         files::write_atomically(path, &page)?;
     }
     if let Some(path) = &flags.export_markdown {
-        files::write_atomically(path, &becalm_report::markdown(record, disturbed))?;
+        let text = becalm_report::markdown(record, disturbed) + &tracing::markdown(record);
+        files::write_atomically(path, &text)?;
     }
     Ok(())
 }

@@ -145,7 +145,8 @@ fn carry_out(
     let mut record = record_of(wanted, flags, machine, spawn.metrics())?;
     record.conditions = spawn.conditions();
     tell(notes, &mut record, ui);
-    let warned = warn_before_start(&record, &plan, ui);
+    // Traced beside untraced is no question that needs a verdict.
+    let warned = matches!(tracing, Tracing::Only(_)) || warn_before_start(&record, &plan, ui);
     let mut traced = Traced::start(&mut spawn, tracing, &machine.root)?;
     let mut log = start_log(&record, flags, &mut limits);
     let result = match traced.executor.set_up() {

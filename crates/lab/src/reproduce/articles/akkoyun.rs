@@ -31,8 +31,8 @@ fn tasks(workload: Workload) -> Setup {
     Setup { warmup: 2, amount: Some(AMOUNT), ..Setup::new(workload, RUNS, ITERATIONS) }
 }
 
-fn times(mean: f64, deviation: f64, cv: f64) -> [(Figure, f64); 3] {
-    [(Figure::Mean, mean * 1e-3), (Figure::Deviation, deviation * 1e-3), (Figure::Cv, cv)]
+fn times<'a>(mean: &'a str, deviation: &'a str, cv: &'a str) -> [(Figure, &'a str); 3] {
+    [(Figure::Mean, mean), (Figure::Deviation, deviation), (Figure::Cv, cv)]
 }
 
 fn table(title: &str, method: String, setups: Vec<Setup>, rows: Vec<Row>) -> Experiment {
@@ -45,7 +45,7 @@ fn table(title: &str, method: String, setups: Vec<Setup>, rows: Vec<Row>) -> Exp
         histogram: false,
         setups,
         rows,
-        counters: None,
+        counters: Vec::new(),
     }
 }
 
@@ -57,10 +57,10 @@ fn smt() -> Experiment {
     let setups =
         vec![tasks(Workload::Siblings), tasks(Workload::Cores).tasks(2).on_top_of(&[SmtOff])];
     let rows = vec![
-        Row::new("SMT, task 1", 0, &times(1537.64, 367.29, 0.23887)),
-        Row::new("SMT, task 2", 0, &times(1536.88, 366.84, 0.23869)).of_task(1),
-        Row::new("no SMT, task 1", 1, &times(737.37, 0.32, 0.00044)),
-        Row::new("no SMT, task 2", 1, &times(737.93, 1.74, 0.00235)).of_task(1),
+        Row::new("SMT, task 1", 0, &times("1537.64 ms", "367.29 ms", "23.887 %")),
+        Row::new("SMT, task 2", 0, &times("1536.88 ms", "366.84 ms", "23.869 %")).of_task(1),
+        Row::new("no SMT, task 1", 1, &times("737.37 ms", "0.32 ms", "0.044 %")),
+        Row::new("no SMT, task 2", 1, &times("737.93 ms", "1.74 ms", "0.235 %")).of_task(1),
     ];
     table("Two tasks with and without SMT", method, setups, rows)
 }
@@ -88,10 +88,10 @@ fn frequency(size: &Size) -> Experiment {
         format!("scaling {state}, {tasks} task{}", if tasks == 1 { "" } else { "s" })
     };
     let rows = vec![
-        Row::new(&named("on", 1), 0, &times(533.97, 2.046, 0.00383)),
-        Row::new(&named("on", many), 1, &times(578.67, 0.287, 0.00050)),
-        Row::new(&named("off", 1), 2, &times(738.18, 0.306, 0.00041)),
-        Row::new(&named("off", many), 3, &times(739.18, 0.351, 0.00047)),
+        Row::new(&named("on", 1), 0, &times("533.97 ms", "2.046 ms", "0.383 %")),
+        Row::new(&named("on", many), 1, &times("578.67 ms", "0.287 ms", "0.050 %")),
+        Row::new(&named("off", 1), 2, &times("738.18 ms", "0.306 ms", "0.041 %")),
+        Row::new(&named("off", many), 3, &times("739.18 ms", "0.351 ms", "0.047 %")),
     ];
     table("Frequency scaling with one task and several", method, setups, rows)
 }
@@ -107,8 +107,8 @@ fn warmup() -> Experiment {
     );
     let setups = vec![jit(1, 20, 15), jit(RUNS, 160, ITERATIONS)];
     let rows = vec![
-        Row::new("short: 20, then 15", 0, &[(Figure::Cv, 0.1180)]),
-        Row::new("long: 160, then 30", 1, &[(Figure::Cv, 0.0294)]),
+        Row::new("short: 20, then 15", 0, &[(Figure::Cv, "11.80 %")]),
+        Row::new("long: 160, then 30", 1, &[(Figure::Cv, "2.94 %")]),
     ];
     table("A short warm-up and a long one", method, setups, rows)
 }

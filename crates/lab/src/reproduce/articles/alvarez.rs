@@ -28,17 +28,16 @@ fn experiments(_: &Size) -> Vec<Experiment> {
         plain.with(&[NoTurbo]).on_top_of(&[ChosenCpu, Governor, SmtOff]),
         plain.with(&[Governor]),
     ];
-    let row = |name: &str, setup, [mean, deviation, cv]: [f64; 3]| {
-        let article = [(Mean, mean * 1e-6), (Deviation, deviation * 1e-6), (Cv, cv)];
-        Row::new(name, setup, &article)
+    let row = |name: &str, setup, [mean, deviation, cv]: [&str; 3]| {
+        Row::new(name, setup, &[(Mean, mean), (Deviation, deviation), (Cv, cv)])
     };
     let rows = vec![
-        row("untuned", 0, [99.6, 2.70, 0.0272]),
-        row("and one CPU", 1, [55.3, 0.59, 0.0106]),
-        row("and performance", 2, [54.9, 0.43, 0.0079]),
-        row("and SMT off", 3, [55.3, 0.15, 0.0026]),
-        row("and turbo off", 4, [55.5, 0.14, 0.0026]),
-        Row::new("performance alone", 5, &[(Mean, 54.5e-6)]),
+        row("untuned", 0, ["99.6 us", "2.70 us", "2.72 %"]),
+        row("and one CPU", 1, ["55.3 us", "0.59 us", "1.06 %"]),
+        row("and performance", 2, ["54.9 us", "0.43 us", "0.79 %"]),
+        row("and SMT off", 3, ["55.3 us", "0.15 us", "0.26 %"]),
+        row("and turbo off", 4, ["55.5 us", "0.14 us", "0.26 %"]),
+        Row::new("performance alone", 5, &[(Mean, "54.5 us")]),
     ];
     vec![Experiment {
         title: "Step by step, each row on top of the one before".to_owned(),
@@ -52,6 +51,6 @@ fn experiments(_: &Size) -> Vec<Experiment> {
         histogram: false,
         setups,
         rows,
-        counters: None,
+        counters: Vec::new(),
     }]
 }

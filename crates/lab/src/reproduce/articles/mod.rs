@@ -21,7 +21,7 @@ pub fn article(name: &str) -> Option<&'static Article> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::article::{Figure, FigureUnit, Size};
+    use crate::reproduce::article::{Figure, FigureUnit, Size, Stated};
 
     #[test]
     fn rows_refer_to_setups_and_figures_that_there_are_on_machines_of_every_size() {
@@ -49,8 +49,16 @@ mod tests {
         for article in &ARTICLES {
             for experiment in (article.experiments)(&Size { cores: 8, reserved: 7 }) {
                 let figures = experiment.rows.iter().flat_map(|row| &row.article);
-                for (figure, value) in figures.filter(|(one, _)| one.unit() == FigureUnit::Share) {
-                    assert!((0.0..1.0).contains(value), "{}: {figure:?} {value}", article.name);
+                for (figure, stated) in figures.filter(|(one, _)| one.unit() == FigureUnit::Share) {
+                    let value = stated.value;
+                    assert!((0.0..1.0).contains(&value), "{}: {figure:?} {value}", article.name);
+                }
+                let counters = experiment.counters.iter().flat_map(|table| &table.counters);
+                for (name, before, after) in counters {
+                    assert!(
+                        Stated::read(before).is_some() && Stated::read(after).is_some(),
+                        "{name}"
+                    );
                 }
             }
         }
@@ -62,5 +70,20 @@ mod tests {
             assert_eq!(article(known.name).map(|found| found.title), Some(known.title));
         }
         assert!(article("nobody").is_none());
+    }
+
+    #[test]
+    fn figures_are_read_as_articles_write_them() {
+        let check = |text: &str, value: f64| {
+            let stated = Stated::read(text).unwrap();
+            assert!((stated.value - value).abs() <= 1e-12 * value, "{stated:?}");
+            assert_eq!(stated.text.as_deref(), Some(text));
+        };
+        check("99.6 us", 99.6e-6);
+        check("< 0.5 %", 0.005);
+        check("up to 5 %", 0.05);
+        check("1,299,344", 1_299_344.0);
+        check("10 x", 10.0);
+        assert_eq!((Stated::read("much"), Stated::read("5 apples")), (None, None));
     }
 }

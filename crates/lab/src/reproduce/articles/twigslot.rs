@@ -1,7 +1,7 @@
 //! The 4 MB array sum from no mitigation to several stacked ones, and the spread of its counters.
 
 use crate::reproduce::article::{
-    Article, CounterTable, Experiment, Figure, Row, Setup, Size, Values,
+    Article, CounterFigure, CounterTable, Experiment, Figure, Row, Setup, Size, Values,
 };
 use crate::reproduce::condition::Condition::{
     ChosenCpu, Fifo, FirstCpu, Governor, Isolated, LockedMemory, NoAslr, NoTurbo, SmtOff,
@@ -41,19 +41,19 @@ fn experiments(_: &Size) -> Vec<Experiment> {
         stacked(Fifo),
         stacked(Isolated),
     ];
-    let row = |name: &str, setup, [cv, minimum, maximum, range]: [f64; 4], of_minimums| {
+    let row = |name: &str, setup, [cv, minimum, maximum, range]: [&str; 4], of_minimums| {
         let mut article = vec![(Cv, cv), (Minimum, minimum), (Maximum, maximum), (Range, range)];
         article.extend(Option::map(of_minimums, |value| (CvOfMinimums, value)));
         Row::new(name, setup, &article)
     };
     let rows = vec![
-        row("baseline", 0, [0.0929, 907_528.0, 1_299_344.0, 391_816.0], Some(0.0224)),
-        row("first CPU", 1, [0.0162, 861_458.0, 951_626.0, 90_168.0], None),
-        row("another CPU", 2, [0.0130, 920_958.0, 981_104.0, 60_146.0], Some(0.0259)),
-        row("mlockall", 3, [0.0591, 865_674.0, 1_197_786.0, 332_112.0], Some(0.0148)),
-        row("no ASLR", 4, [0.0493, 900_558.0, 1_086_674.0, 186_116.0], Some(0.0207)),
-        row("all three", 5, [0.0214, 900_150.0, 993_786.0, 93_636.0], Some(0.0245)),
-        row("all three, again", 6, [0.0111, 939_420.0, 1_004_054.0, 64_634.0], None),
+        row("baseline", 0, ["9.29 %", "907,528", "1,299,344", "391,816"], Some("2.24 %")),
+        row("first CPU", 1, ["1.62 %", "861,458", "951,626", "90,168"], None),
+        row("another CPU", 2, ["1.30 %", "920,958", "981,104", "60,146"], Some("2.59 %")),
+        row("mlockall", 3, ["5.91 %", "865,674", "1,197,786", "332,112"], Some("1.48 %")),
+        row("no ASLR", 4, ["4.93 %", "900,558", "1,086,674", "186,116"], Some("2.07 %")),
+        row("all three", 5, ["2.14 %", "900,150", "993,786", "93,636"], Some("2.45 %")),
+        row("all three, again", 6, ["1.11 %", "939,420", "1,004,054", "64,634"], None),
         Row::new("and performance", 7, &[]),
         Row::new("and no boost", 8, &[]),
         Row::new("and SMT off", 9, &[]),
@@ -73,19 +73,29 @@ fn experiments(_: &Size) -> Vec<Experiment> {
         histogram: false,
         setups,
         rows,
-        counters: Some(CounterTable {
-            before: 0,
-            after: 5,
-            counters: vec![
-                ("task_clock", 0.0140, 0.0046),
-                ("context_switches", 0.0213, 0.0104),
-                ("cpu_migrations", 0.5477, 0.0),
-                ("page_faults", 0.0003, 0.0010),
-                ("cycles", 0.0055, 0.0037),
-                ("instructions", 0.0031, 0.0),
-                ("branch_misses", 0.0292, 0.0008),
-                ("cache_misses", 0.0069, 0.0039),
-            ],
-        }),
+        counters: vec![
+            CounterTable {
+                figure: CounterFigure::Spread,
+                before: 0,
+                after: 5,
+                counters: vec![
+                    ("task_clock", "1.40 %", "0.46 %"),
+                    ("context_switches", "2.13 %", "1.04 %"),
+                    ("cpu_migrations", "54.77 %", "0.00 %"),
+                    ("page_faults", "0.03 %", "0.10 %"),
+                    ("cycles", "0.55 %", "0.37 %"),
+                    ("stalled_cycles_frontend", "4.75 %", "4.53 %"),
+                    ("instructions", "0.31 %", "0.00 %"),
+                    ("branch_misses", "2.92 %", "0.08 %"),
+                    ("cache_misses", "0.69 %", "0.39 %"),
+                ],
+            },
+            CounterTable {
+                figure: CounterFigure::Mean,
+                before: 0,
+                after: 3,
+                counters: vec![("page_faults", "1,090", "183")],
+            },
+        ],
     }]
 }

@@ -12,6 +12,8 @@ pub(super) struct Cpu {
     pub(super) at: u64,
     /// Who has it; `None` until an event tells.
     pub(super) current: Option<Tid>,
+    /// Whether that is so because events were lost.
+    pub(super) is_lost: bool,
     pub(super) comm: Comm,
     /// What runs on top of the task, the topmost last.
     pub(super) frames: Vec<Frame>,
@@ -38,7 +40,10 @@ impl Ledger {
         }
         slot.at = now;
         let Some(current) = slot.current else {
-            self.charge_all(cpu, Who::Unknown, span, 0);
+            // Without any event until now it has no task, where every task gets its tick.
+            if slot.is_lost || self.mode == Mode::Subjects || self.rules.tick == 0 {
+                self.charge_all(cpu, Who::Unknown, span, 0);
+            }
             return;
         };
         let is_idle = current == Tid::IDLE;
@@ -148,6 +153,7 @@ impl Ledger {
         if self.cpus[cpu].current.is_some_and(|tid| !self.threads.contains_key(&tid)) {
             self.cpus[cpu].current = None;
         }
+        self.cpus[cpu].is_lost = self.cpus[cpu].current.is_none();
     }
 }
 

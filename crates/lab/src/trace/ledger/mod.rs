@@ -179,6 +179,15 @@ impl Ledger {
         if tid == GONE || self.cpus[cpu].current == Some(tid) {
             return;
         }
+        let slot = &self.cpus[cpu];
+        if slot.current.is_none() && !slot.is_lost && slot.at > 0 {
+            // The first event since anybody looks: it has been there all the time, as its coming would
+            // have been an event.
+            let since = slot.at;
+            let comm = self.names.get(&tid).copied().unwrap_or_default();
+            self.enter_cpu(cpu, since, tid, comm);
+            return;
+        }
         self.advance(cpu, event.at);
         if let Some(present) = self.cpus[cpu].current {
             self.leave_cpu(cpu, event.at, present, Left::Ready);

@@ -376,3 +376,17 @@ fn every_cpu_can_be_watched_as_if_a_subject_waited_for_it() {
     assert_eq!((taken(task(HOG)), taken(layer(DISK))), (170, 40));
     assert_eq!(watched[0].ended - watched[0].started, 1_000_000);
 }
+
+#[test]
+fn the_first_event_of_a_cpu_tells_who_had_it_since_the_watch_began() {
+    let rules = Rules { owner: OWNER, tick: PERIOD * 1000, fault_overhead: 0 };
+    let mut script =
+        Script { ledger: Ledger::new(rules, Mode::Watch, 2), present: [HOG, Tid::IDLE] };
+    script.ledger.resume(1_000_000);
+    script.switch(2500, 0, Tid::IDLE, Left::Asleep);
+    let watched = script.ledger.watched(3_000_000);
+    assert_eq!(watched[0].nanos(task(HOG)), 1_500_000);
+    assert_eq!(watched[0].taken.len(), 1, "{:?}", watched[0].taken);
+    // Nothing happened on the other one: it had nothing to do.
+    assert!(watched[1].taken.is_empty(), "{:?}", watched[1].taken);
+}

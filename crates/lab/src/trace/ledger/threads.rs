@@ -57,6 +57,7 @@ impl Ledger {
         self.episodes += 2;
         let slot = &mut self.cpus[cpu];
         slot.current = Some(tid);
+        slot.is_lost = false;
         slot.comm = comm;
         slot.stay = self.episodes;
     }

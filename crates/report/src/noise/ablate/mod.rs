@@ -20,9 +20,10 @@ const STAGES: [(&str, &str, &str); 4] = [
     ("again", "Measured again", "the machine as it is"),
 ];
 
-/// Returns the whole experiment as text.
-pub fn ablate_text(document: &AblateDocument, style: &Style) -> String {
+/// Returns the whole experiment as text. Its tables are large: they may be `table_width` wide.
+pub fn ablate_text(document: &AblateDocument, style: &Style, table_width: usize) -> String {
     let mut page = Page::new(style);
+    let for_tables = Style { width: table_width, ..*style };
     for (role, sentence) in said::headline(document) {
         page.say_as(role, &sentence);
     }
@@ -34,18 +35,18 @@ pub fn ablate_text(document: &AblateDocument, style: &Style) -> String {
             continue;
         }
         page.section(title);
-        page.table(&tables::spread(&configurations, style.unicode));
+        page.drawn(&tables::spread(&configurations, style.unicode).text(&for_tables));
         let effects = tables::effects(&configurations);
         if !effects.is_empty() {
             page.gap();
-            page.table(&effects);
+            page.drawn(&effects.text(&for_tables));
         }
         // Before and after, as `perf stat` shows them; the page has those of every stage.
         if let Some(counters) =
             tables::counters(&configurations, style.unicode).filter(|_| stage == "again")
         {
             page.gap();
-            page.table(&counters);
+            page.drawn(&counters.text(&for_tables));
         }
         if stage != "without" {
             page.gap();
@@ -106,6 +107,11 @@ fn list(page: &mut Page<'_>, title: &str, sentences: &[String]) {
 fn of_stage<'a>(document: &'a AblateDocument, stage: &str) -> Vec<&'a AblateConfiguration> {
     let of_stage = |one: &&AblateConfiguration| one.stage == stage && one.n_runs > 0;
     document.configurations.iter().filter(of_stage).collect()
+}
+
+/// Says whether it is the machine as it is, run a second time: a ratio without any mitigation.
+fn is_control(one: &AblateConfiguration) -> bool {
+    one.mitigations.is_empty() && one.spread_ratio.is_some()
 }
 
 /// Returns the colour of a verdict's word.

@@ -2,6 +2,7 @@
 
 use becalm_model::wire::{AblateConfiguration, AblateDocument, AblateRatio};
 
+use super::is_control;
 use crate::moment::roughly;
 use crate::quantity::{confidence, count, percent, signed_percent, times};
 use crate::style::Role;
@@ -81,8 +82,15 @@ pub(super) fn extent(document: &AblateDocument) -> String {
         1 => " beside a process that becalm kept busy".to_owned(),
         hogs => format!(" beside {hogs} processes that becalm kept busy"),
     };
+    let uncounted = match document.uncounted_runs {
+        0 => String::new(),
+        more => {
+            let more = count(more as usize, "more run");
+            format!(" {more} tried what is possible or belong to a block that was broken off.")
+        }
+    };
     format!(
-        "`{}`: {}{iterations}{busy}, in {}. Seed {}.",
+        "`{}`: {}{iterations}{busy}, in {}. Seed {}.{uncounted}",
         subject.name,
         count(document.runs.len(), "run"),
         roughly(document.duration),
@@ -112,10 +120,28 @@ pub(super) fn legend(document: &AblateDocument) -> Vec<String> {
         );
     }
     said.push(format!(
-        "Intervals and p are corrected for the number of configurations, so that all verdicts hold \
-         together with {level} confidence. `nothing` means less than a factor of 1.25."
+        "Intervals and p of mitigations alone and of stacks are corrected for the number of \
+         configurations, so that their verdicts hold together with {level} confidence; those of the \
+         chosen stack without each member likewise. What is measured again, and the baseline run \
+         twice, stand for themselves. `nothing` means less than a factor of 1.25."
     ));
+    said.extend(document.configurations.iter().find(|one| is_control(one)).and_then(control));
     said
+}
+
+/// Says what the ratio of the machine as it is to itself shows, where it is far from 1.
+fn control(one: &AblateConfiguration) -> Option<String> {
+    let ratio = one.spread_ratio.as_ref()?;
+    let excludes_one = ratio.low > 1.0 || ratio.high < 1.0;
+    excludes_one.then(|| {
+        format!(
+            "`{}` changes nothing and has a ratio of {} ({}): ratios of that size occur here by \
+             chance.",
+            one.label,
+            times(ratio.ratio),
+            interval(ratio)
+        )
+    })
 }
 
 /// Returns a sentence for each popular mitigation that was tried alone and did not help.

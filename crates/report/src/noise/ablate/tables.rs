@@ -3,8 +3,8 @@
 use becalm_model::Unit;
 use becalm_model::wire::{AblateConfiguration, AblateRatio};
 
-use super::role;
 use super::said::interval;
+use super::{is_control, role};
 use crate::quantity::{Scale, TIMES_FROM, percent, signed_percent, times};
 use crate::table::{Align, Cell, Table};
 
@@ -59,13 +59,15 @@ pub(super) fn effects(configurations: &[&AblateConfiguration]) -> Table {
         configurations.iter().filter(|one| one.spread_ratio.is_some() || one.time_ratio.is_some())
     {
         let ratio = one.spread_ratio.as_ref();
+        // Whatever it is, it is chance.
+        let p = ratio.filter(|_| !is_control(one)).map(|ratio| probability(ratio.p));
         let verdict = one.verdict.as_deref().unwrap_or(NONE);
         let time = one.time_ratio.as_ref();
         table.push([
             Cell::from(one.label.as_str()),
             ratio.map_or(NONE.to_owned(), |ratio| format!("x {}", times(ratio.ratio))).into(),
             ratio.map_or(NONE.to_owned(), interval).into(),
-            ratio.map_or(NONE.to_owned(), |ratio| probability(ratio.p)).into(),
+            p.unwrap_or_else(|| NONE.to_owned()).into(),
             Cell::of(role(verdict), verdict),
             time.map_or(NONE.to_owned(), change).into(),
             time.map_or(NONE.to_owned(), change_interval).into(),

@@ -109,22 +109,51 @@ fn document() -> AblateDocument {
 #[test]
 fn the_text_says_what_helps_what_does_nothing_and_what_was_not_possible() {
     let style = Style { width: 120, colour: false, unicode: true };
-    insta::assert_snapshot!(ablate_text(&document(), &style));
+    insta::assert_snapshot!(ablate_text(&document(), &style, 120));
 }
 
 #[test]
 fn a_plain_terminal_gets_plain_characters() {
-    let text = ablate_text(&document(), &Style::PLAIN);
+    let text = ablate_text(&document(), &Style::PLAIN, 80);
     assert!(text.is_ascii(), "{text}");
+}
+
+#[test]
+fn tables_may_be_wider_than_the_text_around_them() {
+    let text = ablate_text(&document(), &Style::PLAIN, 160);
+    let titles = text.lines().find(|line| line.contains("CV of means"));
+    assert!(titles.is_some_and(|line| line.contains("configuration")), "{text}");
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains(" helps ")).collect();
+    assert!(rows.iter().any(|row| row.contains("fifo") && row.contains("x 0.12")), "{text}");
+    let said = text.lines().skip_while(|line| !line.starts_with("How to read"));
+    assert!(said.clone().count() > 3 && said.clone().all(|line| line.len() <= 80), "{text}");
+}
+
+#[test]
+fn the_baseline_run_twice_has_a_ratio_and_no_verdict() {
+    let mut twice = document();
+    let control = AblateConfiguration {
+        spread_ratio: Some(ratio(0.8, 0.7, 0.95, 0.02)),
+        ..configuration("singly", "baseline again", 0.08, &[])
+    };
+    twice.configurations.insert(1, control);
+    twice.runs.iter_mut().for_each(|run| run.configuration += usize::from(run.configuration > 0));
+    let text = ablate_text(&twice, &Style { width: 200, ..Style::PLAIN }, 200);
+    let row = text.lines().find(|line| line.contains("baseline again") && line.contains("x 0.80"));
+    assert!(row.is_some_and(|row| !row.contains("0.020") && !row.contains("helps")), "{text}");
+    assert!(text.contains("ratios of that size occur here by chance"), "{text}");
+    twice.configurations[1].spread_ratio = Some(ratio(0.98, 0.9, 1.1, 0.7));
+    let text = ablate_text(&twice, &Style { width: 200, ..Style::PLAIN }, 200);
+    assert!(!text.contains("occur here by chance"), "{text}");
 }
 
 #[test]
 fn without_a_recommendation_nothing_is_promised() {
     let nothing = AblateDocument { recommendation: None, ..document() };
-    let text = ablate_text(&nothing, &Style::PLAIN);
+    let text = ablate_text(&nothing, &Style::PLAIN, 80);
     assert!(text.starts_with("Nothing that was tried makes times demonstrably steadier"), "{text}");
     let broken = AblateDocument { interrupted: Some("stopped by signal 2".into()), ..document() };
-    let text = ablate_text(&broken, &Style::PLAIN);
+    let text = ablate_text(&broken, &Style::PLAIN, 80);
     assert!(text.starts_with("Not finished: stopped by signal 2."), "{text}");
 }
 
@@ -132,7 +161,7 @@ fn without_a_recommendation_nothing_is_promised() {
 fn a_recommendation_that_does_not_hold_when_measured_again_is_told_so() {
     let mut flattered = document();
     flattered.configurations[4].spread_ratio = Some(ratio(0.95, 0.7, 1.2, 0.6));
-    let text = ablate_text(&flattered, &Style { width: 200, ..Style::PLAIN });
+    let text = ablate_text(&flattered, &Style { width: 200, ..Style::PLAIN }, 200);
     assert!(text.contains("It does not hold what it promised."), "{text}");
 }
 
@@ -141,7 +170,7 @@ fn harm_of_something_popular_is_said() {
     let mut harmful = document();
     harmful.configurations[2].verdict = Some("harms".to_owned());
     harmful.configurations[2].spread_ratio = Some(ratio(1.6, 1.3, 1.9, 0.001));
-    let text = ablate_text(&harmful, &Style { width: 120, ..Style::PLAIN });
+    let text = ablate_text(&harmful, &Style { width: 120, ..Style::PLAIN }, 120);
     assert!(text.contains("aslr (what aslr does) does harm: spread x 1.60"), "{text}");
 }
 

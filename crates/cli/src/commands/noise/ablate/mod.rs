@@ -32,7 +32,7 @@ use subject::Subject;
 #[expect(clippy::struct_excessive_bools, reason = "they are switches of the command line")]
 pub(crate) struct Args {
     /// A built-in workload, which times its own iterations
-    #[arg(value_parser = workloads(), conflicts_with = "command", required_unless_present = "command")]
+    #[arg(value_parser = workloads(), conflicts_with = "command", required_unless_present_any = ["command", "list"])]
     workload: Option<Workload>,
 
     /// Program and arguments, after `--`; each run is timed as a whole
@@ -64,7 +64,8 @@ pub(crate) struct Args {
     #[arg(long)]
     busy: bool,
 
-    /// Say which mitigations are possible here, and why the others are not, and end
+    /// Say which mitigations are possible here, and why the others are not, and end; without a
+    /// subject, for one that computes in one thread
     #[arg(long)]
     list: bool,
 
@@ -130,7 +131,19 @@ fn confidence(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Says whether a mitigation is left out by `--only` or `--skip`.
+fn is_unwanted(args: &Args, name: &str) -> bool {
+    let is_named = |names: &[String]| names.iter().any(|one| one == name);
+    is_named(&args.skip) || (!args.only.is_empty() && !is_named(&args.only))
+}
+
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    if MITIGATIONS.iter().all(|one| is_unwanted(args, one.name)) {
+        let all = if args.only.is_empty() { "there is" } else { "--only names" };
+        return Err(CommandError::usage(format!(
+            "nothing is left to try: --skip takes away everything that {all}"
+        )));
+    }
     for path in [&args.export_json, &args.export_html, &args.write_profile].into_iter().flatten() {
         files::check_writable(path)?;
     }
@@ -140,7 +153,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let becalm = becalm.to_str().map(ToOwned::to_owned).ok_or_else(|| {
         CommandError::measure(format!("the path of becalm is no text: {}", becalm.display()))
     })?;
-    let subject = match args.workload {
+    // What there is to list depends on little of the subject, and on this the least.
+    let unnamed = args.command.is_empty().then_some(Workload::Compute);
+    let subject = match args.workload.or(unnamed) {
         Some(workload) => {
             Subject::Workload { becalm: becalm.clone(), workload, iterations: args.iterations }
         }

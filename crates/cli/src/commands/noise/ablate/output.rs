@@ -44,10 +44,13 @@ pub(super) fn give(
     } else if args.list {
         ui.print(&ablate_list_text(&document, ui.style()))?;
     } else {
-        ui.print(&ablate_text(&document, ui.style()))?;
+        ui.print(&ablate_text(&document, ui.style(), ui.table_width()))?;
     }
     match conducted.interrupted {
-        Some(Interruption::Signal(signal)) => Ok(Exit::Signal(signal)),
+        Some(Interruption::Signal(signal)) => {
+            ui.say("Stopped; everything is as it was.");
+            Ok(Exit::Signal(signal))
+        }
         Some(Interruption::Failure(error)) => Err(error),
         None => {
             if let Some(recommendation) = document.recommendation.filter(|_| !args.json) {
@@ -86,6 +89,7 @@ fn written(conducted: &Conducted, args: &Args, started_at: f64) -> AblateDocumen
             iterations: conducted.subject.iterations(),
             hogs: conducted.hogs,
         },
+        uncounted_runs: conducted.uncounted,
         limits: conducted.limits.clone(),
         interrupted: conducted.interrupted.as_ref().map(|interruption| match interruption {
             Interruption::Signal(signal) => format!("stopped by signal {signal}"),

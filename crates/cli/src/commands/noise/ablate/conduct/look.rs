@@ -30,6 +30,7 @@ impl Laboratory<'_> {
         for _ in 0..FIRST_RUNS {
             let begun = monotonic_raw();
             let Measured { shown, finished, .. } = self.first_run()?;
+            self.uncounted += 1;
             self.untuned = monotonic_raw().saturating_sub(begun);
             run_time = run_time.min(finished.wall);
             single_threaded = shown.single_threaded;
@@ -71,7 +72,7 @@ impl Laboratory<'_> {
             Trouble::Interrupted(signal) => CommandError {
                 exit: Exit::Signal(signal),
                 message: format!("stopped by signal {signal} before anything was measured"),
-                hints: Vec::new(),
+                hints: vec!["nothing was changed".to_owned()],
             },
             Trouble::Fatal(error) => error,
         })
@@ -100,6 +101,7 @@ impl Laboratory<'_> {
             let begun = monotonic_raw();
             match self.bench.run(&[index], 0) {
                 Ok(measured) => {
+                    self.uncounted += 1;
                     self.alone.insert(index, monotonic_raw().saturating_sub(begun));
                     self.note(measured.failures);
                 }

@@ -10,14 +10,15 @@ use std::time::Duration;
 
 use becalm_lab::ablate::Experiment;
 use becalm_lab::ablate::here::{Here, applicability};
+use becalm_lab::ablate::mitigation::MITIGATIONS;
 use becalm_machine::{Chooser, SysRoot, Topology, Width, read_facts};
 use becalm_model::MachineFacts;
 use becalm_runner::{CounterPlan, Counters, EnvPolicy, Environment, User, monotonic_raw};
 
-use super::Args;
 use super::bench::{Bench, Trouble};
 use super::hogs::Hogs;
 use super::subject::Subject;
+use super::{Args, is_unwanted};
 use crate::caller;
 use crate::error::CommandError;
 use crate::tuning::wait;
@@ -35,6 +36,8 @@ pub(super) struct Conducted {
     pub(super) machine: MachineFacts,
     pub(super) subject: Subject,
     pub(super) hogs: u32,
+    /// Runs that are in no stage.
+    pub(super) uncounted: u32,
     pub(super) duration: Duration,
     pub(super) interrupted: Option<Interruption>,
 }
@@ -55,6 +58,8 @@ struct Laboratory<'a> {
     started: Duration,
     whole: Duration,
     limits: Vec<String>,
+    /// Runs that tried what is possible, or whose block was broken off.
+    uncounted: u32,
     /// How long one run took with everything around it: untuned, and under each mitigation alone.
     untuned: Duration,
     alone: BTreeMap<usize, Duration>,
@@ -109,6 +114,7 @@ pub(super) fn conduct(
         started,
         whole: args.max_time,
         limits,
+        uncounted: 0,
         untuned: Duration::ZERO,
         alone: BTreeMap::new(),
         ui: *ui,
@@ -117,8 +123,12 @@ pub(super) fn conduct(
     let here = lab.look(args, &chooser, &mut leases)?;
     let mut not_tried: Vec<Option<String>> =
         applicability(&here).into_iter().map(Result::err).collect();
+    if !args.list {
+        refuse_if_none(args, &not_tried)?;
+    }
     let mut interrupted = lab.try_once(&mut not_tried).err();
     if !args.list && interrupted.is_none() {
+        refuse_if_none(args, &not_tried)?;
         lab.make_time(&mut not_tried)?;
         let possible: Vec<usize> = lab.alone.keys().copied().collect();
         interrupted = lab.stages(&possible).err();
@@ -139,9 +149,23 @@ pub(super) fn conduct(
         machine,
         subject: subject.clone(),
         hogs: hogs.as_ref().map_or(0, Hogs::count),
+        uncounted: lab.uncounted,
         duration: monotonic_raw().saturating_sub(started),
         interrupted,
     })
+}
+
+/// Refuses an experiment of which nothing is possible here.
+fn refuse_if_none(args: &Args, not_tried: &[Option<String>]) -> Result<(), CommandError> {
+    if not_tried.iter().any(Option::is_none) {
+        return Ok(());
+    }
+    let what = if args.only.is_empty() { "that there is" } else { "that --only names" };
+    let error = CommandError::measure(format!("nothing {what} can be tried here"));
+    let reasons = MITIGATIONS.iter().zip(not_tried);
+    let wanted = reasons.filter(|(one, _)| !is_unwanted(args, one.name));
+    let named = wanted.filter_map(|(one, why)| Some(format!("{}: {}", one.name, why.as_ref()?)));
+    Err(named.fold(error, CommandError::hint))
 }
 
 impl Laboratory<'_> {

@@ -54,6 +54,7 @@ impl Laboratory<'_> {
             ));
             // A block that is broken off is left out.
             let mut runs = Vec::with_capacity(number);
+            let before = self.uncounted;
             let order = design::order(self.experiment.seed, stage, block, number);
             for (place, configuration) in (0..).zip(order) {
                 let one = self.experiment.stages[at].configurations[configuration].clone();
@@ -62,8 +63,10 @@ impl Laboratory<'_> {
                 }
                 if let Some(run) = self.one(&one, configuration, block, place)? {
                     runs.push(run);
+                    self.uncounted += 1;
                 }
             }
+            self.uncounted = before;
             self.experiment.stages[at].runs.extend(runs);
             longest = longest.max(monotonic_raw().saturating_sub(begun));
             block += 1;

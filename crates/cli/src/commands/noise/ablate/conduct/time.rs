@@ -37,7 +37,7 @@ impl Laboratory<'_> {
             }
             let costly = self.costly();
             let longest = costly.into_iter().max_by_key(|member| self.alone[member]);
-            let Some(longest) = longest else { return Err(self.no_time(needed)) };
+            let Some(longest) = longest else { return Err(self.no_time(needed, left)) };
             let time = self.alone.remove(&longest).unwrap_or_default();
             not_tried[longest] = Some(format!(
                 "setting it up and putting it back takes {:.1} s, for which there is no time \
@@ -47,16 +47,20 @@ impl Laboratory<'_> {
         }
     }
 
-    fn no_time(&self, needed: Duration) -> CommandError {
-        let enough = needed.as_secs_f64() / Stage::Singly.ends_at() + self.used().as_secs_f64();
+    fn no_time(&self, needed: Duration, left: Duration) -> CommandError {
+        let seconds = |time: Duration| time.as_secs_f64().ceil();
         CommandError::measure(format!(
-            "{FEWEST_BLOCKS} runs under each mitigation take {:.0} s: they do not fit into the time",
-            needed.as_secs_f64().ceil()
+            "{FEWEST_BLOCKS} runs under each mitigation take {:.0} s, and {:.0} s are left for them: \
+             trying each once took {:.0} s, and the later stages need their share of the {:.0} s",
+            seconds(needed),
+            left.as_secs_f64().floor(),
+            seconds(self.used()),
+            seconds(self.whole)
         ))
         .hint(format!(
-            "--max-time {:.0}m would do; --only or --skip leave fewer mitigations, and a shorter \
+            "--max-time {} would do; --only or --skip leave fewer mitigations, and a shorter \
              subject tells more in the same time",
-            (enough / 60.0).ceil()
+            enough(needed, self.used())
         ))
     }
 
@@ -95,5 +99,34 @@ impl Laboratory<'_> {
             )]);
         }
         stage
+    }
+}
+
+/// Returns a time for everything in which the first stage has room, after so much is used up. What was used
+/// will be used again, and not in just the same time.
+fn enough(needed: Duration, used: Duration) -> String {
+    const RESERVE: f64 = 1.2;
+    let seconds = RESERVE * (needed + used).as_secs_f64() / Stage::Singly.ends_at();
+    if seconds <= 120.0 {
+        format!("{:.0}s", (seconds / 10.0).ceil() * 10.0)
+    } else {
+        format!("{:.0}m", (seconds / 60.0).ceil())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_that_would_do_has_room_for_what_was_used_and_what_is_needed() {
+        let check = |needed, used, expected: &str| {
+            let seconds = Duration::from_secs;
+            assert_eq!(enough(seconds(needed), seconds(used)), expected);
+        };
+        // A minute was too short for these: 60 s * 0.4 - 15 s < 12 s.
+        check(12, 15, "90s");
+        check(1, 1, "10s");
+        check(100, 20, "6m");
     }
 }
