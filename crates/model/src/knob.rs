@@ -135,11 +135,8 @@ impl Target {
             Self::Interface(name) => format!("ip link set dev {name} {value}"),
             // What `ip route save` writes begins with this number; `restore` reads it more than once.
             Self::Routes(_) => {
-                let start: String = 0x4531_1224_u32
-                    .to_ne_bytes()
-                    .iter()
-                    .map(|byte| format!("{byte:02x}"))
-                    .collect();
+                // Its bytes, in the order of this machine.
+                let start = format!("{:08x}", 0x4531_1224_u32.to_be());
                 format!(
                     "routes=$(mktemp); echo {start} {value} | xxd -r -p >$routes; ip route restore <$routes"
                 )
