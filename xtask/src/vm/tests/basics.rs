@@ -123,9 +123,12 @@ fn each_knob(guest: &mut Guest) -> Result<()> {
     let list = guest.ok("becalm tune --list")?;
     let before = guest.state()?;
     for knob in list.lines().filter_map(|line| line.split_whitespace().next()) {
-        let said = guest.run(&format!(
-            "becalm tune --only {knob} --smt off --frequency base && becalm restore"
-        ))?;
+        let flags = match knob {
+            "smt" => "--smt off",
+            "frequency" => "--frequency base",
+            _ => "",
+        };
+        let said = guest.run(&format!("becalm tune --only {knob} {flags} && becalm restore"))?;
         ensure!(said.status == 0, "{knob}: ended with {}:\n{}", said.status, said.text);
         as_before(guest, &before)
             .map_err(|error| error.context(format!("{knob}: {}", said.text)))?;
