@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ui.say(format!("irq-affinity: {unmoved}"));
     }
     for note in plan.notes.iter().filter(|note| is_asked_for(args, note)) {
-        ui.warn(format!("{}: {}", note.knob, note.text));
+        ui.say(format!("{}: {}", note.knob, note.text));
     }
     if let Some(latency) = args.latency {
         tuned.hold_latency(latency, ui);

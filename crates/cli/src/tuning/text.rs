@@ -73,10 +73,8 @@ pub(crate) fn unmoved(root: &SysRoot, applied: &[Applied]) -> Option<String> {
             }
             _ => None,
         })
-        .map(|number| match device(root, number) {
-            Some(device) => format!("{number} ({device})"),
-            None => number.to_owned(),
-        })
+        // Without a device it interrupts nobody.
+        .filter_map(|number| Some(format!("{number} ({})", device(root, number)?)))
         .collect();
     let more = match interrupts.len().saturating_sub(NAMED) {
         0 => String::new(),
