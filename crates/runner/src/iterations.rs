@@ -196,8 +196,10 @@ fn json(text: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(text).or_else(|whole| {
         let text = text.trim_ascii_end();
         let start = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        // Of a text that is broken off the whole says more than its last line.
-        serde_json::from_slice(&text[start..]).map_err(|_| whole)
+        // A number is a line like the others. Of a text that is broken off the whole says more than its
+        // last line.
+        let last = serde_json::from_slice(&text[start..]).ok();
+        last.filter(|value: &Value| value.is_array() || value.is_object()).ok_or(whole)
     })
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     // It was started by a link of the kernel's, whose name it has. Without its own it guards as well.
-    let _ = std::fs::write("/proc/self/comm", "becalm");
+    let _ = SysRoot::default().write("/proc/self/comm", "becalm");
     match stand_guard(&SysRoot::new(&args.root)) {
         Ok(Watch::Relieved) => Ok(Exit::Done),
         Ok(Watch::Restored(recovered)) => {
