@@ -178,8 +178,12 @@ impl Guest {
             result => result?,
         };
         if length == 0 {
-            let said = fs::read_to_string(self.place.path().join("qemu")).unwrap_or_default();
-            bail!("QEMU has ended: {}", said.trim());
+            // A kernel that panics ends its machine; why stands on its console.
+            let said = |name: &str| {
+                let bytes = fs::read(self.place.path().join(name)).unwrap_or_default();
+                String::from_utf8_lossy(&bytes).trim().to_owned()
+            };
+            bail!("QEMU has ended: {}\nThe console:\n{}", said("qemu"), said("console"));
         }
         Ok(line.trim_end().to_owned())
     }
