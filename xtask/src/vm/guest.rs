@@ -1,5 +1,6 @@
 //! A running guest: QEMU as a process, the agent in the guest, the monitor beside it.
 
+use std::fmt;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -178,16 +179,34 @@ impl Guest {
             result => result?,
         };
         if length == 0 {
-            // A kernel that panics ends its machine; why stands on its console.
-            let said = |name: &str| {
-                let bytes = fs::read(self.place.path().join(name)).unwrap_or_default();
-                String::from_utf8_lossy(&bytes).trim().to_owned()
-            };
-            bail!("QEMU has ended: {}\nThe console:\n{}", said("qemu"), said("console"));
+            let said = fs::read_to_string(self.place.path().join("qemu")).unwrap_or_default();
+            return Err(Ended { said: said.trim().to_owned(), console: self.console() }.into());
         }
         Ok(line.trim_end().to_owned())
     }
 }
+
+/// A machine that ended by itself.
+#[derive(Debug)]
+pub(super) struct Ended {
+    said: String,
+    console: String,
+}
+
+impl Ended {
+    /// Says whether the guest's kernel gave up.
+    pub(super) fn is_panic(&self) -> bool {
+        self.console.contains("Kernel panic")
+    }
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "QEMU has ended: {}\nThe console:\n{}", self.said, self.console.trim())
+    }
+}
+
+impl std::error::Error for Ended {}
 
 impl Drop for Guest {
     fn drop(&mut self) {
