@@ -64,7 +64,7 @@ fn step(name: &'static str, work: impl FnOnce() -> Result<()>) -> Step {
     Step { name, took: start.elapsed(), result }
 }
 
-/// Runs the tests, shows their output as it comes and reads it.
+/// Runs the tests, reads their output as it comes and shows what is worth it.
 fn tests(log: &mut TestLog) -> Result<()> {
     // --show-output and not --nocapture: the output of a test then stands under its name.
     let mut command = cargo(&["test", "--workspace", "--no-fail-fast", "--", "--show-output"]);
@@ -78,8 +78,9 @@ fn tests(log: &mut TestLog) -> Result<()> {
     for line in BufReader::new(reader).split(b'\n') {
         let line = line?;
         let line = String::from_utf8_lossy(&line);
-        println!("{line}");
-        log.line(&line);
+        if log.line(&line) {
+            println!("{line}");
+        }
     }
     log.close();
     let status = child.wait()?;
@@ -97,21 +98,31 @@ fn summary(steps: &[Step], log: &TestLog, machines: &vm::Tally) -> bool {
         let is_counted = step.name == "tests" && log.has_failures();
         failed += usize::from(step.result.is_err() && !is_counted);
     }
-    for test in &log.failures {
-        println!("failed: {test}");
-    }
-    for suite in &log.crashed {
-        println!("failed: {suite} ended without a result");
-    }
-    for test in &machines.failed {
-        println!("failed: {test}");
-    }
     let skipped = log.skipped();
     for (test, reason) in &skipped {
         println!("skipped: {test}: {reason}");
     }
     for (test, reason) in &machines.skipped {
         println!("skipped: {test}: {reason}");
+    }
+    // Last, because the end of a log is what is read first.
+    for (test, output) in &log.failures {
+        println!("failed: {test}");
+        for line in output {
+            println!("    {line}");
+        }
+    }
+    for suite in &log.crashed {
+        println!("failed: {suite} ended without a result");
+    }
+    for (test, error) in &machines.failed {
+        println!("failed: {test}");
+        error.lines().for_each(|line| println!("    {line}"));
+    }
+    for step in steps {
+        if let Err(error) = &step.result {
+            println!("failed: {}: {error:#}", step.name);
+        }
     }
     let n_skipped = skipped.len() + machines.skipped.len();
     println!("{} passed, {failed} failed, {n_skipped} skipped", log.passed() + machines.passed);

@@ -1,8 +1,11 @@
-//! Reads the output of `cargo test -- --show-output`: counts, failures, and tests that say that
-//! they were skipped.
+//! Reads the output of `cargo test -- --show-output`: counts, failures with what they printed, and
+//! tests that say that they were skipped.
 //!
 //! A test that cannot run where it is prints a line `skipped: REASON`; the harness calls it passed,
 //! this reader does not.
+//!
+//! What tests that passed printed is read and not shown: in thousands of lines nobody finds the one
+//! that failed.
 
 use std::collections::BTreeMap;
 
@@ -12,44 +15,71 @@ pub(crate) struct TestLog {
     suite: String,
     /// Whether the suite printed its result; one that crashed does not.
     is_open: bool,
-    /// The test whose output is being shown.
+    part: Part,
+    /// The test whose output is being read.
     showing: Option<String>,
     passed: usize,
-    /// Suite and test.
-    pub(crate) failures: Vec<String>,
+    /// Suite and test, with the lines that it printed.
+    pub(crate) failures: BTreeMap<String, Vec<String>>,
     /// Suites that ended without a result.
     pub(crate) crashed: Vec<String>,
     /// Suite and test, with the reason.
     skips: BTreeMap<String, String>,
 }
 
+/// The part of a suite's output that is being read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Part {
+    /// What cargo says, and one line for each test.
+    #[default]
+    Tests,
+    /// What the tests that passed printed, and their names.
+    Successes,
+    /// What the tests that failed printed, and their names.
+    Failures,
+}
+
 impl TestLog {
-    /// Takes the next line.
-    pub(crate) fn line(&mut self, line: &str) {
+    /// Takes the next line and says whether it is worth showing.
+    pub(crate) fn line(&mut self, line: &str) -> bool {
+        self.read(line);
+        match self.part {
+            Part::Tests => !line.is_empty() && !line.ends_with(" ... ok"),
+            Part::Successes => false,
+            Part::Failures => true,
+        }
+    }
+
+    fn read(&mut self, line: &str) {
         if let Some(suite) = suite(line) {
             self.close();
             suite.clone_into(&mut self.suite);
             self.showing = None;
+            self.part = Part::Tests;
             self.is_open = true;
         } else if let Some(rest) = line.strip_prefix("test result: ") {
             self.passed += count_before(rest, " passed");
             self.is_open = false;
             self.showing = None;
+            self.part = Part::Tests;
         } else if let Some(name) =
             line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----"))
         {
             self.showing = Some(self.full(name));
         } else if line == "successes:" || line == "failures:" {
             self.showing = None;
-        } else if let Some(reason) = line.strip_prefix("skipped: ") {
-            if let Some(test) = self.showing.clone() {
-                self.skips.entry(test).or_insert_with(|| reason.to_owned());
-            }
+            self.part = if line == "failures:" { Part::Failures } else { Part::Successes };
+        } else if let (Some(reason), Some(test)) = (line.strip_prefix("skipped: "), &self.showing)
+            && self.part == Part::Successes
+        {
+            self.skips.entry(test.clone()).or_insert_with(|| reason.to_owned());
+        } else if let (Part::Failures, Some(test)) = (self.part, &self.showing) {
+            self.failures.entry(test.clone()).or_default().push(line.to_owned());
         } else if let Some((name, result)) =
             line.strip_prefix("test ").and_then(|rest| rest.rsplit_once(" ... "))
         {
             if result == "FAILED" {
-                self.failures.push(self.full(name));
+                self.failures.entry(self.full(name)).or_default();
             } else if let Some(reason) = result.strip_prefix("ignored") {
                 let reason = reason.strip_prefix(", ").unwrap_or("marked `ignore`");
                 self.skips.insert(self.full(name), reason.to_owned());
@@ -79,11 +109,7 @@ impl TestLog {
 
     /// Returns the tests that were not done, with the reason.
     pub(crate) fn skipped(&self) -> Vec<(&str, &str)> {
-        self.skips
-            .iter()
-            .filter(|(test, _)| !self.failures.contains(test))
-            .map(|(test, reason)| (test.as_str(), reason.as_str()))
-            .collect()
+        self.skips.iter().map(|(test, reason)| (test.as_str(), reason.as_str())).collect()
     }
 
     fn full(&self, test: &str) -> String {
@@ -113,7 +139,7 @@ mod tests {
 
     fn read(text: &str) -> TestLog {
         let mut log = TestLog::default();
-        text.lines().for_each(|line| log.line(line));
+        text.lines().for_each(|line| log.read(line));
         log.close();
         log
     }
@@ -170,8 +196,22 @@ test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
     }
 
     #[test]
-    fn a_failed_test_is_failed_even_when_it_said_skipped() {
-        assert_eq!(read(LOG).failures, ["becalm_runner wrong"]);
+    fn a_failed_test_is_failed_even_when_it_said_skipped_and_its_output_is_kept() {
+        let failures = read(LOG).failures;
+        assert_eq!(failures.len(), 1);
+        assert_eq!(
+            failures["becalm_runner wrong"],
+            ["skipped: half of it", "assertion failed", ""]
+        );
+    }
+
+    #[test]
+    fn only_what_failed_is_shown() {
+        let mut log = TestLog::default();
+        let shown: Vec<&str> = LOG.lines().filter(|line| log.line(line)).collect();
+        assert!(shown.contains(&"test wrong ... FAILED") && shown.contains(&"assertion failed"));
+        assert!(!shown.iter().any(|line| line.contains("fine")), "{shown:?}");
+        assert!(!shown.contains(&"successes:"), "{shown:?}");
     }
 
     #[test]

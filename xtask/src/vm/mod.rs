@@ -81,8 +81,8 @@ impl Case {
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) passed: usize,
-    /// Names.
-    pub(crate) failed: Vec<String>,
+    /// Names, with the error.
+    pub(crate) failed: Vec<(String, String)>,
     /// Names, with the reason.
     pub(crate) skipped: Vec<(String, String)>,
 }
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     for (name, reason) in &tally.skipped {
         println!("skipped: {name}: {reason}");
     }
-    for name in &tally.failed {
+    for (name, _) in &tally.failed {
         println!("failed: {name}");
     }
     let (passed, failed, skipped) = (tally.passed, tally.failed.len(), tally.skipped.len());
@@ -184,10 +184,9 @@ fn one(case: &Case, place: &Place<'_>, args: &Args, tally: &mut Tally) -> bool {
         }
         Err(error) => {
             println!("FAILED  {seconds:>6.1} s  {name}");
-            for line in format!("{error:#}").lines() {
-                println!("    {line}");
-            }
-            tally.failed.push(name);
+            let error = format!("{error:#}");
+            error.lines().for_each(|line| println!("    {line}"));
+            tally.failed.push((name, error));
         }
     }
     result.is_ok()
