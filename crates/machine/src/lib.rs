@@ -19,7 +19,7 @@ mod isolcpus;
 pub mod knobs;
 mod lease;
 mod netlink;
-mod noise;
+mod remembered;
 mod sys;
 mod sysroot;
 mod systemd;
@@ -36,7 +36,7 @@ pub use check::check;
 pub use choice::{Choice, ChoiceFacts, Chooser, Width, choose};
 pub use facts::read_facts;
 pub use lease::{Leased, Leases, leased, shared};
-pub use noise::{NoiseRanking, Rank};
+pub use remembered::{MitigationEffects, NoiseRanking, Rank};
 pub use sys::monotonic_now;
 pub use sysroot::{Kernel, Reading, SysRoot};
 pub use topology::{

@@ -1,7 +1,9 @@
 //! What makes a machine noisy, as values.
 
+use crate::wire::MitigationEffect;
+
 /// One source of noise that a machine has.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// Stable name: `governor`, `swap-in-use`.
     pub id: String,
@@ -14,6 +16,8 @@ pub struct Finding {
     /// How large its effect typically is, with the source of that figure; empty where nobody has
     /// measured it in public.
     pub size: String,
+    /// What mending it did on this machine, where that was measured.
+    pub here: Option<MitigationEffect>,
     /// What to do about it.
     pub fix: Fix,
 }
@@ -52,7 +56,7 @@ pub enum Fix {
 }
 
 /// What was looked at on a machine.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Checkup {
     /// The findings, worst first.
     pub findings: Vec<Finding>,

@@ -2,7 +2,11 @@
 
 use std::fmt::Write as _;
 
+use becalm_model::wire::MitigationEffect;
 use becalm_model::{Checkup, Finding, Fix, Severity};
+
+use crate::moment::date;
+use crate::quantity::{confidence, times};
 
 /// Whether the notes are shown too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,12 +68,48 @@ fn one(text: &mut String, finding: &Finding, width: usize) {
     if !finding.size.is_empty() {
         wrap(text, &format!("Typically: {}", finding.size), "  ", width);
     }
+    if let Some(effect) = &finding.here {
+        wrap(text, &format!("Here: {}", here(&finding.id, effect)), "  ", width);
+    }
     let fix = match &finding.fix {
         Fix::Knob(knob) => format!("Fix: `sudo becalm tune --only {knob}`"),
         Fix::Boot(line) => format!("Fix: boot with {line}"),
         Fix::Advice(advice) => format!("Fix: {advice}"),
     };
     wrap(text, &fix, "  ", width);
+}
+
+/// Says what mending a source of noise did on this machine.
+fn here(id: &str, effect: &MitigationEffect) -> String {
+    let mended = match effect.mends.as_slice() {
+        [_] => "it".to_owned(),
+        all => {
+            let others: Vec<&str> =
+                all.iter().map(String::as_str).filter(|name| *name != id).collect();
+            format!("it, together with {},", others.join(", "))
+        }
+    };
+    let judged = match effect.verdict.as_str() {
+        "helps" => format!("mending {mended} helped"),
+        "harms" => format!("mending {mended} did harm"),
+        "nothing" => format!("mending {mended} did nothing"),
+        _ => format!("what mending {mended} does is undecided"),
+    };
+    let busy = match effect.hogs {
+        0 => "",
+        _ => " beside busy processes",
+    };
+    #[expect(clippy::cast_precision_loss, reason = "a time of day, in whole seconds")]
+    let day = date(effect.measured_at as f64);
+    format!(
+        "{judged}: {}{busy} scattered {} times as much as before, {} interval {} to {} (`becalm \
+         noise ablate`, {day}).",
+        effect.subject,
+        times(effect.ratio),
+        confidence(effect.confidence),
+        times(effect.low),
+        times(effect.high),
+    )
 }
 
 /// Breaks lines at spaces.
@@ -99,8 +139,47 @@ mod tests {
             what: "It is so.".into(),
             why: "That is bad.".into(),
             size: String::new(),
+            here: None,
             fix: Fix::Knob(id.into()),
         }
+    }
+
+    #[test]
+    fn what_was_measured_here_is_told_with_its_subject_and_day() {
+        #[track_caller]
+        fn check(effect: &MitigationEffect, expected: &str) {
+            assert_eq!(here("ksm", effect).replace('\u{a0}', " "), expected);
+        }
+        let effect = MitigationEffect {
+            mitigation: "memory".into(),
+            mends: vec!["ksm".into(), "compaction".into()],
+            subject: "array-sum".into(),
+            ratio: 0.62,
+            low: 0.5,
+            high: 0.804,
+            confidence: 0.99,
+            verdict: "helps".into(),
+            measured_at: 1_795_132_800,
+            ..MitigationEffect::default()
+        };
+        let figures = "0.620 times as much as before, 99 % interval 0.500 to 0.804 (`becalm noise \
+                       ablate`, 2026-11-20).";
+        check(
+            &effect,
+            &format!("mending it, together with compaction, helped: array-sum scattered {figures}"),
+        );
+        check(
+            &MitigationEffect {
+                mends: vec!["ksm".into()],
+                hogs: 2,
+                verdict: "undecided".into(),
+                ..effect
+            },
+            &format!(
+                "what mending it does is undecided: array-sum beside busy processes scattered \
+                 {figures}"
+            ),
+        );
     }
 
     #[test]

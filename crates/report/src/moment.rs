@@ -26,6 +26,14 @@ pub(crate) fn utc(epoch: f64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02} UTC", second % 60)
 }
 
+/// Writes the day of seconds since the Unix epoch, in UTC, as `2026-11-20`.
+pub(crate) fn date(epoch: f64) -> String {
+    let text = utc(epoch);
+    text.split_once(' ')
+        .filter(|_| text.ends_with("UTC"))
+        .map_or(text.clone(), |(day, _)| day.to_owned())
+}
+
 /// Writes a length of time for which nobody needs the digits: `0.4 s`, `12 s`, `3 min 20 s`.
 pub(crate) fn roughly(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use becalm_machine::{ChoiceFacts, SysRoot, Width, check, choose};
 use becalm_model::wire::check_document;
+use becalm_model::{Checkup, Finding, Fix};
 use becalm_report::{Detail, checkup_text};
 
 use crate::error::CommandError;
@@ -43,6 +44,16 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     } else {
         let detail = if args.verbose { Detail::Full } else { Detail::Short };
         ui.print(&checkup_text(&checkup, ui.style().width, detail))?;
+        if root.is_live() && nothing_is_measured(&checkup) {
+            ui.say("How large they are here: sudo becalm noise ablate array-sum");
+        }
     }
     Ok(if checkup.is_noisy() { Exit::No } else { Exit::Done })
+}
+
+/// Says whether settings can be mended here, and nobody has measured what that does.
+fn nothing_is_measured(checkup: &Checkup) -> bool {
+    let is_mended_by_a_knob = |one: &Finding| matches!(one.fix, Fix::Knob(_));
+    checkup.findings.iter().any(is_mended_by_a_knob)
+        && checkup.findings.iter().all(|one| one.here.is_none())
 }

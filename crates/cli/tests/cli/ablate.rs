@@ -100,6 +100,25 @@ fn every_run_is_in_the_document_which_fits_its_schema_and_the_machine_is_as_befo
     assert_eq!(singly, ["baseline", "baseline again", "numa-balancing", "aslr"]);
     assert!(std::fs::read_to_string(html).unwrap().contains("Each mitigation alone"));
     assert_eq!((bench.balancing().as_str(), bench.is_journalled()), ("1", false));
+    let saved = document["saved"].as_str().unwrap();
+    check_tells_of_it(&bench, saved);
+}
+
+/// What an experiment found about a setting stands beside the finding of `check`.
+fn check_tells_of_it(bench: &Bench, saved: &str) {
+    let schema = becalm_model::wire::json_schema("mitigation-effects").unwrap();
+    let effects = std::fs::read_to_string(bench.path(saved)).unwrap();
+    if let Err(error) = jsonschema::validate(&schema, &json(&effects)) {
+        panic!("{error}");
+    }
+    let root = bench.tree.path().to_str().unwrap();
+    let output = bench.env.run(["check", "--json", "--root", root]);
+    let findings = json(&output.stdout)["findings"].clone();
+    let balancing = findings.as_array().unwrap().iter().find(|one| one["id"] == "numa-balancing");
+    let here = &balancing.unwrap()["here"];
+    assert_eq!((&here["mitigation"], &here["hogs"]), (&"numa-balancing".into(), &0.into()));
+    let text = bench.env.run(["check", "--verbose", "--root", root]).stdout;
+    assert!(text.contains("Here: ") && text.contains("true scattered"), "{text}");
 }
 
 #[test]

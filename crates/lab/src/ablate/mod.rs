@@ -10,12 +10,14 @@ pub mod advice;
 pub mod analysis;
 pub mod design;
 mod document;
+mod effects;
 mod experiment;
 pub mod here;
 pub mod mitigation;
 mod recommend;
 
 pub use document::{Names, document};
+pub use effects::effects;
 pub use experiment::{Chosen, Experiment, Outcome, Recommended, StageRuns};
 
 #[cfg(test)]

@@ -76,6 +76,7 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
             why: "They may change back what becalm sets, or change it in the middle of a session."
                 .to_owned(),
             size: String::new(),
+            here: None,
             fix: Fix::Knob("services".to_owned()),
         });
     }
@@ -86,6 +87,7 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
             what: "irqbalance runs.".to_owned(),
             why: "It moves interrupts between CPUs every ten seconds.".to_owned(),
             size: String::new(),
+            here: None,
             fix: Fix::Knob("irqbalance".to_owned()),
         });
     }
@@ -119,6 +121,7 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
             what: format!("Background services run: {}.", services.join(", ")),
             why: "They start working at moments of their own.".to_owned(),
             size: String::new(),
+            here: None,
             fix: Fix::Knob("services".to_owned()),
         });
     }

@@ -34,6 +34,7 @@ fn isolation(view: &View<'_>, checkup: &mut Checkup) {
         size: "the longest samples 17 % above the median, 0.4 % on isolated CPUs (\"Visualize the \
                system noise\")"
             .to_owned(),
+        here: None,
         fix: Fix::Advice(format!(
             "`--isolate` reserves CPUs for a session; `becalm boot-params --cpus {}` does it at boot, \
              without the tick",
@@ -57,6 +58,7 @@ fn stacked_threads(view: &View<'_>, checkup: &mut Checkup) {
         why: "All threads of a program that is bound to several of them stay on the one it starts on."
             .to_owned(),
         size: String::new(),
+        here: None,
         fix: Fix::Boot(format!(
             "isolcpus=managed_irq,{several} nohz_full={several} rcu_nocbs={several} instead, and `--isolate`"
         )),

@@ -99,6 +99,7 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
             },
             why: sentence(&first.reason),
             size: (*size).to_owned(),
+            here: None,
             fix: fix(knob.name),
         });
     }

@@ -13,7 +13,7 @@ mod surroundings;
 
 use becalm_model::{Checkup, CpuId, CpuSet, Finding, Fix, Severity};
 
-use crate::{SysRoot, Topology};
+use crate::{MitigationEffects, SysRoot, Topology};
 
 /// What the checks may look at.
 pub(crate) struct View<'a> {
@@ -37,6 +37,10 @@ pub fn check(root: &SysRoot, topology: &Topology, cpus: &CpuSet) -> Checkup {
     pressure::look(&view, &mut checkup);
     if view.is_present {
         process::look(&view, &mut checkup);
+    }
+    let known = MitigationEffects::read(root);
+    for finding in &mut checkup.findings {
+        finding.here = known.of(finding).cloned();
     }
     checkup.surroundings = surroundings::paragraph(&view);
     checkup.unreadable.extend(missing(&view, checkup.surroundings.is_empty()));
@@ -86,6 +90,7 @@ fn advice(
         what,
         why: why.to_owned(),
         size: size.to_owned(),
+        here: None,
         fix: Fix::Advice(todo.to_owned()),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use becalm_model::{CpuId, CpuSet};
 
 use crate::activity::parse::device_interrupts;
-use crate::noise::NoiseRanking;
+use crate::remembered::NoiseRanking;
 use crate::sysroot::SysRoot;
 
 /// A CPU with this many times the median is one that devices interrupt. High on purpose: the counts

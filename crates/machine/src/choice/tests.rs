@@ -1,5 +1,5 @@
 use super::*;
-use crate::noise::{NoiseRanking, Rank};
+use crate::remembered::{NoiseRanking, Rank};
 use crate::sysroot::SysRoot;
 use becalm_model::CpuId;
 use becalm_testkit::FakeMachine;

@@ -2,26 +2,19 @@
 //!
 //! The ranking is a small file that outlives the probe. It is about one boot of one machine with one
 //! kernel: whatever differs makes it stale, because interrupts and kernel threads may be elsewhere by
-//! now. A stale ranking, one of a newer version and one that makes no sense are as good as none.
+//! now.
 
 use std::collections::BTreeMap;
-use std::env;
-use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use becalm_model::CpuId;
 use becalm_model::wire::{CPU_NOISE_SCHEMA, CpuNoiseDocument, check_readable};
 
-use crate::facts::cpu_model;
+use super::{Identity, read, save};
 use crate::sysroot::SysRoot;
-use crate::tune::journal::boot_id;
 
 const NAME: &str = "cpu-noise.json";
-
-/// Root's place. Only root may enter the folder, as the journal of tuning lies there too.
-const OF_ROOT: &str = "/var/lib/becalm";
 
 /// The CPUs in tiers, by the time that they lose to interruptions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -58,11 +51,9 @@ impl NoiseRanking {
     /// Reads the ranking that was measured last in this boot; `None` without one.
     pub fn read(root: &SysRoot) -> Option<Self> {
         let this = Identity::read(root);
-        let valid = places(root).into_iter().filter_map(|place| {
-            let text = root.read(place).value()?;
-            let document: CpuNoiseDocument = serde_json::from_str(&text).ok()?;
+        let valid = read(root, NAME).filter(|document: &CpuNoiseDocument| {
             let is_known = check_readable(&document.schema, &[CPU_NOISE_SCHEMA]).is_ok();
-            (is_known && this.is_of(&document)).then_some(document)
+            is_known && is_about(document, &this)
         });
         let latest = valid.max_by_key(|document| document.measured_at)?;
         Some(Self::of(&latest))
@@ -88,70 +79,20 @@ impl NoiseRanking {
         let Identity { boot_id, kernel, cpu_model } = Identity::read(root);
         let schema = CPU_NOISE_SCHEMA.to_owned();
         let document = CpuNoiseDocument { schema, boot_id, kernel, cpu_model, ..document };
-        let mut text = serde_json::to_string_pretty(&document).map_err(io::Error::other)?;
-        text.push('\n');
-        let mut failure = io::Error::other("neither XDG_STATE_HOME nor HOME is set");
-        for place in places(root) {
-            match put(root, &place, &text) {
-                Ok(()) => return Ok(place),
-                Err(error) => failure = named(&error, &place),
-            }
-        }
-        Err(failure)
+        save(root, NAME, &serde_json::to_string_pretty(&document)?)
     }
 }
 
-/// What a ranking is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Identity {
-    boot_id: String,
-    kernel: String,
-    cpu_model: String,
-}
-
-impl Identity {
-    fn read(root: &SysRoot) -> Self {
-        Self {
-            boot_id: boot_id(root),
-            kernel: root.read("/proc/sys/kernel/osrelease").value().unwrap_or_default(),
-            cpu_model: cpu_model(root).unwrap_or_default(),
-        }
-    }
-
-    fn is_of(&self, document: &CpuNoiseDocument) -> bool {
-        let theirs = (&document.boot_id, &document.kernel, &document.cpu_model);
-        // Without a boot id nobody can tell whether it is stale.
-        !self.boot_id.is_empty() && theirs == (&self.boot_id, &self.kernel, &self.cpu_model)
-    }
-}
-
-/// Returns where a ranking may lie, the place to save it to first: where the user says, root's place,
-/// the user's usual one. A folder that stands for a machine has nobody's home.
-fn places(root: &SysRoot) -> Vec<PathBuf> {
-    let of_root = Path::new(OF_ROOT).join(NAME);
-    if !root.is_live() {
-        return vec![of_root];
-    }
-    let set = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let below = |folder: PathBuf| folder.join("becalm").join(NAME);
-    let home = set("HOME").map(|home| below(home.join(".local/state")));
-    set("XDG_STATE_HOME").map(below).into_iter().chain([of_root]).chain(home).collect()
-}
-
-fn put(root: &SysRoot, place: &Path, text: &str) -> io::Result<()> {
-    let folder = root.resolve(place.parent().unwrap_or(place));
-    match DirBuilder::new().mode(0o700).recursive(true).create(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => root.put_file(place, text),
-    }
-}
-
-fn named(error: &io::Error, place: &Path) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", place.display()))
+fn is_about(document: &CpuNoiseDocument, this: &Identity) -> bool {
+    let theirs = (&document.boot_id, &document.kernel, &document.cpu_model);
+    // Without a boot id nobody can tell whether it is stale.
+    !this.boot_id.is_empty() && theirs == (&this.boot_id, &this.kernel, &this.cpu_model)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use becalm_model::wire::RankedCpu;
     use becalm_testkit::FakeTree;

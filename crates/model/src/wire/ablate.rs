@@ -48,6 +48,9 @@ pub struct AblateDocument {
     /// Further runs, which no figure counts: those that tried what is possible, and those of a block
     /// that was broken off.
     pub uncounted_runs: u32,
+    /// Where the effects were saved, for `becalm check`; absent where they were not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saved: Option<String>,
 }
 
 /// What was run.

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::CHECK_SCHEMA;
+use super::{CHECK_SCHEMA, MitigationEffect};
 use crate::{Checkup, Finding, Fix};
 
 /// What makes a machine noisy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckDocument {
     /// `becalm/check/1`.
     pub schema: String,
@@ -22,7 +22,7 @@ pub struct CheckDocument {
 }
 
 /// One source of noise.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FindingDocument {
     /// Stable name.
     pub id: String,
@@ -35,6 +35,9 @@ pub struct FindingDocument {
     /// How large its effect typically is, with the source; absent where nobody has measured it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<String>,
+    /// What mending it did on this machine, where `becalm noise ablate` has measured that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub here: Option<MitigationEffect>,
     /// The knob of `becalm tune` that mends it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knob: Option<String>,
@@ -70,6 +73,7 @@ fn finding(finding: &Finding) -> FindingDocument {
         what: finding.what.clone(),
         why: finding.why.clone(),
         size: (!finding.size.is_empty()).then(|| finding.size.clone()),
+        here: finding.here.clone(),
         knob,
         boot,
         advice,

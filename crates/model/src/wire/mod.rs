@@ -5,6 +5,7 @@ mod ablate;
 mod boot;
 mod check;
 mod document;
+mod effects;
 mod journal;
 mod log;
 mod plan;
@@ -31,6 +32,7 @@ pub use document::{
     ComparisonDocument, Document, EstimateDocument, KnobStateDocument, MachineDocument,
     MetricDocument, MovedDocument, RunDocument, SettingsDocument, SubjectDocument,
 };
+pub use effects::{MitigationEffect, MitigationEffectsDocument};
 pub use journal::{
     ChangeDocument, Holder, Journal, JournalError, JournalHeader, JournalLine, NatureDocument,
     ProcessDocument, TargetDocument, read_journal,
@@ -46,10 +48,10 @@ pub use reproduce::{
     ArticleDocument, ExperimentDocument, FigureDocument, ReproduceDocument, ReproducedRow,
 };
 pub use schema::{
-    ABLATE_SCHEMA, BOOT_SCHEMA, CHECK_SCHEMA, COMPARISON_SCHEMA, CPU_NOISE_SCHEMA, JOURNAL_SCHEMA,
-    LOG_SCHEMA, PLAN_SCHEMA, PROBE_SCHEMA, REPRODUCE_SCHEMA, RUN_SCHEMA, SERVICES_SCHEMA,
-    STEADY_SCHEMA, TOPOLOGY_SCHEMA, TRACE_SCHEMA, TUNE_SCHEMA, WORKLOAD_SCHEMA, json_schema,
-    schema_names,
+    ABLATE_SCHEMA, BOOT_SCHEMA, CHECK_SCHEMA, COMPARISON_SCHEMA, CPU_NOISE_SCHEMA, EFFECTS_SCHEMA,
+    JOURNAL_SCHEMA, LOG_SCHEMA, PLAN_SCHEMA, PROBE_SCHEMA, REPRODUCE_SCHEMA, RUN_SCHEMA,
+    SERVICES_SCHEMA, STEADY_SCHEMA, TOPOLOGY_SCHEMA, TRACE_SCHEMA, TUNE_SCHEMA, WORKLOAD_SCHEMA,
+    json_schema, schema_names,
 };
 pub use services::{ProgramDocument, ServicesDocument};
 pub use steady::{SteadyDocument, SteadyRunDocument, SteadySegmentDocument};

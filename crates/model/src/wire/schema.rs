@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde_json::Value;
 
 use super::{
-    AblateDocument, BootDocument, CheckDocument, CpuNoiseDocument, Document, PlanDocument,
-    ProbeDocument, ReproduceDocument, ServicesDocument, SteadyDocument, TopologyDocument,
-    TraceDocument, TuneDocument, WorkloadDocument,
+    AblateDocument, BootDocument, CheckDocument, CpuNoiseDocument, Document,
+    MitigationEffectsDocument, PlanDocument, ProbeDocument, ReproduceDocument, ServicesDocument,
+    SteadyDocument, TopologyDocument, TraceDocument, TuneDocument, WorkloadDocument,
 };
 
 /// What `becalm compare` writes.
@@ -21,8 +21,10 @@ pub const JOURNAL_SCHEMA: &str = "becalm/journal/1";
 pub const BOOT_SCHEMA: &str = "becalm/boot-params/1";
 /// What `becalm check --json` prints.
 pub const CHECK_SCHEMA: &str = "becalm/check/1";
-/// What `becalm noise probe --save` keeps of the machine's CPUs.
+/// What `becalm noise probe` keeps of the machine's CPUs.
 pub const CPU_NOISE_SCHEMA: &str = "becalm/cpu-noise/1";
+/// What `becalm noise ablate` saves for `becalm check`.
+pub const EFFECTS_SCHEMA: &str = "becalm/mitigation-effects/1";
 /// What `becalm noise ablate --json` prints.
 pub const ABLATE_SCHEMA: &str = "becalm/noise-ablate/1";
 /// What `becalm noise probe --json` prints.
@@ -52,6 +54,7 @@ const PUBLISHED: &[Published] = &[
     ("boot-params", of::<BootDocument>),
     ("check", of::<CheckDocument>),
     ("cpu-noise", of::<CpuNoiseDocument>),
+    ("mitigation-effects", of::<MitigationEffectsDocument>),
     ("noise-ablate", of::<AblateDocument>),
     ("noise-probe", of::<ProbeDocument>),
     ("noise-reproduce", of::<ReproduceDocument>),

@@ -85,6 +85,10 @@ pub(crate) struct Args {
     #[arg(long)]
     keep_root: bool,
 
+    /// Do not save what `becalm check` then tells of how large its findings are here
+    #[arg(long)]
+    no_save: bool,
+
     #[command(flatten)]
     wait: WaitFlag,
 

@@ -1,6 +1,7 @@
 //! What becomes of a finished experiment: text, JSON, HTML and a profile.
 
-use becalm_lab::ablate::{Names, document};
+use becalm_lab::ablate::{Names, document, effects};
+use becalm_machine::{MitigationEffects, SysRoot};
 use becalm_model::wire::{AblateDocument, AblateSubject, MachineDocument};
 use becalm_report::{ablate_html, ablate_list_text, ablate_text};
 
@@ -21,7 +22,10 @@ pub(super) fn give(
     started_at: f64,
     ui: &Ui,
 ) -> Result<Exit, CommandError> {
-    let document = written(&conducted, args, started_at);
+    let mut document = written(&conducted, args, started_at);
+    if !args.no_save && !args.list && conducted.interrupted.is_none() {
+        save(&SysRoot::new(&args.root), &mut document, ui);
+    }
     if let Some(path) = &args.export_json {
         files::write_atomically(path, &json(&document))?;
     }
@@ -64,6 +68,18 @@ pub(super) fn give(
             }
             Ok(exit)
         }
+    }
+}
+
+/// Saves what the mitigations did. That it cannot be saved is worth a warning, and no more.
+fn save(root: &SysRoot, document: &mut AblateDocument, ui: &Ui) {
+    let effects = effects(document);
+    if effects.is_empty() {
+        return;
+    }
+    match MitigationEffects::add(root, effects) {
+        Ok(place) => document.saved = Some(place.display().to_string()),
+        Err(error) => ui.warn(format!("what helps here cannot be saved: {error}")),
     }
 }
 
