@@ -1,6 +1,7 @@
 //! One CPU for a subject with a single thread.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use becalm_model::{CpuId, CpuSet};
 
@@ -30,8 +31,15 @@ pub(super) fn choose(topology: &Topology, facts: &ChoiceFacts) -> Choice {
     Choice { subject, housekeeping, reason, limits }
 }
 
-/// Orders CPUs, the best first; `false` is better than `true`.
+/// Orders CPUs, the best first.
 fn rank(topology: &Topology, facts: &ChoiceFacts, cpu: CpuId) -> impl Ord + use<> {
+    // Of equal cores the last one, and of its threads the first.
+    (merit(topology, facts, cpu), Reverse(topology.cpu(cpu).map(|cpu| cpu.core)), cpu)
+}
+
+/// Judges a CPU by what makes it better or worse than others, the best first; `false` is better than
+/// `true`.
+fn merit(topology: &Topology, facts: &ChoiceFacts, cpu: CpuId) -> impl Ord + use<> {
     let core = topology.core_of(cpu);
     let siblings = topology.siblings_of(cpu);
     let kind = topology.cpu(cpu).map_or(usize::MAX, |cpu| cpu.kind);
@@ -49,9 +57,6 @@ fn rank(topology: &Topology, facts: &ChoiceFacts, cpu: CpuId) -> impl Ord + use<
         !topology.nohz_full.contains(cpu),
         facts.is_interrupted(cpu),
         siblings.iter().any(|sibling| facts.is_interrupted(sibling)),
-        // Of equal cores the last one, and of its threads the first.
-        Reverse(topology.cpu(cpu).map(|cpu| cpu.core)),
-        cpu,
     )
 }
 
@@ -115,12 +120,25 @@ fn reason(
     {
         why.push("devices interrupt others".to_owned());
     }
+    let equals = equal_cores(topology, facts, cpu);
+    if equals > 1 {
+        why.push(format!("it is the last of {equals} equally good cores"));
+    }
     let idle = siblings.intersection(&topology.allowed).difference(housekeeping);
     if !idle.is_empty() {
         why.push(format!("becalm starts nothing on its SMT sibling, {}", named(&idle)));
     }
     let because = if why.is_empty() { String::new() } else { format!(" because {}", join(&why)) };
     format!("CPU {cpu} runs the subject{because}; becalm itself runs on {}.", named(housekeeping))
+}
+
+/// Returns the number of cores that are as good as that of `cpu`, itself included.
+fn equal_cores(topology: &Topology, facts: &ChoiceFacts, cpu: CpuId) -> usize {
+    let best = merit(topology, facts, cpu);
+    let equals = topology.allowed.iter().filter(|&other| merit(topology, facts, other) == best);
+    let cores: BTreeSet<_> =
+        equals.filter_map(|other| topology.cpu(other)).map(|cpu| cpu.core).collect();
+    cores.len()
 }
 
 /// Says that a probe found other CPUs noisier; nothing if it found none.

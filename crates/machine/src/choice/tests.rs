@@ -56,6 +56,7 @@ fn two_threads_of_one_core_leave_becalm_on_the_sibling_and_say_so() {
 fn the_sibling_of_the_subject_stays_idle() {
     let choice = check(&machine(1, 4, 2), Width::One, "3", "0-2,4-6");
     assert!(choice.reason.contains("starts nothing on its SMT sibling, CPU 7"), "{choice:?}");
+    assert!(choice.reason.contains("it is the last of 3 equally good cores"), "{choice:?}");
     check(&machine(2, 4, 2), Width::One, "7", "0-6,8-14");
     check(&machine(4, 2, 1), Width::One, "7", "0-6");
 }
