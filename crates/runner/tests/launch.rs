@@ -102,7 +102,7 @@ fn a_subject_past_its_time_is_ended_with_everything_it_started() {
     let finished = subject.run();
     assert_eq!(finished.outcome, Outcome::TimedOut);
     assert!(finished.wall >= 0.2, "{finished:?}");
-    assert!(start.elapsed() < Duration::from_secs(20));
+    assert!(start.elapsed() < Duration::from_secs(60));
     for pid in fs::read_to_string(pids).unwrap().lines() {
         assert!(is_gone(pid), "process {pid} is still there");
     }
@@ -147,7 +147,7 @@ fn an_interrupt_ends_the_subject() {
         command(&["sleep", "100"]).run_until(&interrupt).unwrap_err()
     });
     assert!(matches!(error, LaunchError::Interrupted { signal: 2 }), "{error}");
-    assert!(start.elapsed() < Duration::from_secs(20));
+    assert!(start.elapsed() < Duration::from_secs(60));
     let again = command(&["true"]).run_until(&interrupt).unwrap_err();
     assert!(matches!(again, LaunchError::Interrupted { signal: 2 }), "{again}");
 }
@@ -166,7 +166,7 @@ fn a_second_interrupt_ends_at_once_a_subject_that_ignores_the_first() {
         shell("trap '' TERM; while :; do sleep 100; done").run_until(&interrupt).unwrap_err()
     });
     assert!(matches!(error, LaunchError::Interrupted { signal: 15 }), "{error}");
-    assert!(start.elapsed() < Duration::from_secs(20));
+    assert!(start.elapsed() < Duration::from_secs(60));
 }
 
 #[test]

@@ -200,6 +200,12 @@ fn in_guest(place: &Place<'_>, test: fn(&mut Guest) -> Result<()>, args: &Args) 
         if !console.trim().is_empty() {
             println!("console:\n{}", console.trim_end());
         }
+        // Warnings do not reach the console.
+        if let Ok(warned) = guest.run("dmesg | grep -A 45 'cut here' | tail -100")
+            && !warned.text.trim().is_empty()
+        {
+            println!("the kernel warned:\n{}", warned.text.trim_end());
+        }
         if args.keep {
             let (process, folder) = guest.leave();
             println!("process {process} is left running; its sockets are in {}", folder.display());

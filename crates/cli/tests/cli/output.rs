@@ -18,7 +18,7 @@ fn json_has_the_promised_fields_and_follows_the_schema() {
         assert_eq!(errors, [""; 0]);
         document
     };
-    let output = env.compare(&["--rounds", "8", "--json", "true", "sleep 0.1"]).exits_with(0);
+    let output = env.compare(&["--rounds", "8", "--json", "true", "sleep 0.5"]).exits_with(0);
     let document = check(&output.stdout);
     assert_eq!(document["schema"], "becalm/comparison/1");
     let comparison = &document["comparisons"][0];
@@ -27,7 +27,7 @@ fn json_has_the_promised_fields_and_follows_the_schema() {
     }
     for (field, value) in [
         ("baseline", "true"),
-        ("candidate", "sleep 0.1"),
+        ("candidate", "sleep 0.5"),
         ("metric", "wall_time"),
         ("unit", "s"),
         ("verdict", "slower"),

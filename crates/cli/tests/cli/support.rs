@@ -118,7 +118,7 @@ pub(crate) fn said(output: &CommandOutput) -> String {
 pub(crate) fn wait_until(what: &str, holds: impl Fn() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(30), "{what} never happened");
+        assert!(start.elapsed() < Duration::from_secs(120), "{what} never happened");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -149,6 +149,14 @@ pub(crate) fn send(signal: &str, pid: u32) {
         .status()
         .expect("kill is everywhere");
     assert!(status.success());
+}
+
+/// Says whether this process has a capability, by its number (`capabilities(7)`).
+pub(crate) fn has_capability(number: u32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let held = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let held = held.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
+    held.is_some_and(|held| held >> number & 1 == 1)
 }
 
 /// Says whether the tests run as root.
