@@ -46,6 +46,8 @@ pub enum Kind {
     Without(usize),
     /// What is recommended.
     Recommended,
+    /// What would have been recommended, had it not turned out worse.
+    TooFew,
 }
 
 /// A part of the experiment.
@@ -57,6 +59,8 @@ pub enum Stage {
     Cumulatively,
     /// The chosen stack without each of its members.
     Without,
+    /// The members that matter most, one more at a time.
+    Fewer,
     /// Baseline against recommendation.
     Again,
 }
@@ -68,6 +72,7 @@ impl Stage {
             Self::Singly => "singly",
             Self::Cumulatively => "cumulatively",
             Self::Without => "without",
+            Self::Fewer => "fewer",
             Self::Again => "again",
         }
     }
@@ -77,8 +82,9 @@ impl Stage {
     pub fn ends_at(self) -> f64 {
         match self {
             Self::Singly => 0.4,
-            Self::Cumulatively => 0.75,
-            Self::Without => 0.88,
+            Self::Cumulatively => 0.7,
+            Self::Without => 0.8,
+            Self::Fewer => 0.9,
             Self::Again => 1.0,
         }
     }
@@ -87,7 +93,7 @@ impl Stage {
     pub fn most_blocks(self) -> u32 {
         match self {
             Self::Singly | Self::Cumulatively | Self::Again => 40,
-            Self::Without => 16,
+            Self::Without | Self::Fewer => 16,
         }
     }
 }
@@ -103,9 +109,12 @@ impl Configuration {
         match self.kind {
             Kind::Baseline => "baseline".to_owned(),
             Kind::Control => "baseline again".to_owned(),
-            Kind::Single | Kind::Stack | Kind::Branch | Kind::Recommended | Kind::Whole => {
-                names(&self.members).join(" + ")
-            }
+            Kind::Single
+            | Kind::Stack
+            | Kind::Branch
+            | Kind::Recommended
+            | Kind::TooFew
+            | Kind::Whole => names(&self.members).join(" + "),
             Kind::Without(member) => format!("without {}", MITIGATIONS[member].name),
         }
     }
@@ -116,6 +125,7 @@ impl Configuration {
             (Kind::Stack, [_, .., added]) => format!("+ {}", MITIGATIONS[*added].name),
             (Kind::Whole, _) => "all of them".to_owned(),
             (Kind::Recommended, _) => "recommended".to_owned(),
+            (Kind::TooFew, _) => "fewer".to_owned(),
             _ => self.name(),
         }
     }
@@ -184,6 +194,19 @@ pub fn without(stack: &[usize]) -> Vec<Configuration> {
     std::iter::once(whole).chain(stack.iter().map(less)).collect()
 }
 
+/// The sets of the fourth stage beside the whole stack are at most so many.
+const MOST_FEWER: usize = 6;
+
+/// Returns the fourth stage: the whole stack, and its members that matter most, one more at a time.
+/// `by_weight` are all members, the most important first.
+pub fn fewer(stack: &[usize], by_weight: &[usize]) -> Vec<Configuration> {
+    let whole = Configuration { kind: Kind::Whole, members: stack.to_vec() };
+    let smaller = (1..stack.len()).take(MOST_FEWER);
+    let sets = smaller
+        .map(|size| Configuration { kind: Kind::Stack, members: by_weight[..size].to_vec() });
+    std::iter::once(whole).chain(sets).collect()
+}
+
 /// Returns the last stage: the baseline, what is to be recommended, and the stack that it was
 /// thinned from where that is another.
 pub fn again(recommended: &[usize], stack: &[usize]) -> Vec<Configuration> {
@@ -202,7 +225,7 @@ pub const COSTLY_EVERY: u32 = 3;
 /// Says whether a configuration takes part in a block. One with members of `costly` would take most
 /// of the time of the first two stages, and does so in every third block only.
 pub fn takes_part(stage: Stage, one: &Configuration, block: u32, costly: &[usize]) -> bool {
-    matches!(stage, Stage::Without | Stage::Again)
+    matches!(stage, Stage::Without | Stage::Fewer | Stage::Again)
         || block.is_multiple_of(COSTLY_EVERY)
         || !one.members.iter().any(|member| costly.contains(member))
 }
@@ -252,6 +275,8 @@ mod tests {
         let pair = indices(&["fifo", "aslr"]);
         assert_eq!(labels(&without(&pair)), "all of them, without fifo, without aslr");
         assert_eq!(without(&pair)[1].members, indices(&["aslr"]));
+        let three = indices(&["mlock", "fifo", "aslr"]);
+        assert_eq!(labels(&fewer(&three, &three)), "all of them, mlock, + fifo");
         assert_eq!(labels(&again(&pair, &pair)), "baseline, recommended");
         assert_eq!(labels(&again(&pair[..1], &pair)), "baseline, recommended, all of them");
         assert_eq!(again(&pair, &pair)[1].name(), "fifo + aslr");

@@ -71,8 +71,8 @@ pub struct Outcome {
 enum Family {
     /// Single mitigations and stacks, all against the untuned machine.
     Tried,
-    /// What a member of the chosen stack is needed for.
-    Without,
+    /// Parts of the chosen stack, against all of it.
+    Whole,
     /// A question of its own, asked once: the last stage, and the baseline run twice.
     Alone(usize),
 }
@@ -104,15 +104,53 @@ impl Experiment {
         Some(Chosen { stack, best: best.members.clone(), best_ratio })
     }
 
-    /// Returns the members of the chosen stack that the third stage shows to be needed.
-    pub fn needed(&self, stack: &[usize]) -> Vec<usize> {
-        let ratios: Vec<Option<Ratio>> =
+    /// Returns the members of the chosen stack, the most important first, by what the second and the
+    /// third stage saw.
+    pub fn by_weight(&self, stack: &[usize]) -> Vec<usize> {
+        let without: Vec<Option<Ratio>> =
             self.judged(Stage::Without).into_iter().skip(1).map(|(_, ratio)| ratio).collect();
-        if ratios.len() == stack.len() { recommend::needed(stack, &ratios) } else { stack.to_vec() }
+        recommend::by_weight(stack, &self.steps(stack), &without)
+    }
+
+    /// Returns what each member of a stack added in the second stage: the spread with it and those
+    /// before it over that with those before it alone.
+    fn steps(&self, stack: &[usize]) -> Vec<Option<Ratio>> {
+        let Some(stage) = self.stage(Stage::Cumulatively) else { return Vec::new() };
+        let place = |set: &[usize]| stage.configurations.iter().position(|one| one.members == set);
+        let step = |size: usize| {
+            let (before, with) = (place(&stack[..size])?, place(&stack[..=size])?);
+            let pair = [Paired::of(&stage.runs, before, with, self.timing)];
+            analysis::spreads(&pair, self.confidence, self.seed)[0]
+        };
+        (0..stack.len()).map(step).collect()
+    }
+
+    /// Returns the smallest set of the fourth stage that does as well as the whole stack.
+    pub fn smallest_as_good(&self, stack: &[usize]) -> Vec<usize> {
+        let sets = self.judged(Stage::Fewer);
+        recommend::smallest_as_good(&sets).map_or_else(|| stack.to_vec(), <[usize]>::to_vec)
+    }
+
+    /// Recommends the whole stack after all, where the last stage found the smaller set clearly less
+    /// steady. Returns what is recommended.
+    pub fn settled(&mut self, members: Vec<usize>, stack: &[usize]) -> Vec<usize> {
+        if !self.was_thinned_too_far() {
+            return members;
+        }
+        for stage in self.stages.iter_mut().filter(|one| one.stage == Stage::Again) {
+            for one in &mut stage.configurations {
+                one.kind = match one.kind {
+                    Kind::Recommended => Kind::TooFew,
+                    Kind::Whole => Kind::Recommended,
+                    kind => kind,
+                };
+            }
+        }
+        stack.to_vec()
     }
 
     /// Says whether the last stage found the thinned set clearly less steady than the whole stack.
-    pub fn was_thinned_too_far(&self) -> bool {
+    fn was_thinned_too_far(&self) -> bool {
         let Some(stage) = self.stage(Stage::Again) else { return false };
         let place = |kind| stage.configurations.iter().position(|one| one.kind == kind);
         let (Some(whole), Some(thinned)) = (place(Kind::Whole), place(Kind::Recommended)) else {
@@ -141,7 +179,7 @@ impl Experiment {
                 let at = outcomes.len();
                 let family = match (stage.stage, configuration.kind) {
                     (Stage::Again, _) | (_, Kind::Control) => Family::Alone(at),
-                    (Stage::Without, _) => Family::Without,
+                    (Stage::Without | Stage::Fewer, _) => Family::Whole,
                     (Stage::Singly | Stage::Cumulatively, _) => Family::Tried,
                 };
                 if index > 0 {

@@ -4,8 +4,8 @@ use super::analysis::{Ratio, SAME_SPREAD, Verdict};
 use super::design::{Configuration, StackOrder};
 use super::mitigation::excludes;
 
-/// A member of a stack stays when the spread without it is larger than with it by this factor.
-pub(super) const NEEDED: f64 = 1.1;
+/// A set whose spread is larger than the whole stack's by at most this factor does as well.
+pub(super) const AS_GOOD: f64 = 1.1;
 
 /// Returns the mitigations to be stacked: those that were tried alone and do no demonstrated harm.
 /// `singly` are the configurations of the first stage with their ratios; those without one, about
@@ -65,28 +65,47 @@ pub(super) fn smallest_within_reach(
         .map(|(stack, _)| stack)
 }
 
-/// Returns the members of a stack that are needed: leaving them out made the spread larger by more
-/// than [`NEEDED`]. At least one stays, the first; and those about which nothing is known.
+/// Returns the members of a stack, those first without which the spread is larger by more.
 ///
-/// `ratios` has, for each member, the spread without it over the spread of the whole stack.
-pub(super) fn needed(stack: &[usize], ratios: &[Option<Ratio>]) -> Vec<usize> {
-    let is_needed = |ratio: &Option<Ratio>| ratio.is_none_or(|one| one.ratio.estimate > NEEDED);
-    let mut kept: Vec<usize> = stack
+/// There are two views of a member, and the larger one counts. `steps` has the spread with it and
+/// those before it over that with those before it alone; of two that do the same the first has the
+/// step. `without` has the spread without it over that of the whole stack; of two that only help
+/// together both are missed. A member about which nothing is known comes first.
+pub(super) fn by_weight(
+    stack: &[usize],
+    steps: &[Option<Ratio>],
+    without: &[Option<Ratio>],
+) -> Vec<usize> {
+    let estimate = |ratios: &[Option<Ratio>], place: usize| {
+        ratios.get(place).copied().flatten().map(|one| one.ratio.estimate)
+    };
+    let weight = |place: usize| match (estimate(steps, place), estimate(without, place)) {
+        (None, None) => f64::INFINITY,
+        (step, without) => step.map_or(0.0, |step| 1.0 / step).max(without.unwrap_or(0.0)),
+    };
+    let mut places: Vec<usize> = (0..stack.len()).collect();
+    // Stable: of equal ones the one that did more alone.
+    places.sort_by(|&one, &other| weight(other).total_cmp(&weight(one)));
+    places.into_iter().map(|place| stack[place]).collect()
+}
+
+/// Returns the smallest set whose spread is within [`AS_GOOD`] of the whole stack's. `sets` are
+/// configurations with their ratios to the whole stack, which comes first and has none.
+pub(super) fn smallest_as_good(sets: &[(Configuration, Option<Ratio>)]) -> Option<&[usize]> {
+    let ((whole, _), smaller) = sets.split_first()?;
+    let is_as_good = |ratio: &Option<Ratio>| ratio.is_some_and(|one| one.ratio.estimate <= AS_GOOD);
+    let found = smaller
         .iter()
-        .zip(ratios)
-        .filter(|(_, ratio)| is_needed(ratio))
-        .map(|(&member, _)| member)
-        .collect();
-    if kept.is_empty() {
-        kept.extend(stack.first());
-    }
-    kept
+        .filter(|(_, ratio)| is_as_good(ratio))
+        .map(|(set, _)| set.members.as_slice())
+        .min_by_key(|members| members.len());
+    Some(found.unwrap_or(&whole.members))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ablate::design::{StackOrder, cumulatively, names, singly};
+    use crate::ablate::design::{StackOrder, cumulatively, fewer, names, singly};
     use crate::ablate::mitigation::find;
     use becalm_stats::Interval;
 
@@ -155,13 +174,33 @@ mod tests {
     }
 
     #[test]
-    fn members_that_can_be_left_out_are() {
+    fn the_weight_of_a_member_is_its_step_or_what_is_missed_without_it() {
+        let stack = indices(&["fifo", "isolation", "warm-up", "aslr"]);
+        let ratios = |values: [f64; 4]| values.map(|one| Some(ratio(one)));
+        // The first two do the same.
+        let order =
+            by_weight(&stack, &ratios([0.05, 1.0, 0.4, 1.01]), &ratios([1.0, 1.02, 2.4, 0.9]));
+        assert_eq!(names(&order), ["fifo", "warm-up", "isolation", "aslr"]);
+        // The last two help only together.
+        let order = by_weight(&stack, &ratios([0.9, 1.0, 1.0, 0.3]), &ratios([1.0, 1.0, 3.2, 3.3]));
+        assert_eq!(names(&order), ["aslr", "warm-up", "fifo", "isolation"]);
+        let mut steps = ratios([0.5; 4]);
+        steps[3] = None;
+        assert_eq!(names(&by_weight(&stack, &steps, &[]))[0], "aslr");
+    }
+
+    #[test]
+    fn the_smallest_set_that_does_as_well_is_taken() {
         let stack = indices(&["fifo", "pin", "aslr"]);
-        let check = |ratios: [Option<Ratio>; 3], expected: &[&str]| {
-            assert_eq!(names(&needed(&stack, &ratios)), expected);
+        let check = |ratios: [Option<f64>; 2], expected: &[&str]| {
+            let ratios = std::iter::once(None).chain(ratios).map(|one| one.map(ratio));
+            let sets: Vec<_> = fewer(&stack, &stack).into_iter().zip(ratios).collect();
+            assert_eq!(names(smallest_as_good(&sets).unwrap()), expected);
         };
-        check([3.0, 1.05, 1.2].map(|one| Some(ratio(one))), &["fifo", "aslr"]);
-        check([1.0, 0.9, 1.0].map(|one| Some(ratio(one))), &["fifo"]);
-        check([Some(ratio(1.0)), None, Some(ratio(1.0))], &["pin"]);
+        check([Some(1.05), Some(1.0)], &["fifo"]);
+        check([Some(1.5), Some(1.0)], &["fifo", "pin"]);
+        check([Some(1.5), Some(1.2)], &["fifo", "pin", "aslr"]);
+        check([None, Some(0.9)], &["fifo", "pin"]);
+        check([None, None], &["fifo", "pin", "aslr"]);
     }
 }

@@ -87,7 +87,7 @@ pub struct AblateMitigation {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AblateConfiguration {
-    /// `singly`, `cumulatively`, `without` or `again`.
+    /// `singly`, `cumulatively`, `without`, `fewer` or `again`.
     pub stage: String,
     /// Its name, unique within its stage.
     pub name: String,

@@ -13,10 +13,11 @@ use crate::page::Page;
 use crate::style::{Role, Style};
 
 /// The stages of an experiment, with the title and the explanation of each.
-const STAGES: [(&str, &str, &str); 4] = [
+const STAGES: [(&str, &str, &str); 5] = [
     ("singly", "Each mitigation alone", "the machine as it is"),
     ("cumulatively", "One on top of the other, the best first", "the machine as it is"),
     ("without", "The chosen stack without each member", "all of them"),
+    ("fewer", "Its members, those first that matter most", "all of them"),
     ("again", "Measured again", "the machine as it is"),
 ];
 
@@ -48,7 +49,7 @@ pub fn ablate_text(document: &AblateDocument, style: &Style, table_width: usize)
             page.gap();
             page.drawn(&counters.text(&for_tables));
         }
-        if stage != "without" {
+        if !matches!(stage, "without" | "fewer") {
             page.gap();
             page.drawn(&plot::text(document, stage, style));
         }

@@ -22,12 +22,7 @@ pub(super) fn headline(document: &AblateDocument) -> Vec<(Role, String)> {
         let own = |one: &&AblateConfiguration| one.stage == "again" && one.label == label;
         document.configurations.iter().find(own)
     };
-    // Where the thinned set did not hold, all of the stack is recommended.
-    let is_recommended = |one: &&AblateConfiguration| one.mitigations == recommendation.mitigations;
-    let measured = again("recommended")
-        .filter(is_recommended)
-        .or_else(|| again("all of them").filter(is_recommended));
-    if let (Some(baseline), Some(measured)) = (again("baseline"), measured) {
+    if let (Some(baseline), Some(measured)) = (again("baseline"), again("recommended")) {
         said.push(again_sentence(document, baseline, measured));
     }
     said
@@ -121,8 +116,8 @@ pub(super) fn legend(document: &AblateDocument) -> Vec<String> {
     }
     said.push(format!(
         "Intervals and p of mitigations alone and of stacks are corrected for the number of \
-         configurations, so that their verdicts hold together with {level} confidence; those of the \
-         chosen stack without each member likewise. What is measured again, and the baseline run \
+         configurations, so that their verdicts hold together with {level} confidence; those of \
+         parts of the chosen stack likewise. What is measured again, and the baseline run \
          twice, stand for themselves. `nothing` means less than a factor of 1.25."
     ));
     said.extend(document.configurations.iter().find(|one| is_control(one)).and_then(control));

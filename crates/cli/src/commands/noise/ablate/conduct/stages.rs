@@ -21,12 +21,12 @@ impl Laboratory<'_> {
         let mut members = chosen.stack.clone();
         if members.len() > 1 {
             self.stage(Stage::Without, design::without(&chosen.stack), &costly)?;
-            members = self.experiment.needed(&chosen.stack);
+            let by_weight = self.experiment.by_weight(&chosen.stack);
+            self.stage(Stage::Fewer, design::fewer(&chosen.stack, &by_weight), &costly)?;
+            members = self.experiment.smallest_as_good(&chosen.stack);
         }
         self.stage(Stage::Again, design::again(&members, &chosen.stack), &costly)?;
-        if self.experiment.was_thinned_too_far() {
-            members.clone_from(&chosen.stack);
-        }
+        let members = self.experiment.settled(members, &chosen.stack);
         self.experiment.recommended = Some(Recommended { members, chosen });
         Ok(())
     }
