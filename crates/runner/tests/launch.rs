@@ -65,8 +65,8 @@ fn a_program_that_vanished_after_it_was_found_is_an_error_of_the_run() {
 #[test]
 fn times_are_those_of_the_subject() {
     let finished = command(&["sleep", "0.05"]).run();
-    assert!(finished.wall >= 0.05 && finished.wall < 5.0, "{finished:?}");
-    assert!(finished.cpu_time() < 0.05, "{finished:?}");
+    assert!(finished.wall >= 0.05, "{finished:?}");
+    assert!(finished.cpu_time() < finished.wall, "{finished:?}");
     assert!(finished.voluntary_switches >= 1, "{finished:?}");
 
     let finished = shell("i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done").run();
