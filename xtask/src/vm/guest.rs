@@ -83,6 +83,11 @@ impl Guest {
         Ok(Self { process, place, depth, agent: BufReader::new(agent) })
     }
 
+    /// Returns the process of QEMU.
+    pub(super) fn process(&self) -> u32 {
+        self.process.id()
+    }
+
     /// Returns how much of a long test is wanted.
     pub(super) fn depth(&self) -> Depth {
         self.depth

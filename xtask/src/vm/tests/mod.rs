@@ -8,6 +8,7 @@ mod network;
 mod power;
 mod probe;
 mod systemd;
+mod trace;
 mod traps;
 mod user;
 
@@ -71,6 +72,7 @@ pub(super) const GROUPS: &[Group] = &[
     group(network::TESTS, NEWER),
     group(power::TESTS, NEWER),
     group(systemd::TESTS, &[]),
+    group(trace::TESTS, &[]),
     Group { tests: probe::TESTS, kernels: REAL_TIME, sampled_on: REAL_TIME },
 ];
 

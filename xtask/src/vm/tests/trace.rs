@@ -1,0 +1,69 @@
+//! What `--trace` says of time in which the whole machine stands still, as when its host runs something
+//! else.
+
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use serde_json::Value;
+
+use super::{Body, Machines, Test};
+use crate::vm::guest::Guest;
+
+pub(super) const TESTS: &[Test] = &[Test {
+    name: "time_in_which_the_machine_stands_still_is_told_as_a_gap",
+    machines: Machines::Only(&["plain"]),
+    sample: &[],
+    body: Body::Guest(told_as_gaps),
+}];
+
+/// A run of 12 s that computes all the time.
+const TRACED: &str = "becalm run --quiet --trace --rounds 1 --warmup 0 --ignore-failure --json -- \
+                      timeout 12 sh -c 'while :; do :; done' 2>/dev/null";
+
+/// How often the machine stands still, and for how long.
+const STOPS: (u32, Duration) = (8, Duration::from_millis(200));
+
+fn told_as_gaps(guest: &mut Guest) -> Result<()> {
+    let qemu = guest.process();
+    let host = std::thread::spawn(move || stand_still(qemu));
+    let text = guest.ok(TRACED)?;
+    let stood = host.join().map_err(|_| anyhow!("whoever stops QEMU panicked"))??;
+    let record: Value = serde_json::from_str(&text).with_context(|| text.clone())?;
+    let taken = &record["subjects"][0]["runs"][0]["trace"]["taken"];
+    let gaps: f64 = taken
+        .as_array()
+        .with_context(|| format!("no account of the run: {record}"))?
+        .iter()
+        .filter(|one| one["kind"] == "gap")
+        .filter_map(|one| one["seconds"].as_f64())
+        .sum();
+    println!("        stood still for {stood:.3} s, of which {gaps:.3} s are told as gaps");
+    // More is told where the real host took time, too.
+    ensure!(gaps >= 0.95 * stood, "{gaps} s of {stood} s are told as gaps: {taken}");
+    ensure!(gaps <= 2.0 * stood, "{gaps} s of {stood} s are told as gaps: {taken}");
+    Ok(())
+}
+
+/// Stops QEMU again and again, and returns for how many seconds it stood still at least. Its guest sees
+/// a clock that jumps, as under any hypervisor.
+fn stand_still(qemu: u32) -> Result<f64> {
+    sleep(Duration::from_secs(4));
+    let mut stood = Duration::ZERO;
+    for _ in 0..STOPS.0 {
+        send("STOP", qemu)?;
+        let start = Instant::now();
+        sleep(STOPS.1);
+        stood += start.elapsed();
+        send("CONT", qemu)?;
+        sleep(2 * STOPS.1);
+    }
+    Ok(stood.as_secs_f64())
+}
+
+fn send(signal: &str, process: u32) -> Result<()> {
+    let status = Command::new("kill").args(["-s", signal, &process.to_string()]).status()?;
+    ensure!(status.success(), "cannot send SIG{signal} to QEMU, process {process}");
+    Ok(())
+}
