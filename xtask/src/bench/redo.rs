@@ -32,6 +32,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "M")]
     minutes: Option<u64>,
 
+    /// Decide on this metric: the CPU time of a program feels little of what others do, its wall time
+    /// all of it
+    #[arg(long, default_value = "auto")]
+    metric: String,
+
     /// Seed of the order
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -90,7 +95,13 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             let mut choices = CHOICES;
             rng.shuffle(&mut choices);
             for choice in choices {
-                let arguments = ["--margin", "0", "--rounds", "20", "--on-disturbance", choice];
+                let arguments = [
+                    ["--margin", "0"],
+                    ["--rounds", "20"],
+                    ["--metric", &args.metric],
+                    ["--on-disturbance", choice],
+                ]
+                .concat();
                 let programs = [line.clone(), line.clone()];
                 let answer =
                     ask_becalm(&stage, Who::User, &programs, &arguments, choice.to_owned());
@@ -108,6 +119,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         out.flush()?;
     }
     println!("\n{}", surroundings::machine());
+    println!("Metric: {}.", args.metric);
     println!("{}", table(&rows)?);
     Ok(())
 }
