@@ -92,8 +92,8 @@ impl Stage {
     /// Returns the most blocks that it is worth.
     pub fn most_blocks(self) -> u32 {
         match self {
-            Self::Singly | Self::Cumulatively | Self::Again => 40,
-            Self::Without | Self::Fewer => 16,
+            Self::Singly | Self::Cumulatively | Self::Fewer | Self::Again => 40,
+            Self::Without => 16,
         }
     }
 }
