@@ -32,7 +32,7 @@ fn json_has_the_promised_fields_and_follows_the_schema() {
         ("unit", "s"),
         ("verdict", "slower"),
     ] {
-        assert_eq!(comparison[field], value);
+        assert_eq!(comparison[field], value, "{document:#}");
     }
     assert_eq!((&comparison["rounds"], &comparison["discarded_rounds"]), (&8.into(), &0.into()));
     assert_eq!((&document["confidence"], &document["margin"]), (&0.95.into(), &0.01.into()));

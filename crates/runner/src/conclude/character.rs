@@ -30,6 +30,20 @@ const WAITING_SHARE: f64 = 0.10;
 /// Without the kernel's per-thread figures: CPU time over wall time of one computing thread.
 const ONE_THREAD: std::ops::RangeInclusive<f64> = 0.90..=1.02;
 
+/// Largest share of a CPU that is taken to be stolen.
+const MOST_STOLEN: f64 = 0.95;
+
+/// Returns how much of the time that a hypervisor took from a subject's CPUs it took from the subject
+/// itself, and not from others there while the subject slept. Whoever has a CPU for `cpu` seconds has to
+/// stay there for `cpu / (1 - share)` where a share is stolen. All times are in seconds.
+fn stolen_while_it_ran(steal: f64, wall: f64, cpu: f64) -> f64 {
+    if wall <= 0.0 {
+        return 0.0;
+    }
+    let share = (steal / wall).clamp(0.0, MOST_STOLEN);
+    (cpu * share / (1.0 - share)).min(steal)
+}
+
 /// Returns what `runs`, all of one subject, show about it; `None` when there is nothing to go by.
 pub fn character(record: &Record, runs: &[&Run]) -> Option<Character> {
     let wall_index = record.metric_index(metric::WALL_TIME)?;
@@ -50,7 +64,8 @@ pub fn character(record: &Record, runs: &[&Run]) -> Option<Character> {
     let main_share =
         of(&|run, _, cpu| run.evidence.main_thread_time.filter(|_| cpu > 0.0).map(|t| t / cpu));
     let waiting = of(&|run, wall, cpu| {
-        let kept_away = run.evidence.run_delay? + run.evidence.steal.unwrap_or(0.0).min(wall);
+        let stolen = stolen_while_it_ran(run.evidence.steal.unwrap_or(0.0), wall, cpu);
+        let kept_away = run.evidence.run_delay? + stolen;
         (wall > 0.0).then(|| ((wall - cpu - kept_away) / wall).max(0.0))
     });
     // The mean, because competition comes in spells that a median of few runs does not show.

@@ -150,6 +150,21 @@ fn a_program_that_was_kept_from_its_cpu_did_not_wait() {
 }
 
 #[test]
+fn time_stolen_from_others_while_a_program_slept_is_no_excuse() {
+    let on_a_stolen_machine = |used: f64, steal: f64| {
+        record(2, 10, |_, _, run| {
+            scale(run, &[CPU], used);
+            run.evidence.main_thread_time = run.values[CPU];
+            run.evidence.steal = Some(steal);
+        })
+    };
+    check_choice(&on_a_stolen_machine(0.6, 0.4), metric::CPU_TIME, "compute on one thread");
+    check_choice(&on_a_stolen_machine(0.01, 0.7), metric::WALL_TIME, "`A` spends time waiting");
+    // Of both of its CPUs together.
+    check_choice(&on_a_stolen_machine(0.01, 1.6), metric::WALL_TIME, "`A` spends time waiting");
+}
+
+#[test]
 fn what_is_not_known_about_a_program_is_not_claimed() {
     let blind = |usage: f64| {
         record(2, 10, |_, _, run| {
