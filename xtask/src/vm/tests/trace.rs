@@ -40,7 +40,8 @@ fn told_as_gaps(guest: &mut Guest) -> Result<()> {
     let is_inside = |one: &&Value| {
         one["kind"] == "local_interrupt" && seconds(one, "longest") >= STOPS.1.as_secs_f64()
     };
-    let inside: f64 = taken.iter().filter(is_inside).map(|one| seconds(one, "longest")).sum();
+    let inside: f64 =
+        taken.iter().filter(is_inside).fold(0.0, |sum, one| sum + seconds(one, "longest"));
     println!(
         "        stood still for {stood:.3} s: {told:.3} s are told as gaps, {inside:.3} s as interrupts"
     );
