@@ -5,9 +5,8 @@
 
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
-use becalm_testkit::{TestEnv, skipped};
+use becalm_testkit::{TestEnv, skipped, wait_until};
 use serde_json::Value;
 
 const ISOLATED: [&str; 6] = ["run", "--isolate", "--threads", "1", "--wait", "--rounds"];
@@ -29,15 +28,6 @@ fn isolated(test: &str) -> Option<Value> {
 fn group(record: &Value) -> String {
     let how = record["settings"]["isolation"].as_str().unwrap();
     how.split_once('(').unwrap().1.trim_end_matches(')').to_owned()
-}
-
-#[track_caller]
-fn wait_until(what: &str, holds: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(120), "{what} never happened");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 // One test, because each would have to wait for the others.

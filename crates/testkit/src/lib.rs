@@ -8,6 +8,7 @@ mod skip;
 mod sys;
 mod time;
 mod tree;
+mod wait;
 
 pub use command::{CommandOutput, TestEnv};
 pub use cpufreq::{FakeCpufreq, Switch};
@@ -17,3 +18,4 @@ pub use skip::skipped;
 pub use sys::{Call, refuse_call};
 pub use time::{FileTimer, thread_cpu_time};
 pub use tree::FakeTree;
+pub use wait::wait_until;

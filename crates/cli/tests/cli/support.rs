@@ -2,8 +2,8 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
+pub(crate) use becalm_testkit::wait_until;
 use becalm_testkit::{CommandOutput, TestEnv};
 use serde_json::Value;
 
@@ -111,16 +111,6 @@ pub(crate) fn said(output: &CommandOutput) -> String {
         shown.push('\n');
     }
     shown
-}
-
-/// Waits until something holds; panics when it never does.
-#[track_caller]
-pub(crate) fn wait_until(what: &str, holds: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(120), "{what} never happened");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// Waits until a log has this many lines.

@@ -117,11 +117,8 @@ impl Experiment {
     fn steps(&self, stack: &[usize]) -> Vec<Option<Ratio>> {
         let Some(stage) = self.stage(Stage::Cumulatively) else { return Vec::new() };
         let place = |set: &[usize]| stage.configurations.iter().position(|one| one.members == set);
-        let step = |size: usize| {
-            let (before, with) = (place(&stack[..size])?, place(&stack[..=size])?);
-            let pair = [Paired::of(&stage.runs, before, with, self.timing)];
-            analysis::spreads(&pair, self.confidence, self.seed)[0]
-        };
+        let step =
+            |size: usize| self.spread_over(stage, place(&stack[..size])?, place(&stack[..=size])?);
         (0..stack.len()).map(step).collect()
     }
 
@@ -156,9 +153,15 @@ impl Experiment {
         let (Some(whole), Some(thinned)) = (place(Kind::Whole), place(Kind::Recommended)) else {
             return false;
         };
-        let pair = [Paired::of(&stage.runs, whole, thinned, self.timing)];
-        let ratio = analysis::spreads(&pair, self.confidence, self.seed)[0];
+        let ratio = self.spread_over(stage, whole, thinned);
         ratio.is_some_and(|ratio| ratio.ratio.estimate > SAME_SPREAD)
+    }
+
+    /// Returns the spread of one configuration of a stage over that of another, as a question of its
+    /// own.
+    fn spread_over(&self, stage: &StageRuns, reference: usize, other: usize) -> Option<Ratio> {
+        let pair = [Paired::of(&stage.runs, reference, other, self.timing)];
+        analysis::spreads(&pair, self.confidence, self.seed)[0]
     }
 
     /// Returns the configurations of a stage with their ratios as the choices between stages need
