@@ -58,7 +58,7 @@ pub(crate) fn read_text(path: &Path) -> Result<String, CommandError> {
 }
 
 /// Returns the document of a record, with an estimate for every subject and metric.
-pub(crate) fn document(record: &Record) -> wire::Document {
+pub(crate) fn document(record: &Record) -> wire::Document<wire::Runs<'_>> {
     let mut estimates = Vec::new();
     for (subject, named) in record.subjects.iter().enumerate() {
         for (index, metric) in record.metrics.iter().enumerate() {

@@ -59,6 +59,13 @@ pub struct Metric {
     /// Whether repeated runs of the same program give exactly the same value, so that any
     /// difference is real.
     pub exact: bool,
+    /// The function inside a harness that this was measured of; `None` where it is of the whole
+    /// process. Metrics of benchmarks stand behind all others in [`crate::Record::metrics`], and have
+    /// their values in [`crate::Run::parts`].
+    pub benchmark: Option<String>,
+    /// Which statistic of many values each value is, such as `median`, where the tool that measured
+    /// gives no single ones; such values are never tested as if they were raw.
+    pub statistic: Option<String>,
 }
 
 /// Name of the elapsed time from release to exit, in seconds.
@@ -119,7 +126,14 @@ pub fn is_builtin(name: &str) -> bool {
 impl Metric {
     /// Makes a metric of which less is better and which is not exact.
     pub fn lower(name: &str, unit: Unit) -> Self {
-        Self { name: name.to_owned(), unit, direction: Direction::Lower, exact: false }
+        Self {
+            name: name.to_owned(),
+            unit,
+            direction: Direction::Lower,
+            exact: false,
+            benchmark: None,
+            statistic: None,
+        }
     }
 
     /// Returns the metrics that every run has, in the order in which [`crate::Run::values`]

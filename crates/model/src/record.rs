@@ -14,6 +14,30 @@ pub enum RecordKind {
     Run,
     /// `becalm compare`: subjects against the first one.
     Comparison,
+    /// `becalm import`: what another tool measured.
+    Import,
+}
+
+/// Where an imported record comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Source {
+    /// Name of the format: `pyperf`.
+    pub format: String,
+    /// The tool that measured and its version, as far as the file tells: `pyperf 2.10.0`.
+    pub tool: String,
+}
+
+/// What another tool itself concluded about one metric of one subject.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// Index into [`Record::subjects`].
+    pub subject: usize,
+    /// Index into [`Record::metrics`].
+    pub metric: usize,
+    /// Figures in the unit of the metric, by name: `minimum`, `maximum`, `median`, `mean`,
+    /// `standard_deviation`, `low` and `high` (an interval), `p90` and so on; `samples` and
+    /// `iterations` are counts, `confidence` is a share.
+    pub figures: Vec<(String, f64)>,
 }
 
 /// How the subjects were actually started, after everything that was refused.
@@ -127,9 +151,38 @@ pub struct Record {
     pub notes: Vec<String>,
     /// Who took time from the runs, if that was traced.
     pub trace: Option<Trace>,
+    /// Where an imported record comes from.
+    pub source: Option<Source>,
+    /// What the tool that was imported from concluded itself.
+    pub summaries: Vec<Summary>,
 }
 
 impl Record {
+    /// Returns a record in which nothing was measured yet, at 95 % confidence.
+    pub fn empty(kind: RecordKind) -> Self {
+        Self {
+            kind,
+            version: String::new(),
+            arguments: Vec::new(),
+            started_at: 0.0,
+            seed: 0,
+            confidence: 0.95,
+            margin: 0.0,
+            aa: false,
+            machine: MachineFacts::default(),
+            conditions: Conditions::default(),
+            metrics: Vec::new(),
+            subjects: Vec::new(),
+            runs: Vec::new(),
+            comparisons: Vec::new(),
+            interrupted: None,
+            notes: Vec::new(),
+            trace: None,
+            source: None,
+            summaries: Vec::new(),
+        }
+    }
+
     /// Returns the index of the metric called `name`.
     pub fn metric_index(&self, name: &str) -> Option<usize> {
         self.metrics.iter().position(|metric| metric.name == name)

@@ -1,6 +1,7 @@
 //! One process execution of a subject: the unit of inference.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use crate::evidence::Evidence;
 
@@ -13,12 +14,14 @@ pub enum Outcome {
     Signalled(i32),
     /// The process was ended by becalm because it passed `--timeout`: the time is a lower bound.
     TimedOut,
+    /// Nobody tells: another tool measured it, and used it.
+    Unknown,
 }
 
 impl Outcome {
-    /// Says whether the process exited with code 0.
+    /// Says whether nothing is wrong with how the process ended.
     pub fn is_success(self) -> bool {
-        self == Self::Exited(0)
+        matches!(self, Self::Exited(0) | Self::Unknown)
     }
 }
 
@@ -48,6 +51,7 @@ impl fmt::Display for Outcome {
                 None => write!(f, "was ended by signal {signal}"),
             },
             Self::TimedOut => f.write_str("was ended at the timeout"),
+            Self::Unknown => f.write_str("ended in a way that is not known"),
         }
     }
 }
@@ -71,21 +75,53 @@ pub struct Run {
     pub started: f64,
     /// How the process ended.
     pub outcome: Outcome,
-    /// One value per entry of [`crate::Record::metrics`]; `None` where the run has none.
+    /// One value per entry of [`crate::Record::metrics`] that is of the whole process; `None` where
+    /// the run has none.
     pub values: Vec<Option<f64>>,
+    /// What the benchmarks inside the process gave, by rising metric, each at most once.
+    pub parts: Vec<Part>,
     /// Iterations that the program timed itself, in seconds and in time order; empty when it was
     /// not asked for them.
     pub iterations: Vec<f64>,
-    /// What happened on the machine meanwhile.
-    pub evidence: Evidence,
+    /// What happened on the machine meanwhile; `None` for what other tools measured. Boxed, because
+    /// an imported record may have a million runs.
+    pub evidence: Option<Box<Evidence>>,
     /// Bytes by which the environment was padded, which moves the start of the stack.
     pub padding: u32,
 }
 
+/// What one benchmark inside a process gave for one metric.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// Index into [`crate::Record::metrics`].
+    pub metric: usize,
+    /// The value that stands for the process: the median of its iterations, or what the harness gave.
+    pub value: f64,
+    /// The values that the harness gave one by one, in time order; empty where it gave only `value`.
+    pub iterations: Vec<f64>,
+}
+
+/// What is known where nobody looked.
+static NO_EVIDENCE: LazyLock<Evidence> = LazyLock::new(Evidence::default);
+
 impl Run {
     /// Returns the value of the metric at `index`, if the run has it.
     pub fn value(&self, index: usize) -> Option<f64> {
-        self.values.get(index).copied().flatten()
+        match self.values.get(index) {
+            Some(value) => *value,
+            None => self.part(index).map(|part| part.value),
+        }
+    }
+
+    /// Returns what a benchmark inside the process gave for the metric at `index`.
+    pub fn part(&self, index: usize) -> Option<&Part> {
+        let at = self.parts.binary_search_by_key(&index, |part| part.metric).ok()?;
+        Some(&self.parts[at])
+    }
+
+    /// Returns what happened on the machine meanwhile, as far as it is known.
+    pub fn evidence(&self) -> &Evidence {
+        self.evidence.as_deref().unwrap_or(&NO_EVIDENCE)
     }
 
     /// Says whether estimates use the run: it is neither of a warm-up round nor of a discarded one.

@@ -34,5 +34,6 @@ pub(crate) fn describe(outcome: Outcome) -> String {
         Outcome::Exited(code) => format!("exited with code {code}"),
         Outcome::Signalled(signal) => format!("ended by signal {signal}"),
         Outcome::TimedOut => "cut off by the time limit".to_owned(),
+        Outcome::Unknown => "of unknown outcome".to_owned(),
     }
 }

@@ -82,6 +82,7 @@ fn run() -> impl Strategy<Value = Run> {
         1 => Just(Outcome::Exited(3)),
         1 => Just(Outcome::Signalled(9)),
         1 => Just(Outcome::TimedOut),
+        1 => Just(Outcome::Unknown),
     ];
     (0..4_usize, 0..9_u32, any::<bool>(), outcome, vec(option::of(value()), 0..7), value())
         .prop_map(|(subject, round, warmup, outcome, values, started)| Run {
@@ -93,8 +94,9 @@ fn run() -> impl Strategy<Value = Run> {
             started,
             outcome,
             values,
+            parts: vec![],
             iterations: vec![],
-            evidence: becalm_model::Evidence::default(),
+            evidence: None,
             padding: 0,
         })
 }
@@ -111,6 +113,8 @@ fn metric() -> impl Strategy<Value = Metric> {
         unit,
         direction: if higher { Direction::Higher } else { Direction::Lower },
         exact,
+        benchmark: None,
+        statistic: None,
     })
 }
 

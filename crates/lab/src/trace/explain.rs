@@ -172,9 +172,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 mod tests {
     use super::*;
     use becalm_model::trace::{FaultKind, Taken};
-    use becalm_model::{
-        Conditions, Evidence, MachineFacts, Metric, Outcome, RecordKind, Run, Subject,
-    };
+    use becalm_model::{Metric, Outcome, RecordKind, Run, Subject};
 
     const TICK: f64 = 50e-6;
 
@@ -204,28 +202,16 @@ mod tests {
             started: 0.0,
             outcome: Outcome::Exited(0),
             values: vec![Some(wall)],
+            parts: vec![],
             iterations: vec![],
-            evidence: Evidence::default(),
+            evidence: None,
             padding: 0,
         };
         let record = Record {
-            kind: RecordKind::Run,
-            version: String::new(),
-            arguments: vec![],
-            started_at: 0.0,
-            seed: 0,
-            confidence: 0.95,
-            margin: 0.0,
-            aa: false,
-            machine: MachineFacts::default(),
-            conditions: Conditions::default(),
             metrics: Metric::always(),
             subjects: vec![Subject { name: "a".into(), command: vec![], parameters: vec![] }],
             runs: runs.iter().map(|(wall, _)| run(*wall)).collect(),
-            comparisons: vec![],
-            interrupted: None,
-            notes: vec![],
-            trace: None,
+            ..Record::empty(RecordKind::Run)
         };
         let taken = |culprit: &Culprit, seconds| Taken {
             culprit: culprit.clone(),

@@ -11,9 +11,13 @@ use serde::{Deserialize, Serialize};
 use super::trace::{RunTraceDocument, TraceNoteDocument};
 
 /// A whole record. Times are in seconds, sizes in bytes, shares and margins as fractions of 1.
+///
+/// `R` is how the runs of a subject are held: read they are a list, written they are made one by one,
+/// because an imported record may have a million.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Document {
-    /// `becalm/comparison/1` or `becalm/run/1`.
+#[schemars(rename = "Document")]
+pub struct Document<R = Vec<RunDocument>> {
+    /// `becalm/comparison/1`, `becalm/run/1` or `becalm/import/1`.
     pub schema: String,
     /// Version of becalm that wrote it.
     #[serde(default)]
@@ -41,7 +45,10 @@ pub struct Document {
     /// What the reader has to know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Conclusions; empty in `becalm/run/1`.
+    /// Where an imported record comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceDocument>,
+    /// Conclusions; only in `becalm/comparison/1`.
     #[serde(default)]
     pub comparisons: Vec<ComparisonDocument>,
     /// Estimates per subject and metric, derived from the runs.
@@ -59,8 +66,32 @@ pub struct Document {
     /// How well the runs were traced; absent if they were not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceNoteDocument>,
+    /// What the tool that was imported from concluded itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub summaries: Vec<SummaryDocument>,
     /// What was measured, with the raw runs in time order.
-    pub subjects: Vec<SubjectDocument>,
+    pub subjects: Vec<SubjectDocument<R>>,
+}
+
+/// Where an imported record comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct SourceDocument {
+    /// Name of the format, as for `becalm import --format`.
+    pub format: String,
+    /// The tool that measured, with its version where the file tells it.
+    pub tool: String,
+}
+
+/// What another tool itself concluded about one metric of one subject.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SummaryDocument {
+    /// Name of the subject.
+    pub subject: String,
+    /// Name of the metric.
+    pub metric: String,
+    /// Figures in the unit of the metric, by name; `samples` and `iterations` are counts.
+    pub figures: BTreeMap<String, f64>,
 }
 
 /// One comparison of a candidate with the baseline.
@@ -146,6 +177,12 @@ pub struct MetricDocument {
     /// Whether repeated runs give exactly the same value.
     #[serde(default)]
     pub exact: bool,
+    /// The function inside a harness that this was measured of; absent where it is of the whole process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub benchmark: Option<String>,
+    /// Which statistic of many values each value is, where the tool gives no single ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statistic: Option<String>,
 }
 
 /// Facts about the machine, as named texts.
@@ -234,7 +271,8 @@ pub struct MovedDocument {
 
 /// One subject and its runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SubjectDocument {
+#[schemars(rename = "SubjectDocument")]
+pub struct SubjectDocument<R = Vec<RunDocument>> {
     /// Name, unique in the document.
     pub name: String,
     /// Program and arguments.
@@ -243,7 +281,7 @@ pub struct SubjectDocument {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<(String, String)>,
     /// Runs in time order.
-    pub runs: Vec<RunDocument>,
+    pub runs: R,
 }
 
 /// One run. Evidence that could not be read is left out.
@@ -277,13 +315,18 @@ pub struct RunDocument {
     /// Largest resident set in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_rss: Option<f64>,
-    /// Counters and metrics named by the user.
+    /// Counters, metrics named by the user, and what benchmarks inside the process gave: one value for
+    /// the process each.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, f64>,
+    /// The single values that the harness gave of a benchmark, in time order, by metric; the value in
+    /// `metrics` is their median.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub samples: BTreeMap<String, Vec<f64>>,
     /// Iterations that the program timed itself, in seconds and in time order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub iterations: Vec<f64>,
-    /// Exit code; `null` when ended by a signal.
+    /// Exit code; `null` when ended by a signal, and where an imported file does not tell it.
     pub exit_code: Option<i32>,
     /// Signal that ended the process.
     #[serde(skip_serializing_if = "Option::is_none")]

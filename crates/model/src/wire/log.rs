@@ -5,15 +5,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::LOG_SCHEMA;
-use super::document::{Document, RunDocument};
-use super::read::{MAX_ROUND, ReadError, record, run};
+use super::document::{Document, MetricDocument, RunDocument};
+use super::read::{MAX_ROUND, Names, ReadError, metric, record, run};
 use super::version::{VersionError, check_readable};
 use crate::{Record, Run};
 
 /// First line: the record as far as it is known before the first run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LogHeader {
-    /// `becalm/log/2`.
+    /// `becalm/log/3`.
     pub log: String,
     /// The record without runs and conclusions.
     pub document: Document,
@@ -36,7 +36,18 @@ pub struct LogDiscard {
     pub discarded_round: u32,
 }
 
-/// How a line of the latter kind begins.
+/// A further line, since version 3: a metric that the runs after it have, because a harness has shown a
+/// benchmark that was not known before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LogMetric {
+    /// The metric.
+    pub metric: MetricDocument,
+}
+
+/// How a line with a metric begins.
+const METRIC: &str = "{\"metric\"";
+
+/// How a line with a discarded round begins.
 const DISCARD: &str = "{\"discarded_round\"";
 
 /// Why a log cannot be read.
@@ -85,12 +96,19 @@ pub fn read_log(text: &str) -> Result<Record, LogError> {
     check_readable(&log, &[LOG_SCHEMA])?;
     let header: LogHeader = serde_json::from_str(first).map_err(LogError::Header)?;
     let mut whole = record(header.document)?;
+    let mut names = Names::of(&whole.metrics);
     for (index, line) in lines {
         let number = index + 1;
         if line.starts_with(DISCARD) {
             let Some(LogDiscard { discarded_round }) = parse(number, line)? else { break };
             let of_round = |run: &&mut Run| !run.warmup && run.round == discarded_round;
             whole.runs.iter_mut().filter(of_round).for_each(|run| run.discarded = true);
+            continue;
+        }
+        if line.starts_with(METRIC) {
+            let Some(LogMetric { metric: found }) = parse(number, line)? else { break };
+            names.add(&found.name);
+            whole.metrics.push(metric(&found));
             continue;
         }
         let Some(parsed) = parse::<LogRun>(number, line)? else { break };
@@ -105,7 +123,7 @@ pub fn read_log(text: &str) -> Result<Record, LogError> {
             let subject = whole.subjects[parsed.subject].name.clone();
             return Err(ReadError::Round { subject, round: parsed.run.round }.into());
         }
-        whole.runs.push(run(&whole.metrics, parsed.subject, &parsed.run));
+        whole.runs.push(run(&names, parsed.subject, parsed.run));
     }
     Ok(whole)
 }

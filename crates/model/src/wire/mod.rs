@@ -30,14 +30,15 @@ pub use boot::{BootDocument, BootLoader, BootParameter};
 pub use check::{CheckDocument, FindingDocument, check_document};
 pub use document::{
     ComparisonDocument, Document, EstimateDocument, KnobStateDocument, MachineDocument,
-    MetricDocument, MovedDocument, RunDocument, SettingsDocument, SubjectDocument,
+    MetricDocument, MovedDocument, RunDocument, SettingsDocument, SourceDocument, SubjectDocument,
+    SummaryDocument,
 };
 pub use effects::{MitigationEffect, MitigationEffectsDocument};
 pub use journal::{
     ChangeDocument, Holder, Journal, JournalError, JournalHeader, JournalLine, NatureDocument,
     ProcessDocument, TargetDocument, read_journal,
 };
-pub use log::{LogDiscard, LogError, LogHeader, LogRun, read_log};
+pub use log::{LogDiscard, LogError, LogHeader, LogMetric, LogRun, read_log};
 pub use plan::{PlanChoiceDocument, PlanDocument, PlanGoalDocument, PlanLevelDocument};
 pub use probe::{
     CpuNoiseDocument, LengthBin, LengthClass, ProbeDocument, ProbeWindow, ProbedCpu, RankedCpu,
@@ -49,9 +50,9 @@ pub use reproduce::{
 };
 pub use schema::{
     ABLATE_SCHEMA, BOOT_SCHEMA, CHECK_SCHEMA, COMPARISON_SCHEMA, CPU_NOISE_SCHEMA, EFFECTS_SCHEMA,
-    JOURNAL_SCHEMA, LOG_SCHEMA, PLAN_SCHEMA, PROBE_SCHEMA, REPRODUCE_SCHEMA, RUN_SCHEMA,
-    SERVICES_SCHEMA, STEADY_SCHEMA, TOPOLOGY_SCHEMA, TRACE_SCHEMA, TUNE_SCHEMA, WORKLOAD_SCHEMA,
-    json_schema, schema_names,
+    IMPORT_SCHEMA, JOURNAL_SCHEMA, LOG_SCHEMA, PLAN_SCHEMA, PROBE_SCHEMA, REPRODUCE_SCHEMA,
+    RUN_SCHEMA, SERVICES_SCHEMA, STEADY_SCHEMA, TOPOLOGY_SCHEMA, TRACE_SCHEMA, TUNE_SCHEMA,
+    WORKLOAD_SCHEMA, json_schema, schema_names,
 };
 pub use services::{ProgramDocument, ServicesDocument};
 pub use steady::{SteadyDocument, SteadyRunDocument, SteadySegmentDocument};
@@ -67,4 +68,4 @@ pub use trace::{
 pub use tune::{TuneChangeDocument, TuneDocument, TuneNoteDocument, tune_document};
 pub use version::{VersionError, check_readable};
 pub use workload::{WorkloadDocument, WorkloadReadError, WorkloadTaskDocument, read_workload};
-pub use write::{document, log_header, log_run};
+pub use write::{Runs, document, log_header, log_metric, log_run};

@@ -2,17 +2,19 @@
 
 use super::document::{
     ComparisonDocument, Document, KnobStateDocument, MetricDocument, MovedDocument, RunDocument,
-    SettingsDocument,
+    SettingsDocument, SourceDocument,
 };
 use super::trace::read_run_trace;
 use super::version::{VersionError, check_readable};
-use super::{COMPARISON_SCHEMA, RUN_SCHEMA};
+use super::{COMPARISON_SCHEMA, IMPORT_SCHEMA, RUN_SCHEMA};
 use crate::metric::{CPU_TIME, MAX_RSS, SYSTEM_TIME, USER_TIME, WALL_TIME};
 use crate::trace::Trace;
 use crate::{
     Comparison, Conditions, Direction, Evidence, KnobRecord, KnobState, MachineFacts, Metric,
-    Moved, Outcome, RatioInterval, Record, RecordKind, Run, Subject, Unit, Verdict,
+    Moved, Outcome, Part, RatioInterval, Record, RecordKind, Run, Source, Subject, Summary, Unit,
+    Verdict,
 };
+use std::collections::HashMap;
 
 /// Why a text is not a record that can be read.
 #[derive(Debug, thiserror::Error)]
@@ -62,30 +64,36 @@ struct OnlySchema {
     schema: String,
 }
 
-/// Reads a `becalm run` or `becalm compare` document.
+/// Reads what `becalm run`, `becalm compare` or `becalm import` wrote.
 pub fn read_document(text: &str) -> Result<Record, ReadError> {
     // The version is checked first: a newer document may not have this shape at all.
     let OnlySchema { schema } = serde_json::from_str(text)?;
-    check_readable(&schema, &[COMPARISON_SCHEMA, RUN_SCHEMA])?;
+    check_readable(&schema, &[COMPARISON_SCHEMA, RUN_SCHEMA, IMPORT_SCHEMA])?;
     record(serde_json::from_str(text)?)
 }
 
 pub(super) fn record(document: Document) -> Result<Record, ReadError> {
-    let kind = match check_readable(&document.schema, &[COMPARISON_SCHEMA, RUN_SCHEMA])? {
-        RUN_SCHEMA => RecordKind::Run,
-        _ => RecordKind::Comparison,
-    };
+    let kind =
+        match check_readable(&document.schema, &[COMPARISON_SCHEMA, RUN_SCHEMA, IMPORT_SCHEMA])? {
+            RUN_SCHEMA => RecordKind::Run,
+            IMPORT_SCHEMA => RecordKind::Import,
+            _ => RecordKind::Comparison,
+        };
     if document.subjects.is_empty() {
         return Err(ReadError::NoSubject);
     }
     let metrics = metrics(&document);
+    let names = Names::of(&metrics);
     let mut subjects = Vec::new();
     let mut runs = Vec::new();
     for (index, subject) in document.subjects.into_iter().enumerate() {
         if let Some(run) = subject.runs.iter().find(|run| run.round > MAX_ROUND) {
             return Err(ReadError::Round { subject: subject.name, round: run.round });
         }
-        let traced = |mut one: RunDocument| (run(&metrics, index, &one), one.trace.take());
+        let traced = |mut one: RunDocument| {
+            let trace = one.trace.take();
+            (run(&names, index, one), trace)
+        };
         runs.extend(subject.runs.into_iter().map(traced));
         subjects.push(Subject {
             name: subject.name,
@@ -111,6 +119,17 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
         .enumerate()
         .map(|(index, one)| comparison(&subjects, &metrics, index, one))
         .collect::<Result<_, _>>()?;
+    let summaries = document
+        .summaries
+        .into_iter()
+        .filter_map(|one| {
+            Some(Summary {
+                subject: subjects.iter().position(|subject| subject.name == one.subject)?,
+                metric: names.index(&one.metric)?,
+                figures: one.figures.into_iter().collect(),
+            })
+        })
+        .collect();
     Ok(Record {
         kind,
         version: document.becalm,
@@ -132,6 +151,8 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
         interrupted: document.interrupted,
         notes: document.notes,
         trace,
+        source: document.source.map(|SourceDocument { format, tool }| Source { format, tool }),
+        summaries,
     })
 }
 
@@ -151,12 +172,14 @@ fn metrics(document: &Document) -> Vec<Metric> {
     metrics
 }
 
-fn metric(document: &MetricDocument) -> Metric {
+pub(super) fn metric(document: &MetricDocument) -> Metric {
     Metric {
         name: document.name.clone(),
         unit: Unit::from_name(&document.unit),
         direction: if document.higher_is_better { Direction::Higher } else { Direction::Lower },
         exact: document.exact,
+        benchmark: document.benchmark.clone(),
+        statistic: document.statistic.clone(),
     }
 }
 
@@ -171,12 +194,63 @@ fn builtin(run: &RunDocument, name: &str) -> Option<f64> {
     }
 }
 
-pub(super) fn run(metrics: &[Metric], subject: usize, document: &RunDocument) -> Run {
-    let mut evidence = Evidence::default();
-    for (name, &value) in &document.evidence {
-        // Evidence of a newer writer that this version does not know is left out.
-        evidence.set(name, value);
+/// Where the metrics of a record stand, by name.
+pub(super) struct Names {
+    indices: HashMap<String, usize>,
+    /// Names of the metrics of the whole process, which stand in front.
+    of_process: Vec<String>,
+    all: usize,
+}
+
+impl Names {
+    pub(super) fn of(metrics: &[Metric]) -> Self {
+        let of_process = metrics.iter().take_while(|metric| metric.benchmark.is_none());
+        Self {
+            indices: metrics
+                .iter()
+                .enumerate()
+                .map(|(index, metric)| (metric.name.clone(), index))
+                .collect(),
+            of_process: of_process.map(|metric| metric.name.clone()).collect(),
+            all: metrics.len(),
+        }
     }
+
+    /// Adds a metric of a benchmark.
+    pub(super) fn add(&mut self, name: &str) {
+        self.indices.insert(name.to_owned(), self.all);
+        self.all += 1;
+    }
+
+    fn index(&self, name: &str) -> Option<usize> {
+        self.indices.get(name).copied()
+    }
+}
+
+pub(super) fn run(names: &Names, subject: usize, mut document: RunDocument) -> Run {
+    let evidence = (!document.evidence.is_empty()).then(|| {
+        let mut evidence = Box::<Evidence>::default();
+        for (name, &value) in &document.evidence {
+            // Evidence of a newer writer that this version does not know is left out.
+            evidence.set(name, value);
+        }
+        evidence
+    });
+    let values = names
+        .of_process
+        .iter()
+        .map(|name| builtin(&document, name).or_else(|| document.metrics.remove(name)))
+        .collect();
+    let mut parts: Vec<Part> = document
+        .metrics
+        .iter()
+        .filter_map(|(name, &value)| {
+            let metric = names.index(name).filter(|&index| index >= names.of_process.len())?;
+            let iterations = document.samples.remove(name).unwrap_or_default();
+            Some(Part { metric, value, iterations })
+        })
+        .collect();
+    parts.sort_unstable_by_key(|part| part.metric);
     Run {
         subject,
         round: document.round,
@@ -187,16 +261,12 @@ pub(super) fn run(metrics: &[Metric], subject: usize, document: &RunDocument) ->
         outcome: match (document.timed_out, document.exit_code, document.signal) {
             (true, ..) => Outcome::TimedOut,
             (_, _, Some(signal)) => Outcome::Signalled(signal),
-            (_, code, None) => Outcome::Exited(code.unwrap_or(0)),
+            (_, Some(code), None) => Outcome::Exited(code),
+            (_, None, None) => Outcome::Unknown,
         },
-        values: metrics
-            .iter()
-            .map(|metric| {
-                builtin(document, &metric.name)
-                    .or_else(|| document.metrics.get(&metric.name).copied())
-            })
-            .collect(),
-        iterations: document.iterations.clone(),
+        values,
+        parts,
+        iterations: document.iterations,
         evidence,
         padding: document.padding,
     }

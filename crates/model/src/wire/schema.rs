@@ -13,8 +13,11 @@ use super::{
 pub const COMPARISON_SCHEMA: &str = "becalm/comparison/1";
 /// What `becalm run` writes.
 pub const RUN_SCHEMA: &str = "becalm/run/1";
-/// The log that grows while a session runs. Version 2 has lines for discarded rounds.
-pub const LOG_SCHEMA: &str = "becalm/log/2";
+/// What `becalm import` writes.
+pub const IMPORT_SCHEMA: &str = "becalm/import/1";
+/// The log that grows while a session runs. Version 2 has lines for discarded rounds, version 3 for
+/// metrics that the runs show.
+pub const LOG_SCHEMA: &str = "becalm/log/3";
 /// The journal of changes to the machine.
 pub const JOURNAL_SCHEMA: &str = "becalm/journal/1";
 /// What `becalm boot-params --json` prints.

@@ -2,19 +2,49 @@
 
 use super::document::{
     ComparisonDocument, Document, EstimateDocument, KnobStateDocument, MachineDocument,
-    MetricDocument, MovedDocument, RunDocument, SettingsDocument, SubjectDocument,
+    MetricDocument, MovedDocument, RunDocument, SettingsDocument, SourceDocument, SubjectDocument,
+    SummaryDocument,
 };
-use super::log::{LogHeader, LogRun};
+use serde::{Serialize, Serializer};
+
+use super::log::{LogHeader, LogMetric, LogRun};
 use super::trace::{self, RunTraceDocument};
-use super::{COMPARISON_SCHEMA, LOG_SCHEMA, RUN_SCHEMA};
+use super::{COMPARISON_SCHEMA, IMPORT_SCHEMA, LOG_SCHEMA, RUN_SCHEMA};
 use crate::metric::{CPU_TIME, MAX_RSS, SYSTEM_TIME, USER_TIME, WALL_TIME};
 use crate::{
     Comparison, Conditions, Direction, KnobState, MachineFacts, Metric, Moved, Outcome, Record,
-    RecordKind, Run, Subject,
+    RecordKind, Run, Source,
 };
 
+/// The runs of one subject of a record, written one after the other.
+#[derive(Debug, Clone, Copy)]
+pub struct Runs<'a> {
+    record: &'a Record,
+    subject: usize,
+}
+
+impl Serialize for Runs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let runs = self.record.runs.iter().enumerate();
+        serializer.collect_seq(runs.filter(|(_, run)| run.subject == self.subject).map(
+            |(place, one)| RunDocument {
+                trace: traced(self.record, place),
+                ..run(&self.record.metrics, one)
+            },
+        ))
+    }
+}
+
 /// Returns the whole record as a document, with the `estimates` that go into it.
-pub fn document(record: &Record, estimates: Vec<EstimateDocument>) -> Document {
+pub fn document(record: &Record, estimates: Vec<EstimateDocument>) -> Document<Runs<'_>> {
+    with_runs(record, estimates, |subject| Runs { record, subject })
+}
+
+fn with_runs<R>(
+    record: &Record,
+    estimates: Vec<EstimateDocument>,
+    runs: impl Fn(usize) -> R,
+) -> Document<R> {
     Document {
         schema: schema(record.kind).to_owned(),
         becalm: record.version.clone(),
@@ -32,22 +62,28 @@ pub fn document(record: &Record, estimates: Vec<EstimateDocument>) -> Document {
         machine: machine(&record.machine),
         settings: settings(&record.conditions),
         trace: record.trace.as_ref().map(trace::note),
+        source: record
+            .source
+            .clone()
+            .map(|Source { format, tool }| SourceDocument { format, tool }),
+        summaries: record
+            .summaries
+            .iter()
+            .map(|one| SummaryDocument {
+                subject: record.subjects[one.subject].name.clone(),
+                metric: record.metrics[one.metric].name.clone(),
+                figures: one.figures.iter().cloned().collect(),
+            })
+            .collect(),
         subjects: record
             .subjects
             .iter()
             .enumerate()
             .map(|(index, subject)| SubjectDocument {
-                runs: record
-                    .runs
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, run)| run.subject == index)
-                    .map(|(place, one)| RunDocument {
-                        trace: traced(record, place),
-                        ..run(&record.metrics, one)
-                    })
-                    .collect(),
-                ..subject_without_runs(subject)
+                name: subject.name.clone(),
+                command: subject.command.clone(),
+                parameters: subject.parameters.clone(),
+                runs: runs(index),
             })
             .collect(),
     }
@@ -61,8 +97,13 @@ fn traced(record: &Record, place: usize) -> Option<RunTraceDocument> {
 /// Returns the first line of a session's log: the record as far as it is known before the first
 /// run.
 pub fn log_header(record: &Record) -> LogHeader {
-    let empty = Record { runs: Vec::new(), ..record.clone() };
-    LogHeader { log: LOG_SCHEMA.to_owned(), document: document(&empty, Vec::new()) }
+    let document = with_runs(record, Vec::new(), |_| Vec::new());
+    LogHeader { log: LOG_SCHEMA.to_owned(), document }
+}
+
+/// Returns a metric that the runs have shown as a line of a session's log.
+pub fn log_metric(one: &Metric) -> LogMetric {
+    LogMetric { metric: metric(one) }
 }
 
 /// Returns one run as a line of a session's log.
@@ -74,15 +115,7 @@ fn schema(kind: RecordKind) -> &'static str {
     match kind {
         RecordKind::Run => RUN_SCHEMA,
         RecordKind::Comparison => COMPARISON_SCHEMA,
-    }
-}
-
-fn subject_without_runs(subject: &Subject) -> SubjectDocument {
-    SubjectDocument {
-        name: subject.name.clone(),
-        command: subject.command.clone(),
-        parameters: subject.parameters.clone(),
-        runs: Vec::new(),
+        RecordKind::Import => IMPORT_SCHEMA,
     }
 }
 
@@ -114,6 +147,8 @@ fn metric(metric: &Metric) -> MetricDocument {
         unit: metric.unit.to_string(),
         higher_is_better: metric.direction == Direction::Higher,
         exact: metric.exact,
+        benchmark: metric.benchmark.clone(),
+        statistic: metric.statistic.clone(),
     }
 }
 
@@ -163,10 +198,11 @@ fn run(metrics: &[Metric], run: &Run) -> RunDocument {
         started: run.started,
         padding: run.padding,
         iterations: run.iterations.clone(),
-        evidence: run.evidence.entries().map(|(name, value)| (name.to_owned(), value)).collect(),
+        evidence: run.evidence().entries().map(|(name, value)| (name.to_owned(), value)).collect(),
         ..RunDocument::default()
     };
     match run.outcome {
+        Outcome::Unknown => {}
         Outcome::Exited(code) => document.exit_code = Some(code),
         Outcome::Signalled(signal) => document.signal = Some(signal),
         Outcome::TimedOut => document.timed_out = true,
@@ -182,6 +218,13 @@ fn run(metrics: &[Metric], run: &Run) -> RunDocument {
             other => {
                 document.metrics.insert(other.to_owned(), value);
             }
+        }
+    }
+    for part in &run.parts {
+        let name = &metrics[part.metric].name;
+        document.metrics.insert(name.clone(), part.value);
+        if !part.iterations.is_empty() {
+            document.samples.insert(name.clone(), part.iterations.clone());
         }
     }
     document

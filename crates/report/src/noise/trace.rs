@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_quiet_session_names_nobody_and_says_what_it_cost() {
-        let record = empty_record();
+        let record = Record::empty(becalm_model::RecordKind::Run);
         let explanation = Explanation { longer: vec![], runs: 20, worst: vec![] };
         let cost = TraceCost {
             metric: "cpu_time".into(),
@@ -313,7 +313,8 @@ mod tests {
 
     #[test]
     fn a_cost_that_is_not_known_is_told_with_what_would_tell_it() {
-        let (record, explanation) = (empty_record(), Explanation::default());
+        let (record, explanation) =
+            (Record::empty(becalm_model::RecordKind::Run), Explanation::default());
         let check = |cost: TraceCostTold<'_>, expected: &str| {
             let trace = Trace::default();
             let text = trace_text(&record, &trace, &explanation, cost, &Style::PLAIN);
@@ -334,7 +335,8 @@ mod tests {
             runs: 4,
             worst: vec![one_worst(worker(), 0.05), one_worst(disk(), 0.0001)],
         };
-        let text = trace_markdown(&empty_record(), &explanation).replace('\\', "");
+        let text = trace_markdown(&Record::empty(becalm_model::RecordKind::Run), &explanation)
+            .replace('\\', "");
         assert_eq!(
             text,
             "- Over all runs, kworker/1:2 (writeback): 5 % of the time (500 ms in 3 of 4 runs, 50.0 ms at \
@@ -354,27 +356,5 @@ mod tests {
     fn times_have_the_digits_that_matter() {
         let told = [0.0031, 0.000_412, 1.25, 12e-6].map(|s| span(s, false).replace(NBSP, " "));
         assert_eq!(told, ["3.1 ms", "412 us", "1.2 s", "12.0 us"]);
-    }
-
-    fn empty_record() -> Record {
-        Record {
-            kind: becalm_model::RecordKind::Run,
-            version: String::new(),
-            arguments: vec![],
-            started_at: 0.0,
-            seed: 0,
-            confidence: 0.95,
-            margin: 0.0,
-            aa: false,
-            machine: becalm_model::MachineFacts::default(),
-            conditions: becalm_model::Conditions::default(),
-            metrics: vec![],
-            subjects: vec![],
-            runs: vec![],
-            comparisons: vec![],
-            interrupted: None,
-            notes: vec![],
-            trace: None,
-        }
     }
 }

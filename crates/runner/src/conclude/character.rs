@@ -62,15 +62,15 @@ pub fn character(record: &Record, runs: &[&Run]) -> Option<Character> {
     let wall = of(&|_, wall, _| Some(wall))?;
     let usage = of(&|_, wall, cpu| (wall > 0.0).then(|| cpu / wall))?;
     let main_share =
-        of(&|run, _, cpu| run.evidence.main_thread_time.filter(|_| cpu > 0.0).map(|t| t / cpu));
+        of(&|run, _, cpu| run.evidence().main_thread_time.filter(|_| cpu > 0.0).map(|t| t / cpu));
     let waiting = of(&|run, wall, cpu| {
-        let stolen = stolen_while_it_ran(run.evidence.steal.unwrap_or(0.0), wall, cpu);
-        let kept_away = run.evidence.run_delay? + stolen;
+        let stolen = stolen_while_it_ran(run.evidence().steal.unwrap_or(0.0), wall, cpu);
+        let kept_away = run.evidence().run_delay? + stolen;
         (wall > 0.0).then(|| ((wall - cpu - kept_away) / wall).max(0.0))
     });
     // The mean, because competition comes in spells that a median of few runs does not show.
     let kept_waiting = sample(&|run, wall, _| {
-        run.evidence.run_delay.filter(|_| wall > 0.0).map(|delay| delay / wall)
+        run.evidence().run_delay.filter(|_| wall > 0.0).map(|delay| delay / wall)
     });
     Some(Character {
         kept_waiting: kept_waiting.map(|sample| center::mean(&sample)),

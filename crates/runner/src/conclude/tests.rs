@@ -32,12 +32,13 @@ fn record(n_subjects: usize, rounds: usize, mut run: impl FnMut(usize, usize, &m
                 started: (round * n_subjects + place) as f64,
                 outcome: Outcome::Exited(0),
                 values: [seconds, seconds, seconds, 0.0, 1e6].map(Some).to_vec(),
+                parts: vec![],
                 iterations: vec![],
-                evidence: Evidence {
+                evidence: Some(Box::new(Evidence {
                     main_thread_time: Some(seconds),
                     run_delay: Some(0.0),
                     ..Evidence::default()
-                },
+                })),
                 padding: 0,
             };
             run(round, subject, &mut one);
@@ -49,23 +50,12 @@ fn record(n_subjects: usize, rounds: usize, mut run: impl FnMut(usize, usize, &m
         Subject { command: vec![name.clone()], name, parameters: vec![] }
     };
     Record {
-        kind: RecordKind::Comparison,
-        version: String::new(),
-        arguments: vec![],
-        started_at: 0.0,
         seed: 1,
-        confidence: 0.95,
         margin: 0.01,
-        aa: false,
-        machine: becalm_model::MachineFacts::default(),
-        conditions: becalm_model::Conditions::default(),
         metrics: Metric::always(),
         subjects: (0..n_subjects).map(subject).collect(),
         runs,
-        comparisons: vec![],
-        interrupted: None,
-        notes: vec![],
-        trace: None,
+        ..Record::empty(RecordKind::Comparison)
     }
 }
 
@@ -130,7 +120,7 @@ fn a_program_with_threads_is_judged_by_wall_time_and_named() {
 fn a_program_that_waits_is_judged_by_wall_time_and_named() {
     let waits = |run: &mut Run| {
         scale(run, &[CPU], 0.5);
-        run.evidence.main_thread_time = run.values[CPU];
+        run.evidence.get_or_insert_default().main_thread_time = run.values[CPU];
     };
     let record = record(2, 10, |_, subject, run| {
         if subject == 0 {
@@ -144,7 +134,7 @@ fn a_program_that_waits_is_judged_by_wall_time_and_named() {
 fn a_program_that_was_kept_from_its_cpu_did_not_wait() {
     let record = record(2, 10, |_, _, run| {
         scale(run, &[WALL], 2.0);
-        run.evidence.run_delay = Some(1.0);
+        run.evidence.get_or_insert_default().run_delay = Some(1.0);
     });
     check_choice(&record, metric::CPU_TIME, "compute on one thread");
 }
@@ -154,8 +144,8 @@ fn time_stolen_from_others_while_a_program_slept_is_no_excuse() {
     let on_a_stolen_machine = |used: f64, steal: f64| {
         record(2, 10, |_, _, run| {
             scale(run, &[CPU], used);
-            run.evidence.main_thread_time = run.values[CPU];
-            run.evidence.steal = Some(steal);
+            run.evidence.get_or_insert_default().main_thread_time = run.values[CPU];
+            run.evidence.get_or_insert_default().steal = Some(steal);
         })
     };
     check_choice(&on_a_stolen_machine(0.6, 0.4), metric::CPU_TIME, "compute on one thread");
@@ -169,7 +159,7 @@ fn what_is_not_known_about_a_program_is_not_claimed() {
     let blind = |usage: f64| {
         record(2, 10, |_, _, run| {
             scale(run, &[CPU], usage);
-            run.evidence = Evidence::default();
+            run.evidence = None;
         })
     };
     check_choice(&blind(1.0), metric::CPU_TIME, "compute on one thread");

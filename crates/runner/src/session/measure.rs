@@ -50,7 +50,8 @@ fn complete_evidence(record: &mut Record, late: Vec<Evidence>) {
     let first = record.runs.len().saturating_sub(late.len());
     for (run, evidence) in record.runs[first..].iter_mut().zip(late) {
         // What was waited before the run is no part of what happened during it.
-        run.evidence = Evidence { settle_wait: run.evidence.settle_wait, ..evidence };
+        let settle_wait = run.evidence().settle_wait;
+        run.evidence = Some(Box::new(Evidence { settle_wait, ..evidence }));
     }
 }
 
@@ -182,8 +183,9 @@ fn round<E: Executor>(
             started,
             outcome,
             values,
+            parts: Vec::new(),
             iterations,
-            evidence: Evidence { settle_wait: waited.take(), ..evidence },
+            evidence: Some(Box::new(Evidence { settle_wait: waited.take(), ..evidence })),
             padding,
         };
         // A run that cannot be used is told to nobody, so that no log takes it for a measured one.

@@ -80,7 +80,7 @@ fn by_subject(
             continue;
         };
         indices.push(index);
-        runs.push(Observed { evidence: &run.evidence, wall });
+        runs.push(Observed { evidence: run.evidence(), wall });
     }
     subjects
 }

@@ -181,7 +181,7 @@ const NOTE: &str = "--settle waited";
 /// Writes into the record how long was waited for the machine, in place of an earlier such note.
 pub fn settle_note(record: &mut Record) {
     record.notes.retain(|note| !note.starts_with(NOTE));
-    let waits: Vec<f64> = record.runs.iter().filter_map(|run| run.evidence.settle_wait).collect();
+    let waits: Vec<f64> = record.runs.iter().filter_map(|run| run.evidence().settle_wait).collect();
     if waits.is_empty() {
         return;
     }

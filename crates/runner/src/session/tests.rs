@@ -117,23 +117,11 @@ fn record(n_subjects: usize) -> Record {
         Subject { command: vec![name.clone()], name, parameters: vec![] }
     };
     Record {
-        kind: RecordKind::Comparison,
-        version: String::new(),
-        arguments: vec![],
-        started_at: 0.0,
         seed: 42,
-        confidence: 0.95,
         margin: 0.01,
-        aa: false,
-        machine: becalm_model::MachineFacts::default(),
-        conditions: becalm_model::Conditions::default(),
         metrics: Metric::always(),
         subjects: (0..n_subjects).map(subject).collect(),
-        runs: vec![],
-        comparisons: vec![],
-        interrupted: None,
-        notes: vec![],
-        trace: None,
+        ..Record::empty(RecordKind::Comparison)
     }
 }
 
@@ -389,7 +377,7 @@ fn late_evidence_lands_in_the_runs_that_it_is_about() {
             let _ = listen(&plan(Stop::Rounds(7)), &mut record, &mut executor);
             assert!(!record.runs.is_empty());
             for run in &record.runs {
-                assert_eq!(run.evidence.window, Some(run.started), "window of {window} runs");
+                assert_eq!(run.evidence().window, Some(run.started), "window of {window} runs");
             }
         }
     }
@@ -407,7 +395,7 @@ fn a_failed_run_takes_its_evidence_with_it() {
     let (result, _) = listen(&plan(Stop::Rounds(7)), &mut record, &mut executor);
     assert!(result.unwrap_err().to_string().contains("signal 11 (SIGSEGV)"));
     for run in &record.runs {
-        assert_eq!(run.evidence.window, Some(run.started));
+        assert_eq!(run.evidence().window, Some(run.started));
     }
 }
 
@@ -564,7 +552,7 @@ fn how_long_was_waited_stands_at_the_first_run_of_each_round() {
     let _ = listen(&plan(Stop::Rounds(7)), &mut record, &mut executor);
     for run in &record.runs {
         let expected = (run.order == 0).then_some(run.started);
-        assert_eq!(run.evidence.settle_wait, expected);
+        assert_eq!(run.evidence().settle_wait, expected);
     }
     settle_note(&mut record);
     settle_note(&mut record);

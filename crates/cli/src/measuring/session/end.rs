@@ -81,8 +81,8 @@ impl Finished {
                 None => ui.say(format!("stopped by signal {signal}")),
                 Some(kept) => {
                     let command = match self.record.kind {
-                        RecordKind::Run => "run",
                         RecordKind::Comparison => "compare",
+                        RecordKind::Run | RecordKind::Import => "run",
                     };
                     let file = shell_words::quote(&kept.to_string_lossy()).into_owned();
                     ui.say(format!(

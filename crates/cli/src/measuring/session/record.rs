@@ -34,7 +34,6 @@ pub(super) fn record_of(
     }
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Ok(Record {
-        kind: wanted.kind,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         arguments: wanted.arguments,
         started_at: now.as_secs_f64(),
@@ -43,14 +42,9 @@ pub(super) fn record_of(
         margin: wanted.margin,
         aa: wanted.aa,
         machine: machine.facts.clone(),
-        conditions: becalm_model::Conditions::default(),
         metrics,
         subjects: wanted.subjects,
-        runs: Vec::new(),
-        comparisons: Vec::new(),
-        interrupted: None,
-        notes: Vec::new(),
-        trace: None,
+        ..Record::empty(wanted.kind)
     })
 }
 

@@ -180,6 +180,9 @@ impl<'a> Bench<'a> {
             Outcome::Signalled(signal) => {
                 Err(Trouble::Refused(format!("the subject is ended by signal {signal}")))
             }
+            Outcome::Unknown => {
+                Err(Trouble::Refused("it is not known how the subject ended".to_owned()))
+            }
             Outcome::TimedOut => Err(Trouble::Refused(format!(
                 "a run takes longer than {:.0} s (--timeout)",
                 self.timeout.as_secs_f64()

@@ -1,0 +1,60 @@
+//! The table of formats, and which one a file is of.
+
+use becalm_model::Record;
+
+use crate::error::ImportError;
+use crate::file::File;
+use crate::readers;
+
+/// One format that can be imported.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Its name on the command line: `hyperfine`.
+    pub name: &'static str,
+    /// What writes it, for people.
+    pub about: &'static str,
+    /// Says by the content whether files are of this format. It must be quick and may be wrong about
+    /// files that are damaged.
+    pub recognise: fn(&[File]) -> bool,
+    /// Reads files of this format.
+    pub read: fn(&[File]) -> Result<Record, ImportError>,
+}
+
+/// All formats, in the order in which they are tried. One that could take files of another stands
+/// behind it.
+pub const FORMATS: &[Entry] = &[readers::hyperfine::JSON, readers::hyperfine::CSV];
+
+/// Returns the format of this name.
+pub fn entry(name: &str) -> Result<&'static Entry, ImportError> {
+    FORMATS
+        .iter()
+        .find(|entry| entry.name == name)
+        .ok_or_else(|| ImportError::NoFormat { name: name.to_owned() })
+}
+
+/// Returns the first format that the files look like.
+pub fn recognise(files: &[File]) -> Option<&'static Entry> {
+    FORMATS.iter().find(|entry| (entry.recognise)(files))
+}
+
+/// Reads the files of another tool: one file, or those of a folder. Without `format` it is found out by
+/// the content.
+pub fn import(files: &[File], format: Option<&str>) -> Result<Record, ImportError> {
+    let entry = match format {
+        Some(name) => entry(name)?,
+        None => recognise(files).ok_or_else(|| ImportError::Unrecognised {
+            file: files.first().map_or_else(|| "nothing".to_owned(), |file| file.name.clone()),
+        })?,
+    };
+    let mut record = (entry.read)(files)?;
+    if let Some(source) = &mut record.source {
+        entry.name.clone_into(&mut source.format);
+    }
+    Ok(record)
+}
+
+/// Names all formats, for messages.
+pub(crate) fn names() -> String {
+    let names: Vec<&str> = FORMATS.iter().map(|entry| entry.name).collect();
+    names.join(", ")
+}

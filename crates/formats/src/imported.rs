@@ -1,0 +1,220 @@
+//! A record while a file is read into it.
+
+use std::collections::HashMap;
+
+use becalm_model::{
+    Direction, Metric, Outcome, Part, Record, RecordKind, Run, Source, Subject, Summary, Unit,
+};
+
+use crate::error::ImportError;
+use crate::file::File;
+
+/// A record that is being filled from a file: subjects and metrics are made when they are first named.
+#[derive(Debug)]
+pub(crate) struct Imported {
+    record: Record,
+    subjects: HashMap<String, usize>,
+    metrics: HashMap<String, usize>,
+    /// How many runs each subject has.
+    runs: Vec<u32>,
+}
+
+impl Imported {
+    /// Begins a record of what `tool` measured, such as `hyperfine 1.20.0`.
+    pub(crate) fn of(tool: impl Into<String>) -> Self {
+        let mut record = Record::empty(RecordKind::Import);
+        record.source = Some(Source { format: String::new(), tool: tool.into() });
+        Self { record, subjects: HashMap::new(), metrics: HashMap::new(), runs: Vec::new() }
+    }
+
+    /// Says when the measurement started, in seconds since the Unix epoch.
+    pub(crate) fn started_at(&mut self, seconds: f64) {
+        self.record.started_at = seconds;
+    }
+
+    /// Keeps a fact about the machine or the build; an empty text is none. Names that becalm's own facts
+    /// have (`cpu_model`, `kernel_release`, `governor`, `logical_cpus`, ...) are used where they fit.
+    pub(crate) fn fact(&mut self, name: &str, value: impl ToString) {
+        let value = value.to_string();
+        if !value.is_empty() {
+            self.record.machine.facts.insert(name.to_owned(), value);
+        }
+    }
+
+    /// Tells the reader something about the file, once.
+    pub(crate) fn note(&mut self, sentence: impl Into<String>) {
+        let sentence = sentence.into();
+        if !self.record.notes.contains(&sentence) {
+            self.record.notes.push(sentence);
+        }
+    }
+
+    /// Returns the subject of this name.
+    pub(crate) fn subject(&mut self, name: &str) -> usize {
+        self.command(name, Vec::new(), Vec::new())
+    }
+
+    /// Returns the subject of this name; a new one has this command and these parameters.
+    pub(crate) fn command(
+        &mut self,
+        name: &str,
+        command: Vec<String>,
+        parameters: Vec<(String, String)>,
+    ) -> usize {
+        *self.subjects.entry(name.to_owned()).or_insert_with(|| {
+            self.record.subjects.push(Subject { name: name.to_owned(), command, parameters });
+            self.runs.push(0);
+            self.record.subjects.len() - 1
+        })
+    }
+
+    /// Returns a subject of its own for this name, which gets a number if there is one already.
+    pub(crate) fn another(
+        &mut self,
+        name: &str,
+        command: Vec<String>,
+        parameters: Vec<(String, String)>,
+    ) -> usize {
+        let mut unique = name.to_owned();
+        let mut number = 2;
+        while self.subjects.contains_key(&unique) {
+            unique = format!("{name} #{number}");
+            number += 1;
+        }
+        self.command(&unique, command, parameters)
+    }
+
+    /// Returns the metric of this name; a new one is as given. Metrics of the whole process have to be
+    /// made before those of benchmarks.
+    pub(crate) fn metric(&mut self, metric: Metric) -> usize {
+        *self.metrics.entry(metric.name.clone()).or_insert_with(|| {
+            self.record.metrics.push(metric);
+            self.record.metrics.len() - 1
+        })
+    }
+
+    /// Returns a metric of the benchmark `name`: with an empty `measure` the one that it is about,
+    /// otherwise one beside it, such as `B/op`.
+    pub(crate) fn benchmark(
+        &mut self,
+        name: &str,
+        measure: &str,
+        unit: Unit,
+        direction: Direction,
+    ) -> usize {
+        self.metric(benchmark(name, measure, unit, direction))
+    }
+
+    /// Marks a metric as one whose values are this statistic of many.
+    pub(crate) fn mark(&mut self, metric: usize, statistic: &str) {
+        self.record.metrics[metric].statistic = Some(statistic.to_owned());
+    }
+
+    /// Adds a process of `subject` whose `values` belong to the first metrics.
+    pub(crate) fn process(&mut self, subject: usize, values: Vec<Option<f64>>, outcome: Outcome) {
+        let round = self.next_round(subject);
+        self.record.runs.push(Run { values, outcome, ..run(subject, round) });
+    }
+
+    /// Adds a process of `subject` with what its benchmarks gave.
+    pub(crate) fn parts(&mut self, subject: usize, parts: Vec<Part>) {
+        self.parts_of(subject, parts, false);
+    }
+
+    /// The same for a process that may belong to the warm-up.
+    pub(crate) fn parts_of(&mut self, subject: usize, mut parts: Vec<Part>, warmup: bool) {
+        parts.sort_by_key(|part| part.metric);
+        // Of two of one metric the first counts, which no importer should make.
+        parts.dedup_by_key(|part| part.metric);
+        if !parts.is_empty() {
+            let round = self.next_round(subject);
+            self.record.runs.push(Run { parts, warmup, ..run(subject, round) });
+        }
+    }
+
+    /// Makes room for this many processes.
+    pub(crate) fn expect(&mut self, processes: usize) {
+        self.record.runs.reserve_exact(processes);
+    }
+
+    /// Keeps what the tool itself concluded; figures that are no finite numbers are left out.
+    pub(crate) fn summary(
+        &mut self,
+        subject: usize,
+        metric: usize,
+        figures: impl IntoIterator<Item = (&'static str, Option<f64>)>,
+    ) {
+        let figures: Vec<(String, f64)> = figures
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), value.filter(|v| v.is_finite())?)))
+            .collect();
+        if !figures.is_empty() {
+            self.record.summaries.push(Summary { subject, metric, figures });
+        }
+    }
+
+    /// Returns the record, if there is anything in it.
+    pub(crate) fn finish(self, file: &File) -> Result<Record, ImportError> {
+        if self.record.runs.is_empty() {
+            return Err(ImportError::nothing(file, "it holds no measurement"));
+        }
+        Ok(self.record)
+    }
+
+    fn next_round(&mut self, subject: usize) -> u32 {
+        let round = self.runs[subject];
+        self.runs[subject] += 1;
+        round
+    }
+}
+
+/// Describes a metric of a benchmark.
+pub(crate) fn benchmark(name: &str, measure: &str, unit: Unit, direction: Direction) -> Metric {
+    let full = if measure.is_empty() { name.to_owned() } else { format!("{name} {measure}") };
+    Metric { direction, benchmark: Some(name.to_owned()), ..Metric::lower(&full, unit) }
+}
+
+/// Returns what a benchmark gave one by one, with the median as its value; `None` without a value.
+pub(crate) fn part(metric: usize, iterations: Vec<f64>) -> Option<Part> {
+    let value = median(&iterations)?;
+    // A single value is no series.
+    let iterations = if iterations.len() > 1 { iterations } else { Vec::new() };
+    Some(Part { metric, value, iterations })
+}
+
+/// Returns what a benchmark gave as one value.
+pub(crate) fn single(metric: usize, value: f64) -> Part {
+    Part { metric, value, iterations: Vec::new() }
+}
+
+fn median(values: &[f64]) -> Option<f64> {
+    if values.is_empty() {
+        return None;
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    Some(if sorted.len() % 2 == 1 {
+        sorted[middle]
+    } else {
+        // Halved first: the sum of two large values may be infinite.
+        sorted[middle - 1] / 2.0 + sorted[middle] / 2.0
+    })
+}
+
+fn run(subject: usize, round: u32) -> Run {
+    Run {
+        subject,
+        round,
+        order: 0,
+        warmup: false,
+        discarded: false,
+        started: 0.0,
+        outcome: Outcome::Unknown,
+        values: Vec::new(),
+        parts: Vec::new(),
+        iterations: Vec::new(),
+        evidence: None,
+        padding: 0,
+    }
+}

@@ -1,0 +1,172 @@
+//! Reading JSON with errors that name the field, and with the tokens that are no JSON and that some
+//! tools write all the same: `NaN`, `Infinity`, `-Infinity`.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::ImportError;
+use crate::file::File;
+
+/// Returns the first 4096 bytes of a text without white space in front, by which a format is recognised.
+pub(crate) fn beginning(text: &str) -> &str {
+    let text = text.trim_start();
+    let mut end = text.len().min(4096);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Reads a whole file as one JSON document.
+pub(crate) fn read<T: DeserializeOwned>(file: &File) -> Result<T, ImportError> {
+    read_text(file, file.text()?, 0)
+}
+
+/// Reads a part of a file as one JSON document; `lines_before` is how many lines stand before it.
+pub(crate) fn read_text<T: DeserializeOwned>(
+    file: &File,
+    text: &str,
+    lines_before: usize,
+) -> Result<T, ImportError> {
+    let error = match parse(text) {
+        Ok(document) => return Ok(document),
+        Err(error) => error,
+    };
+    // Only a text that is refused is looked through for these tokens: they are rare.
+    let error = match without_bare_tokens(text).map(|text| parse(&text)) {
+        Some(Ok(document)) => return Ok(document),
+        Some(Err(error)) => error,
+        None => error,
+    };
+    let inner = error.inner();
+    Err(ImportError::Json {
+        file: file.name.clone(),
+        line: lines_before + inner.line().max(1),
+        place: error.path().to_string(),
+        problem: without_position(&inner.to_string()),
+    })
+}
+
+fn parse<T: DeserializeOwned>(
+    text: &str,
+) -> Result<T, serde_path_to_error::Error<serde_json::Error>> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let document = serde_path_to_error::deserialize(&mut deserializer)?;
+    match deserializer.end() {
+        Ok(()) => Ok(document),
+        Err(error) => {
+            let mut track = serde_path_to_error::Track::new();
+            // The path is empty: it is behind the document.
+            let _ = serde_path_to_error::Deserializer::new(
+                &mut serde_json::Deserializer::from_str("null"),
+                &mut track,
+            );
+            Err(serde_path_to_error::Error::new(track.path(), error))
+        }
+    }
+}
+
+/// serde_json says where twice: in words and in numbers.
+fn without_position(problem: &str) -> String {
+    problem.rfind(" at line ").map_or(problem, |at| &problem[..at]).to_owned()
+}
+
+/// Puts `null` in place of `NaN` and the infinities outside of strings; `None` if there are none. All
+/// of them are longer than `null`, so lines keep their numbers.
+fn without_bare_tokens(text: &str) -> Option<String> {
+    const TOKENS: [&str; 6] = ["-Infinity", "Infinity", "-NaN", "NaN", "-inf", "inf"];
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut found = false;
+    let mut in_string = false;
+    while let Some(at) = rest.find(['"', '\\', '-', 'N', 'I', 'i']) {
+        clean.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let token = TOKENS.iter().find(|token| !in_string && rest.starts_with(**token));
+        if let Some(token) = token {
+            clean.push_str("null");
+            rest = &rest[token.len()..];
+            found = true;
+            continue;
+        }
+        let mut width = 1;
+        match rest.as_bytes()[0] {
+            b'"' => in_string = !in_string,
+            // The character behind a backslash is none that ends the string.
+            b'\\' if in_string => {
+                width += rest[1..].chars().next().map_or(0, char::len_utf8);
+            }
+            _ => {}
+        }
+        clean.push_str(&rest[..width]);
+        rest = &rest[width..];
+    }
+    clean.push_str(rest);
+    found.then_some(clean)
+}
+
+/// A number that may also be written as a text, such as `"NaN"` or `"+INF"`, or be `null`: what is no
+/// finite number is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Number(pub(crate) Option<f64>);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = Number;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a number")
+            }
+            fn visit_f64<E>(self, number: f64) -> Result<Number, E> {
+                Ok(Number(Some(number).filter(|number| number.is_finite())))
+            }
+            fn visit_u64<E>(self, number: u64) -> Result<Number, E> {
+                Ok(Number(Some(number as f64)))
+            }
+            fn visit_i64<E>(self, number: i64) -> Result<Number, E> {
+                Ok(Number(Some(number as f64)))
+            }
+            fn visit_unit<E>(self) -> Result<Number, E> {
+                Ok(Number(None))
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Number, E> {
+                let number: Option<f64> = text.trim().parse().ok();
+                let is_word = ["NaN", "+INF", "-INF", "INF"].contains(&text.trim());
+                match number {
+                    Some(number) => self.visit_f64(number),
+                    None if is_word => Ok(Number(None)),
+                    None => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
+                }
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bare_tokens_are_taken_out_outside_of_strings_only() {
+        let clean = without_bare_tokens(r#"{"NaN \" inf": NaN, "b": [-Infinity, 1, inf]}"#);
+        assert_eq!(clean.unwrap(), r#"{"NaN \" inf": null, "b": [null, 1, null]}"#);
+        assert_eq!(without_bare_tokens(r#"{"a": "NaN -inf", "b": -1}"#), None);
+    }
+
+    #[test]
+    fn an_error_names_line_and_field() {
+        #[derive(Debug, Deserialize)]
+        #[expect(dead_code, reason = "only its errors are of interest")]
+        struct Row {
+            a: Vec<f64>,
+        }
+        let read = |text| read::<Row>(&File::of_text("x.json", text)).unwrap_err().to_string();
+        assert_eq!(
+            read("{\n\"a\": [1, \"x\"]}"),
+            "x.json, line 2, at a[1]: invalid type: string \"x\", expected f64"
+        );
+        assert_eq!(read("{\"a\": [1]} x"), "x.json, line 1: trailing characters");
+    }
+}

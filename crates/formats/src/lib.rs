@@ -1,0 +1,16 @@
+//! The files of other benchmark tools: reading them into records, and writing records as such files.
+//!
+//! Nothing here opens a file: callers hand in names and contents. [`import`] finds out by the content
+//! which format it is, and [`FORMATS`] is the table of all.
+
+mod error;
+mod file;
+mod format;
+mod imported;
+mod json;
+mod readers;
+mod units;
+
+pub use error::ImportError;
+pub use file::File;
+pub use format::{Entry, FORMATS, entry, import, recognise};

@@ -1,0 +1,3 @@
+//! One file per tool, each with what its format holds and its traps on top.
+
+pub(crate) mod hyperfine;
