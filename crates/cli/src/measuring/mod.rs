@@ -1,6 +1,7 @@
 //! What `run` and `compare` share: from flags to a finished record.
 
 mod flags;
+mod harness;
 mod journal;
 mod metrics;
 mod progress;
