@@ -4,6 +4,7 @@
 //! and whether it shows colours ([`Style`]), and which runs were disturbed ([`DisturbedRun`]).
 
 mod axis;
+mod benchmarks;
 mod boot;
 mod checks;
 mod checkup;

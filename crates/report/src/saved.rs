@@ -2,6 +2,7 @@
 
 use becalm_model::{Record, RecordKind};
 
+use crate::benchmarks;
 use crate::comparison::{headlines, legend, notes_and_limits, strip_plot};
 use crate::conditions;
 use crate::disturbed::{self, DisturbedRun};
@@ -53,6 +54,11 @@ fn results(page: &mut Page, record: &Record, labels: &Labels) {
     };
     let description = shown::metric_at(record, metric);
     for subject in 0..record.subjects.len() {
+        if let Some((title, table)) = benchmarks::of(record, labels, subject, page.style.unicode) {
+            page.say_as(Role::Heading, &title);
+            page.table(&table);
+            continue;
+        }
         let Some(sample) = shown::sample(record, subject, metric) else { continue };
         let summary = shown::summary(record, &sample);
         let scale = Scale::of(&description.unit, [summary.median], page.style.unicode);

@@ -200,7 +200,12 @@ fn run(metrics: &[Metric], run: &Run) -> RunDocument {
         started: run.started,
         padding: run.padding,
         iterations: run.iterations.clone(),
-        evidence: run.evidence().entries().map(|(name, value)| (name.to_owned(), value)).collect(),
+        evidence: run
+            .evidence
+            .iter()
+            .flat_map(|evidence| evidence.entries())
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
         ..RunDocument::default()
     };
     match run.outcome {
