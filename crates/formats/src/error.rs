@@ -1,19 +1,18 @@
 //! Why a file cannot be imported: which file, where in it, what was expected and what stands there.
 
 use crate::file::File;
-use crate::format::names;
 
 /// Why nothing was imported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// No format looks like this.
-    #[error("{file}: this looks like no format that is known ({})", names())]
+    #[error("{file}: this looks like no format that is known")]
     Unrecognised {
         /// Name of the file.
         file: String,
     },
     /// There is no format of that name.
-    #[error("there is no format `{name}`; there are {}", names())]
+    #[error("there is no format `{name}`")]
     NoFormat {
         /// What was asked for.
         name: String,

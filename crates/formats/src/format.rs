@@ -52,9 +52,3 @@ pub fn import(files: &[File], format: Option<&str>) -> Result<Record, ImportErro
     }
     Ok(record)
 }
-
-/// Names all formats, for messages.
-pub(crate) fn names() -> String {
-    let names: Vec<&str> = FORMATS.iter().map(|entry| entry.name).collect();
-    names.join(", ")
-}

@@ -8,9 +8,11 @@ mod file;
 mod format;
 mod imported;
 mod json;
+mod merge;
 mod readers;
 mod units;
 
 pub use error::ImportError;
 pub use file::File;
 pub use format::{Entry, FORMATS, entry, import, recognise};
+pub use merge::merge;

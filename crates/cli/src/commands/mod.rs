@@ -8,6 +8,7 @@ pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod guardian;
 pub(crate) mod hist;
+pub(crate) mod import;
 pub(crate) mod machine;
 pub(crate) mod noise;
 pub(crate) mod plan;
