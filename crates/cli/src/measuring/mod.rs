@@ -7,6 +7,7 @@ mod metrics;
 mod progress;
 mod quiet;
 mod resume;
+mod revisions;
 mod same;
 mod session;
 mod setup;
@@ -15,7 +16,8 @@ mod tracing;
 
 pub(crate) use flags::MeasureFlags;
 pub(crate) use resume::{read_resumed, with_more};
+pub(crate) use revisions::Revisions;
 pub(crate) use session::{Finished, Wanted, as_texts, conclude_log, conduct, disturbed_runs, stop};
 pub(crate) use setup::{Machine, machine_facts};
-pub(crate) use subjects::{CommandLine, subjects};
+pub(crate) use subjects::{CommandLine, name, subjects};
 pub(crate) use tracing::{Tracing, refused};

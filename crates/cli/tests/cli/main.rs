@@ -24,6 +24,7 @@ mod output;
 mod plan;
 mod probe;
 mod resume;
+mod revisions;
 mod saved;
 mod schema;
 mod steady;

@@ -31,6 +31,7 @@ use super::journal::Journal;
 use super::metrics;
 use super::progress::ProgressLine;
 use super::quiet::Quiet;
+use super::revisions::Revisions;
 use super::setup::{self, Machine};
 use super::tracing::{Traced, Tracing};
 use crate::caller;
@@ -57,10 +58,12 @@ pub(crate) struct Wanted {
     pub(crate) arguments: Vec<String>,
     /// Which runs are traced.
     pub(crate) tracing: Tracing,
+    /// The builds that the subjects are of, if they are revisions.
+    pub(crate) revisions: Option<Revisions>,
 }
 /// Carries out a session and writes the files that the flags ask for.
 pub(crate) fn conduct(
-    wanted: Wanted,
+    mut wanted: Wanted,
     flags: &MeasureFlags,
     ui: &Ui,
 ) -> Result<Finished, CommandError> {
@@ -68,8 +71,12 @@ pub(crate) fn conduct(
     check_exports(flags)?;
     let read = metrics::wanted(flags)?;
     let machine = Machine::read()?;
-    let (plan, limits) = setup::spawn_plan(flags, &wanted.subjects, read.extractors, &machine)?;
+    let stands = wanted.revisions.as_ref().map_or(Vec::new(), Revisions::stands);
+    let (plan, limits) =
+        setup::spawn_plan(flags, &wanted.subjects, &stands, read.extractors, &machine)?;
     let notes = notes_before_start(&wanted, &plan);
+    // The builds stay until everything is measured.
+    let _builds = wanted.revisions.take();
     let command = if wanted.kind == RecordKind::Comparison { "compare" } else { "run" };
     let quiet = Quiet::begin(
         &machine,
