@@ -32,6 +32,7 @@ enum Command {
     Compare(Box<commands::compare::Args>),
     Run(Box<commands::run::Args>),
     Plan(Box<commands::plan::Args>),
+    Exec(Box<commands::exec::Args>),
     Demo(commands::demo::Args),
     Stats(commands::stats::Args),
     Hist(commands::hist::Args),
@@ -60,6 +61,7 @@ impl Command {
         !matches!(
             self,
             Self::Workload(_)
+                | Self::Exec(_)
                 | Self::Topology(_)
                 | Self::BootParams(_)
                 | Self::Machine(_)
@@ -106,6 +108,7 @@ fn dispatch(cli: Cli, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         Command::Compare(args) => commands::compare::run(*args, given, ui),
         Command::Run(args) => commands::run::run(*args, given, ui),
         Command::Plan(args) => commands::plan::run(*args, given, ui),
+        Command::Exec(args) => commands::exec::run(&args),
         Command::Demo(args) => commands::demo::run(&args, ui),
         Command::Stats(args) => commands::stats::run(&args, ui),
         Command::Hist(args) => commands::hist::run(&args, ui),

@@ -14,7 +14,7 @@ mod setup;
 mod subjects;
 mod tracing;
 
-pub(crate) use flags::MeasureFlags;
+pub(crate) use flags::{Affinity, LayoutFlag, MeasureFlags, Switch, affinity};
 pub(crate) use resume::{read_resumed, with_more};
 pub(crate) use revisions::Revisions;
 pub(crate) use session::{Finished, Wanted, as_texts, conclude_log, conduct, disturbed_runs, stop};

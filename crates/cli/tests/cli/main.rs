@@ -9,6 +9,7 @@ mod conditions;
 mod deciding;
 mod degraded;
 mod disturbed;
+mod exec;
 mod failures;
 mod files;
 mod guardian;
