@@ -1,5 +1,7 @@
 //! What `run` and `compare` share: from flags to a finished record.
 
+mod conditions;
+mod exports;
 mod flags;
 mod journal;
 mod metrics;
@@ -12,6 +14,8 @@ mod setup;
 mod subjects;
 mod tracing;
 
+pub(crate) use conditions::ConditionFlags;
+pub(crate) use exports::ExportFlags;
 pub(crate) use flags::MeasureFlags;
 pub(crate) use resume::{read_resumed, with_more};
 pub(crate) use session::{Finished, Wanted, as_texts, conclude_log, conduct, disturbed_runs, stop};

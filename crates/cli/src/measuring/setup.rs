@@ -12,7 +12,8 @@ use becalm_runner::{
     Stdin, Stdout, User, kept_memory,
 };
 
-use super::flags::{Affinity, CacheFlag, MeasureFlags, SchedulerFlag, Switch};
+use super::conditions::{Affinity, CacheFlag, SchedulerFlag, Switch};
+use super::flags::MeasureFlags;
 use super::metrics;
 use super::subjects::fill;
 use crate::caller::sudo_user;
@@ -46,49 +47,49 @@ pub(crate) fn spawn_plan(
     extractors: Vec<Extractor>,
     machine: &Machine,
 ) -> Result<(SpawnPlan, Vec<String>), CommandError> {
-    let user = if flags.keep_root { None } else { sudo_user() };
+    let user = if flags.conditions.keep_root { None } else { sudo_user() };
     let environment = environment(flags, user.as_ref())?;
     let (stdout, stderr) = parse_output(&flags.output);
-    let work_folder = flags.memory.work_folder(user.as_ref())?;
+    let work_folder = flags.conditions.memory.work_folder(user.as_ref())?;
     let (counters, limits) = CounterPlan::probe(&machine.root, metrics::counters(flags.counters));
     let placement = Placement {
         control_group: None,
-        affinity: match &flags.affinity {
+        affinity: match &flags.conditions.affinity {
             Affinity::Cpus(cpus) => Some(cpus.clone()),
             Affinity::Auto | Affinity::None => None,
         },
-        scheduler: match flags.scheduler {
+        scheduler: match flags.conditions.scheduler {
             SchedulerFlag::Given(scheduler) => scheduler,
             SchedulerFlag::Auto => Scheduler::Other,
         },
-        nice: flags.nice,
-        aslr_off: flags.aslr == Switch::Off,
+        nice: flags.conditions.nice,
+        aslr_off: flags.conditions.aslr == Switch::Off,
         user,
     };
     let plan = SpawnPlan {
         subjects: spawn_subjects(flags, subjects, &environment)?,
         stdin: match &flags.input {
-            Some(path) => Stdin::File(found_from(path, &flags.memory)?),
+            Some(path) => Stdin::File(found_from(path, &flags.conditions.memory)?),
             None => Stdin::Null,
         },
         stdout: match stdout {
-            Stdout::File(path) => Stdout::File(found_from(&path, &flags.memory)?),
+            Stdout::File(path) => Stdout::File(found_from(&path, &flags.conditions.memory)?),
             other => other,
         },
         stderr,
         timeout: flags.timeout,
-        cache: match flags.cache {
+        cache: match flags.conditions.cache {
             CacheFlag::AsIs => Cache::AsIs,
             CacheFlag::Warm => Cache::Warm,
             CacheFlag::Drop => Cache::Drop,
         },
-        rest: flags.rest,
+        rest: flags.conditions.rest,
         extractors,
         iterations: flags.iterations.clone(),
         expectation: expectation(flags)?,
         counters,
         placement,
-        keeps_memory: flags.memory.malloc == MallocFlag::Keep,
+        keeps_memory: flags.conditions.memory.malloc == MallocFlag::Keep,
         work_folder,
         conditioning: flags.conditioning(),
         chooser: Chooser::new(&machine.root, &machine.topology),
@@ -99,19 +100,19 @@ pub(crate) fn spawn_plan(
 }
 
 fn environment(flags: &MeasureFlags, user: Option<&User>) -> Result<Environment, CommandError> {
-    let policy = if flags.env_clear { EnvPolicy::Clear } else { EnvPolicy::Inherit };
+    let policy = if flags.conditions.env_clear { EnvPolicy::Clear } else { EnvPolicy::Inherit };
     let refused = |error: becalm_runner::LaunchError| CommandError::usage(error);
     let variables = match user {
         Some(user) => user.environment(std::env::vars_os()),
         None => std::env::vars_os().collect(),
     };
     let mut environment = Environment::from_vars(variables, policy).map_err(refused)?;
-    for text in &flags.env {
+    for text in &flags.conditions.env {
         let (name, value) = parse_variable(text)
             .ok_or_else(|| CommandError::usage(format!("--env {text}: expected NAME=VALUE")))?;
         environment = environment.with(&name, &value).map_err(refused)?;
     }
-    if flags.memory.malloc == MallocFlag::Keep {
+    if flags.conditions.memory.malloc == MallocFlag::Keep {
         let value = kept_memory(environment.get(MALLOC_VARIABLE.as_ref()));
         environment = environment.with(MALLOC_VARIABLE.as_ref(), &value).map_err(refused)?;
     }
@@ -144,7 +145,7 @@ fn spawn_subjects(
                         CommandError::measure(format!("`{}`: {text}", subject.name))
                     })?;
             let program =
-                if flags.memory.in_memory { program.from_anywhere() } else { Ok(program) };
+                if flags.conditions.memory.in_memory { program.from_anywhere() } else { Ok(program) };
             let program = program.map_err(|error| {
                 CommandError::measure(format!("`{}`: cannot find it: {error}", subject.name))
             })?;

@@ -98,7 +98,7 @@ fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         let record = &finished.record;
         let explanation = explain(record, trace);
         let cost = cost(record);
-        if flags.json {
+        if flags.exports.json {
             let document = trace_document(record, trace, &explanation, cost.as_ref());
             ui.print(&json(&document))?;
         } else {
@@ -161,7 +161,7 @@ fn watch(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         limits: recording.limits,
         ..Trace::default()
     };
-    if args.flags.json {
+    if args.flags.exports.json {
         let Trace { events, lost, limits, .. } = trace;
         let note = TraceNoteDocument { events, lost, limits };
         ui.print(&json(&watch_document(&cpus, &worst, note)))?;

@@ -134,9 +134,9 @@ fn carry_out(
     let Setting { machine, quiet, interrupt, notes, mut limits } = setting;
     let elapsed = wanted.resumed.as_ref().map_or(Duration::ZERO, end_of_last_run);
     let planned_end = wanted.resumed.as_ref().and_then(planned_end);
-    let isolate = flags.isolate.then_some(quiet as &dyn Isolate);
+    let isolate = flags.conditions.isolate.then_some(quiet as &dyn Isolate);
     let mut spawn = Spawn::new(plan, &machine.root, interrupt, elapsed, isolate);
-    if let Some(maximum) = flags.settle {
+    if let Some(maximum) = flags.conditions.settle {
         spawn = spawn.settling(maximum);
     }
     metrics::check_recorded(&primary, &spawn.metrics())?;
@@ -176,7 +176,7 @@ fn carry_out(
 
 /// Starts the log of a session; says among its limits why there is none.
 fn start_log(record: &Record, flags: &MeasureFlags, limits: &mut Vec<String>) -> Option<Journal> {
-    match Journal::start(record, flags.export_json.as_deref()) {
+    match Journal::start(record, flags.exports.export_json.as_deref()) {
         Ok(journal) => Some(journal),
         Err(error) => {
             limits.push(format!("no log of the session is kept on disk: {error}"));
