@@ -18,7 +18,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("web", &["store", "report", "stats", "model"]),
     ("fleet", &["runner", "model"]),
     ("lab", &["runner", "machine", "stats", "model"]),
-    ("runner", &["machine", "stats", "model"]),
+    ("runner", &["formats", "machine", "stats", "model"]),
     ("report", &["stats", "model"]),
     ("load", &["model"]),
     ("store", &["model"]),

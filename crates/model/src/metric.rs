@@ -136,6 +136,17 @@ impl Metric {
         }
     }
 
+    /// Says whether this is what its benchmark is about, and no measure beside it.
+    pub fn is_main(&self) -> bool {
+        self.benchmark.as_deref() == Some(self.name.as_str())
+    }
+
+    /// Says whether this is the measure `name` of a benchmark: `B/op` of `BenchmarkSort B/op`.
+    pub fn is_measure(&self, name: &str) -> bool {
+        let beside = self.benchmark.as_ref().and_then(|one| self.name.strip_prefix(one.as_str()));
+        beside.and_then(|rest| rest.strip_prefix(' ')) == Some(name)
+    }
+
     /// Returns the metrics that every run has, in the order in which [`crate::Run::values`]
     /// starts: wall, CPU, user and system time, and the largest resident set.
     pub fn always() -> Vec<Self> {

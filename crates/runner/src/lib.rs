@@ -6,6 +6,7 @@ mod disturbance;
 mod environment;
 mod evidence;
 mod extract;
+pub mod harness;
 mod hold;
 mod interrupt;
 mod iterations;

@@ -1,4 +1,5 @@
-//! A folder in memory in which the subjects work, so that no disk is part of what is measured.
+//! A folder in memory in which the subjects work, or leave their results, so that no disk is part of what
+//! is measured.
 //!
 //! It lies in a `tmpfs` that is mounted already, so that neither root nor a mount is needed. It is removed
 //! with the value; one whose owner was killed is removed by the next becalm of the same user.
@@ -19,8 +20,11 @@ use crate::sys::{filesystem, user};
 /// Where a `tmpfs` that everybody may write to is expected.
 const PLACE: &str = "/dev/shm";
 
-/// What the names begin with; the process id and the start time of the owner follow.
-const PREFIX: &str = "becalm-work-";
+/// What the names of folders to work in begin with; the process id and the start time of the owner follow.
+const WORK: &str = "becalm-work-";
+
+/// The same for folders in which programs leave their results.
+const RESULTS: &str = "becalm-results-";
 
 /// An empty folder in memory, removed with everything in it when this is dropped.
 #[derive(Debug)]
@@ -35,17 +39,31 @@ impl WorkFolder {
     ///
     /// If `/dev/shm` is no file system in memory, or cannot be written to.
     pub fn create(user: Option<&User>) -> io::Result<Self> {
-        let place = Path::new(PLACE);
-        Self::create_in(place, user)
+        Self::create_in_memory(Path::new(PLACE), WORK, user)
             .map_err(|error| io::Error::new(error.kind(), format!("{PLACE}: {error}")))
     }
 
-    fn create_in(place: &Path, user: Option<&User>) -> io::Result<Self> {
+    /// Makes a folder in which subjects leave their results, for `user` if there is one: in memory if that
+    /// can be had, so that no disk is busy with them, and otherwise among the temporary files.
+    ///
+    /// # Errors
+    ///
+    /// If neither can be written to.
+    pub fn for_results(user: Option<&User>) -> io::Result<Self> {
+        Self::create_in_memory(Path::new(PLACE), RESULTS, user)
+            .or_else(|_| Self::create_in(&std::env::temp_dir(), RESULTS, user))
+    }
+
+    fn create_in_memory(place: &Path, prefix: &str, user: Option<&User>) -> io::Result<Self> {
         if !filesystem::is_in_memory(&File::open(place)?)? {
             return Err(io::Error::other("it is no file system in memory (tmpfs)"));
         }
-        remove_left(place, user);
-        let path = place.join(name(this_process()));
+        Self::create_in(place, prefix, user)
+    }
+
+    fn create_in(place: &Path, prefix: &str, user: Option<&User>) -> io::Result<Self> {
+        remove_left(place, prefix, user);
+        let path = place.join(name(prefix, this_process()));
         DirBuilder::new().mode(0o700).create(&path)?;
         let folder = Self { path };
         if let Some(user) = user {
@@ -68,10 +86,10 @@ impl Drop for WorkFolder {
 }
 
 /// Removes the folders of this user whose owners are gone.
-fn remove_left(place: &Path, user: Option<&User>) {
+fn remove_left(place: &Path, prefix: &str, user: Option<&User>) {
     let Ok(entries) = fs::read_dir(place) else { return };
     for entry in entries.flatten() {
-        let owner = entry.file_name().to_str().and_then(owner);
+        let owner = entry.file_name().to_str().and_then(|name| owner(prefix, name));
         let is_left = owner.is_some_and(|owner| !is_alive(&SysRoot::default(), owner));
         if is_left && entry.metadata().is_ok_and(|facts| is_own(&facts, user)) {
             let _ = fs::remove_dir_all(entry.path());
@@ -85,13 +103,13 @@ fn is_own(facts: &Metadata, user: Option<&User>) -> bool {
     facts.is_dir() && (is_theirs || facts.uid() == user::effective_uid())
 }
 
-fn name(owner: ProcessDocument) -> String {
-    format!("{PREFIX}{}-{}", owner.pid, owner.start_time)
+fn name(prefix: &str, owner: ProcessDocument) -> String {
+    format!("{prefix}{}-{}", owner.pid, owner.start_time)
 }
 
 /// Reads the owner from a name.
-fn owner(name: &str) -> Option<ProcessDocument> {
-    let (pid, start_time) = name.strip_prefix(PREFIX)?.split_once('-')?;
+fn owner(prefix: &str, name: &str) -> Option<ProcessDocument> {
+    let (pid, start_time) = name.strip_prefix(prefix)?.split_once('-')?;
     Some(ProcessDocument { pid: pid.parse().ok()?, start_time: start_time.parse().ok()? })
 }
 
@@ -108,14 +126,15 @@ mod tests {
         };
         let own = this_process();
         let dead = ProcessDocument { start_time: own.start_time + 1, ..own };
-        let (left, other) = (place.path().join(name(dead)), place.path().join("becalm-work-x"));
+        let (left, other) =
+            (place.path().join(name(WORK, dead)), place.path().join("becalm-work-x"));
         for folder in [&left, &other] {
             fs::create_dir_all(folder.join("within")).unwrap();
         }
-        let folder = WorkFolder::create_in(place.path(), None).unwrap();
+        let folder = WorkFolder::create_in_memory(place.path(), WORK, None).unwrap();
         assert!(!left.exists() && other.exists());
         // Another one of the same process would find it in use, and not remove it.
-        assert!(WorkFolder::create_in(place.path(), None).is_err());
+        assert!(WorkFolder::create_in_memory(place.path(), WORK, None).is_err());
         let path = folder.path().to_owned();
         fs::write(path.join("data"), "x").unwrap();
         drop(folder);
@@ -124,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_disk_is_refused() {
-        let error = WorkFolder::create_in(Path::new("/proc"), None).unwrap_err();
+        let error = WorkFolder::create_in_memory(Path::new("/proc"), WORK, None).unwrap_err();
         assert!(error.to_string().contains("no file system in memory"), "{error}");
     }
 }

@@ -186,4 +186,3 @@ fn rest(text: &str) -> Result<Rest, String> {
         Err(error) => Err(error.to_string()),
     }
 }
-

@@ -6,6 +6,7 @@ use std::time::Duration;
 use becalm_machine::Width;
 use becalm_model::{parse_duration, parse_share};
 use becalm_runner::SeriesRule;
+use becalm_runner::harness::{HARNESSES, Harness, harness};
 use becalm_runner::session::Conditioning;
 
 use super::conditions::{Affinity, ConditionFlags, SchedulerFlag};
@@ -61,6 +62,17 @@ pub(crate) struct MeasureFlags {
     #[arg(long, value_name = "RULE", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = series_rule, help_heading = "Metrics")]
     pub(crate) iterations: Option<SeriesRule>,
 
+    /// The subjects are programs of this harness and time themselves: each of their benchmarks is
+    /// compared over the runs, with a value per process. `auto` finds out which one it is
+    #[arg(long, value_name = "NAME", value_parser = harness_name, help_heading = "Harness")]
+    pub(crate) harness: Option<HarnessFlag>,
+    /// Which benchmarks of the harness to run, written as it wants it
+    #[arg(long, value_name = "PATTERN", requires = "harness", help_heading = "Harness")]
+    pub(crate) filter: Option<String>,
+    /// How long each benchmark may be timed in one process, for harnesses that can be told; becalm makes
+    /// more processes, not longer ones
+    #[arg(long, value_name = "DURATION", value_parser = timeout, default_value = "100ms", help_heading = "Harness")]
+    pub(crate) harness_time: Duration,
     /// Counters to record per run
     #[arg(long, value_enum, default_value_t = CountersFlag::All, help_heading = "Metrics")]
     pub(crate) counters: CountersFlag,
@@ -185,6 +197,25 @@ pub(crate) enum CountersFlag {
 
 fn series_rule(text: &str) -> Result<SeriesRule, String> {
     SeriesRule::parse(text).map_err(|error| crate::error::with_causes(&error))
+}
+
+/// Which harness the subjects are programs of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum HarnessFlag {
+    /// What they look like.
+    Auto,
+    /// This one.
+    Given(&'static Harness),
+}
+
+fn harness_name(text: &str) -> Result<HarnessFlag, String> {
+    if text == "auto" {
+        return Ok(HarnessFlag::Auto);
+    }
+    let names = || HARNESSES.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
+    harness(text)
+        .map(HarnessFlag::Given)
+        .ok_or_else(|| format!("there is no such harness; there are auto, {}", names()))
 }
 
 fn timeout(text: &str) -> Result<Duration, String> {

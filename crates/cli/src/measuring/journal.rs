@@ -17,6 +17,8 @@ const KEPT: usize = 20;
 pub(crate) struct Journal {
     path: PathBuf,
     file: BufWriter<File>,
+    /// How many metrics the log knows of.
+    metrics: usize,
     /// The first error, after which nothing more is written.
     failed: Option<std::io::Error>,
 }
@@ -34,7 +36,8 @@ impl Journal {
         // holds everything.
         let temporary = files::beside(&path, ".tmp");
         let file = files::make_file(&temporary)?;
-        let mut journal = Self { file: BufWriter::new(file), path, failed: None };
+        let mut journal =
+            Self { file: BufWriter::new(file), metrics: record.metrics.len(), path, failed: None };
         let header = wire::log_header(record);
         journal.line(&serde_json::to_string(&header).expect("a header can be written"));
         for run in &record.runs {
@@ -51,8 +54,14 @@ impl Journal {
         result
     }
 
-    /// Adds a run. It is with the kernel when this returns, so that only a power cut can lose it.
+    /// Adds a run, after the metrics that it is the first to have. It is with the kernel when this
+    /// returns, so that only a power cut can lose it.
     pub(crate) fn add(&mut self, metrics: &[Metric], run: &Run) {
+        for metric in &metrics[self.metrics.min(metrics.len())..] {
+            let line = wire::log_metric(metric);
+            self.line(&serde_json::to_string(&line).expect("a metric can be written"));
+        }
+        self.metrics = self.metrics.max(metrics.len());
         let line = wire::log_run(metrics, run);
         self.line(&serde_json::to_string(&line).expect("a run can be written"));
     }

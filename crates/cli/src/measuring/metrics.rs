@@ -63,6 +63,9 @@ pub(crate) fn wanted(flags: &MeasureFlags) -> Result<Wanted, CommandError> {
         }
         _ => {}
     }
+    if flags.harness.is_some() {
+        return of_harness(flags, extractors, names);
+    }
     let primary = if automatic && names.is_empty() {
         Primary::Auto
     } else if !names.is_empty() {
@@ -73,6 +76,25 @@ pub(crate) fn wanted(flags: &MeasureFlags) -> Result<Wanted, CommandError> {
         Primary::Named(extractors.iter().map(|e| e.metric().name.clone()).collect())
     };
     Ok(Wanted { extractors, primary })
+}
+
+/// With a harness its benchmarks decide, by the measures that are named.
+fn of_harness(
+    flags: &MeasureFlags,
+    extractors: Vec<Extractor>,
+    measures: Vec<String>,
+) -> Result<Wanted, CommandError> {
+    if !extractors.is_empty() || flags.iterations.is_some() || flags.expect_output.is_some() {
+        return Err(CommandError::usage(
+            "--harness reads what the benchmarks give, so --metric NAME=..., --metric-json, --iterations and \
+             --expect-output have nothing to read",
+        ));
+    }
+    if flags.output != "null" {
+        return Err(CommandError::usage("--output cannot be had together with --harness")
+            .hint("run the program by itself to see what it prints"));
+    }
+    Ok(Wanted { extractors, primary: Primary::Benchmarks(measures) })
 }
 
 /// Refuses a deciding metric that no run records.

@@ -3,6 +3,7 @@
 mod conditions;
 mod exports;
 mod flags;
+mod harness;
 mod journal;
 mod metrics;
 mod progress;

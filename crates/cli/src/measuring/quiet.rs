@@ -53,7 +53,8 @@ impl<'a> Quiet<'a> {
         let cpus = match &flags.conditions.affinity {
             // A list that was given is not made smaller.
             Affinity::Cpus(cpus)
-                if flags.conditions.isolate && machine.topology.online.difference(cpus).is_empty() =>
+                if flags.conditions.isolate
+                    && machine.topology.online.difference(cpus).is_empty() =>
             {
                 return Err(CommandError::usage(format!(
                     "--isolate --affinity {cpus}: no CPU would be left to everything else"
@@ -73,7 +74,8 @@ impl<'a> Quiet<'a> {
         // Where nothing can be isolated nothing is needed for it; the reason is told later.
         let isolates = flags.conditions.isolate && isolate::is_possible(&machine.root).is_ok();
         if request.is_some() || isolates {
-            let session = Tuned::begin(&machine.root, command, wait(&flags.conditions.wait), interrupt, ui)?;
+            let session =
+                Tuned::begin(&machine.root, command, wait(&flags.conditions.wait), interrupt, ui)?;
             tuned = Some(session);
         }
         if let (Some(request), Some(session)) = (&request, &mut tuned) {

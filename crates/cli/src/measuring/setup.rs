@@ -14,8 +14,8 @@ use becalm_runner::{
 
 use super::conditions::{Affinity, CacheFlag, SchedulerFlag, Switch};
 use super::flags::MeasureFlags;
-use super::metrics;
 use super::subjects::fill;
+use super::{harness, metrics};
 use crate::caller::sudo_user;
 use crate::error::{CommandError, with_causes};
 use crate::memory::{MallocFlag, MemoryFlags};
@@ -48,7 +48,7 @@ pub(crate) fn spawn_plan(
     machine: &Machine,
 ) -> Result<(SpawnPlan, Vec<String>), CommandError> {
     let user = if flags.conditions.keep_root { None } else { sudo_user() };
-    let environment = environment(flags, user.as_ref())?;
+    let mut environment = environment(flags, user.as_ref())?;
     let (stdout, stderr) = parse_output(&flags.output);
     let work_folder = flags.conditions.memory.work_folder(user.as_ref())?;
     let (counters, limits) = CounterPlan::probe(&machine.root, metrics::counters(flags.counters));
@@ -66,8 +66,23 @@ pub(crate) fn spawn_plan(
         aslr_off: flags.conditions.aslr == Switch::Off,
         user,
     };
+    let (harness, invocations) = match &flags.harness {
+        None => (None, None),
+        Some(flag) => {
+            let told = harness::tell(*flag, flags, subjects, placement.user.as_ref())?;
+            for (name, value) in &told.environment {
+                environment =
+                    environment.with(name.as_ref(), value.as_ref()).map_err(CommandError::usage)?;
+            }
+            (Some(told.plan), Some(told.commands))
+        }
+    };
+    let commands: Vec<&[String]> = match &invocations {
+        Some(commands) => commands.iter().map(Vec::as_slice).collect(),
+        None => subjects.iter().map(|subject| subject.command.as_slice()).collect(),
+    };
     let plan = SpawnPlan {
-        subjects: spawn_subjects(flags, subjects, &environment)?,
+        subjects: spawn_subjects(flags, subjects, &commands, &environment)?,
         stdin: match &flags.input {
             Some(path) => Stdin::File(found_from(path, &flags.conditions.memory)?),
             None => Stdin::Null,
@@ -86,6 +101,7 @@ pub(crate) fn spawn_plan(
         rest: flags.conditions.rest,
         extractors,
         iterations: flags.iterations.clone(),
+        harness,
         expectation: expectation(flags)?,
         counters,
         placement,
@@ -131,21 +147,25 @@ fn found_from(path: &Path, memory: &MemoryFlags) -> Result<PathBuf, CommandError
 fn spawn_subjects(
     flags: &MeasureFlags,
     subjects: &[Subject],
+    commands: &[&[String]],
     environment: &Environment,
 ) -> Result<Vec<SpawnSubject>, CommandError> {
     subjects
         .iter()
-        .map(|subject| {
+        .zip(commands)
+        .map(|(subject, command)| {
             let filled =
                 |hook: &Option<String>| hook.as_ref().map(|text| fill(text, &subject.parameters));
-            let program =
-                Program::resolve(&subject.command, environment.get("PATH".as_ref()), None)
-                    .map_err(|error| {
-                        let text = with_causes(&error);
-                        CommandError::measure(format!("`{}`: {text}", subject.name))
-                    })?;
-            let program =
-                if flags.conditions.memory.in_memory { program.from_anywhere() } else { Ok(program) };
+            let program = Program::resolve(command, environment.get("PATH".as_ref()), None)
+                .map_err(|error| {
+                    let text = with_causes(&error);
+                    CommandError::measure(format!("`{}`: {text}", subject.name))
+                })?;
+            let program = if flags.conditions.memory.in_memory {
+                program.from_anywhere()
+            } else {
+                Ok(program)
+            };
             let program = program.map_err(|error| {
                 CommandError::measure(format!("`{}`: cannot find it: {error}", subject.name))
             })?;

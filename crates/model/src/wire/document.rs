@@ -103,6 +103,9 @@ pub struct ComparisonDocument {
     pub candidate: String,
     /// Name of the metric.
     pub metric: String,
+    /// The function inside a harness that the metric is of; absent where it is of the whole process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub benchmark: Option<String>,
     /// Unit of the metric; empty for plain counts.
     pub unit: String,
     /// Candidate / baseline; above 1 the candidate has more. `null` when nothing is known.
@@ -218,6 +221,10 @@ pub struct SettingsDocument {
     /// The folder in memory that the subjects worked in; absent if they worked where becalm did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_memory: Option<String>,
+    /// The harness that the subjects are programs of, and what it was told; absent if they were timed from
+    /// outside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub harness: Option<String>,
     /// `randomise` or `fixed`.
     pub layout: String,
     /// `as-is`, `warm` or `drop`.

@@ -8,7 +8,7 @@ use super::pairs::{Pairs, pairs};
 use super::primary::primary_metrics;
 use super::shape::Shape;
 use super::verdict::{exact_verdict, rounds_needed, verdict};
-use crate::session::Judgement;
+use crate::session::{Judgement, Primary};
 
 /// Returns the comparisons of every candidate with the baseline: the primary metrics first, then
 /// wall time, CPU time and what else the user named, at the confidence that `judgement` and
@@ -20,6 +20,11 @@ pub fn comparisons(record: &Record, judgement: &Judgement, shape: &Shape) -> Vec
         metrics
             .iter()
             .flat_map(|&metric| candidates.clone().map(move |candidate| (metric, candidate)))
+            // What only one side has cannot be compared, and takes nothing from the others.
+            .filter(|&(metric, candidate)| {
+                record.metrics[metric].benchmark.is_none()
+                    || has(record, 0, metric) && has(record, candidate, metric)
+            })
             .map(|(metric, candidate)| Prepared {
                 metric,
                 candidate,
@@ -38,7 +43,7 @@ pub fn comparisons(record: &Record, judgement: &Judgement, shape: &Shape) -> Vec
         .collect();
     // Others stand beside the decision and are not part of its family.
     let level = shape.level(alpha);
-    let others = secondary_metrics(record, &choice.metrics);
+    let others = secondary_metrics(record, &judgement.primary, &choice.metrics);
     comparisons
         .extend(prepare(&others, false).iter().map(|one| conclude(record, judgement, one, level)));
     note_disagreement(record, &mut comparisons);
@@ -58,7 +63,17 @@ struct Prepared {
     pairs: Pairs,
 }
 
-fn secondary_metrics(record: &Record, primary: &[usize]) -> Vec<usize> {
+/// Says whether a subject has any value of a metric.
+fn has(record: &Record, subject: usize, metric: usize) -> bool {
+    record.measured(subject).any(|run| run.value(metric).is_some())
+}
+
+fn secondary_metrics(record: &Record, by: &Primary, primary: &[usize]) -> Vec<usize> {
+    if matches!(by, Primary::Benchmarks(_)) {
+        // How long a harness runs is its own choice and says nothing.
+        let inside = record.metrics.iter().enumerate().filter(|(_, one)| one.benchmark.is_some());
+        return inside.map(|(index, _)| index).filter(|index| !primary.contains(index)).collect();
+    }
     [metric::WALL_TIME, metric::CPU_TIME, metric::MAX_RSS]
         .into_iter()
         .filter_map(|name| record.metric_index(name))

@@ -1,6 +1,6 @@
 //! Which metrics decide.
 
-use becalm_model::{Record, Run, metric};
+use becalm_model::{Metric, Record, Run, metric};
 
 use super::character::character;
 use crate::session::{Judgement, Primary};
@@ -26,7 +26,52 @@ pub fn primary_metrics(record: &Record, judgement: &Judgement) -> Choice {
             reason: None,
         },
         Primary::Auto => automatic(record),
+        Primary::Benchmarks(measures) => {
+            Choice { metrics: of_benchmarks(record, measures), reason: None }
+        }
     }
+}
+
+/// Returns these measures of all benchmarks; without any what the benchmarks are about, and where nothing
+/// is that, all that they have.
+fn of_benchmarks(record: &Record, measures: &[String]) -> Vec<usize> {
+    let all = |is_wanted: &dyn Fn(&Metric) -> bool| -> Vec<usize> {
+        let metrics = record.metrics.iter().enumerate();
+        metrics.filter(|(_, metric)| is_wanted(metric)).map(|(index, _)| index).collect()
+    };
+    if !measures.is_empty() {
+        return all(&|metric| {
+            measures.iter().any(|name| metric.is_measure(name) || metric.name == *name)
+        });
+    }
+    let main = all(&Metric::is_main);
+    if main.is_empty() { all(&|metric| metric.benchmark.is_some()) } else { main }
+}
+
+/// Says which benchmarks some subjects have and others do not, as sentences.
+pub fn one_sided(record: &Record) -> Vec<String> {
+    let has = |subject: usize, metric: usize| {
+        record.measured(subject).any(|run| run.value(metric).is_some())
+    };
+    let mut sentences = Vec::new();
+    for (index, metric) in record.metrics.iter().enumerate().filter(|(_, one)| one.is_main()) {
+        let (with, without): (Vec<usize>, Vec<usize>) =
+            (0..record.subjects.len()).partition(|&subject| has(subject, index));
+        let names = |subjects: &[usize]| {
+            let names: Vec<String> =
+                subjects.iter().map(|&one| format!("`{}`", record.subjects[one].name)).collect();
+            names.join(", ")
+        };
+        if !with.is_empty() && !without.is_empty() {
+            sentences.push(format!(
+                "the benchmark {} is in {} and not in {}",
+                metric.name,
+                names(&with),
+                names(&without)
+            ));
+        }
+    }
+    sentences
 }
 
 fn automatic(record: &Record) -> Choice {

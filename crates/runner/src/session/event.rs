@@ -1,12 +1,17 @@
 //! What a session tells while it runs. Nothing here is text for people.
 
-use becalm_model::{Comparison, Run};
+use becalm_model::{Comparison, Metric, Run};
 
 /// One thing that happened.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// A run ended; it is already in the record.
-    RunFinished(&'a Run),
+    RunFinished {
+        /// The run.
+        run: &'a Run,
+        /// The metrics of the record, those that this run showed first among them.
+        metrics: &'a [Metric],
+    },
     /// A round ended.
     RoundFinished {
         /// Measured rounds so far that are kept, warm-up not counted.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use becalm_model::{Evidence, Outcome};
+use becalm_model::{Evidence, Metric, Outcome};
 
 /// One run that is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +11,17 @@ pub struct Request {
     pub subject: usize,
     /// Bytes of padding in its environment.
     pub padding: u32,
+}
+
+/// What one benchmark inside a run gave for one metric.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// What was measured: its name is the key in the record.
+    pub metric: Metric,
+    /// The value that stands for the run.
+    pub value: f64,
+    /// The single values, in time order; empty where the harness gives none.
+    pub iterations: Vec<f64>,
 }
 
 /// What one run gave.
@@ -24,6 +35,8 @@ pub struct Measured {
     pub values: Vec<Option<f64>>,
     /// Iterations that the program timed itself, in seconds; empty where they are not read.
     pub iterations: Vec<f64>,
+    /// What the benchmarks inside the process gave; a harness may show ones that nobody knew of.
+    pub readings: Vec<Reading>,
     /// What the run itself tells of the machine; the machine-wide part may come later, by
     /// [`Executor::evidence`].
     pub evidence: Evidence,

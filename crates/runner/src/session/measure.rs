@@ -1,10 +1,10 @@
 //! The session: rounds in random order until the plan says stop.
 
-use becalm_model::{Evidence, Record, Run, metric};
+use becalm_model::{Evidence, Metric, Part, Record, Run, metric};
 use becalm_stats::{Sample, decide, median_interval, schedule};
 
 use super::event::Event;
-use super::executor::{Executor, Learnt, Measured, Request};
+use super::executor::{Executor, Learnt, Measured, Reading, Request};
 use super::plan::{Conditioning, Goal, Judgement, Layout, OnDisturbance, Plan, Primary, Stop};
 use super::redo;
 use crate::conclude::{self, Shape};
@@ -172,7 +172,8 @@ fn round<E: Executor>(
             Err(_) if stop_if_interrupted(record, executor) => return Ok(Round::BrokenOff),
             Err(error) => return Err(SessionError::Run(error)),
         };
-        let Measured { started, outcome, values, iterations, evidence } = measured;
+        let Measured { started, outcome, values, iterations, readings, evidence } = measured;
+        let parts = parts(&mut record.metrics, readings);
         let order = u32::try_from(place).expect("fewer than 2^32 subjects");
         let run = Run {
             subject,
@@ -183,7 +184,7 @@ fn round<E: Executor>(
             started,
             outcome,
             values,
-            parts: Vec::new(),
+            parts,
             iterations,
             evidence: Some(Box::new(Evidence { settle_wait: waited.take(), ..evidence })),
             padding,
@@ -206,9 +207,28 @@ fn round<E: Executor>(
         }
         record.runs.push(run);
         complete_evidence(record, executor.evidence(false));
-        tell(Event::RunFinished(record.runs.last().expect("one was pushed above")));
+        let run = record.runs.last().expect("one was pushed above");
+        tell(Event::RunFinished { run, metrics: &record.metrics });
     }
     Ok(Round::Whole)
+}
+
+/// Puts the readings of a harness in the order of the metrics, which get those that are new.
+fn parts(metrics: &mut Vec<Metric>, readings: Vec<Reading>) -> Vec<Part> {
+    let mut parts: Vec<Part> = readings
+        .into_iter()
+        .map(|Reading { metric, value, iterations }| {
+            let known = metrics.iter().position(|known| known.name == metric.name);
+            let metric = known.unwrap_or_else(|| {
+                metrics.push(metric);
+                metrics.len() - 1
+            });
+            Part { metric, value, iterations }
+        })
+        .collect();
+    parts.sort_by_key(|part| part.metric);
+    parts.dedup_by_key(|part| part.metric);
+    parts
 }
 
 fn goal_is_reached(
@@ -243,6 +263,11 @@ fn precision(record: &Record, judgement: &Judgement) -> Option<f64> {
     let metrics = match &judgement.primary {
         Primary::Named(names) => names.iter().map(|name| record.metric_index(name)).collect(),
         Primary::Auto => vec![record.metric_index(metric::WALL_TIME)],
+        Primary::Benchmarks(_) => {
+            let metrics = conclude::primary_metrics(record, judgement).metrics;
+            // Nothing is precise before anything is known.
+            if metrics.is_empty() { vec![None] } else { metrics.into_iter().map(Some).collect() }
+        }
     };
     let mut widest: f64 = 0.0;
     for metric in metrics {
@@ -285,7 +310,7 @@ fn learn(record: &Record) -> Option<Learnt> {
 fn warn_if_undecidable(plan: &Plan, record: &Record, tell: &mut dyn FnMut(Event<'_>)) {
     /// A first, cold run can take so many times as long as the later ones.
     const COLD_FACTOR: f64 = 2.0;
-    let needed = plan.judgement.fewest_rounds(record.subjects.len());
+    let needed = plan.judgement.fewest_rounds(record);
     let fastest = |subject: usize| {
         let wall = record.metric_index(metric::WALL_TIME)?;
         let runs = record.runs.iter().filter(|run| run.subject == subject);

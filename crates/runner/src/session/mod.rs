@@ -14,7 +14,7 @@ mod spawn_plan;
 mod tests;
 
 pub use event::Event;
-pub use executor::{Executor, Learnt, Measured, Request};
+pub use executor::{Executor, Learnt, Measured, Reading, Request};
 pub use hook::Hook;
 pub use measure::{SessionError, drop_unfinished_round, measure};
 pub use plan::{
@@ -25,6 +25,6 @@ pub use redo::causes;
 pub use settling::settle_note;
 pub use spawn::Spawn;
 pub use spawn_plan::{
-    Cache, Expectation, Hooks, Isolate, Isolated, RunError, SpawnPlan, SpawnSubject, parse_output,
-    parse_variable,
+    Cache, Expectation, HarnessPlan, Hooks, Isolate, Isolated, RunError, SpawnPlan, SpawnSubject,
+    parse_output, parse_variable,
 };

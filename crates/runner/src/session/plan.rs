@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use becalm_model::Record;
 use becalm_stats::decide::paired;
+
+use crate::conclude::primary_metrics;
 
 /// When a session ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -157,17 +160,21 @@ pub enum Primary {
     Auto,
     /// These, by name.
     Named(Vec<String>),
+    /// Every benchmark of a harness, by these of its measures; without any by what it is about.
+    Benchmarks(Vec<String>),
 }
 
 impl Judgement {
-    /// Returns the fewest rounds after which a comparison of so many subjects can call any
-    /// difference; 0 for one subject, which is compared with nothing.
-    pub fn fewest_rounds(&self, subjects: usize) -> u32 {
+    /// Returns the fewest rounds after which a comparison of the subjects of `record` can call any
+    /// difference; 0 for one subject, which is compared with nothing. Benchmarks count as far as they
+    /// are known.
+    pub fn fewest_rounds(&self, record: &Record) -> u32 {
         let metrics = match &self.primary {
             Primary::Auto => 1,
             Primary::Named(names) => names.len(),
+            Primary::Benchmarks(_) => primary_metrics(record, self).metrics.len().max(1),
         };
-        match subjects.saturating_sub(1) * metrics {
+        match record.subjects.len().saturating_sub(1) * metrics {
             0 => 0,
             // The first of a family is held against its share of the error.
             family => paired::fewest_rounds((1.0 - self.confidence) / family as f64),

@@ -10,6 +10,7 @@ use becalm_machine::{Choice, Chooser, Width};
 use super::hook::Hook;
 use super::plan::{Conditioning, Rest};
 use crate::extract::{ExtractError, Extractor};
+use crate::harness::{Harness, HarnessError, ResultFolder};
 use crate::iterations::{SeriesError, SeriesRule};
 use crate::{
     CounterPlan, Environment, LaunchError, Placement, Program, Stderr, Stdin, Stdout, WorkFolder,
@@ -42,6 +43,17 @@ pub enum RunError {
         /// What went wrong.
         source: SeriesError,
     },
+    /// A harness gave no results.
+    #[error("`{subject}`: {source}")]
+    Harness {
+        /// Name of the subject.
+        subject: String,
+        /// What went wrong.
+        source: HarnessError,
+    },
+    /// The results of the run before cannot be removed.
+    #[error("cannot empty the folder of the results: {0}")]
+    Results(std::io::Error),
     /// The subject printed something else than it should.
     #[error("`{subject}` printed something else than expected: {difference}")]
     Output {
@@ -114,6 +126,17 @@ pub struct SpawnSubject {
     pub hooks: Hooks,
 }
 
+/// A harness, and where its results go.
+#[derive(Debug)]
+pub struct HarnessPlan {
+    /// Which one.
+    pub harness: &'static Harness,
+    /// Where it leaves its results.
+    pub folder: ResultFolder,
+    /// Its name and what it was told, for the record.
+    pub told: String,
+}
+
 /// Everything that the runs of a session have in common.
 #[derive(Debug)]
 pub struct SpawnPlan {
@@ -142,6 +165,8 @@ pub struct SpawnPlan {
     pub extractors: Vec<Extractor>,
     /// How to find the iterations that a run timed itself; `None` when they are not read.
     pub iterations: Option<SeriesRule>,
+    /// The harness that the subjects are programs of; `None` if they are timed from outside.
+    pub harness: Option<HarnessPlan>,
     /// What they must print.
     pub expectation: Expectation,
     /// Counters to open for each run.

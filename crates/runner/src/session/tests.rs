@@ -86,6 +86,7 @@ impl Executor for Scripted {
             outcome: step.outcome,
             values: [step.wall, step.wall, step.wall, 0.0, rss].map(Some).to_vec(),
             iterations: vec![step.wall],
+            readings: vec![],
             evidence: own,
         })
     }
@@ -161,7 +162,7 @@ fn listen(
 ) -> (Result<(), SessionError<String>>, Told) {
     let mut told = Told::default();
     let result = measure(plan, record, executor, &mut |event| match event {
-        Event::RunFinished(_) => told.runs += 1,
+        Event::RunFinished { .. } => told.runs += 1,
         Event::RoundFinished { warmup: true, .. } => told.warmups += 1,
         Event::RoundFinished { rounds, .. } => told.rounds.push(rounds),
         Event::RoundDiscarded { round } => told.discarded.push(round),

@@ -12,7 +12,8 @@ use crate::measuring::tracing;
 
 /// Refuses, before anything is measured, files that could not be written in the end.
 pub(super) fn check_exports(flags: &MeasureFlags) -> Result<(), CommandError> {
-    let exports = [&flags.exports.export_json, &flags.exports.export_html, &flags.exports.export_markdown];
+    let exports =
+        [&flags.exports.export_json, &flags.exports.export_html, &flags.exports.export_markdown];
     let exports: Vec<&PathBuf> = exports.into_iter().flatten().collect();
     for (index, path) in exports.iter().enumerate() {
         if exports[..index].contains(path) {

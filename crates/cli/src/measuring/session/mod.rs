@@ -194,13 +194,12 @@ fn measure_and_log(
     ui: &Ui,
 ) -> Result<(), SessionError<RunError>> {
     let mut line = ProgressLine::new(plan, record);
-    let metrics = record.metrics.clone();
     let subjects = record.subjects.clone();
     let is_comparison = record.kind == RecordKind::Comparison;
     let result = measure(plan, record, spawn, &mut |event| match event {
-        Event::RunFinished(run) => {
+        Event::RunFinished { run, metrics } => {
             if let Some(journal) = &mut journal {
-                journal.add(&metrics, run);
+                journal.add(metrics, run);
             }
             line.draw(ui, &subjects[run.subject]);
         }

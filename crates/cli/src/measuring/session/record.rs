@@ -78,6 +78,7 @@ pub(super) fn conclude(record: &mut Record, plan: &Plan, spawn: &Spawn<'_>, limi
     on_disturbance.clone_into(&mut record.conditions.on_disturbance);
     settle_note(record);
     if record.kind == RecordKind::Comparison {
+        record.notes.extend(conclude::one_sided(record));
         record.comparisons = final_comparisons(plan, record, record.interrupted.is_none());
     }
 }

@@ -65,7 +65,7 @@ pub(super) fn plan_of(
 
 /// Warns of a plan that is too short for any verdict; says whether it did.
 pub(super) fn warn_before_start(record: &Record, plan: &Plan, ui: &Ui) -> bool {
-    let needed = plan.judgement.fewest_rounds(record.subjects.len());
+    let needed = plan.judgement.fewest_rounds(record);
     let possible = match plan.stop {
         Stop::Rounds(rounds) => Some(rounds),
         Stop::Until { maximum, .. } => maximum,

@@ -156,6 +156,7 @@ impl<'a> Spawn<'a> {
             aslr: if placement.aslr_off { "off" } else { "on" }.to_owned(),
             malloc: if self.plan.keeps_memory { "keep" } else { "" }.to_owned(),
             in_memory: self.plan.folder().map(|folder| folder.display().to_string()),
+            harness: self.plan.harness.as_ref().map(|plan| plan.told.clone()),
             layout: String::new(),
             cache: match self.plan.cache {
                 Cache::AsIs => "as-is",

@@ -3,7 +3,9 @@
 use becalm_model::metric::CPU_MIGRATIONS;
 
 use super::Spawn;
+use super::output::Inside;
 use crate::evidence::own_evidence;
+use crate::harness::Place;
 use crate::page_cache::drop_page_cache;
 use crate::session::executor::{Measured, Request};
 use crate::session::hook::{Hook, run_hook};
@@ -34,6 +36,9 @@ impl Spawn<'_> {
                 drop_page_cache(self.root).map_err(RunError::DropCache)?;
             }
         }
+        if let Some(plan) = &self.plan.harness {
+            plan.folder.empty().map_err(RunError::Results)?;
+        }
         self.evidence.before_run();
         let finished = self.launch(request).map_err(|source| launch_error(self, source))?;
         self.smallest_resident = self.smallest_resident.min(finished.max_rss);
@@ -53,16 +58,16 @@ impl Spawn<'_> {
         let conclude = self.plan.subjects[subject].hooks.conclude.clone();
         let read = self
             .extracted(subject, &finished)
-            .and_then(|extracted| Ok((extracted, self.iterations(subject, &finished)?)));
+            .and_then(|extracted| Ok((extracted, self.inside(subject, &finished)?)));
         let after = match read {
-            Ok((extracted, iterations)) => {
+            Ok((extracted, inside)) => {
                 values.extend(extracted);
-                self.hook(Hook::Conclude, conclude.as_deref()).map(|()| iterations)
+                self.hook(Hook::Conclude, conclude.as_deref()).map(|()| inside)
             }
             Err(error) => Err(error),
         };
-        let iterations = match after {
-            Ok(iterations) => iterations,
+        let Inside { iterations, readings } = match after {
+            Ok(inside) => inside,
             Err(error) => {
                 self.forget_latest();
                 return Err(error);
@@ -73,6 +78,7 @@ impl Spawn<'_> {
             outcome: finished.outcome,
             values,
             iterations,
+            readings,
             evidence,
         };
         let owed = self.rest.after(&finished, self.rest_share());
@@ -86,6 +92,7 @@ impl Spawn<'_> {
         loop {
             let captures = !self.plan.extractors.is_empty()
                 || self.plan.iterations.is_some()
+                || self.plan.harness.as_ref().is_some_and(|h| h.harness.place == Place::Output)
                 || self.plan.expectation != Expectation::Anything;
             let result = launch(
                 &Launch {

@@ -4,7 +4,18 @@ use becalm_model::Outcome;
 
 use super::Spawn;
 use crate::Finished;
+use crate::harness;
+use crate::session::executor::Reading;
 use crate::session::spawn_plan::{Expectation, RunError};
+
+/// What a run timed inside itself.
+#[derive(Debug)]
+pub(super) struct Inside {
+    /// Iterations of the whole program.
+    pub(super) iterations: Vec<f64>,
+    /// Benchmarks.
+    pub(super) readings: Vec<Reading>,
+}
 
 impl Spawn<'_> {
     /// Reads the metrics that a run printed.
@@ -34,12 +45,30 @@ impl Spawn<'_> {
             .collect()
     }
 
+    /// Reads what a run timed itself.
+    pub(super) fn inside(&self, subject: usize, finished: &Finished) -> Result<Inside, RunError> {
+        Ok(Inside {
+            iterations: self.iterations(subject, finished)?,
+            readings: self.readings(subject, finished)?,
+        })
+    }
+
+    /// Reads what a harness left. A run that failed has nothing to be relied on.
+    fn readings(&self, subject: usize, finished: &Finished) -> Result<Vec<Reading>, RunError> {
+        let Some(plan) = &self.plan.harness else { return Ok(Vec::new()) };
+        if finished.outcome != Outcome::Exited(0) {
+            return Ok(Vec::new());
+        }
+        harness::readings(plan.harness, &plan.folder, finished.output.as_deref()).map_err(
+            |source| RunError::Harness {
+                subject: self.plan.subjects[subject].name.clone(),
+                source,
+            },
+        )
+    }
+
     /// Reads the iterations that a run timed itself. A run that failed has none to be relied on.
-    pub(super) fn iterations(
-        &self,
-        subject: usize,
-        finished: &Finished,
-    ) -> Result<Vec<f64>, RunError> {
+    fn iterations(&self, subject: usize, finished: &Finished) -> Result<Vec<f64>, RunError> {
         let (Some(rule), Some(output)) = (&self.plan.iterations, &finished.output) else {
             return Ok(Vec::new());
         };

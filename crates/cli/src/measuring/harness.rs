@@ -1,0 +1,110 @@
+//! `--harness`: which one the subjects are programs of, and what it is told.
+
+use becalm_model::Subject;
+use becalm_runner::harness::{Harness, Place, ResultFolder, Terms, detect};
+use becalm_runner::session::HarnessPlan;
+use becalm_runner::{Program, User};
+
+use super::flags::{HarnessFlag, MeasureFlags};
+use crate::error::CommandError;
+
+/// A harness that was told what to do.
+#[derive(Debug)]
+pub(crate) struct Told {
+    /// Which one, and where its results go.
+    pub(crate) plan: HarnessPlan,
+    /// The command of each subject.
+    pub(crate) commands: Vec<Vec<String>>,
+    /// Variables for all of them.
+    pub(crate) environment: Vec<(String, String)>,
+}
+
+/// Finds out which harness it is and adds what it has to be told to the commands of the subjects.
+pub(crate) fn tell(
+    flag: HarnessFlag,
+    flags: &MeasureFlags,
+    subjects: &[Subject],
+    user: Option<&User>,
+) -> Result<Told, CommandError> {
+    if flags.shell.is_some() {
+        return Err(CommandError::usage("--harness needs commands without a shell")
+            .hint("its flags could not be put in their places; leave --shell out"));
+    }
+    let harness = match flag {
+        HarnessFlag::Given(harness) => harness,
+        HarnessFlag::Auto => common(subjects)?,
+    };
+    if flags.filter.is_some() && !harness.filters {
+        return Err(CommandError::usage(format!(
+            "{} cannot be told which benchmarks to run, so --filter does nothing",
+            harness.name
+        )));
+    }
+    let folder = ResultFolder::create(user).map_err(|error| {
+        CommandError::measure(format!(
+            "no folder for the results of {} can be made: {error}",
+            harness.name
+        ))
+    })?;
+    let results = folder.path(harness.place);
+    let terms = Terms {
+        time: flags.harness_time.as_secs_f64(),
+        filter: flags.filter.as_deref(),
+        results: &results,
+    };
+    let mut commands = Vec::new();
+    let mut environment = Vec::new();
+    for subject in subjects {
+        let invocation = (harness.invoke)(&subject.command, &terms);
+        commands.push(invocation.words);
+        environment = invocation.environment;
+    }
+    let told = told(harness, subjects, &commands, &results.display().to_string());
+    Ok(Told { plan: HarnessPlan { harness, folder, told }, commands, environment })
+}
+
+/// Returns the harness that all subjects look like.
+fn common(subjects: &[Subject]) -> Result<&'static Harness, CommandError> {
+    let mut found: Option<&'static Harness> = None;
+    for subject in subjects {
+        let program = Program::resolve(&subject.command, std::env::var_os("PATH").as_deref(), None);
+        let path = program.as_ref().map_or(subject.command[0].as_ref(), Program::path);
+        let one = detect(&subject.command, path).ok_or_else(|| {
+            CommandError::usage(format!("`{}` looks like no harness that is known", subject.name))
+                .hint("name it, as in --harness google-benchmark; `custom` reads what a program prints")
+        })?;
+        match found {
+            Some(other) if other.name != one.name => {
+                return Err(CommandError::usage(format!(
+                    "`{}` is a program of {}, and one before it of {}",
+                    subject.name, one.name, other.name
+                )));
+            }
+            _ => found = Some(one),
+        }
+    }
+    found.ok_or_else(|| CommandError::usage("there is no subject"))
+}
+
+/// Says which flags becalm has added, for the record; the place of the results is different each time.
+fn told(
+    harness: &Harness,
+    subjects: &[Subject],
+    commands: &[Vec<String>],
+    results: &str,
+) -> String {
+    let (Some(subject), Some(command)) = (subjects.first(), commands.first()) else {
+        return harness.name.to_owned();
+    };
+    let added: Vec<String> = command
+        .iter()
+        .filter(|word| !subject.command.contains(word))
+        .map(|word| word.replace(results, "RESULTS"))
+        .collect();
+    let place = if harness.place == Place::Output { ", its output is read" } else { "" };
+    if added.is_empty() {
+        format!("{}{place}", harness.name)
+    } else {
+        format!("{} told {}{place}", harness.name, shell_words::join(&added))
+    }
+}

@@ -1,0 +1,99 @@
+//! Which harness a command is, by its words and by what its program holds.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use memchr::memmem;
+
+use super::table::{Harness, harness};
+use super::words::{base_name, is};
+
+/// How much of a program is looked through.
+const LOOKED_THROUGH: u64 = 256 << 20;
+
+/// What a program of a harness holds, by which it is known. The order matters where one could hold two.
+const MARKS: &[(&[u8], &str)] = &[
+    (b"benchmark_out_format", "google-benchmark"),
+    (b"CRITERION_HOME", "criterion"),
+    (b"DIVAN_MAX_TIME", "divan"),
+    (b"test.benchtime", "go"),
+    (b"benchmark-warmup-time", "catch2"),
+    (b" ns/iter (+/- ", "libtest"),
+];
+
+/// Finds out which harness a command is; `None` for one that looks like none.
+pub fn detect(command: &[String], program: &Path) -> Option<&'static Harness> {
+    by_words(command).or_else(|| by_content(program)).and_then(harness)
+}
+
+fn by_words(command: &[String]) -> Option<&'static str> {
+    let has = |word: &str| command.iter().any(|one| base_name(one) == word);
+    let first = base_name(command.first()?);
+    if first == "hyperfine" {
+        Some("hyperfine")
+    } else if is(command, 0, "go") && is(command, 1, "test") {
+        Some("go")
+    } else if has("vitest") {
+        Some("vitest")
+    } else if has("pytest") || first == "py.test" {
+        Some("pytest-benchmark")
+    } else if first.starts_with("python") || first.starts_with("pypy") {
+        let script = command.iter().skip(1).find(|word| word.ends_with(".py"));
+        let is_pyperf = has("pyperf") || script.is_some_and(|path| holds(path, b"pyperf"));
+        is_pyperf.then_some("pyperf")
+    } else if first == "java" && command.iter().any(|word| word == "-jar") {
+        // The names of the files inside a jar stand in it as they are.
+        let jar = command.iter().find(|word| word.ends_with(".jar"))?;
+        holds(jar, b"META-INF/BenchmarkList").then_some("jmh")
+    } else {
+        None
+    }
+}
+
+fn by_content(program: &Path) -> Option<&'static str> {
+    let bytes = read(program)?;
+    MARKS.iter().find(|(mark, _)| memmem::find(&bytes, mark).is_some()).map(|(_, name)| *name)
+}
+
+fn holds(path: &str, mark: &[u8]) -> bool {
+    read(Path::new(path)).is_some_and(|bytes| memmem::find(&bytes, mark).is_some())
+}
+
+fn read(path: &Path) -> Option<Vec<u8>> {
+    let file = File::open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take(LOOKED_THROUGH).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(command: &str, content: &str, expected: Option<&str>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("program.py");
+        std::fs::write(&path, content).unwrap();
+        let name = path.to_str().unwrap();
+        let words: Vec<String> =
+            command.split(' ').map(|word| word.replace("{program}", name)).collect();
+        assert_eq!(detect(&words, &path).map(|one| one.name), expected, "{command}");
+    }
+
+    #[test]
+    fn a_harness_is_known_by_its_words_or_by_its_program() {
+        check("{program} --x", "..--benchmark_out_format..", Some("google-benchmark"));
+        check("{program}", "CRITERION_HOME", Some("criterion"));
+        check("go test ./sort", "", Some("go"));
+        check("npx vitest bench", "", Some("vitest"));
+        check("python3 -m pytest x", "", Some("pytest-benchmark"));
+        check("python3 {program}", "import pyperf", Some("pyperf"));
+        check("python3 {program}", "import time", None);
+        check("{program}", "just a program", None);
+    }
+}

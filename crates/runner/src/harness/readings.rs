@@ -1,0 +1,137 @@
+//! From the results that a harness left to one value per benchmark.
+
+use std::io;
+
+use becalm_formats::{File, ImportError, import};
+use becalm_model::{Metric, Record};
+use becalm_stats::{Sample, center};
+
+use super::results::ResultFolder;
+use super::table::{Harness, Place};
+use crate::session::Reading;
+
+/// Why a run of a harness gave nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum HarnessError {
+    /// The results cannot be read, mostly because the harness wrote none.
+    #[error("{harness} left no results that can be read: {source}")]
+    NoResults {
+        /// Name of the harness.
+        harness: &'static str,
+        /// What went wrong.
+        source: io::Error,
+    },
+    /// They are something else than they should be.
+    #[error("the results of {harness} cannot be read: {source}")]
+    Format {
+        /// Name of the harness.
+        harness: &'static str,
+        /// What went wrong.
+        source: ImportError,
+    },
+}
+
+/// Reads what the benchmarks of one run gave.
+pub fn readings(
+    harness: &Harness,
+    folder: &ResultFolder,
+    output: Option<&[u8]>,
+) -> Result<Vec<Reading>, HarnessError> {
+    let files = match harness.place {
+        Place::Output => {
+            vec![File { name: "the output".to_owned(), bytes: output.unwrap_or_default().to_vec() }]
+        }
+        place => folder
+            .read(place)
+            .map_err(|source| HarnessError::NoResults { harness: harness.name, source })?,
+    };
+    let record = import(&files, harness.format)
+        .map_err(|source| HarnessError::Format { harness: harness.name, source })?;
+    Ok(of_record(&record))
+}
+
+/// Takes all that was measured as one process: a harness that starts processes of its own is one run too.
+fn of_record(record: &Record) -> Vec<Reading> {
+    let mut readings = Vec::new();
+    for (subject, named) in record.subjects.iter().enumerate() {
+        for (index, metric) in record.metrics.iter().enumerate() {
+            let mut values = Vec::new();
+            let mut iterations = Vec::new();
+            for run in record.measured(subject) {
+                let Some(value) = run.value(index) else { continue };
+                values.push(value);
+                match run.part(index) {
+                    Some(part) if !part.iterations.is_empty() => {
+                        iterations.extend(&part.iterations)
+                    }
+                    _ => iterations.push(value),
+                }
+            }
+            let Ok(sample) = Sample::new(values) else { continue };
+            let value = center::median(&sample);
+            if iterations.len() == 1 {
+                iterations.clear();
+            }
+            let metric = if metric.benchmark.is_some() {
+                metric.clone()
+            } else {
+                of_command(&named.name, metric)
+            };
+            readings.push(Reading { metric, value, iterations });
+        }
+    }
+    readings
+}
+
+/// Makes the metric of a command that another runner measured one of a benchmark.
+fn of_command(command: &str, metric: &Metric) -> Metric {
+    let name = if metric.name == becalm_model::metric::WALL_TIME {
+        command.to_owned()
+    } else {
+        format!("{command} {}", metric.name)
+    };
+    Metric { name, benchmark: Some(command.to_owned()), ..metric.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::harness;
+
+    #[test]
+    fn commands_that_another_runner_measured_are_benchmarks() {
+        let text = r#"{"results": [{"command": "a", "times": [1, 3, 2], "memory_usage_byte": [5, 5, 5]},
+                                    {"command": "b", "times": [4]}]}"#;
+        let record = import(&[File::of_text("x", text)], None).unwrap();
+        let found: Vec<_> = of_record(&record)
+            .into_iter()
+            .map(|r| (r.metric.name, r.value, r.iterations))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("a".to_owned(), 2.0, vec![1.0, 3.0, 2.0]),
+                ("a max_rss".to_owned(), 5.0, vec![5.0; 3]),
+                ("b".to_owned(), 4.0, vec![]),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_harness_that_wrote_nothing_is_named() {
+        let folder = ResultFolder::create(None).unwrap();
+        let error = readings(harness("hyperfine").unwrap(), &folder, None).unwrap_err();
+        assert!(error.to_string().starts_with("hyperfine left no results"), "{error}");
+    }
+
+    #[test]
+    fn every_harness_reads_a_format_that_there_is() {
+        for one in crate::harness::HARNESSES {
+            assert!(
+                one.format.is_none_or(|name| becalm_formats::entry(name).is_ok()),
+                "{}",
+                one.name
+            );
+        }
+    }
+}

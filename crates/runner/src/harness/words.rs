@@ -1,0 +1,87 @@
+//! Where the flags of a harness belong in a command line.
+
+/// A command line with what a harness needs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Invocation {
+    /// Program and arguments.
+    pub words: Vec<String>,
+    /// Variables to set.
+    pub environment: Vec<(String, String)>,
+}
+
+/// Puts `early` right behind the part of the command that names the benchmarks' program, so that flags
+/// of the user override them, and `late` at the end, so that the results go where becalm reads them.
+pub(super) fn with_flags(command: &[String], early: &[String], late: &[String]) -> Vec<String> {
+    let split = program_length(command);
+    let mut words: Vec<String> = command[..split].to_vec();
+    let rest = &command[split..];
+    // What stands behind `--` goes to the program that cargo starts.
+    if is(command, 0, "cargo") && !command.iter().any(|word| word == "--") {
+        words.extend_from_slice(rest);
+        words.push("--".to_owned());
+        words.extend_from_slice(early);
+    } else {
+        words.extend_from_slice(early);
+        words.extend_from_slice(rest);
+    }
+    words.extend_from_slice(late);
+    words
+}
+
+/// Returns how many words start the program: `java -jar x.jar` is one, and so is `python3 x.py`.
+fn program_length(command: &[String]) -> usize {
+    let after = |word: &str| command.iter().position(|one| one == word).map(|at| at + 1);
+    let first = command.first().map_or("", |word| base_name(word));
+    let length = match first {
+        "cargo" => after("--").or(Some(command.len())),
+        "java" => after("-jar").map(|at| at + 1),
+        "go" => after("test"),
+        "npx" | "pnpm" | "yarn" | "bunx" => after("bench"),
+        name if name.starts_with("python") || name.starts_with("pypy") => {
+            // `python3 -m pyperf timeit` has a command of its own behind the module.
+            let module = after("-m").map(|at| at + 1 + usize::from(is(command, at, "pyperf")));
+            module.or_else(|| script(command))
+        }
+        "node" | "bun" | "deno" | "dotnet" | "sh" | "bash" => script(command),
+        _ => None,
+    };
+    length.unwrap_or(1).clamp(1, command.len().max(1))
+}
+
+/// Returns the place behind the first word that is no flag of the interpreter.
+fn script(command: &[String]) -> Option<usize> {
+    command.iter().skip(1).position(|word| !word.starts_with('-')).map(|at| at + 2)
+}
+
+pub(super) fn is(command: &[String], at: usize, name: &str) -> bool {
+    command.get(at).is_some_and(|word| base_name(word) == name)
+}
+
+pub(super) fn base_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(command: &str, expected: &str) {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let found = with_flags(&words(command), &words("-e 1"), &words("-l 2"));
+        assert_eq!(found.join(" "), expected);
+    }
+
+    #[test]
+    fn flags_stand_behind_the_program_that_takes_them() {
+        check("./bench --x", "./bench -e 1 --x -l 2");
+        check("java -Xmx1g -jar b.jar Sort", "java -Xmx1g -jar b.jar -e 1 Sort -l 2");
+        check("python3 -m pytest tests", "python3 -m pytest -e 1 tests -l 2");
+        check("python3 -X dev bench.py --x", "python3 -X dev -e 1 bench.py --x -l 2");
+        check("python3 -m pyperf timeit 1+1", "python3 -m pyperf timeit -e 1 1+1 -l 2");
+        check("go test ./sort", "go test -e 1 ./sort -l 2");
+        check("cargo bench --bench sort", "cargo bench --bench sort -- -e 1 -l 2");
+        check("cargo bench -- --x", "cargo bench -- -e 1 --x -l 2");
+        check("npx vitest bench sort", "npx vitest bench -e 1 sort -l 2");
+    }
+}
