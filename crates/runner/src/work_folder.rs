@@ -26,6 +26,9 @@ const WORK: &str = "becalm-work-";
 /// The same for folders in which programs leave their results.
 const RESULTS: &str = "becalm-results-";
 
+/// The same for folders with programs that becalm has made.
+const PROGRAMS: &str = "becalm-timeit-";
+
 /// An empty folder in memory, removed with everything in it when this is dropped.
 #[derive(Debug)]
 pub struct WorkFolder {
@@ -52,6 +55,18 @@ impl WorkFolder {
     pub fn for_results(user: Option<&User>) -> io::Result<Self> {
         Self::create_in_memory(Path::new(PLACE), RESULTS, user)
             .or_else(|_| Self::create_in(&std::env::temp_dir(), RESULTS, user))
+    }
+
+    /// Makes a folder with programs that becalm makes, for `user` if there is one: among the temporary files,
+    /// since in memory nothing may be executed in many a container.
+    ///
+    /// # Errors
+    ///
+    /// If the temporary files cannot be written to.
+    pub fn for_programs(user: Option<&User>) -> io::Result<Self> {
+        let place = std::env::temp_dir();
+        Self::create_in(&place, PROGRAMS, user)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", place.display())))
     }
 
     fn create_in_memory(place: &Path, prefix: &str, user: Option<&User>) -> io::Result<Self> {

@@ -44,7 +44,8 @@ pub(crate) struct Args {
     flags: MeasureFlags,
 }
 
-fn margin(text: &str) -> Result<f64, String> {
+/// Reads a margin.
+pub(super) fn margin(text: &str) -> Result<f64, String> {
     match parse_share(text) {
         Ok(share) if share < 1.0 => Ok(share),
         Ok(_) => Err("a margin of 100% or more decides nothing".to_owned()),
@@ -83,6 +84,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         resumed,
         arguments,
         tracing: Tracing::of(&args.flags),
+        statement: None,
     };
     let finished = conduct(wanted, &args.flags, ui)?;
     finished.report(

@@ -17,9 +17,9 @@ mod tracing;
 
 pub(crate) use conditions::ConditionFlags;
 pub(crate) use exports::ExportFlags;
-pub(crate) use flags::MeasureFlags;
+pub(crate) use flags::{MeasureFlags, confidence};
 pub(crate) use resume::{read_resumed, with_more};
 pub(crate) use session::{Finished, Wanted, as_texts, conclude_log, conduct, disturbed_runs, stop};
-pub(crate) use setup::{Machine, machine_facts};
+pub(crate) use setup::{Machine, Statement, Surroundings, machine_facts, surroundings};
 pub(crate) use subjects::{CommandLine, subjects};
 pub(crate) use tracing::{Tracing, refused};

@@ -9,7 +9,7 @@ use becalm_runner::session::{
 };
 use becalm_runner::{
     CounterPlan, EnvPolicy, Environment, Extractor, MALLOC_VARIABLE, Placement, Program, Scheduler,
-    Stdin, Stdout, User, kept_memory,
+    Stdin, Stdout, User, kept_memory, timeit,
 };
 
 use super::conditions::{Affinity, CacheFlag, SchedulerFlag, Switch};
@@ -40,34 +40,31 @@ impl Machine {
     }
 }
 
+/// A statement that workers time, one for each subject.
+#[derive(Debug)]
+pub(crate) struct Statement {
+    /// How its values are read.
+    pub(crate) rule: timeit::Rule,
+    /// The command of each worker.
+    pub(crate) commands: Vec<Vec<String>>,
+}
+
 /// Returns what the runs have in common, with what could not be had, as sentences.
 pub(crate) fn spawn_plan(
     flags: &MeasureFlags,
     subjects: &[Subject],
     extractors: Vec<Extractor>,
+    statement: Option<Statement>,
     machine: &Machine,
 ) -> Result<(SpawnPlan, Vec<String>), CommandError> {
-    let user = if flags.conditions.keep_root { None } else { sudo_user() };
-    let mut environment = environment(flags, user.as_ref())?;
+    let Surroundings { mut environment, placement } = surroundings(flags)?;
+    let user = placement.user.clone();
     let (stdout, stderr) = parse_output(&flags.output);
     let work_folder = flags.conditions.memory.work_folder(user.as_ref())?;
     let (counters, limits) = CounterPlan::probe(&machine.root, metrics::counters(flags.counters));
-    let placement = Placement {
-        control_group: None,
-        affinity: match &flags.conditions.affinity {
-            Affinity::Cpus(cpus) => Some(cpus.clone()),
-            Affinity::Auto | Affinity::None => None,
-        },
-        scheduler: match flags.conditions.scheduler {
-            SchedulerFlag::Given(scheduler) => scheduler,
-            SchedulerFlag::Auto => Scheduler::Other,
-        },
-        nice: flags.conditions.nice,
-        aslr_off: flags.conditions.aslr == Switch::Off,
-        user,
-    };
+    let (rule, workers) = statement.map(|one| (one.rule, one.commands)).unzip();
     let (harness, invocations) = match &flags.harness {
-        None => (None, None),
+        None => (None, workers),
         Some(flag) => {
             let told = harness::tell(*flag, flags, subjects, placement.user.as_ref())?;
             for (name, value) in &told.environment {
@@ -102,6 +99,7 @@ pub(crate) fn spawn_plan(
         extractors,
         iterations: flags.iterations.clone(),
         harness,
+        statement: rule,
         expectation: expectation(flags)?,
         counters,
         placement,
@@ -113,6 +111,37 @@ pub(crate) fn spawn_plan(
         environment,
     };
     Ok((plan, limits))
+}
+
+/// In what the subjects are started before anything is learnt about them.
+#[derive(Debug)]
+pub(crate) struct Surroundings {
+    /// The variables they see.
+    pub(crate) environment: Environment,
+    /// Where and as whom they run.
+    pub(crate) placement: Placement,
+}
+
+/// Returns what the flags say about where the subjects start.
+pub(crate) fn surroundings(flags: &MeasureFlags) -> Result<Surroundings, CommandError> {
+    let conditions = &flags.conditions;
+    let user = if conditions.keep_root { None } else { sudo_user() };
+    let environment = environment(flags, user.as_ref())?;
+    let placement = Placement {
+        control_group: None,
+        affinity: match &conditions.affinity {
+            Affinity::Cpus(cpus) => Some(cpus.clone()),
+            Affinity::Auto | Affinity::None => None,
+        },
+        scheduler: match conditions.scheduler {
+            SchedulerFlag::Given(scheduler) => scheduler,
+            SchedulerFlag::Auto => Scheduler::Other,
+        },
+        nice: conditions.nice,
+        aslr_off: conditions.aslr == Switch::Off,
+        user,
+    };
+    Ok(Surroundings { environment, placement })
 }
 
 fn environment(flags: &MeasureFlags, user: Option<&User>) -> Result<Environment, CommandError> {

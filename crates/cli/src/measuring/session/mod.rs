@@ -31,7 +31,7 @@ use super::journal::Journal;
 use super::metrics;
 use super::progress::ProgressLine;
 use super::quiet::Quiet;
-use super::setup::{self, Machine};
+use super::setup::{self, Machine, Statement};
 use super::tracing::{Traced, Tracing};
 use crate::caller;
 use crate::error::CommandError;
@@ -57,18 +57,25 @@ pub(crate) struct Wanted {
     pub(crate) arguments: Vec<String>,
     /// Which runs are traced.
     pub(crate) tracing: Tracing,
+    /// The statement that the subjects time; `None` where they are programs of their own.
+    pub(crate) statement: Option<Statement>,
 }
 /// Carries out a session and writes the files that the flags ask for.
 pub(crate) fn conduct(
-    wanted: Wanted,
+    mut wanted: Wanted,
     flags: &MeasureFlags,
     ui: &Ui,
 ) -> Result<Finished, CommandError> {
     let interrupt = caller::interrupt()?;
     check_exports(flags)?;
-    let read = metrics::wanted(flags)?;
+    let mut read = metrics::wanted(flags)?;
+    let statement = wanted.statement.take();
+    if statement.is_some() {
+        read.primary = Primary::Benchmarks(Vec::new());
+    }
     let machine = Machine::read()?;
-    let (plan, limits) = setup::spawn_plan(flags, &wanted.subjects, read.extractors, &machine)?;
+    let (plan, limits) =
+        setup::spawn_plan(flags, &wanted.subjects, read.extractors, statement, &machine)?;
     let notes = notes_before_start(&wanted, &plan);
     let command = if wanted.kind == RecordKind::Comparison { "compare" } else { "run" };
     let quiet = Quiet::begin(

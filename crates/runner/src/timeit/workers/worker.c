@@ -1,7 +1,7 @@
 /* The worker of `becalm timeit` for C and C++: the statement that lies beside it, in a loop that is timed.
  *
- *     main calibrate MIN_NANOSECONDS      doubles the loops until a value takes so long
- *     main run LOOPS WARMUPS VALUES       times values of so many loops
+ *     worker calibrate MIN_NANOSECONDS      doubles the loops until a value takes so long
+ *     worker run LOOPS WARMUPS VALUES       times values of so many loops
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
