@@ -39,6 +39,7 @@ mod strip;
 mod style;
 mod svg;
 mod table;
+mod timeit;
 mod topology;
 mod width;
 
@@ -62,4 +63,5 @@ pub use single::{hist_text, run_text, stats_text};
 pub use steady::{SteadyRun, class_word, steady_runs, steady_text};
 pub use style::{Role, Style};
 pub use table::{Align, Cell, Table};
+pub use timeit::{Timed, timeit_text};
 pub use topology::{topology_svg, topology_text};

@@ -160,7 +160,8 @@ fn legend_of(page: &mut Page, record: &Record, subject: usize) {
     }
 }
 
-fn one_strip(
+/// Draws the values of one subject.
+pub(crate) fn one_strip(
     record: &Record,
     labels: &Labels,
     subject: usize,

@@ -21,6 +21,7 @@ mod program;
 pub mod session;
 mod stdio;
 mod sys;
+pub mod timeit;
 mod work_folder;
 
 pub use becalm_stats::usual::{MIN_RUNS, SIGMAS};

@@ -29,6 +29,9 @@ const BUILDS: &str = "becalm-builds-";
 /// The same for folders in which programs leave their results.
 const RESULTS: &str = "becalm-results-";
 
+/// The same for folders with programs that becalm has made.
+const PROGRAMS: &str = "becalm-timeit-";
+
 /// An empty folder in memory, removed with everything in it when this is dropped.
 #[derive(Debug)]
 pub struct WorkFolder {
@@ -64,6 +67,18 @@ impl WorkFolder {
     /// If `place` cannot be written to.
     pub fn for_builds(place: &Path, user: Option<&User>) -> io::Result<Self> {
         Self::create_in(place, BUILDS, user)
+    }
+
+    /// Makes a folder with programs that becalm makes, for `user` if there is one: among the temporary files,
+    /// since in memory nothing may be executed in many a container.
+    ///
+    /// # Errors
+    ///
+    /// If the temporary files cannot be written to.
+    pub fn for_programs(user: Option<&User>) -> io::Result<Self> {
+        let place = std::env::temp_dir();
+        Self::create_in(&place, PROGRAMS, user)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", place.display())))
     }
 
     fn create_in_memory(place: &Path, prefix: &str, user: Option<&User>) -> io::Result<Self> {

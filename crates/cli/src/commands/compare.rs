@@ -54,7 +54,8 @@ pub(crate) struct Args {
     flags: MeasureFlags,
 }
 
-fn margin(text: &str) -> Result<f64, String> {
+/// Reads a margin.
+pub(super) fn margin(text: &str) -> Result<f64, String> {
     match parse_share(text) {
         Ok(share) if share < 1.0 => Ok(share),
         Ok(_) => Err("a margin of 100% or more decides nothing".to_owned()),
@@ -106,6 +107,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         arguments,
         tracing: Tracing::of(&args.flags),
         revisions: revisions.map(|(revisions, _)| revisions),
+        statement: None,
     };
     let finished = conduct(wanted, &args.flags, ui)?;
     finished.report(
@@ -129,7 +131,7 @@ fn build(names: &[String], args: &Args, ui: &Ui) -> Result<Builds, CommandError>
             .hint("give --rev twice, as in --rev main --rev HEAD"));
     }
     let flags = &args.flags;
-    if flags.memory.in_memory
+    if flags.conditions.memory.in_memory
         || !flags.parameter_list.is_empty()
         || !flags.parameter_scan.is_empty()
     {
@@ -142,7 +144,7 @@ fn build(names: &[String], args: &Args, ui: &Ui) -> Result<Builds, CommandError>
         words => CommandLine::of_words(words, flags),
     };
     let command = measuring::subjects(&[command], flags)?.remove(0).command;
-    let user = if flags.keep_root { None } else { caller::sudo_user() };
+    let user = if flags.conditions.keep_root { None } else { caller::sudo_user() };
     let interrupt = caller::interrupt()?;
     let revisions = Revisions::build(names, args.build.as_deref(), user.as_ref(), interrupt, ui)?;
     if let Some(told) = revisions.identical(&command) {
@@ -160,7 +162,7 @@ fn say_same(
     arguments: Vec<String>,
     ui: &Ui,
 ) -> Result<Exit, CommandError> {
-    if !args.flags.json {
+    if !args.flags.exports.json {
         ui.print(&format!("{told}.\n"))?;
     }
     let record = Record {
@@ -172,10 +174,10 @@ fn say_same(
         notes: vec![told.to_owned()],
         ..Record::empty(RecordKind::Comparison)
     };
-    if args.flags.json {
+    if args.flags.exports.json {
         ui.print(&files::json(&record))?;
     }
-    if let Some(path) = &args.flags.export_json {
+    if let Some(path) = &args.flags.exports.export_json {
         files::write_record(path, &record)?;
     }
     Ok(Exit::Done)

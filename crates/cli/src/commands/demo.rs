@@ -117,6 +117,7 @@ fn session(
         arguments: vec!["demo".to_owned()],
         tracing: Tracing::Off,
         revisions: None,
+        statement: None,
     };
     conduct(wanted, flags, ui)
 }

@@ -20,6 +20,7 @@ pub(crate) mod schema;
 pub(crate) mod services;
 pub(crate) mod show;
 pub(crate) mod stats;
+pub(crate) mod timeit;
 pub(crate) mod topology;
 pub(crate) mod tune;
 pub(crate) mod workload;

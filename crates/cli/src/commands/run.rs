@@ -59,6 +59,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         arguments,
         tracing: Tracing::of(&args.flags),
         revisions: None,
+        statement: None,
     };
     let finished = conduct(wanted, &args.flags, ui)?;
     finished.report(&args.flags, |record, disturbed| run_text(record, disturbed, ui.style()), ui)

@@ -1,23 +1,21 @@
 //! Flags that `run` and `compare` share. Where hyperfine or pyperf made a name familiar, it is kept.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use becalm_machine::Width;
-use becalm_model::{CpuSet, parse_duration, parse_share};
+use becalm_model::{parse_duration, parse_share};
+use becalm_runner::SeriesRule;
 use becalm_runner::harness::{HARNESSES, Harness, harness};
-use becalm_runner::session::{Conditioning, Rest};
-use becalm_runner::{Scheduler, SeriesRule};
+use becalm_runner::session::Conditioning;
 
-use crate::memory::MemoryFlags;
-use crate::tuning::{ProfileFlag, WaitFlag, parse_profile};
+use super::conditions::{Affinity, ConditionFlags, SchedulerFlag};
+use super::exports::ExportFlags;
 
 /// JSON readers that keep numbers as floating point get whole numbers up to this right.
 pub(crate) const LARGEST_SEED: u64 = (1 << 53) - 1;
 
 /// Flags about what is run and how.
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 #[derive(Debug, clap::Args)]
 pub(crate) struct MeasureFlags {
     /// Rounds before the measured ones; the first also teaches whether a subject is
@@ -148,102 +146,16 @@ pub(crate) struct MeasureFlags {
     #[arg(long, value_name = "DURATION", value_parser = timeout, help_heading = "Subject")]
     pub(crate) timeout: Option<Duration>,
 
-    /// Start the subjects with PATH, HOME, USER, LOGNAME, SHELL, TMPDIR, TZ and the locale only
-    #[arg(long, help_heading = "Subject")]
-    pub(crate) env_clear: bool,
-
-    /// Set a variable for the subjects
-    #[arg(long, value_name = "NAME=VALUE", help_heading = "Subject")]
-    pub(crate) env: Vec<String>,
-
-    /// CPUs of the subjects: `auto`, `none` or a list such as 2-3
-    #[arg(long, value_parser = affinity, default_value = "auto", help_heading = "Conditions")]
-    pub(crate) affinity: Affinity,
-
-    /// Give the subjects CPUs on which nothing else may run, by control groups (needs root), and put
-    /// everything back
-    #[arg(long, help_heading = "Conditions")]
-    pub(crate) isolate: bool,
-
-    /// How many threads a subject has, instead of learning in the warm-up whether it is one
-    #[arg(long, value_name = "N", help_heading = "Conditions")]
-    pub(crate) threads: Option<NonZeroUsize>,
-
-    /// Scheduling class: `auto` (fifo:1 where other programs compete
-    /// and it is allowed and safe), `other` or `fifo:N`
-    #[arg(long, value_parser = scheduler, default_value = "auto", help_heading = "Conditions")]
-    pub(crate) scheduler: SchedulerFlag,
-
-    /// Niceness of the subjects
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-20..=19), help_heading = "Conditions")]
-    pub(crate) nice: Option<i32>,
-
-    /// Address space layout randomisation of the subjects
-    #[arg(long, value_enum, default_value_t = Switch::On, help_heading = "Conditions")]
-    pub(crate) aslr: Switch,
-
-    #[command(flatten, next_help_heading = "Conditions")]
-    pub(crate) memory: MemoryFlags,
-
-    /// Vary the size of the environment, and with it the start of the stack, from round to round
-    #[arg(long, value_enum, default_value_t = LayoutFlag::Randomise, help_heading = "Conditions")]
-    pub(crate) layout: LayoutFlag,
-
-    /// Page cache before each run: as it is, warmed by an extra run, or dropped (root)
-    #[arg(long, value_enum, default_value_t = CacheFlag::AsIs, help_heading = "Conditions")]
-    pub(crate) cache: CacheFlag,
-
-    /// Rest after each run, as a share of its duration: `auto` (7 % under fifo, else none) or 5%
-    #[arg(long, value_parser = rest, default_value = "auto", help_heading = "Conditions")]
-    pub(crate) rest: Rest,
-
-    /// Before each round wait until temperature, load and pressure are back where they were at the start
-    /// of the session, at most for this time
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Conditions")]
-    pub(crate) settle: Option<Duration>,
-
-    /// What becomes of a round in which a run was disturbed, by the evidence alone: `redo` discards it
-    /// and makes another one, at most a third more rounds in all
-    #[arg(long, value_enum, default_value_t = OnDisturbanceFlag::Keep, help_heading = "Conditions")]
-    pub(crate) on_disturbance: OnDisturbanceFlag,
-
-    /// Quiet the machine for the session and put everything back: `safe` (without a value), `strict`
-    /// or a TOML file; `becalm tune --plan` shows what that does
-    #[arg(long, value_name = "PROFILE", num_args = 0..=1, require_equals = true, default_missing_value = "safe", value_parser = parse_profile, help_heading = "Conditions")]
-    pub(crate) tune: Option<ProfileFlag>,
-
     #[command(flatten)]
-    pub(crate) wait: WaitFlag,
-
-    /// Under sudo, run the subjects as root and not as the user who called sudo
-    #[arg(long, help_heading = "Conditions")]
-    pub(crate) keep_root: bool,
-
-    /// Seed of order and padding; a random one is taken and recorded otherwise
-    #[arg(long, value_name = "N", help_heading = "Conditions")]
-    #[arg(value_parser = clap::value_parser!(u64).range(..=LARGEST_SEED))]
-    pub(crate) seed: Option<u64>,
+    pub(crate) conditions: ConditionFlags,
 
     /// Trace the kernel's scheduler, interrupts and page faults (needs root), and tell by name who took
     /// time from each run
     #[arg(long, help_heading = "Metrics")]
     pub(crate) trace: bool,
 
-    /// Print the whole record as JSON to standard output
-    #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
-
-    /// Save the whole record; while measuring, every finished run is in FILE.partial
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) export_json: Option<PathBuf>,
-
-    /// Save an HTML report
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) export_html: Option<PathBuf>,
-
-    /// Save a short Markdown report
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) export_markdown: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) exports: ExportFlags,
 
     /// Continue the session saved in FILE; further flags override its own
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -253,7 +165,7 @@ pub(crate) struct MeasureFlags {
 impl MeasureFlags {
     /// Returns how many CPUs to choose; `None` where none are chosen, or the warm-up teaches it.
     pub(crate) fn width(&self) -> Option<Width> {
-        match (&self.affinity, self.threads) {
+        match (&self.conditions.affinity, self.conditions.threads) {
             (Affinity::Auto, Some(threads)) => Some(Width::Several(threads)),
             (Affinity::Auto, None) if self.warmup == 0 => Some(Width::All),
             _ => None,
@@ -262,8 +174,8 @@ impl MeasureFlags {
 
     /// Returns which conditions are left to what the warm-up teaches.
     pub(crate) fn conditioning(&self) -> Conditioning {
-        let affinity = self.affinity == Affinity::Auto && self.width().is_none();
-        let scheduler = self.scheduler == SchedulerFlag::Auto;
+        let affinity = self.conditions.affinity == Affinity::Auto && self.width().is_none();
+        let scheduler = self.conditions.scheduler == SchedulerFlag::Auto;
         if affinity || scheduler {
             Conditioning::Learn { affinity, scheduler }
         } else {
@@ -281,92 +193,6 @@ pub(crate) enum CountersFlag {
     Software,
     /// None
     None,
-}
-
-/// A setting that is on or off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Switch {
-    /// On
-    On,
-    /// Off
-    Off,
-}
-
-/// How environment size and stack start are treated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum LayoutFlag {
-    /// Another one in every round
-    Randomise,
-    /// Always the same
-    Fixed,
-}
-
-/// What becomes of a disturbed round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum OnDisturbanceFlag {
-    /// It is labelled and used
-    Keep,
-    /// It is labelled, discarded and made again
-    Redo,
-}
-
-/// What happens to the page cache before each run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum CacheFlag {
-    /// Nothing
-    AsIs,
-    /// An unmeasured run fills it
-    Warm,
-    /// It is emptied
-    Drop,
-}
-
-/// Which CPUs the subjects may use.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Affinity {
-    /// As the warm-up teaches.
-    Auto,
-    /// Those of becalm.
-    None,
-    /// These.
-    Cpus(CpuSet),
-}
-
-/// Reads `--affinity`.
-pub(crate) fn affinity(text: &str) -> Result<Affinity, String> {
-    match text {
-        "auto" => Ok(Affinity::Auto),
-        "none" => Ok(Affinity::None),
-        list => {
-            let cpus: CpuSet =
-                list.parse().map_err(|e: becalm_model::CpuListError| e.to_string())?;
-            if cpus.is_empty() {
-                Err("the list has no CPU".to_owned())
-            } else {
-                Ok(Affinity::Cpus(cpus))
-            }
-        }
-    }
-}
-
-/// Which scheduling class the subjects get.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SchedulerFlag {
-    /// As the warm-up teaches and the machine allows.
-    Auto,
-    /// This one.
-    Given(Scheduler),
-}
-
-fn scheduler(text: &str) -> Result<SchedulerFlag, String> {
-    match text {
-        "auto" => Ok(SchedulerFlag::Auto),
-        "other" => Ok(SchedulerFlag::Given(Scheduler::Other)),
-        _ => match text.strip_prefix("fifo:").map(str::parse) {
-            Some(Ok(priority @ 1..=99)) => Ok(SchedulerFlag::Given(Scheduler::Fifo(priority))),
-            _ => Err("expected auto, other or fifo:N with N from 1 to 99".to_owned()),
-        },
-    }
 }
 
 fn series_rule(text: &str) -> Result<SeriesRule, String> {
@@ -400,18 +226,8 @@ fn timeout(text: &str) -> Result<Duration, String> {
     }
 }
 
-fn rest(text: &str) -> Result<Rest, String> {
-    if text == "auto" {
-        return Ok(Rest::Auto);
-    }
-    match parse_share(text) {
-        Ok(share) if share <= 10.0 => Ok(Rest::Share(share)),
-        Ok(_) => Err("a rest of more than ten times the run is surely a mistake".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-fn confidence(text: &str) -> Result<f64, String> {
+/// Reads a confidence.
+pub(crate) fn confidence(text: &str) -> Result<f64, String> {
     match parse_share(text) {
         Ok(share) if (0.5..1.0).contains(&share) => Ok(share),
         Ok(_) => Err("expected at least 50% and less than 100%".to_owned()),

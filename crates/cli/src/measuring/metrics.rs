@@ -47,7 +47,7 @@ pub(crate) fn wanted(flags: &MeasureFlags) -> Result<Wanted, CommandError> {
     let is_read =
         !extractors.is_empty() || flags.iterations.is_some() || flags.expect_output.is_some();
     match flags.output.as_str() {
-        "inherit" if flags.json && !is_read => {
+        "inherit" if flags.exports.json && !is_read => {
             return Err(CommandError::usage(
                 "--output inherit would mix what the subjects print with the JSON on standard \
                  output",

@@ -1,5 +1,7 @@
 //! What `run` and `compare` share: from flags to a finished record.
 
+mod conditions;
+mod exports;
 mod flags;
 mod harness;
 mod journal;
@@ -14,10 +16,12 @@ mod setup;
 mod subjects;
 mod tracing;
 
-pub(crate) use flags::{Affinity, LayoutFlag, MeasureFlags, Switch, affinity};
+pub(crate) use conditions::{Affinity, ConditionFlags, LayoutFlag, Switch, affinity};
+pub(crate) use exports::ExportFlags;
+pub(crate) use flags::{MeasureFlags, confidence};
 pub(crate) use resume::{read_resumed, with_more};
 pub(crate) use revisions::Revisions;
 pub(crate) use session::{Finished, Wanted, as_texts, conclude_log, conduct, disturbed_runs, stop};
-pub(crate) use setup::{Machine, machine_facts};
+pub(crate) use setup::{Machine, Statement, Surroundings, machine_facts, surroundings};
 pub(crate) use subjects::{CommandLine, name, subjects};
 pub(crate) use tracing::{Tracing, refused};

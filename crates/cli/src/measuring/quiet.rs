@@ -10,7 +10,8 @@ use becalm_model::{CpuSet, KnobRecord, Moved, Target};
 use becalm_runner::Interrupt;
 use becalm_runner::session::{Isolate, Isolated};
 
-use super::flags::{Affinity, MeasureFlags};
+use super::conditions::Affinity;
+use super::flags::MeasureFlags;
 use super::setup::Machine;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -49,10 +50,11 @@ impl<'a> Quiet<'a> {
         interrupt: &Interrupt,
         ui: &Ui,
     ) -> Result<Self, CommandError> {
-        let cpus = match &flags.affinity {
+        let cpus = match &flags.conditions.affinity {
             // A list that was given is not made smaller.
             Affinity::Cpus(cpus)
-                if flags.isolate && machine.topology.online.difference(cpus).is_empty() =>
+                if flags.conditions.isolate
+                    && machine.topology.online.difference(cpus).is_empty() =>
             {
                 return Err(CommandError::usage(format!(
                     "--isolate --affinity {cpus}: no CPU would be left to everything else"
@@ -60,19 +62,20 @@ impl<'a> Quiet<'a> {
                 .hint("leave at least one out of the list"));
             }
             Affinity::Cpus(cpus) => cpus.clone(),
-            Affinity::None if flags.isolate => {
+            Affinity::None if flags.conditions.isolate => {
                 return Err(CommandError::usage(
                     "--isolate needs to know the CPUs, and --affinity none names none",
                 ));
             }
             Affinity::Auto | Affinity::None => chosen.clone(),
         };
-        let request = flags.tune.as_ref().map(ProfileFlag::request).transpose()?;
+        let request = flags.conditions.tune.as_ref().map(ProfileFlag::request).transpose()?;
         let (mut tuned, mut applied) = (None, Vec::new());
         // Where nothing can be isolated nothing is needed for it; the reason is told later.
-        let isolates = flags.isolate && isolate::is_possible(&machine.root).is_ok();
+        let isolates = flags.conditions.isolate && isolate::is_possible(&machine.root).is_ok();
         if request.is_some() || isolates {
-            let session = Tuned::begin(&machine.root, command, wait(&flags.wait), interrupt, ui)?;
+            let session =
+                Tuned::begin(&machine.root, command, wait(&flags.conditions.wait), interrupt, ui)?;
             tuned = Some(session);
         }
         if let (Some(request), Some(session)) = (&request, &mut tuned) {

@@ -9,10 +9,11 @@ use becalm_runner::session::{
 };
 use becalm_runner::{
     CounterPlan, EnvPolicy, Environment, Extractor, MALLOC_VARIABLE, Placement, Program, Scheduler,
-    Stdin, Stdout, User, kept_memory,
+    Stdin, Stdout, User, kept_memory, timeit,
 };
 
-use super::flags::{Affinity, CacheFlag, MeasureFlags, SchedulerFlag, Switch};
+use super::conditions::{Affinity, CacheFlag, SchedulerFlag, Switch};
+use super::flags::MeasureFlags;
 use super::subjects::fill;
 use super::{harness, metrics};
 use crate::caller::sudo_user;
@@ -39,35 +40,32 @@ impl Machine {
     }
 }
 
+/// A statement that workers time, one for each subject.
+#[derive(Debug)]
+pub(crate) struct Statement {
+    /// How its values are read.
+    pub(crate) rule: timeit::Rule,
+    /// The command of each worker.
+    pub(crate) commands: Vec<Vec<String>>,
+}
+
 /// Returns what the runs have in common, with what could not be had, as sentences.
 pub(crate) fn spawn_plan(
     flags: &MeasureFlags,
     subjects: &[Subject],
     stands: &[Stand],
     extractors: Vec<Extractor>,
+    statement: Option<Statement>,
     machine: &Machine,
 ) -> Result<(SpawnPlan, Vec<String>), CommandError> {
-    let user = if flags.keep_root { None } else { sudo_user() };
-    let mut environment = environment(flags, user.as_ref())?;
+    let Surroundings { mut environment, placement } = surroundings(flags)?;
+    let user = placement.user.clone();
     let (stdout, stderr) = parse_output(&flags.output);
-    let work_folder = flags.memory.work_folder(user.as_ref())?;
+    let work_folder = flags.conditions.memory.work_folder(user.as_ref())?;
     let (counters, limits) = CounterPlan::probe(&machine.root, metrics::counters(flags.counters));
-    let placement = Placement {
-        control_group: None,
-        affinity: match &flags.affinity {
-            Affinity::Cpus(cpus) => Some(cpus.clone()),
-            Affinity::Auto | Affinity::None => None,
-        },
-        scheduler: match flags.scheduler {
-            SchedulerFlag::Given(scheduler) => scheduler,
-            SchedulerFlag::Auto => Scheduler::Other,
-        },
-        nice: flags.nice,
-        aslr_off: flags.aslr == Switch::Off,
-        user,
-    };
+    let (rule, workers) = statement.map(|one| (one.rule, one.commands)).unzip();
     let (harness, invocations) = match &flags.harness {
-        None => (None, None),
+        None => (None, workers),
         Some(flag) => {
             let told = harness::tell(*flag, flags, subjects, placement.user.as_ref())?;
             for (name, value) in &told.environment {
@@ -84,28 +82,29 @@ pub(crate) fn spawn_plan(
     let plan = SpawnPlan {
         subjects: spawn_subjects(flags, subjects, &commands, stands, &environment)?,
         stdin: match &flags.input {
-            Some(path) => Stdin::File(found_from(path, &flags.memory)?),
+            Some(path) => Stdin::File(found_from(path, &flags.conditions.memory)?),
             None => Stdin::Null,
         },
         stdout: match stdout {
-            Stdout::File(path) => Stdout::File(found_from(&path, &flags.memory)?),
+            Stdout::File(path) => Stdout::File(found_from(&path, &flags.conditions.memory)?),
             other => other,
         },
         stderr,
         timeout: flags.timeout,
-        cache: match flags.cache {
+        cache: match flags.conditions.cache {
             CacheFlag::AsIs => Cache::AsIs,
             CacheFlag::Warm => Cache::Warm,
             CacheFlag::Drop => Cache::Drop,
         },
-        rest: flags.rest,
+        rest: flags.conditions.rest,
         extractors,
         iterations: flags.iterations.clone(),
         harness,
+        statement: rule,
         expectation: expectation(flags)?,
         counters,
         placement,
-        keeps_memory: flags.memory.malloc == MallocFlag::Keep,
+        keeps_memory: flags.conditions.memory.malloc == MallocFlag::Keep,
         work_folder,
         conditioning: flags.conditioning(),
         chooser: Chooser::new(&machine.root, &machine.topology),
@@ -115,20 +114,51 @@ pub(crate) fn spawn_plan(
     Ok((plan, limits))
 }
 
+/// In what the subjects are started before anything is learnt about them.
+#[derive(Debug)]
+pub(crate) struct Surroundings {
+    /// The variables they see.
+    pub(crate) environment: Environment,
+    /// Where and as whom they run.
+    pub(crate) placement: Placement,
+}
+
+/// Returns what the flags say about where the subjects start.
+pub(crate) fn surroundings(flags: &MeasureFlags) -> Result<Surroundings, CommandError> {
+    let conditions = &flags.conditions;
+    let user = if conditions.keep_root { None } else { sudo_user() };
+    let environment = environment(flags, user.as_ref())?;
+    let placement = Placement {
+        control_group: None,
+        affinity: match &conditions.affinity {
+            Affinity::Cpus(cpus) => Some(cpus.clone()),
+            Affinity::Auto | Affinity::None => None,
+        },
+        scheduler: match conditions.scheduler {
+            SchedulerFlag::Given(scheduler) => scheduler,
+            SchedulerFlag::Auto => Scheduler::Other,
+        },
+        nice: conditions.nice,
+        aslr_off: conditions.aslr == Switch::Off,
+        user,
+    };
+    Ok(Surroundings { environment, placement })
+}
+
 fn environment(flags: &MeasureFlags, user: Option<&User>) -> Result<Environment, CommandError> {
-    let policy = if flags.env_clear { EnvPolicy::Clear } else { EnvPolicy::Inherit };
+    let policy = if flags.conditions.env_clear { EnvPolicy::Clear } else { EnvPolicy::Inherit };
     let refused = |error: becalm_runner::LaunchError| CommandError::usage(error);
     let variables = match user {
         Some(user) => user.environment(std::env::vars_os()),
         None => std::env::vars_os().collect(),
     };
     let mut environment = Environment::from_vars(variables, policy).map_err(refused)?;
-    for text in &flags.env {
+    for text in &flags.conditions.env {
         let (name, value) = parse_variable(text)
             .ok_or_else(|| CommandError::usage(format!("--env {text}: expected NAME=VALUE")))?;
         environment = environment.with(&name, &value).map_err(refused)?;
     }
-    if flags.memory.malloc == MallocFlag::Keep {
+    if flags.conditions.memory.malloc == MallocFlag::Keep {
         let value = kept_memory(environment.get(MALLOC_VARIABLE.as_ref()));
         environment = environment.with(MALLOC_VARIABLE.as_ref(), &value).map_err(refused)?;
     }
@@ -166,8 +196,11 @@ fn spawn_subjects(
                         let text = with_causes(&error);
                         CommandError::measure(format!("`{}`: {text}", subject.name))
                     })?;
-            let program =
-                if flags.memory.in_memory { program.from_anywhere() } else { Ok(program) };
+            let program = if flags.conditions.memory.in_memory {
+                program.from_anywhere()
+            } else {
+                Ok(program)
+            };
             let program = program.map_err(|error| {
                 CommandError::measure(format!("`{}`: cannot find it: {error}", subject.name))
             })?;

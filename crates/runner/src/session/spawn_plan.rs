@@ -12,6 +12,7 @@ use super::plan::{Conditioning, Rest};
 use crate::extract::{ExtractError, Extractor};
 use crate::harness::{Harness, HarnessError, ResultFolder};
 use crate::iterations::{SeriesError, SeriesRule};
+use crate::timeit;
 use crate::{
     CounterPlan, Environment, LaunchError, Placement, Program, Stderr, Stdin, Stdout, WorkFolder,
 };
@@ -58,6 +59,14 @@ pub enum RunError {
         subject: String,
         /// What went wrong.
         source: HarnessError,
+    },
+    /// A worker gave no values.
+    #[error("`{subject}`: {source}")]
+    Statement {
+        /// Name of the subject.
+        subject: String,
+        /// What went wrong.
+        source: timeit::AnswerError,
     },
     /// The results of the run before cannot be removed.
     #[error("cannot empty the folder of the results: {0}")]
@@ -206,6 +215,8 @@ pub struct SpawnPlan {
     pub iterations: Option<SeriesRule>,
     /// The harness that the subjects are programs of; `None` if they are timed from outside.
     pub harness: Option<HarnessPlan>,
+    /// How the values of a statement are read, where the subjects are workers that time one.
+    pub statement: Option<timeit::Rule>,
     /// What they must print.
     pub expectation: Expectation,
     /// Counters to open for each run.

@@ -89,6 +89,7 @@ fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         arguments: measuring::as_texts(given),
         tracing,
         revisions: None,
+        statement: None,
     };
     let finished = conduct(wanted, flags, ui)?.once_only();
     let is_measured = finished.record.runs.iter().any(|run| !run.warmup);
@@ -99,7 +100,7 @@ fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         let record = &finished.record;
         let explanation = explain(record, trace);
         let cost = cost(record);
-        if flags.json {
+        if flags.exports.json {
             let document = trace_document(record, trace, &explanation, cost.as_ref());
             ui.print(&json(&document))?;
         } else {
@@ -162,7 +163,7 @@ fn watch(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         limits: recording.limits,
         ..Trace::default()
     };
-    if args.flags.json {
+    if args.flags.exports.json {
         let Trace { events, lost, limits, .. } = trace;
         let note = TraceNoteDocument { events, lost, limits };
         ui.print(&json(&watch_document(&cpus, &worst, note)))?;

@@ -103,7 +103,7 @@ pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, C
         return Err(CommandError::usage("a pilot cannot be resumed; make it anew"));
     }
     // A record that is printed as JSON is what `run` is for.
-    let as_json = std::mem::take(&mut args.flags.json);
+    let as_json = std::mem::take(&mut args.flags.exports.json);
     let told = |planned: &Planned| {
         if as_json { json(planned) } else { plan_text(planned, ui.style()) }
     };
@@ -123,6 +123,7 @@ pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, C
         stop: stop(&args.flags),
         tracing: Tracing::of(&args.flags),
         revisions: None,
+        statement: None,
         margin: 0.0,
         aa: true,
         resumed: None,

@@ -48,7 +48,7 @@ impl Finished {
         ui: &Ui,
     ) -> Result<Exit, CommandError> {
         let measured = self.record.runs.iter().any(|run| !run.warmup);
-        if flags.json {
+        if flags.exports.json {
             ui.print(&files::json(&self.record))?;
         } else if measured {
             ui.print(&text(&self.record, &self.disturbed))?;
@@ -111,7 +111,7 @@ pub(super) fn keep(
 ) -> (Option<CommandError>, Option<PathBuf>) {
     let unfinished = record.interrupted.is_some();
     let log = journal.as_ref().map(|journal| journal.path().to_owned());
-    let kept = match &flags.export_json {
+    let kept = match &flags.exports.export_json {
         Some(path) if outcomes.saved.is_ok() && !files::is_special(path) => Some(path.clone()),
         _ => log,
     };
@@ -120,7 +120,7 @@ pub(super) fn keep(
     let kept_rounds = kept.as_deref().filter(|_| has_rounds);
     let failure = failure(outcomes, log_error, kept_rounds);
     if let Some(journal) = journal
-        && flags.export_json.is_some()
+        && flags.exports.export_json.is_some()
         && failure.is_none()
         && !unfinished
     {

@@ -12,7 +12,8 @@ use crate::measuring::tracing;
 
 /// Refuses, before anything is measured, files that could not be written in the end.
 pub(super) fn check_exports(flags: &MeasureFlags) -> Result<(), CommandError> {
-    let exports = [&flags.export_json, &flags.export_html, &flags.export_markdown];
+    let exports =
+        [&flags.exports.export_json, &flags.exports.export_html, &flags.exports.export_markdown];
     let exports: Vec<&PathBuf> = exports.into_iter().flatten().collect();
     for (index, path) in exports.iter().enumerate() {
         if exports[..index].contains(path) {
@@ -30,14 +31,14 @@ pub(super) fn export(
     disturbed: &[DisturbedRun],
     flags: &MeasureFlags,
 ) -> Result<(), CommandError> {
-    if let Some(path) = &flags.export_json {
+    if let Some(path) = &flags.exports.export_json {
         files::write_record(path, record)?;
     }
-    if let Some(path) = &flags.export_html {
+    if let Some(path) = &flags.exports.export_html {
         let page = becalm_report::html(&tracing::with_notes(record), disturbed);
         files::write_atomically(path, &page)?;
     }
-    if let Some(path) = &flags.export_markdown {
+    if let Some(path) = &flags.exports.export_markdown {
         let text = becalm_report::markdown(record, disturbed) + &tracing::markdown(record);
         files::write_atomically(path, &text)?;
     }

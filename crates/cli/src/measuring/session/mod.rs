@@ -32,7 +32,7 @@ use super::metrics;
 use super::progress::ProgressLine;
 use super::quiet::Quiet;
 use super::revisions::Revisions;
-use super::setup::{self, Machine};
+use super::setup::{self, Machine, Statement};
 use super::tracing::{Traced, Tracing};
 use crate::caller;
 use crate::error::CommandError;
@@ -60,6 +60,8 @@ pub(crate) struct Wanted {
     pub(crate) tracing: Tracing,
     /// The builds that the subjects are of, if they are revisions.
     pub(crate) revisions: Option<Revisions>,
+    /// The statement that the subjects time; `None` where they are programs of their own.
+    pub(crate) statement: Option<Statement>,
 }
 /// Carries out a session and writes the files that the flags ask for.
 pub(crate) fn conduct(
@@ -69,11 +71,15 @@ pub(crate) fn conduct(
 ) -> Result<Finished, CommandError> {
     let interrupt = caller::interrupt()?;
     check_exports(flags)?;
-    let read = metrics::wanted(flags)?;
+    let mut read = metrics::wanted(flags)?;
+    let statement = wanted.statement.take();
+    if statement.is_some() {
+        read.primary = Primary::Benchmarks(Vec::new());
+    }
     let machine = Machine::read()?;
     let stands = wanted.revisions.as_ref().map_or(Vec::new(), Revisions::stands);
     let (plan, limits) =
-        setup::spawn_plan(flags, &wanted.subjects, &stands, read.extractors, &machine)?;
+        setup::spawn_plan(flags, &wanted.subjects, &stands, read.extractors, statement, &machine)?;
     let notes = notes_before_start(&wanted, &plan);
     // The builds stay until everything is measured.
     let _builds = wanted.revisions.take();
@@ -141,9 +147,9 @@ fn carry_out(
     let Setting { machine, quiet, interrupt, notes, mut limits } = setting;
     let elapsed = wanted.resumed.as_ref().map_or(Duration::ZERO, end_of_last_run);
     let planned_end = wanted.resumed.as_ref().and_then(planned_end);
-    let isolate = flags.isolate.then_some(quiet as &dyn Isolate);
+    let isolate = flags.conditions.isolate.then_some(quiet as &dyn Isolate);
     let mut spawn = Spawn::new(plan, &machine.root, interrupt, elapsed, isolate);
-    if let Some(maximum) = flags.settle {
+    if let Some(maximum) = flags.conditions.settle {
         spawn = spawn.settling(maximum);
     }
     metrics::check_recorded(&primary, &spawn.metrics())?;
@@ -183,7 +189,7 @@ fn carry_out(
 
 /// Starts the log of a session; says among its limits why there is none.
 fn start_log(record: &Record, flags: &MeasureFlags, limits: &mut Vec<String>) -> Option<Journal> {
-    match Journal::start(record, flags.export_json.as_deref()) {
+    match Journal::start(record, flags.exports.export_json.as_deref()) {
         Ok(journal) => Some(journal),
         Err(error) => {
             limits.push(format!("no log of the session is kept on disk: {error}"));

@@ -37,7 +37,7 @@ pub(super) fn record_of(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         arguments: wanted.arguments,
         started_at: now.as_secs_f64(),
-        seed: flags.seed.unwrap_or_else(|| fresh_seed(now)),
+        seed: flags.conditions.seed.unwrap_or_else(|| fresh_seed(now)),
         confidence: flags.confidence,
         margin: wanted.margin,
         aa: wanted.aa,

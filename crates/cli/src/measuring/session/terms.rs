@@ -8,7 +8,8 @@ use becalm_runner::session::{
 };
 
 use crate::error::CommandError;
-use crate::measuring::flags::{LayoutFlag, MeasureFlags, OnDisturbanceFlag};
+use crate::measuring::conditions::{LayoutFlag, OnDisturbanceFlag};
+use crate::measuring::flags::MeasureFlags;
 use crate::ui::Ui;
 
 /// Returns when a session ends, by its flags and otherwise after `budget`, but not before `minimum` rounds. A
@@ -48,12 +49,12 @@ pub(super) fn plan_of(
             Some(codes) if codes.is_empty() => FailurePolicy::Ignore,
             Some(codes) => FailurePolicy::IgnoreCodes(codes.clone()),
         },
-        layout: match flags.layout {
+        layout: match flags.conditions.layout {
             LayoutFlag::Randomise => Layout::Randomise,
             LayoutFlag::Fixed => Layout::Fixed,
         },
-        rest: flags.rest,
-        on_disturbance: match flags.on_disturbance {
+        rest: flags.conditions.rest,
+        on_disturbance: match flags.conditions.on_disturbance {
             OnDisturbanceFlag::Keep => OnDisturbance::Keep,
             OnDisturbanceFlag::Redo => OnDisturbance::Redo,
         },

@@ -156,7 +156,11 @@ impl<'a> Spawn<'a> {
             aslr: if placement.aslr_off { "off" } else { "on" }.to_owned(),
             malloc: if self.plan.keeps_memory { "keep" } else { "" }.to_owned(),
             in_memory: self.plan.folder().map(|folder| folder.display().to_string()),
-            harness: self.plan.harness.as_ref().map(|plan| plan.told.clone()),
+            harness: match (&self.plan.harness, &self.plan.statement) {
+                (Some(plan), _) => Some(plan.told.clone()),
+                (None, Some(rule)) => Some(rule.told.clone()),
+                (None, None) => None,
+            },
             layout: String::new(),
             cache: match self.plan.cache {
                 Cache::AsIs => "as-is",

@@ -103,6 +103,7 @@ impl Spawn<'_> {
         loop {
             let captures = !self.plan.extractors.is_empty()
                 || self.plan.iterations.is_some()
+                || self.plan.statement.is_some()
                 || self.plan.harness.as_ref().is_some_and(|h| h.harness.place == Place::Output)
                 || self.plan.expectation != Expectation::Anything;
             let result = launch(

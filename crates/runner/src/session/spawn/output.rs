@@ -53,8 +53,15 @@ impl Spawn<'_> {
         })
     }
 
-    /// Reads what a harness left. A run that failed has nothing to be relied on.
+    /// Reads what a harness left, or a worker printed. A run that failed has nothing to be relied on.
     fn readings(&self, subject: usize, finished: &Finished) -> Result<Vec<Reading>, RunError> {
+        if let (Some(rule), Outcome::Exited(0)) = (&self.plan.statement, finished.outcome) {
+            let output = finished.output.as_deref().unwrap_or_default();
+            return rule.read(output).map(|reading| vec![reading]).map_err(|source| {
+                let subject = self.plan.subjects[subject].name.clone();
+                RunError::Statement { subject, source }
+            });
+        }
         let Some(plan) = &self.plan.harness else { return Ok(Vec::new()) };
         if finished.outcome != Outcome::Exited(0) {
             return Ok(Vec::new());

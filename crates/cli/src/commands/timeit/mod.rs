@@ -1,0 +1,276 @@
+//! `becalm timeit`: how long does this statement take?
+
+mod amount;
+mod workers;
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use becalm_model::{RecordKind, Subject};
+use becalm_report::{Timed, comparison_text, timeit_text};
+use becalm_runner::session::{Goal, Stop};
+use becalm_runner::timeit::{Language, Rule, Snippet};
+use clap::Parser;
+
+use self::amount::{Amount, AmountFlags, told_loops};
+use self::workers::{Ready, Tools};
+use super::compare::margin;
+use crate::caller;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::measuring::{
+    self, ConditionFlags, ExportFlags, MeasureFlags, Statement, Tracing, Wanted, conduct,
+};
+use crate::ui::Ui;
+
+/// Rounds of a comparison before its first look.
+const MINIMUM: u32 = 8;
+
+/// From this duration on the user is told how long it will take.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Time a statement of Python, JavaScript, Ruby, Perl, shell, C, C++ or Rust
+///
+/// As `pyperf timeit` does, and with its options: a first process finds out how many loops take 0.1 s; then
+/// each of 20 processes gives 3 values of so many loops, after one that is not used. The process is the unit
+/// of inference. Code in C, C++ and Rust is compiled first; there, and in JavaScript, hand what the statement
+/// computes to `becalm_use(...)`, or the compiler may leave it out (`becalm_change(x)` in C and C++ makes it
+/// forget what it knows of a variable).
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The statement; several are one after the other in the same loop
+    #[arg(value_name = "STMT", required = true)]
+    statement: Vec<String>,
+
+    /// Language of the statement; guessed from --interpreter otherwise, else python
+    #[arg(long, value_name = "LANGUAGE", value_parser = language, help_heading = "Statement")]
+    lang: Option<Language>,
+
+    /// Code before the first loop of each value, several times one after the other; a line with `#include`
+    /// or another directive goes to the top of a C or C++ file
+    #[arg(
+        short,
+        long,
+        value_name = "STMT",
+        allow_hyphen_values = true,
+        help_heading = "Statement"
+    )]
+    setup: Vec<String>,
+
+    /// Code after the last loop of each value
+    #[arg(long, value_name = "STMT", allow_hyphen_values = true, help_heading = "Statement")]
+    teardown: Vec<String>,
+
+    /// Code outside of functions, for C, C++ and Rust: functions and types
+    #[arg(long, value_name = "CODE", allow_hyphen_values = true, help_heading = "Statement")]
+    global: Vec<String>,
+
+    /// How often the statement itself repeats what is to be timed; the result is divided by it
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Statement")]
+    inner_loops: u32,
+
+    /// Write the statement N times into the loop, which then costs the less; the result is divided by it
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Statement")]
+    duplicate: u32,
+
+    /// Name of the benchmark, instead of the statement
+    #[arg(long, value_name = "NAME", help_heading = "Statement")]
+    name: Option<String>,
+
+    /// Interpreter or compiler, with arguments of its own, instead of the usual one of the language
+    #[arg(long, alias = "python", value_name = "PROGRAM", help_heading = "Interpreter")]
+    interpreter: Option<String>,
+
+    /// Compare with the same statement under this interpreter or compiler, which is the baseline: rounds in
+    /// random order until the answer is known, as `becalm compare` makes them
+    #[arg(long, value_name = "PROGRAM", help_heading = "Interpreter")]
+    compare_to: Option<String>,
+
+    /// Flags of the compiler, instead of -O2 (C, C++) or -O (Rust)
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, help_heading = "Interpreter")]
+    flags: Vec<String>,
+
+    #[command(flatten)]
+    amount: AmountFlags,
+
+    /// With --compare-to: smallest relative change that matters; 0 asks for a difference only
+    #[arg(long, value_name = "SHARE", value_parser = margin, default_value = "1%", help_heading = "Deciding")]
+    margin: f64,
+
+    /// Confidence of intervals and verdicts
+    #[arg(long, value_name = "SHARE", value_parser = measuring::confidence, default_value = "95%", help_heading = "Deciding")]
+    confidence: f64,
+
+    #[command(flatten)]
+    conditions: ConditionFlags,
+
+    #[command(flatten)]
+    exports: ExportFlags,
+}
+
+fn language(name: &str) -> Result<Language, String> {
+    Language::of_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Language::ALL.into_iter().map(Language::name).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+/// Flags of the session: the defaults, as far as a statement has no others.
+#[derive(Debug, Parser)]
+struct Defaults {
+    #[command(flatten)]
+    flags: MeasureFlags,
+}
+
+pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
+    let tools =
+        Tools::of(args.lang, args.interpreter.as_deref(), args.compare_to.as_deref(), &args.flags)?;
+    let snippet = snippet(&args, tools.language)?;
+    let name = benchmark_name(args.name.as_deref(), &snippet)?;
+    let is_comparison = args.compare_to.is_some();
+    let amount = Amount::of(&args.amount, tools.language.usual(), is_comparison);
+    let flags = MeasureFlags {
+        conditions: args.conditions,
+        exports: args.exports,
+        confidence: args.confidence,
+        ..Defaults::parse_from(["timeit"]).flags
+    };
+    let interrupt = caller::interrupt()?;
+    let surroundings = measuring::surroundings(&flags)?;
+    let ready = workers::ready(&snippet, &tools, &amount, &surroundings, interrupt)?;
+    announce(&ready, &amount, ui);
+    let subjects = ready
+        .workers
+        .iter()
+        .map(|worker| Subject {
+            name: worker.name.clone(),
+            command: worker.tool.clone(),
+            parameters: Vec::new(),
+        })
+        .collect();
+    let commands = ready
+        .workers
+        .iter()
+        .map(|worker| worker.worker.run(worker.loops, amount.warmups, amount.values));
+    let statement = Statement {
+        commands: commands.collect(),
+        rule: Rule {
+            name,
+            operations: snippet.operations(),
+            told: told(&snippet, &ready, &amount),
+        },
+    };
+    let timed = Timed {
+        loops: ready.workers.iter().map(|worker| told_loops(worker.loops)).collect(),
+        values: amount.values,
+        is_compiled: tools.language.is_compiled() || tools.language == Language::Node,
+    };
+    let wanted = Wanted {
+        kind: if is_comparison { RecordKind::Comparison } else { RecordKind::Run },
+        subjects,
+        stop: stop(&amount, is_comparison),
+        margin: if is_comparison { args.margin } else { 0.0 },
+        aa: false,
+        resumed: None,
+        arguments: measuring::as_texts(given),
+        tracing: Tracing::Off,
+        revisions: None,
+        statement: Some(statement),
+    };
+    let finished = conduct(wanted, &flags, ui)?.once_only();
+    finished.report(
+        &flags,
+        |record, disturbed| {
+            if is_comparison {
+                comparison_text(record, disturbed, ui.style())
+            } else {
+                timeit_text(record, disturbed, &timed, ui.style())
+            }
+        },
+        ui,
+    )
+}
+
+fn snippet(args: &Args, language: Language) -> Result<Snippet, CommandError> {
+    if !args.global.is_empty() && !language.is_compiled() {
+        return Err(CommandError::usage("--global is for C, C++ and Rust; use --setup"));
+    }
+    let snippet = Snippet {
+        language,
+        global: args.global.clone(),
+        setup: args.setup.clone(),
+        statement: args.statement.clone(),
+        teardown: args.teardown.clone(),
+        inner_loops: args.inner_loops,
+        duplicate: args.duplicate,
+    };
+    if snippet.is_empty() {
+        return Err(CommandError::usage("the statement is empty"));
+    }
+    Ok(snippet)
+}
+
+/// Returns what the benchmark is called: the metric of the record, which must not be taken for another one.
+fn benchmark_name(given: Option<&str>, snippet: &Snippet) -> Result<String, CommandError> {
+    let name = given.map_or_else(|| snippet.shown(), |name| name.trim().to_owned());
+    if name.is_empty() {
+        return Err(CommandError::usage("--name: a benchmark needs a name"));
+    }
+    if becalm_model::metric::is_builtin(&name) {
+        return Err(CommandError::usage(format!(
+            "`{name}` is what becalm calls a metric of its own"
+        ))
+        .hint("give the benchmark another name, with --name"));
+    }
+    Ok(name)
+}
+
+/// Returns when to end: a comparison when the answer is known, unless the user says after how many processes.
+fn stop(amount: &Amount, is_comparison: bool) -> Stop {
+    if is_comparison && !amount.is_exact {
+        Stop::Until {
+            minimum: MINIMUM.min(amount.processes),
+            maximum: Some(amount.processes),
+            budget: None,
+            goal: Goal::Verdict,
+        }
+    } else {
+        Stop::Rounds(amount.processes)
+    }
+}
+
+/// Says how long it will take, where that is long.
+fn announce(ready: &Ready, amount: &Amount, ui: &Ui) {
+    let round: f64 = ready.workers.iter().map(|one| one.value).sum::<f64>() * amount.per_process();
+    let rounds = f64::from(amount.processes) + 1.0;
+    let Ok(total) = Duration::try_from_secs_f64(round * rounds) else { return };
+    if total < LONG {
+        return;
+    }
+    let slowest = ready.workers.iter().map(|one| one.value).fold(0.0, f64::max);
+    ui.say(format!(
+        "note: a value takes {slowest:.2} s, so this will take up to {:.0} minutes; --fast, -p, -n, -w or --loops 1 \
+         make it shorter",
+        (total.as_secs_f64() / 60.0).ceil()
+    ));
+}
+
+/// Says for the record how the statement is timed.
+fn told(snippet: &Snippet, ready: &Ready, amount: &Amount) -> String {
+    let values = if amount.values == 1 { "value" } else { "values" };
+    let mut told = format!(
+        "timeit ({}), {} {values} per process after {} unused",
+        snippet.language.name(),
+        amount.values,
+        amount.warmups
+    );
+    for worker in &ready.workers {
+        let version = if worker.version.is_empty() { &worker.name } else { &worker.version };
+        told.push_str(&format!("; {version}: {} loops", told_loops(worker.loops)));
+    }
+    let operations = snippet.operations();
+    if operations > 1.0 {
+        told.push_str(&format!(", {operations} operations each"));
+    }
+    told
+}
