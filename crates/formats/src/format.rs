@@ -22,7 +22,8 @@ pub struct Entry {
 
 /// All formats, in the order in which they are tried. One that could take files of another stands
 /// behind it.
-pub const FORMATS: &[Entry] = &[readers::hyperfine::JSON, readers::hyperfine::CSV];
+pub const FORMATS: &[Entry] =
+    &[readers::hyperfine::JSON, readers::hyperfine::CSV, readers::go::JSON, readers::go::TEXT];
 
 /// Returns the format of this name.
 pub fn entry(name: &str) -> Result<&'static Entry, ImportError> {

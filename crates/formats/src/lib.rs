@@ -8,6 +8,8 @@ mod file;
 mod format;
 mod imported;
 mod json;
+mod lines;
+mod processes;
 mod readers;
 mod units;
 
