@@ -22,8 +22,21 @@ pub struct Entry {
 
 /// All formats, in the order in which they are tried. One that could take files of another stands
 /// behind it.
-pub const FORMATS: &[Entry] =
-    &[readers::hyperfine::JSON, readers::hyperfine::CSV, readers::go::JSON, readers::go::TEXT];
+pub const FORMATS: &[Entry] = &[
+    readers::hyperfine::JSON,
+    readers::hyperfine::CSV,
+    readers::go::JSON,
+    readers::go::TEXT,
+    readers::criterion::FOLDER,
+    readers::cargo_criterion::NDJSON,
+    // criterion prints the lines of libtest too.
+    readers::criterion_text::TEXT,
+    readers::libtest::TEXT,
+    readers::divan::TEXT,
+    readers::catch2_xml::XML,
+    readers::catch2::JSON,
+    readers::catch2::CONSOLE,
+];
 
 /// Returns the format of this name.
 pub fn entry(name: &str) -> Result<&'static Entry, ImportError> {

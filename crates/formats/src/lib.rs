@@ -9,6 +9,7 @@ mod format;
 mod imported;
 mod json;
 mod lines;
+mod messages;
 mod processes;
 mod readers;
 mod units;

@@ -135,7 +135,7 @@ mod tests {
     fn quantities_are_read_in_seconds_and_bytes() {
         let named = |name: &str| Unit::Named(name.to_owned());
         assert_eq!(quantity("13,967.5 s"), Some((13967.5, Unit::Second)));
-        assert_eq!(quantity("6.5ms"), Some((0.0065, Unit::Second)));
+        assert_eq!(quantity("8ms"), Some((0.008, Unit::Second)));
         assert_eq!(quantity("2 KiB"), Some((2048.0, Unit::Byte)));
         assert_eq!(quantity("33 Melem/s"), Some((33e6, named("elem/s"))));
         assert_eq!(quantity("2 GiB/s"), Some((2_147_483_648.0, named("B/s"))));
