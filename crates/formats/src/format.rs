@@ -36,6 +36,21 @@ pub const FORMATS: &[Entry] = &[
     readers::catch2_xml::XML,
     readers::catch2::JSON,
     readers::catch2::CONSOLE,
+    readers::wrk::TEXT,
+    readers::krun::JSON,
+    readers::krun::CSV,
+    readers::sightglass::CSV,
+    readers::sightglass::JSON,
+    readers::csv_values::CSV,
+    readers::julia::JSON,
+    readers::benchmark_js::TEXT,
+    readers::ruby::TEXT,
+    readers::asv_console::TEXT,
+    readers::short_lines::CRYSTAL,
+    readers::short_lines::DART,
+    readers::short_lines::NODE,
+    // Any command may have been measured with it, a benchmark tool too.
+    readers::shell_time::TEXT,
 ];
 
 /// Returns the format of this name.

@@ -132,6 +132,19 @@ impl Imported {
         }
     }
 
+    /// Adds a process that has both: `values` of the first metrics, and what its benchmarks gave.
+    pub(crate) fn whole(
+        &mut self,
+        subject: usize,
+        values: Vec<Option<f64>>,
+        mut parts: Vec<Part>,
+        warmup: bool,
+    ) {
+        parts.sort_by_key(|part| part.metric);
+        let round = self.next_round(subject);
+        self.record.runs.push(Run { values, parts, warmup, ..run(subject, round) });
+    }
+
     /// Makes room for this many processes.
     pub(crate) fn expect(&mut self, processes: usize) {
         self.record.runs.reserve_exact(processes);
