@@ -11,22 +11,24 @@ pub(crate) fn messages(text: &str) -> Vec<(usize, &str)> {
     let mut lines_before = 0;
     while at < text.len() {
         let rest = &text[at..];
-        let line = &rest[..rest.find('\n').map_or(rest.len(), |end| end + 1)];
-        let start = line.len() - line.trim_start_matches([' ', '\t', '\r', '[', ',']).len();
-        if !line[start..].starts_with('{') {
-            lines_before += line.matches('\n').count();
-            at += line.len();
-            continue;
-        }
-        // A value, because its depth is bounded: otherwise damaged files could be read again and again.
-        let mut stream = serde_json::Deserializer::from_str(&rest[start..]).into_iter::<Value>();
-        let length = match stream.next() {
-            Some(Ok(_)) => stream.byte_offset(),
-            _ => line.len() - start,
+        let start = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n', '[', ',']).len();
+        lines_before += rest[..start].matches('\n').count();
+        let rest = &rest[start..];
+        let end_of_line = || rest.find('\n').map_or(rest.len(), |end| end + 1);
+        let length = if rest.starts_with('{') {
+            // A value, because its depth is bounded: otherwise damaged files could be read again and
+            // again.
+            let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+            let length = match stream.next() {
+                Some(Ok(_)) => stream.byte_offset(),
+                _ => end_of_line(),
+            };
+            found.push((lines_before, &rest[..length]));
+            length
+        } else {
+            end_of_line()
         };
-        let message = &rest[start..start + length];
-        found.push((lines_before, message));
-        lines_before += message.matches('\n').count();
+        lines_before += rest[..length].matches('\n').count();
         at += start + length;
     }
     found

@@ -61,8 +61,8 @@ struct Throughput {
 
 #[derive(Deserialize)]
 struct Estimate {
-    #[serde(default)]
-    estimate: Number,
+    #[serde(default, rename = "estimate")]
+    point: Number,
     #[serde(default)]
     lower_bound: Number,
     #[serde(default)]
@@ -125,7 +125,7 @@ fn benchmark(
         iterations.push(one);
     }
     let scaled = |number: Option<f64>| number.map(|number| number * factor);
-    let of = |estimate: &Option<Estimate>| scaled(estimate.as_ref().and_then(|e| e.estimate.0));
+    let of = |estimate: &Option<Estimate>| scaled(estimate.as_ref().and_then(|e| e.point.0));
     let mean = message.mean.as_ref();
     let figures = [
         ("mean", of(&message.mean)),
@@ -136,13 +136,12 @@ fn benchmark(
         ("samples", Some(message.measured_values.len() as f64).filter(|count| *count > 0.0)),
     ];
     imported.summary(subject, metric, figures);
-    let part = match part(metric, iterations) {
-        Some(part) => part,
-        None => {
-            imported.mark(metric, "mean");
-            let value = of(&message.mean).or(of(&message.typical)).filter(|v| v.is_finite());
-            single(metric, value.ok_or_else(|| wrong("`measured_values` or `mean`", "neither"))?)
-        }
+    let part = if let Some(part) = part(metric, iterations) {
+        part
+    } else {
+        imported.mark(metric, "mean");
+        let value = of(&message.mean).or(of(&message.typical)).filter(|v| v.is_finite());
+        single(metric, value.ok_or_else(|| wrong("`measured_values` or `mean`", "neither"))?)
     };
     processes.add(imported, subject, vec![part]);
     Ok(())

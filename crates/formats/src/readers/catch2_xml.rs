@@ -101,9 +101,8 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
 
 impl Document<'_> {
     fn wrong(&self, at: usize, expected: &str, found: &str) -> ImportError {
-        let before = self.text.as_bytes().get(..at).unwrap_or(self.text.as_bytes());
-        // White space behind the last element belongs to what follows.
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let before = self.text.get(..at).unwrap_or(self.text);
+        let line = before.matches('\n').count() + 1;
         ImportError::at_line(self.file, line, expected, found)
     }
 

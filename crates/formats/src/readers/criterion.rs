@@ -148,7 +148,7 @@ fn benchmark(
             throughput = benchmark.throughput;
         }
         None => {
-            imported.note("where benchmark.json is missing, the folder's name is the benchmark's")
+            imported.note("where benchmark.json is missing, the folder's name is the benchmark's");
         }
     }
     let estimates: Option<Estimates> = folder.estimates.map(json::read).transpose()?;
@@ -167,15 +167,12 @@ fn benchmark(
     }
     let samples = iterations.len() as f64;
     let mean = estimates.as_ref().and_then(|estimates| estimates.mean.as_ref());
-    let value = match part(metric, iterations) {
-        Some(part) => Some(part),
-        None => {
-            imported.note("where sample.json is missing, the mean stands for a benchmark");
-            imported.mark(metric, "mean");
-            mean.and_then(|mean| mean.point_estimate.0)
-                .map(|mean| single(metric, mean * NANOSECOND))
-        }
-    };
+    let value = part(metric, iterations).or_else(|| {
+        imported.note("where sample.json is missing, the mean stands for a benchmark");
+        imported.mark(metric, "mean");
+        let mean = mean.and_then(|mean| mean.point_estimate.0)?;
+        Some(single(metric, mean * NANOSECOND))
+    });
     if let Some(estimates) = &estimates {
         let time = |number: Number| number.0.map(|number| number * NANOSECOND);
         let point = |one: &Option<Estimate>| one.as_ref().and_then(|one| time(one.point_estimate));

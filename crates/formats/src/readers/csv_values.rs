@@ -49,7 +49,7 @@ struct Value {
     line: usize,
     metric: usize,
     iteration: Option<u64>,
-    value: f64,
+    number: f64,
 }
 
 #[derive(Default)]
@@ -115,7 +115,7 @@ impl Values {
             _ => Some(count("iteration")?),
         };
         let text = row.text("value");
-        let value = number(text).ok_or_else(|| row.wrong("a finite number as value", text))?;
+        let number = number(text).ok_or_else(|| row.wrong("a finite number as value", text))?;
         let subject = row.text("subject").to_owned();
         let warmup = flag("warmup")?;
         let key = (subject.clone(), count("run")?, warmup);
@@ -123,7 +123,7 @@ impl Values {
             self.processes.push((subject, warmup, Vec::new()));
             self.processes.len() - 1
         });
-        let value = Value { line: row.line(), metric: at, iteration, value };
+        let value = Value { line: row.line(), metric: at, iteration, number };
         self.processes[process].2.push(value);
         Ok(())
     }
@@ -163,9 +163,9 @@ impl Values {
                 let metric = indices[of_metric[0].metric];
                 let own = of_metric.iter().find(|value| value.iteration.is_none());
                 let series = of_metric.iter().filter(|value| value.iteration.is_some());
-                let series: Vec<f64> = series.map(|value| value.value).collect();
+                let series: Vec<f64> = series.map(|value| value.number).collect();
                 let found = match own {
-                    Some(own) => Some(Part { metric, value: own.value, iterations: series }),
+                    Some(own) => Some(Part { metric, value: own.number, iterations: series }),
                     None => part(metric, series),
                 };
                 match found {

@@ -123,10 +123,10 @@ struct Results {
     /// Whether `config` is not yet the last of `states`.
     is_changed: bool,
     units: HashMap<String, UnitLine>,
-    results: Vec<BenchmarkLine>,
+    lines: Vec<BenchmarkLine>,
     process: usize,
     /// Whether the process has results.
-    has_results: bool,
+    is_begun: bool,
     /// A name that stood alone on its line, whose result may follow.
     pending: Option<String>,
     failed: BTreeSet<String>,
@@ -169,7 +169,7 @@ impl Results {
         } else if is_end(line) {
             self.end_process();
         } else if let Some((key, value)) = key_value(line) {
-            if self.has_results && (key == "goos" || key == "pkg") {
+            if self.is_begun && (key == "goos" || key == "pkg") {
                 self.end_process();
             }
             self.set(key, value);
@@ -197,8 +197,8 @@ impl Results {
             self.is_changed = false;
         }
         self.pending = None;
-        self.has_results = true;
-        self.results.push(BenchmarkLine {
+        self.is_begun = true;
+        self.lines.push(BenchmarkLine {
             name: name.to_owned(),
             values,
             state: self.states.len() - 1,
@@ -208,9 +208,9 @@ impl Results {
 
     fn end_process(&mut self) {
         self.pending = None;
-        if self.has_results {
+        if self.is_begun {
             self.process += 1;
-            self.has_results = false;
+            self.is_begun = false;
         }
     }
 
@@ -248,7 +248,7 @@ impl Results {
         }
         let subjects: Vec<usize> =
             self.states.iter().map(|state| subject(&mut imported, state, &varying)).collect();
-        let suffixes = Suffixes::of(&self.results);
+        let suffixes = Suffixes::of(&self.lines);
         if let Some(procs) = suffixes.only() {
             imported.fact("gomaxprocs", procs);
         }
@@ -257,7 +257,7 @@ impl Results {
         }
         let mut process: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         let mut current = None;
-        for result in self.results {
+        for result in self.lines {
             let owner = (subjects[result.state], result.process);
             if current != Some(owner) {
                 flush(&mut imported, current, &mut process);
@@ -317,7 +317,7 @@ fn subject(
     let mut parameters = Vec::new();
     for key in varying {
         if let Some(value) = state.get(key) {
-            name.push_str(&format!(" {key}={value}"));
+            name.extend([" ", key, "=", value]);
             parameters.push((key.clone(), value.clone()));
         }
     }

@@ -1,4 +1,4 @@
-//! Julia's BenchmarkTools: `BenchmarkTools.save`.
+//! Julia's `BenchmarkTools`: `BenchmarkTools.save`.
 //!
 //! - An array: the versions, and what was saved. Everything is a pair of a type and its fields.
 //! - `BenchmarkGroup` has `data`, a map of further pairs; a benchmark is named by its path.

@@ -1,9 +1,9 @@
-//! Krun and warmup_stats.
+//! Krun and `warmup_stats`.
 //!
 //! - Krun's results: `wallclock_times` has, per `benchmark:vm:variant`, one list of seconds per process
 //!   execution. They are stored as `.json.bz2`, which has to be unpacked. A process that crashed has an
 //!   empty list. Counts of cycles (`core_cycle_counts`, `aperf_counts`, `mperf_counts`) are left out.
-//! - warmup_stats reads and writes CSV: `process_exec_idx,bench_name,0,1,2,...`, one process a row.
+//! - `warmup_stats` reads and writes CSV: `process_exec_idx,bench_name,0,1,2,...`, one process a row.
 //!
 //! A virtual machine is a subject, and every process execution made one benchmark.
 
@@ -51,7 +51,7 @@ pub(crate) const CSV: Entry = Entry {
 };
 
 fn is_packed(file: &File) -> bool {
-    file.bytes.starts_with(b"BZh") && file.name.ends_with(".bz2")
+    file.bytes.starts_with(b"BZh") && file.text().is_err()
 }
 
 #[derive(Deserialize)]

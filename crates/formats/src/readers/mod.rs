@@ -10,6 +10,7 @@ pub(crate) mod criterion_text;
 pub(crate) mod csv_values;
 pub(crate) mod divan;
 pub(crate) mod go;
+pub(crate) mod haskell;
 pub(crate) mod hyperfine;
 pub(crate) mod julia;
 pub(crate) mod krun;

@@ -3,6 +3,8 @@
 //! - Dart's `benchmark_harness`: `Template(RunTime): 1.0 us.`, the mean time of a run.
 //! - Node's `console.time`: `name: 7617ms - timer ended`; before Node 12 without the words, which could
 //!   be anything, so those are not read.
+//! - Luau's `bench.py`: `SUCCESS: base64   :   15.041ms +/-  0.636% on luau`, the mean time and the relative
+//!   standard deviation. The table behind it has the same.
 //! - Crystal's `Benchmark.ips`: `fib(10)   2.12M (472.18ns) (±10.19%)  0.0B/op   fastest`, the mean time
 //!   and the relative standard deviation.
 
@@ -27,6 +29,13 @@ pub(crate) const NODE: Entry = Entry {
     about: "what console.time of Node prints",
     recognise: |files| lines::any(files, |line| node(line).is_some()),
     read: |files| read(files, "console.time", node),
+};
+
+pub(crate) const LUAU: Entry = Entry {
+    name: "luau",
+    about: "what Luau's bench.py prints (aggregates only)",
+    recognise: |files| lines::any(files, |line| luau(line).is_some()),
+    read: |files| read(files, "luau", luau),
 };
 
 pub(crate) const CRYSTAL: Entry = Entry {
@@ -95,6 +104,20 @@ fn node(line: &str) -> Option<Line<'_>> {
         seconds: time(rest)?,
         statistic: None,
         deviation: None,
+        bytes: None,
+    })
+}
+
+fn luau(line: &str) -> Option<Line<'_>> {
+    let (name, rest) = line.strip_prefix("SUCCESS: ")?.rsplit_once(" : ")?;
+    let (mean, rest) = rest.split_once("+/-")?;
+    let (deviation, _driver) = rest.split_once("% on ")?;
+    let seconds = time(mean)?;
+    Some(Line {
+        name: name.trim(),
+        seconds,
+        statistic: Some("mean"),
+        deviation: Some(number(deviation)? / 100.0 * seconds),
         bytes: None,
     })
 }

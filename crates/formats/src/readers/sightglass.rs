@@ -94,10 +94,12 @@ fn read_json(files: &[File]) -> Result<Record, ImportError> {
     record(file, json::read(file)?)
 }
 
+/// The values of each metric, with the number of the iteration.
+type Series = BTreeMap<usize, Vec<(u64, f64)>>;
+
 fn record(file: &File, measurements: Vec<Measurement>) -> Result<Record, ImportError> {
     let mut imported = Imported::of("sightglass");
-    // The values of each process by metric, with the number of the iteration.
-    let mut processes: Vec<(usize, BTreeMap<usize, Vec<(u64, f64)>>)> = Vec::new();
+    let mut processes: Vec<(usize, Series)> = Vec::new();
     let mut indices = HashMap::new();
     for one in measurements {
         imported.fact("architecture", one.arch);
