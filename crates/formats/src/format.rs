@@ -32,6 +32,7 @@ pub const FORMATS: &[Entry] = &[
     // criterion prints the lines of libtest too.
     readers::criterion_text::TEXT,
     readers::libtest::TEXT,
+    readers::valgrind_text::TEXT,
     readers::divan::TEXT,
     readers::catch2_xml::XML,
     readers::catch2::JSON,
@@ -44,6 +45,7 @@ pub const FORMATS: &[Entry] = &[
     readers::csv_values::CSV,
     readers::haskell::CSV,
     readers::julia::JSON,
+    readers::performance_entries::JSON,
     readers::benchmark_js::TEXT,
     readers::ruby::TEXT,
     readers::asv_console::TEXT,

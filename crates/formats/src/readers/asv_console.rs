@@ -28,11 +28,15 @@ pub(crate) const TEXT: Entry = Entry {
     read,
 };
 
+const TABLES: &str =
+    "benchmarks with parameters are left out; import the JSON files that ASV stored instead";
+
 fn read(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
     let mut imported = Imported::of("asv");
     let mut processes = Processes::default();
     let mut environment = "asv".to_owned();
+    let mut has_tables = false;
     for (_, line) in lines(file)? {
         let Some(rest) = progress(&line) else { continue };
         if let Some((_, name)) = rest.split_once("·· Benchmarking ") {
@@ -43,8 +47,8 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         let last = name.rsplit('.').next().unwrap_or(name);
         let outcome = text.split_whitespace().next().unwrap_or_default();
         if outcome == "ok" {
-            imported
-                .note("benchmarks with parameters are left out; import ASV's JSON files instead");
+            imported.note(TABLES);
+            has_tables = true;
             continue;
         }
         let (value, error) = text.split_once('±').map_or((text, None), |(v, e)| (v, Some(e)));
@@ -85,7 +89,8 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         processes.add(&mut imported, subject, vec![single(metric, value)]);
     }
     processes.finish(&mut imported);
-    imported.finish(file)
+    let record = imported.finish(file);
+    if has_tables { record.map_err(|_| ImportError::nothing(file, TABLES)) } else { record }
 }
 
 /// Returns what stands behind `[ 30.00%]`.

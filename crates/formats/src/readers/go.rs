@@ -25,6 +25,7 @@ use crate::format::Entry;
 use crate::imported::{Imported, benchmark, part};
 use crate::json;
 use crate::lines::{self, lines, number};
+use crate::readers::go_suffixes::Suffixes;
 use crate::units;
 
 pub(crate) const JSON: Entry = Entry {
@@ -248,7 +249,7 @@ impl Results {
         }
         let subjects: Vec<usize> =
             self.states.iter().map(|state| subject(&mut imported, state, &varying)).collect();
-        let suffixes = Suffixes::of(&self.lines);
+        let suffixes = Suffixes::of(self.lines.iter().map(|line| line.name.as_str()));
         if let Some(procs) = suffixes.only() {
             imported.fact("gomaxprocs", procs);
         }
@@ -283,8 +284,7 @@ impl Results {
         keys.into_iter()
             .filter(|key| {
                 let is_of_time = ["date", "time", "stamp"].iter().any(|word| key.contains(word));
-                let is_log =
-                    ["error", "warning", "note", "info", "debug", "panic"].contains(&key.as_str());
+                let is_log = ["error", "warning", "info", "debug", "panic"].contains(&key.as_str());
                 !is_of_time
                     && !is_log
                     && *key != "pkg"
@@ -402,58 +402,4 @@ fn measure(name: &str, unit: &str, line: UnitLine) -> (Metric, f64) {
     let direction = line.direction.unwrap_or_else(|| units::usual_direction(unit));
     let metric = benchmark(name, measure, kept, direction);
     (Metric { exact: line.is_exact, ..metric }, factor)
-}
-
-/// Which endings of names are GOMAXPROCS.
-struct Suffixes {
-    /// Values of GOMAXPROCS that are known.
-    procs: BTreeSet<String>,
-    /// Whether the same benchmark was made with several, so that names have to keep it.
-    tell_apart: bool,
-}
-
-impl Suffixes {
-    fn of(results: &[BenchmarkLine]) -> Self {
-        let names: BTreeSet<&str> = results.iter().map(|result| result.name.as_str()).collect();
-        // A Go function has no `-` in its name, so behind one it is GOMAXPROCS.
-        let functions = names.iter().filter(|name| !name.contains('/'));
-        let mut procs: BTreeSet<String> =
-            functions.clone().filter_map(|name| split(name)).map(|(_, n)| n.to_owned()).collect();
-        if functions.count() == 0 {
-            let splits: Vec<(&str, &str)> = names.iter().filter_map(|name| split(name)).collect();
-            let different: BTreeSet<&str> = splits.iter().map(|(_, procs)| *procs).collect();
-            let is_one = splits.len() == names.len() && different.len() == 1;
-            for (base, suffix) in splits {
-                // With `-cpu 1,2` every benchmark is there without the suffix too.
-                if is_one || names.contains(base) {
-                    procs.insert(suffix.to_owned());
-                }
-            }
-        }
-        let mut bases = BTreeSet::new();
-        let tell_apart = !names.iter().all(|name| match split(name) {
-            Some((base, suffix)) if procs.contains(suffix) => bases.insert(base),
-            _ => bases.insert(name),
-        });
-        Self { procs, tell_apart }
-    }
-
-    /// Returns GOMAXPROCS if it is one number.
-    fn only(&self) -> Option<&str> {
-        let mut procs = self.procs.iter();
-        let first = procs.next()?;
-        (procs.next().is_none() && !self.tell_apart).then_some(first)
-    }
-
-    fn name<'a>(&self, name: &'a str) -> &'a str {
-        match split(name) {
-            Some((base, suffix)) if !self.tell_apart && self.procs.contains(suffix) => base,
-            _ => name,
-        }
-    }
-}
-
-fn split(name: &str) -> Option<(&str, &str)> {
-    let (base, suffix) = name.rsplit_once('-')?;
-    (is_count(suffix) && !base.is_empty()).then_some((base, suffix))
 }

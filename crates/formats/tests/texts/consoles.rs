@@ -105,6 +105,37 @@ fn luau_and_haskell_have_means() {
     );
 }
 
+const GUNGRAUN: &str = "running 0 tests\n\ntest result: ok. 0 passed; finished in 0.00s\n\n\
+    warning: noise\n\
+    a::group::fib short:10\n\
+    \x20 ======= CALLGRIND =====\n\
+    \x20 Instructions:                1734|1650            (+5.09090%) [+1.04844x]\n\
+    \x20 LL Hit Rate:                 0.25|N/A             (*********)\n\
+    \x20 ======= DHAT =====\n\
+    \x20 Total bytes:                29499|N/A             (*********)\n\
+    a::group::fib id_1:two\nlines\n\
+    \x20 Instructions:                   7|N/A             (*********)\n\n\
+    Regressions:\n\n\x20 a::group::fib short:\n\
+    \x20   Callgrind: Instructions (1650 -> 1734): +5.09090% exceeds limit of +5.0%\n";
+
+#[test]
+fn valgrind_s_counts_are_read() {
+    insta::assert_snapshot!(read(GUNGRAUN));
+    insta::assert_snapshot!(read(
+        "bench_short\n  Instructions:    1243 (+1.139138%)\n  L1 Accesses:     1580 (No change)\n\n\
+         bench_long\n  Instructions:    18454953\n"
+    ));
+}
+
+#[test]
+fn performance_entries_are_in_milliseconds() {
+    insta::assert_snapshot!(read(
+        r#"[{"name":"fib","duration":1234,"startTime":1337,"entryType":"measure"},
+            {"name":"fib","duration":0.5,"startTime":0,"entryType":"measure"},
+            {"name":"begun","duration":0,"startTime":0,"entryType":"mark"}]"#
+    ));
+}
+
 #[test]
 fn the_shell_s_time_has_three_lines_per_process() {
     insta::assert_snapshot!(read(
@@ -120,6 +151,7 @@ fn damaged_files_are_read_or_refused() {
     never_panics("julia", JULIA);
     never_panics("luau", "SUCCESS: base64 :   15.041ms +/-  0.636% on luau\n");
     never_panics("haskell-csv", "Name,Mean,MeanLB\na,1e-9,1e-9\nb,2e-9,1e-9\n");
+    never_panics("gungraun-text", GUNGRAUN);
     never_panics("dart", "Template(RunTime): 1.0 us.\nForLoop(RunTime): 2.0 us.\n");
     never_panics("console-time", "a: b: 7617ms - timer ended\nc: 1.5s - timer ended\n");
     never_panics("crystal", "fib(10)   2.12M (472.18ns) (±10.19%)  0.0B/op  fastest\n");

@@ -33,7 +33,7 @@ fn packages_are_subjects_and_repeated_headers_are_processes() {
 
 #[test]
 fn other_config_lines_make_other_subjects() {
-    let text = "toolchain: base\nrun-date: 1\nBenchmarkX 1 5 ns/op\ntoolchain: tip\nrun-date: 2\n\
+    let text = "toolchain: base\nnote: before\nrun-date: 1\nBenchmarkX 1 5 ns/op\ntoolchain: tip\nrun-date: 2\n\
                 BenchmarkX 1 4 ns/op\n";
     insta::assert_snapshot!(condensed(&read(text)));
 }
