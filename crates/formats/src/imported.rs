@@ -119,6 +119,16 @@ impl Imported {
         self.record.metrics[metric].statistic = Some(statistic.to_owned());
     }
 
+    /// Takes back that a metric is exact, because its values differ all the same.
+    pub(crate) fn inexact(&mut self, metric: usize) {
+        let metric = &mut self.record.metrics[metric];
+        if std::mem::take(&mut metric.exact) {
+            let note =
+                format!("the file says that {} is exact, but its values differ", metric.name);
+            self.note(note);
+        }
+    }
+
     /// Adds a process of `subject` whose `values` belong to the first metrics.
     pub(crate) fn process(&mut self, subject: usize, values: Vec<Option<f64>>, outcome: Outcome) {
         let round = self.next_round(subject);

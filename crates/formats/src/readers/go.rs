@@ -302,6 +302,11 @@ fn flush(
     process: &mut BTreeMap<usize, Vec<f64>>,
 ) {
     if let Some((subject, _)) = owner {
+        for (metric, values) in &*process {
+            if values.iter().any(|value| *value != values[0]) {
+                imported.inexact(*metric);
+            }
+        }
         let parts =
             std::mem::take(process).into_iter().filter_map(|(metric, values)| part(metric, values));
         imported.parts(subject, parts.collect());

@@ -35,7 +35,7 @@ const PATCHES: [&str; 24] = [
 /// Reads `original` cut, patched and repeated as `format`, and as whatever it looks like then.
 pub(crate) fn never_panics(format: &str, original: &str) {
     let edits = prop::collection::vec((0.0..1.0f64, 0..40usize, 0..PATCHES.len()), 0..6);
-    let config = Config { cases: 300, failure_persistence: None, ..Config::default() };
+    let config = Config { cases: 200, failure_persistence: None, ..Config::default() };
     let cut = prop_oneof![Just(1.0), 0.0..1.0f64];
     let strategy = (edits, cut, prop::bool::weighted(0.2));
     let result = TestRunner::new(config).run(&strategy, |(edits, cut, twice)| {

@@ -46,6 +46,13 @@ fn units_have_the_direction_that_the_file_says() {
 }
 
 #[test]
+fn what_is_said_to_be_exact_and_differs_is_not() {
+    let text = "Unit text-bytes assume=exact\nBenchmarkA 1 7 text-bytes\n\
+                BenchmarkB 1 7 text-bytes\nBenchmarkB 1 8 text-bytes\n";
+    insta::assert_snapshot!(condensed(&read(text)));
+}
+
+#[test]
 fn a_name_that_ends_like_gomaxprocs_is_kept() {
     let names = |text: &str| -> Vec<String> {
         read(text).metrics.into_iter().map(|metric| metric.name).collect()
