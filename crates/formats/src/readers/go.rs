@@ -303,7 +303,7 @@ fn flush(
 ) {
     if let Some((subject, _)) = owner {
         for (metric, values) in &*process {
-            if values.iter().any(|value| *value != values[0]) {
+            if values.iter().any(|value| value.total_cmp(&values[0]).is_ne()) {
                 imported.inexact(*metric);
             }
         }
