@@ -34,8 +34,9 @@ pub(crate) const JSON: Entry = Entry {
     recognise: |files| {
         lines::any(files, |line| {
             line.starts_with('{')
-                && line.contains("\"Action\":\"output\"")
-                && line.contains("\"Output\":")
+                && line.contains("\"Action\"")
+                && line.contains("\"Package\"")
+                && line.contains("\"Output\"")
         })
     },
     read: read_json,
@@ -78,8 +79,8 @@ fn read_json(files: &[File]) -> Result<Record, ImportError> {
     let mut packages: Vec<(String, String, Vec<usize>)> = Vec::new();
     let mut indices = HashMap::new();
     for (index, line) in file.text()?.lines().enumerate() {
-        // The go command itself writes other lines.
-        if !line.starts_with('{') {
+        // The go command itself writes other lines, and so may what it starts.
+        if !line.starts_with('{') || !line.contains("\"Action\"") {
             continue;
         }
         let event: Event = json::read_text(file, line, index)?;

@@ -22,6 +22,29 @@ fn events_are_put_together() {
 }
 
 #[test]
+fn events_of_packages_that_are_tested_together_are_told_apart() {
+    let event = |package: &str, output: &str| {
+        format!("{{\"Action\": \"output\", \"Package\": {package:?}, \"Output\": {output:?}}}\n")
+    };
+    let text = [
+        "go: downloading x v1.0.0\n{not an event}\n".to_owned(),
+        event("a", "goos: linux\npkg: a\n"),
+        event("b", "goos: linux\n"),
+        event("a", "BenchmarkX-2 \t"),
+        event("b", "BenchmarkX-2 \t"),
+        event("b", " 10\t 7 ns/op\n"),
+        event("a", " 10\t 5 ns/op\nPASS\n"),
+    ];
+    let files = [File::of_text("a.json", &text.concat())];
+    insta::assert_snapshot!(condensed(&import(&files, None).unwrap()));
+    let broken = event("a", "BenchmarkX 1 2\n");
+    assert_eq!(
+        import(&[File::of_text("a.json", &format!("\n{broken}"))], None).unwrap_err().to_string(),
+        "a.json, line 2: expected a unit behind every value, found `BenchmarkX 1 2`"
+    );
+}
+
+#[test]
 fn packages_are_subjects_and_repeated_headers_are_processes() {
     let one = "goos: linux\ngoarch: amd64\npkg: a\ncpu: Xeon\n\
                BenchmarkX\nBenchmarkX-8 \t 10\t 100 ns/op\t 2 B/op\nBenchmarkX-8 10 110 ns/op 2 B/op\n\
