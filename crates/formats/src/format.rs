@@ -22,7 +22,40 @@ pub struct Entry {
 
 /// All formats, in the order in which they are tried. One that could take files of another stands
 /// behind it.
-pub const FORMATS: &[Entry] = &[readers::hyperfine::JSON, readers::hyperfine::CSV];
+pub const FORMATS: &[Entry] = &[
+    readers::hyperfine::JSON,
+    readers::hyperfine::CSV,
+    readers::go::JSON,
+    readers::go::TEXT,
+    readers::criterion::FOLDER,
+    readers::cargo_criterion::NDJSON,
+    // criterion prints the lines of libtest too.
+    readers::criterion_text::TEXT,
+    readers::libtest::TEXT,
+    readers::valgrind_text::TEXT,
+    readers::divan::TEXT,
+    readers::catch2_xml::XML,
+    readers::catch2::JSON,
+    readers::catch2::CONSOLE,
+    readers::wrk::TEXT,
+    readers::krun::JSON,
+    readers::krun::CSV,
+    readers::sightglass::CSV,
+    readers::sightglass::JSON,
+    readers::csv_values::CSV,
+    readers::haskell::CSV,
+    readers::julia::JSON,
+    readers::performance_entries::JSON,
+    readers::benchmark_js::TEXT,
+    readers::ruby::TEXT,
+    readers::asv_console::TEXT,
+    readers::short_lines::CRYSTAL,
+    readers::short_lines::DART,
+    readers::short_lines::LUAU,
+    readers::short_lines::NODE,
+    // Any command may have been measured with it, a benchmark tool too.
+    readers::shell_time::TEXT,
+];
 
 /// Returns the format of this name.
 pub fn entry(name: &str) -> Result<&'static Entry, ImportError> {

@@ -1,6 +1,6 @@
 //! A record while a file is read into it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use becalm_model::{
     Direction, Metric, Outcome, Part, Record, RecordKind, Run, Source, Subject, Summary, Unit,
@@ -15,6 +15,8 @@ pub(crate) struct Imported {
     record: Record,
     subjects: HashMap<String, usize>,
     metrics: HashMap<String, usize>,
+    /// The notes that are there already.
+    notes: HashSet<String>,
     /// How many runs each subject has.
     runs: Vec<u32>,
 }
@@ -24,7 +26,13 @@ impl Imported {
     pub(crate) fn of(tool: impl Into<String>) -> Self {
         let mut record = Record::empty(RecordKind::Import);
         record.source = Some(Source { format: String::new(), tool: tool.into() });
-        Self { record, subjects: HashMap::new(), metrics: HashMap::new(), runs: Vec::new() }
+        Self {
+            record,
+            subjects: HashMap::new(),
+            metrics: HashMap::new(),
+            notes: HashSet::new(),
+            runs: Vec::new(),
+        }
     }
 
     /// Says when the measurement started, in seconds since the Unix epoch.
@@ -34,6 +42,7 @@ impl Imported {
 
     /// Keeps a fact about the machine or the build; an empty text is none. Names that becalm's own facts
     /// have (`cpu_model`, `kernel_release`, `governor`, `logical_cpus`, ...) are used where they fit.
+    #[expect(clippy::needless_pass_by_value, reason = "callers hand in texts and numbers alike")]
     pub(crate) fn fact(&mut self, name: &str, value: impl ToString) {
         let value = value.to_string();
         if !value.is_empty() {
@@ -44,7 +53,7 @@ impl Imported {
     /// Tells the reader something about the file, once.
     pub(crate) fn note(&mut self, sentence: impl Into<String>) {
         let sentence = sentence.into();
-        if !self.record.notes.contains(&sentence) {
+        if self.notes.insert(sentence.clone()) {
             self.record.notes.push(sentence);
         }
     }
@@ -110,6 +119,16 @@ impl Imported {
         self.record.metrics[metric].statistic = Some(statistic.to_owned());
     }
 
+    /// Takes back that a metric is exact, because its values differ all the same.
+    pub(crate) fn inexact(&mut self, metric: usize) {
+        let metric = &mut self.record.metrics[metric];
+        if std::mem::take(&mut metric.exact) {
+            let note =
+                format!("the file says that {} is exact, but its values differ", metric.name);
+            self.note(note);
+        }
+    }
+
     /// Adds a process of `subject` whose `values` belong to the first metrics.
     pub(crate) fn process(&mut self, subject: usize, values: Vec<Option<f64>>, outcome: Outcome) {
         let round = self.next_round(subject);
@@ -130,6 +149,19 @@ impl Imported {
             let round = self.next_round(subject);
             self.record.runs.push(Run { parts, warmup, ..run(subject, round) });
         }
+    }
+
+    /// Adds a process that has both: `values` of the first metrics, and what its benchmarks gave.
+    pub(crate) fn whole(
+        &mut self,
+        subject: usize,
+        values: Vec<Option<f64>>,
+        mut parts: Vec<Part>,
+        warmup: bool,
+    ) {
+        parts.sort_by_key(|part| part.metric);
+        let round = self.next_round(subject);
+        self.record.runs.push(Run { values, parts, warmup, ..run(subject, round) });
     }
 
     /// Makes room for this many processes.

@@ -8,7 +8,10 @@ mod file;
 mod format;
 mod imported;
 mod json;
+mod lines;
 mod merge;
+mod messages;
+mod processes;
 mod readers;
 mod units;
 
