@@ -9,6 +9,7 @@ mod format;
 mod imported;
 mod json;
 mod readers;
+mod time;
 mod units;
 
 pub use error::ImportError;

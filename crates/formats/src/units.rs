@@ -28,6 +28,29 @@ pub(crate) fn unit(text: &str) -> (Unit, f64) {
     }
 }
 
+/// Returns the same for a unit that may be per something: `ns/op` is seconds, `ops/ms` is `ops/s` times
+/// a thousand. What is of one call needs no mention: that is what a benchmark's value is of.
+pub(crate) fn unit_per(text: &str) -> (Unit, f64) {
+    let text = text.trim();
+    let Some((top, bottom)) = text.rsplit_once('/') else { return unit(text) };
+    let (above, factor) = unit(top);
+    let of_one = ["op", "iter", "iteration", "call", "run", "round", "loop", "exec", "invocation"];
+    match (&above, unit(bottom)) {
+        (Unit::Second | Unit::Byte, _) if of_one.contains(&bottom) => (above, factor),
+        (Unit::Byte, (Unit::Second, seconds)) if bottom != "m" => {
+            (Unit::Named("B/s".to_owned()), factor / seconds)
+        }
+        (Unit::Named(counted), (Unit::Second, seconds)) => {
+            // "req/m" may be anything.
+            if bottom == "m" {
+                return (Unit::Named(text.to_owned()), 1.0);
+            }
+            (Unit::Named(format!("{counted}/s")), 1.0 / seconds)
+        }
+        _ => (Unit::Named(text.to_owned()), 1.0),
+    }
+}
+
 /// Returns the direction that a unit has where the file does not tell: more of a rate is better, less of
 /// everything else.
 pub(crate) fn usual_direction(unit: &str) -> Direction {
@@ -36,5 +59,23 @@ pub(crate) fn usual_direction(unit: &str) -> Direction {
         Direction::Higher
     } else {
         Direction::Lower
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_of_one_call_and_rates_are_told_apart() {
+        let named = |name: &str| Unit::Named(name.to_owned());
+        assert_eq!(unit_per("ns/op"), (Unit::Second, 1e-9));
+        assert_eq!(unit_per("us/iter"), (Unit::Second, 1e-6));
+        assert_eq!(unit_per("B/op"), (Unit::Byte, 1.0));
+        assert_eq!(unit_per("ops/ms"), (named("ops/s"), 1e3));
+        assert_eq!(unit_per("iter/sec"), (named("iter/s"), 1.0));
+        assert_eq!(unit_per("MB/s"), (named("B/s"), 1e6));
+        assert_eq!(unit_per("km/h"), (named("km/s"), 1.0 / 3600.0));
+        assert_eq!(unit_per("allocs/op"), (named("allocs/op"), 1.0));
     }
 }
