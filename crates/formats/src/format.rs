@@ -33,6 +33,15 @@ pub const FORMATS: &[Entry] = &[
     readers::tinybench::VITEST,
     readers::tinybench::TINYBENCH,
     readers::k6::JSON,
+    readers::gungraun::JSON,
+    readers::asv::FOLDER,
+    readers::nanobench::JSON,
+    readers::codspeed::JSON,
+    readers::github_action_benchmark::HISTORY,
+    readers::github_action_benchmark::CUSTOM,
+    readers::github_action_benchmark::SMALLER,
+    readers::github_action_benchmark::BIGGER,
+    readers::bmf::JSON,
 ];
 
 /// Returns the format of this name.

@@ -7,6 +7,7 @@ mod error;
 mod file;
 mod format;
 mod imported;
+mod javascript;
 mod json;
 mod readers;
 mod time;
