@@ -43,6 +43,10 @@ impl Imported {
 
     /// Keeps a fact about the machine or the build; an empty text is none. Names that becalm's own facts
     /// have (`cpu_model`, `kernel_release`, `governor`, `logical_cpus`, ...) are used where they fit.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "texts, numbers and references to them are given"
+    )]
     pub(crate) fn fact(&mut self, name: &str, value: impl ToString) {
         let value = value.to_string();
         if !value.is_empty() {
@@ -161,11 +165,6 @@ impl Imported {
         if let Some(run) = self.record.runs.get_mut(before) {
             run.values = values;
         }
-    }
-
-    /// Returns how many processes there are so far.
-    pub(crate) fn processes(&self) -> usize {
-        self.record.runs.len()
     }
 
     /// Makes room for this many processes.

@@ -67,7 +67,7 @@ fn parse<T: DeserializeOwned>(
     }
 }
 
-/// serde_json says where twice: in words and in numbers.
+/// `serde_json` says where twice: in words and in numbers.
 fn without_position(problem: &str) -> String {
     problem.rfind(" at line ").map_or(problem, |at| &problem[..at]).to_owned()
 }

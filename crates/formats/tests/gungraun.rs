@@ -1,5 +1,6 @@
 //! gungraun's files.
 
+#[expect(dead_code, reason = "there are no captures of this tool")]
 mod common;
 
 use becalm_formats::{File, import};

@@ -1,4 +1,4 @@
-//! BenchmarkDotNet: `*-report-full.json`, `-report-full-compressed.json`, `-report-brief.json`.
+//! `BenchmarkDotNet`: `*-report-full.json`, `-report-full-compressed.json`, `-report-brief.json`.
 //!
 //! - `Measurements[]` has one row per iteration of every stage, in nanoseconds for all of its
 //!   operations. What counts is mode `Workload`, stage `Result`; up to 0.10 there was only the mode

@@ -1,4 +1,4 @@
-//! CodSpeed, walltime: what its integrations write to the profile folder.
+//! `CodSpeed`, walltime: what its integrations write to the profile folder.
 //!
 //! - `{creator, instrument: {type: "walltime"}, benchmarks: [{name, uri, config, stats}]}`, or one such
 //!   benchmark alone, as the raw results are. Times are nanoseconds per iteration, `total_time` seconds.

@@ -63,9 +63,10 @@ const AGGREGATES: [&str; 6] = ["mean", "median", "stddev", "cv", "BigO", "RMS"];
 fn read(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
     let document: Document = json::read(file)?;
-    let mut imported = Imported::of(
-        format!("google-benchmark {}", text(&document.context, "library_version")).trim_end(),
-    );
+    // Until 1.7 the version had another name.
+    let version =
+        ["library_version", "libbenchmark_version"].map(|key| text(&document.context, key));
+    let mut imported = Imported::of(format!("google-benchmark {}", version.concat()).trim_end());
     facts(&mut imported, &document.context);
     let executable = text(&document.context, "executable");
     let program = executable.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -84,7 +85,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     let measured: HashSet<String> = rows.places.keys().cloned().collect();
     let mut grouped = Groups::default();
     for (index, row, name, statistic) in aggregates {
-        rows.aggregate(index, row, name, &statistic, &measured, &mut grouped)?;
+        rows.aggregate(index, row, &name, &statistic, &measured, &mut grouped)?;
     }
     rows.finish(grouped)
 }
@@ -123,10 +124,12 @@ fn is_family(base: &str, known: &HashSet<String>) -> bool {
 }
 
 /// What the statistics of one benchmark are, by measure: unit, direction, and figures.
+type Described = (Unit, Direction, Vec<(String, f64)>);
+
 #[derive(Default)]
 struct Groups {
     order: Vec<(String, String)>,
-    figures: HashMap<(String, String), (Unit, Direction, Vec<(String, f64)>)>,
+    figures: HashMap<(String, String), Described>,
 }
 
 struct Rows<'a> {
@@ -172,7 +175,7 @@ impl Rows<'_> {
         &mut self,
         index: usize,
         row: &Row,
-        name: String,
+        name: &str,
         statistic: &str,
         measured: &HashSet<String>,
         groups: &mut Groups,
@@ -190,14 +193,14 @@ impl Rows<'_> {
         };
         let repetitions = row.get("iterations").and_then(Value::as_f64);
         for (measure, unit, direction, value) in self.measures(index, row)? {
-            if measured.contains(&name) {
-                let metric = self.imported.benchmark(&name, &measure, unit.clone(), direction);
+            if measured.contains(name) {
+                let metric = self.imported.benchmark(name, &measure, unit.clone(), direction);
                 // A counter that only aggregates have is no metric that was measured.
-                if !self.places[&name].contains_key(&metric) {
+                if !self.places[name].contains_key(&metric) {
                     continue;
                 }
             }
-            let key = (name.clone(), measure);
+            let key = (name.to_owned(), measure);
             let group = groups.figures.entry(key.clone()).or_insert_with(|| {
                 groups.order.push(key);
                 (unit, direction, Vec::new())
@@ -305,7 +308,11 @@ fn facts(imported: &mut Imported, context: &Map<String, Value>) {
         let value = text_of(value);
         match field.as_str() {
             // Names of machines and paths of people's folders are no facts.
-            "host_name" | "executable" | "library_version" | "json_schema_version" => {}
+            "host_name"
+            | "executable"
+            | "json_schema_version"
+            | "library_version"
+            | "libbenchmark_version" => {}
             "date" => imported.started_at(time::seconds(&value).unwrap_or(0.0)),
             "num_cpus" => imported.fact("logical_cpus", value),
             "mhz_per_cpu" => imported.fact("cpu_mhz", value),

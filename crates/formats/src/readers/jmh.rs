@@ -57,16 +57,16 @@ struct Row {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Score {
-    #[serde(default)]
-    score: Number,
-    #[serde(default)]
-    score_error: Number,
-    #[serde(default, deserialize_with = "json::or_default")]
-    score_confidence: Vec<Number>,
-    #[serde(default, deserialize_with = "json::or_default")]
-    score_percentiles: BTreeMap<String, Number>,
-    #[serde(default)]
-    score_unit: Text,
+    #[serde(default, rename = "score")]
+    value: Number,
+    #[serde(default, rename = "scoreError")]
+    error: Number,
+    #[serde(default, rename = "scoreConfidence", deserialize_with = "json::or_default")]
+    confidence: Vec<Number>,
+    #[serde(default, rename = "scorePercentiles", deserialize_with = "json::or_default")]
+    percentiles: BTreeMap<String, Number>,
+    #[serde(default, rename = "scoreUnit")]
+    unit: Text,
     #[serde(default, deserialize_with = "json::or_default")]
     raw_data: Vec<Vec<Number>>,
     #[serde(default, deserialize_with = "json::or_default")]
@@ -99,8 +99,8 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         let main = direction_of(&row.mode.0, &row.primary_metric);
         let mut score = |measure: &str, score: &Score, direction| {
             // The profiler of the collector divides by 1024 twice and writes MB.
-            let is_binary = measure.contains("gc.") && score.score_unit.0 == "MB/sec";
-            let written = if is_binary { "MiB/sec" } else { &score.score_unit.0 };
+            let is_binary = measure.contains("gc.") && score.unit.0 == "MB/sec";
+            let written = if is_binary { "MiB/sec" } else { &score.unit.0 };
             let (unit, factor) = units::unit_per(written);
             let metric = imported.benchmark(name, measure, unit, direction);
             score.add(&mut imported, subject, metric, factor, &mut processes);
@@ -151,7 +151,7 @@ fn direction_of(mode: &str, score: &Score) -> Direction {
 /// Returns the direction of what stands beside the score. A rate of allocation is nothing to have more
 /// of, unlike a rate of operations.
 fn direction_beside(measure: &str, score: &Score) -> Direction {
-    let (unit, _) = units::unit_per(&score.score_unit.0);
+    let (unit, _) = units::unit_per(&score.unit.0);
     match unit {
         Unit::Named(name) if !measure.contains("gc.") && name.starts_with("op") => {
             units::usual_direction(&name)
@@ -200,7 +200,7 @@ impl Score {
                 );
             }
         }
-        if is_empty && let Some(score) = self.score.0 {
+        if is_empty && let Some(score) = self.value.0 {
             imported.mark(metric, "mean");
             imported.note(
                 "the file has no raw data of some benchmarks: what stands for them is JMH's score, a \
@@ -213,16 +213,16 @@ impl Score {
 
     fn conclude(&self, imported: &mut Imported, subject: usize, metric: usize, factor: f64) {
         let of_interval = |index: usize, sign: f64| {
-            let number = self.score_confidence.get(index).and_then(|one| one.0);
-            number.or_else(|| Some(self.score.0? + sign * self.score_error.0?))
+            let number = self.confidence.get(index).and_then(|one| one.0);
+            number.or_else(|| Some(self.value.0? + sign * self.error.0?))
         };
         let (low, high) = (of_interval(0, -1.0), of_interval(1, 1.0));
         let mut figures = vec![
-            ("mean".to_owned(), self.score.0),
+            ("mean".to_owned(), self.value.0),
             ("low".to_owned(), low),
             ("high".to_owned(), high),
         ];
-        for (percentile, value) in &self.score_percentiles {
+        for (percentile, value) in &self.percentiles {
             let name = match percentile.trim_end_matches(".0") {
                 "0" => "minimum".to_owned(),
                 "50" => "median".to_owned(),

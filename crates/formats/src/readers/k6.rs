@@ -79,7 +79,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     let written = metadata.and_then(|one| time::seconds(&one.generated_at.0));
     imported.started_at(written.unwrap_or(0.0));
     let subject = imported.subject("k6");
-    let mut values = Values { file, imported, subject, values: Vec::new() };
+    let mut values = Reading { file, imported, subject, values: Vec::new() };
     let results = document.results.unwrap_or(Results { metrics: Vec::new(), checks: None });
     for (index, metric) in results.metrics.iter().enumerate() {
         values.listed(metric, &format!("results.metrics[{index}]"))?;
@@ -93,7 +93,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     values.finish()
 }
 
-struct Values<'a> {
+struct Reading<'a> {
     file: &'a File,
     imported: Imported,
     subject: usize,
@@ -101,7 +101,7 @@ struct Values<'a> {
     values: Vec<Option<f64>>,
 }
 
-impl Values<'_> {
+impl Reading<'_> {
     fn listed(&mut self, metric: &Map<String, Value>, place: &str) -> Result<(), ImportError> {
         let name = metric.get("name").map(json::text_of).filter(|name| !name.is_empty());
         let Some(name) = name else {

@@ -67,7 +67,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         let name =
             if has_title { format!("{} / {}", row.title.0, row.name) } else { row.name.clone() };
         let name = names.unique(&name);
-        if let Some(batch) = row.batch.0.filter(|batch| *batch != 1.0) {
+        if let Some(batch) = row.batch.0.filter(|batch| (batch - 1.0).abs() > 0.0) {
             imported
                 .note(format!("the values of `{name}` are of iterations of {batch} units each"));
         }
