@@ -1,6 +1,5 @@
 //! google-benchmark's files.
 
-#[expect(dead_code, reason = "there are no captures of this tool")]
 mod common;
 
 use becalm_formats::{File, import};

@@ -1,6 +1,5 @@
 //! pyperf's files.
 
-#[expect(dead_code, reason = "there are no captures of this tool")]
 mod common;
 
 use std::io::Write as _;
