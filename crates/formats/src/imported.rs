@@ -98,7 +98,11 @@ impl Imported {
     pub(crate) fn metric(&mut self, mut metric: Metric) -> usize {
         let known = self.metrics.get(&metric.name).map(|&at| &self.record.metrics[at]);
         if known.is_some_and(|k| k.unit != metric.unit || k.direction != metric.direction) {
-            metric.name = format!("{} [{} {:?}]", metric.name, metric.unit, metric.direction);
+            let better = match metric.direction {
+                Direction::Lower => "less",
+                Direction::Higher => "more",
+            };
+            metric.name = format!("{} [{}, {better} is better]", metric.name, metric.unit);
         }
         *self.metrics.entry(metric.name.clone()).or_insert_with(|| {
             self.record.metrics.push(metric);

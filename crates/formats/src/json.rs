@@ -107,11 +107,28 @@ fn without_bare_tokens(text: &str) -> Option<String> {
 }
 
 /// Says whether the files are one text that begins like a JSON object or list and names all of these
-/// fields somewhere. Fields at the end count: many writers sort them by name.
+/// fields near its beginning or its end: many writers sort them by name.
 pub(crate) fn names(files: &[File], beginnings: &[char], fields: &[&str]) -> bool {
     only(files).and_then(File::text).is_ok_and(|text| {
-        text.trim_start().starts_with(beginnings) && fields.iter().all(|field| text.contains(field))
+        let (start, end) = ends(text);
+        start.trim_start().starts_with(beginnings)
+            && fields.iter().all(|field| start.contains(field) || end.contains(field))
     })
+}
+
+/// Returns the first and the last part of a text, so that large files are not searched as a whole for
+/// every format.
+pub(crate) fn ends(text: &str) -> (&str, &str) {
+    const LENGTH: usize = 256 << 10;
+    let mut start = text.len().min(LENGTH);
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    let mut end = text.len().saturating_sub(LENGTH);
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
+    (&text[..start], &text[end..])
 }
 
 /// Returns what a field of unknown kind holds as a text for people: nothing for `null` and for what

@@ -50,9 +50,9 @@ fn exported_summaries_have_no_types_and_thresholds_that_are_true_when_crossed() 
 fn summaries_of_k6_1_are_lists() {
     insta::assert_snapshot!(
         read(
-            r#"{"version": "1.0.0", "config": {}, "metadata": {"generatedAt": "2026-01-02T03:04:05Z", "k6Version": "1.5.0"},
+            r#"{"version": "1.0.0", "config": {"script": "/home/x/load.js"}, "metadata": {"generatedAt": "2026-01-02T03:04:05Z", "k6Version": "1.5.0"},
             "results": {"metrics": [
-              {"name": "iteration_duration", "type": "trend", "contains": "time", "values": {"avg": 5, "med": 4}},
+              {"name": "iteration_duration", "type": "trend", "contains": "time", "values": {"avg": 5, "med": 4, "p90": 7}},
               {"name": "iterations", "type": "counter", "contains": "default", "values": {"count": 9, "rate": 3}}],
             "checks": {"metrics": [{"name": "checks_failed", "type": "rate", "contains": "default", "values": {"rate": 0}}], "results": []}}}"#
         )

@@ -37,6 +37,7 @@ fn tinybench_has_flat_results_in_old_versions() {
             r#"{"tasks": [{"name": "old", "result": {"hz": 500, "mean": 2, "rme": 1, "samples": [1, 2, 3]}},
             {"name": "six", "result": {"latency": {"p50": 2, "mean": 3, "samples": [2, 4]}, "throughput": {}}},
             {"name": "bad", "result": {"error": {}, "state": "errored"}},
+            {"name": "beside", "latency": {"mean": 5}, "throughput": {}},
             {"name": "never"}]}"#
         )
         .unwrap()

@@ -32,7 +32,8 @@ pub(crate) const FOLDER: Entry = Entry {
 
 fn is_result(file: &File) -> bool {
     file.text().is_ok_and(|text| {
-        let names = |field| text.contains(field);
+        let (start, end) = json::ends(text);
+        let names = |field| start.contains(field) || end.contains(field);
         text.trim_start().starts_with('{')
             && names("\"commit_hash\"")
             && names("\"results\"")
@@ -86,20 +87,13 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     // The machine is a folder, and environments are several files of one commit.
     let folder = |file: &File| file.name.rsplit_once('/').map(|(folder, _)| folder.to_owned());
     let folders: BTreeSet<_> = documents.iter().map(|(file, _)| folder(file)).collect();
-    let environments: BTreeSet<_> = documents
-        .iter()
-        .map(|(_, one)| (&one.env_name, &one.python))
-        .map(|(e, p)| (&e.0, &p.0))
-        .collect();
+    let environments: BTreeSet<_> =
+        documents.iter().map(|(file, document)| environment(file, document)).collect();
     for (file, document) in &documents {
         facts(&mut imported, &document.params);
         let mut name = short(&document.commit_hash).to_owned();
+        let environment = environment(file, document);
         if environments.len() > 1 {
-            let environment = if document.env_name.0.is_empty() {
-                &document.python.0
-            } else {
-                &document.env_name.0
-            };
             name = format!("{name} {environment}");
         }
         if let Some(folder) = folder(file).filter(|_| folders.len() > 1) {
@@ -107,7 +101,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         }
         let parameters = [
             ("commit", document.commit_hash.clone()),
-            ("environment", document.env_name.0.clone()),
+            ("environment", environment.to_owned()),
             ("python", document.python.0.clone()),
         ];
         let parameters = parameters.into_iter().filter(|(_, value)| !value.is_empty());
@@ -131,6 +125,15 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         imported.parts(subject, parts);
     }
     imported.finish(first)
+}
+
+/// Returns the name of the environment, which version 1 has only in the name of the file.
+fn environment<'a>(file: &'a File, document: &'a Document) -> &'a str {
+    let base = file.name.rsplit('/').next().unwrap_or_default();
+    let of_file = base.strip_suffix(".json").and_then(|base| base.split_once('-'));
+    let of_file = of_file.filter(|(commit, _)| document.commit_hash.starts_with(commit));
+    let name = document.env_name.0.as_str();
+    if name.is_empty() { of_file.map_or("", |(_, environment)| environment) } else { name }
 }
 
 fn short(commit: &str) -> &str {

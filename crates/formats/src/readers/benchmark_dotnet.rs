@@ -207,12 +207,12 @@ impl Benchmark {
         file: &File,
         index: usize,
     ) -> Result<(), ImportError> {
-        let metric = imported.benchmark(name, "", Unit::Second, Direction::Lower);
         let statistics = self.statistics.as_ref();
         if statistics.is_none() && self.measurements.is_empty() {
             imported.note(format!("`{name}` has no results: it failed"));
             return Ok(());
         }
+        let metric = imported.benchmark(name, "", Unit::Second, Direction::Lower);
         let mut processes = Vec::new();
         for values in self.launches(file, index)? {
             processes.extend(part(metric, values).map(|part| vec![part]));

@@ -38,6 +38,7 @@ struct Document {
     metrics: Option<BTreeMap<String, Map<String, Value>>>,
     results: Option<Results>,
     metadata: Option<Metadata>,
+    config: Option<Config>,
 }
 
 #[derive(Deserialize)]
@@ -49,8 +50,15 @@ struct Results {
 
 #[derive(Deserialize)]
 struct Checks {
-    #[serde(default, deserialize_with = "json::or_default")]
-    metrics: Vec<Map<String, Value>>,
+    /// A list, and in drafts of the format an object.
+    #[serde(default)]
+    metrics: Value,
+}
+
+#[derive(Deserialize)]
+struct Config {
+    #[serde(default)]
+    script: Text,
 }
 
 #[derive(Deserialize)]
@@ -78,14 +86,28 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     let mut imported = Imported::of(format!("k6 {version}").trim_end());
     let written = metadata.and_then(|one| time::seconds(&one.generated_at.0));
     imported.started_at(written.unwrap_or(0.0));
-    let subject = imported.subject("k6");
+    let script = document.config.as_ref().map(|one| one.script.0.as_str()).unwrap_or_default();
+    let script = script.rsplit(['/', '\\']).next().unwrap_or_default();
+    let subject = imported.subject(if script.is_empty() { "k6" } else { script });
     let mut values = Reading { file, imported, subject, values: Vec::new() };
     let results = document.results.unwrap_or(Results { metrics: Vec::new(), checks: None });
     for (index, metric) in results.metrics.iter().enumerate() {
         values.listed(metric, &format!("results.metrics[{index}]"))?;
     }
-    for (index, metric) in results.checks.iter().flat_map(|checks| &checks.metrics).enumerate() {
-        values.listed(metric, &format!("results.checks.metrics[{index}]"))?;
+    let checks = results.checks.map(|checks| checks.metrics).unwrap_or_default();
+    let checks: Vec<(String, &Value)> = match &checks {
+        Value::Array(list) => {
+            list.iter().enumerate().map(|(at, one)| (format!("[{at}]"), one)).collect()
+        }
+        Value::Object(fields) => {
+            fields.iter().map(|(name, one)| (format!(".{name}"), one)).collect()
+        }
+        _ => Vec::new(),
+    };
+    for (at, metric) in checks {
+        if let Some(metric) = metric.as_object() {
+            values.listed(metric, &format!("results.checks.metrics{at}"))?;
+        }
     }
     for (name, metric) in document.metrics.iter().flatten() {
         values.metric(name, metric, &format!("metrics.{name}"))?;
@@ -271,8 +293,10 @@ fn figure(field: &str) -> Option<String> {
         "min" => "minimum",
         "max" => "maximum",
         "count" => "samples",
+        // `p(90)`, and `p90` in the machine-readable summary.
         other => {
-            let percentile = other.strip_prefix("p(")?.strip_suffix(')')?;
+            let percentile = other.strip_prefix('p')?.trim_matches(['(', ')']);
+            percentile.parse::<f64>().ok()?;
             return Some(format!("p{percentile}"));
         }
     };

@@ -36,6 +36,8 @@ pub(crate) const TINYBENCH: Entry = Entry {
         let names = |fields: &[&str]| json::names(files, &['[', '{'], fields);
         names(&["\"result\"", "\"name\"", "\"latency\""])
             || names(&["\"result\"", "\"name\"", "\"hz\"", "\"rme\""])
+            || names(&["\"latency\"", "\"throughput\"", "\"p75\""])
+            || json::names(files, &['['], &["\"hz\"", "\"rme\"", "\"p75\""])
     },
     read: read_tinybench,
 };
@@ -99,6 +101,9 @@ struct Task {
     #[serde(default)]
     name: Text,
     result: Option<TaskResult>,
+    /// People also write the fields of the result beside the name.
+    #[serde(flatten)]
+    own: TaskResult,
 }
 
 #[derive(Deserialize)]
@@ -171,7 +176,8 @@ fn read_tinybench(files: &[File]) -> Result<Record, ImportError> {
     for task in tasks {
         let name = if task.name.0.is_empty() { "task" } else { &task.name.0 };
         let name = names.unique(name);
-        let Some(result) = task.result else {
+        let is_own = task.own.latency.is_some() || task.own.flat.mean.0.is_some();
+        let Some(result) = task.result.or_else(|| is_own.then_some(task.own)) else {
             imported.note(format!("`{name}` was not run"));
             continue;
         };
