@@ -73,6 +73,12 @@ pub(crate) struct MeasureFlags {
     /// more processes, not longer ones
     #[arg(long, value_name = "DURATION", value_parser = timeout, default_value = "100ms", help_heading = "Harness")]
     pub(crate) harness_time: Duration,
+    /// What counts instructions: the processor, where it lets itself be asked, or `callgrind`, which
+    /// simulates each run (about 50 times slower), sees the program and not the kernel, and counts the
+    /// same on a noisy machine too. Its figures of caches and branches are of a model
+    #[arg(long, value_enum, default_value_t = BackendFlag::Processor, help_heading = "Metrics")]
+    pub(crate) backend: BackendFlag,
+
     /// Counters to record per run
     #[arg(long, value_enum, default_value_t = CountersFlag::All, help_heading = "Metrics")]
     pub(crate) counters: CountersFlag,
@@ -197,6 +203,15 @@ pub(crate) enum CountersFlag {
 
 fn series_rule(text: &str) -> Result<SeriesRule, String> {
     SeriesRule::parse(text).map_err(|error| crate::error::with_causes(&error))
+}
+
+/// What counts instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum BackendFlag {
+    /// The counters of the processor
+    Processor,
+    /// Valgrind's callgrind
+    Callgrind,
 }
 
 /// Which harness the subjects are programs of.

@@ -4,6 +4,7 @@
 
 mod ablate;
 mod boot_params;
+mod callgrind;
 mod check;
 mod conditions;
 mod deciding;

@@ -221,6 +221,10 @@ pub struct SettingsDocument {
     /// The folder in memory that the subjects worked in; absent if they worked where becalm did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_memory: Option<String>,
+    /// What counted instructions in place of the processor, so that times are those of a simulation;
+    /// absent if nothing did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backend: Option<String>,
     /// The harness that the subjects are programs of, and what it was told; absent if they were timed from
     /// outside.
     #[serde(skip_serializing_if = "Option::is_none")]

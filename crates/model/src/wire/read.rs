@@ -318,6 +318,7 @@ fn conditions(document: SettingsDocument) -> Conditions {
         aslr: document.aslr,
         malloc: document.malloc,
         in_memory: document.in_memory,
+        backend: document.backend,
         harness: document.harness,
         layout: document.layout,
         cache: document.cache,

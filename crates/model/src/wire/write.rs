@@ -176,6 +176,7 @@ fn settings(conditions: &Conditions) -> SettingsDocument {
         aslr: conditions.aslr.clone(),
         malloc: conditions.malloc.clone(),
         in_memory: conditions.in_memory.clone(),
+        backend: conditions.backend.clone(),
         harness: conditions.harness.clone(),
         layout: conditions.layout.clone(),
         cache: conditions.cache.clone(),

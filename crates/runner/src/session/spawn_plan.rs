@@ -14,7 +14,8 @@ use crate::harness::{Harness, HarnessError, ResultFolder};
 use crate::iterations::{SeriesError, SeriesRule};
 use crate::timeit;
 use crate::{
-    CounterPlan, Environment, LaunchError, Placement, Program, Stderr, Stdin, Stdout, WorkFolder,
+    BackendError, Callgrind, CounterPlan, Environment, LaunchError, Placement, Program, Stderr,
+    Stdin, Stdout, WorkFolder,
 };
 
 /// Why a run could not be made.
@@ -67,6 +68,14 @@ pub enum RunError {
         subject: String,
         /// What went wrong.
         source: timeit::AnswerError,
+    },
+    /// The simulation gave no counts.
+    #[error("`{subject}`: {source}")]
+    Backend {
+        /// Name of the subject.
+        subject: String,
+        /// What went wrong.
+        source: BackendError,
     },
     /// The results of the run before cannot be removed.
     #[error("cannot empty the folder of the results: {0}")]
@@ -217,6 +226,8 @@ pub struct SpawnPlan {
     pub harness: Option<HarnessPlan>,
     /// How the values of a statement are read, where the subjects are workers that time one.
     pub statement: Option<timeit::Rule>,
+    /// What counts instructions in place of the processor; `None` if nothing does.
+    pub backend: Option<Callgrind>,
     /// What they must print.
     pub expectation: Expectation,
     /// Counters to open for each run.

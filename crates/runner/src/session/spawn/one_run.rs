@@ -40,6 +40,9 @@ impl Spawn<'_> {
         if let Some(plan) = &self.plan.harness {
             plan.folder.empty().map_err(RunError::Results)?;
         }
+        if let Some(backend) = &self.plan.backend {
+            backend.prepare().map_err(RunError::Results)?;
+        }
         self.evidence.before_run();
         let finished = self.launch(request).map_err(|source| launch_error(self, source))?;
         self.smallest_resident = self.smallest_resident.min(finished.max_rss);
