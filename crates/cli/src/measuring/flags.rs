@@ -62,6 +62,18 @@ pub(crate) struct MeasureFlags {
     #[arg(long, value_name = "RULE", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = series_rule, help_heading = "Metrics")]
     pub(crate) iterations: Option<SeriesRule>,
 
+    /// Build before measuring, by `sh -c`: with --rev in the worktree of each revision, else here. With
+    /// `{link_seed}` in it it is run for each of --layouts seeds, and every round runs the programs of another
+    /// one, so that the verdict does not depend on where one lucky link has put the code; for example
+    /// `-Wl,--shuffle-sections={link_seed}` with mold, or objects in the order of `shuf`
+    #[arg(long, value_name = "CMD", help_heading = "Build")]
+    pub(crate) build: Option<String>,
+
+    /// In how many layouts to build, where the build command has a `{link_seed}`
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Build")]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub(crate) layouts: u32,
+
     /// The subjects are programs of this harness and time themselves: each of their benchmarks is
     /// compared over the runs, with a value per process. `auto` finds out which one it is
     #[arg(long, value_name = "NAME", value_parser = harness_name, help_heading = "Harness")]

@@ -15,6 +15,7 @@ use becalm_runner::{
 
 use super::conditions::{Affinity, CacheFlag, SchedulerFlag, Switch};
 use super::flags::{BackendFlag, MeasureFlags};
+use super::layouts::Layouts;
 use super::subjects::fill;
 use super::{harness, metrics};
 use crate::caller::sudo_user;
@@ -54,7 +55,7 @@ pub(crate) struct Statement {
 pub(crate) fn spawn_plan(
     flags: &MeasureFlags,
     subjects: &[Subject],
-    stands: &[Stand],
+    (stands, layouts): (&[Stand], &Layouts),
     extractors: Vec<Extractor>,
     statement: Option<Statement>,
     machine: &Machine,
@@ -100,7 +101,7 @@ pub(crate) fn spawn_plan(
         None => subjects.iter().map(|subject| subject.command.as_slice()).collect(),
     };
     let plan = SpawnPlan {
-        subjects: spawn_subjects(flags, subjects, &commands, stands, &environment)?,
+        subjects: spawn_subjects(flags, subjects, &commands, (stands, layouts), &environment)?,
         stdin: match &flags.input {
             Some(path) => Stdin::File(found_from(path, &flags.conditions.memory)?),
             None => Stdin::Null,
@@ -218,7 +219,7 @@ fn spawn_subjects(
     flags: &MeasureFlags,
     subjects: &[Subject],
     commands: &[&[String]],
-    stands: &[Stand],
+    (stands, layouts): (&[Stand], &Layouts),
     environment: &Environment,
 ) -> Result<Vec<SpawnSubject>, CommandError> {
     subjects
@@ -247,6 +248,7 @@ fn spawn_subjects(
             Ok(SpawnSubject {
                 name: subject.name.clone(),
                 program,
+                layouts: layouts.of(index, command, environment)?,
                 folder: stand.cloned(),
                 hooks: Hooks {
                     setup: filled(&flags.setup),

@@ -18,6 +18,7 @@ mod harness;
 mod hooks;
 mod import;
 mod interrupted;
+mod layouts;
 mod leases;
 mod machine;
 mod memory;

@@ -347,6 +347,9 @@ pub struct RunDocument {
     pub timed_out: bool,
     /// Bytes of padding in the environment.
     pub padding: u32,
+    /// The link seed of the build that ran; absent where there was one build.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layout: Option<u32>,
     /// What happened on the machine meanwhile, by the names of the evidence.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub evidence: BTreeMap<String, f64>,

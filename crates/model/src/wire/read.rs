@@ -269,6 +269,7 @@ pub(super) fn run(names: &Names, subject: usize, mut document: RunDocument) -> R
         iterations: document.iterations,
         evidence,
         padding: document.padding,
+        layout: document.layout,
     }
 }
 

@@ -209,6 +209,7 @@ fn run(metrics: &[Metric], run: &Run) -> RunDocument {
         discarded: run.discarded,
         started: run.started,
         padding: run.padding,
+        layout: run.layout,
         iterations: run.iterations.clone(),
         evidence: run
             .evidence

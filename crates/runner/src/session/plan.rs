@@ -132,6 +132,8 @@ pub struct Plan {
     pub failure: FailurePolicy,
     /// How environment size and stack start are treated.
     pub layout: Layout,
+    /// In how many layouts every subject was built; 1 where nobody asked for more.
+    pub builds: u32,
     /// How much to rest after each run.
     pub rest: Rest,
     /// What becomes of disturbed rounds.

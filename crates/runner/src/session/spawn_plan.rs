@@ -59,7 +59,7 @@ pub enum RunError {
         /// Name of the subject.
         subject: String,
         /// What went wrong.
-        source: HarnessError,
+        source: Box<HarnessError>,
     },
     /// A worker gave no values.
     #[error("`{subject}`: {source}")]
@@ -177,6 +177,8 @@ pub struct SpawnSubject {
     pub name: String,
     /// What to execute.
     pub program: Program,
+    /// The same program in several layouts, of which each round executes one; empty if there is one.
+    pub layouts: Vec<Program>,
     /// Where it starts, if not where all do.
     pub folder: Option<Stand>,
     /// Commands around its runs.

@@ -89,7 +89,7 @@ impl Spawn<'_> {
         harness::readings(plan.harness, &plan.folder, finished.output.as_deref()).map_err(
             |source| RunError::Harness {
                 subject: self.plan.subjects[subject].name.clone(),
-                source,
+                source: Box::new(source),
             },
         )
     }
