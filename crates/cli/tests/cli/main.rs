@@ -28,6 +28,7 @@ mod steady;
 mod subjects;
 mod sudo;
 mod support;
+mod timeit;
 mod topology;
 mod tune;
 mod workload;

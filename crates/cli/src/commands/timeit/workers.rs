@@ -217,7 +217,14 @@ fn not_compiled(error: &CompileError, language: Language, interrupt: &Interrupt)
         return CommandError { exit: Exit::Signal(signal), ..stopped };
     }
     let refused = CommandError::measure(with_causes(error));
-    if error.is_missing() { refused.hint(missing(language)) } else { refused }
+    if error.is_missing() {
+        refused.hint(missing(language))
+    } else {
+        refused.hint(
+            "functions and types belong into --global, headers into --setup '#include <...>', and what the \
+             compiler has to be told, such as -lz, into --flags",
+        )
+    }
 }
 
 fn not_calibrated(error: &CalibrationError, language: Language) -> CommandError {
