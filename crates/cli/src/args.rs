@@ -33,12 +33,14 @@ enum Command {
     Run(Box<commands::run::Args>),
     Timeit(Box<commands::timeit::Args>),
     Plan(Box<commands::plan::Args>),
+    Exec(Box<commands::exec::Args>),
     Demo(commands::demo::Args),
     Stats(commands::stats::Args),
     Hist(commands::hist::Args),
     Show(commands::show::Args),
     Plot(commands::plot::Args),
     Diff(commands::diff::Args),
+    Import(commands::import::Args),
     Topology(commands::topology::Args),
     BootParams(commands::boot_params::Args),
     Machine(commands::machine::Args),
@@ -60,6 +62,7 @@ impl Command {
         !matches!(
             self,
             Self::Workload(_)
+                | Self::Exec(_)
                 | Self::Topology(_)
                 | Self::BootParams(_)
                 | Self::Machine(_)
@@ -107,12 +110,14 @@ fn dispatch(cli: Cli, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         Command::Run(args) => commands::run::run(*args, given, ui),
         Command::Timeit(args) => commands::timeit::run(*args, given, ui),
         Command::Plan(args) => commands::plan::run(*args, given, ui),
+        Command::Exec(args) => commands::exec::run(&args),
         Command::Demo(args) => commands::demo::run(&args, ui),
         Command::Stats(args) => commands::stats::run(&args, ui),
         Command::Hist(args) => commands::hist::run(&args, ui),
         Command::Show(args) => commands::show::run(&args, ui),
         Command::Plot(args) => commands::plot::run(&args, ui),
         Command::Diff(args) => commands::diff::run(&args, ui),
+        Command::Import(args) => commands::import::run(&args, ui),
         Command::Topology(args) => commands::topology::run(&args, ui),
         Command::BootParams(args) => commands::boot_params::run(&args, ui),
         Command::Machine(args) => commands::machine::run(&args, ui),

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use becalm_formats::File;
 use becalm_model::{Record, wire};
 use becalm_stats::{Sample, Summary};
 
@@ -11,6 +12,7 @@ use crate::caller::sudo_user;
 use crate::commands::compare;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::foreign;
 use crate::ui::Ui;
 
 /// Reads a saved record: a document, or the log of a session with what follows from its runs.
@@ -29,12 +31,21 @@ pub(crate) fn read_record(path: &Path) -> Result<Record, CommandError> {
 
 /// Reads what a saved record holds and nothing more; says whether it is a log.
 pub(crate) fn read_as_it_is(path: &Path) -> Result<(Record, bool), CommandError> {
+    if path.is_dir() {
+        return foreign::read(path, None).map(|record| (record, false));
+    }
     let at = path.display();
-    let text = read_text(path)?;
+    let bytes = read_bytes(path)?;
     let refused = |error: &dyn std::error::Error| {
         CommandError::measure(format!("cannot read {at}: {error}"))
             .hint("expected a file that `becalm run` or `becalm compare` saved with --export-json")
     };
+    let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(OWN_WITHIN)]).into_owned();
+    if !beginning.contains("\"becalm/") {
+        let name = path.display().to_string();
+        return foreign::from_files(&[File { name, bytes }], None).map(|record| (record, false));
+    }
+    let text = as_text(path, bytes)?;
     if text.trim_start().starts_with("{\"log\"") {
         wire::read_log(&text).map(|record| (record, true)).map_err(|error| refused(&error))
     } else {
@@ -42,19 +53,29 @@ pub(crate) fn read_as_it_is(path: &Path) -> Result<(Record, bool), CommandError>
     }
 }
 
-/// Reads a file, or standard input for `-`.
+/// Documents of becalm name their schema within so many bytes.
+const OWN_WITHIN: usize = 4096;
+
+/// Reads a file, or standard input for `-`, as text.
 pub(crate) fn read_text(path: &Path) -> Result<String, CommandError> {
+    as_text(path, read_bytes(path)?)
+}
+
+fn as_text(path: &Path, bytes: Vec<u8>) -> Result<String, CommandError> {
+    String::from_utf8(bytes).map_err(|_| {
+        CommandError::measure(format!("cannot read {}: it is not UTF-8 text", path.display()))
+    })
+}
+
+/// Reads a file, or standard input for `-`.
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, CommandError> {
     let bytes = if path == Path::new("-") {
         let mut bytes = Vec::new();
         std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| bytes)
     } else {
         std::fs::read(path)
     };
-    let at = path.display();
-    let bytes =
-        bytes.map_err(|error| CommandError::measure(format!("cannot read {at}: {error}")))?;
-    String::from_utf8(bytes)
-        .map_err(|_| CommandError::measure(format!("cannot read {at}: it is not UTF-8 text")))
+    bytes.map_err(|error| CommandError::measure(format!("cannot read {}: {error}", path.display())))
 }
 
 /// Returns the document of a record, with an estimate for every subject and metric.
@@ -86,10 +107,32 @@ pub(crate) fn document(record: &Record) -> wire::Document<wire::Runs<'_>> {
 
 /// Returns a record as JSON text.
 pub(crate) fn json(record: &Record) -> String {
-    let mut text =
-        serde_json::to_string_pretty(&document(record)).expect("a document can be written");
-    text.push('\n');
-    text
+    let mut text = Vec::new();
+    write_json(record, &mut text).expect("memory can be written");
+    String::from_utf8(text).expect("JSON is UTF-8")
+}
+
+/// Records with more runs are written without line breaks, which would be most of them.
+const MANY_RUNS: usize = 10_000;
+
+/// Writes a record as JSON, run by run.
+pub(crate) fn write_json(record: &Record, mut out: impl Write) -> std::io::Result<()> {
+    let document = document(record);
+    if record.runs.len() > MANY_RUNS {
+        serde_json::to_writer(&mut out, &document)?;
+    } else {
+        serde_json::to_writer_pretty(&mut out, &document)?;
+    }
+    out.write_all(b"\n")
+}
+
+/// Saves a record.
+pub(crate) fn write_record(path: &Path, record: &Record) -> Result<(), CommandError> {
+    write_with(path, |file| {
+        let mut out = std::io::BufWriter::new(file);
+        write_json(record, &mut out)?;
+        out.flush()
+    })
 }
 
 /// Writes a file beside its place and moves it there, so that a crash leaves the old one. What is
@@ -101,11 +144,20 @@ pub(crate) fn write_atomically(path: &Path, text: &str) -> Result<(), CommandErr
 
 /// The same for what is no text.
 pub(crate) fn write_bytes_atomically(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
+    write_with(path, |file| file.write_all(bytes))
+}
+
+/// The same for what is written piece by piece.
+fn write_with(
+    path: &Path,
+    write: impl FnOnce(&mut std::fs::File) -> std::io::Result<()>,
+) -> Result<(), CommandError> {
     let failed = |error: std::io::Error| {
         CommandError::measure(format!("cannot write {}: {error}", path.display()))
     };
     if is_special(path) {
-        return std::fs::write(path, bytes).map_err(failed);
+        let opened = std::fs::OpenOptions::new().write(true).create(true).truncate(true).open(path);
+        return opened.and_then(|mut file| write(&mut file)).map_err(failed);
     }
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let temporary = beside(&target, &format!(".{}.tmp", std::process::id()));
@@ -114,12 +166,16 @@ pub(crate) fn write_bytes_atomically(path: &Path, bytes: &[u8]) -> Result<(), Co
     let mut file = match fresh {
         Ok(file) => file,
         // A file that may be written in a folder that may not.
-        Err(_) if target.exists() => return std::fs::write(&target, bytes).map_err(failed),
+        Err(_) if target.exists() => {
+            return std::fs::File::create(&target)
+                .and_then(|mut file| write(&mut file))
+                .map_err(failed);
+        }
         Err(error) => return Err(failed(error)),
     };
     let owner = target.metadata().ok().map(|facts| (facts.uid(), facts.gid())).or_else(caller);
     give(&file, owner);
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    let written = write(&mut file).and_then(|()| file.sync_all());
     if let Err(error) = written.and_then(|()| std::fs::rename(&temporary, &target)) {
         // The half-written file is of no use to anybody.
         let _ = std::fs::remove_file(&temporary);

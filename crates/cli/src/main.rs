@@ -6,6 +6,7 @@ mod commands;
 mod error;
 mod exit;
 mod files;
+mod foreign;
 mod measuring;
 mod memory;
 mod steady;

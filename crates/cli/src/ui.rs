@@ -67,10 +67,18 @@ impl Ui {
     }
 
     /// Writes data to stdout. A closed pipe is no error: the reader has had enough.
-    #[expect(clippy::unused_self, reason = "everything that prints goes through a Ui")]
     pub(crate) fn print(&self, text: &str) -> Result<(), CommandError> {
-        let mut out = anstream::stdout().lock();
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        self.print_with(|out| out.write_all(text.as_bytes()))
+    }
+
+    /// Writes what `write` makes to stdout, piece by piece. A closed pipe is no error here either.
+    #[expect(clippy::unused_self, reason = "everything that prints goes through a Ui")]
+    pub(crate) fn print_with(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    ) -> Result<(), CommandError> {
+        let mut out = std::io::BufWriter::new(anstream::stdout().lock());
+        match write(&mut out).and_then(|()| out.flush()) {
             Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
                 Err(CommandError::measure(format!("cannot write to standard output: {error}")))
             }

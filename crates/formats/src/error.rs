@@ -1,19 +1,18 @@
 //! Why a file cannot be imported: which file, where in it, what was expected and what stands there.
 
 use crate::file::File;
-use crate::format::names;
 
 /// Why nothing was imported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// No format looks like this.
-    #[error("{file}: this looks like no format that is known ({})", names())]
+    #[error("{file}: this looks like no format that is known")]
     Unrecognised {
         /// Name of the file.
         file: String,
     },
     /// There is no format of that name.
-    #[error("there is no format `{name}`; there are {}", names())]
+    #[error("there is no format `{name}`")]
     NoFormat {
         /// What was asked for.
         name: String,
@@ -60,6 +59,14 @@ pub enum ImportError {
         /// What stands there, shortened.
         found: String,
     },
+    /// A compressed file cannot be expanded.
+    #[error("{file}: {why}")]
+    Compressed {
+        /// Name of the file.
+        file: String,
+        /// Why not, such as `it is damaged`.
+        why: String,
+    },
     /// The file is of the format and holds no measurement.
     #[error("{file}: {why}")]
     Nothing {
@@ -91,6 +98,10 @@ impl ImportError {
             expected: expected.to_owned(),
             found: shown(found),
         }
+    }
+
+    pub(crate) fn compressed(file: &File, why: impl Into<String>) -> Self {
+        Self::Compressed { file: file.name.clone(), why: why.into() }
     }
 
     pub(crate) fn nothing(file: &File, why: &str) -> Self {

@@ -3,7 +3,7 @@
 use becalm_model::Record;
 
 use crate::error::ImportError;
-use crate::file::File;
+use crate::file::{File, expanded};
 use crate::readers;
 
 /// One format that can be imported.
@@ -22,7 +22,58 @@ pub struct Entry {
 
 /// All formats, in the order in which they are tried. One that could take files of another stands
 /// behind it.
-pub const FORMATS: &[Entry] = &[readers::hyperfine::JSON, readers::hyperfine::CSV];
+pub const FORMATS: &[Entry] = &[
+    readers::hyperfine::JSON,
+    readers::hyperfine::CSV,
+    readers::pytest_benchmark::JSON,
+    readers::google_benchmark::JSON,
+    readers::pyperf::JSON,
+    readers::jmh::JSON,
+    readers::benchmark_dotnet::JSON,
+    readers::tinybench::VITEST,
+    readers::tinybench::TINYBENCH,
+    readers::k6::JSON,
+    readers::gungraun::JSON,
+    readers::asv::FOLDER,
+    readers::nanobench::JSON,
+    readers::codspeed::JSON,
+    readers::github_action_benchmark::HISTORY,
+    readers::github_action_benchmark::CUSTOM,
+    readers::github_action_benchmark::SMALLER,
+    readers::github_action_benchmark::BIGGER,
+    readers::go::JSON,
+    readers::go::TEXT,
+    readers::criterion::FOLDER,
+    readers::cargo_criterion::NDJSON,
+    // criterion prints the lines of libtest too.
+    readers::criterion_text::TEXT,
+    readers::libtest::TEXT,
+    readers::valgrind_text::TEXT,
+    readers::divan::TEXT,
+    readers::catch2_xml::XML,
+    readers::catch2::JSON,
+    readers::catch2::CONSOLE,
+    readers::wrk::TEXT,
+    readers::krun::JSON,
+    readers::krun::CSV,
+    readers::sightglass::CSV,
+    readers::sightglass::JSON,
+    readers::csv_values::CSV,
+    readers::haskell::CSV,
+    readers::julia::JSON,
+    readers::performance_entries::JSON,
+    readers::benchmark_js::TEXT,
+    readers::ruby::TEXT,
+    readers::asv_console::TEXT,
+    readers::short_lines::CRYSTAL,
+    readers::short_lines::DART,
+    readers::short_lines::LUAU,
+    readers::short_lines::NODE,
+    // Any command may have been measured with it, a benchmark tool too.
+    readers::shell_time::TEXT,
+    // Any object of objects with a value could be one.
+    readers::bmf::JSON,
+];
 
 /// Returns the format of this name.
 pub fn entry(name: &str) -> Result<&'static Entry, ImportError> {
@@ -34,12 +85,15 @@ pub fn entry(name: &str) -> Result<&'static Entry, ImportError> {
 
 /// Returns the first format that the files look like.
 pub fn recognise(files: &[File]) -> Option<&'static Entry> {
-    FORMATS.iter().find(|entry| (entry.recognise)(files))
+    let files = expanded(files).ok()?;
+    FORMATS.iter().find(|entry| (entry.recognise)(&files))
 }
 
 /// Reads the files of another tool: one file, or those of a folder. Without `format` it is found out by
 /// the content.
 pub fn import(files: &[File], format: Option<&str>) -> Result<Record, ImportError> {
+    let files = expanded(files)?;
+    let files = files.as_ref();
     let entry = match format {
         Some(name) => entry(name)?,
         None => recognise(files).ok_or_else(|| ImportError::Unrecognised {
@@ -51,10 +105,4 @@ pub fn import(files: &[File], format: Option<&str>) -> Result<Record, ImportErro
         entry.name.clone_into(&mut source.format);
     }
     Ok(record)
-}
-
-/// Names all formats, for messages.
-pub(crate) fn names() -> String {
-    let names: Vec<&str> = FORMATS.iter().map(|entry| entry.name).collect();
-    names.join(", ")
 }

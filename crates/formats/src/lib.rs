@@ -7,10 +7,17 @@ mod error;
 mod file;
 mod format;
 mod imported;
+mod javascript;
 mod json;
+mod lines;
+mod merge;
+mod messages;
+mod processes;
 mod readers;
+mod time;
 mod units;
 
 pub use error::ImportError;
 pub use file::File;
 pub use format::{Entry, FORMATS, entry, import, recognise};
+pub use merge::merge;

@@ -47,6 +47,16 @@ impl Leases {
         Ok(Self { sockets })
     }
 
+    /// Lets the leases live on with the program that this process becomes, for as long as that, or what it
+    /// starts, lives.
+    pub fn keep_over_exec(self) {
+        for socket in self.sockets {
+            // Where it is refused the CPU is only not leased any more.
+            let _ = sys::keep_over_exec(&socket);
+            std::mem::forget(socket);
+        }
+    }
+
     /// Says whether no CPU is leased.
     pub fn is_empty(&self) -> bool {
         self.sockets.is_empty()

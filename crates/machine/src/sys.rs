@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "direct system calls; this is the only file that has any")]
 
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::time::Duration;
 
 use becalm_model::{CpuId, CpuSet, MAX_CPU};
@@ -17,6 +17,14 @@ pub fn monotonic_now() -> Duration {
     let seconds = u64::try_from(time.tv_sec).expect("the monotonic clock starts at 0");
     let nanos = u32::try_from(time.tv_nsec).expect("a timespec has less than 1e9 nanoseconds");
     Duration::new(seconds, nanos)
+}
+
+/// Lets a descriptor live on with the program that this process becomes.
+pub(crate) fn keep_over_exec(descriptor: &impl AsRawFd) -> io::Result<()> {
+    const NO_FLAGS: libc::c_int = 0;
+    // SAFETY: plain numbers; the descriptor is open for as long as it is borrowed.
+    let status = unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_SETFD, NO_FLAGS) };
+    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Returns how many ticks `/proc/stat` counts in a second (100 on every common architecture).

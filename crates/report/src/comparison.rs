@@ -47,6 +47,9 @@ pub fn comparison_text(record: &Record, disturbed: &[DisturbedRun], style: &Styl
     page.finish()
 }
 
+/// Comparisons up to which each has its sentence.
+const MANY: usize = 4;
+
 /// Returns the verdict as one sentence per deciding comparison, in the order to be shown, after a
 /// count of the verdicts when there are several candidates.
 pub(crate) fn headlines(record: &Record, labels: &Labels) -> Vec<(Role, String)> {
@@ -65,7 +68,13 @@ pub(crate) fn headlines(record: &Record, labels: &Labels) -> Vec<(Role, String)>
         let baseline = labels.get(deciding[0].baseline);
         lines.push((Role::Heading, format!("Against {baseline}: {}.", parts.join(", "))));
     }
+    // The table has them all; of many only those that differ are said.
+    let are_many = deciding.len() > MANY;
     for comparison in shown::ranked(record, &deciding) {
+        let differs = matches!(comparison.verdict, Verdict::Faster | Verdict::Slower);
+        if are_many && !differs {
+            continue;
+        }
         let metric = shown::metric_at(record, comparison.metric);
         let text = sentence::verdict(&remarks::claim(record, labels, &metric, comparison));
         let is_warning = record.aa && text.starts_with("Warning");

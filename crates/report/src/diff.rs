@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use becalm_model::{Comparison, Record};
+use becalm_model::{Comparison, Record, Verdict};
 
 use crate::comparison_table;
 use crate::conditions;
 use crate::labels::Labels;
 use crate::page::Page;
-use crate::quantity::Scale;
+use crate::quantity::{Scale, signed_percent};
 use crate::sentence::{self, Claim};
 use crate::shown;
 use crate::style::{Role, Style};
@@ -18,6 +18,9 @@ use crate::table::{Align, Cell, Table};
 const DRIFT: &str = "These were measured at different times, so drift of the machine between them \
     cannot be excluded: the intervals cover only the noise inside each record. For a verdict \
     to rely on, measure both in one session with `becalm compare`.";
+
+/// Comparisons up to which each has its sentence.
+const MANY: usize = 4;
 
 /// Draws what changed between two records. In `comparisons`, `baseline` is an index into the
 /// subjects of `old`, `candidate` into those of `new`, and `metric` into the metrics of `old`.
@@ -47,7 +50,9 @@ pub fn diff_text(old: &Record, new: &Record, comparisons: &[Comparison], style: 
     for comparison in comparisons {
         let metric = shown::metric_at(old, comparison.metric);
         let (baseline, candidate) = name(comparison);
-        if comparison.primary || comparisons.len() == 1 {
+        let differs = matches!(comparison.verdict, Verdict::Faster | Verdict::Slower);
+        // The table has them all; of many only those that differ are said.
+        if comparisons.len() <= MANY || differs {
             let text = sentence::verdict(&Claim {
                 baseline: &baseline,
                 candidate: &candidate,
@@ -72,7 +77,15 @@ pub fn diff_text(old: &Record, new: &Record, comparisons: &[Comparison], style: 
         let subject = labels.1.get(comparison.candidate);
         let mut row: Vec<Cell> =
             vec![subject.into(), metric.name.as_str().into(), shown(medians[0]), shown(medians[1])];
-        row.extend(comparison_table::result_cells(&metric, comparison));
+        let [change, interval, verdict] = comparison_table::result_cells(&metric, comparison);
+        // Without an interval the change is what it is, and decides nothing.
+        let change = match (comparison.ratio, medians) {
+            (None, [Some(old), Some(new)]) if old > 0.0 => {
+                signed_percent(new / old - 1.0, 1).into()
+            }
+            _ => change,
+        };
+        row.extend([change, interval, verdict]);
         table.push(row);
     }
     if comparisons.is_empty() {
@@ -81,8 +94,30 @@ pub fn diff_text(old: &Record, new: &Record, comparisons: &[Comparison], style: 
         page.gap();
         page.table(&table);
     }
+    reasons(&mut page, comparisons);
     differences(&mut page, old, new);
     page.finish()
+}
+
+/// Says once why some comparisons have no interval.
+fn reasons(page: &mut Page, comparisons: &[Comparison]) {
+    // The first note of each is said at the top.
+    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    for reason in comparisons.iter().flat_map(|one| one.notes.iter().skip(1)) {
+        match reasons.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, n)) => *n += 1,
+            None => reasons.push((reason, 1)),
+        }
+    }
+    for (reason, n) in reasons {
+        let of = if n == comparisons.len() {
+            String::new()
+        } else {
+            format!("{n} of {}: ", comparisons.len())
+        };
+        page.gap();
+        page.say_as(Role::Inconclusive, &format!("{of}{reason}."));
+    }
 }
 
 /// Lists what else differs: a change of kernel explains more than any interval.

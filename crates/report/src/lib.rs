@@ -4,6 +4,7 @@
 //! and whether it shows colours ([`Style`]), and which runs were disturbed ([`DisturbedRun`]).
 
 mod axis;
+mod benchmarks;
 mod boot;
 mod checks;
 mod checkup;
@@ -57,7 +58,7 @@ pub use noise::{
 pub use plan::{Planned, level_word, plan_text};
 pub use progress::{Goal, Progress, ProgressEstimate, progress_line};
 pub use quantity::Scale;
-pub use saved::{metadata_text, plot_text, show_text};
+pub use saved::{import_text, metadata_text, plot_text, show_text};
 pub use single::{hist_text, run_text, stats_text};
 pub use steady::{SteadyRun, class_word, steady_runs, steady_text};
 pub use style::{Role, Style};

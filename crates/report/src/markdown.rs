@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use becalm_model::{Record, RecordKind};
 
+use crate::benchmarks;
 use crate::comparison::headlines;
 use crate::comparison_table;
 use crate::conditions::command_line;
@@ -36,6 +37,13 @@ pub fn markdown(record: &Record, disturbed: &[DisturbedRun]) -> String {
             let _ = writeln!(out, "{}\n", plain(&shown::metric_at(record, metric).name));
             let _ =
                 writeln!(out, "{}", estimate::subjects(record, &labels, metric, true).markdown());
+        }
+    }
+    for subject in 0..record.subjects.len() {
+        if record.kind != RecordKind::Comparison
+            && let Some((title, table)) = benchmarks::of(record, &labels, subject, true)
+        {
+            let _ = writeln!(out, "{}\n\n{}", plain(&title), table.markdown());
         }
     }
     for (index, subject) in record.subjects.iter().enumerate() {

@@ -95,6 +95,10 @@ pub(crate) fn next_steps(record: &Record, labels: &Labels) -> Vec<String> {
         deciding(record).into_iter().filter(|c| c.verdict == Verdict::Inconclusive).collect();
     let per_round = shown::seconds_per_round(record);
     let several = deciding(record).len() > 1;
+    if open.len() > 2 {
+        let rounds = open.iter().filter_map(|comparison| comparison.rounds_needed).max();
+        return rounds.map(|rounds| all_open(open.len(), rounds, per_round)).into_iter().collect();
+    }
     open.into_iter()
         .map(|comparison| {
             let about = if several {
@@ -125,6 +129,15 @@ pub(crate) fn next_steps(record: &Record, labels: &Labels) -> Vec<String> {
             }
         })
         .collect()
+}
+
+/// Says how many rounds would decide all comparisons that are open, where there are many.
+fn all_open(open: usize, rounds: u64, per_round: Option<f64>) -> String {
+    let time = per_round
+        .map_or(String::new(), |seconds| format!(" ({})", roughly(seconds * rounds as f64)));
+    format!(
+        "Next: about {rounds}{NBSP}more rounds{time} would decide all {open} that are inconclusive."
+    )
 }
 
 /// Returns the notes of the record and of the comparisons shown, each once.

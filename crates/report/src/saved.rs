@@ -2,6 +2,7 @@
 
 use becalm_model::{Record, RecordKind};
 
+use crate::benchmarks;
 use crate::comparison::{headlines, legend, notes_and_limits, strip_plot};
 use crate::conditions;
 use crate::disturbed::{self, DisturbedRun};
@@ -12,7 +13,7 @@ use crate::page::Page;
 use crate::quantity::{Scale, count};
 use crate::sequence::{Point, PointKind, sequence};
 use crate::shown;
-use crate::single::write_conditions;
+use crate::single::{given, write_conditions};
 use crate::style::{Role, Style};
 
 /// Says what a record holds: what was measured, when, under which conditions, with what result.
@@ -40,6 +41,60 @@ pub fn show_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> 
     page.finish()
 }
 
+/// Says what was imported: what it comes from, how much of it there is, what the reader has to know, and the
+/// estimates.
+pub fn import_text(record: &Record, style: &Style) -> String {
+    let labels = Labels::of(&record.subjects);
+    let mut page = Page::new(style);
+    let tool = record.source.as_ref().map_or("a tool", |source| source.tool.as_str());
+    let values: usize = record
+        .runs
+        .iter()
+        .map(|run| {
+            let inside: usize = run.parts.iter().map(|part| part.iterations.len().max(1)).sum();
+            inside + run.values.iter().flatten().count()
+        })
+        .sum();
+    let processes = if record.runs.len() == 1 {
+        "1 process".to_owned()
+    } else {
+        format!("{} processes", record.runs.len())
+    };
+    page.say_as(
+        Role::Heading,
+        &format!(
+            "From {tool}: {} and {}, {processes}, {}.",
+            count(record.subjects.len(), "subject"),
+            count(record.metrics.len(), "metric"),
+            count(values, "value"),
+        ),
+    );
+    let marked = record.metrics.iter().filter(|metric| metric.statistic.is_some()).count();
+    if marked > 0 {
+        page.say_as(
+            Role::Warning,
+            &format!(
+                "{} of {} are aggregates without the single values: they are shown, and never tested.",
+                marked,
+                count(record.metrics.len(), "metric"),
+            ),
+        );
+    }
+    for note in &record.notes {
+        page.item(note);
+    }
+    results(&mut page, record, &labels);
+    page.gap();
+    legend(&mut page, record, &labels);
+    given(&mut page, record, &labels);
+    if !record.machine.facts.is_empty() {
+        page.section("Machine and build, as the file has them");
+        let facts = &record.machine.facts;
+        pairs(&mut page, facts.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    }
+    page.finish()
+}
+
 fn results(page: &mut Page, record: &Record, labels: &Labels) {
     if record.kind == RecordKind::Comparison {
         for (role, text) in headlines(record, labels) {
@@ -53,13 +108,27 @@ fn results(page: &mut Page, record: &Record, labels: &Labels) {
     };
     let description = shown::metric_at(record, metric);
     for subject in 0..record.subjects.len() {
+        if let Some((title, table)) = benchmarks::of(record, labels, subject, page.style.unicode) {
+            page.say_as(Role::Heading, &title);
+            page.table(&table);
+            continue;
+        }
         let Some(sample) = shown::sample(record, subject, metric) else { continue };
         let summary = shown::summary(record, &sample);
         let scale = Scale::of(&description.unit, [summary.median], page.style.unicode);
-        let median = estimate::headline(&summary, &scale, shown::confidence(record));
+        let said = match &description.statistic {
+            // A statistic of statistics would be something else.
+            Some(statistic) if summary.n == 1 => {
+                format!("{statistic} {}, as the tool gives it", scale.with_unit(summary.median))
+            }
+            _ => {
+                let median = estimate::headline(&summary, &scale, shown::confidence(record));
+                format!("median {median}")
+            }
+        };
         page.say_as(
             Role::Heading,
-            &format!("{}: {} median {median}.", labels.get(subject), description.name),
+            &format!("{}: {} {said}.", labels.get(subject), description.name),
         );
     }
 }

@@ -25,19 +25,37 @@ pub(crate) fn headline_metric(record: &Record) -> Option<usize> {
         .or(if record.metrics.is_empty() { None } else { Some(0) })
 }
 
+/// Most benchmarks that are shown one by one; more of them stand in a table.
+const FEW_BENCHMARKS: usize = 3;
+
+/// Returns the metrics of benchmarks that stand in a table, because there are too many to be drawn.
+pub(crate) fn listed_benchmarks(record: &Record) -> Vec<usize> {
+    let all: Vec<usize> = (0..record.metrics.len())
+        .filter(|&index| record.metrics[index].benchmark.is_some())
+        .collect();
+    if all.len() > FEW_BENCHMARKS { all } else { Vec::new() }
+}
+
 /// Returns the metrics that are shown in full: those that decide, those that the user had read from
 /// the output and, where nothing was decided, the wall time.
 pub(crate) fn full_metrics(record: &Record) -> Vec<usize> {
+    // How long a harness takes is its own choice and no result.
+    let is_timed_outside = record.metrics.iter().all(|metric| metric.benchmark.is_none());
     let is_shown = |index: usize| {
         let name = record.metrics[index].name.as_str();
         record.comparisons.iter().any(|c| c.primary && c.metric == index)
             || !metric::is_builtin(name)
-            || record.comparisons.is_empty() && name == metric::WALL_TIME
+            || record.comparisons.is_empty() && name == metric::WALL_TIME && is_timed_outside
     };
+    let listed = listed_benchmarks(record);
     let headline = headline_metric(record);
     let others =
         (0..record.metrics.len()).filter(|&index| is_shown(index) && Some(index) != headline);
-    headline.into_iter().chain(others).collect()
+    headline
+        .into_iter()
+        .chain(others)
+        .filter(|index| listed.binary_search(index).is_err())
+        .collect()
 }
 
 /// Returns the comparisons on the metrics that decide, then on wall and CPU time, then on what was

@@ -2,6 +2,7 @@
 
 use becalm_model::Record;
 
+use crate::benchmarks;
 use crate::checks;
 use crate::comparison::{legend, notes_and_limits, strip_plot};
 use crate::conditions;
@@ -66,7 +67,16 @@ pub fn stats_text(record: &Record, style: &Style) -> String {
     if record.subjects.is_empty() {
         page.say("Nothing was measured.");
     }
+    given(&mut page, record, &labels);
     page.finish()
+}
+
+/// Lists what the tool that was imported from says itself.
+pub(crate) fn given(page: &mut Page, record: &Record, labels: &Labels) {
+    let Some(table) = benchmarks::given(record, labels, page.style.unicode) else { return };
+    let tool = record.source.as_ref().map_or("the tool", |source| source.tool.as_str());
+    page.section(&format!("What {tool} says"));
+    page.table(&table);
 }
 
 pub(crate) fn write_conditions(page: &mut Page, record: &Record) {
@@ -123,6 +133,15 @@ fn estimates(
                 page.say(&finding.text);
             }
         }
+    }
+    if let Some((title, table)) = benchmarks::of(record, labels, subject, style.unicode) {
+        page.say_as(Role::Heading, &title);
+        if labels.are_letters {
+            legend_of(page, record, subject);
+        }
+        page.gap();
+        page.table(&table);
+        return;
     }
     if !measured {
         page.say_as(Role::Heading, &format!("{}: no value was measured.", labels.get(subject)));

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io::Read;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
@@ -18,6 +18,7 @@ use crate::placement::{Placement, Scheduler};
 use crate::program::Program;
 use crate::stdio::{Capture, Connections, Drained, MAX_CAPTURE, Stderr, Stdin, Stdout};
 use crate::sys::clone::{self, Child, StartError, Started};
+use crate::sys::perf::PerfAttr;
 use crate::sys::sched::CpuMask;
 use crate::sys::{clock, wait};
 
@@ -156,11 +157,48 @@ pub fn launch(
     })
 }
 
+/// Makes this process itself the subject, with the input and output that it has. Returns why it could not;
+/// what was done until then stays done.
+pub fn replace(
+    program: &Program,
+    environment: &Environment,
+    padding: u32,
+    placement: &Placement,
+) -> LaunchError {
+    let launch = Launch {
+        program,
+        environment,
+        padding,
+        placement,
+        stdin: &Stdin::Null,
+        stdout: &Stdout::Inherit,
+        stderr: Stderr::Inherit,
+        cwd: None,
+        timeout: None,
+    };
+    let result: Result<Started, _> =
+        with_child(&launch, &[], [None; 3], |child| Err(clone::replace(child)));
+    match result {
+        Err(error) => error,
+        Ok(_) => unreachable!("a process that was replaced does not return"),
+    }
+}
+
 fn start(
     launch: &Launch<'_>,
     counters: &CounterPlan,
     connections: &Connections,
 ) -> Result<Started, LaunchError> {
+    with_child(launch, counters.attrs(), connections.descriptors(), clone::start)
+}
+
+/// Puts everything that a child needs into the form that the kernel takes, and does something with it.
+fn with_child<T>(
+    launch: &Launch<'_>,
+    counters: &[PerfAttr],
+    stdio: [Option<RawFd>; 3],
+    action: impl FnOnce(&Child<'_>) -> Result<T, StartError>,
+) -> Result<T, LaunchError> {
     let placement = launch.placement;
     let padding = padding_variable(launch.padding);
     let environment = launch.environment.pointers(padding.as_deref());
@@ -191,10 +229,10 @@ fn start(
         },
         aslr_off: placement.aslr_off,
         user: placement.user.as_ref().map(|user| (user.uid, user.gid, &user.groups[..])),
-        stdio: connections.descriptors(),
-        counters: counters.attrs(),
+        stdio,
+        counters,
     };
-    clone::start(&child).map_err(|error| match (error, &placement.control_group) {
+    action(&child).map_err(|error| match (error, &placement.control_group) {
         (StartError::Clone(source), _) => {
             LaunchError::System { operation: "make a process for the command", source }
         }

@@ -33,7 +33,7 @@ pub use extract::{ExtractError, Extractor, MetricSpecError};
 pub use hold::hold;
 pub use interrupt::{Interrupt, monotonic_raw};
 pub use iterations::{SeriesError, SeriesRule, SeriesRuleError, check_times, recognise};
-pub use launch::{Finished, Launch, launch, resident_floor};
+pub use launch::{Finished, Launch, launch, replace, resident_floor};
 pub use launch_error::{LaunchError, Step};
 pub use layout::{MAX_PADDING, padding};
 pub use malloc::{MALLOC_VARIABLE, kept_memory};

@@ -23,6 +23,9 @@ const PLACE: &str = "/dev/shm";
 /// What the names of folders to work in begin with; the process id and the start time of the owner follow.
 const WORK: &str = "becalm-work-";
 
+/// The same for folders in which revisions are built.
+const BUILDS: &str = "becalm-builds-";
+
 /// The same for folders in which programs leave their results.
 const RESULTS: &str = "becalm-results-";
 
@@ -55,6 +58,15 @@ impl WorkFolder {
     pub fn for_results(user: Option<&User>) -> io::Result<Self> {
         Self::create_in_memory(Path::new(PLACE), RESULTS, user)
             .or_else(|_| Self::create_in(&std::env::temp_dir(), RESULTS, user))
+    }
+
+    /// Makes a folder below `place` in which revisions are built, for `user` if there is one.
+    ///
+    /// # Errors
+    ///
+    /// If `place` cannot be written to.
+    pub fn for_builds(place: &Path, user: Option<&User>) -> io::Result<Self> {
+        Self::create_in(place, BUILDS, user)
     }
 
     /// Makes a folder with programs that becalm makes, for `user` if there is one: among the temporary files,

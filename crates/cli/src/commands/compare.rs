@@ -3,14 +3,16 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use becalm_model::{Record, RecordKind, parse_share};
+use becalm_model::{Record, RecordKind, Subject, parse_share};
 use becalm_report::comparison_text;
 use becalm_runner::session::{Goal, Stop};
 
 use crate::args;
+use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::{self, CommandLine, MeasureFlags, Tracing, Wanted, conduct};
+use crate::files;
+use crate::measuring::{self, CommandLine, MeasureFlags, Revisions, Tracing, Wanted, conduct};
 use crate::ui::Ui;
 
 /// Time after which no further round starts, unless the user says otherwise.
@@ -36,6 +38,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COMMAND", conflicts_with = "commands", help_heading = "Deciding")]
     aa: Option<String>,
 
+    /// Compare revisions of the repository, each built in a worktree of its own: a branch, a tag, a commit, or
+    /// `.` for the working tree as it is. The first is the baseline; the command, one for all, starts in
+    /// the folder of each build, and may have a `*` in the name of its program
+    #[arg(long, value_name = "REVISION", conflicts_with = "aa", help_heading = "Revisions")]
+    rev: Vec<String>,
+    /// How a revision is built, by `sh -c` in its worktree
+    #[arg(long, value_name = "CMD", requires = "rev", help_heading = "Revisions")]
+    build: Option<String>,
     /// Smallest relative change that matters; 0 asks for a difference only
     #[arg(long, value_name = "SHARE", value_parser = margin, default_value = "1%", help_heading = "Deciding")]
     margin: f64,
@@ -62,11 +72,23 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
             (args::reparse_compare(&arguments)?, arguments, Some(record))
         }
     };
-    let commands: Vec<CommandLine> = match &args.aa {
-        Some(command) => vec![CommandLine::Line(command.clone()); 2],
-        None => args.commands.iter().cloned().map(CommandLine::Line).collect(),
+    let revisions = match &args.rev[..] {
+        [] => None,
+        names => match build(names, &args, ui)? {
+            Builds::Same(told) => return say_same(&told, &args, arguments, ui),
+            Builds::Different(built) => Some(*built),
+        },
     };
-    let subjects = measuring::subjects(&commands, &args.flags)?;
+    let subjects = match &revisions {
+        Some((_, subjects)) => subjects.clone(),
+        None => {
+            let commands: Vec<CommandLine> = match &args.aa {
+                Some(command) => vec![CommandLine::Line(command.clone()); 2],
+                None => args.commands.iter().cloned().map(CommandLine::Line).collect(),
+            };
+            measuring::subjects(&commands, &args.flags)?
+        }
+    };
     if subjects.len() < 2 {
         return Err(CommandError::usage("there is nothing to compare: only one command").hint(
             "give two commands, or use --aa to compare a command with itself, or `becalm run`",
@@ -84,6 +106,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         resumed,
         arguments,
         tracing: Tracing::of(&args.flags),
+        revisions: revisions.map(|(revisions, _)| revisions),
         statement: None,
     };
     let finished = conduct(wanted, &args.flags, ui)?;
@@ -92,6 +115,72 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         |record, disturbed| comparison_text(record, disturbed, ui.style()),
         ui,
     )
+}
+
+/// What the builds of several revisions came to.
+enum Builds {
+    /// The program is the same in all of them, which is told so.
+    Same(String),
+    /// What to measure.
+    Different(Box<(Revisions, Vec<Subject>)>),
+}
+
+fn build(names: &[String], args: &Args, ui: &Ui) -> Result<Builds, CommandError> {
+    if names.len() < 2 {
+        return Err(CommandError::usage("one revision is compared with nothing")
+            .hint("give --rev twice, as in --rev main --rev HEAD"));
+    }
+    let flags = &args.flags;
+    if flags.conditions.memory.in_memory
+        || !flags.parameter_list.is_empty()
+        || !flags.parameter_scan.is_empty()
+    {
+        return Err(CommandError::usage(
+            "--rev cannot be had together with --in-memory or with parameters",
+        ));
+    }
+    let command = match &args.commands[..] {
+        [line] => CommandLine::Line(line.clone()),
+        words => CommandLine::of_words(words, flags),
+    };
+    let command = measuring::subjects(&[command], flags)?.remove(0).command;
+    let user = if flags.conditions.keep_root { None } else { caller::sudo_user() };
+    let interrupt = caller::interrupt()?;
+    let revisions = Revisions::build(names, args.build.as_deref(), user.as_ref(), interrupt, ui)?;
+    if let Some(told) = revisions.identical(&command) {
+        return Ok(Builds::Same(told));
+    }
+    let mut subjects = revisions.subjects(&command)?;
+    measuring::name(&mut subjects, &flags.names)?;
+    Ok(Builds::Different(Box::new((revisions, subjects))))
+}
+
+/// Says that there is nothing to measure.
+fn say_same(
+    told: &str,
+    args: &Args,
+    arguments: Vec<String>,
+    ui: &Ui,
+) -> Result<Exit, CommandError> {
+    if !args.flags.exports.json {
+        ui.print(&format!("{told}.\n"))?;
+    }
+    let record = Record {
+        arguments,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        confidence: args.flags.confidence,
+        margin: args.margin,
+        machine: measuring::machine_facts()?,
+        notes: vec![told.to_owned()],
+        ..Record::empty(RecordKind::Comparison)
+    };
+    if args.flags.exports.json {
+        ui.print(&files::json(&record))?;
+    }
+    if let Some(path) = &args.flags.exports.export_json {
+        files::write_record(path, &record)?;
+    }
+    Ok(Exit::Done)
 }
 
 /// Concludes from the runs of a log what its session would have; leaves a log of something else

@@ -116,6 +116,7 @@ fn session(
         resumed: None,
         arguments: vec!["demo".to_owned()],
         tracing: Tracing::Off,
+        revisions: None,
         statement: None,
     };
     conduct(wanted, flags, ui)

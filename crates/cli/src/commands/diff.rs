@@ -1,71 +1,111 @@
-//! `becalm diff`: two saved records that were measured separately.
+//! `becalm diff`: saved or imported results that were measured separately.
 
 use std::path::PathBuf;
 
-use becalm_model::{Comparison, Record, metric, parse_share};
+use becalm_model::{Comparison, Metric, Record, metric, parse_share, wire};
 use becalm_report::diff_text;
-use becalm_runner::conclude::compare_separate;
+use becalm_runner::conclude::{Pairing, compare_all_separate};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
 use crate::ui::Ui;
 
-/// Compare two saved results, measured separately, so that drift between them cannot be excluded
+/// Compare two saved or imported results, measured separately, so that drift between them cannot be
+/// excluded
+///
+/// Processes are what is compared: of many values that were timed inside one process the median counts.
+/// Results from different processors are refused. With one file its subjects are compared with the
+/// first.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The baseline
+    /// The baseline: what `run`, `compare` or `import` saved, or a file or folder of another tool
     old: PathBuf,
-
     /// The candidate
-    new: PathBuf,
-
-    /// Metric to compare
-    #[arg(long, default_value = metric::WALL_TIME)]
-    metric: String,
-
+    new: Option<PathBuf>,
+    /// Metric to compare: its name, or a measure of benchmarks such as `B/op`; by default what the
+    /// benchmarks are about, or else the wall time
+    #[arg(long)]
+    metric: Option<String>,
     /// Smallest relative change that matters; 0 asks for a difference only
     #[arg(long, value_name = "SHARE", value_parser = parse_share, default_value = "1%")]
     margin: f64,
-
-    /// Confidence of the intervals
+    /// Confidence of all verdicts together
     #[arg(long, value_name = "SHARE", value_parser = parse_share, default_value = "95%")]
     confidence: f64,
+    /// Compare although the processors differ
+    #[arg(long)]
+    across_machines: bool,
+    /// Print the comparisons as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    let (old, new) = (files::read_record(&args.old)?, files::read_record(&args.new)?);
-    for (path, record) in [(&args.old, &old), (&args.new, &new)] {
-        if record.metric_index(&args.metric).is_none() {
-            let known: Vec<&str> =
-                record.metrics.iter().map(|metric| metric.name.as_str()).collect();
-            return Err(CommandError::usage(format!(
-                "{} has no metric `{}`; it has {}",
-                path.display(),
-                args.metric,
-                known.join(", ")
-            )));
-        }
+    let old = files::read_record(&args.old)?;
+    let new = match &args.new {
+        Some(path) => files::read_record(path)?,
+        None => old.clone(),
+    };
+    if !args.across_machines {
+        refuse_other_machine(&old, &new)?;
     }
-    let pairs = matching_subjects(&old, &new);
-    if pairs.is_empty() {
-        return Err(CommandError::usage("the two files have no subject in common").hint(
-            "subjects are matched by name; a file with one subject matches any other with one",
-        ));
+    let subjects = subjects(&old, &new, args.new.is_none());
+    if subjects.is_empty() {
+        return Err(no_pair(args.new.is_none()));
     }
-    // Bonferroni: each of the comparisons gets its share of the error.
-    let confidence = 1.0 - (1.0 - args.confidence) / pairs.len() as f64;
-    let comparisons: Vec<Comparison> = pairs
-        .into_iter()
-        .filter_map(|(a, b)| {
-            compare_separate((&old, a), (&new, b), &args.metric, confidence, args.margin)
+    let metrics = metrics(args, &old, &new)?;
+    let pairings: Vec<Pairing> = metrics
+        .iter()
+        .flat_map(|metric| {
+            subjects.iter().map(move |&(baseline, candidate)| Pairing {
+                baseline,
+                candidate,
+                metric: metric.clone(),
+            })
         })
         .collect();
-    ui.print(&diff_text(&old, &new, &comparisons, ui.style()))?;
+    let comparisons = compare_all_separate(&old, &new, &pairings, args.confidence, args.margin);
+    if args.json {
+        ui.print(&json(&old, &new, &comparisons, args))?;
+    } else {
+        ui.print(&diff_text(&old, &new, &comparisons, ui.style()))?;
+    }
     Ok(Exit::Done)
 }
 
-fn matching_subjects(old: &Record, new: &Record) -> Vec<(usize, usize)> {
+fn no_pair(is_one_file: bool) -> CommandError {
+    if is_one_file {
+        return CommandError::usage("the file has one subject, which is compared with nothing");
+    }
+    CommandError::usage("the two files have no subject in common")
+        .hint("subjects are matched by name; a file with one subject matches any other with one")
+}
+
+/// Facts without which two results have nothing to do with each other.
+const SAME: [&str; 2] = ["cpu_model", "architecture"];
+
+fn refuse_other_machine(old: &Record, new: &Record) -> Result<(), CommandError> {
+    for key in SAME {
+        let (before, after) = (old.machine.facts.get(key), new.machine.facts.get(key));
+        if let (Some(before), Some(after)) = (before, after)
+            && before != after
+        {
+            return Err(CommandError::usage(format!(
+                "these were measured on different machines: {key} is {before} in the old one and \
+                 {after} in the new one"
+            ))
+            .hint("--across-machines compares them all the same, which says nothing about a change of the program"));
+        }
+    }
+    Ok(())
+}
+
+/// Returns which subjects belong together.
+fn subjects(old: &Record, new: &Record, is_one_file: bool) -> Vec<(usize, usize)> {
+    if is_one_file {
+        return (1..old.subjects.len()).map(|candidate| (0, candidate)).collect();
+    }
     if old.subjects.len() == 1 && new.subjects.len() == 1 {
         return vec![(0, 0)];
     }
@@ -75,4 +115,45 @@ fn matching_subjects(old: &Record, new: &Record) -> Vec<(usize, usize)> {
         .enumerate()
         .filter_map(|(index, subject)| Some((index, by_name(&subject.name)?)))
         .collect()
+}
+
+/// Returns the names of the metrics to compare, which both records have.
+fn metrics(args: &Args, old: &Record, new: &Record) -> Result<Vec<String>, CommandError> {
+    let wanted = |one: &Metric| match &args.metric {
+        Some(name) => one.name == *name || one.is_measure(name),
+        None => one.is_main(),
+    };
+    let both = |is_wanted: &dyn Fn(&Metric) -> bool| -> Vec<String> {
+        let names = old.metrics.iter().filter(|one| is_wanted(one)).map(|one| one.name.clone());
+        names.filter(|name| new.metric_index(name).is_some()).collect()
+    };
+    let mut names = both(&wanted);
+    if names.is_empty() && args.metric.is_none() {
+        names = both(&|one| one.name == metric::WALL_TIME);
+    }
+    if names.is_empty() && args.metric.is_none() {
+        names = both(&|_| true);
+    }
+    if !names.is_empty() {
+        return Ok(names);
+    }
+    let known = |record: &Record| {
+        const SHOWN: usize = 12;
+        let names: Vec<&str> = record.metrics.iter().map(|one| one.name.as_str()).collect();
+        let more = if names.len() > SHOWN { ", ..." } else { "" };
+        format!("{}{more}", names[..names.len().min(SHOWN)].join(", "))
+    };
+    let what = args.metric.as_ref().map_or("metric".to_owned(), |name| format!("metric `{name}`"));
+    Err(CommandError::usage(format!(
+        "the two files have no {what} in common: the old one has {}; the new one has {}",
+        known(old),
+        known(new)
+    )))
+}
+
+fn json(old: &Record, new: &Record, comparisons: &[Comparison], args: &Args) -> String {
+    let document = wire::diff_document(old, new, comparisons, (args.confidence, args.margin));
+    let mut text = serde_json::to_string_pretty(&document).expect("a document can be written");
+    text.push('\n');
+    text
 }

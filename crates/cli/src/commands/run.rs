@@ -58,6 +58,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         resumed,
         arguments,
         tracing: Tracing::of(&args.flags),
+        revisions: None,
         statement: None,
     };
     let finished = conduct(wanted, &args.flags, ui)?;

@@ -140,7 +140,8 @@ pub(crate) enum Affinity {
     Cpus(CpuSet),
 }
 
-fn affinity(text: &str) -> Result<Affinity, String> {
+/// Reads `--affinity`.
+pub(crate) fn affinity(text: &str) -> Result<Affinity, String> {
     match text {
         "auto" => Ok(Affinity::Auto),
         "none" => Ok(Affinity::None),

@@ -3,7 +3,7 @@
 use std::fs::{File, Metadata};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use becalm_model::Subject;
 use becalm_runner::session::SpawnSubject;
@@ -24,7 +24,9 @@ pub(crate) fn notes(started: &[SpawnSubject], subjects: &[Subject]) -> Vec<Strin
 /// had begun. The time of the inode counts: a program that is moved or copied into place may keep the
 /// time of its content.
 pub(crate) fn changed_since(started_at: f64, started: &[SpawnSubject]) -> Vec<String> {
-    let mut paths: Vec<&Path> = started.iter().map(|subject| subject.program.path()).collect();
+    // A build is made anew for each session, of the same commit.
+    let given = started.iter().filter(|subject| subject.folder.is_none());
+    let mut paths: Vec<&Path> = given.map(|subject| subject.program.path()).collect();
     paths.sort_unstable();
     paths.dedup();
     let changed_at = |facts: Metadata| facts.ctime() as f64 + facts.ctime_nsec() as f64 * 1e-9;
@@ -46,15 +48,16 @@ fn note(a: (&SpawnSubject, &Subject), b: (&SpawnSubject, &Subject)) -> Option<St
     if a.0.hooks != b.0.hooks {
         return None;
     }
-    if commands.0 == commands.1 {
+    let are_builds = a.0.folder.is_some();
+    if commands.0 == commands.1 && !are_builds {
         return Some(format!(
             "`{}` and `{}` are the same command: this is an A/A, in which any difference is the \
              machine's (--aa says what it can resolve)",
             names.0, names.1
         ));
     }
-    let programs = (a.0.program.path(), b.0.program.path());
-    if commands.0.get(1..) == commands.1.get(1..) && same_content(programs.0, programs.1) {
+    let programs = (file(a.0), file(b.0));
+    if commands.0.get(1..) == commands.1.get(1..) && same_content(&programs.0, &programs.1) {
         return Some(format!(
             "{} and {} are the same, byte for byte: unless they look at their own name, this is \
              an A/A",
@@ -65,9 +68,15 @@ fn note(a: (&SpawnSubject, &Subject), b: (&SpawnSubject, &Subject)) -> Option<St
     None
 }
 
+/// Returns the file of a subject, which may lie in a build.
+fn file(subject: &SpawnSubject) -> PathBuf {
+    let path = subject.program.path();
+    subject.folder.as_ref().map_or_else(|| path.to_owned(), |stand| stand.built().join(path))
+}
+
 /// Says whether two files hold the same bytes; `false` when one cannot be read. They are read
 /// piece by piece: becalm's own memory is a floor under the `max_rss` of its subjects.
-fn same_content(a: &Path, b: &Path) -> bool {
+pub(super) fn same_content(a: &Path, b: &Path) -> bool {
     let (Ok(facts_a), Ok(facts_b)) = (a.metadata(), b.metadata()) else { return false };
     if (facts_a.dev(), facts_a.ino()) == (facts_b.dev(), facts_b.ino()) {
         return true;

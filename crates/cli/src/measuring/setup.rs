@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use becalm_machine::{Chooser, SysRoot, Topology};
 use becalm_model::{MachineFacts, Subject};
 use becalm_runner::session::{
-    Cache, Expectation, Hooks, SpawnPlan, SpawnSubject, parse_output, parse_variable,
+    Cache, Expectation, Hooks, SpawnPlan, SpawnSubject, Stand, parse_output, parse_variable,
 };
 use becalm_runner::{
     CounterPlan, EnvPolicy, Environment, Extractor, MALLOC_VARIABLE, Placement, Program, Scheduler,
@@ -53,6 +53,7 @@ pub(crate) struct Statement {
 pub(crate) fn spawn_plan(
     flags: &MeasureFlags,
     subjects: &[Subject],
+    stands: &[Stand],
     extractors: Vec<Extractor>,
     statement: Option<Statement>,
     machine: &Machine,
@@ -79,7 +80,7 @@ pub(crate) fn spawn_plan(
         None => subjects.iter().map(|subject| subject.command.as_slice()).collect(),
     };
     let plan = SpawnPlan {
-        subjects: spawn_subjects(flags, subjects, &commands, &environment)?,
+        subjects: spawn_subjects(flags, subjects, &commands, stands, &environment)?,
         stdin: match &flags.input {
             Some(path) => Stdin::File(found_from(path, &flags.conditions.memory)?),
             None => Stdin::Null,
@@ -177,19 +178,24 @@ fn spawn_subjects(
     flags: &MeasureFlags,
     subjects: &[Subject],
     commands: &[&[String]],
+    stands: &[Stand],
     environment: &Environment,
 ) -> Result<Vec<SpawnSubject>, CommandError> {
     subjects
         .iter()
         .zip(commands)
-        .map(|(subject, command)| {
+        .enumerate()
+        .map(|(index, (subject, command))| {
+            let stand = stands.get(index);
+            let built = stand.map(Stand::built);
             let filled =
                 |hook: &Option<String>| hook.as_ref().map(|text| fill(text, &subject.parameters));
-            let program = Program::resolve(command, environment.get("PATH".as_ref()), None)
-                .map_err(|error| {
-                    let text = with_causes(&error);
-                    CommandError::measure(format!("`{}`: {text}", subject.name))
-                })?;
+            let program =
+                Program::resolve(command, environment.get("PATH".as_ref()), built.as_deref())
+                    .map_err(|error| {
+                        let text = with_causes(&error);
+                        CommandError::measure(format!("`{}`: {text}", subject.name))
+                    })?;
             let program = if flags.conditions.memory.in_memory {
                 program.from_anywhere()
             } else {
@@ -201,6 +207,7 @@ fn spawn_subjects(
             Ok(SpawnSubject {
                 name: subject.name.clone(),
                 program,
+                folder: stand.cloned(),
                 hooks: Hooks {
                     setup: filled(&flags.setup),
                     prepare: filled(&flags.prepare),

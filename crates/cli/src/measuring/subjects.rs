@@ -79,7 +79,8 @@ fn split(line: &str, shell: Option<&str>) -> Result<Vec<String>, CommandError> {
     Ok(words)
 }
 
-fn name(subjects: &mut [Subject], names: &[String]) -> Result<(), CommandError> {
+/// Gives the subjects the names that the user chose, and makes all of them different.
+pub(crate) fn name(subjects: &mut [Subject], names: &[String]) -> Result<(), CommandError> {
     if names.len() > subjects.len() {
         return Err(CommandError::usage(format!(
             "{} names for {} subject(s)",

@@ -7,6 +7,7 @@ use becalm_formats::{File, import};
 use becalm_model::{Direction, Outcome, Record};
 
 /// Reads a capture: a file, or all files below a folder.
+#[expect(clippy::disallowed_methods, reason = "the library does no I/O, its tests do")]
 pub(crate) fn files(path: &str) -> Vec<File> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures").join(path);
     let mut paths = Vec::new();

@@ -4,6 +4,7 @@
 mod ablate;
 mod boot;
 mod check;
+mod diff;
 mod document;
 mod effects;
 mod journal;
@@ -28,6 +29,7 @@ pub use ablate::{
 };
 pub use boot::{BootDocument, BootLoader, BootParameter};
 pub use check::{CheckDocument, FindingDocument, check_document};
+pub use diff::{DiffDocument, diff_document};
 pub use document::{
     ComparisonDocument, Document, EstimateDocument, KnobStateDocument, MachineDocument,
     MetricDocument, MovedDocument, RunDocument, SettingsDocument, SourceDocument, SubjectDocument,
@@ -49,10 +51,10 @@ pub use reproduce::{
     ArticleDocument, ExperimentDocument, FigureDocument, ReproduceDocument, ReproducedRow,
 };
 pub use schema::{
-    ABLATE_SCHEMA, BOOT_SCHEMA, CHECK_SCHEMA, COMPARISON_SCHEMA, CPU_NOISE_SCHEMA, EFFECTS_SCHEMA,
-    IMPORT_SCHEMA, JOURNAL_SCHEMA, LOG_SCHEMA, PLAN_SCHEMA, PROBE_SCHEMA, REPRODUCE_SCHEMA,
-    RUN_SCHEMA, SERVICES_SCHEMA, STEADY_SCHEMA, TOPOLOGY_SCHEMA, TRACE_SCHEMA, TUNE_SCHEMA,
-    WORKLOAD_SCHEMA, json_schema, schema_names,
+    ABLATE_SCHEMA, BOOT_SCHEMA, CHECK_SCHEMA, COMPARISON_SCHEMA, CPU_NOISE_SCHEMA, DIFF_SCHEMA,
+    EFFECTS_SCHEMA, IMPORT_SCHEMA, JOURNAL_SCHEMA, LOG_SCHEMA, PLAN_SCHEMA, PROBE_SCHEMA,
+    REPRODUCE_SCHEMA, RUN_SCHEMA, SERVICES_SCHEMA, STEADY_SCHEMA, TOPOLOGY_SCHEMA, TRACE_SCHEMA,
+    TUNE_SCHEMA, WORKLOAD_SCHEMA, json_schema, schema_names,
 };
 pub use services::{ProgramDocument, ServicesDocument};
 pub use steady::{SteadyDocument, SteadyRunDocument, SteadySegmentDocument};

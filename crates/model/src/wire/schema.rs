@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde_json::Value;
 
 use super::{
-    AblateDocument, BootDocument, CheckDocument, CpuNoiseDocument, Document,
+    AblateDocument, BootDocument, CheckDocument, CpuNoiseDocument, DiffDocument, Document,
     MitigationEffectsDocument, PlanDocument, ProbeDocument, ReproduceDocument, ServicesDocument,
     SteadyDocument, TopologyDocument, TraceDocument, TuneDocument, WorkloadDocument,
 };
@@ -13,6 +13,8 @@ use super::{
 pub const COMPARISON_SCHEMA: &str = "becalm/comparison/1";
 /// What `becalm run` writes.
 pub const RUN_SCHEMA: &str = "becalm/run/1";
+/// What `becalm diff --json` prints.
+pub const DIFF_SCHEMA: &str = "becalm/diff/1";
 /// What `becalm import` writes.
 pub const IMPORT_SCHEMA: &str = "becalm/import/1";
 /// The log that grows while a session runs. Version 2 has lines for discarded rounds, version 3 for
@@ -58,6 +60,7 @@ const PUBLISHED: &[Published] = &[
     ("check", of::<CheckDocument>),
     ("cpu-noise", of::<CpuNoiseDocument>),
     ("mitigation-effects", of::<MitigationEffectsDocument>),
+    ("diff", of::<DiffDocument>),
     ("noise-ablate", of::<AblateDocument>),
     ("noise-probe", of::<ProbeDocument>),
     ("noise-reproduce", of::<ReproduceDocument>),

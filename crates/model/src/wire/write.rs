@@ -120,10 +120,19 @@ fn schema(kind: RecordKind) -> &'static str {
 }
 
 fn comparison(record: &Record, comparison: &Comparison) -> ComparisonDocument {
-    let metric = &record.metrics[comparison.metric];
+    comparison_of(record, record, comparison)
+}
+
+/// Returns a comparison of two records: the baseline and the metric are of `old`, the candidate of `new`.
+pub(super) fn comparison_of(
+    old: &Record,
+    new: &Record,
+    comparison: &Comparison,
+) -> ComparisonDocument {
+    let metric = &old.metrics[comparison.metric];
     ComparisonDocument {
-        baseline: record.subjects[comparison.baseline].name.clone(),
-        candidate: record.subjects[comparison.candidate].name.clone(),
+        baseline: old.subjects[comparison.baseline].name.clone(),
+        candidate: new.subjects[comparison.candidate].name.clone(),
         metric: metric.name.clone(),
         benchmark: metric.benchmark.clone(),
         unit: metric.unit.to_string(),
@@ -200,7 +209,12 @@ fn run(metrics: &[Metric], run: &Run) -> RunDocument {
         started: run.started,
         padding: run.padding,
         iterations: run.iterations.clone(),
-        evidence: run.evidence().entries().map(|(name, value)| (name.to_owned(), value)).collect(),
+        evidence: run
+            .evidence
+            .iter()
+            .flat_map(|evidence| evidence.entries())
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
         ..RunDocument::default()
     };
     match run.outcome {

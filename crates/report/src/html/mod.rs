@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use becalm_model::{Record, RecordKind, Verdict};
 
+use crate::benchmarks;
 use crate::checks;
 use crate::comparison::headlines;
 use crate::comparison_table;
@@ -146,8 +147,13 @@ fn results(out: &mut String, record: &Record, labels: &Labels, disturbed: &[Dist
             let _ = write!(out, "<h3>Subjects, {name}</h3>\n{}", table.html());
         }
         // A comparison is about the ratio; a run on its own is about its distribution.
-        if record.kind == RecordKind::Run {
+        if record.kind != RecordKind::Comparison {
             statistics(out, record, labels, metric);
+        }
+    }
+    for subject in 0..record.subjects.len() {
+        if let Some((title, table)) = benchmarks::of(record, labels, subject, true) {
+            let _ = write!(out, "<h3>{}</h3>\n{}", escape::html(&title), table.html());
         }
     }
     let mut said = if record.kind == RecordKind::Comparison {

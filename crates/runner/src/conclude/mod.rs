@@ -13,6 +13,6 @@ mod verdict;
 pub use character::{Character, character};
 pub use family::comparisons;
 pub use primary::{Choice, one_sided, primary_metrics};
-pub use separate::compare_separate;
+pub use separate::{Pairing, compare_all_separate, compare_separate};
 pub use shape::Shape;
 pub use verdict::leaves_or_fits_margin;

@@ -1,14 +1,80 @@
 //! Comparison of two records that were measured at different times.
 
-use becalm_model::{Comparison, RatioInterval, Record, Verdict};
-use becalm_stats::decide::unpaired;
+use becalm_model::{Comparison, Metric, RatioInterval, Record, Verdict};
+use becalm_stats::decide::{family, unpaired};
 
-use super::verdict::verdict;
+use super::verdict::{exact_verdict, verdict};
 
-/// Compares `metric` (by name) of one subject of each record as two independent samples. The order
-/// of measuring was not random between them, so drift of the machine cannot be excluded: the note
+const NOT_INTERLEAVED: &str = "measured separately: a change of the machine between the two cannot be told \
+                               from a change of the program; `becalm compare` interleaves them";
+
+const ONE_PROCESS: &str = "one process on a side says nothing about how much processes differ, however many \
+                           values were timed inside it: measure several, as `becalm compare --harness` does";
+
+const STATISTIC: &str = "the file holds no single values, so how much they differ is not known";
+
+const COARSE: &str = "the processes of each side gave the same value: it is too coarse to tell how much they \
+                      differ";
+
+/// What is compared of two records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pairing {
+    /// Index of a subject of the old record.
+    pub baseline: usize,
+    /// Index of a subject of the new record.
+    pub candidate: usize,
+    /// Name of a metric.
+    pub metric: String,
+}
+
+/// Compares all that is to be compared, so that all verdicts together hold at `confidence` (Holm 1979). What
+/// only one side has is left out.
+pub fn compare_all_separate(
+    old: &Record,
+    new: &Record,
+    pairings: &[Pairing],
+    confidence: f64,
+    margin: f64,
+) -> Vec<Comparison> {
+    let alpha = 1.0 - confidence;
+    let at = |one: &Pairing, level: f64| {
+        let (a, b) = ((old, one.baseline), (new, one.candidate));
+        compare_separate(a, b, &one.metric, 1.0 - level, margin)
+    };
+    let first: Vec<(&Pairing, Comparison)> =
+        pairings.iter().filter_map(|one| Some((one, at(one, alpha)?))).collect();
+    // What is exact or has no interval cannot err and takes nothing from the others.
+    let errs =
+        |comparison: &Comparison| comparison.ratio.is_some_and(|ratio| ratio.low < ratio.high);
+    let p_values: Vec<f64> = first
+        .iter()
+        .filter(|(_, comparison)| errs(comparison))
+        .map(|(one, _)| p_value(old, new, one))
+        .collect();
+    let mut levels = family::levels(&p_values, |share| alpha / share as f64).into_iter();
+    first
+        .into_iter()
+        .map(|(one, comparison)| {
+            let level = if errs(&comparison) { levels.next() } else { None };
+            level.and_then(|level| at(one, level)).unwrap_or(comparison)
+        })
+        .collect()
+}
+
+fn p_value(old: &Record, new: &Record, one: &Pairing) -> f64 {
+    let logs = |record: &Record, subject| {
+        record.metric_index(&one.metric).map(|metric| logs(&record.values(subject, metric)))
+    };
+    logs(old, one.baseline)
+        .zip(logs(new, one.candidate))
+        .and_then(|(a, b)| unpaired::estimate(&a, &b, 0.5))
+        .map_or(1.0, |estimate| estimate.p)
+}
+
+/// Compares `metric` (by name) of one subject of each record as two independent samples of processes. The
+/// order of measuring was not random between them, so drift of the machine cannot be excluded: the note
 /// says so. Indices in the result: `baseline` into `old`, `candidate` into `new`, `metric` into
-/// `old`.
+/// `old`. `None` where one of them has no value.
 pub fn compare_separate(
     (old, baseline): (&Record, usize),
     (new, candidate): (&Record, usize),
@@ -17,34 +83,134 @@ pub fn compare_separate(
     margin: f64,
 ) -> Option<Comparison> {
     let (old_metric, new_metric) = (old.metric_index(metric)?, new.metric_index(metric)?);
-    let logs = |record: &Record, subject, metric| -> Vec<f64> {
-        record.values(subject, metric).iter().filter(|&&v| v > 0.0).map(|v| v.ln()).collect()
-    };
-    let a = logs(old, baseline, old_metric);
-    let b = logs(new, candidate, new_metric);
-    let estimate = unpaired::estimate(&a, &b, 1.0 - confidence);
-    let ratio = estimate.map(|estimate| RatioInterval {
-        estimate: estimate.centre.exp(),
-        low: estimate.low.exp(),
-        high: estimate.high.exp(),
-    });
-    let direction = old.metrics[old_metric].direction;
-    Some(Comparison {
+    let described = [&old.metrics[old_metric], &new.metrics[new_metric]];
+    let values = [old.values(baseline, old_metric), new.values(candidate, new_metric)];
+    if values.iter().any(Vec::is_empty) {
+        return None;
+    }
+    let direction = described[0].direction;
+    let mut comparison = Comparison {
         baseline,
         candidate,
         metric: old_metric,
         primary: true,
-        ratio,
-        verdict: ratio.map_or(Verdict::Inconclusive, |r| verdict(&r, margin, direction)),
+        ratio: None,
+        verdict: Verdict::Inconclusive,
         confidence,
-        rounds: u32::try_from(a.len().min(b.len())).expect("fewer than 2^32 runs"),
+        rounds: u32::try_from(values[0].len().min(values[1].len())).expect("fewer than 2^32 runs"),
         discarded_rounds: 0,
-        noise_floor: estimate.map(|e| ((e.high - e.low) / 2.0).exp_m1()),
+        noise_floor: None,
         rounds_needed: None,
-        notes: vec![
-            "measured separately: a change of the machine between the two cannot be told from a \
-             change of the program; `becalm compare` interleaves them"
-                .to_owned(),
-        ],
-    })
+        notes: vec![NOT_INTERLEAVED.to_owned()],
+    };
+    if let Some(ratio) = exact_ratio(described, &values) {
+        comparison.ratio = Some(RatioInterval { estimate: ratio, low: ratio, high: ratio });
+        comparison.verdict = exact_verdict(ratio, margin, direction);
+        comparison.confidence = 1.0;
+        comparison.noise_floor = Some(0.0);
+        return Some(comparison);
+    }
+    match ratio(&values, 1.0 - confidence) {
+        Ok(found) => {
+            comparison.ratio = Some(found);
+            comparison.verdict = verdict(&found, margin, direction);
+            comparison.noise_floor = Some((found.high / found.low).sqrt() - 1.0);
+        }
+        Err(_) if described.iter().any(|one| one.statistic.is_some()) => {
+            comparison.notes.push(STATISTIC.to_owned());
+        }
+        Err(why) => comparison.notes.push(why.to_owned()),
+    }
+    Some(comparison)
+}
+
+/// Returns the ratio of a metric that is exact on both sides, if its values bear that out.
+fn exact_ratio(metrics: [&Metric; 2], values: &[Vec<f64>; 2]) -> Option<f64> {
+    #[expect(clippy::float_cmp, reason = "exact values are equal to the last bit or differ")]
+    let are_exact = metrics.iter().all(|metric| metric.exact)
+        && values.iter().all(|side| side.iter().all(|value| *value == side[0]));
+    let (old, new) = (values[0][0], values[1][0]);
+    if !are_exact {
+        None
+    } else if old.to_bits() == new.to_bits() {
+        Some(1.0)
+    } else {
+        Some(new / old).filter(|ratio| ratio.is_finite() && *ratio > 0.0)
+    }
+}
+
+/// Returns the logarithms of what has one.
+fn logs(values: &[f64]) -> Vec<f64> {
+    values.iter().filter(|&&value| value > 0.0).map(|value| value.ln()).collect()
+}
+
+/// Returns the interval of the ratio, or why there is none.
+fn ratio(values: &[Vec<f64>; 2], level: f64) -> Result<RatioInterval, &'static str> {
+    let estimate =
+        unpaired::estimate(&logs(&values[0]), &logs(&values[1]), level).ok_or(ONE_PROCESS)?;
+    let found = RatioInterval {
+        estimate: estimate.centre.exp(),
+        low: estimate.low.exp(),
+        high: estimate.high.exp(),
+    };
+    if found.low < found.high { Ok(found) } else { Err(COARSE) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_model::{RecordKind, Subject, Unit};
+
+    fn record(values: &[f64], change: impl Fn(&mut Metric)) -> Record {
+        let mut metric = Metric::lower("m", Unit::Second);
+        change(&mut metric);
+        let mut record = Record::empty(RecordKind::Import);
+        record.subjects.push(Subject { name: "a".into(), command: vec![], parameters: vec![] });
+        record.metrics.push(metric);
+        record.runs.extend(values.iter().zip(0..).map(|(&value, round)| becalm_model::Run {
+            subject: 0,
+            round,
+            order: 0,
+            warmup: false,
+            discarded: false,
+            started: 0.0,
+            outcome: becalm_model::Outcome::Unknown,
+            values: vec![Some(value)],
+            parts: vec![],
+            iterations: vec![],
+            evidence: None,
+            padding: 0,
+        }));
+        record
+    }
+
+    #[track_caller]
+    fn check(a: &[f64], b: &[f64], change: impl Fn(&mut Metric), verdict: Verdict, note: &str) {
+        let (old, new) = (record(a, &change), record(b, &change));
+        let found = compare_separate((&old, 0), (&new, 0), "m", 0.95, 0.01).unwrap();
+        assert_eq!(found.verdict, verdict);
+        assert_eq!(found.notes[0], NOT_INTERLEAVED);
+        assert_eq!(found.notes.get(1).map_or("", String::as_str), note);
+    }
+
+    #[test]
+    fn processes_are_what_is_compared() {
+        let (a, b) = ([1.0, 1.01, 0.99, 1.0, 1.02], [1.2, 1.21, 1.19, 1.2, 1.22]);
+        check(&a, &b, |_| (), Verdict::Slower, "");
+        check(&b, &a, |_| (), Verdict::Faster, "");
+    }
+
+    #[test]
+    fn one_process_decides_nothing() {
+        check(&[1.0], &[2.0, 2.1], |_| (), Verdict::Inconclusive, ONE_PROCESS);
+        let mean = |metric: &mut Metric| metric.statistic = Some("mean".into());
+        check(&[1.0], &[2.0], mean, Verdict::Inconclusive, STATISTIC);
+    }
+
+    #[test]
+    fn equal_values_are_certain_only_where_they_are_exact() {
+        check(&[1.0; 4], &[2.0; 4], |_| (), Verdict::Inconclusive, COARSE);
+        check(&[1.0; 4], &[2.0; 4], |metric| metric.exact = true, Verdict::Slower, "");
+        check(&[1.0], &[1.0], |metric| metric.exact = true, Verdict::Equivalent, "");
+    }
 }

@@ -63,7 +63,7 @@ pub const HARNESSES: &[Harness] = &[
     },
     Harness {
         name: "catch2",
-        format: Some("catch2"),
+        format: Some("catch2-xml"),
         place: Place::File("catch2.xml"),
         filters: true,
         invoke: |command, terms| {
@@ -116,7 +116,7 @@ pub const HARNESSES: &[Harness] = &[
     },
     Harness {
         name: "go",
-        format: Some("go"),
+        format: Some("go-bench"),
         place: Place::Output,
         filters: true,
         invoke: |command, terms| {
@@ -171,7 +171,7 @@ pub const HARNESSES: &[Harness] = &[
     },
     Harness {
         name: "libtest",
-        format: Some("libtest"),
+        format: Some("libtest-bench"),
         place: Place::Output,
         filters: true,
         invoke: |command, terms| {

@@ -56,8 +56,6 @@ pub(crate) fn run_hook(
     }
     let mut shell = Command::new("sh");
     shell.args(["-c", text]).stdin(Stdio::null()).stdout(Stdio::null());
-    // Of its own, so that a signal reaches all of it, and only when becalm says so.
-    shell.process_group(0);
     if let Some(user) = user {
         user.runs(&mut shell);
     }
@@ -67,12 +65,22 @@ pub(crate) fn run_hook(
             shell.env("OLDPWD", own);
         }
     }
-    let mut child = shell.spawn().map_err(|error| format!("cannot start sh: {error}"))?;
-    match end(&mut child, interrupt, accepted) {
+    match run_to_end(shell, interrupt, accepted) {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(status.to_string()),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(format!("cannot run sh: {error}")),
     }
+}
+
+/// Runs a command to its end. After more than `accepted` signals to becalm it is told to end, and then made to.
+pub fn run_to_end(
+    mut command: Command,
+    interrupt: &Interrupt,
+    accepted: u32,
+) -> std::io::Result<ExitStatus> {
+    // A group of its own, so that a signal reaches all of it, and only when becalm says so.
+    let mut child = command.process_group(0).spawn()?;
+    end(&mut child, interrupt, accepted)
 }
 
 fn end(child: &mut Child, interrupt: &Interrupt, accepted: u32) -> std::io::Result<ExitStatus> {

@@ -15,7 +15,7 @@ mod tests;
 
 pub use event::Event;
 pub use executor::{Executor, Learnt, Measured, Reading, Request};
-pub use hook::Hook;
+pub use hook::{Hook, run_to_end};
 pub use measure::{SessionError, drop_unfinished_round, measure};
 pub use plan::{
     Conditioning, FIFO_REST, FailurePolicy, Goal, Judgement, LONGEST_FIFO_RUN, Layout,
@@ -26,5 +26,5 @@ pub use settling::settle_note;
 pub use spawn::Spawn;
 pub use spawn_plan::{
     Cache, Expectation, HarnessPlan, Hooks, Isolate, Isolated, RunError, SpawnPlan, SpawnSubject,
-    parse_output, parse_variable,
+    Stand, parse_output, parse_variable,
 };

@@ -44,6 +44,14 @@ pub enum RunError {
         /// What went wrong.
         source: SeriesError,
     },
+    /// The build of a revision cannot be put in its place.
+    #[error("`{subject}`: its build cannot be put in its place: {source}")]
+    Stand {
+        /// Name of the subject.
+        subject: String,
+        /// What went wrong.
+        source: std::io::Error,
+    },
     /// A harness gave no results.
     #[error("`{subject}`: {source}")]
     Harness {
@@ -124,6 +132,35 @@ pub struct Hooks {
     pub cleanup: Option<String>,
 }
 
+/// A folder that stands at a place of several, such as the builds of revisions, which all were built there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stand {
+    /// The folder.
+    pub folder: PathBuf,
+    /// The link that leads to it while its subject runs.
+    pub place: PathBuf,
+    /// Where in it the subject starts.
+    pub inside: PathBuf,
+}
+
+impl Stand {
+    /// Returns where the subject starts, whether the link leads here or not.
+    pub fn built(&self) -> PathBuf {
+        self.folder.join(&self.inside)
+    }
+
+    /// Lets the link lead to this folder.
+    pub(crate) fn take(&self) -> std::io::Result<()> {
+        if std::fs::read_link(&self.place).is_ok_and(|to| to == self.folder) {
+            return Ok(());
+        }
+        let mut fresh = self.place.clone().into_os_string();
+        fresh.push(".new");
+        std::os::unix::fs::symlink(&self.folder, &fresh)?;
+        std::fs::rename(&fresh, &self.place)
+    }
+}
+
 /// A subject ready to be started.
 #[derive(Debug)]
 pub struct SpawnSubject {
@@ -131,6 +168,8 @@ pub struct SpawnSubject {
     pub name: String,
     /// What to execute.
     pub program: Program,
+    /// Where it starts, if not where all do.
+    pub folder: Option<Stand>,
     /// Commands around its runs.
     pub hooks: Hooks,
 }
@@ -197,6 +236,13 @@ impl SpawnPlan {
     /// Returns where subjects and hooks work, if not where becalm does.
     pub(crate) fn folder(&self) -> Option<&Path> {
         self.work_folder.as_ref().map(WorkFolder::path)
+    }
+
+    /// Returns where one subject and its hooks work, if not where becalm does.
+    pub(crate) fn folder_of(&self, subject: usize) -> Option<PathBuf> {
+        let own = self.subjects[subject].folder.as_ref();
+        own.map(|stand| stand.place.join(&stand.inside))
+            .or_else(|| self.folder().map(Path::to_owned))
     }
 }
 

@@ -177,10 +177,28 @@ fn prepare_and_execute(order: &Order<'_>) -> Step {
     Step::Execute
 }
 
-fn prepare(order: &Order<'_>) -> Result<(), Step> {
-    let child = order.child;
-    // SAFETY: takes plain numbers, as all calls below that are not commented on.
-    step(Step::ProcessGroup, unsafe { libc::setpgid(0, 0) })?;
+/// Makes this process itself the subject: it goes where `child` says and executes its program. Returns why
+/// it could not; what was done until then stays done.
+pub(crate) fn replace(child: &Child<'_>) -> StartError {
+    let failed = |step| StartError::Step(step, io::Error::last_os_error());
+    let placed = place(child).and_then(|()| match child.user {
+        Some((uid, gid, groups)) => become_user(uid, gid, groups),
+        None => Ok(()),
+    });
+    // What the caller ignores stays ignored, but for the one signal that every Rust program ignores.
+    let pipe = 1 << (libc::SIGPIPE - 1);
+    if let Err(step) = placed.and_then(|()| step(Step::Signals, signal::reset(pipe))) {
+        return failed(step);
+    }
+    // SAFETY: the path is a C string, both arrays end with a null pointer.
+    unsafe {
+        libc::execve(child.program.as_ptr(), child.arguments.as_ptr(), child.environment.as_ptr());
+    }
+    failed(Step::Execute)
+}
+
+/// Goes to the control group, the CPUs and the scheduling class of a subject, and turns its ASLR off.
+fn place(child: &Child<'_>) -> Result<(), Step> {
     // Before the CPUs: from outside of a partition its CPUs cannot be asked for. Before the user: it
     // takes root.
     if let Some(procs) = child.control_group {
@@ -212,6 +230,14 @@ fn prepare(order: &Order<'_>) -> Result<(), Step> {
     if child.aslr_off {
         disable_aslr()?;
     }
+    Ok(())
+}
+
+fn prepare(order: &Order<'_>) -> Result<(), Step> {
+    let child = order.child;
+    // SAFETY: takes plain numbers, as all calls below that are not commented on.
+    step(Step::ProcessGroup, unsafe { libc::setpgid(0, 0) })?;
+    place(child)?;
     // A counter that cannot be opened now is a missing value, never a failed run.
     for (attr, slot) in child.counters.iter().zip(&order.report.counters) {
         slot.store(perf::open_raw(attr), Ordering::Relaxed);

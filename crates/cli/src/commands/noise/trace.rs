@@ -88,6 +88,7 @@ fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         resumed: None,
         arguments: measuring::as_texts(given),
         tracing,
+        revisions: None,
         statement: None,
     };
     let finished = conduct(wanted, flags, ui)?.once_only();

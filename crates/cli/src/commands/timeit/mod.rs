@@ -174,6 +174,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         resumed: None,
         arguments: measuring::as_texts(given),
         tracing: Tracing::Off,
+        revisions: None,
         statement: Some(statement),
     };
     let finished = conduct(wanted, &flags, ui)?.once_only();

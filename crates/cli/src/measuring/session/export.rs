@@ -32,7 +32,7 @@ pub(super) fn export(
     flags: &MeasureFlags,
 ) -> Result<(), CommandError> {
     if let Some(path) = &flags.exports.export_json {
-        files::write_atomically(path, &files::json(record))?;
+        files::write_record(path, record)?;
     }
     if let Some(path) = &flags.exports.export_html {
         let page = becalm_report::html(&tracing::with_notes(record), disturbed);

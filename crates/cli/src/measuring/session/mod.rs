@@ -31,6 +31,7 @@ use super::journal::Journal;
 use super::metrics;
 use super::progress::ProgressLine;
 use super::quiet::Quiet;
+use super::revisions::Revisions;
 use super::setup::{self, Machine, Statement};
 use super::tracing::{Traced, Tracing};
 use crate::caller;
@@ -57,6 +58,8 @@ pub(crate) struct Wanted {
     pub(crate) arguments: Vec<String>,
     /// Which runs are traced.
     pub(crate) tracing: Tracing,
+    /// The builds that the subjects are of, if they are revisions.
+    pub(crate) revisions: Option<Revisions>,
     /// The statement that the subjects time; `None` where they are programs of their own.
     pub(crate) statement: Option<Statement>,
 }
@@ -74,9 +77,12 @@ pub(crate) fn conduct(
         read.primary = Primary::Benchmarks(Vec::new());
     }
     let machine = Machine::read()?;
+    let stands = wanted.revisions.as_ref().map_or(Vec::new(), Revisions::stands);
     let (plan, limits) =
-        setup::spawn_plan(flags, &wanted.subjects, read.extractors, statement, &machine)?;
+        setup::spawn_plan(flags, &wanted.subjects, &stands, read.extractors, statement, &machine)?;
     let notes = notes_before_start(&wanted, &plan);
+    // The builds stay until everything is measured.
+    let _builds = wanted.revisions.take();
     let command = if wanted.kind == RecordKind::Comparison { "compare" } else { "run" };
     let quiet = Quiet::begin(
         &machine,

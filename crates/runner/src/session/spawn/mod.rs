@@ -113,7 +113,7 @@ impl<'a> Spawn<'a> {
     pub fn set_up(&mut self) -> Result<(), RunError> {
         for index in 0..self.plan.subjects.len() {
             let command = self.plan.subjects[index].hooks.setup.clone();
-            self.hook(Hook::Setup, command.as_deref())?;
+            self.hook(Hook::Setup, index, command.as_deref())?;
         }
         Ok(())
     }
@@ -124,7 +124,7 @@ impl<'a> Spawn<'a> {
         let mut result = Ok(());
         for index in 0..self.plan.subjects.len() {
             let command = self.plan.subjects[index].hooks.cleanup.clone();
-            result = result.and(self.hook(Hook::Cleanup, command.as_deref()));
+            result = result.and(self.hook(Hook::Cleanup, index, command.as_deref()));
         }
         result
     }

@@ -9,7 +9,7 @@ use crate::harness::Place;
 use crate::page_cache::drop_page_cache;
 use crate::session::executor::{Measured, Request};
 use crate::session::hook::{Hook, run_hook};
-use crate::session::spawn_plan::{Cache, Expectation, RunError};
+use crate::session::spawn_plan::{Cache, Expectation, RunError, Stand};
 use crate::{Finished, Launch, LaunchError, Scheduler, Stdout, launch};
 
 impl Spawn<'_> {
@@ -20,7 +20,8 @@ impl Spawn<'_> {
         }
         let subject = request.subject;
         let prepare = self.plan.subjects[subject].hooks.prepare.clone();
-        self.hook(Hook::Prepare, prepare.as_deref())?;
+        self.stand(subject)?;
+        self.hook(Hook::Prepare, subject, prepare.as_deref())?;
         let launch_error = |spawn: &Self, source| RunError::Launch {
             subject: spawn.plan.subjects[subject].name.clone(),
             source,
@@ -62,7 +63,7 @@ impl Spawn<'_> {
         let after = match read {
             Ok((extracted, inside)) => {
                 values.extend(extracted);
-                self.hook(Hook::Conclude, conclude.as_deref()).map(|()| inside)
+                self.hook(Hook::Conclude, subject, conclude.as_deref()).map(|()| inside)
             }
             Err(error) => Err(error),
         };
@@ -88,7 +89,17 @@ impl Spawn<'_> {
         Ok(measured)
     }
 
+    /// Puts the build of a subject in its place.
+    fn stand(&self, subject: usize) -> Result<(), RunError> {
+        let one = &self.plan.subjects[subject];
+        one.folder
+            .as_ref()
+            .map_or(Ok(()), Stand::take)
+            .map_err(|source| RunError::Stand { subject: one.name.clone(), source })
+    }
+
     fn launch(&mut self, request: Request) -> Result<Finished, LaunchError> {
+        let folder = self.plan.folder_of(request.subject);
         loop {
             let captures = !self.plan.extractors.is_empty()
                 || self.plan.iterations.is_some()
@@ -104,7 +115,7 @@ impl Spawn<'_> {
                     stdin: &self.plan.stdin,
                     stdout: if captures { &Stdout::Capture } else { &self.plan.stdout },
                     stderr: self.plan.stderr,
-                    cwd: self.plan.folder(),
+                    cwd: folder.as_deref(),
                     timeout: self.plan.timeout,
                 },
                 &self.plan.counters,
@@ -130,16 +141,19 @@ impl Spawn<'_> {
     }
 
     /// Runs a command of the user, if there is one.
-    pub(super) fn hook(&mut self, hook: Hook, command: Option<&str>) -> Result<(), RunError> {
+    pub(super) fn hook(
+        &mut self,
+        hook: Hook,
+        subject: usize,
+        command: Option<&str>,
+    ) -> Result<(), RunError> {
         let Some(text) = command else { return Ok(()) };
+        self.stand(subject)?;
         // What the hook does to the machine is no evidence against the runs before it.
         self.close_window();
-        let (user, folder) = (self.plan.placement.user.as_ref(), self.plan.folder());
-        run_hook(hook, text, user, folder, self.interrupt).map_err(|how| RunError::Hook {
-            hook,
-            command: text.to_owned(),
-            how,
-        })
+        let (user, folder) = (self.plan.placement.user.as_ref(), self.plan.folder_of(subject));
+        run_hook(hook, text, user, folder.as_deref(), self.interrupt)
+            .map_err(|how| RunError::Hook { hook, command: text.to_owned(), how })
     }
 
     /// Ends the window of evidence before something that is not a run.

@@ -1,0 +1,145 @@
+//! `becalm exec`: the measures that a process can take for itself, in front of any command.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use becalm_machine::{Chooser, Width};
+use becalm_runner::session::parse_variable;
+use becalm_runner::{
+    EnvPolicy, Environment, MALLOC_VARIABLE, MAX_PADDING, Placement, Program, Scheduler,
+    kept_memory, padding, replace,
+};
+
+use crate::caller::sudo_user;
+use crate::error::{CommandError, with_causes};
+use crate::exit::Exit;
+use crate::measuring::{Affinity, LayoutFlag, Machine, Switch, affinity};
+use crate::memory::MallocFlag;
+
+/// Become a command, under the conditions in which `run` and `compare` start one
+///
+/// CPUs, scheduling class, niceness, address space layout, environment and control group are set for this
+/// process, which then is the command: nothing of becalm is left, nothing is measured, and nothing else
+/// on the machine is changed. It is meant to stand in front of the command in the configuration of
+/// another harness.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Program and arguments, after `--`
+    #[arg(value_name = "COMMAND", last = true, required = true)]
+    command: Vec<String>,
+    /// CPUs of the command: `auto`, `none` or a list such as 2-3
+    #[arg(long, value_parser = affinity, default_value = "auto")]
+    affinity: Affinity,
+    /// How many threads it has: so many CPUs are chosen, and no other becalm takes them meanwhile; without
+    /// it, it gets all CPUs that suit a measurement
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Scheduling class: `other` or `fifo:N`
+    #[arg(long, value_parser = class, default_value = "other")]
+    scheduler: Scheduler,
+    /// Niceness
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-20..=19))]
+    nice: Option<i32>,
+    /// Address space layout randomisation
+    #[arg(long, value_enum, default_value_t = Switch::On)]
+    aslr: Switch,
+    /// Vary the size of the environment, and with it the start of the stack, from start to start
+    #[arg(long, value_enum, default_value_t = LayoutFlag::Randomise)]
+    layout: LayoutFlag,
+    /// Start with PATH, HOME, USER, LOGNAME, SHELL, TMPDIR, TZ and the locale only
+    #[arg(long)]
+    env_clear: bool,
+    /// Set a variable
+    #[arg(long, value_name = "NAME=VALUE")]
+    env: Vec<String>,
+    /// Memory that it frees: with `keep`, glibc's allocator never gives it back to the kernel
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = MallocFlag::AsIs)]
+    malloc: MallocFlag,
+    /// Control group to enter, by its folder
+    #[arg(long, value_name = "FOLDER")]
+    cgroup: Option<PathBuf>,
+    /// Under sudo, stay root instead of becoming the user who called sudo
+    #[arg(long)]
+    keep_root: bool,
+}
+
+fn class(text: &str) -> Result<Scheduler, String> {
+    match text.strip_prefix("fifo:").map(str::parse) {
+        None if text == "other" => Ok(Scheduler::Other),
+        Some(Ok(priority @ 1..=99)) => Ok(Scheduler::Fifo(priority)),
+        _ => Err("expected other or fifo:N with N from 1 to 99".to_owned()),
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
+    let user = if args.keep_root { None } else { sudo_user() };
+    let variables = match &user {
+        Some(user) => user.environment(std::env::vars_os()),
+        None => std::env::vars_os().collect(),
+    };
+    let environment = environment(args, variables)?;
+    let program = Program::resolve(&args.command, environment.get("PATH".as_ref()), None)
+        .map_err(|error| CommandError::measure(with_causes(&error)))?;
+    let mut placement = Placement {
+        control_group: args.cgroup.clone(),
+        affinity: None,
+        scheduler: args.scheduler,
+        nice: args.nice,
+        aslr_off: args.aslr == Switch::Off,
+        user,
+    };
+    match &args.affinity {
+        Affinity::None => {}
+        Affinity::Cpus(cpus) => placement.affinity = Some(cpus.clone()),
+        Affinity::Auto => placement.affinity = Some(chosen(args.threads)?),
+    }
+    let bytes = match args.layout {
+        LayoutFlag::Randomise => drawn(),
+        LayoutFlag::Fixed => 0,
+    };
+    let error = replace(&program, &environment, bytes, &placement);
+    Err(CommandError::measure(with_causes(&error)))
+}
+
+fn environment(
+    args: &Args,
+    variables: Vec<(OsString, OsString)>,
+) -> Result<Environment, CommandError> {
+    let policy = if args.env_clear { EnvPolicy::Clear } else { EnvPolicy::Inherit };
+    let refused = |error: becalm_runner::LaunchError| CommandError::usage(error);
+    let mut environment = Environment::from_vars(variables, policy).map_err(refused)?;
+    for text in &args.env {
+        let (name, value) = parse_variable(text)
+            .ok_or_else(|| CommandError::usage(format!("--env {text}: expected NAME=VALUE")))?;
+        environment = environment.with(&name, &value).map_err(refused)?;
+    }
+    if args.malloc == MallocFlag::Keep {
+        let value = kept_memory(environment.get(MALLOC_VARIABLE.as_ref()));
+        environment = environment.with(MALLOC_VARIABLE.as_ref(), &value).map_err(refused)?;
+    }
+    Ok(environment)
+}
+
+/// Chooses CPUs as for a measurement. Those of a known number of threads are leased to the command.
+fn chosen(threads: Option<NonZeroUsize>) -> Result<becalm_model::CpuSet, CommandError> {
+    let machine = Machine::read()?;
+    let chooser = Chooser::new(&machine.root, &machine.topology);
+    let choice = match threads {
+        None => chooser.look(Width::All),
+        Some(threads) => {
+            let (choice, leases) = chooser.take(Width::Several(threads));
+            leases.keep_over_exec();
+            choice
+        }
+    };
+    Ok(choice.subject)
+}
+
+/// Draws a padding; nothing depends on its being hard to guess.
+fn drawn() -> u32 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let seed = u64::from(now.subsec_nanos()) ^ u64::from(std::process::id()) << 32;
+    padding(seed, 0).min(MAX_PADDING)
+}

@@ -1,0 +1,61 @@
+//! `becalm import`: files of other tools as records.
+
+use std::path::PathBuf;
+
+use becalm_formats::{FORMATS, merge};
+use becalm_report::import_text;
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::files;
+use crate::foreign;
+use crate::ui::Ui;
+
+/// Read the files of other benchmark tools into a record
+///
+/// Several files are taken as further processes of the same benchmarks, which is what differences can be
+/// judged by. What a file holds as a mean or median of values that it does not hold is marked. All
+/// commands that read saved results (stats, hist, show, plot, diff, export) read such files as well.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Files of other tools, or folders such as target/criterion; `-` is standard input
+    #[arg(value_name = "FILE", required_unless_present = "formats")]
+    files: Vec<PathBuf>,
+    /// Which format they are of, instead of finding out by the content
+    #[arg(long, value_name = "NAME")]
+    format: Option<String>,
+    /// Save the record
+    #[arg(long, value_name = "FILE")]
+    export_json: Option<PathBuf>,
+    /// Print the whole record as JSON
+    #[arg(long)]
+    json: bool,
+    /// List the formats that can be read
+    #[arg(long, exclusive = true)]
+    formats: bool,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    if args.formats {
+        let width = FORMATS.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+        let lines = FORMATS.iter().map(|entry| format!("{:width$}  {}\n", entry.name, entry.about));
+        ui.print(&lines.collect::<String>())?;
+        return Ok(Exit::Done);
+    }
+    if let Some(path) = &args.export_json {
+        files::check_writable(path)?;
+    }
+    let format = args.format.as_deref();
+    let records = args.files.iter().map(|path| foreign::read(path, format));
+    let records = records.collect::<Result<Vec<_>, _>>()?;
+    let Some(record) = merge(records) else { return Ok(Exit::Done) };
+    if let Some(path) = &args.export_json {
+        files::write_record(path, &record)?;
+    }
+    if args.json {
+        ui.print_with(|out| files::write_json(&record, out))?;
+    } else {
+        ui.print(&import_text(&record, ui.style()))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,97 @@
+//! Files of other tools, as they lie on disk.
+
+use std::path::Path;
+
+use becalm_formats::{File, ImportError, import, recognise};
+use becalm_model::Record;
+
+use crate::error::CommandError;
+
+/// Most that is read of one import, in bytes.
+const LARGEST: u64 = 2 << 30;
+
+/// Folders below folders are looked into up to this depth.
+const DEEPEST: usize = 16;
+
+/// Files of a folder that could belong to results; programs and pictures beside them do not.
+const ENDINGS: [&str; 5] = ["json", "csv", "txt", "xml", "ndjson"];
+
+/// Reads the files of another tool, a file or a folder, into a record.
+pub(crate) fn read(path: &Path, format: Option<&str>) -> Result<Record, CommandError> {
+    let files = files(path)?;
+    if path.is_dir() && format.is_none() && recognise(&files).is_none() {
+        return Err(CommandError::measure(format!(
+            "{}: the files in this folder look like no format that is known",
+            path.display()
+        ))
+        .hint("`becalm import --formats` lists them; give a file itself if it is one"));
+    }
+    from_files(&files, format)
+}
+
+/// Makes a record of files that were read.
+pub(crate) fn from_files(files: &[File], format: Option<&str>) -> Result<Record, CommandError> {
+    let mut record = import(files, format).map_err(|error| {
+        let hint = match &error {
+            ImportError::Unrecognised { .. } => {
+                "expected a file that becalm saved with --export-json, or one of another tool: `becalm import \
+                 --formats` lists them, and --format names one"
+            }
+            ImportError::NoFormat { .. } => "`becalm import --formats` lists them",
+            ImportError::Folder { .. } => "give the file itself",
+            _ => "nothing was imported",
+        };
+        CommandError::measure(error.to_string()).hint(hint)
+    })?;
+    env!("CARGO_PKG_VERSION").clone_into(&mut record.version);
+    Ok(record)
+}
+
+fn files(path: &Path) -> Result<Vec<File>, CommandError> {
+    let failed = |error: std::io::Error| {
+        CommandError::measure(format!("cannot read {}: {error}", path.display()))
+    };
+    if !path.is_dir() {
+        let bytes = crate::files::read_bytes(path)?;
+        return Ok(vec![File { name: path.display().to_string(), bytes }]);
+    }
+    let mut found = Vec::new();
+    let mut left = LARGEST;
+    collect(path, path, DEEPEST, &mut left, &mut found).map_err(failed)?;
+    if found.is_empty() {
+        return Err(CommandError::measure(format!(
+            "{}: the folder holds no file of results",
+            path.display()
+        )));
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+fn collect(
+    root: &Path,
+    folder: &Path,
+    depth: usize,
+    left: &mut u64,
+    found: &mut Vec<File>,
+) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let (path, kind) = (entry.path(), entry.file_type()?);
+        let is_result = path
+            .extension()
+            .and_then(|ending| ending.to_str())
+            .is_some_and(|ending| ENDINGS.contains(&ending));
+        if kind.is_dir() && depth > 0 {
+            collect(root, &path, depth - 1, left, found)?;
+        } else if kind.is_file() && is_result {
+            let length = entry.metadata()?.len();
+            *left = left.checked_sub(length).ok_or_else(|| {
+                std::io::Error::other(format!("its files have more than {} GiB", LARGEST >> 30))
+            })?;
+            let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+            found.push(File { name, bytes: std::fs::read(&path)? });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! Building one revision.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use becalm_runner::session::run_to_end;
+use becalm_runner::{Interrupt, User};
+
+use crate::error::CommandError;
+
+/// Lines of a failed build that are shown.
+const SHOWN_LINES: usize = 25;
+
+/// Most of its output that is kept to be shown.
+const SHOWN_BYTES: u64 = 16 << 10;
+
+/// Runs the build command in a worktree. Compilers that put the time into a program put the same into all.
+pub(super) fn build(
+    command: &str,
+    folder: &Path,
+    log: &mut File,
+    time: &str,
+    user: Option<&User>,
+    interrupt: &Interrupt,
+) -> Result<(), CommandError> {
+    let failed =
+        |error: std::io::Error| CommandError::measure(format!("cannot run `{command}`: {error}"));
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).current_dir(folder).stdin(Stdio::null());
+    shell.stdout(log.try_clone().map_err(failed)?).stderr(log.try_clone().map_err(failed)?);
+    // https://reproducible-builds.org/specs/source-date-epoch/
+    if std::env::var_os("SOURCE_DATE_EPOCH").is_none() {
+        shell.env("SOURCE_DATE_EPOCH", time);
+    }
+    if let Some(user) = user {
+        user.runs(&mut shell);
+    }
+    let status = run_to_end(shell, interrupt, 0).map_err(failed)?;
+    if status.success() {
+        return Ok(());
+    }
+    let mut said = String::new();
+    for line in tail(log).map_err(failed)? {
+        said.push_str("\n  ");
+        said.push_str(&line);
+    }
+    Err(CommandError::measure(format!(
+        "the build `{command}` failed ({status}); it ends with:{said}"
+    )))
+}
+
+fn tail(log: &mut File) -> std::io::Result<Vec<String>> {
+    let length = log.seek(SeekFrom::End(0))?;
+    log.seek(SeekFrom::Start(length.saturating_sub(SHOWN_BYTES)))?;
+    let mut bytes = Vec::new();
+    log.take(SHOWN_BYTES).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let lines: Vec<&str> = text.lines().collect();
+    Ok(lines[lines.len().saturating_sub(SHOWN_LINES)..]
+        .iter()
+        .map(|line| (*line).to_owned())
+        .collect())
+}

@@ -1,0 +1,73 @@
+//! `becalm exec`: the command in becalm's place, under the conditions of a measurement.
+
+use crate::support::{env, said};
+
+#[test]
+fn the_command_takes_the_place_of_becalm() {
+    let env = env();
+    let output =
+        env.run(["exec", "--", "sh", "-c", "echo out; echo err >&2; exit 7"]).exits_with(7);
+    assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("out\n", "err\n"));
+    let output = env.run(["exec", "--", "sh", "-c", "kill -PIPE $$; echo lived on"]);
+    assert_eq!(output.stdout, "", "SIGPIPE ends it as it ends any program");
+}
+
+#[test]
+fn conditions_are_those_that_were_asked_for() {
+    let env = env();
+    let script =
+        "grep Cpus_allowed_list /proc/self/status; nice; cat /proc/self/personality; echo $A";
+    let arguments = ["--affinity", "0", "--nice", "5", "--aslr", "off", "--env", "A=b"];
+    let output =
+        env.run([&["exec"], &arguments[..], &["--", "sh", "-c", script]].concat()).exits_with(0);
+    assert_eq!(output.stdout, "Cpus_allowed_list:\t0\n5\n00040000\nb\n");
+}
+
+#[test]
+fn the_environment_is_padded_unless_it_is_to_stay() {
+    let env = env();
+    let paddings = |layout: &str| -> Vec<usize> {
+        let script = "printf '%s' \"$BECALM_PADDING\" | wc -c";
+        let one = |_| {
+            let output =
+                env.run(["exec", "--layout", layout, "--", "sh", "-c", script]).exits_with(0);
+            output.stdout.trim().parse().unwrap()
+        };
+        (0..5).map(one).collect()
+    };
+    assert!(paddings("randomise").windows(2).any(|two| two[0] != two[1]));
+    assert!(paddings("fixed").iter().all(|&bytes| bytes == 0));
+    let cleared = env.run(["exec", "--env-clear", "--layout", "fixed", "--", "env"]).exits_with(0);
+    assert!(!cleared.stdout.contains("COLUMNS"), "{}", cleared.stdout);
+}
+
+#[test]
+fn chosen_cpus_are_leased_for_as_long_as_the_command_lives() {
+    let env = env();
+    // Two at a time where there are two CPUs: they get one each.
+    let script = "grep Cpus_allowed_list /proc/self/status; sleep 0.5";
+    let two = std::thread::scope(|scope| {
+        let start = || {
+            scope.spawn(|| {
+                env.run(["exec", "--threads", "1", "--", "sh", "-c", script]).exits_with(0).stdout
+            })
+        };
+        [start(), start()].map(|thread| thread.join().unwrap())
+    });
+    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    if cpus > 1 {
+        assert_ne!(two[0], two[1]);
+    }
+}
+
+#[test]
+fn what_cannot_be_started_is_said() {
+    let env = env();
+    let output = env.run(["exec", "--", "no-such-program"]).exits_with(4);
+    assert!(said(&output).contains("cannot find the program `no-such-program`"));
+    let output = env.run(["exec", "--affinity", "4095", "--", "true"]).exits_with(4);
+    assert!(said(&output).contains("cannot start `true`: "), "{}", output.stderr);
+    let output = env.run(["exec", "--cgroup", "/nowhere", "--", "true"]).exits_with(4);
+    assert!(said(&output).contains("entering the control group /nowhere"), "{}", output.stderr);
+    let _ = env.run(["exec"]).exits_with(2);
+}

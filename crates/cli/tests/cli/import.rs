@@ -1,0 +1,133 @@
+//! Files of other tools: imported, shown like own records, and compared.
+
+use std::path::Path;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::support::{Measures, env, json, said};
+
+fn capture(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/captures").join(name);
+    path.to_str().expect("the source tree has a readable name").to_owned()
+}
+
+/// A file of hyperfine with these times of one command.
+fn times(command: &str, times: &[f64]) -> String {
+    format!(r#"{{"results": [{{"command": "{command}", "times": {times:?}}}]}}"#)
+}
+
+#[test]
+fn a_file_of_another_tool_is_a_record_like_others() {
+    let env = env();
+    let file = capture("hyperfine/v2.0_two.json");
+    let output = env.run(["import", &file, "--export-json", "record.json"]).exits_with(0);
+    assert!(output.stdout.starts_with("From hyperfine 2.0.0: 2 subjects"), "{}", output.stdout);
+    for command in [&["stats"][..], &["hist"], &["show"], &["plot"], &["show", "--metadata"]] {
+        let own = env.run([command, &["record.json"]].concat()).exits_with(0);
+        let foreign = env.run([command, &[file.as_str()]].concat()).exits_with(0);
+        assert_eq!(own.stdout, foreign.stdout, "{command:?}");
+    }
+    let record = env.record("record.json");
+    assert_eq!(record["schema"], "becalm/import/1");
+    assert_eq!(record["source"]["format"], "hyperfine");
+    assert_eq!(record["subjects"][0]["runs"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn several_files_are_further_processes() {
+    let env = env();
+    let files: Vec<String> = (0..3)
+        .map(|n| {
+            let name = format!("{n}.json");
+            env.write(&name, times("a", &[f64::from(n) + 1.0]));
+            name
+        })
+        .collect();
+    let mut arguments = vec!["import", "--json"];
+    arguments.extend(files.iter().map(String::as_str));
+    let record = json(&env.run(arguments).exits_with(0).stdout);
+    let runs = record["subjects"][0]["runs"].as_array().unwrap().clone();
+    let values: Vec<f64> = runs.iter().map(|run| run["wall_time"].as_f64().unwrap()).collect();
+    assert_eq!(values, [1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn what_was_measured_separately_is_compared_by_processes_with_a_warning() {
+    let env = env();
+    env.write("old.json", times("a", &[1.0, 1.01, 0.99, 1.0, 1.02, 0.98]));
+    env.write("new.json", times("a", &[1.2, 1.21, 1.19, 1.2, 1.22, 1.18]));
+    let output = env.run(["diff", "old.json", "new.json", "--json"]).exits_with(0);
+    let document = json(&output.stdout);
+    let one = &document["comparisons"][0];
+    assert_eq!(
+        (&one["verdict"], &one["metric"]),
+        (&Value::from("slower"), &Value::from("wall_time"))
+    );
+    assert!(one["notes"][0].as_str().unwrap().starts_with("measured separately"));
+    let text = env.run(["diff", "old.json", "new.json"]).exits_with(0).stdout;
+    assert!(text.starts_with("These were measured at different times"), "{text}");
+}
+
+#[test]
+fn aggregates_and_single_processes_are_never_tested() {
+    let env = env();
+    let csv = capture("hyperfine/v1.20_two.csv");
+    let document = json(&env.run(["diff", &csv, &csv, "--json"]).exits_with(0).stdout);
+    for one in document["comparisons"].as_array().unwrap() {
+        assert_eq!((&one["verdict"], &one["ratio"]), (&Value::from("inconclusive"), &Value::Null));
+        assert!(one["notes"][1].as_str().unwrap().contains("no single values"), "{one}");
+    }
+    env.write("one.json", times("a", &[1.0]));
+    let document = json(&env.run(["diff", "one.json", "one.json", "--json"]).exits_with(0).stdout);
+    let note = &document["comparisons"][0]["notes"][1];
+    assert!(note.as_str().unwrap().starts_with("one process on a side"), "{note}");
+}
+
+#[test]
+fn different_processors_are_refused_unless_that_is_wanted() {
+    let env = env();
+    let record = |cpu: &str| {
+        format!(
+            r#"{{"schema": "becalm/run/1", "confidence": 0.95, "machine": {{"facts": {{"cpu_model": "{cpu}"}}}},
+            "subjects": [{{"name": "A", "command": ["./a"], "runs": [
+                {{"round": 0, "wall_time": 0.5}}, {{"round": 1, "wall_time": 0.7}}]}}]}}"#
+        )
+    };
+    env.write("old.json", record("Old"));
+    env.write("new.json", record("New"));
+    let output = env.run(["diff", "old.json", "new.json"]).exits_with(2);
+    assert_snapshot!(said(&output), @r"
+    error: these were measured on different machines: cpu_model is Old in the old one and New in the new one
+    hint: --across-machines compares them all the same, which says nothing about a change of the program
+    ");
+    let _ = env.run(["diff", "--across-machines", "old.json", "new.json"]).exits_with(0);
+}
+
+#[test]
+fn one_file_is_compared_within_itself() {
+    let env = env();
+    let file = capture("hyperfine/v1.20_two.json");
+    let document = json(&env.run(["diff", &file, "--json"]).exits_with(0).stdout);
+    let one = &document["comparisons"][0];
+    assert_eq!((&one["baseline"], &one["candidate"]), (&Value::from("fast"), &Value::from("slow")));
+}
+
+#[test]
+fn what_cannot_be_imported_says_where_and_why() {
+    let env = env();
+    env.write("text.json", "once upon a time");
+    let output = env.run(["import", "text.json"]).exits_with(4);
+    assert!(said(&output).contains("text.json: this looks like no format that is known"));
+    env.write("broken.json", r#"{"results": [{"command": "a", "times": [1, "x"]}]}"#);
+    let output = env.run(["import", "broken.json"]).exits_with(4);
+    assert!(said(&output).contains("broken.json, line 1, at results[0].times[1]"));
+    let output = env.run(["import", "--format", "odd", "text.json"]).exits_with(4);
+    assert!(said(&output).contains("there is no format `odd`"));
+}
+
+#[test]
+fn the_formats_are_listed() {
+    let output = env().run(["import", "--formats"]).exits_with(0);
+    assert!(output.stdout.contains("hyperfine  "), "{}", output.stdout);
+}

@@ -1,0 +1,152 @@
+//! `compare --rev`: revisions that are built in worktrees of their own.
+
+use std::process::Command;
+
+use becalm_testkit::{TestEnv, skipped};
+
+use crate::support::{Measures, T, env, headline, said};
+
+/// Runs git in the working folder.
+#[track_caller]
+fn git(env: &TestEnv, arguments: &[&str]) -> String {
+    let output = Command::new("git")
+        .current_dir(env.work())
+        .args([
+            "-c",
+            "user.name=T",
+            "-c",
+            "user.email=t@example.org",
+            "-c",
+            "init.defaultBranch=main",
+        ])
+        .args(arguments)
+        .output()
+        .expect("git was found before");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// A repository with three commits: a program, the same 3 % slower, and a change of documentation.
+fn repository(test: &str) -> Option<TestEnv> {
+    if Command::new("git").arg("--version").output().is_err() {
+        skipped(&format!("{test}: git is not installed"));
+        return None;
+    }
+    let env = env();
+    git(&env, &["init", "-q"]);
+    for (number, title) in [("1000", "first"), ("1030", "slower")] {
+        env.write("program", format!("#!/bin/sh\necho t: {number}\n"));
+        env.write(".gitignore", "app\n*.json\n.*\n");
+        git(&env, &["add", "program", "-f", ".gitignore"]);
+        git(&env, &["commit", "-q", "-m", title]);
+    }
+    env.write("README", "text\n");
+    git(&env, &["add", "README"]);
+    git(&env, &["commit", "-q", "-m", "documentation"]);
+    Some(env)
+}
+
+const BUILD: &str = "cp program app && chmod +x app";
+
+fn compare(env: &TestEnv, revisions: &[&str], more: &[&str]) -> becalm_testkit::CommandOutput {
+    let mut arguments = vec!["--rounds", "6", "--metric", T, "--build", BUILD];
+    arguments.extend(revisions.iter().flat_map(|revision| ["--rev", revision]));
+    arguments.extend(more);
+    arguments.extend(["--", "./app"]);
+    env.compare(&arguments)
+}
+
+#[test]
+fn a_slowdown_between_two_commits_is_found() {
+    let Some(env) = repository("a_slowdown_between_two_commits_is_found") else { return };
+    let output = compare(&env, &["HEAD~2", "main"], &["--export-json", "r.json"]).exits_with(0);
+    assert!(headline(&output).ends_with("slower than A on t (exact)."), "{}", output.stdout);
+    assert!(said(&output).contains("building HEAD~2"), "{}", output.stderr);
+    let record = env.record("r.json");
+    assert_eq!(record["comparisons"][0]["ratio"], 1.03);
+    let commit = git(&env, &["rev-parse", "HEAD~2"]);
+    assert_eq!(record["subjects"][0]["parameters"][0][1], commit.as_str());
+    assert_eq!(record["subjects"][0]["name"], format!("HEAD~2 ({})", &commit[..10]));
+    assert_eq!(git(&env, &["worktree", "list"]).lines().count(), 1, "worktrees are removed");
+    assert_eq!(git(&env, &["status", "--porcelain"]), "", "nothing is left in the repository");
+}
+
+#[test]
+fn a_change_of_documentation_gives_identical_binaries() {
+    let Some(env) = repository("a_change_of_documentation_gives_identical_binaries") else {
+        return;
+    };
+    let output = compare(&env, &["HEAD~1", "HEAD"], &["--export-json", "r.json"]).exits_with(0);
+    assert!(
+        output.stdout.starts_with("identical binaries: ./app is the same"),
+        "{}",
+        output.stdout
+    );
+    assert!(output.stdout.contains("the revisions differ in README"), "{}", output.stdout);
+    assert!(env.record("r.json")["notes"][0].as_str().unwrap().starts_with("identical binaries"));
+}
+
+#[test]
+fn the_working_tree_is_a_revision_and_otherwise_said_to_be_left_out() {
+    let Some(env) = repository("the_working_tree_is_a_revision") else { return };
+    env.write("program", "#!/bin/sh\necho t: 2060\n");
+    env.write("new file", "");
+    let output = compare(&env, &["HEAD", "."], &[]).exits_with(0);
+    assert!(headline(&output).contains("slower than A"), "{}", output.stdout);
+    assert!(
+        said(&output).contains("1 file that git does not know is no part"),
+        "{}",
+        output.stderr
+    );
+    let output = compare(&env, &["HEAD~2", "HEAD"], &[]).exits_with(0);
+    assert!(
+        said(&output).contains("changes that are not committed (program)"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(env.read("program"), "#!/bin/sh\necho t: 2060\n");
+}
+
+#[test]
+fn a_build_that_fails_is_told_with_its_end() {
+    let Some(env) = repository("a_build_that_fails_is_told_with_its_end") else { return };
+    let output = env
+        .compare(&[
+            "--rev",
+            "HEAD~1",
+            "--rev",
+            "HEAD",
+            "--build",
+            "echo no such luck; exit 7",
+            "./app",
+        ])
+        .exits_with(4);
+    assert!(said(&output).contains("HEAD~1 ("), "{}", output.stderr);
+    assert!(said(&output).contains("failed (exit status: 7); it ends with:\n  no such luck"));
+    assert_eq!(git(&env, &["worktree", "list"]).lines().count(), 1);
+}
+
+#[test]
+fn the_newest_file_that_fits_stands_for_a_star() {
+    let Some(env) = repository("the_newest_file_that_fits_stands_for_a_star") else { return };
+    let output = env
+        .compare(&[
+            "--rounds", "6", "--metric", T, "--rev", "HEAD~2", "--rev", "HEAD", "--build",
+            "mkdir out && cp program out/app-$(git rev-parse --short HEAD) && touch out/app-x.d && chmod +x out/*",
+            "./out/app-*",
+        ])
+        .exits_with(0);
+    assert!(headline(&output).ends_with("slower than A on t (exact)."), "{}", output.stdout);
+}
+
+#[test]
+fn what_is_no_revision_is_refused() {
+    let Some(env) = repository("what_is_no_revision_is_refused") else { return };
+    let output = compare(&env, &["HEAD", "nope"], &[]).exits_with(2);
+    assert!(said(&output).contains("--rev nope: there is no such revision"), "{}", output.stderr);
+    let output = compare(&env, &["HEAD"], &[]).exits_with(2);
+    assert!(said(&output).contains("one revision is compared with nothing"), "{}", output.stderr);
+    let nowhere = crate::support::env();
+    let output = compare(&nowhere, &["HEAD", "HEAD~1"], &[]).exits_with(2);
+    assert!(said(&output).contains("--rev needs a git repository"), "{}", output.stderr);
+}

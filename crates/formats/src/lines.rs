@@ -1,0 +1,150 @@
+//! Lines that were written for people: without colours, and the numbers and quantities in them.
+
+use std::borrow::Cow;
+
+use becalm_model::Unit;
+
+use crate::error::ImportError;
+use crate::file::File;
+use crate::units;
+
+/// Returns the lines of a file with their numbers, as they look on a terminal: without escape sequences
+/// and without what a carriage return has overwritten.
+pub(crate) fn lines(
+    file: &File,
+) -> Result<impl Iterator<Item = (usize, Cow<'_, str>)>, ImportError> {
+    let text = file.text()?;
+    Ok(text.lines().enumerate().map(|(index, line)| (index + 1, plain(line))))
+}
+
+/// Says whether any line of the one file is such a one; for recognising a format.
+pub(crate) fn any(files: &[File], is: impl Fn(&str) -> bool) -> bool {
+    let [file] = files else { return false };
+    lines(file).is_ok_and(|mut lines| lines.any(|(_, line)| is(&line)))
+}
+
+/// Returns a line as it looks on a terminal.
+pub(crate) fn plain(line: &str) -> Cow<'_, str> {
+    let line = line.trim_end_matches('\r');
+    let line = line.rfind('\r').map_or(line, |at| &line[at + 1..]);
+    if !line.contains('\u{1b}') {
+        return Cow::Borrowed(line);
+    }
+    let mut plain = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find('\u{1b}') {
+        plain.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        if let Some(sequence) = rest.strip_prefix('[') {
+            // A sequence ends with its first letter.
+            let end = sequence.find(|c: char| ('\u{40}'..='\u{7e}').contains(&c));
+            rest = end.map_or("", |end| &sequence[end + 1..]);
+        }
+    }
+    plain.push_str(rest);
+    Cow::Owned(plain)
+}
+
+/// Reads a finite number, which may have commas between thousands and a typographic minus.
+pub(crate) fn number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    // Rust also reads words such as `inf`.
+    let is_number = text.chars().all(|c| c.is_ascii_digit() || "+-.,eE−".contains(c));
+    if !is_number || !text.contains(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let clean: String = text.chars().filter(|c| *c != ',').collect();
+    clean.replace('−', "-").parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// Splits `6.60ms` or `274.28 ns` into the number and what stands behind it.
+pub(crate) fn split_quantity(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    let end =
+        text.find(|c: char| !(c.is_ascii_digit() || "+-.,−".contains(c))).unwrap_or(text.len());
+    let (figures, rest) = text.split_at(end);
+    // What looks like an exponent is one only before digits: `1e3`, but `1 elem`.
+    if let Some(exponent) = rest.strip_prefix(['e', 'E'])
+        && exponent.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+')
+    {
+        let digits = exponent[1..].find(|c: char| !c.is_ascii_digit());
+        let end = end + 2 + digits.unwrap_or(exponent.len() - 1);
+        return Some((number(&text[..end])?, text[end..].trim()));
+    }
+    Some((number(figures)?, rest.trim()))
+}
+
+/// Reads a quantity in the units in which becalm keeps values; `None` if it is none or too large.
+pub(crate) fn quantity(text: &str) -> Option<(f64, Unit)> {
+    let (value, written) = split_quantity(text)?;
+    let (unit, factor) = scaled(written);
+    Some((value * factor, unit)).filter(|(value, _)| value.is_finite())
+}
+
+/// Reads a time, in seconds.
+pub(crate) fn time(text: &str) -> Option<f64> {
+    quantity(text).filter(|(_, unit)| *unit == Unit::Second).map(|(value, _)| value)
+}
+
+/// Returns the unit and the factor of what may also be a rate, such as `MiB/s` or `Melem/s`.
+pub(crate) fn scaled(written: &str) -> (Unit, f64) {
+    let written = written.trim();
+    let ending = ["/s", "/sec"].into_iter().find(|ending| written.ends_with(ending));
+    let Some(counted) = ending.and_then(|ending| written.strip_suffix(ending)) else {
+        return match written.strip_suffix("Hz").and_then(decimal) {
+            Some(factor) => (Unit::Named("Hz".to_owned()), factor),
+            None => units::unit(written),
+        };
+    };
+    let per_second = |what: &str, factor| (Unit::Named(format!("{what}/s")), factor);
+    if let (Unit::Byte, factor) = units::unit(counted) {
+        return per_second("B", factor);
+    }
+    for what in ["elem", "item", "char", "op", "bit", "b"] {
+        if let Some(factor) = counted.strip_suffix(what).and_then(decimal) {
+            return per_second(what, factor);
+        }
+    }
+    per_second(counted, 1.0)
+}
+
+fn decimal(prefix: &str) -> Option<f64> {
+    Some(match prefix {
+        "" => 1.0,
+        "k" | "K" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        "T" => 1e12,
+        "P" => 1e15,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escape_sequences_and_what_was_overwritten_are_left_out() {
+        assert_eq!(plain("\u{1b}[1;32mgreen\u{1b}[0m and plain"), "green and plain");
+        assert_eq!(plain("first\rsecond\r"), "second");
+        assert_eq!(plain("cut \u{1b}[3"), "cut ");
+    }
+
+    #[test]
+    fn quantities_are_read_in_seconds_and_bytes() {
+        let named = |name: &str| Unit::Named(name.to_owned());
+        assert_eq!(quantity("13,967.5 s"), Some((13967.5, Unit::Second)));
+        assert_eq!(quantity("8ms"), Some((0.008, Unit::Second)));
+        assert_eq!(quantity("2 KiB"), Some((2048.0, Unit::Byte)));
+        assert_eq!(quantity("33 Melem/s"), Some((33e6, named("elem/s"))));
+        assert_eq!(quantity("2 GiB/s"), Some((2_147_483_648.0, named("B/s"))));
+        assert_eq!(quantity("3 MHz"), Some((3e6, named("Hz"))));
+        assert_eq!(quantity("1e3 s"), Some((1000.0, Unit::Second)));
+        assert_eq!(quantity("5 widgets/s"), Some((5.0, named("widgets/s"))));
+        assert_eq!(quantity("1e400 s"), None);
+        assert_eq!(quantity("inf"), None);
+        assert_eq!(quantity("1e+"), None);
+        assert_eq!(quantity(""), None);
+    }
+}

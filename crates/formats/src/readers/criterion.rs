@@ -1,0 +1,226 @@
+//! criterion: the folder `target/criterion`, or any folder in it.
+//!
+//! - `<group>/<function>/<value>/<baseline>/` holds `benchmark.json` (`full_id`, `throughput`),
+//!   `sample.json` (`iters` and `times`: nanoseconds that so many iterations took together) and
+//!   `estimates.json` (nanoseconds per iteration). Old files have no `sampling_mode`.
+//! - Names of folders are cleaned (`sum/odd name?` is in `sum_odd name_`), so the name is in
+//!   `benchmark.json`; without one the folder's name has to do.
+//! - `change/` compares `new` with `base`; it is left out: `becalm diff` does that. `report/` too.
+//! - No file names the unit. Other measurements than wall time cannot be told.
+//!
+//! The last run, `new`, is the first subject; `base` and named baselines are further ones, so that they
+//! can be compared. When a run ends well criterion copies `new` to `base`: the same samples are no
+//! second subject. Which benchmarks one process made is not known: all of one baseline stand as one.
+
+use std::collections::BTreeMap;
+
+use becalm_model::{Direction, Record, Unit};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::ImportError;
+use crate::file::File;
+use crate::format::Entry;
+use crate::imported::{Imported, part, single};
+use crate::json::{self, Number};
+use crate::processes::Processes;
+
+pub(crate) const FOLDER: Entry = Entry {
+    name: "criterion",
+    about: "criterion's folder target/criterion",
+    recognise: |files| {
+        files.iter().any(|file| {
+            let holds = |text: &str| file.text().is_ok_and(|found| found.contains(text));
+            match file_name(file) {
+                "sample.json" => holds("\"iters\"") && holds("\"times\""),
+                "estimates.json" => holds("\"point_estimate\""),
+                _ => false,
+            }
+        })
+    },
+    read,
+};
+
+const NANOSECOND: f64 = 1e-9;
+
+#[derive(Deserialize)]
+struct Benchmark {
+    full_id: String,
+    #[serde(default)]
+    throughput: Value,
+}
+
+#[derive(Deserialize)]
+struct Sample {
+    iters: Vec<f64>,
+    times: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct Estimates {
+    mean: Option<Estimate>,
+    median: Option<Estimate>,
+    slope: Option<Estimate>,
+    std_dev: Option<Estimate>,
+}
+
+#[derive(Deserialize)]
+struct Estimate {
+    confidence_interval: Option<Interval>,
+    #[serde(default)]
+    point_estimate: Number,
+}
+
+#[derive(Deserialize)]
+struct Interval {
+    #[serde(default)]
+    confidence_level: Number,
+    #[serde(default)]
+    lower_bound: Number,
+    #[serde(default)]
+    upper_bound: Number,
+}
+
+/// The files of one baseline of one benchmark.
+#[derive(Default)]
+struct Folder<'a> {
+    benchmark: Option<&'a File>,
+    sample: Option<&'a File>,
+    estimates: Option<&'a File>,
+}
+
+fn read(files: &[File]) -> Result<Record, ImportError> {
+    let mut folders: BTreeMap<&str, Folder> = BTreeMap::new();
+    for file in files {
+        let folder = folders.entry(folder_name(file)).or_default();
+        match file_name(file) {
+            "benchmark.json" => folder.benchmark = Some(file),
+            "sample.json" => folder.sample = Some(file),
+            "estimates.json" => folder.estimates = Some(file),
+            _ => {}
+        }
+    }
+    let mut baselines: BTreeMap<(bool, &str), Vec<(&str, &Folder)>> = BTreeMap::new();
+    for (path, folder) in &folders {
+        let (above, baseline) = path.rsplit_once('/').unwrap_or(("", path));
+        let is_empty = folder.sample.is_none() && folder.estimates.is_none();
+        if !is_empty && baseline != "change" {
+            let baseline = if baseline.is_empty() { "new" } else { baseline };
+            // `new` comes first.
+            baselines.entry((baseline != "new", baseline)).or_default().push((above, folder));
+        }
+    }
+    let mut imported = Imported::of("criterion");
+    let mut processes = Processes::default();
+    for ((is_other, baseline), entries) in baselines {
+        for (above, folder) in entries {
+            let new = if above.is_empty() { "new".to_owned() } else { format!("{above}/new") };
+            if is_other
+                && let Some(new) = folders.get(new.as_str()).and_then(|new| new.sample)
+                && folder.sample.is_some_and(|sample| sample.bytes == new.bytes)
+            {
+                imported.note(format!("`{baseline}` is left out where it is a copy of `new`"));
+                continue;
+            }
+            benchmark(&mut imported, &mut processes, baseline, above, folder)?;
+        }
+    }
+    processes.finish(&mut imported);
+    match files {
+        [first, ..] => imported.finish(first),
+        [] => Err(ImportError::Unrecognised { file: "nothing".to_owned() }),
+    }
+}
+
+fn benchmark(
+    imported: &mut Imported,
+    processes: &mut Processes,
+    baseline: &str,
+    above: &str,
+    folder: &Folder,
+) -> Result<(), ImportError> {
+    let mut name = if above.is_empty() { "benchmark".to_owned() } else { above.to_owned() };
+    let mut throughput = Value::Null;
+    match folder.benchmark {
+        Some(file) => {
+            let benchmark: Benchmark = json::read(file)?;
+            name = benchmark.full_id;
+            throughput = benchmark.throughput;
+        }
+        None => {
+            imported.note("where benchmark.json is missing, the folder's name is the benchmark's");
+        }
+    }
+    let estimates: Option<Estimates> = folder.estimates.map(json::read).transpose()?;
+    let (iterations, count) = match folder.sample {
+        Some(file) => iterations(file)?,
+        None => (Vec::new(), 0.0),
+    };
+    let subject = imported.subject(baseline);
+    let metric = imported.benchmark(&name, "", Unit::Second, Direction::Lower);
+    if let Some(kinds) = throughput.as_object() {
+        let kinds: Vec<String> = kinds
+            .iter()
+            .map(|(kind, number)| format!("{number} {}", kind.to_lowercase()))
+            .collect();
+        imported.fact(&format!("throughput of {name}"), kinds.join(", "));
+    }
+    let samples = iterations.len() as f64;
+    let mean = estimates.as_ref().and_then(|estimates| estimates.mean.as_ref());
+    let value = part(metric, iterations).or_else(|| {
+        imported.note("where sample.json is missing, the mean stands for a benchmark");
+        imported.mark(metric, "mean");
+        let mean = mean.and_then(|mean| mean.point_estimate.0)?;
+        Some(single(metric, mean * NANOSECOND))
+    });
+    if let Some(estimates) = &estimates {
+        let time = |number: Number| number.0.map(|number| number * NANOSECOND);
+        let point = |one: &Option<Estimate>| one.as_ref().and_then(|one| time(one.point_estimate));
+        let interval = mean.and_then(|mean| mean.confidence_interval.as_ref());
+        let figures = [
+            ("mean", point(&estimates.mean)),
+            ("median", point(&estimates.median)),
+            ("slope", point(&estimates.slope)),
+            ("standard_deviation", point(&estimates.std_dev)),
+            ("low", interval.and_then(|interval| time(interval.lower_bound))),
+            ("high", interval.and_then(|interval| time(interval.upper_bound))),
+            ("confidence", interval.and_then(|interval| interval.confidence_level.0)),
+            ("samples", Some(samples).filter(|samples| *samples > 0.0)),
+            ("iterations", Some(count).filter(|count| *count > 0.0)),
+        ];
+        imported.summary(subject, metric, figures);
+    }
+    if let Some(part) = value {
+        processes.add(imported, subject, vec![part]);
+    }
+    Ok(())
+}
+
+/// Returns the seconds per iteration of each sample, and how many iterations there were.
+fn iterations(file: &File) -> Result<(Vec<f64>, f64), ImportError> {
+    let sample: Sample = json::read(file)?;
+    if sample.iters.len() != sample.times.len() {
+        let expected = format!("{} values, as many as in `iters`", sample.iters.len());
+        let found = sample.times.len().to_string();
+        return Err(ImportError::at_field(file, "times", &expected, &found));
+    }
+    let mut iterations = Vec::with_capacity(sample.times.len());
+    for (index, (time, count)) in sample.times.iter().zip(&sample.iters).enumerate() {
+        let one = time / count * NANOSECOND;
+        if *count <= 0.0 || !one.is_finite() {
+            let place = format!("iters[{index}]");
+            let expected = "a number of iterations above 0";
+            return Err(ImportError::at_field(file, &place, expected, &count.to_string()));
+        }
+        iterations.push(one);
+    }
+    Ok((iterations, sample.iters.iter().sum()))
+}
+
+fn file_name(file: &File) -> &str {
+    file.name.rsplit('/').next().unwrap_or_default()
+}
+
+fn folder_name(file: &File) -> &str {
+    file.name.rsplit_once('/').map_or("", |(folder, _)| folder)
+}

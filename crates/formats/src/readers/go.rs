@@ -1,0 +1,411 @@
+//! Go: what `go test -bench` prints, and the events of `go test -json`.
+//!
+//! - Lines `key: value` (`goos`, `goarch`, `pkg`, `cpu`, and any that begin with a lower-case letter)
+//!   hold for all results behind them; `key:` takes one back.
+//! - `BenchmarkName/sub=v-8  N  value unit  value unit ...`; `-8` is GOMAXPROCS, which is not there when
+//!   it is 1. A name part may end with `-16` too; a function's name cannot, which tells them apart.
+//! - `Unit ns/op better=lower assume=exact`, a line of the format that benchstat reads.
+//! - `-v` prints a line with only the name before each result. If the benchmark prints something, the
+//!   name and the result stand on different lines.
+//! - `go test -json` splits a result over several events.
+//!
+//! One package is a subject. A benchmark's lines inside one run of the package (`-count`) were made by
+//! one process: they are its iterations. Go prints the header once per process, and `PASS` or `ok` at
+//! its end, so a header or an end between results begins the next process of the package. Results with
+//! other config lines, such as `toolchain: tip`, belong to subjects of their own.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use becalm_model::{Direction, Metric, Record, Unit};
+use serde::Deserialize;
+
+use crate::error::ImportError;
+use crate::file::{File, only};
+use crate::format::Entry;
+use crate::imported::{Imported, benchmark, part};
+use crate::json;
+use crate::lines::{self, lines, number};
+use crate::readers::go_suffixes::Suffixes;
+use crate::units;
+
+pub(crate) const JSON: Entry = Entry {
+    name: "go-test-json",
+    about: "go test -bench -json",
+    recognise: |files| {
+        lines::any(files, |line| {
+            line.starts_with('{')
+                && line.contains("\"Action\"")
+                && line.contains("\"Package\"")
+                && line.contains("\"Output\"")
+        })
+    },
+    read: read_json,
+};
+
+pub(crate) const TEXT: Entry = Entry {
+    name: "go-bench",
+    about: "go test -bench, and what benchstat reads",
+    recognise: |files| {
+        lines::any(files, |line| {
+            let mut fields = line.split_whitespace().peekable();
+            let named = fields.next_if(|name| name.starts_with("Benchmark")).is_some();
+            fields.next().is_some_and(is_count)
+                && fields.next().is_some_and(|value| number(value).is_some())
+                && fields.next().is_some_and(|unit| named || unit == "ns/op")
+        })
+    },
+    read: |files| {
+        let file = only(files)?;
+        let mut results = Results::default();
+        for (number, line) in lines(file)? {
+            results.line(file, number, &line)?;
+        }
+        results.finish(file)
+    },
+};
+
+/// One event of `go test -json`.
+#[derive(Deserialize)]
+struct Event {
+    #[serde(rename = "Package", default)]
+    package: String,
+    #[serde(rename = "Output", default)]
+    output: String,
+}
+
+fn read_json(files: &[File]) -> Result<Record, ImportError> {
+    let file = only(files)?;
+    // Packages are tested at the same time. Inside of each, everything is in order.
+    let mut packages: Vec<(String, String, Vec<usize>)> = Vec::new();
+    let mut indices = HashMap::new();
+    for (index, line) in file.text()?.lines().enumerate() {
+        // The go command itself writes other lines, and so may what it starts.
+        if !line.starts_with('{') || !line.contains("\"Action\"") {
+            continue;
+        }
+        let event: Event = json::read_text(file, line, index)?;
+        if event.output.is_empty() {
+            continue;
+        }
+        let at = *indices.entry(event.package.clone()).or_insert_with(|| {
+            packages.push((event.package.clone(), String::new(), Vec::new()));
+            packages.len() - 1
+        });
+        let (_, text, numbers) = &mut packages[at];
+        if text.is_empty() || text.ends_with('\n') {
+            numbers.push(index + 1);
+        }
+        // Further lines of the same event are at the same place.
+        let ends = event.output.matches('\n').count();
+        let begun = ends.saturating_sub(usize::from(event.output.ends_with('\n')));
+        numbers.extend(std::iter::repeat_n(index + 1, begun));
+        text.push_str(&event.output);
+    }
+    let mut results = Results::default();
+    for (package, text, numbers) in &packages {
+        results.end_process();
+        results.config.clear();
+        results.set("pkg", package);
+        for (line, number) in text.lines().zip(numbers) {
+            results.line(file, *number, &lines::plain(line))?;
+        }
+    }
+    results.finish(file)
+}
+
+/// More config keys than this are not kept: nobody has as many.
+const MOST_KEYS: usize = 64;
+
+/// Everything that was read.
+#[derive(Default)]
+struct Results {
+    config: BTreeMap<String, String>,
+    /// The states of `config` that results were made in.
+    states: Vec<BTreeMap<String, String>>,
+    /// Whether `config` is not yet the last of `states`.
+    is_changed: bool,
+    units: HashMap<String, UnitLine>,
+    lines: Vec<BenchmarkLine>,
+    process: usize,
+    /// Whether the process has results.
+    is_begun: bool,
+    /// A name that stood alone on its line, whose result may follow.
+    pending: Option<String>,
+    failed: BTreeSet<String>,
+}
+
+/// What a `Unit` line says.
+#[derive(Default, Clone, Copy)]
+struct UnitLine {
+    direction: Option<Direction>,
+    is_exact: bool,
+}
+
+struct BenchmarkLine {
+    /// With the suffix.
+    name: String,
+    values: Vec<(f64, String)>,
+    state: usize,
+    process: usize,
+}
+
+impl Results {
+    fn line(&mut self, file: &File, number: usize, line: &str) -> Result<(), ImportError> {
+        if line.starts_with("Benchmark") {
+            let mut fields = line.split_whitespace();
+            let name = fields.next().unwrap_or_default();
+            let rest: Vec<&str> = fields.collect();
+            match rest.first() {
+                Some(count) if is_count(count) => {
+                    let values = values(file, number, line, &rest[1..])?;
+                    self.result(name, values);
+                }
+                // What the benchmark itself prints may follow the tab behind its name.
+                _ if rest.is_empty() || line.contains('\t') => {
+                    self.pending = Some(name.to_owned());
+                }
+                _ => {}
+            }
+        } else if let Some(rest) = line.strip_prefix("Unit ") {
+            self.unit_line(rest);
+        } else if is_end(line) {
+            self.end_process();
+        } else if let Some((key, value)) = key_value(line) {
+            if self.is_begun && (key == "goos" || key == "pkg") {
+                self.end_process();
+            }
+            self.set(key, value);
+        } else if let Some(name) = line.trim_start().strip_prefix("--- FAIL: ") {
+            let name = name.split_whitespace().next().unwrap_or_default();
+            if name.starts_with("Benchmark") {
+                self.failed.insert(name.to_owned());
+            }
+        } else if self.pending.is_some() {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            let is_result = fields.len() > 2 && is_count(fields[0]) && fields[2].contains('/');
+            if is_result
+                && let Ok(values) = values(file, number, line, &fields[1..])
+                && let Some(name) = self.pending.take()
+            {
+                self.result(&name, values);
+            }
+        }
+        Ok(())
+    }
+
+    fn result(&mut self, name: &str, values: Vec<(f64, String)>) {
+        if self.is_changed || self.states.is_empty() {
+            self.states.push(self.config.clone());
+            self.is_changed = false;
+        }
+        self.pending = None;
+        self.is_begun = true;
+        self.lines.push(BenchmarkLine {
+            name: name.to_owned(),
+            values,
+            state: self.states.len() - 1,
+            process: self.process,
+        });
+    }
+
+    fn end_process(&mut self) {
+        self.pending = None;
+        if self.is_begun {
+            self.process += 1;
+            self.is_begun = false;
+        }
+    }
+
+    fn set(&mut self, key: &str, value: &str) {
+        if value.is_empty() {
+            self.is_changed |= self.config.remove(key).is_some();
+        } else if (self.config.len() < MOST_KEYS || self.config.contains_key(key))
+            && self.config.insert(key.to_owned(), value.to_owned()).as_deref() != Some(value)
+        {
+            self.is_changed = true;
+        }
+    }
+
+    fn unit_line(&mut self, rest: &str) {
+        let mut fields = rest.split_whitespace();
+        let Some(unit) = fields.next() else { return };
+        let line = self.units.entry(unit.to_owned()).or_default();
+        for field in fields {
+            match field.split_once('=') {
+                Some(("better", "higher")) => line.direction = Some(Direction::Higher),
+                Some(("better", "lower")) => line.direction = Some(Direction::Lower),
+                Some(("assume", "exact")) => line.is_exact = true,
+                _ => {}
+            }
+        }
+    }
+
+    fn finish(self, file: &File) -> Result<Record, ImportError> {
+        let mut imported = Imported::of("go test");
+        let varying = self.varying_keys();
+        for (key, value) in self.states.first().into_iter().flatten() {
+            if key != "pkg" && !varying.contains(key) {
+                imported.fact(fact_of(key), value);
+            }
+        }
+        let subjects: Vec<usize> =
+            self.states.iter().map(|state| subject(&mut imported, state, &varying)).collect();
+        let suffixes = Suffixes::of(self.lines.iter().map(|line| line.name.as_str()));
+        if let Some(procs) = suffixes.only() {
+            imported.fact("gomaxprocs", procs);
+        }
+        for name in &self.failed {
+            imported.note(format!("{name} failed"));
+        }
+        let mut process: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+        let mut current = None;
+        for result in self.lines {
+            let owner = (subjects[result.state], result.process);
+            if current != Some(owner) {
+                flush(&mut imported, current, &mut process);
+                current = Some(owner);
+            }
+            let name = suffixes.name(&result.name);
+            for (value, unit) in result.values {
+                let line = self.units.get(&unit).copied().unwrap_or_default();
+                let (metric, factor) = measure(name, &unit, line);
+                let metric = imported.metric(metric);
+                process.entry(metric).or_default().push(value * factor);
+            }
+        }
+        flush(&mut imported, current, &mut process);
+        imported.finish(file)
+    }
+
+    /// Returns the keys by which results have to be kept apart, the package aside. Times differ from
+    /// process to process and tell nothing apart, and a word such as `warning` is no key.
+    fn varying_keys(&self) -> BTreeSet<String> {
+        let Some(first) = self.states.first() else { return BTreeSet::new() };
+        let keys: BTreeSet<&String> = self.states.iter().flat_map(BTreeMap::keys).collect();
+        keys.into_iter()
+            .filter(|key| {
+                let is_of_time = ["date", "time", "stamp"].iter().any(|word| key.contains(word));
+                let is_log = ["error", "warning", "info", "debug", "panic"].contains(&key.as_str());
+                !is_of_time
+                    && !is_log
+                    && *key != "pkg"
+                    && self.states.iter().any(|state| state.get(*key) != first.get(*key))
+            })
+            .cloned()
+            .collect()
+    }
+}
+
+/// Ends a process. One that would have no value is none.
+fn flush(
+    imported: &mut Imported,
+    owner: Option<(usize, usize)>,
+    process: &mut BTreeMap<usize, Vec<f64>>,
+) {
+    if let Some((subject, _)) = owner {
+        for (metric, values) in &*process {
+            if values.iter().any(|value| value.total_cmp(&values[0]).is_ne()) {
+                imported.inexact(*metric);
+            }
+        }
+        let parts =
+            std::mem::take(process).into_iter().filter_map(|(metric, values)| part(metric, values));
+        imported.parts(subject, parts.collect());
+    }
+}
+
+fn subject(
+    imported: &mut Imported,
+    state: &BTreeMap<String, String>,
+    varying: &BTreeSet<String>,
+) -> usize {
+    let mut name = state.get("pkg").map_or("go test", String::as_str).to_owned();
+    let mut parameters = Vec::new();
+    for key in varying {
+        if let Some(value) = state.get(key) {
+            name.extend([" ", key, "=", value]);
+            parameters.push((key.clone(), value.clone()));
+        }
+    }
+    imported.command(&name, Vec::new(), parameters)
+}
+
+fn fact_of(key: &str) -> &str {
+    match key {
+        "goos" => "os",
+        "goarch" => "architecture",
+        "cpu" => "cpu_model",
+        other => other,
+    }
+}
+
+fn is_count(field: &str) -> bool {
+    !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_end(line: &str) -> bool {
+    line == "PASS"
+        || line == "FAIL"
+        || line.starts_with("ok  \t")
+        || line.starts_with("ok \t")
+        || line.starts_with("FAIL\t")
+}
+
+/// A key begins with a lower-case letter, and has neither upper-case letters nor white space.
+fn key_value(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = line.split_once(':')?;
+    let is_key = key.starts_with(char::is_lowercase)
+        && !key.contains(|c: char| c.is_whitespace() || c.is_uppercase());
+    let is_separated = value.is_empty() || value.starts_with([' ', '\t']);
+    (is_key && is_separated).then(|| (key, value.trim()))
+}
+
+/// Reads values and their units. What is no finite number is left out, as `NaN` is.
+fn values(
+    file: &File,
+    line_number: usize,
+    line: &str,
+    fields: &[&str],
+) -> Result<Vec<(f64, String)>, ImportError> {
+    let wrong = |expected| Err(ImportError::at_line(file, line_number, expected, line));
+    if fields.is_empty() {
+        return wrong("a value behind the number of iterations");
+    }
+    let mut values = Vec::with_capacity(fields.len() / 2);
+    for pair in fields.chunks(2) {
+        let [value, unit] = pair else { return wrong("a unit behind every value") };
+        match number(value) {
+            Some(value) => values.push((value, (*unit).to_owned())),
+            None if ["NaN", "+Inf", "-Inf", "Inf"].contains(value) => {}
+            None => return Err(ImportError::at_line(file, line_number, "a finite number", value)),
+        }
+    }
+    Ok(values)
+}
+
+/// Units of time and size in names of custom units. `m` and `min` are none: they may mean anything.
+const KNOWN: [&str; 8] = ["ns", "us", "µs", "ms", "s", "sec", "B", "bytes"];
+
+/// Returns the metric of a unit and the factor of its values.
+fn measure(name: &str, unit: &str, line: UnitLine) -> (Metric, f64) {
+    let (measure, kept, factor) = match unit {
+        "ns/op" => ("", Unit::Second, 1e-9),
+        "sec/op" => ("", Unit::Second, 1.0),
+        "MB/s" => ("MB/s", Unit::Named("B/s".to_owned()), 1e6),
+        "allocs/op" => (unit, Unit::Count, 1.0),
+        _ => {
+            // `p99-ns` and `ns/GC`, `peak-RSS-bytes` and `B/object`, but no rates.
+            let counted = unit.split('/').next().unwrap_or_default();
+            let counted = counted.rsplit('-').next().unwrap_or_default();
+            match units::unit(counted) {
+                (kept, factor) if KNOWN.contains(&counted) && !unit.ends_with("/s") => {
+                    (unit, kept, factor)
+                }
+                _ => (unit, Unit::Named(unit.to_owned()), 1.0),
+            }
+        }
+    };
+    let direction = line.direction.unwrap_or_else(|| units::usual_direction(unit));
+    let metric = benchmark(name, measure, kept, direction);
+    (Metric { exact: line.is_exact, ..metric }, factor)
+}

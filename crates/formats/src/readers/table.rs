@@ -1,0 +1,80 @@
+//! Tables of CSV with a header.
+
+use std::collections::HashMap;
+
+use crate::error::ImportError;
+use crate::file::File;
+
+/// A table that is read row by row. Rows may be shorter than the header.
+pub(crate) struct Table<'a> {
+    file: &'a File,
+    reader: csv::Reader<&'a [u8]>,
+    header: csv::StringRecord,
+    columns: HashMap<String, usize>,
+    row: csv::StringRecord,
+}
+
+/// One row of a table.
+pub(crate) struct Row<'a> {
+    file: &'a File,
+    columns: &'a HashMap<String, usize>,
+    cells: &'a csv::StringRecord,
+}
+
+impl<'a> Table<'a> {
+    pub(crate) fn of(file: &'a File) -> Result<Self, ImportError> {
+        let mut reader = csv::ReaderBuilder::new()
+            .flexible(true)
+            .trim(csv::Trim::Headers)
+            .from_reader(file.text()?.as_bytes());
+        let header = reader.headers().map_err(|error| refused(file, &error))?.clone();
+        let columns = header.iter().enumerate().map(|(at, name)| (name.to_owned(), at)).collect();
+        Ok(Self { file, reader, header, columns, row: csv::StringRecord::new() })
+    }
+
+    pub(crate) fn header(&self) -> &csv::StringRecord {
+        &self.header
+    }
+
+    /// Refuses a table without this column.
+    pub(crate) fn require(&self, column: &str) -> Result<(), ImportError> {
+        if self.columns.contains_key(column) {
+            return Ok(());
+        }
+        let found: Vec<&str> = self.header.iter().collect();
+        let expected = format!("a column `{column}`");
+        Err(ImportError::at_line(self.file, 1, &expected, &found.join(",")))
+    }
+
+    pub(crate) fn next(&mut self) -> Result<Option<Row<'_>>, ImportError> {
+        let is_there =
+            self.reader.read_record(&mut self.row).map_err(|error| refused(self.file, &error))?;
+        Ok(is_there.then_some(Row { file: self.file, columns: &self.columns, cells: &self.row }))
+    }
+}
+
+impl Row<'_> {
+    /// Returns the cell of a column; an empty text where there is none.
+    pub(crate) fn text(&self, column: &str) -> &str {
+        self.columns.get(column).and_then(|at| self.cells.get(*at)).unwrap_or_default()
+    }
+
+    pub(crate) fn cells(&self) -> &csv::StringRecord {
+        self.cells
+    }
+
+    pub(crate) fn line(&self) -> usize {
+        let line = self.cells.position().map_or(0, csv::Position::line);
+        usize::try_from(line).unwrap_or(usize::MAX)
+    }
+
+    pub(crate) fn wrong(&self, expected: &str, found: &str) -> ImportError {
+        ImportError::at_line(self.file, self.line(), expected, found)
+    }
+}
+
+fn refused(file: &File, error: &csv::Error) -> ImportError {
+    let line = error.position().map_or(1, csv::Position::line);
+    let line = usize::try_from(line).unwrap_or(usize::MAX);
+    ImportError::at_line(file, line, "a row of CSV", &error.to_string())
+}

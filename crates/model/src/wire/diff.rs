@@ -1,0 +1,47 @@
+//! Shape of what `becalm diff --json` prints.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::DIFF_SCHEMA;
+use super::document::ComparisonDocument;
+use super::write::comparison_of;
+use crate::{Comparison, Record};
+
+/// Two records that were measured at different times.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DiffDocument {
+    /// `becalm/diff/1`.
+    pub schema: String,
+    /// Confidence of all verdicts together.
+    pub confidence: f64,
+    /// Smallest relative change that matters to the user.
+    pub margin: f64,
+    /// The comparisons; `rounds` is the number of processes of the side that has fewer.
+    pub comparisons: Vec<ComparisonDocument>,
+    /// Facts about machine and build that differ, with the old and the new text.
+    pub differences: BTreeMap<String, (String, String)>,
+}
+
+/// Returns the document of two records. In `comparisons`, `baseline` is an index into the subjects of
+/// `old`, `candidate` into those of `new`, and `metric` into the metrics of `old`.
+pub fn diff_document(
+    old: &Record,
+    new: &Record,
+    comparisons: &[Comparison],
+    (confidence, margin): (f64, f64),
+) -> DiffDocument {
+    let differing = old.machine.facts.iter().filter_map(|(key, before)| {
+        let after = new.machine.facts.get(key)?;
+        (before != after).then(|| (key.clone(), (before.clone(), after.clone())))
+    });
+    DiffDocument {
+        schema: DIFF_SCHEMA.to_owned(),
+        confidence,
+        margin,
+        comparisons: comparisons.iter().map(|one| comparison_of(old, new, one)).collect(),
+        differences: differing.collect(),
+    }
+}
