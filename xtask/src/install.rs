@@ -22,6 +22,10 @@ const NEEDS: &[Need] = &[
     Need { program: "python3", package: "python3" },
     Need { program: "perl", package: "perl" },
     Need { program: "ruby", package: "ruby" },
+    // Tests of `--backend callgrind`.
+    Need { program: "valgrind", package: "valgrind" },
+    // Tests of `compare --rev`.
+    Need { program: "git", package: "git" },
 ];
 
 /// What virtual machines need.

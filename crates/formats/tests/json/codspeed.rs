@@ -1,10 +1,7 @@
 //! `CodSpeed`'s files.
 
-#[expect(dead_code, reason = "there are no captures of this tool")]
-mod common;
-
+use crate::common::condensed;
 use becalm_formats::{File, import};
-use common::condensed;
 
 const STATS: &str = r#"{"min_ns": 10, "max_ns": 30, "mean_ns": 21, "stdev_ns": 2, "q1_ns": 15, "median_ns": 20,
     "q3_ns": 25, "rounds": 100, "total_time": 0.5, "iter_per_round": 7}"#;

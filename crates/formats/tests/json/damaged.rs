@@ -1,10 +1,7 @@
 //! Files that are damaged: whatever stands in them, an importer gives a record or a reason.
 
-#[expect(dead_code, reason = "only captures are read here")]
-mod common;
-
+use crate::common::files;
 use becalm_formats::{FORMATS, File, import, recognise};
-use common::files;
 use proptest::prelude::*;
 
 /// One small file of every format, from which others are made.

@@ -1,11 +1,9 @@
 //! pyperf's files.
 
-mod common;
-
 use std::io::Write as _;
 
+use crate::common::{capture, condensed, files};
 use becalm_formats::{File, import};
-use common::{capture, condensed, files};
 
 fn read(text: &str) -> Result<String, String> {
     import(&[File::of_text("a.json", text)], Some("pyperf"))

@@ -1,10 +1,7 @@
 //! k6's files.
 
-#[expect(dead_code, reason = "there are no captures of this tool")]
-mod common;
-
+use crate::common::condensed;
 use becalm_formats::{File, import};
-use common::condensed;
 
 fn read(text: &str) -> Result<String, String> {
     import(&[File::of_text("a.json", text)], None)

@@ -1,9 +1,7 @@
 //! google-benchmark's files.
 
-mod common;
-
+use crate::common::{capture, condensed};
 use becalm_formats::{File, import};
-use common::{capture, condensed};
 
 fn read(text: &str) -> Result<String, String> {
     import(&[File::of_text("a.json", text)], Some("google-benchmark"))
