@@ -34,6 +34,7 @@ mod steady;
 mod subjects;
 mod sudo;
 mod support;
+mod timeit;
 mod topology;
 mod tune;
 mod workload;
