@@ -8,12 +8,14 @@ mod error;
 mod file;
 mod format;
 mod imported;
+mod javascript;
 mod json;
 mod lines;
 mod merge;
 mod messages;
 mod processes;
 mod readers;
+mod time;
 mod units;
 mod writers;
 
