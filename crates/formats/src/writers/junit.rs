@@ -164,14 +164,14 @@ fn document(record: &Record, cases: &[Case]) -> String {
         let (class, name) = (escaped(&case.class), escaped(&case.name));
         push(format_args!("    <testcase classname=\"{class}\" name=\"{name}\"{time}>"));
         let sentence = escaped(&case.sentence);
-        if is_failure(case) {
-            push(format_args!(
-                "      <failure message=\"{sentence}\" type=\"slower\">{sentence}</failure>"
-            ));
+        let line = if is_failure(case) {
+            format!("<failure message=\"{sentence}\" type=\"slower\">{sentence}</failure>")
         } else if case.verdict == Verdict::Inconclusive {
-            push(format_args!("      <skipped message=\"{sentence}\"/>"));
-        }
-        push(format_args!("      <system-out>{sentence}</system-out>"));
+            format!("<skipped message=\"{sentence}\"/>")
+        } else {
+            format!("<system-out>{sentence}</system-out>")
+        };
+        push(format_args!("      {line}"));
         push(format_args!("    </testcase>"));
     }
     push(format_args!("  </testsuite>"));

@@ -1,7 +1,8 @@
 //! pyperf: a suite as `pyperf stats`, `hist` and `compare_to` read it (format 1.0).
 //!
 //! Every metric of every subject is a benchmark, and every process a run of it with its iterations as
-//! `values`. Runs of the warm-up have only `warmups`, which is what pyperf's own calibration looks like.
+//! `values`. A single subject that was chosen of several gives its name to none of them, so that
+//! `compare_to` compares two such files. Runs of the warm-up have only `warmups`, which is what pyperf's own calibration looks like.
 //! pyperf takes values above 0 of seconds, bytes and plain numbers, and less as better of all.
 
 use becalm_model::{Direction, Metric, Record, Run, Unit, metric};
@@ -87,7 +88,16 @@ fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
             if measured.is_empty() {
                 continue;
             }
-            let name = one_line(&selection.name(subject, at));
+            // `compare_to` looks for the same names in two files: those of one subject each, if one was
+            // chosen, must not be named after it.
+            let is_one = options.subjects.as_ref().is_some_and(|chosen| chosen.len() == 1);
+            let is_one_of_several = is_one && record.subjects.len() > 1;
+            let name = if is_one_of_several {
+                record.metrics[at].name.clone()
+            } else {
+                selection.name(subject, at)
+            };
+            let name = one_line(&name);
             let name = names.unique_or(&name, "benchmark");
             let metric = &record.metrics[at];
             let mut metadata = Map::new();
