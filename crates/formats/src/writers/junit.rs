@@ -1,4 +1,4 @@
-//! JUnit XML for gates, in the dialect that Jenkins and GitLab read
+//! XML of `JUnit` for gates, in the dialect that Jenkins and GitLab read
 //! (<https://github.com/jenkinsci/xunit-plugin>, `junit-10.xsd`, and GitLab's unit test reports).
 //!
 //! - A comparison of a candidate with the baseline on a metric is a test case: `classname` is the candidate

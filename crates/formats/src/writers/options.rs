@@ -76,13 +76,12 @@ fn indices(
     }
     let mut indices = Vec::new();
     for name in wanted {
-        match there.iter().position(|one| one == name) {
-            Some(at) => indices.push(at),
-            None => {
-                let (name, there) = (name.clone(), list(there.iter().copied()));
-                return Err(ExportError::Unknown { kind, name, there });
-            }
-        }
+        let at = there.iter().position(|one| one == name).ok_or_else(|| ExportError::Unknown {
+            kind,
+            name: name.clone(),
+            there: list(there.iter().copied()),
+        })?;
+        indices.push(at);
     }
     indices.sort_unstable();
     indices.dedup();

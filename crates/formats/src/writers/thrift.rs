@@ -71,12 +71,11 @@ impl Struct {
     {
         let values = values.into_iter();
         self.header(field, LIST);
-        match u8::try_from(values.len()) {
-            Ok(short @ ..15) => self.bytes.push(short << 4 | kind),
-            _ => {
-                self.bytes.push(0xf0 | kind);
-                varint(&mut self.bytes, values.len() as u64);
-            }
+        if let Ok(short @ ..15) = u8::try_from(values.len()) {
+            self.bytes.push(short << 4 | kind);
+        } else {
+            self.bytes.push(0xf0 | kind);
+            varint(&mut self.bytes, values.len() as u64);
         }
         for value in values {
             write(&mut self.bytes, value);
@@ -95,7 +94,6 @@ impl Struct {
 /// Writes a number in groups of seven bits, the lowest first.
 pub(super) fn varint(bytes: &mut Vec<u8>, mut value: u64) {
     loop {
-        #[expect(clippy::cast_possible_truncation, reason = "it is masked to seven bits")]
         let group = (value & 0x7f) as u8;
         value >>= 7;
         if value == 0 {

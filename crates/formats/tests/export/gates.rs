@@ -1,4 +1,4 @@
-//! JUnit XML of comparisons.
+//! `JUnit` XML of comparisons.
 
 use becalm_model::{Comparison, RatioInterval, Record, Verdict};
 use insta::assert_snapshot;

@@ -1,6 +1,6 @@
 //! The tools themselves read what was written, where they are installed:
 //!
-//! - Python with pyperf, pyarrow, polars, DuckDB, or lxml: `BECALM_PYTHON`, otherwise `python3`.
+//! - Python with pyperf, pyarrow, polars, or duckdb: `BECALM_PYTHON`, otherwise `python3`.
 //! - benchstat: `BECALM_BENCHSTAT`, otherwise in the path.
 //! - hyperfine's scripts: the folder `BECALM_HYPERFINE_SCRIPTS`, or those that `cargo install hyperfine`
 //!   has left in the folder of sources; they need Python with numpy, scipy and matplotlib.
