@@ -18,6 +18,10 @@ const NEEDS: &[Need] = &[
     // Placement tests read affinity and scheduling class back with tools that are not ours.
     Need { program: "taskset", package: "util-linux" },
     Need { program: "chrt", package: "util-linux" },
+    // Tests of `--backend callgrind`.
+    Need { program: "valgrind", package: "valgrind" },
+    // Tests of `compare --rev`.
+    Need { program: "git", package: "git" },
 ];
 
 /// What virtual machines need.

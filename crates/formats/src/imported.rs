@@ -285,5 +285,6 @@ fn run(subject: usize, round: u32) -> Run {
         iterations: Vec::new(),
         evidence: None,
         padding: 0,
+        layout: None,
     }
 }

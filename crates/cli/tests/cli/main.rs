@@ -4,6 +4,7 @@
 
 mod ablate;
 mod boot_params;
+mod callgrind;
 mod check;
 mod conditions;
 mod deciding;
@@ -18,6 +19,7 @@ mod harness;
 mod hooks;
 mod import;
 mod interrupted;
+mod layouts;
 mod leases;
 mod machine;
 mod memory;

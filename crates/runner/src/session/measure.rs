@@ -162,11 +162,12 @@ fn round<E: Executor>(
         Layout::Randomise => layout::padding(seed, scheduled),
         Layout::Fixed => 0,
     };
+    let layout = layout::build(seed, scheduled, plan.builds);
     let mut waited = executor.wait_until_settled();
     for (place, subject) in
         schedule::order(seed, scheduled, record.subjects.len()).into_iter().enumerate()
     {
-        let measured = match executor.run(Request { subject, padding }) {
+        let measured = match executor.run(Request { subject, padding, layout }) {
             Ok(measured) => measured,
             // An interrupted run is no failure: what was measured before it stands.
             Err(_) if stop_if_interrupted(record, executor) => return Ok(Round::BrokenOff),
@@ -188,6 +189,7 @@ fn round<E: Executor>(
             iterations,
             evidence: Some(Box::new(Evidence { settle_wait: waited.take(), ..evidence })),
             padding,
+            layout: (plan.builds > 1).then_some(layout + 1),
         };
         // A run that cannot be used is told to nobody, so that no log takes it for a measured one.
         if !plan.failure.accepts(outcome) {

@@ -14,7 +14,8 @@ use crate::harness::{Harness, HarnessError, ResultFolder};
 use crate::iterations::{SeriesError, SeriesRule};
 use crate::timeit;
 use crate::{
-    CounterPlan, Environment, LaunchError, Placement, Program, Stderr, Stdin, Stdout, WorkFolder,
+    BackendError, Callgrind, CounterPlan, Environment, LaunchError, Placement, Program, Stderr,
+    Stdin, Stdout, WorkFolder,
 };
 
 /// Why a run could not be made.
@@ -58,7 +59,7 @@ pub enum RunError {
         /// Name of the subject.
         subject: String,
         /// What went wrong.
-        source: HarnessError,
+        source: Box<HarnessError>,
     },
     /// A worker gave no values.
     #[error("`{subject}`: {source}")]
@@ -67,6 +68,14 @@ pub enum RunError {
         subject: String,
         /// What went wrong.
         source: timeit::AnswerError,
+    },
+    /// The simulation gave no counts.
+    #[error("`{subject}`: {source}")]
+    Backend {
+        /// Name of the subject.
+        subject: String,
+        /// What went wrong.
+        source: BackendError,
     },
     /// The results of the run before cannot be removed.
     #[error("cannot empty the folder of the results: {0}")]
@@ -168,6 +177,8 @@ pub struct SpawnSubject {
     pub name: String,
     /// What to execute.
     pub program: Program,
+    /// The same program in several layouts, of which each round executes one; empty if there is one.
+    pub layouts: Vec<Program>,
     /// Where it starts, if not where all do.
     pub folder: Option<Stand>,
     /// Commands around its runs.
@@ -217,6 +228,8 @@ pub struct SpawnPlan {
     pub harness: Option<HarnessPlan>,
     /// How the values of a statement are read, where the subjects are workers that time one.
     pub statement: Option<timeit::Rule>,
+    /// What counts instructions in place of the processor; `None` if nothing does.
+    pub backend: Option<Callgrind>,
     /// What they must print.
     pub expectation: Expectation,
     /// Counters to open for each run.

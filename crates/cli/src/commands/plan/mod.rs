@@ -197,6 +197,7 @@ fn planned(
         goal,
         plan,
         warmup_iterations,
+        by_layout: record.runs.iter().any(|run| run.layout.is_some()),
         notes,
     })
 }

@@ -40,6 +40,9 @@ impl Spawn<'_> {
         if let Some(plan) = &self.plan.harness {
             plan.folder.empty().map_err(RunError::Results)?;
         }
+        if let Some(backend) = &self.plan.backend {
+            backend.prepare().map_err(RunError::Results)?;
+        }
         self.evidence.before_run();
         let finished = self.launch(request).map_err(|source| launch_error(self, source))?;
         self.smallest_resident = self.smallest_resident.min(finished.max_rss);
@@ -100,6 +103,9 @@ impl Spawn<'_> {
 
     fn launch(&mut self, request: Request) -> Result<Finished, LaunchError> {
         let folder = self.plan.folder_of(request.subject);
+        let subject = &self.plan.subjects[request.subject];
+        let program =
+            subject.layouts.get(request.layout as usize).unwrap_or(&subject.program).clone();
         loop {
             let captures = !self.plan.extractors.is_empty()
                 || self.plan.iterations.is_some()
@@ -108,7 +114,7 @@ impl Spawn<'_> {
                 || self.plan.expectation != Expectation::Anything;
             let result = launch(
                 &Launch {
-                    program: &self.plan.subjects[request.subject].program,
+                    program: &program,
                     environment: &self.plan.environment,
                     padding: request.padding,
                     placement: &self.plan.placement,
