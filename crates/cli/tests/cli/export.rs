@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use crate::support::{Measures, env, json, said};
 
 /// A saved comparison of two subjects with one round.
-const COMPARED: &str = r#"{"schema": "becalm/compare/1", "confidence": 0.95,
+const COMPARED: &str = r#"{"schema": "becalm/comparison/1", "confidence": 0.95,
     "machine": {"facts": {"cpu_model": "Some CPU"}},
     "comparisons": [{"baseline": "A", "candidate": "B", "metric": "wall_time", "unit": "s", "ratio": 2.0,
         "ratio_low": 1.5, "ratio_high": 2.5, "verdict": "slower", "rounds": 1, "discarded_rounds": 0,
