@@ -256,7 +256,7 @@ pub(crate) fn single(metric: usize, value: f64) -> Part {
     Part { metric, value, iterations: Vec::new() }
 }
 
-fn median(values: &[f64]) -> Option<f64> {
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
     if values.is_empty() {
         return None;
     }

@@ -11,6 +11,7 @@ mod deciding;
 mod degraded;
 mod disturbed;
 mod exec;
+mod export;
 mod failures;
 mod files;
 mod guardian;
