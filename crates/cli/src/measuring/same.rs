@@ -25,7 +25,7 @@ pub(crate) fn notes(started: &[SpawnSubject], subjects: &[Subject]) -> Vec<Strin
 /// time of its content.
 pub(crate) fn changed_since(started_at: f64, started: &[SpawnSubject]) -> Vec<String> {
     // A build is made anew for each session, of the same commit.
-    let given = started.iter().filter(|subject| subject.folder.is_none());
+    let given = started.iter().filter(|subject| subject.stand.is_none());
     let mut paths: Vec<&Path> = given.map(|subject| subject.program.path()).collect();
     paths.sort_unstable();
     paths.dedup();
@@ -48,7 +48,7 @@ fn note(a: (&SpawnSubject, &Subject), b: (&SpawnSubject, &Subject)) -> Option<St
     if a.0.hooks != b.0.hooks {
         return None;
     }
-    let are_builds = a.0.folder.is_some();
+    let are_builds = a.0.stand.is_some();
     if commands.0 == commands.1 && !are_builds {
         return Some(format!(
             "`{}` and `{}` are the same command: this is an A/A, in which any difference is the \
@@ -71,7 +71,7 @@ fn note(a: (&SpawnSubject, &Subject), b: (&SpawnSubject, &Subject)) -> Option<St
 /// Returns the file of a subject, which may lie in a build.
 fn file(subject: &SpawnSubject) -> PathBuf {
     let path = subject.program.path();
-    subject.folder.as_ref().map_or_else(|| path.to_owned(), |stand| stand.built().join(path))
+    subject.stand.as_ref().map_or_else(|| path.to_owned(), |stand| stand.built().join(path))
 }
 
 /// Says whether two files hold the same bytes; `false` when one cannot be read. They are read

@@ -1,11 +1,13 @@
 //! From flags and machine to everything that the runs have in common.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use becalm_machine::{Chooser, SysRoot, Topology};
 use becalm_model::{MachineFacts, Subject};
 use becalm_runner::session::{
-    Cache, Expectation, Hooks, SpawnPlan, SpawnSubject, Stand, parse_output, parse_variable,
+    Cache, Expectation, HarnessPlan, Hooks, SpawnPlan, SpawnSubject, Stand, parse_output,
+    parse_variable,
 };
 use becalm_runner::{
     CounterPlan, EnvPolicy, Environment, Extractor, MALLOC_VARIABLE, Placement, Program, Scheduler,
@@ -79,27 +81,25 @@ pub(crate) fn spawn_plan(
         Some(commands) => commands.iter().map(Vec::as_slice).collect(),
         None => subjects.iter().map(|subject| subject.command.as_slice()).collect(),
     };
+    let stdin = match &flags.input {
+        Some(path) => Stdin::File(found_from(path, &flags.conditions.memory)?),
+        None => Stdin::Null,
+    };
+    let common = Common { environment, stdin, extractors, harness: harness.map(Rc::new) };
     let plan = SpawnPlan {
-        subjects: spawn_subjects(flags, subjects, &commands, stands, &environment)?,
-        stdin: match &flags.input {
-            Some(path) => Stdin::File(found_from(path, &flags.conditions.memory)?),
-            None => Stdin::Null,
-        },
+        subjects: spawn_subjects(flags, subjects, &commands, stands, &common)?,
         stdout: match stdout {
             Stdout::File(path) => Stdout::File(found_from(&path, &flags.conditions.memory)?),
             other => other,
         },
         stderr,
-        timeout: flags.timeout,
         cache: match flags.conditions.cache {
             CacheFlag::AsIs => Cache::AsIs,
             CacheFlag::Warm => Cache::Warm,
             CacheFlag::Drop => Cache::Drop,
         },
         rest: flags.conditions.rest,
-        extractors,
         iterations: flags.iterations.clone(),
-        harness,
         statement: rule,
         expectation: expectation(flags)?,
         counters,
@@ -109,7 +109,6 @@ pub(crate) fn spawn_plan(
         conditioning: flags.conditioning(),
         chooser: Chooser::new(&machine.root, &machine.topology),
         width: flags.width(),
-        environment,
     };
     Ok((plan, limits))
 }
@@ -174,12 +173,20 @@ fn found_from(path: &Path, memory: &MemoryFlags) -> Result<PathBuf, CommandError
         .map_err(|error| CommandError::usage(format!("cannot find {}: {error}", path.display())))
 }
 
+/// What all subjects have alike.
+struct Common {
+    environment: Environment,
+    stdin: Stdin,
+    extractors: Vec<Extractor>,
+    harness: Option<Rc<HarnessPlan>>,
+}
+
 fn spawn_subjects(
     flags: &MeasureFlags,
     subjects: &[Subject],
     commands: &[&[String]],
     stands: &[Stand],
-    environment: &Environment,
+    common: &Common,
 ) -> Result<Vec<SpawnSubject>, CommandError> {
     subjects
         .iter()
@@ -190,12 +197,15 @@ fn spawn_subjects(
             let built = stand.map(Stand::built);
             let filled =
                 |hook: &Option<String>| hook.as_ref().map(|text| fill(text, &subject.parameters));
-            let program =
-                Program::resolve(command, environment.get("PATH".as_ref()), built.as_deref())
-                    .map_err(|error| {
-                        let text = with_causes(&error);
-                        CommandError::measure(format!("`{}`: {text}", subject.name))
-                    })?;
+            let program = Program::resolve(
+                command,
+                common.environment.get("PATH".as_ref()),
+                built.as_deref(),
+            )
+            .map_err(|error| {
+                let text = with_causes(&error);
+                CommandError::measure(format!("`{}`: {text}", subject.name))
+            })?;
             let program = if flags.conditions.memory.in_memory {
                 program.from_anywhere()
             } else {
@@ -207,7 +217,13 @@ fn spawn_subjects(
             Ok(SpawnSubject {
                 name: subject.name.clone(),
                 program,
-                folder: stand.cloned(),
+                stand: stand.cloned(),
+                folder: None,
+                environment: common.environment.clone(),
+                stdin: common.stdin.clone(),
+                timeout: flags.timeout,
+                extractors: common.extractors.clone(),
+                harness: common.harness.clone(),
                 hooks: Hooks {
                     setup: filled(&flags.setup),
                     prepare: filled(&flags.prepare),

@@ -31,6 +31,8 @@ use crate::{
 #[derive(Debug)]
 pub struct Spawn<'a> {
     plan: SpawnPlan,
+    /// What is read from the output of some subject: a run has a value, or none, for each.
+    read_metrics: Vec<Metric>,
     root: &'a SysRoot,
     interrupt: &'a Interrupt,
     started: Duration,
@@ -93,6 +95,7 @@ impl<'a> Spawn<'a> {
                 Scheduler::Fifo(priority) => priority,
                 Scheduler::Other => FIFO_PRIORITY,
             }),
+            read_metrics: plan.read_metrics(),
             plan,
             root,
             interrupt,
@@ -133,7 +136,7 @@ impl<'a> Spawn<'a> {
     pub fn metrics(&self) -> Vec<Metric> {
         let mut metrics = Metric::always();
         metrics.extend(self.plan.counters.metrics().iter().cloned());
-        metrics.extend(self.plan.extractors.iter().map(|extractor| extractor.metric().clone()));
+        metrics.extend(self.read_metrics.iter().cloned());
         metrics
     }
 
@@ -156,11 +159,8 @@ impl<'a> Spawn<'a> {
             aslr: if placement.aslr_off { "off" } else { "on" }.to_owned(),
             malloc: if self.plan.keeps_memory { "keep" } else { "" }.to_owned(),
             in_memory: self.plan.folder().map(|folder| folder.display().to_string()),
-            harness: match (&self.plan.harness, &self.plan.statement) {
-                (Some(plan), _) => Some(plan.told.clone()),
-                (None, Some(rule)) => Some(rule.told.clone()),
-                (None, None) => None,
-            },
+            harness: (self.plan.harness_told())
+                .or_else(|| self.plan.statement.as_ref().map(|rule| rule.told.clone())),
             layout: String::new(),
             cache: match self.plan.cache {
                 Cache::AsIs => "as-is",
@@ -174,12 +174,7 @@ impl<'a> Spawn<'a> {
                 format!("at most {} s, until {}", settling.maximum.as_secs_f64(), settling.baseline)
             }),
             on_disturbance: String::new(),
-            environment: self
-                .plan
-                .environment
-                .names()
-                .map(|name| name.to_string_lossy().into_owned())
-                .collect(),
+            environment: self.plan.variables(),
             limits,
             isolation: self.isolation.clone(),
             knobs: KnobRecord::default(),

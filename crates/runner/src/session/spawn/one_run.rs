@@ -37,7 +37,7 @@ impl Spawn<'_> {
                 drop_page_cache(self.root).map_err(RunError::DropCache)?;
             }
         }
-        if let Some(plan) = &self.plan.harness {
+        if let Some(plan) = &self.plan.subjects[subject].harness {
             plan.folder.empty().map_err(RunError::Results)?;
         }
         self.evidence.before_run();
@@ -92,7 +92,7 @@ impl Spawn<'_> {
     /// Puts the build of a subject in its place.
     fn stand(&self, subject: usize) -> Result<(), RunError> {
         let one = &self.plan.subjects[subject];
-        one.folder
+        one.stand
             .as_ref()
             .map_or(Ok(()), Stand::take)
             .map_err(|source| RunError::Stand { subject: one.name.clone(), source })
@@ -101,22 +101,23 @@ impl Spawn<'_> {
     fn launch(&mut self, request: Request) -> Result<Finished, LaunchError> {
         let folder = self.plan.folder_of(request.subject);
         loop {
-            let captures = !self.plan.extractors.is_empty()
+            let subject = &self.plan.subjects[request.subject];
+            let captures = !subject.extractors.is_empty()
                 || self.plan.iterations.is_some()
                 || self.plan.statement.is_some()
-                || self.plan.harness.as_ref().is_some_and(|h| h.harness.place == Place::Output)
+                || subject.harness.as_ref().is_some_and(|h| h.harness.place == Place::Output)
                 || self.plan.expectation != Expectation::Anything;
             let result = launch(
                 &Launch {
-                    program: &self.plan.subjects[request.subject].program,
-                    environment: &self.plan.environment,
+                    program: &subject.program,
+                    environment: &subject.environment,
                     padding: request.padding,
                     placement: &self.plan.placement,
-                    stdin: &self.plan.stdin,
+                    stdin: &subject.stdin,
                     stdout: if captures { &Stdout::Capture } else { &self.plan.stdout },
                     stderr: self.plan.stderr,
                     cwd: folder.as_deref(),
-                    timeout: self.plan.timeout,
+                    timeout: subject.timeout,
                 },
                 &self.plan.counters,
                 self.interrupt,
