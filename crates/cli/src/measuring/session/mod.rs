@@ -222,6 +222,7 @@ fn measure_and_log(
                 journal.discard(round);
             }
         }
+        Event::WarmedUp { .. } => {}
         Event::Looked { comparisons, .. } => line.look(comparisons),
         Event::Undecidable { possible, needed } => {
             if !warned && is_comparison {
@@ -232,7 +233,7 @@ fn measure_and_log(
         }
     });
     line.clear(ui);
-    result
+    result.map(|_| ())
 }
 
 /// Returns the command line as texts, for the record.

@@ -60,6 +60,7 @@ pub(super) fn plan_of(
         },
         conditioning: flags.conditioning(),
         judgement: Judgement { confidence: flags.confidence, margin, primary },
+        independent: None,
     })
 }
 
