@@ -10,6 +10,7 @@ mod foreign;
 mod measuring;
 mod memory;
 mod steady;
+mod suite;
 mod tuning;
 mod ui;
 

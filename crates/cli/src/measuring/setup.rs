@@ -16,7 +16,9 @@ use becalm_runner::{
 
 use super::conditions::{Affinity, CacheFlag, SchedulerFlag, Switch};
 use super::flags::MeasureFlags;
+use super::harness::Asked;
 use super::subjects::fill;
+use super::suite::SuitePlan;
 use super::{harness, metrics};
 use crate::caller::sudo_user;
 use crate::error::{CommandError, with_causes};
@@ -58,6 +60,7 @@ pub(crate) fn spawn_plan(
     stands: &[Stand],
     extractors: Vec<Extractor>,
     statement: Option<Statement>,
+    suite: Option<&SuitePlan>,
     machine: &Machine,
 ) -> Result<(SpawnPlan, Vec<String>), CommandError> {
     let Surroundings { mut environment, placement } = surroundings(flags)?;
@@ -66,10 +69,10 @@ pub(crate) fn spawn_plan(
     let work_folder = flags.conditions.memory.work_folder(user.as_ref())?;
     let (counters, limits) = CounterPlan::probe(&machine.root, metrics::counters(flags.counters));
     let (rule, workers) = statement.map(|one| (one.rule, one.commands)).unzip();
-    let (harness, invocations) = match &flags.harness {
+    let (harness, invocations) = match Asked::of(flags)? {
         None => (None, workers),
-        Some(flag) => {
-            let told = harness::tell(*flag, flags, subjects, placement.user.as_ref())?;
+        Some(asked) => {
+            let told = harness::tell(&asked, subjects, placement.user.as_ref(), None)?;
             for (name, value) in &told.environment {
                 environment =
                     environment.with(name.as_ref(), value.as_ref()).map_err(CommandError::usage)?;
@@ -85,9 +88,18 @@ pub(crate) fn spawn_plan(
         Some(path) => Stdin::File(found_from(path, &flags.conditions.memory)?),
         None => Stdin::Null,
     };
-    let common = Common { environment, stdin, extractors, harness: harness.map(Rc::new) };
+    let subjects = match suite {
+        Some(suite) => {
+            suite.spawn_subjects(subjects, &environment, user.as_ref(), &flags.conditions)?
+        }
+        None => {
+            let harness = harness.map(Rc::new);
+            let common = Common { environment, stdin, extractors, harness };
+            spawn_subjects(flags, subjects, &commands, stands, &common)?
+        }
+    };
     let plan = SpawnPlan {
-        subjects: spawn_subjects(flags, subjects, &commands, stands, &common)?,
+        subjects,
         stdout: match stdout {
             Stdout::File(path) => Stdout::File(found_from(&path, &flags.conditions.memory)?),
             other => other,
@@ -216,7 +228,7 @@ fn spawn_subjects(
             })?;
             Ok(SpawnSubject {
                 name: subject.name.clone(),
-                program,
+                program: Ok(program),
                 stand: stand.cloned(),
                 folder: None,
                 environment: common.environment.clone(),

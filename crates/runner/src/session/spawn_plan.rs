@@ -31,6 +31,14 @@ pub enum RunError {
         /// What went wrong.
         source: LaunchError,
     },
+    /// It was clear before the first run that there can be none.
+    #[error("`{subject}`: {why}")]
+    NotReady {
+        /// Name of the subject.
+        subject: String,
+        /// What is wrong, in words.
+        why: String,
+    },
     /// A metric is not in the subject's output.
     #[error("`{subject}`: {source}")]
     Metric {
@@ -169,8 +177,8 @@ impl Stand {
 pub struct SpawnSubject {
     /// Its name, for errors.
     pub name: String,
-    /// What to execute.
-    pub program: Program,
+    /// What to execute, or why that cannot be: its first run then fails with these words.
+    pub program: Result<Program, String>,
     /// The build that it starts in, which stands at a place of several.
     pub stand: Option<Stand>,
     /// Where it and its hooks start otherwise, if not where all do.

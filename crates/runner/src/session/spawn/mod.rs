@@ -121,6 +121,21 @@ impl<'a> Spawn<'a> {
         Ok(())
     }
 
+    /// Runs the setup hooks of every subject, all of them even if one fails: the first run of a subject
+    /// whose hook failed fails too, and says so.
+    pub fn set_up_each(&mut self) {
+        for index in 0..self.plan.subjects.len() {
+            let subject = &self.plan.subjects[index];
+            let Some(command) = subject.hooks.setup.clone().filter(|_| subject.program.is_ok())
+            else {
+                continue;
+            };
+            if let Err(error) = self.hook(Hook::Setup, index, Some(&command)) {
+                self.plan.subjects[index].program = Err(error.to_string());
+            }
+        }
+    }
+
     /// Runs the cleanup hooks of every subject, all of them even if one fails; the first failure
     /// is returned.
     pub fn clean_up(&mut self) -> Result<(), RunError> {

@@ -19,6 +19,10 @@ impl Spawn<'_> {
             return Err(RunError::NotIsolated(why.clone()));
         }
         let subject = request.subject;
+        if let Err(why) = &self.plan.subjects[subject].program {
+            let (subject, why) = (self.plan.subjects[subject].name.clone(), why.clone());
+            return Err(RunError::NotReady { subject, why });
+        }
         let prepare = self.plan.subjects[subject].hooks.prepare.clone();
         self.stand(subject)?;
         self.hook(Hook::Prepare, subject, prepare.as_deref())?;
@@ -109,7 +113,7 @@ impl Spawn<'_> {
                 || self.plan.expectation != Expectation::Anything;
             let result = launch(
                 &Launch {
-                    program: &subject.program,
+                    program: subject.program.as_ref().expect("seen before anything is launched"),
                     environment: &subject.environment,
                     padding: request.padding,
                     placement: &self.plan.placement,
