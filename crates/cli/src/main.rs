@@ -7,6 +7,7 @@ mod error;
 mod exit;
 mod files;
 mod foreign;
+mod init;
 mod measuring;
 mod memory;
 mod steady;

@@ -10,6 +10,7 @@ pub(crate) mod exec;
 pub(crate) mod guardian;
 pub(crate) mod hist;
 pub(crate) mod import;
+pub(crate) mod init;
 pub(crate) mod machine;
 pub(crate) mod noise;
 pub(crate) mod plan;

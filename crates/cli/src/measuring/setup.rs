@@ -229,6 +229,7 @@ fn spawn_subjects(
             Ok(SpawnSubject {
                 name: subject.name.clone(),
                 program: Ok(program),
+                late: None,
                 stand: stand.cloned(),
                 folder: None,
                 environment: common.environment.clone(),

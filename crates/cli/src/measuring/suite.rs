@@ -112,6 +112,7 @@ impl Each {
         Ok(SpawnSubject {
             name: subject.name.clone(),
             program: Err(String::new()),
+            late: None,
             stand: None,
             folder: Some(self.folder.clone()),
             hooks: self.hooks.clone(),
@@ -149,7 +150,12 @@ impl Each {
         }
         let path = one.environment.get("PATH".as_ref());
         let program = Program::resolve(&command, path, Some(&self.folder));
-        one.program = Ok(program.map_err(|error| with_causes(&error))?);
+        let program = program.map_err(|error| with_causes(&error));
+        if program.is_err() && self.hooks.setup.is_some() {
+            one.late = Some(command);
+            return Ok(());
+        }
+        one.program = Ok(program?);
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use becalm_model::{Record, RecordKind};
 use becalm_report::{SuiteEntry, outlook_text, suite_list_text, suite_text};
 use becalm_runner::session::{Goal, OnFailure, Stop};
+use clap::Parser;
 
 use super::choose::choose;
 use super::estimate::outlook;
@@ -45,6 +46,18 @@ pub(crate) struct SuiteFlags {
     /// End with the first benchmark that fails, instead of going on without it
     #[arg(long, requires = "suite", help_heading = "Suite")]
     pub(crate) fail_fast: bool,
+}
+
+/// The usual flags, where there is no command line.
+#[derive(Debug, clap::Parser)]
+struct Defaults {
+    #[command(flatten)]
+    flags: MeasureFlags,
+}
+
+/// Says what is wrong with a suite, without measuring it.
+pub(crate) fn check(file: &SuiteFile) -> Result<(), CommandError> {
+    resolve(file, &Defaults::parse_from(["run"]).flags).map(|_| ())
 }
 
 /// Measures a suite.

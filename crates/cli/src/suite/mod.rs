@@ -13,4 +13,5 @@ mod nearest;
 mod resolve;
 
 pub(crate) use estimate::after_the_warm_up;
-pub(crate) use measure::{SuiteFlags, run};
+pub(crate) use file::{FILE, SuiteFile};
+pub(crate) use measure::{SuiteFlags, check, run};

@@ -179,6 +179,8 @@ pub struct SpawnSubject {
     pub name: String,
     /// What to execute, or why that cannot be: its first run then fails with these words.
     pub program: Result<Program, String>,
+    /// The command that is looked for again once its setup is over, which may build it.
+    pub late: Option<Vec<String>>,
     /// The build that it starts in, which stands at a place of several.
     pub stand: Option<Stand>,
     /// Where it and its hooks start otherwise, if not where all do.

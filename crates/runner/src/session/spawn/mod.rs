@@ -24,7 +24,8 @@ use super::settling::unsettled_limit;
 use super::spawn_plan::{Cache, Isolate, RunError, SpawnPlan};
 use crate::precedence::Precedence;
 use crate::{
-    EvidenceCollector, Interrupt, Scheduler, monotonic_raw, own_affinity, pin_self, resident_floor,
+    EvidenceCollector, Interrupt, Program, Scheduler, monotonic_raw, own_affinity, pin_self,
+    resident_floor,
 };
 
 /// The executor that starts real processes.
@@ -114,25 +115,31 @@ impl<'a> Spawn<'a> {
 
     /// Runs the setup hooks of every subject.
     pub fn set_up(&mut self) -> Result<(), RunError> {
-        for index in 0..self.plan.subjects.len() {
-            let command = self.plan.subjects[index].hooks.setup.clone();
-            self.hook(Hook::Setup, index, command.as_deref())?;
-        }
-        Ok(())
+        (0..self.plan.subjects.len()).try_for_each(|index| self.set_up_one(index))
     }
 
     /// Runs the setup hooks of every subject, all of them even if one fails: the first run of a subject
     /// whose hook failed fails too, and says so.
     pub fn set_up_each(&mut self) {
         for index in 0..self.plan.subjects.len() {
-            let subject = &self.plan.subjects[index];
-            let Some(command) = subject.hooks.setup.clone().filter(|_| subject.program.is_ok())
-            else {
-                continue;
-            };
-            if let Err(error) = self.hook(Hook::Setup, index, Some(&command)) {
+            if let Err(error @ RunError::Hook { .. }) = self.set_up_one(index) {
                 self.plan.subjects[index].program = Err(error.to_string());
             }
+        }
+    }
+
+    fn set_up_one(&mut self, index: usize) -> Result<(), RunError> {
+        let command = self.plan.subjects[index].hooks.setup.clone();
+        self.hook(Hook::Setup, index, command.as_deref())?;
+        let folder = self.plan.folder_of(index);
+        let subject = &mut self.plan.subjects[index];
+        let Some(late) = subject.late.take() else { return Ok(()) };
+        let path = subject.environment.get("PATH".as_ref());
+        subject.program =
+            Program::resolve(&late, path, folder.as_deref()).map_err(|error| error.to_string());
+        match &subject.program {
+            Ok(_) => Ok(()),
+            Err(why) => Err(RunError::NotReady { subject: subject.name.clone(), why: why.clone() }),
         }
     }
 
