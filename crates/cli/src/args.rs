@@ -31,6 +31,7 @@ Exit codes: 0 done; 1 the machine is noisy (check); 2 usage; 3 inconclusive wher
 enum Command {
     Compare(Box<commands::compare::Args>),
     Run(Box<commands::run::Args>),
+    Init(commands::init::Args),
     Timeit(Box<commands::timeit::Args>),
     Plan(Box<commands::plan::Args>),
     Exec(Box<commands::exec::Args>),
@@ -64,6 +65,7 @@ impl Command {
             self,
             Self::Workload(_)
                 | Self::Exec(_)
+                | Self::Init(_)
                 | Self::Topology(_)
                 | Self::BootParams(_)
                 | Self::Machine(_)
@@ -109,6 +111,7 @@ fn dispatch(cli: Cli, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
     match cli.command {
         Command::Compare(args) => commands::compare::run(*args, given, ui),
         Command::Run(args) => commands::run::run(*args, given, ui),
+        Command::Init(args) => commands::init::run(&args, ui),
         Command::Timeit(args) => commands::timeit::run(*args, given, ui),
         Command::Plan(args) => commands::plan::run(*args, given, ui),
         Command::Exec(args) => commands::exec::run(&args),

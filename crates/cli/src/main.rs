@@ -7,9 +7,11 @@ mod error;
 mod exit;
 mod files;
 mod foreign;
+mod init;
 mod measuring;
 mod memory;
 mod steady;
+mod suite;
 mod tuning;
 mod ui;
 

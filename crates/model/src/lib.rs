@@ -28,5 +28,5 @@ pub use metric::{Direction, Metric, Unit};
 pub use quantity::{QuantityError, parse_duration, parse_share};
 pub use record::{Conditions, KnobRecord, KnobState, Moved, Record, RecordKind, Source, Summary};
 pub use run::{Outcome, Part, Run};
-pub use subject::Subject;
+pub use subject::{MetricTerms, Subject, SubjectTerms};
 pub use verdict::{Comparison, RatioInterval, Verdict};

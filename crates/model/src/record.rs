@@ -3,7 +3,7 @@
 use crate::machine::MachineFacts;
 use crate::metric::Metric;
 use crate::run::Run;
-use crate::subject::Subject;
+use crate::subject::{Subject, SubjectTerms};
 use crate::trace::Trace;
 use crate::verdict::Comparison;
 
@@ -147,6 +147,8 @@ pub struct Record {
     pub metrics: Vec<Metric>,
     /// What was measured. The first is the baseline of a comparison.
     pub subjects: Vec<Subject>,
+    /// What a suite says of the subjects, one for each; empty where they are of none.
+    pub terms: Vec<SubjectTerms>,
     /// Every run in time order, warm-up included.
     pub runs: Vec<Run>,
     /// What was concluded; empty for [`RecordKind::Run`].
@@ -179,6 +181,7 @@ impl Record {
             conditions: Conditions::default(),
             metrics: Vec::new(),
             subjects: Vec::new(),
+            terms: Vec::new(),
             runs: Vec::new(),
             comparisons: Vec::new(),
             interrupted: None,

@@ -1,5 +1,7 @@
 //! One thing to be measured.
 
+use crate::metric::Metric;
+
 /// A command to be measured, with the name that reports use for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
@@ -9,4 +11,34 @@ pub struct Subject {
     pub command: Vec<String>,
     /// Values of `--parameter-list` and `--parameter-scan` for this subject, in order.
     pub parameters: Vec<(String, String)>,
+}
+
+/// What a suite says of a subject, for those who judge what was measured.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SubjectTerms {
+    /// Name of the benchmark; several subjects share it where it has parameters.
+    pub benchmark: String,
+    /// Words that it is chosen by.
+    pub tags: Vec<String>,
+    /// Smallest relative change that matters; `None` where nobody said.
+    pub margin: Option<f64>,
+    /// What it is about, the most important first; empty where nobody said.
+    pub metrics: Vec<MetricTerms>,
+}
+
+/// What a suite says of one metric of a subject.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MetricTerms {
+    /// Its name, or that of a measure of benchmarks such as `B/op`.
+    pub name: String,
+    /// Smallest relative change that matters, if it is another one than that of the subject.
+    pub margin: Option<f64>,
+}
+
+impl SubjectTerms {
+    /// Returns the smallest relative change of a metric that matters.
+    pub fn margin_of(&self, metric: &Metric) -> Option<f64> {
+        let named = |one: &&MetricTerms| one.name == metric.name || metric.is_measure(&one.name);
+        self.metrics.iter().find(named).and_then(|one| one.margin).or(self.margin)
+    }
 }

@@ -93,6 +93,11 @@ impl Extractor {
     /// matches the last one counts, since programs print their summary last.
     pub fn from_regex(text: &str) -> Result<Self, MetricSpecError> {
         let (metric, rule) = name_and_rule(text, "REGEX")?;
+        Self::by_regex(metric, rule)
+    }
+
+    /// Reads `metric` by a regular expression, likewise.
+    pub fn by_regex(metric: Metric, rule: &str) -> Result<Self, MetricSpecError> {
         let regex = Regex::new(rule).map_err(|source| MetricSpecError::Regex {
             metric: metric.name.clone(),
             source: Box::new(source),
@@ -106,6 +111,11 @@ impl Extractor {
     /// to be one, since programs print their summary last.
     pub fn from_json_pointer(text: &str) -> Result<Self, MetricSpecError> {
         let (metric, pointer) = name_and_rule(text, "POINTER")?;
+        Self::by_json_pointer(metric, pointer)
+    }
+
+    /// Reads `metric` by a JSON pointer, likewise.
+    pub fn by_json_pointer(metric: Metric, pointer: &str) -> Result<Self, MetricSpecError> {
         if !pointer.starts_with('/') {
             let (metric, pointer) = (metric.name, pointer.to_owned());
             return Err(MetricSpecError::Pointer { metric, pointer });

@@ -104,6 +104,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         tracing: Tracing::of(&args.flags),
         revisions: revisions.map(|(revisions, _)| revisions),
         statement: None,
+        suite: None,
     };
     let finished = conduct(wanted, &args.flags, ui)?;
     finished.report(

@@ -118,6 +118,7 @@ fn session(
         tracing: Tracing::Off,
         revisions: None,
         statement: None,
+        suite: None,
     };
     conduct(wanted, flags, ui)
 }

@@ -11,6 +11,7 @@ pub(crate) mod export;
 pub(crate) mod guardian;
 pub(crate) mod hist;
 pub(crate) mod import;
+pub(crate) mod init;
 pub(crate) mod machine;
 pub(crate) mod noise;
 pub(crate) mod plan;

@@ -11,6 +11,7 @@ use crate::args;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::{self, CommandLine, MeasureFlags, Tracing, Wanted, conduct};
+use crate::suite::{self, SuiteFlags};
 use crate::ui::Ui;
 
 /// Time after which no further run starts, unless the user says otherwise.
@@ -22,17 +23,20 @@ const PRECISION_BUDGET: Duration = Duration::from_secs(60);
 /// Runs that are made however long they take, unless the user says otherwise.
 const MINIMUM: u32 = 10;
 
-/// Measure one command: estimate, distribution and evidence of disturbance
+/// Measure one command, or a suite: estimate, distribution and evidence of disturbance
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Args {
     /// Program and arguments, after `--`
-    #[arg(value_name = "COMMAND", last = true, required_unless_present = "resume")]
+    #[arg(value_name = "COMMAND", last = true, required_unless_present_any = ["resume", "suite"])]
     command: Vec<String>,
 
     /// Stop when the interval of the median is at most this wide to either side
     #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Rounds")]
     precision: Option<f64>,
+
+    #[command(flatten)]
+    suite: SuiteFlags,
 
     #[command(flatten)]
     flags: MeasureFlags,
@@ -47,6 +51,9 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
             (args::reparse_run(&arguments)?, arguments, Some(record))
         }
     };
+    if args.suite.suite.is_some() {
+        return suite::run(&args.suite, &args.flags, arguments, resumed, ui);
+    }
     let command = CommandLine::of_words(&args.command, &args.flags);
     let subjects = measuring::subjects(&[command], &args.flags)?;
     let wanted = Wanted {
@@ -60,6 +67,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         tracing: Tracing::of(&args.flags),
         revisions: None,
         statement: None,
+        suite: None,
     };
     let finished = conduct(wanted, &args.flags, ui)?;
     finished.report(&args.flags, |record, disturbed| run_text(record, disturbed, ui.style()), ui)

@@ -235,7 +235,8 @@ pub(crate) enum HarnessFlag {
     Given(&'static Harness),
 }
 
-fn harness_name(text: &str) -> Result<HarnessFlag, String> {
+/// Reads `--harness`.
+pub(crate) fn harness_name(text: &str) -> Result<HarnessFlag, String> {
     if text == "auto" {
         return Ok(HarnessFlag::Auto);
     }

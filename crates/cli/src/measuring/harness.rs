@@ -1,5 +1,8 @@
 //! `--harness`: which one the subjects are programs of, and what it is told.
 
+use std::path::Path;
+use std::time::Duration;
+
 use becalm_model::Subject;
 use becalm_runner::harness::{Harness, Place, ResultFolder, Terms, detect};
 use becalm_runner::session::HarnessPlan;
@@ -19,37 +22,57 @@ pub(crate) struct Told {
     pub(crate) environment: Vec<(String, String)>,
 }
 
-/// Finds out which harness it is and adds what it has to be told to the commands of the subjects.
+/// What a harness is asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    /// Which one.
+    pub(crate) harness: HarnessFlag,
+    /// Which of its benchmarks.
+    pub(crate) filter: Option<String>,
+    /// How long each may be timed in one process.
+    pub(crate) time: Duration,
+}
+
+impl Asked {
+    /// Returns what the flags ask for, if anything.
+    pub(crate) fn of(flags: &MeasureFlags) -> Result<Option<Self>, CommandError> {
+        let Some(harness) = flags.harness else { return Ok(None) };
+        if flags.shell.is_some() {
+            return Err(CommandError::usage("--harness needs commands without a shell")
+                .hint("its flags could not be put in their places; leave --shell out"));
+        }
+        Ok(Some(Self { harness, filter: flags.filter.clone(), time: flags.harness_time }))
+    }
+}
+
+/// Finds out which harness it is and adds what it has to be told to the commands of the subjects, which
+/// start in `folder` if not here.
 pub(crate) fn tell(
-    flag: HarnessFlag,
-    flags: &MeasureFlags,
+    asked: &Asked,
     subjects: &[Subject],
     user: Option<&User>,
+    folder: Option<&Path>,
 ) -> Result<Told, CommandError> {
-    if flags.shell.is_some() {
-        return Err(CommandError::usage("--harness needs commands without a shell")
-            .hint("its flags could not be put in their places; leave --shell out"));
-    }
-    let harness = match flag {
+    let harness = match asked.harness {
         HarnessFlag::Given(harness) => harness,
-        HarnessFlag::Auto => common(subjects)?,
+        HarnessFlag::Auto => common(subjects, folder)?,
     };
-    if flags.filter.is_some() && !harness.filters {
+    if asked.filter.is_some() && !harness.filters {
         return Err(CommandError::usage(format!(
             "{} cannot be told which benchmarks to run, so --filter does nothing",
             harness.name
         )));
     }
-    let folder = ResultFolder::create(user).map_err(|error| {
+    let place = ResultFolder::create(user).map_err(|error| {
         CommandError::measure(format!(
             "no folder for the results of {} can be made: {error}",
             harness.name
         ))
     })?;
-    let results = folder.path(harness.place);
+    let results = place.path(harness.place);
     let terms = Terms {
-        time: flags.harness_time.as_secs_f64(),
-        filter: flags.filter.as_deref(),
+        time: asked.time.as_secs_f64(),
+        filter: asked.filter.as_deref(),
         results: &results,
     };
     let mut commands = Vec::new();
@@ -60,16 +83,18 @@ pub(crate) fn tell(
         environment = invocation.environment;
     }
     let told = told(harness, subjects, &commands, &results.display().to_string());
-    Ok(Told { plan: HarnessPlan { harness, folder, told }, commands, environment })
+    Ok(Told { plan: HarnessPlan { harness, folder: place, told }, commands, environment })
 }
 
 /// Returns the harness that all subjects look like.
-fn common(subjects: &[Subject]) -> Result<&'static Harness, CommandError> {
+fn common(subjects: &[Subject], folder: Option<&Path>) -> Result<&'static Harness, CommandError> {
     let mut found: Option<&'static Harness> = None;
     for subject in subjects {
-        let program = Program::resolve(&subject.command, std::env::var_os("PATH").as_deref(), None);
+        let path = std::env::var_os("PATH");
+        let program = Program::resolve(&subject.command, path.as_deref(), folder);
         let path = program.as_ref().map_or(subject.command[0].as_ref(), Program::path);
-        let one = detect(&subject.command, path).ok_or_else(|| {
+        let path = folder.map_or(path.to_owned(), |folder| folder.join(path));
+        let one = detect(&subject.command, &path).ok_or_else(|| {
             CommandError::usage(format!("`{}` looks like no harness that is known", subject.name))
                 .hint("name it, as in --harness google-benchmark; `custom` reads what a program prints")
         })?;

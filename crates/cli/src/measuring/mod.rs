@@ -16,14 +16,19 @@ mod same;
 mod session;
 mod setup;
 mod subjects;
+mod suite;
 mod tracing;
 
-pub(crate) use conditions::{Affinity, ConditionFlags, LayoutFlag, Switch, affinity};
+pub(crate) use conditions::{
+    Affinity, ConditionFlags, LayoutFlag, OnDisturbanceFlag, Switch, affinity,
+};
 pub(crate) use exports::ExportFlags;
-pub(crate) use flags::{MeasureFlags, confidence};
+pub(crate) use flags::{MeasureFlags, confidence, harness_name};
+pub(crate) use harness::Asked;
 pub(crate) use resume::{read_resumed, with_more};
 pub(crate) use revisions::Revisions;
 pub(crate) use session::{Finished, Wanted, as_texts, conclude_log, conduct, disturbed_runs, stop};
 pub(crate) use setup::{Machine, Statement, Surroundings, machine_facts, surroundings};
-pub(crate) use subjects::{CommandLine, name, subjects};
+pub(crate) use subjects::{CommandLine, MOST_SUBJECTS, combinations, fill, name, subjects};
+pub(crate) use suite::{Each, SuitePlan};
 pub(crate) use tracing::{Tracing, refused};

@@ -30,8 +30,9 @@ pub(crate) fn notes(
 /// time of its content.
 pub(crate) fn changed_since(started_at: f64, started: &[SpawnSubject]) -> Vec<String> {
     // A build is made anew for each session, of the same commit.
-    let given = started.iter().filter(|subject| subject.folder.is_none());
-    let mut paths: Vec<&Path> = given.map(|subject| subject.program.path()).collect();
+    let given = started.iter().filter(|subject| subject.stand.is_none());
+    let mut paths: Vec<&Path> =
+        given.filter_map(|subject| Some(subject.program.as_ref().ok()?.path())).collect();
     paths.sort_unstable();
     paths.dedup();
     let changed_at = |facts: Metadata| facts.ctime() as f64 + facts.ctime_nsec() as f64 * 1e-9;
@@ -57,7 +58,7 @@ fn note(
     if a.0.hooks != b.0.hooks {
         return None;
     }
-    let are_builds = a.0.folder.is_some();
+    let are_builds = a.0.stand.is_some();
     if commands.0 == commands.1 && !are_builds {
         return Some(format!(
             "`{}` and `{}` are the same command: this is an A/A, in which any difference is the \
@@ -69,7 +70,8 @@ fn note(
     if is_wrapped {
         return None;
     }
-    let programs = (file(a.0), file(b.0));
+    let (Some(file_a), Some(file_b)) = (file(a.0), file(b.0)) else { return None };
+    let programs = (file_a, file_b);
     if commands.0.get(1..) == commands.1.get(1..) && same_content(&programs.0, &programs.1) {
         return Some(format!(
             "{} and {} are the same, byte for byte: unless they look at their own name, this is \
@@ -82,9 +84,10 @@ fn note(
 }
 
 /// Returns the file of a subject, which may lie in a build.
-fn file(subject: &SpawnSubject) -> PathBuf {
-    let path = subject.program.path();
-    subject.folder.as_ref().map_or_else(|| path.to_owned(), |stand| stand.built().join(path))
+fn file(subject: &SpawnSubject) -> Option<PathBuf> {
+    let path = subject.program.as_ref().ok()?.path();
+    let built = subject.stand.as_ref().map(|stand| stand.built().join(path));
+    Some(built.unwrap_or_else(|| path.to_owned()))
 }
 
 /// Says whether two files hold the same bytes; `false` when one cannot be read. They are read

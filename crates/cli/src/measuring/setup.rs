@@ -1,12 +1,14 @@
 //! From flags and machine to everything that the runs have in common.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use becalm_machine::{Chooser, SysRoot, Topology};
 use becalm_model::{MachineFacts, Subject};
 use becalm_runner::harness::ResultFolder;
 use becalm_runner::session::{
-    Cache, Expectation, Hooks, SpawnPlan, SpawnSubject, Stand, parse_output, parse_variable,
+    Cache, Expectation, HarnessPlan, Hooks, SpawnPlan, SpawnSubject, Stand, parse_output,
+    parse_variable,
 };
 use becalm_runner::{
     Callgrind, CounterPlan, Counters, EnvPolicy, Environment, Extractor, MALLOC_VARIABLE,
@@ -15,8 +17,10 @@ use becalm_runner::{
 
 use super::conditions::{Affinity, CacheFlag, SchedulerFlag, Switch};
 use super::flags::{BackendFlag, MeasureFlags};
+use super::harness::Asked;
 use super::layouts::Layouts;
 use super::subjects::fill;
+use super::suite::SuitePlan;
 use super::{harness, metrics};
 use crate::caller::sudo_user;
 use crate::error::{CommandError, with_causes};
@@ -58,6 +62,7 @@ pub(crate) fn spawn_plan(
     (stands, layouts): (&[Stand], &Layouts),
     extractors: Vec<Extractor>,
     statement: Option<Statement>,
+    suite: Option<&SuitePlan>,
     machine: &Machine,
 ) -> Result<(SpawnPlan, Vec<String>), CommandError> {
     let Surroundings { mut environment, mut placement } = surroundings(flags)?;
@@ -65,10 +70,10 @@ pub(crate) fn spawn_plan(
     let (stdout, stderr) = parse_output(&flags.output);
     let work_folder = flags.conditions.memory.work_folder(user.as_ref())?;
     let (rule, workers) = statement.map(|one| (one.rule, one.commands)).unzip();
-    let (harness, invocations) = match &flags.harness {
+    let (harness, invocations) = match Asked::of(flags)? {
         None => (None, workers),
-        Some(flag) => {
-            let told = harness::tell(*flag, flags, subjects, placement.user.as_ref())?;
+        Some(asked) => {
+            let told = harness::tell(&asked, subjects, placement.user.as_ref(), None)?;
             for (name, value) in &told.environment {
                 environment =
                     environment.with(name.as_ref(), value.as_ref()).map_err(CommandError::usage)?;
@@ -100,27 +105,34 @@ pub(crate) fn spawn_plan(
         Some(commands) => commands.iter().map(Vec::as_slice).collect(),
         None => subjects.iter().map(|subject| subject.command.as_slice()).collect(),
     };
+    let stdin = match &flags.input {
+        Some(path) => Stdin::File(found_from(path, &flags.conditions.memory)?),
+        None => Stdin::Null,
+    };
+    let subjects = match suite {
+        Some(suite) => {
+            suite.spawn_subjects(subjects, &environment, user.as_ref(), &flags.conditions)?
+        }
+        None => {
+            let harness = harness.map(Rc::new);
+            let common = Common { environment, stdin, extractors, harness };
+            spawn_subjects(flags, subjects, &commands, (stands, layouts), &common)?
+        }
+    };
     let plan = SpawnPlan {
-        subjects: spawn_subjects(flags, subjects, &commands, (stands, layouts), &environment)?,
-        stdin: match &flags.input {
-            Some(path) => Stdin::File(found_from(path, &flags.conditions.memory)?),
-            None => Stdin::Null,
-        },
+        subjects,
         stdout: match stdout {
             Stdout::File(path) => Stdout::File(found_from(&path, &flags.conditions.memory)?),
             other => other,
         },
         stderr,
-        timeout: flags.timeout,
         cache: match flags.conditions.cache {
             CacheFlag::AsIs => Cache::AsIs,
             CacheFlag::Warm => Cache::Warm,
             CacheFlag::Drop => Cache::Drop,
         },
         rest: flags.conditions.rest,
-        extractors,
         iterations: flags.iterations.clone(),
-        harness,
         statement: rule,
         backend,
         expectation: expectation(flags)?,
@@ -131,7 +143,6 @@ pub(crate) fn spawn_plan(
         conditioning: flags.conditioning(),
         chooser: Chooser::new(&machine.root, &machine.topology),
         width: flags.width(),
-        environment,
     };
     Ok((plan, limits))
 }
@@ -215,12 +226,20 @@ fn found_from(path: &Path, memory: &MemoryFlags) -> Result<PathBuf, CommandError
         .map_err(|error| CommandError::usage(format!("cannot find {}: {error}", path.display())))
 }
 
+/// What all subjects have alike.
+struct Common {
+    environment: Environment,
+    stdin: Stdin,
+    extractors: Vec<Extractor>,
+    harness: Option<Rc<HarnessPlan>>,
+}
+
 fn spawn_subjects(
     flags: &MeasureFlags,
     subjects: &[Subject],
     commands: &[&[String]],
     (stands, layouts): (&[Stand], &Layouts),
-    environment: &Environment,
+    common: &Common,
 ) -> Result<Vec<SpawnSubject>, CommandError> {
     subjects
         .iter()
@@ -231,12 +250,15 @@ fn spawn_subjects(
             let built = stand.map(Stand::built);
             let filled =
                 |hook: &Option<String>| hook.as_ref().map(|text| fill(text, &subject.parameters));
-            let program =
-                Program::resolve(command, environment.get("PATH".as_ref()), built.as_deref())
-                    .map_err(|error| {
-                        let text = with_causes(&error);
-                        CommandError::measure(format!("`{}`: {text}", subject.name))
-                    })?;
+            let program = Program::resolve(
+                command,
+                common.environment.get("PATH".as_ref()),
+                built.as_deref(),
+            )
+            .map_err(|error| {
+                let text = with_causes(&error);
+                CommandError::measure(format!("`{}`: {text}", subject.name))
+            })?;
             let program = if flags.conditions.memory.in_memory {
                 program.from_anywhere()
             } else {
@@ -247,9 +269,16 @@ fn spawn_subjects(
             })?;
             Ok(SpawnSubject {
                 name: subject.name.clone(),
-                program,
-                layouts: layouts.of(index, command, environment)?,
-                folder: stand.cloned(),
+                program: Ok(program),
+                layouts: layouts.of(index, command, &common.environment)?,
+                late: None,
+                stand: stand.cloned(),
+                folder: None,
+                environment: common.environment.clone(),
+                stdin: common.stdin.clone(),
+                timeout: flags.timeout,
+                extractors: common.extractors.clone(),
+                harness: common.harness.clone(),
                 hooks: Hooks {
                     setup: filled(&flags.setup),
                     prepare: filled(&flags.prepare),

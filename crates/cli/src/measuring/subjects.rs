@@ -6,7 +6,7 @@ use super::flags::MeasureFlags;
 use crate::error::CommandError;
 
 /// Most subjects in one session: beyond that a parameter scan is surely a mistake.
-const MOST_SUBJECTS: usize = 500;
+pub(crate) const MOST_SUBJECTS: usize = 500;
 
 /// A command as the user gave it: words of its own, or a line to be split or given to a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,7 +103,8 @@ pub(crate) fn name(subjects: &mut [Subject], names: &[String]) -> Result<(), Com
     Ok(())
 }
 
-type Parameter = (String, Vec<String>);
+/// A name with its values.
+pub(crate) type Parameter = (String, Vec<String>);
 
 fn parameters(flags: &MeasureFlags) -> Result<Vec<Parameter>, CommandError> {
     let mut parameters: Vec<Parameter> = Vec::new();
@@ -151,7 +152,8 @@ fn range(scan: &[String], step: f64) -> Result<Vec<String>, CommandError> {
         .collect())
 }
 
-fn combinations(parameters: &[Parameter]) -> Vec<Vec<(String, String)>> {
+/// Returns every combination of the values of parameters.
+pub(crate) fn combinations(parameters: &[Parameter]) -> Vec<Vec<(String, String)>> {
     let mut all = vec![Vec::new()];
     for (name, values) in parameters {
         all = all

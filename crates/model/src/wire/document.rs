@@ -291,8 +291,38 @@ pub struct SubjectDocument<R = Vec<RunDocument>> {
     /// Parameter values by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<(String, String)>,
+    /// What the suite says that it is a benchmark of; absent where it is of none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suite: Option<SubjectTermsDocument>,
     /// Runs in time order.
     pub runs: R,
+}
+
+/// What a suite says of a subject.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct SubjectTermsDocument {
+    /// Name of the benchmark; several subjects share it where it has parameters.
+    pub benchmark: String,
+    /// Words that it is chosen by.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Smallest relative change that matters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub margin: Option<f64>,
+    /// What it is about, the most important first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<TermsMetricDocument>,
+}
+
+/// What a suite says of one metric of a subject.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TermsMetricDocument {
+    /// Its name, or that of a measure of benchmarks such as `B/op`.
+    pub name: String,
+    /// Smallest relative change that matters, if it is another one than that of the subject.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin: Option<f64>,
 }
 
 /// One run. Evidence that could not be read is left out.

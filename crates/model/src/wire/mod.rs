@@ -16,6 +16,7 @@ mod reproduce;
 mod schema;
 mod services;
 mod steady;
+mod suite;
 mod topology;
 mod trace;
 mod tune;
@@ -33,7 +34,7 @@ pub use diff::{DiffDocument, diff_document};
 pub use document::{
     ComparisonDocument, Document, EstimateDocument, KnobStateDocument, MachineDocument,
     MetricDocument, MovedDocument, RunDocument, SettingsDocument, SourceDocument, SubjectDocument,
-    SummaryDocument,
+    SubjectTermsDocument, SummaryDocument, TermsMetricDocument,
 };
 pub use effects::{MitigationEffect, MitigationEffectsDocument};
 pub use journal::{
@@ -58,6 +59,10 @@ pub use schema::{
 };
 pub use services::{ProgramDocument, ServicesDocument};
 pub use steady::{SteadyDocument, SteadyRunDocument, SteadySegmentDocument};
+pub use suite::{
+    SUITE_VERSION, SuiteBenchmark, SuiteCommand, SuiteDirection, SuiteDocument, SuiteDuration,
+    SuiteMetric, SuiteShare, SuiteValue,
+};
 pub use topology::{
     TopologyCache, TopologyChoice, TopologyCore, TopologyCpu, TopologyDocument, TopologyGroup,
     TopologyKind, TopologyNode,

@@ -2,7 +2,7 @@
 
 use super::document::{
     ComparisonDocument, Document, KnobStateDocument, MetricDocument, MovedDocument, RunDocument,
-    SettingsDocument, SourceDocument,
+    SettingsDocument, SourceDocument, SubjectTermsDocument, TermsMetricDocument,
 };
 use super::trace::read_run_trace;
 use super::version::{VersionError, check_readable};
@@ -11,8 +11,8 @@ use crate::metric::{CPU_TIME, MAX_RSS, SYSTEM_TIME, USER_TIME, WALL_TIME};
 use crate::trace::Trace;
 use crate::{
     Comparison, Conditions, Direction, Evidence, KnobRecord, KnobState, MachineFacts, Metric,
-    Moved, Outcome, Part, RatioInterval, Record, RecordKind, Run, Source, Subject, Summary, Unit,
-    Verdict,
+    MetricTerms, Moved, Outcome, Part, RatioInterval, Record, RecordKind, Run, Source, Subject,
+    SubjectTerms, Summary, Unit, Verdict,
 };
 use std::collections::HashMap;
 
@@ -85,6 +85,8 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
     let metrics = metrics(&document);
     let names = Names::of(&metrics);
     let mut subjects = Vec::new();
+    let is_suite = document.subjects.iter().any(|subject| subject.suite.is_some());
+    let mut terms = Vec::new();
     let mut runs = Vec::new();
     for (index, subject) in document.subjects.into_iter().enumerate() {
         if let Some(run) = subject.runs.iter().find(|run| run.round > MAX_ROUND) {
@@ -95,6 +97,9 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
             (run(&names, index, one), trace)
         };
         runs.extend(subject.runs.into_iter().map(traced));
+        if is_suite {
+            terms.push(subject.suite.map(subject_terms).unwrap_or_default());
+        }
         subjects.push(Subject {
             name: subject.name,
             command: subject.command,
@@ -146,6 +151,7 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
         conditions: conditions(document.settings),
         metrics,
         subjects,
+        terms,
         runs,
         comparisons,
         interrupted: document.interrupted,
@@ -154,6 +160,15 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
         source: document.source.map(|SourceDocument { format, tool }| Source { format, tool }),
         summaries,
     })
+}
+
+fn subject_terms(document: SubjectTermsDocument) -> SubjectTerms {
+    let SubjectTermsDocument { benchmark, tags, margin, metrics } = document;
+    let metrics = metrics
+        .into_iter()
+        .map(|TermsMetricDocument { name, margin }| MetricTerms { name, margin })
+        .collect();
+    SubjectTerms { benchmark, tags, margin, metrics }
 }
 
 /// Returns the metrics of the document; a document without the list has those its runs show.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{
     AblateDocument, BootDocument, CheckDocument, CpuNoiseDocument, DiffDocument, Document,
     MitigationEffectsDocument, PlanDocument, ProbeDocument, ReproduceDocument, ServicesDocument,
-    SteadyDocument, TopologyDocument, TraceDocument, TuneDocument, WorkloadDocument,
+    SteadyDocument, SuiteDocument, TopologyDocument, TraceDocument, TuneDocument, WorkloadDocument,
 };
 
 /// What `becalm compare` writes.
@@ -68,6 +68,7 @@ const PUBLISHED: &[Published] = &[
     ("plan", of::<PlanDocument>),
     ("services", of::<ServicesDocument>),
     ("steady", of::<SteadyDocument>),
+    ("suite", of::<SuiteDocument>),
     ("topology", of::<TopologyDocument>),
     ("tune", of::<TuneDocument>),
     ("workload", of::<WorkloadDocument>),

@@ -3,7 +3,7 @@
 use super::document::{
     ComparisonDocument, Document, EstimateDocument, KnobStateDocument, MachineDocument,
     MetricDocument, MovedDocument, RunDocument, SettingsDocument, SourceDocument, SubjectDocument,
-    SummaryDocument,
+    SubjectTermsDocument, SummaryDocument, TermsMetricDocument,
 };
 use serde::{Serialize, Serializer};
 
@@ -12,8 +12,8 @@ use super::trace::{self, RunTraceDocument};
 use super::{COMPARISON_SCHEMA, IMPORT_SCHEMA, LOG_SCHEMA, RUN_SCHEMA};
 use crate::metric::{CPU_TIME, MAX_RSS, SYSTEM_TIME, USER_TIME, WALL_TIME};
 use crate::{
-    Comparison, Conditions, Direction, KnobState, MachineFacts, Metric, Moved, Outcome, Record,
-    RecordKind, Run, Source,
+    Comparison, Conditions, Direction, KnobState, MachineFacts, Metric, MetricTerms, Moved,
+    Outcome, Record, RecordKind, Run, Source, SubjectTerms,
 };
 
 /// The runs of one subject of a record, written one after the other.
@@ -83,10 +83,20 @@ fn with_runs<R>(
                 name: subject.name.clone(),
                 command: subject.command.clone(),
                 parameters: subject.parameters.clone(),
+                suite: record.terms.get(index).map(terms),
                 runs: runs(index),
             })
             .collect(),
     }
+}
+
+fn terms(terms: &SubjectTerms) -> SubjectTermsDocument {
+    let SubjectTerms { benchmark, tags, margin, metrics } = terms.clone();
+    let metrics = metrics
+        .into_iter()
+        .map(|MetricTerms { name, margin }| TermsMetricDocument { name, margin })
+        .collect();
+    SubjectTermsDocument { benchmark, tags, margin, metrics }
 }
 
 fn traced(record: &Record, place: usize) -> Option<RunTraceDocument> {

@@ -1,6 +1,6 @@
 //! What a session tells while it runs. Nothing here is text for people.
 
-use becalm_model::{Comparison, Metric, Run};
+use becalm_model::{Comparison, Metric, Record, Run};
 
 /// One thing that happened.
 #[derive(Debug)]
@@ -20,6 +20,11 @@ pub enum Event<'a> {
         fraction: f64,
         /// Whether this was a warm-up round.
         warmup: bool,
+    },
+    /// The warm-up of subjects that are independent of each other is over.
+    WarmedUp {
+        /// What it showed.
+        record: &'a Record,
     },
     /// A measured round was disturbed and is made again; its runs are marked in the record.
     RoundDiscarded {

@@ -6,7 +6,7 @@ use becalm_stats::{Sample, decide, median_interval, schedule};
 use super::event::Event;
 use super::executor::{Executor, Learnt, Measured, Reading, Request};
 use super::plan::{Conditioning, Goal, Judgement, Layout, OnDisturbance, Plan, Primary, Stop};
-use super::redo;
+use super::{independent, redo};
 use crate::conclude::{self, Shape};
 use crate::layout;
 
@@ -32,21 +32,36 @@ pub enum SessionError<E> {
 ///
 /// A record that already has runs is continued after its last whole round; runs of an unfinished
 /// round are dropped first. With [`OnDisturbance::Redo`] a disturbed round does not count, and another one
-/// is made in its place.
+/// is made in its place. Returns the subjects that failed and were left out, which only
+/// [`OnFailure::LeaveOut`](super::OnFailure::LeaveOut) allows.
 pub fn measure<E: Executor>(
     plan: &Plan,
     record: &mut Record,
     executor: &mut E,
     tell: &mut dyn FnMut(Event<'_>),
-) -> Result<(), SessionError<E::Error>> {
+) -> Result<Vec<LeftOut<E::Error>>, SessionError<E::Error>> {
+    if let Some(own) = &plan.independent {
+        let result = independent::rounds(plan, own, record, executor, tell);
+        complete_evidence(record, executor.evidence(true));
+        return result;
+    }
     let result = rounds(plan, record, executor, tell);
     complete_evidence(record, executor.evidence(true));
     drop_unfinished_round(record);
-    result
+    result.map(|()| Vec::new())
+}
+
+/// A subject that failed, and without which the session went on.
+#[derive(Debug)]
+pub struct LeftOut<E> {
+    /// Index of the subject.
+    pub subject: usize,
+    /// How it failed.
+    pub error: SessionError<E>,
 }
 
 /// Puts the evidence of the latest runs, which came late, in its place.
-fn complete_evidence(record: &mut Record, late: Vec<Evidence>) {
+pub(super) fn complete_evidence(record: &mut Record, late: Vec<Evidence>) {
     let first = record.runs.len().saturating_sub(late.len());
     for (run, evidence) in record.runs[first..].iter_mut().zip(late) {
         // What was waited before the run is no part of what happened during it.
@@ -73,10 +88,7 @@ fn rounds<E: Executor>(
         tell(Event::RoundFinished { rounds: 0, fraction: 0.0, warmup: true });
     }
     // On --resume the conditions are learnt again from the saved warm-up.
-    if let (Conditioning::Learn { .. }, Some(learnt)) = (&plan.conditioning, learn(record)) {
-        complete_evidence(record, executor.evidence(true));
-        executor.settle(learnt);
-    }
+    settle(plan, record, executor, &all(record));
     warn_if_undecidable(plan, record, tell);
     let offset = time_used(record);
     let start = executor.elapsed().as_secs_f64();
@@ -133,19 +145,30 @@ fn judge<E: Executor>(
 
 /// Which round it is.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+pub(super) struct Place {
     /// Its number in the record.
-    number: u32,
+    pub(super) number: u32,
     /// Its place in the schedule, which says in which order the subjects run, and with which padding.
-    scheduled: u32,
+    pub(super) scheduled: u32,
     /// Whether it belongs to the warm-up, which has a schedule of its own: the number of warm-up rounds
     /// must not shift the measured ones.
-    warmup: bool,
+    pub(super) warmup: bool,
+}
+
+impl Place {
+    /// Returns all subjects in the order in which the round runs them.
+    pub(super) fn order(self, record: &Record) -> Vec<usize> {
+        schedule::order(self.seed(record), self.scheduled, record.subjects.len())
+    }
+
+    fn seed(self, record: &Record) -> u64 {
+        if self.warmup { !record.seed } else { record.seed }
+    }
 }
 
 /// Whether all runs of a round were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Round {
+pub(super) enum Round {
     Whole,
     BrokenOff,
 }
@@ -155,18 +178,46 @@ fn round<E: Executor>(
     record: &mut Record,
     executor: &mut E,
     tell: &mut dyn FnMut(Event<'_>),
-    Place { number, scheduled, warmup }: Place,
+    place: Place,
 ) -> Result<Round, SessionError<E::Error>> {
-    let seed = if warmup { !record.seed } else { record.seed };
-    let padding = match plan.layout {
-        Layout::Randomise => layout::padding(seed, scheduled),
-        Layout::Fixed => 0,
-    };
-    let layout = layout::build(seed, scheduled, plan.builds);
     let mut waited = executor.wait_until_settled();
-    for (place, subject) in
-        schedule::order(seed, scheduled, record.subjects.len()).into_iter().enumerate()
-    {
+    for (order, subject) in place.order(record).into_iter().enumerate() {
+        let run = Turn { place, order, subject, waited: waited.take() };
+        if run.make(plan, record, executor, tell)? == Round::BrokenOff {
+            return Ok(Round::BrokenOff);
+        }
+    }
+    Ok(Round::Whole)
+}
+
+/// The turn of one subject in a round.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Turn {
+    /// The round.
+    pub(super) place: Place,
+    /// Place inside the round.
+    pub(super) order: usize,
+    /// Whose turn it is.
+    pub(super) subject: usize,
+    /// Seconds that were waited for a calm machine before it.
+    pub(super) waited: Option<f64>,
+}
+
+impl Turn {
+    /// Makes the run and adds it to the record.
+    pub(super) fn make<E: Executor>(
+        self,
+        plan: &Plan,
+        record: &mut Record,
+        executor: &mut E,
+        tell: &mut dyn FnMut(Event<'_>),
+    ) -> Result<Round, SessionError<E::Error>> {
+        let Self { place, order, subject, waited } = self;
+        let padding = match plan.layout {
+            Layout::Randomise => layout::padding(place.seed(record), place.scheduled),
+            Layout::Fixed => 0,
+        };
+        let layout = layout::build(place.seed(record), place.scheduled, plan.builds);
         let measured = match executor.run(Request { subject, padding, layout }) {
             Ok(measured) => measured,
             // An interrupted run is no failure: what was measured before it stands.
@@ -175,19 +226,18 @@ fn round<E: Executor>(
         };
         let Measured { started, outcome, values, iterations, readings, evidence } = measured;
         let parts = parts(&mut record.metrics, readings);
-        let order = u32::try_from(place).expect("fewer than 2^32 subjects");
         let run = Run {
             subject,
-            round: number,
-            order,
-            warmup,
+            round: place.number,
+            order: u32::try_from(order).expect("fewer than 2^32 subjects"),
+            warmup: place.warmup,
             discarded: false,
             started,
             outcome,
             values,
             parts,
             iterations,
-            evidence: Some(Box::new(Evidence { settle_wait: waited.take(), ..evidence })),
+            evidence: Some(Box::new(Evidence { settle_wait: waited, ..evidence })),
             padding,
             layout: (plan.builds > 1).then_some(layout + 1),
         };
@@ -199,10 +249,10 @@ fn round<E: Executor>(
             return Err(SessionError::Failed {
                 subject: record.subjects[subject].name.clone(),
                 // People count from 1, as the reports do.
-                place: if warmup {
-                    format!("warm-up round {}", number + 1)
+                place: if place.warmup {
+                    format!("warm-up round {}", place.number + 1)
                 } else {
-                    format!("round {}", number + 1)
+                    format!("round {}", place.number + 1)
                 },
                 how: outcome.to_string(),
             });
@@ -211,8 +261,8 @@ fn round<E: Executor>(
         complete_evidence(record, executor.evidence(false));
         let run = record.runs.last().expect("one was pushed above");
         tell(Event::RunFinished { run, metrics: &record.metrics });
+        Ok(Round::Whole)
     }
-    Ok(Round::Whole)
 }
 
 /// Puts the readings of a harness in the order of the metrics, which get those that are new.
@@ -286,8 +336,31 @@ fn precision(record: &Record, judgement: &Judgement) -> Option<f64> {
     Some(widest)
 }
 
-/// What the warm-up rounds showed; `None` without warm-up runs.
-fn learn(record: &Record) -> Option<Learnt> {
+fn all(record: &Record) -> Vec<usize> {
+    (0..record.subjects.len()).collect()
+}
+
+/// Chooses the conditions by what the warm-up rounds of these subjects showed, if the plan leaves them to
+/// it.
+pub(super) fn settle<E: Executor>(
+    plan: &Plan,
+    record: &mut Record,
+    executor: &mut E,
+    subjects: &[usize],
+) {
+    if let (Conditioning::Learn { .. }, Some(learnt)) =
+        (&plan.conditioning, learn(record, subjects))
+    {
+        complete_evidence(record, executor.evidence(true));
+        executor.settle(learnt);
+    }
+}
+
+/// What the warm-up rounds showed about these subjects; `None` where one of them has no warm-up runs.
+fn learn(record: &Record, subjects: &[usize]) -> Option<Learnt> {
+    if subjects.is_empty() {
+        return None;
+    }
     let mut learnt = Learnt {
         single_threaded: true,
         cpu_bound: true,
@@ -295,7 +368,7 @@ fn learn(record: &Record) -> Option<Learnt> {
         longest_run: 0.0,
         kept_waiting: 0.0,
     };
-    for subject in 0..record.subjects.len() {
+    for &subject in subjects {
         let runs: Vec<&Run> =
             record.runs.iter().filter(|run| run.warmup && run.subject == subject).collect();
         let character = conclude::character(record, &runs)?;
@@ -326,7 +399,7 @@ fn warn_if_undecidable(plan: &Plan, record: &Record, tell: &mut dyn FnMut(Event<
     }
 }
 
-fn stop_if_interrupted<E: Executor>(record: &mut Record, executor: &E) -> bool {
+pub(super) fn stop_if_interrupted<E: Executor>(record: &mut Record, executor: &E) -> bool {
     match executor.interrupted() {
         None => false,
         Some(reason) => {
@@ -337,7 +410,7 @@ fn stop_if_interrupted<E: Executor>(record: &mut Record, executor: &E) -> bool {
 }
 
 /// Returns how many rounds were made, discarded ones among them.
-fn rounds_in(record: &Record, warmup: bool) -> u32 {
+pub(super) fn rounds_in(record: &Record, warmup: bool) -> u32 {
     record
         .runs
         .iter()
@@ -361,6 +434,6 @@ pub fn drop_unfinished_round(record: &mut Record) {
 
 /// Returns the time that the measured rounds took, discarded ones among them and pauses between sessions
 /// left out.
-fn time_used(record: &Record) -> f64 {
+pub(super) fn time_used(record: &Record) -> f64 {
     Shape::last_end(record)
 }

@@ -3,6 +3,7 @@
 mod event;
 mod executor;
 mod hook;
+mod independent;
 mod measure;
 mod plan;
 mod redo;
@@ -16,10 +17,11 @@ mod tests;
 pub use event::Event;
 pub use executor::{Executor, Learnt, Measured, Reading, Request};
 pub use hook::{Hook, run_to_end};
-pub use measure::{SessionError, drop_unfinished_round, measure};
+pub use independent::{Spent, spent};
+pub use measure::{LeftOut, SessionError, drop_unfinished_round, measure};
 pub use plan::{
-    Conditioning, FIFO_REST, FailurePolicy, Goal, Judgement, LONGEST_FIFO_RUN, Layout,
-    OnDisturbance, Plan, Primary, Rest, Stop,
+    Conditioning, FIFO_REST, FailurePolicy, Goal, Independent, Judgement, LONGEST_FIFO_RUN, Layout,
+    OnDisturbance, OnFailure, OwnTerms, Plan, Primary, Rest, Stop,
 };
 pub use redo::causes;
 pub use settling::settle_note;

@@ -142,6 +142,37 @@ pub struct Plan {
     pub conditioning: Conditioning,
     /// How results are judged.
     pub judgement: Judgement,
+    /// The terms of each subject, where the subjects have nothing to do with each other; `None` where they
+    /// are measured together, by the terms above.
+    pub independent: Option<Independent>,
+}
+
+/// Subjects that share a session and nothing else, as the benchmarks of a suite do: each has its own
+/// warm-up and its own end, and takes part in rounds until then.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Independent {
+    /// Their terms, in the order of the record. [`Plan::stop`] ends all of them.
+    pub terms: Vec<OwnTerms>,
+    /// What becomes of the others when one fails.
+    pub on_failure: OnFailure,
+}
+
+/// When one subject starts to be measured, and when it has been enough.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OwnTerms {
+    /// Its rounds before the measured ones.
+    pub warmup: u32,
+    /// Its end. What it has to reach plays no part: its budget is used up.
+    pub stop: Stop,
+}
+
+/// What becomes of the others when a subject fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnFailure {
+    /// The session ends.
+    End,
+    /// It goes on without the subject.
+    LeaveOut,
 }
 
 /// How results are judged.

@@ -1,11 +1,14 @@
 //! Everything that the runs of a session have in common, and why one of them could not be made.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use becalm_machine::{Choice, Chooser, Width};
+use becalm_model::Metric;
 
 use super::hook::Hook;
 use super::plan::{Conditioning, Rest};
@@ -28,6 +31,14 @@ pub enum RunError {
         subject: String,
         /// What went wrong.
         source: LaunchError,
+    },
+    /// It was clear before the first run that there can be none.
+    #[error("`{subject}`: {why}")]
+    NotReady {
+        /// Name of the subject.
+        subject: String,
+        /// What is wrong, in words.
+        why: String,
     },
     /// A metric is not in the subject's output.
     #[error("`{subject}`: {source}")]
@@ -175,14 +186,29 @@ impl Stand {
 pub struct SpawnSubject {
     /// Its name, for errors.
     pub name: String,
-    /// What to execute.
-    pub program: Program,
+    /// What to execute, or why that cannot be: its first run then fails with these words.
+    pub program: Result<Program, String>,
     /// The same program in several layouts, of which each round executes one; empty if there is one.
     pub layouts: Vec<Program>,
-    /// Where it starts, if not where all do.
-    pub folder: Option<Stand>,
+    /// The command that is looked for again once its setup is over, which may build it.
+    pub late: Option<Vec<String>>,
+    /// The build that it starts in, which stands at a place of several.
+    pub stand: Option<Stand>,
+    /// Where it and its hooks start otherwise, if not where all do.
+    pub folder: Option<PathBuf>,
     /// Commands around its runs.
     pub hooks: Hooks,
+    /// The variables it sees.
+    pub environment: Environment,
+    /// What it reads.
+    pub stdin: Stdin,
+    /// How long a run may take.
+    pub timeout: Option<Duration>,
+    /// Metrics read from its output.
+    pub extractors: Vec<Extractor>,
+    /// The harness that it is a program of; `None` if it is timed from outside. Subjects may share one,
+    /// with its folder.
+    pub harness: Option<Rc<HarnessPlan>>,
 }
 
 /// A harness, and where its results go.
@@ -201,31 +227,21 @@ pub struct HarnessPlan {
 pub struct SpawnPlan {
     /// The subjects, in the order of the record.
     pub subjects: Vec<SpawnSubject>,
-    /// The variables they see.
-    pub environment: Environment,
-    /// Whether these keep freed memory, see [`crate::kept_memory`].
+    /// Whether their environments keep freed memory, see [`crate::kept_memory`].
     pub keeps_memory: bool,
     /// Where they and their hooks work, if not where becalm does. Files and programs then have to be
     /// named from the root.
     pub work_folder: Option<WorkFolder>,
-    /// What they read.
-    pub stdin: Stdin,
     /// Where their output goes when nothing reads it.
     pub stdout: Stdout,
     /// Where their messages go.
     pub stderr: Stderr,
-    /// How long a run may take.
-    pub timeout: Option<Duration>,
     /// Page cache treatment.
     pub cache: Cache,
     /// Rest after each run.
     pub rest: Rest,
-    /// Metrics read from the output.
-    pub extractors: Vec<Extractor>,
     /// How to find the iterations that a run timed itself; `None` when they are not read.
     pub iterations: Option<SeriesRule>,
-    /// The harness that the subjects are programs of; `None` if they are timed from outside.
-    pub harness: Option<HarnessPlan>,
     /// How the values of a statement are read, where the subjects are workers that time one.
     pub statement: Option<timeit::Rule>,
     /// What counts instructions in place of the processor; `None` if nothing does.
@@ -253,9 +269,40 @@ impl SpawnPlan {
 
     /// Returns where one subject and its hooks work, if not where becalm does.
     pub(crate) fn folder_of(&self, subject: usize) -> Option<PathBuf> {
-        let own = self.subjects[subject].folder.as_ref();
-        own.map(|stand| stand.place.join(&stand.inside))
-            .or_else(|| self.folder().map(Path::to_owned))
+        let own = &self.subjects[subject];
+        let stand = own.stand.as_ref().map(|stand| stand.place.join(&stand.inside));
+        stand.or_else(|| own.folder.clone()).or_else(|| self.folder().map(Path::to_owned))
+    }
+
+    /// Returns the metrics that are read from the output of some subject, each once.
+    pub(crate) fn read_metrics(&self) -> Vec<Metric> {
+        let mut metrics: Vec<Metric> = Vec::new();
+        for extractor in self.subjects.iter().flat_map(|subject| &subject.extractors) {
+            let metric = extractor.metric();
+            if !metrics.iter().any(|known| known.name == metric.name) {
+                metrics.push(metric.clone());
+            }
+        }
+        metrics
+    }
+
+    /// Returns the names of the variables that some subject sees, sorted.
+    pub(crate) fn variables(&self) -> Vec<String> {
+        let names = self.subjects.iter().flat_map(|subject| subject.environment.names());
+        let names: BTreeSet<String> =
+            names.map(|name| name.to_string_lossy().into_owned()).collect();
+        names.into_iter().collect()
+    }
+
+    /// Says which harnesses there are and what they were told; `None` where there is none.
+    pub(crate) fn harness_told(&self) -> Option<String> {
+        let mut told: Vec<&str> = Vec::new();
+        for plan in self.subjects.iter().filter_map(|subject| subject.harness.as_ref()) {
+            if !told.contains(&plan.told.as_str()) {
+                told.push(&plan.told);
+            }
+        }
+        (!told.is_empty()).then(|| told.join("; "))
     }
 }
 

@@ -1,5 +1,7 @@
 //! The session loop against a scripted executor: no process is started and no time passes.
 
+mod independent;
+
 use std::time::Duration;
 
 use becalm_model::{Evidence, Metric, Outcome, Record, RecordKind, Subject};
@@ -137,6 +139,7 @@ fn plan(stop: Stop) -> Plan {
         on_disturbance: OnDisturbance::Keep,
         conditioning: Conditioning::Learn { affinity: true, scheduler: true },
         judgement: Judgement { confidence: 0.95, margin: 0.01, primary: Primary::Auto },
+        independent: None,
     }
 }
 
@@ -153,6 +156,7 @@ struct Told {
     undecidable: Vec<(u32, u32)>,
     rounds: Vec<u32>,
     warmups: usize,
+    warmed_up: usize,
     runs: usize,
 }
 
@@ -160,12 +164,13 @@ fn listen(
     plan: &Plan,
     record: &mut Record,
     executor: &mut Scripted,
-) -> (Result<(), SessionError<String>>, Told) {
+) -> (Result<Vec<LeftOut<String>>, SessionError<String>>, Told) {
     let mut told = Told::default();
     let result = measure(plan, record, executor, &mut |event| match event {
         Event::RunFinished { .. } => told.runs += 1,
         Event::RoundFinished { warmup: true, .. } => told.warmups += 1,
         Event::RoundFinished { rounds, .. } => told.rounds.push(rounds),
+        Event::WarmedUp { .. } => told.warmed_up += 1,
         Event::RoundDiscarded { round } => told.discarded.push(round),
         Event::Looked { rounds, .. } => told.looks.push(rounds),
         Event::Undecidable { possible, needed } => told.undecidable.push((possible, needed)),

@@ -90,6 +90,7 @@ fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         tracing,
         revisions: None,
         statement: None,
+        suite: None,
     };
     let finished = conduct(wanted, flags, ui)?.once_only();
     let is_measured = finished.record.runs.iter().any(|run| !run.warmup);

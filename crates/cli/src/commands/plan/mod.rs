@@ -124,6 +124,7 @@ pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, C
         tracing: Tracing::of(&args.flags),
         revisions: None,
         statement: None,
+        suite: None,
         margin: 0.0,
         aa: true,
         resumed: None,

@@ -178,6 +178,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         tracing: Tracing::Off,
         revisions: None,
         statement: Some(statement),
+        suite: None,
     };
     let finished = conduct(wanted, &flags, ui)?.once_only();
     finished.report(

@@ -23,6 +23,8 @@ pub(crate) struct Finished {
     pub(crate) disturbed: Vec<DisturbedRun>,
     /// What ended it early, after the finished rounds were saved.
     pub(crate) failure: Option<CommandError>,
+    /// How subjects failed without which the session went on.
+    pub(super) left_out: Vec<String>,
     /// The signal that ended it.
     pub(crate) signal: Option<i32>,
     /// The file that an unfinished session can be continued from.
@@ -30,6 +32,9 @@ pub(crate) struct Finished {
     /// Whether a setting of the machine could not be put back, which was told when it happened.
     pub(super) is_machine_changed: bool,
 }
+
+/// Most failures that are told one by one.
+const MOST_TOLD: usize = 10;
 
 /// What came of the parts of a session that can fail one by one.
 #[derive(Debug)]
@@ -63,6 +68,21 @@ impl Finished {
         Self { kept: None, ..self }
     }
 
+    /// Says which benchmarks failed, while the others were measured.
+    fn without_some(&self, ui: &Ui) -> CommandError {
+        for how in self.left_out.iter().take(MOST_TOLD) {
+            ui.warn(how);
+        }
+        // Many that fail alike, as where nothing was built, are no page.
+        if let Some(more) = self.left_out.len().checked_sub(MOST_TOLD).filter(|&more| more > 0) {
+            ui.warn(format!("and {more} more, which stand among the notes"));
+        }
+        let all = self.record.subjects.len();
+        let benchmarks = if all == 1 { "benchmark" } else { "benchmarks" };
+        let failed = self.left_out.len();
+        CommandError::measure(format!("{failed} of {all} {benchmarks} failed"))
+    }
+
     /// Says how the command ended, with everything printed already.
     pub(crate) fn end(self, ui: &Ui) -> Result<Exit, CommandError> {
         if let Some(mut error) = self.failure {
@@ -91,6 +111,9 @@ impl Finished {
                 }
             }
             return Ok(Exit::Signal(signal));
+        }
+        if !self.left_out.is_empty() {
+            return Err(self.without_some(ui));
         }
         let undecided = self
             .record

@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use becalm_machine::Width;
 use becalm_model::{Record, RecordKind, Subject};
+use becalm_report::outlook_text;
 use becalm_runner::Interrupt;
 use becalm_runner::session::{
-    Event, Executor, Isolate, Plan, Primary, RunError, SessionError, Spawn, SpawnPlan, Stop,
-    measure,
+    Event, Executor, Isolate, LeftOut, OnFailure, Plan, Primary, RunError, SessionError, Spawn,
+    SpawnPlan, Stop, measure,
 };
 
 pub(crate) use self::end::Finished;
@@ -23,7 +24,9 @@ pub(crate) use self::terms::stop;
 
 use self::end::{Outcomes, keep, told};
 use self::export::{check_exports, export};
-use self::notes::{note_drift, note_extension, notes_before_start, planned_end, tell};
+use self::notes::{
+    note_drift, note_extension, note_left_out, notes_before_start, planned_end, tell,
+};
 use self::record::{conclude, end_of_last_run, record_of};
 use self::terms::{plan_of, undecidable, warn_before_start};
 use super::flags::MeasureFlags;
@@ -34,10 +37,12 @@ use super::progress::ProgressLine;
 use super::quiet::Quiet;
 use super::revisions::Revisions;
 use super::setup::{self, Machine, Statement};
+use super::suite::SuitePlan;
 use super::tracing::{Traced, Tracing};
 use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::suite;
 use crate::ui::Ui;
 
 /// What a command wants from a session, beside the shared flags.
@@ -63,7 +68,10 @@ pub(crate) struct Wanted {
     pub(crate) revisions: Option<Revisions>,
     /// The statement that the subjects time; `None` where they are programs of their own.
     pub(crate) statement: Option<Statement>,
+    /// What a suite says of the subjects; `None` where they are of none.
+    pub(crate) suite: Option<SuitePlan>,
 }
+
 /// Carries out a session and writes the files that the flags ask for.
 pub(crate) fn conduct(
     mut wanted: Wanted,
@@ -93,6 +101,7 @@ pub(crate) fn conduct(
         (&stands, &layouts),
         read.extractors,
         statement,
+        wanted.suite.as_ref(),
         &machine,
     )?;
     let mut notes = notes_before_start(&wanted, &plan);
@@ -118,7 +127,7 @@ pub(crate) fn conduct(
             true
         }
     };
-    let Carried { record, log, result, cleaned } = match carried {
+    let Carried { record, log, result, left_out, cleaned } = match carried {
         Err(error) if is_machine_changed => {
             return Err(CommandError { exit: Exit::NotRestored, ..error });
         }
@@ -128,7 +137,7 @@ pub(crate) fn conduct(
     let saved = export(&record, &disturbed, flags);
     let (failure, kept) = keep(log, &record, flags, Outcomes { result, cleaned, saved });
     let signal = interrupt.signal();
-    Ok(Finished { record, disturbed, failure, signal, kept, is_machine_changed })
+    Ok(Finished { record, disturbed, failure, left_out, signal, kept, is_machine_changed })
 }
 
 /// What a session is carried out in.
@@ -147,6 +156,8 @@ struct Carried {
     record: Record,
     log: Option<Journal>,
     result: Result<(), SessionError<RunError>>,
+    /// How subjects failed without which the session went on.
+    left_out: Vec<String>,
     /// What the hooks at the end said.
     cleaned: Result<(), RunError>,
 }
@@ -169,7 +180,11 @@ fn carry_out(
         spawn = spawn.settling(maximum);
     }
     metrics::check_recorded(&primary, &spawn.metrics())?;
-    let plan = plan_of(wanted.stop, wanted.margin, flags, primary)?;
+    let independent = wanted.suite.as_ref().map(SuitePlan::independent);
+    let plan = plan_of(wanted.stop, wanted.margin, flags, primary, independent)?;
+    if let Some(suite) = &wanted.suite {
+        limits.extend(suite.not_recorded(&spawn.metrics()));
+    }
     let tracing = wanted.tracing;
     let mut record = record_of(wanted, flags, machine, spawn.metrics())?;
     record.conditions = spawn.conditions();
@@ -178,11 +193,25 @@ fn carry_out(
     let warned = matches!(tracing, Tracing::Only(_)) || warn_before_start(&record, &plan, ui);
     let mut traced = Traced::start(&mut spawn, tracing, &machine.root)?;
     let mut log = start_log(&record, flags, &mut limits);
-    let result = match traced.executor.set_up() {
+    let is_set_up = match plan.independent.as_ref().map(|own| own.on_failure) {
+        Some(OnFailure::LeaveOut) => {
+            traced.executor.set_up_each();
+            Ok(())
+        }
+        Some(OnFailure::End) | None => traced.executor.set_up(),
+    };
+    let result = match is_set_up {
         Ok(()) => measure_and_log(&plan, &mut record, &mut traced, log.as_mut(), warned, ui),
         Err(error) => Err(SessionError::Run(error)),
     };
     traced.finish(&mut record, &machine.root);
+    let (result, left_out) = match result {
+        Ok(left_out) => (Ok(()), left_out.iter().map(|one| told(&one.error)).collect()),
+        Err(error) => (Err(error), Vec::new()),
+    };
+    for how in &left_out {
+        note_left_out(&mut record, how);
+    }
     let result = match (spawn.interrupted(), result) {
         // What the signal broke off is no failure.
         (Some(reason), Err(SessionError::Run(_))) => {
@@ -200,7 +229,7 @@ fn carry_out(
     note_extension(&mut record, planned_end);
     record.conditions.knobs = quiet.record();
     note_drift(&mut record);
-    Ok(Carried { record, log, result, cleaned })
+    Ok(Carried { record, log, result, left_out, cleaned })
 }
 
 /// Starts the log of a session; says among its limits why there is none.
@@ -221,7 +250,7 @@ fn measure_and_log(
     mut journal: Option<&mut Journal>,
     mut warned: bool,
     ui: &Ui,
-) -> Result<(), SessionError<RunError>> {
+) -> Result<Vec<LeftOut<RunError>>, SessionError<RunError>> {
     let mut line = ProgressLine::new(plan, record);
     let subjects = record.subjects.clone();
     let is_comparison = record.kind == RecordKind::Comparison;
@@ -236,6 +265,12 @@ fn measure_and_log(
         Event::RoundDiscarded { round } => {
             if let Some(journal) = &mut journal {
                 journal.discard(round);
+            }
+        }
+        Event::WarmedUp { record } => {
+            if let Some(own) = &plan.independent {
+                line.clear(ui);
+                ui.say(outlook_text(&suite::after_the_warm_up(&own.terms, record)));
             }
         }
         Event::Looked { comparisons, .. } => line.look(comparisons),

@@ -32,6 +32,19 @@ pub(super) fn tell(notes: Vec<String>, record: &mut Record, ui: &Ui) {
     }
 }
 
+/// How the note of a subject that failed ends.
+const WITHOUT_IT: &str = "; the suite went on without it";
+
+/// Notes a subject that failed.
+pub(super) fn note_left_out(record: &mut Record, how: &str) {
+    record.notes.push(format!("{how}{WITHOUT_IT}"));
+}
+
+/// Says whether a note is of a subject that failed: who goes on with the session tries it again.
+pub(super) fn is_of_left_out(note: &str) -> bool {
+    note.ends_with(WITHOUT_IT)
+}
+
 /// Returns the rounds after which a comparison ended as planned, with all of its error spent.
 pub(super) fn planned_end(record: &Record) -> Option<u32> {
     let is_over = !record.comparisons.is_empty() && record.interrupted.is_none();

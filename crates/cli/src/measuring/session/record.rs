@@ -13,6 +13,7 @@ use super::Wanted;
 use super::terms::plan_of;
 use crate::error::CommandError;
 use crate::measuring::flags::{LARGEST_SEED, MeasureFlags};
+use crate::measuring::session::notes::is_of_left_out;
 use crate::measuring::setup::Machine;
 use crate::measuring::{metrics, resume};
 
@@ -23,11 +24,14 @@ pub(super) fn record_of(
     machine: &Machine,
     metrics: Vec<Metric>,
 ) -> Result<Record, CommandError> {
+    let terms = wanted.suite.map(|suite| suite.terms).unwrap_or_default();
     if let Some(mut resumed) = wanted.resumed {
         resume::check_same(&resumed, &wanted.subjects, &machine.facts, &metrics)?;
         resumed.comparisons.clear();
         resumed.interrupted = None;
         resumed.arguments = wanted.arguments;
+        resumed.terms = terms;
+        resumed.notes.retain(|note| !is_of_left_out(note));
         resumed.confidence = flags.confidence;
         resumed.margin = wanted.margin;
         return Ok(resumed);
@@ -44,6 +48,7 @@ pub(super) fn record_of(
         machine: machine.facts.clone(),
         metrics,
         subjects: wanted.subjects,
+        terms,
         ..Record::empty(wanted.kind)
     })
 }
@@ -90,7 +95,7 @@ pub(crate) fn conclude_log(
     margin: f64,
     flags: &MeasureFlags,
 ) -> Result<(), CommandError> {
-    let plan = plan_of(stop, margin, flags, metrics::wanted(flags)?.primary)?;
+    let plan = plan_of(stop, margin, flags, metrics::wanted(flags)?.primary, None)?;
     drop_unfinished_round(record);
     let measured = || record.runs.iter().filter(|run| !run.warmup);
     let rounds = record.rounds();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use becalm_model::{Record, RecordKind};
 use becalm_runner::session::{
-    FailurePolicy, Goal, Judgement, Layout, OnDisturbance, Plan, Primary, Stop,
+    FailurePolicy, Goal, Independent, Judgement, Layout, OnDisturbance, Plan, Primary, Stop,
 };
 
 use crate::error::CommandError;
@@ -42,6 +42,7 @@ pub(super) fn plan_of(
     margin: f64,
     flags: &MeasureFlags,
     primary: Primary,
+    independent: Option<Independent>,
 ) -> Result<Plan, CommandError> {
     if let (Some(least), Some(most)) = (flags.min_rounds, flags.max_rounds)
         && least > most
@@ -72,6 +73,7 @@ pub(super) fn plan_of(
         },
         conditioning: flags.conditioning(),
         judgement: Judgement { confidence: flags.confidence, margin, primary },
+        independent,
     })
 }
 

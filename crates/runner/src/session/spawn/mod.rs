@@ -24,14 +24,16 @@ use super::settling::unsettled_limit;
 use super::spawn_plan::{Cache, Isolate, RunError, SpawnPlan};
 use crate::precedence::Precedence;
 use crate::{
-    Callgrind, EvidenceCollector, Interrupt, Scheduler, monotonic_raw, own_affinity, pin_self,
-    resident_floor,
+    Callgrind, EvidenceCollector, Interrupt, Program, Scheduler, monotonic_raw, own_affinity,
+    pin_self, resident_floor,
 };
 
 /// The executor that starts real processes.
 #[derive(Debug)]
 pub struct Spawn<'a> {
     plan: SpawnPlan,
+    /// What is read from the output of some subject: a run has a value, or none, for each.
+    read_metrics: Vec<Metric>,
     root: &'a SysRoot,
     interrupt: &'a Interrupt,
     started: Duration,
@@ -94,6 +96,7 @@ impl<'a> Spawn<'a> {
                 Scheduler::Fifo(priority) => priority,
                 Scheduler::Other => FIFO_PRIORITY,
             }),
+            read_metrics: plan.read_metrics(),
             plan,
             root,
             interrupt,
@@ -112,11 +115,32 @@ impl<'a> Spawn<'a> {
 
     /// Runs the setup hooks of every subject.
     pub fn set_up(&mut self) -> Result<(), RunError> {
+        (0..self.plan.subjects.len()).try_for_each(|index| self.set_up_one(index))
+    }
+
+    /// Runs the setup hooks of every subject, all of them even if one fails: the first run of a subject
+    /// whose hook failed fails too, and says so.
+    pub fn set_up_each(&mut self) {
         for index in 0..self.plan.subjects.len() {
-            let command = self.plan.subjects[index].hooks.setup.clone();
-            self.hook(Hook::Setup, index, command.as_deref())?;
+            if let Err(error @ RunError::Hook { .. }) = self.set_up_one(index) {
+                self.plan.subjects[index].program = Err(error.to_string());
+            }
         }
-        Ok(())
+    }
+
+    fn set_up_one(&mut self, index: usize) -> Result<(), RunError> {
+        let command = self.plan.subjects[index].hooks.setup.clone();
+        self.hook(Hook::Setup, index, command.as_deref())?;
+        let folder = self.plan.folder_of(index);
+        let subject = &mut self.plan.subjects[index];
+        let Some(late) = subject.late.take() else { return Ok(()) };
+        let path = subject.environment.get("PATH".as_ref());
+        subject.program =
+            Program::resolve(&late, path, folder.as_deref()).map_err(|error| error.to_string());
+        match &subject.program {
+            Ok(_) => Ok(()),
+            Err(why) => Err(RunError::NotReady { subject: subject.name.clone(), why: why.clone() }),
+        }
     }
 
     /// Runs the cleanup hooks of every subject, all of them even if one fails; the first failure
@@ -134,7 +158,7 @@ impl<'a> Spawn<'a> {
     pub fn metrics(&self) -> Vec<Metric> {
         let mut metrics = Metric::always();
         metrics.extend(self.plan.counters.metrics().iter().cloned());
-        metrics.extend(self.plan.extractors.iter().map(|extractor| extractor.metric().clone()));
+        metrics.extend(self.read_metrics.iter().cloned());
         metrics.extend(self.plan.backend.iter().flat_map(|_| Callgrind::metrics()));
         metrics
     }
@@ -159,11 +183,8 @@ impl<'a> Spawn<'a> {
             malloc: if self.plan.keeps_memory { "keep" } else { "" }.to_owned(),
             in_memory: self.plan.folder().map(|folder| folder.display().to_string()),
             backend: self.plan.backend.as_ref().map(|_| "callgrind".to_owned()),
-            harness: match (&self.plan.harness, &self.plan.statement) {
-                (Some(plan), _) => Some(plan.told.clone()),
-                (None, Some(rule)) => Some(rule.told.clone()),
-                (None, None) => None,
-            },
+            harness: (self.plan.harness_told())
+                .or_else(|| self.plan.statement.as_ref().map(|rule| rule.told.clone())),
             layout: String::new(),
             cache: match self.plan.cache {
                 Cache::AsIs => "as-is",
@@ -177,12 +198,7 @@ impl<'a> Spawn<'a> {
                 format!("at most {} s, until {}", settling.maximum.as_secs_f64(), settling.baseline)
             }),
             on_disturbance: String::new(),
-            environment: self
-                .plan
-                .environment
-                .names()
-                .map(|name| name.to_string_lossy().into_owned())
-                .collect(),
+            environment: self.plan.variables(),
             limits,
             isolation: self.isolation.clone(),
             knobs: KnobRecord::default(),

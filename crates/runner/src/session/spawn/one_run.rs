@@ -19,6 +19,10 @@ impl Spawn<'_> {
             return Err(RunError::NotIsolated(why.clone()));
         }
         let subject = request.subject;
+        if let Err(why) = &self.plan.subjects[subject].program {
+            let (subject, why) = (self.plan.subjects[subject].name.clone(), why.clone());
+            return Err(RunError::NotReady { subject, why });
+        }
         let prepare = self.plan.subjects[subject].hooks.prepare.clone();
         self.stand(subject)?;
         self.hook(Hook::Prepare, subject, prepare.as_deref())?;
@@ -37,7 +41,7 @@ impl Spawn<'_> {
                 drop_page_cache(self.root).map_err(RunError::DropCache)?;
             }
         }
-        if let Some(plan) = &self.plan.harness {
+        if let Some(plan) = &self.plan.subjects[subject].harness {
             plan.folder.empty().map_err(RunError::Results)?;
         }
         if let Some(backend) = &self.plan.backend {
@@ -95,7 +99,7 @@ impl Spawn<'_> {
     /// Puts the build of a subject in its place.
     fn stand(&self, subject: usize) -> Result<(), RunError> {
         let one = &self.plan.subjects[subject];
-        one.folder
+        one.stand
             .as_ref()
             .map_or(Ok(()), Stand::take)
             .map_err(|source| RunError::Stand { subject: one.name.clone(), source })
@@ -104,25 +108,29 @@ impl Spawn<'_> {
     fn launch(&mut self, request: Request) -> Result<Finished, LaunchError> {
         let folder = self.plan.folder_of(request.subject);
         let subject = &self.plan.subjects[request.subject];
-        let program =
-            subject.layouts.get(request.layout as usize).unwrap_or(&subject.program).clone();
+        let program = subject.layouts.get(request.layout as usize);
+        let program = match program {
+            Some(one) => one.clone(),
+            None => subject.program.clone().expect("seen before anything is launched"),
+        };
         loop {
-            let captures = !self.plan.extractors.is_empty()
+            let subject = &self.plan.subjects[request.subject];
+            let captures = !subject.extractors.is_empty()
                 || self.plan.iterations.is_some()
                 || self.plan.statement.is_some()
-                || self.plan.harness.as_ref().is_some_and(|h| h.harness.place == Place::Output)
+                || subject.harness.as_ref().is_some_and(|h| h.harness.place == Place::Output)
                 || self.plan.expectation != Expectation::Anything;
             let result = launch(
                 &Launch {
                     program: &program,
-                    environment: &self.plan.environment,
+                    environment: &subject.environment,
                     padding: request.padding,
                     placement: &self.plan.placement,
-                    stdin: &self.plan.stdin,
+                    stdin: &subject.stdin,
                     stdout: if captures { &Stdout::Capture } else { &self.plan.stdout },
                     stderr: self.plan.stderr,
                     cwd: folder.as_deref(),
-                    timeout: self.plan.timeout,
+                    timeout: subject.timeout,
                 },
                 &self.plan.counters,
                 self.interrupt,

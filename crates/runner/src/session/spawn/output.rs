@@ -3,10 +3,10 @@
 use becalm_model::Outcome;
 
 use super::Spawn;
-use crate::Finished;
 use crate::harness;
 use crate::session::executor::Reading;
 use crate::session::spawn_plan::{Expectation, RunError};
+use crate::{Extractor, Finished};
 
 /// What a run timed inside itself.
 #[derive(Debug)]
@@ -26,7 +26,6 @@ impl Spawn<'_> {
     ) -> Result<Vec<Option<f64>>, RunError> {
         let mut values = self.printed(subject, finished)?;
         if let Some(backend) = &self.plan.backend {
-            values.resize(self.plan.extractors.len(), None);
             values.extend(match finished.outcome {
                 Outcome::Exited(_) => backend.read().map_err(|source| RunError::Backend {
                     subject: self.plan.subjects[subject].name.clone(),
@@ -44,25 +43,39 @@ impl Spawn<'_> {
         subject: usize,
         finished: &Finished,
     ) -> Result<Vec<Option<f64>>, RunError> {
-        let Some(output) = &finished.output else { return Ok(Vec::new()) };
-        let extractors = self.plan.extractors.iter();
+        let nothing = || vec![None; self.read_metrics.len()];
+        let Some(output) = &finished.output else { return Ok(nothing()) };
         match finished.outcome {
             Outcome::Exited(0) => {}
             // Where such runs are taken, they are taken with what they printed.
-            Outcome::Exited(_) => return Ok(extractors.map(|e| e.extract(output).ok()).collect()),
+            Outcome::Exited(_) => {
+                return self.each_read(subject, |rule| Ok(rule.extract(output).ok()));
+            }
             // What was printed before the end may be anything.
-            _ => return Ok(extractors.map(|_| None).collect()),
+            _ => return Ok(nothing()),
         }
         self.check_output(subject, output)?;
-        let extractors = self.plan.extractors.iter();
-        extractors
-            .map(|extractor| {
-                extractor.extract(output).map(Some).map_err(|source| RunError::Metric {
-                    subject: self.plan.subjects[subject].name.clone(),
-                    source,
-                })
+        self.each_read(subject, |rule| {
+            rule.extract(output).map(Some).map_err(|source| RunError::Metric {
+                subject: self.plan.subjects[subject].name.clone(),
+                source,
             })
-            .collect()
+        })
+    }
+
+    /// Returns what `read` makes of each metric that is read from output; nothing where this subject has
+    /// no rule for it.
+    fn each_read(
+        &self,
+        subject: usize,
+        read: impl Fn(&Extractor) -> Result<Option<f64>, RunError>,
+    ) -> Result<Vec<Option<f64>>, RunError> {
+        let rules = &self.plan.subjects[subject].extractors;
+        let values = self.read_metrics.iter().map(|metric| {
+            let rule = rules.iter().find(|rule| rule.metric().name == metric.name);
+            rule.map_or(Ok(None), &read)
+        });
+        values.collect()
     }
 
     /// Reads what a run timed itself.
@@ -82,7 +95,7 @@ impl Spawn<'_> {
                 RunError::Statement { subject, source }
             });
         }
-        let Some(plan) = &self.plan.harness else { return Ok(Vec::new()) };
+        let Some(plan) = &self.plan.subjects[subject].harness else { return Ok(Vec::new()) };
         if finished.outcome != Outcome::Exited(0) {
             return Ok(Vec::new());
         }

@@ -1,0 +1,63 @@
+//! `becalm init`: a suite of what is in the repository.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::files;
+use crate::init::{find, suite_toml, walk};
+use crate::suite::{FILE, SuiteFile, check};
+use crate::ui::Ui;
+
+/// Write a becalm.toml with the benchmarks found in this repository
+///
+/// Looks for Cargo benches, Go benchmarks, pytest-benchmark, CMake targets and npm scripts. Nothing is built
+/// or run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The folder to look into and to write to
+    #[arg(value_name = "FOLDER", default_value = ".")]
+    folder: PathBuf,
+
+    /// Replace a becalm.toml that is there
+    #[arg(long)]
+    force: bool,
+
+    /// Print it instead
+    #[arg(long, conflicts_with = "force")]
+    stdout: bool,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    let path = if args.folder == Path::new(".") { FILE.into() } else { args.folder.join(FILE) };
+    if !args.stdout && !args.force && path.symlink_metadata().is_ok() {
+        return Err(CommandError::usage(format!("{} is there already", path.display()))
+            .hint("--force replaces it, --stdout prints what would be written"));
+    }
+    let finds = find(&walk(&args.folder)?);
+    let text = suite_toml(&finds);
+    // What was found is somebody else's text; a file that cannot be read again helps nobody.
+    let file = SuiteFile::parse(path.clone(), text.clone())?;
+    if !finds.benchmarks.is_empty() {
+        check(&file)?;
+    }
+    for one in &finds.benchmarks {
+        let harness = one.harness.map_or(String::new(), |harness| format!(" ({harness})"));
+        ui.say(format!("found {}{harness}: {}", one.name, shell_words::join(&one.command)));
+    }
+    for doubt in &finds.doubts {
+        ui.say(format!("note: {doubt}"));
+    }
+    if args.stdout {
+        ui.print(&text)?;
+        return Ok(Exit::Done);
+    }
+    files::write_atomically(&path, &text)?;
+    let path = path.display();
+    if finds.benchmarks.is_empty() {
+        ui.say(format!("{path} written, with an example: no benchmark was found here"));
+    } else {
+        ui.say(format!("{path} written; `becalm run --suite` measures it"));
+    }
+    Ok(Exit::Done)
+}

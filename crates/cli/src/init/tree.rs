@@ -1,0 +1,78 @@
+//! A repository as finders see it: names of files, and the text of those that may tell something.
+
+use std::collections::BTreeMap;
+
+/// Files of a repository.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    /// Every file, by its path from the root with `/` between; the text of those that are wanted.
+    pub(crate) files: BTreeMap<String, Option<String>>,
+    /// What was not looked at, as sentences.
+    pub(crate) doubts: Vec<String>,
+}
+
+/// Says whether the text of a file can tell of benchmarks, by its path.
+pub(crate) fn is_wanted(path: &str) -> bool {
+    let name = base(path);
+    let is_python_test = name.ends_with(".py")
+        && (name.starts_with("test_") || name.ends_with("_test.py") || name.starts_with("bench"));
+    matches!(
+        name,
+        "Cargo.toml"
+            | "go.mod"
+            | "package.json"
+            | "CMakeLists.txt"
+            | "pyproject.toml"
+            | "setup.cfg"
+            | "tox.ini"
+    ) || name.ends_with(".cmake")
+        || name.ends_with("_test.go")
+        || name.starts_with("requirements") && name.ends_with(".txt")
+        || name == "conftest.py"
+        || is_python_test
+        || name.ends_with(".rs") && path.split('/').any(|part| part == "benches")
+}
+
+impl Tree {
+    /// Returns the files of this name, by path, with their text.
+    pub(super) fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.texts().filter(move |(path, _)| base(path) == name)
+    }
+
+    /// Returns the files whose text was read.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files.iter().filter_map(|(path, text)| Some((path.as_str(), text.as_deref()?)))
+    }
+
+    /// Returns the paths of the files in a folder, without those in folders below it.
+    pub(super) fn directly_in<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a str> {
+        self.files.keys().map(String::as_str).filter(move |path| parent(path) == folder)
+    }
+
+    /// Says whether there is such a file.
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.files.contains_key(path)
+    }
+}
+
+/// Returns the last part of a path.
+pub(super) fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Returns the folder of a path, empty for the root.
+pub(super) fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// Joins a folder, which may be the root, and what is in it.
+pub(super) fn join(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+#[cfg(test)]
+pub(super) fn tree(files: &[(&str, &str)]) -> Tree {
+    let read =
+        |&(path, text): &(&str, &str)| (path.to_owned(), is_wanted(path).then(|| text.to_owned()));
+    Tree { files: files.iter().map(read).collect(), doubts: Vec::new() }
+}

@@ -1,0 +1,88 @@
+//! Reading a repository, as much of it as tells of benchmarks.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use super::tree::{Tree, is_wanted, join};
+use crate::error::CommandError;
+
+/// Folders that hold what was built, fetched or is none of the project's own.
+const SKIPPED: [&str; 12] = [
+    "target",
+    "node_modules",
+    "vendor",
+    "third_party",
+    "build",
+    "dist",
+    "out",
+    "venv",
+    "env",
+    "__pycache__",
+    "site-packages",
+    "testdata",
+];
+
+/// Folders below folders are looked into up to this depth.
+const DEEPEST: usize = 8;
+
+/// Most files that are looked at: beyond that it is a collection of repositories, or none.
+const MOST_FILES: usize = 50_000;
+
+/// Most that is read of one file, in bytes.
+const LARGEST: u64 = 1 << 20;
+
+/// Reads the files below `root` that tell of benchmarks.
+pub(crate) fn walk(root: &Path) -> Result<Tree, CommandError> {
+    let mut tree = Tree::default();
+    // The folders near the root first: what is cut off is what lies deep.
+    let mut folders = VecDeque::from([(String::new(), 0)]);
+    let mut is_deep = false;
+    while let Some((folder, depth)) = folders.pop_front() {
+        let entries = match fs::read_dir(root.join(&folder)) {
+            Ok(entries) => entries,
+            Err(error) if folder.is_empty() => {
+                let root = root.display();
+                return Err(CommandError::usage(format!("cannot look into {root}: {error}")));
+            }
+            Err(error) => {
+                tree.doubts.push(format!("{folder} could not be looked into: {error}"));
+                continue;
+            }
+        };
+        for entry in entries.flatten() {
+            // A name that is no text names nothing that is known; a link may lead in a circle.
+            let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else {
+                continue;
+            };
+            let path = join(&folder, &name);
+            if kind.is_dir() {
+                if name.starts_with('.') || SKIPPED.contains(&name.as_str()) {
+                    continue;
+                }
+                is_deep |= depth >= DEEPEST;
+                if depth < DEEPEST {
+                    folders.push_back((path, depth + 1));
+                }
+            } else if kind.is_file() {
+                if tree.files.len() == MOST_FILES {
+                    tree.doubts.push(format!("only the first {MOST_FILES} files were looked at"));
+                    return Ok(tree);
+                }
+                let text = if is_wanted(&path) { read(&entry.path()) } else { None };
+                tree.files.insert(path, text);
+            }
+        }
+    }
+    if is_deep {
+        tree.doubts.push(format!("folders more than {DEEPEST} deep were not looked into"));
+    }
+    Ok(tree)
+}
+
+fn read(path: &Path) -> Option<String> {
+    let mut bytes = Vec::new();
+    fs::File::open(path).ok()?.take(LARGEST).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}

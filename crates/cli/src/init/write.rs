@@ -1,0 +1,105 @@
+//! The text of a suite, made of what was found.
+
+use super::{Finds, Found};
+
+const HEAD: &str = r#"# The benchmarks of this repository, for `becalm run --suite`. `becalm run --suite --list` shows what would be
+# measured; `becalm schema suite` prints the schema of this file.
+version = 1
+
+# What holds for every benchmark that does not say otherwise.
+[defaults]
+# Measured runs of each; `budget = "10s"` is a time instead, or beside it.
+rounds = 10
+# Runs before them.
+warmup = 1
+# A run that takes longer than this is ended.
+# timeout = "5m"
+# Smallest relative change that matters.
+margin = "2%"
+"#;
+
+const EXAMPLE: &str = r#"
+# Nothing was found that is a benchmark for certain. One looks like this:
+#
+# [benchmark.sort]
+# command = "./sort {size}"
+# parameters = { size = [1000, 100000] }
+# metrics = ["wall_time", { name = "rate", regex = 'rate: (\S+)', unit = "MB/s", better = "higher" }]
+# tags = ["quick"]
+"#;
+
+/// Writes the suite.
+pub(crate) fn suite_toml(finds: &Finds) -> String {
+    let mut text = HEAD.to_owned();
+    for doubt in &finds.doubts {
+        text.push_str(&comment(doubt));
+    }
+    if finds.benchmarks.is_empty() {
+        text.push_str(EXAMPLE);
+    }
+    for found in &finds.benchmarks {
+        text.push('\n');
+        text.push_str(&benchmark(found));
+    }
+    text
+}
+
+fn benchmark(found: &Found) -> String {
+    let mut text: String = found.comments.iter().map(|line| comment(line)).collect();
+    text.push_str(&format!("[benchmark.{}]\n", found.name));
+    let words: Vec<String> = found.command.iter().map(|word| quoted(word)).collect();
+    text.push_str(&format!("command = [{}]\n", words.join(", ")));
+    if let Some(harness) = found.harness {
+        text.push_str(&format!("harness = {}\n", quoted(harness)));
+    }
+    if !found.folder.is_empty() {
+        text.push_str(&format!("folder = {}\n", quoted(&found.folder)));
+    }
+    if let Some(setup) = &found.setup {
+        text.push_str(&format!("setup = {}\n", quoted(setup)));
+    }
+    text.push_str(&format!("tags = [{}]\n", quoted(found.tag)));
+    text
+}
+
+/// Writes one line of comment, whatever the text holds.
+fn comment(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    format!("# {line}\n")
+}
+
+/// Writes a text as TOML does.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_was_found_the_text_is_toml() {
+        let odd = "a \"quoted\" \\ thing\nwith\u{7f} lines";
+        let found = Found {
+            name: "x".to_owned(),
+            command: vec![odd.to_owned()],
+            folder: odd.to_owned(),
+            setup: Some(odd.to_owned()),
+            comments: vec![odd.to_owned()],
+            ..Found::default()
+        };
+        let text = suite_toml(&Finds { benchmarks: vec![found], doubts: vec![odd.to_owned()] });
+        let table: toml::Table = text.parse().unwrap();
+        assert_eq!(table["benchmark"]["x"]["setup"].as_str(), Some(odd));
+        assert!(suite_toml(&Finds::default()).parse::<toml::Table>().is_ok());
+    }
+}

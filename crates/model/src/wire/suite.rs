@@ -1,0 +1,352 @@
+//! Shape of `becalm.toml`: the benchmarks of a repository, and how each is measured.
+//!
+//! Nothing here is filled in or checked beyond its shape: what a benchmark does not say comes from
+//! `[defaults]`, and what that does not say from the command line.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use crate::{parse_duration, parse_share};
+
+/// Version of the format that this becalm reads.
+pub const SUITE_VERSION: u32 = 1;
+
+/// A whole `becalm.toml`.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SuiteDocument {
+    /// Version of the format: 1.
+    pub version: u32,
+    /// What holds for every benchmark that does not say otherwise. Variables of `env` are added to those of
+    /// a benchmark; everything else is replaced by what the benchmark says.
+    #[serde(default)]
+    pub defaults: SuiteBenchmark,
+    /// The benchmarks, by name.
+    #[serde(default)]
+    pub benchmark: BTreeMap<String, SuiteBenchmark>,
+}
+
+/// One benchmark, or what holds for all of them.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct SuiteBenchmark {
+    /// What is run: one line, split into words like a shell would but without running one, or a list of
+    /// words. `{NAME}` stands for a value of the parameter of that name, here and in `filter`, `env`,
+    /// `folder`, `input` and the commands around the runs.
+    #[schemars(with = "Option<CommandSchema>")]
+    pub command: Option<SuiteCommand>,
+    /// The harness that the command is a program of, which times benchmarks of its own: `auto`, or a name
+    /// that `becalm run --harness` takes.
+    pub harness: Option<String>,
+    /// Which benchmarks of the harness to run, written as it wants it.
+    pub filter: Option<String>,
+    /// How long each benchmark of the harness may be timed in one process, such as `100ms`.
+    #[schemars(with = "Option<String>")]
+    pub harness_time: Option<SuiteDuration>,
+    /// Parameters with their values: every combination is measured, under the name `NAME size=10`.
+    pub parameters: Option<BTreeMap<String, Vec<SuiteValue>>>,
+    /// What the benchmark is about: metrics that becalm records (`wall_time`, `max_rss`, `instructions`), or
+    /// that are read from its output; with a harness the measures of its benchmarks, such as `B/op`.
+    #[serde(deserialize_with = "metrics")]
+    #[schemars(with = "Option<Vec<MetricSchema>>")]
+    pub metrics: Option<Vec<SuiteMetric>>,
+    /// Variables that it sees beside those of becalm.
+    pub env: Option<BTreeMap<String, SuiteValue>>,
+    /// The folder that it starts in, from that of this file.
+    pub folder: Option<String>,
+    /// Command (by `sh -c`) once before the warm-up.
+    pub setup: Option<String>,
+    /// Command before each run.
+    pub prepare: Option<String>,
+    /// Command after each run.
+    pub conclude: Option<String>,
+    /// Command once after the last run, also after a failed one.
+    pub cleanup: Option<String>,
+    /// File for its standard input, from its folder.
+    pub input: Option<String>,
+    /// Time after which a run is ended, such as `30s`.
+    #[schemars(with = "Option<String>")]
+    pub timeout: Option<SuiteDuration>,
+    /// Runs before the measured ones.
+    pub warmup: Option<u32>,
+    /// Time for its measured runs, such as `10s`: no further one starts after it.
+    #[schemars(with = "Option<String>")]
+    pub budget: Option<SuiteDuration>,
+    /// Measured runs, at most where there is a budget too.
+    #[schemars(range(min = 1))]
+    pub rounds: Option<u32>,
+    /// Smallest relative change that matters, such as `2%`.
+    #[schemars(with = "Option<ShareSchema>")]
+    pub margin: Option<SuiteShare>,
+    /// Words by which `--tag` chooses it.
+    pub tags: Option<Vec<String>>,
+}
+
+/// A command: one line, or words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SuiteCommand {
+    /// A line that is yet to be split.
+    Line(String),
+    /// Program and arguments.
+    Words(Vec<String>),
+}
+
+/// One metric that a benchmark is about.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SuiteMetric {
+    /// Its name.
+    pub name: String,
+    /// Regular expression that finds it in the output: the first group counts, of several matches the last.
+    #[serde(default)]
+    pub regex: Option<String>,
+    /// JSON pointer that finds it in the output.
+    #[serde(default)]
+    pub pointer: Option<String>,
+    /// Unit of what is read; `s` and `B` are shown in multiples.
+    #[serde(default)]
+    pub unit: Option<String>,
+    /// Which way what is read gets better.
+    #[serde(default)]
+    pub better: Option<SuiteDirection>,
+    /// Whether repeated runs give exactly the same value.
+    #[serde(default)]
+    pub exact: Option<bool>,
+    /// Smallest relative change of it that matters.
+    #[serde(default)]
+    #[schemars(with = "Option<ShareSchema>")]
+    pub margin: Option<SuiteShare>,
+}
+
+/// Which way a metric gets better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SuiteDirection {
+    /// Less is better.
+    Lower,
+    /// More is better.
+    Higher,
+}
+
+/// A duration with its unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SuiteDuration(pub Duration);
+
+/// A share: `2%` or 0.02.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SuiteShare(pub f64);
+
+/// A value that is used as a text: a string, a number, `true` or `false`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SuiteValue(pub String);
+
+/// What the types that are read by hand look like, for the schema alone.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+enum CommandSchema {
+    Line(String),
+    Words(Vec<String>),
+}
+
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+enum MetricSchema {
+    Name(String),
+    Described(SuiteMetric),
+}
+
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+enum ShareSchema {
+    Percent(String),
+    Fraction(f64),
+}
+
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+enum ValueSchema {
+    Text(String),
+    Whole(i64),
+    Number(f64),
+    Switch(bool),
+}
+
+impl JsonSchema for SuiteValue {
+    fn schema_name() -> Cow<'static, str> {
+        "SuiteValue".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        ValueSchema::json_schema(generator)
+    }
+}
+
+// An untagged enum would say of a wrong value only that it matches no variant: these are read by hand, so
+// that the message names what was expected, and keeps the place of a wrong key inside.
+
+impl<'de> Deserialize<'de> for SuiteCommand {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Command;
+        impl<'de> Visitor<'de> for Command {
+            type Value = SuiteCommand;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a command: a line in quotes, or a list of words")
+            }
+
+            fn visit_str<E: Error>(self, line: &str) -> Result<SuiteCommand, E> {
+                Ok(SuiteCommand::Line(line.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut words: A) -> Result<SuiteCommand, A::Error> {
+                let mut command = Vec::new();
+                while let Some(SuiteValue(word)) = words.next_element()? {
+                    command.push(word);
+                }
+                Ok(SuiteCommand::Words(command))
+            }
+        }
+        deserializer.deserialize_any(Command)
+    }
+}
+
+impl<'de> Deserialize<'de> for SuiteValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Value;
+        impl Visitor<'_> for Value {
+            type Value = SuiteValue;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string, a number, true or false")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<SuiteValue, E> {
+                Ok(SuiteValue(text.to_owned()))
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<SuiteValue, E> {
+                Ok(SuiteValue(number.to_string()))
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<SuiteValue, E> {
+                Ok(SuiteValue(number.to_string()))
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<SuiteValue, E> {
+                Ok(SuiteValue(number.to_string()))
+            }
+
+            fn visit_bool<E: Error>(self, switch: bool) -> Result<SuiteValue, E> {
+                Ok(SuiteValue(switch.to_string()))
+            }
+        }
+        deserializer.deserialize_any(Value)
+    }
+}
+
+impl<'de> Deserialize<'de> for SuiteDuration {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Length;
+        impl Visitor<'_> for Length {
+            type Value = SuiteDuration;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a duration in quotes, such as \"500ms\", \"2s\" or \"5m\"")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<SuiteDuration, E> {
+                parse_duration(text).map(SuiteDuration).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_any(Length)
+    }
+}
+
+impl<'de> Deserialize<'de> for SuiteShare {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Share;
+        impl Visitor<'_> for Share {
+            type Value = SuiteShare;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a share of less than one, such as \"2%\" or 0.02")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<SuiteShare, E> {
+                self.visit_f64(parse_share(text).map_err(E::custom)?)
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<SuiteShare, E> {
+                #[expect(clippy::cast_precision_loss, reason = "what is not 0 is refused")]
+                self.visit_f64(number as f64)
+            }
+
+            fn visit_f64<E: Error>(self, share: f64) -> Result<SuiteShare, E> {
+                if (0.0..1.0).contains(&share) {
+                    Ok(SuiteShare(share))
+                } else {
+                    Err(E::custom(format!("{share} is not a share from 0 to less than 1")))
+                }
+            }
+        }
+        deserializer.deserialize_any(Share)
+    }
+}
+
+/// A metric by its name alone, or with all that is said of it.
+struct MetricEntry(SuiteMetric);
+
+impl<'de> Deserialize<'de> for MetricEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entry;
+        impl<'de> Visitor<'de> for Entry {
+            type Value = MetricEntry;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a metric, or a table such as { name = \"rate\", regex = '(\\d+)/s' }")
+            }
+
+            fn visit_str<E: Error>(self, name: &str) -> Result<MetricEntry, E> {
+                Ok(MetricEntry(SuiteMetric::named(name)))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<MetricEntry, A::Error> {
+                SuiteMetric::deserialize(MapAccessDeserializer::new(map)).map(MetricEntry)
+            }
+        }
+        deserializer.deserialize_any(Entry)
+    }
+}
+
+fn metrics<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<SuiteMetric>>, D::Error> {
+    let entries = Vec::<MetricEntry>::deserialize(deserializer)?;
+    Ok(Some(entries.into_iter().map(|MetricEntry(metric)| metric).collect()))
+}
+
+impl SuiteMetric {
+    /// Returns a metric of which nothing but its name is said.
+    pub fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            regex: None,
+            pointer: None,
+            unit: None,
+            better: None,
+            exact: None,
+            margin: None,
+        }
+    }
+}

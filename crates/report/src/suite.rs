@@ -1,0 +1,232 @@
+//! Suites: a table of all benchmarks, what would be measured, and how long it takes.
+
+use becalm_model::{Metric, Record, metric};
+
+use crate::comparison::notes_and_limits;
+use crate::disturbed::{self, DisturbedRun};
+use crate::escape;
+use crate::labels::Labels;
+use crate::moment::roughly;
+use crate::outcomes;
+use crate::page::Page;
+use crate::quantity::{NBSP, Scale, confidence, count, percent};
+use crate::shown;
+use crate::single::write_conditions;
+use crate::style::{Role, Style};
+use crate::table::{Align, Cell, Table};
+
+/// How long a suite takes, as far as that is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SuiteOutlook {
+    /// How many benchmarks there are.
+    pub benchmarks: usize,
+    /// How many of them are known to end in time, by their budget or by their pace.
+    pub limited: usize,
+    /// Seconds that those take at most.
+    pub at_most: f64,
+    /// Seconds that they are likely to take; `None` before anything was run.
+    pub about: Option<f64>,
+}
+
+/// One benchmark that would be measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SuiteEntry {
+    /// Its name with its parameters.
+    pub name: String,
+    /// Words that it is chosen by.
+    pub tags: Vec<String>,
+    /// What is run.
+    pub command: Vec<String>,
+    /// Its runs, at most where there is a budget too.
+    pub rounds: Option<u32>,
+    /// Seconds that it has.
+    pub budget: Option<f64>,
+}
+
+/// Says how long it will take: `suite: 12 benchmarks, about 4 min (at most 6 min)`.
+pub fn outlook_text(outlook: &SuiteOutlook) -> String {
+    let at_most = roughly(outlook.at_most).replace(NBSP, " ");
+    let all = count(outlook.benchmarks, "benchmark").replace(NBSP, " ");
+    let open = outlook.benchmarks.saturating_sub(outlook.limited);
+    match outlook.about {
+        Some(about) => {
+            let about = roughly(about).replace(NBSP, " ");
+            let most =
+                if at_most == about { String::new() } else { format!(" (at most {at_most})") };
+            format!("suite: {all}, about {about} from here on{most}")
+        }
+        None if open == 0 => format!("suite: {all}, at most {at_most} and the warm-up"),
+        None if outlook.limited == 0 => {
+            format!("suite: {all}, by number of runs; the warm-up shows how long that takes")
+        }
+        None => format!(
+            "suite: {all}, at most {at_most} for {} of them, {open} by number of runs; the warm-up shows how \
+             long that takes",
+            outlook.limited
+        ),
+    }
+}
+
+/// Lists what would be measured.
+pub fn suite_list_text(entries: &[SuiteEntry], style: &Style) -> String {
+    let mut table = Table::new([
+        ("benchmark", Align::Left),
+        ("runs", Align::Right),
+        ("budget", Align::Right),
+        ("tags", Align::Left),
+        ("command", Align::Left),
+    ]);
+    for entry in entries {
+        table.push([
+            entry.name.as_str().into(),
+            entry.rounds.map_or(String::new(), |rounds| rounds.to_string()).into(),
+            entry.budget.map_or(String::new(), roughly).into(),
+            entry.tags.join(", ").into(),
+            escape::shell(&entry.command).into(),
+        ]);
+    }
+    let mut page = Page::new(style);
+    page.table(&table);
+    page.finish()
+}
+
+/// Draws one line for each benchmark and metric that it is about, and under which conditions they were
+/// measured.
+pub fn suite_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> String {
+    let mut page = Page::new(style);
+    page.table(&table(record, style.unicode));
+    page.gap();
+    page.say(&format!("Runs: {}.", disturbed::summary(record, disturbed, None)));
+    if let Some(remark) = outcomes::remark(record) {
+        page.gap();
+        page.say_as(Role::Warning, &remark);
+    }
+    page.section("Conditions");
+    write_conditions(&mut page, record);
+    notes_and_limits(&mut page, record, &Labels::of(&record.subjects));
+    page.finish()
+}
+
+fn table(record: &Record, unicode: bool) -> Table {
+    let interval = format!("{} interval", confidence(shown::confidence(record)));
+    let mut table = Table::new([
+        ("benchmark", Align::Left),
+        ("metric", Align::Left),
+        ("median", Align::Right),
+        (interval.as_str(), Align::Right),
+        ("CV", Align::Right),
+        ("runs", Align::Right),
+    ]);
+    for (subject, named) in record.subjects.iter().enumerate() {
+        let metrics = about(record, subject);
+        if metrics.is_empty() {
+            table.push([named.name.as_str().into(), Cell::of(Role::Warning, "not measured")]);
+        }
+        for (index, metric) in metrics.into_iter().enumerate() {
+            let Some(sample) = shown::sample(record, subject, metric) else { continue };
+            let summary = shown::summary(record, &sample);
+            let described = shown::metric_at(record, metric);
+            let scale = Scale::of(&described.unit, [summary.median], unicode);
+            let range = summary.median_interval.map(|i| scale.range(i.low, i.high));
+            table.push([
+                if index == 0 { named.name.as_str().into() } else { "".into() },
+                described.name.as_str().into(),
+                scale.with_unit(summary.median).into(),
+                range.unwrap_or_else(|| "too few runs".to_owned()).into(),
+                summary.cv.map_or("-".into(), percent).into(),
+                summary.n.to_string().into(),
+            ]);
+        }
+    }
+    table
+}
+
+/// Returns the metrics that a subject is about and has values of: those that its suite names, else what its
+/// benchmarks are about, else what was read from its output, else the wall time.
+fn about(record: &Record, subject: usize) -> Vec<usize> {
+    let mut has = vec![false; record.metrics.len()];
+    for run in record.measured(subject) {
+        for (index, has) in has.iter_mut().enumerate() {
+            *has |= run.value(index).is_some();
+        }
+    }
+    let all = |is_wanted: &dyn Fn(&Metric) -> bool| -> Vec<usize> {
+        (0..has.len()).filter(|&index| has[index] && is_wanted(&record.metrics[index])).collect()
+    };
+    let named = record.terms.get(subject).map_or(Vec::new(), |terms| {
+        let named = terms.metrics.iter();
+        named.flat_map(|one| all(&|m| m.name == one.name || m.is_measure(&one.name))).collect()
+    });
+    let choices = [
+        named,
+        all(&Metric::is_main),
+        all(&|metric| metric.benchmark.is_some()),
+        all(&|metric| !metric::is_builtin(&metric.name)),
+        all(&|metric| metric.name == metric::WALL_TIME),
+    ];
+    choices.into_iter().find(|some| !some.is_empty()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use becalm_model::{MetricTerms, Outcome, RecordKind, Run, Subject, SubjectTerms, Unit};
+
+    use super::*;
+
+    fn record() -> Record {
+        let subject = |name: &str| Subject {
+            name: name.to_owned(),
+            command: vec!["./bench".to_owned()],
+            parameters: vec![],
+        };
+        let mut record = Record::empty(RecordKind::Run);
+        record.metrics = Metric::always();
+        record.metrics.push(Metric { exact: true, ..Metric::lower("steps", Unit::Count) });
+        record.subjects = ["sort size=10", "walk", "broken"].map(subject).to_vec();
+        record.terms = vec![SubjectTerms::default(); 3];
+        record.terms[1].metrics = ["max_rss", "wall_time"]
+            .map(|name| MetricTerms { name: name.to_owned(), margin: None })
+            .to_vec();
+        for round in 0..8 {
+            for subject in 0..2 {
+                let wall = 0.01 + 0.0001 * f64::from(round % 3);
+                let mut values: Vec<_> = [wall, wall, wall, 0.0, 2e6].map(Some).to_vec();
+                values.push((subject == 0).then_some(42.0));
+                record.runs.push(Run {
+                    subject,
+                    round,
+                    order: 0,
+                    warmup: false,
+                    discarded: false,
+                    started: f64::from(round),
+                    outcome: Outcome::Exited(0),
+                    values,
+                    parts: vec![],
+                    iterations: vec![],
+                    evidence: None,
+                    padding: 0,
+                });
+            }
+        }
+        record
+    }
+
+    #[test]
+    fn every_benchmark_has_a_line_for_each_metric_that_it_is_about() {
+        insta::assert_snapshot!(table(&record(), false).text(&Style::PLAIN), @r"");
+    }
+
+    #[test]
+    fn the_time_is_told_as_far_as_it_is_known() {
+        let outlook = |limited, about| {
+            outlook_text(&SuiteOutlook { benchmarks: 12, limited, at_most: 360.0, about })
+        };
+        assert_eq!(outlook(12, None), "suite: 12 benchmarks, at most 6 min and the warm-up");
+        assert!(outlook(9, None).contains("at most 6 min for 9 of them, 3 by number of runs"));
+        assert_eq!(
+            outlook(12, Some(240.0)),
+            "suite: 12 benchmarks, about 4 min from here on (at most 6 min)"
+        );
+        assert_eq!(outlook(12, Some(360.0)), "suite: 12 benchmarks, about 6 min from here on");
+    }
+}
