@@ -213,6 +213,12 @@ impl<'a> Selection<'a> {
         self.note_count(discarded, "runs of disturbed rounds that were made again are left out");
         self.note_count(cut, "runs that were ended at the timeout are in it with lower bounds");
         self.note_count(failed, "runs that failed are in it like others");
+        if runs.iter().any(|run| run.is_measured() && run.layout.is_some()) {
+            self.note(
+                "which build each run is of is left out: runs of one layout depend on each other, and the \
+                 file does not tell",
+            );
+        }
         if timed {
             self.note("iterations that the programs timed themselves are left out");
         }

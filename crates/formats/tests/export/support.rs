@@ -99,6 +99,7 @@ pub(crate) fn run(subject: usize) -> Run {
         iterations: Vec::new(),
         evidence: None,
         padding: 0,
+        layout: None,
     }
 }
 
