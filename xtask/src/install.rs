@@ -18,6 +18,14 @@ const NEEDS: &[Need] = &[
     // Placement tests read affinity and scheduling class back with tools that are not ours.
     Need { program: "taskset", package: "util-linux" },
     Need { program: "chrt", package: "util-linux" },
+    // `becalm timeit` is tested with the interpreters that are there; these are light.
+    Need { program: "python3", package: "python3" },
+    Need { program: "perl", package: "perl" },
+    Need { program: "ruby", package: "ruby" },
+    // Tests of `--backend callgrind`.
+    Need { program: "valgrind", package: "valgrind" },
+    // Tests of `compare --rev`.
+    Need { program: "git", package: "git" },
 ];
 
 /// What virtual machines need.

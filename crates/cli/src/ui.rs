@@ -86,6 +86,18 @@ impl Ui {
         }
     }
 
+    /// Writes bytes to stdout as they are; a stream of text would take sequences for colours out of them.
+    #[expect(clippy::unused_self, reason = "everything that prints goes through a Ui")]
+    pub(crate) fn print_bytes(&self, bytes: &[u8]) -> Result<(), CommandError> {
+        let mut out = std::io::stdout().lock();
+        match out.write_all(bytes).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                Err(CommandError::measure(format!("cannot write to standard output: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Writes a sentence to stderr, unless `--quiet`.
     pub(crate) fn say(&self, text: impl Display) {
         if !self.quiet {

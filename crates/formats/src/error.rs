@@ -59,6 +59,14 @@ pub enum ImportError {
         /// What stands there, shortened.
         found: String,
     },
+    /// A compressed file cannot be expanded.
+    #[error("{file}: {why}")]
+    Compressed {
+        /// Name of the file.
+        file: String,
+        /// Why not, such as `it is damaged`.
+        why: String,
+    },
     /// The file is of the format and holds no measurement.
     #[error("{file}: {why}")]
     Nothing {
@@ -90,6 +98,10 @@ impl ImportError {
             expected: expected.to_owned(),
             found: shown(found),
         }
+    }
+
+    pub(crate) fn compressed(file: &File, why: impl Into<String>) -> Self {
+        Self::Compressed { file: file.name.clone(), why: why.into() }
     }
 
     pub(crate) fn nothing(file: &File, why: &str) -> Self {

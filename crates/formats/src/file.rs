@@ -1,5 +1,8 @@
 //! What is read: a file, or the files of a folder.
 
+use std::borrow::Cow;
+use std::io::Read as _;
+
 use crate::error::ImportError;
 
 /// One file, as the caller read it.
@@ -32,5 +35,61 @@ pub(crate) fn only(files: &[File]) -> Result<&File, ImportError> {
     match files {
         [one] => Ok(one),
         _ => Err(ImportError::Folder { files: files.len() }),
+    }
+}
+
+/// How much the compressed files of one import may hold together: a small file can hold terabytes.
+const MOST_EXPANDED: u64 = 256 << 20;
+
+/// Returns the files with those that gzip compressed expanded; which they are is told by the content.
+pub(crate) fn expanded(files: &[File]) -> Result<Cow<'_, [File]>, ImportError> {
+    if !files.iter().any(is_compressed) {
+        return Ok(Cow::Borrowed(files));
+    }
+    let mut left = MOST_EXPANDED;
+    let expand = |file: &File| {
+        if is_compressed(file) { expand(file, &mut left) } else { Ok(file.clone()) }
+    };
+    files.iter().map(expand).collect::<Result<_, _>>().map(Cow::Owned)
+}
+
+fn is_compressed(file: &File) -> bool {
+    file.bytes.starts_with(&[0x1f, 0x8b])
+}
+
+fn expand(file: &File, left: &mut u64) -> Result<File, ImportError> {
+    let mut bytes = Vec::new();
+    // One byte more than there may be tells a file that is too large from one that just fits.
+    flate2::read::MultiGzDecoder::new(file.bytes.as_slice())
+        .take(*left + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| {
+            ImportError::compressed(file, format!("it is damaged as a gzip file: {error}"))
+        })?;
+    *left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
+        let most = MOST_EXPANDED >> 20;
+        ImportError::compressed(file, format!("expanded it is larger than {most} MiB"))
+    })?;
+    Ok(File { name: file.name.clone(), bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn what_expands_too_far_is_refused() {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(&[b' '; 1000]).unwrap();
+        let file = File { name: "a.gz".to_owned(), bytes: encoder.finish().unwrap() };
+        let mut left = 1000;
+        assert_eq!(expand(&file, &mut left).unwrap().bytes.len(), 1000);
+        assert_eq!(left, 0);
+        assert_eq!(
+            expand(&file, &mut 999).unwrap_err().to_string(),
+            "a.gz: expanded it is larger than 256 MiB"
+        );
     }
 }

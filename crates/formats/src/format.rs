@@ -3,7 +3,7 @@
 use becalm_model::Record;
 
 use crate::error::ImportError;
-use crate::file::File;
+use crate::file::{File, expanded};
 use crate::readers;
 
 /// One format that can be imported.
@@ -25,6 +25,22 @@ pub struct Entry {
 pub const FORMATS: &[Entry] = &[
     readers::hyperfine::JSON,
     readers::hyperfine::CSV,
+    readers::pytest_benchmark::JSON,
+    readers::google_benchmark::JSON,
+    readers::pyperf::JSON,
+    readers::jmh::JSON,
+    readers::benchmark_dotnet::JSON,
+    readers::tinybench::VITEST,
+    readers::tinybench::TINYBENCH,
+    readers::k6::JSON,
+    readers::gungraun::JSON,
+    readers::asv::FOLDER,
+    readers::nanobench::JSON,
+    readers::codspeed::JSON,
+    readers::github_action_benchmark::HISTORY,
+    readers::github_action_benchmark::CUSTOM,
+    readers::github_action_benchmark::SMALLER,
+    readers::github_action_benchmark::BIGGER,
     readers::go::JSON,
     readers::go::TEXT,
     readers::criterion::FOLDER,
@@ -55,6 +71,8 @@ pub const FORMATS: &[Entry] = &[
     readers::short_lines::NODE,
     // Any command may have been measured with it, a benchmark tool too.
     readers::shell_time::TEXT,
+    // Any object of objects with a value could be one.
+    readers::bmf::JSON,
 ];
 
 /// Returns the format of this name.
@@ -67,12 +85,15 @@ pub fn entry(name: &str) -> Result<&'static Entry, ImportError> {
 
 /// Returns the first format that the files look like.
 pub fn recognise(files: &[File]) -> Option<&'static Entry> {
-    FORMATS.iter().find(|entry| (entry.recognise)(files))
+    let files = expanded(files).ok()?;
+    FORMATS.iter().find(|entry| (entry.recognise)(&files))
 }
 
 /// Reads the files of another tool: one file, or those of a folder. Without `format` it is found out by
 /// the content.
 pub fn import(files: &[File], format: Option<&str>) -> Result<Record, ImportError> {
+    let files = expanded(files)?;
+    let files = files.as_ref();
     let entry = match format {
         Some(name) => entry(name)?,
         None => recognise(files).ok_or_else(|| ImportError::Unrecognised {

@@ -15,8 +15,8 @@ pub(crate) struct Imported {
     record: Record,
     subjects: HashMap<String, usize>,
     metrics: HashMap<String, usize>,
-    /// The notes that are there already.
-    notes: HashSet<String>,
+    names: Names,
+    noted: HashSet<String>,
     /// How many runs each subject has.
     runs: Vec<u32>,
 }
@@ -30,7 +30,8 @@ impl Imported {
             record,
             subjects: HashMap::new(),
             metrics: HashMap::new(),
-            notes: HashSet::new(),
+            names: Names::default(),
+            noted: HashSet::new(),
             runs: Vec::new(),
         }
     }
@@ -53,7 +54,7 @@ impl Imported {
     /// Tells the reader something about the file, once.
     pub(crate) fn note(&mut self, sentence: impl Into<String>) {
         let sentence = sentence.into();
-        if self.notes.insert(sentence.clone()) {
+        if self.noted.insert(sentence.clone()) {
             self.record.notes.push(sentence);
         }
     }
@@ -84,18 +85,22 @@ impl Imported {
         command: Vec<String>,
         parameters: Vec<(String, String)>,
     ) -> usize {
-        let mut unique = name.to_owned();
-        let mut number = 2;
-        while self.subjects.contains_key(&unique) {
-            unique = format!("{name} #{number}");
-            number += 1;
-        }
+        let unique = self.names.unique(name);
         self.command(&unique, command, parameters)
     }
 
     /// Returns the metric of this name; a new one is as given. Metrics of the whole process have to be
-    /// made before those of benchmarks.
-    pub(crate) fn metric(&mut self, metric: Metric) -> usize {
+    /// made before those of benchmarks. One of another unit, or with another direction, is another
+    /// metric, whose name says the unit: values of both must not be mixed.
+    pub(crate) fn metric(&mut self, mut metric: Metric) -> usize {
+        let known = self.metrics.get(&metric.name).map(|&at| &self.record.metrics[at]);
+        if known.is_some_and(|k| k.unit != metric.unit || k.direction != metric.direction) {
+            let better = match metric.direction {
+                Direction::Lower => "less",
+                Direction::Higher => "more",
+            };
+            metric.name = format!("{} [{}, {better} is better]", metric.name, metric.unit);
+        }
         *self.metrics.entry(metric.name.clone()).or_insert_with(|| {
             self.record.metrics.push(metric);
             self.record.metrics.len() - 1
@@ -142,6 +147,13 @@ impl Imported {
 
     /// The same for a process that may belong to the warm-up.
     pub(crate) fn parts_of(&mut self, subject: usize, mut parts: Vec<Part>, warmup: bool) {
+        let is_finite = |part: &Part| {
+            part.value.is_finite() && part.iterations.iter().all(|one| one.is_finite())
+        };
+        if !parts.iter().all(is_finite) {
+            parts.retain(is_finite);
+            self.note("values too large to be numbers in seconds or bytes are left out");
+        }
         parts.sort_by_key(|part| part.metric);
         // Of two of one metric the first counts, which no importer should make.
         parts.dedup_by_key(|part| part.metric);
@@ -170,15 +182,15 @@ impl Imported {
     }
 
     /// Keeps what the tool itself concluded; figures that are no finite numbers are left out.
-    pub(crate) fn summary(
+    pub(crate) fn summary<N: Into<String>>(
         &mut self,
         subject: usize,
         metric: usize,
-        figures: impl IntoIterator<Item = (&'static str, Option<f64>)>,
+        figures: impl IntoIterator<Item = (N, Option<f64>)>,
     ) {
         let figures: Vec<(String, f64)> = figures
             .into_iter()
-            .filter_map(|(name, value)| Some((name.to_owned(), value.filter(|v| v.is_finite())?)))
+            .filter_map(|(name, value)| Some((name.into(), value.filter(|v| v.is_finite())?)))
             .collect();
         if !figures.is_empty() {
             self.record.summaries.push(Summary { subject, metric, figures });
@@ -197,6 +209,31 @@ impl Imported {
         let round = self.runs[subject];
         self.runs[subject] += 1;
         round
+    }
+}
+
+/// Makes names unique: one that was there before gets a number.
+#[derive(Debug, Default)]
+pub(crate) struct Names(HashMap<String, u32>);
+
+impl Names {
+    /// Returns this name, or `name #2` and so on. Numbers only rise, so many equal names cost little.
+    pub(crate) fn unique(&mut self, name: &str) -> String {
+        let Some(last) = self.0.get(name).copied() else {
+            self.0.insert(name.to_owned(), 1);
+            return name.to_owned();
+        };
+        let mut number = last;
+        let unique = loop {
+            number = number.saturating_add(1);
+            let candidate = format!("{name} #{number}");
+            if !self.0.contains_key(&candidate) {
+                break candidate;
+            }
+        };
+        self.0.insert(name.to_owned(), number);
+        self.0.insert(unique.clone(), 1);
+        unique
     }
 }
 
@@ -219,7 +256,7 @@ pub(crate) fn single(metric: usize, value: f64) -> Part {
     Part { metric, value, iterations: Vec::new() }
 }
 
-fn median(values: &[f64]) -> Option<f64> {
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
     if values.is_empty() {
         return None;
     }
@@ -248,5 +285,6 @@ fn run(subject: usize, round: u32) -> Run {
         iterations: Vec::new(),
         evidence: None,
         padding: 0,
+        layout: None,
     }
 }

@@ -3,9 +3,10 @@
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::error::ImportError;
-use crate::file::File;
+use crate::file::{File, only};
 
 /// Returns the first 4096 bytes of a text without white space in front, by which a format is recognised.
 pub(crate) fn beginning(text: &str) -> &str {
@@ -103,6 +104,72 @@ fn without_bare_tokens(text: &str) -> Option<String> {
     }
     clean.push_str(rest);
     found.then_some(clean)
+}
+
+/// Says whether the files are one text that begins like a JSON object or list and names all of these
+/// fields near its beginning or its end: many writers sort them by name.
+pub(crate) fn names(files: &[File], beginnings: &[char], fields: &[&str]) -> bool {
+    only(files).and_then(File::text).is_ok_and(|text| {
+        let (start, end) = ends(text);
+        start.trim_start().starts_with(beginnings)
+            && fields.iter().all(|field| start.contains(field) || end.contains(field))
+    })
+}
+
+/// Returns the first and the last part of a text, so that large files are not searched as a whole for
+/// every format.
+pub(crate) fn ends(text: &str) -> (&str, &str) {
+    const LENGTH: usize = 256 << 10;
+    let mut start = text.len().min(LENGTH);
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    let mut end = text.len().saturating_sub(LENGTH);
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
+    (&text[..start], &text[end..])
+}
+
+/// Returns what a field of unknown kind holds as a text for people: nothing for `null` and for what
+/// has parts.
+pub(crate) fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(truth) => truth.to_string(),
+        Value::Null | Value::Array(_) | Value::Object(_) => String::new(),
+    }
+}
+
+/// Names what kind of value stands there, for messages.
+pub(crate) fn shown(value: &Value) -> String {
+    match value {
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Reads `null` as what a missing field is.
+pub(crate) fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// A text, for which some versions of a tool write a number or `null`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(from = "Value")]
+pub(crate) struct Text(pub(crate) String);
+
+impl From<Value> for Text {
+    fn from(value: Value) -> Self {
+        Self(text_of(&value))
+    }
 }
 
 /// A number that may also be written as a text, such as `"NaN"` or `"+INF"`, or be `null`: what is no

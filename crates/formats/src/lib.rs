@@ -1,21 +1,26 @@
 //! The files of other benchmark tools: reading them into records, and writing records as such files.
 //!
 //! Nothing here opens a file: callers hand in names and contents. [`import`] finds out by the content
-//! which format it is, and [`FORMATS`] is the table of all.
+//! which format it is, and [`FORMATS`] is the table of all; [`WRITERS`] is that of the formats that can be
+//! written.
 
 mod error;
 mod file;
 mod format;
 mod imported;
+mod javascript;
 mod json;
 mod lines;
 mod merge;
 mod messages;
 mod processes;
 mod readers;
+mod time;
 mod units;
+mod writers;
 
 pub use error::ImportError;
 pub use file::File;
 pub use format::{Entry, FORMATS, entry, import, recognise};
 pub use merge::merge;
+pub use writers::{Estimate, ExportError, Exported, Options, WRITERS, Writer, writer};

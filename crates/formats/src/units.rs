@@ -16,15 +16,38 @@ pub(crate) fn unit(text: &str) -> (Unit, f64) {
         "s" | "sec" | "secs" | "second" | "seconds" => second(1.0),
         "m" | "min" | "minute" | "minutes" => second(60.0),
         "h" | "hour" | "hours" => second(3600.0),
-        "B" | "byte" | "bytes" => byte(1.0),
-        "kB" | "KB" => byte(1e3),
-        "MB" => byte(1e6),
-        "GB" => byte(1e9),
+        "B" | "byte" | "bytes" | "Bytes" => byte(1.0),
+        "kB" | "KB" | "Kilobytes" | "kilobytes" => byte(1e3),
+        "MB" | "MBytes" | "Megabytes" | "megabytes" => byte(1e6),
+        "GB" | "GBytes" | "Gigabytes" | "gigabytes" => byte(1e9),
         "KiB" => byte(1024.0),
         "MiB" => byte(1024.0 * 1024.0),
         "GiB" => byte(1024.0 * 1024.0 * 1024.0),
         "" | "count" => (Unit::Count, 1.0),
         other => (Unit::Named(other.to_owned()), 1.0),
+    }
+}
+
+/// Returns the same for a unit that may be per something: `ns/op` is seconds, `ops/ms` is `ops/s` times
+/// a thousand. What is of one call needs no mention: that is what a benchmark's value is of.
+pub(crate) fn unit_per(text: &str) -> (Unit, f64) {
+    let text = text.trim();
+    let Some((top, bottom)) = text.rsplit_once('/') else { return unit(text) };
+    let (above, factor) = unit(top);
+    let of_one = ["op", "iter", "iteration", "call", "run", "round", "loop", "exec", "invocation"];
+    match (&above, unit(bottom)) {
+        (Unit::Second | Unit::Byte, _) if of_one.contains(&bottom) => (above, factor),
+        (Unit::Byte, (Unit::Second, seconds)) if bottom != "m" => {
+            (Unit::Named("B/s".to_owned()), factor / seconds)
+        }
+        (Unit::Named(counted), (Unit::Second, seconds)) => {
+            // "req/m" may be anything.
+            if bottom == "m" {
+                return (Unit::Named(text.to_owned()), 1.0);
+            }
+            (Unit::Named(format!("{counted}/s")), 1.0 / seconds)
+        }
+        _ => (Unit::Named(text.to_owned()), 1.0),
     }
 }
 
@@ -36,5 +59,23 @@ pub(crate) fn usual_direction(unit: &str) -> Direction {
         Direction::Higher
     } else {
         Direction::Lower
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_of_one_call_and_rates_are_told_apart() {
+        let named = |name: &str| Unit::Named(name.to_owned());
+        assert_eq!(unit_per("ns/op"), (Unit::Second, 1e-9));
+        assert_eq!(unit_per("us/iter"), (Unit::Second, 1e-6));
+        assert_eq!(unit_per("B/op"), (Unit::Byte, 1.0));
+        assert_eq!(unit_per("ops/ms"), (named("ops/s"), 1e3));
+        assert_eq!(unit_per("iter/sec"), (named("iter/s"), 1.0));
+        assert_eq!(unit_per("MB/s"), (named("B/s"), 1e6));
+        assert_eq!(unit_per("km/h"), (named("km/s"), 1.0 / 3600.0));
+        assert_eq!(unit_per("allocs/op"), (named("allocs/op"), 1.0));
     }
 }

@@ -114,13 +114,16 @@ pub const COUNTERS: [&str; 10] = [
     BRANCH_MISSES,
 ];
 
+/// What the names of figures begin with that are of a model of the processor and not of the processor.
+pub const SIMULATED: &str = "simulated_";
+
 /// Names of the metrics that every run has.
 pub const ALWAYS: [&str; 5] = [WALL_TIME, CPU_TIME, USER_TIME, SYSTEM_TIME, MAX_RSS];
 
 /// Says whether becalm records a metric of this name by itself; all others are read from the
 /// subjects' output because the user asked for them.
 pub fn is_builtin(name: &str) -> bool {
-    ALWAYS.contains(&name) || COUNTERS.contains(&name)
+    ALWAYS.contains(&name) || COUNTERS.contains(&name) || name.starts_with(SIMULATED)
 }
 
 impl Metric {

@@ -59,6 +59,9 @@ pub struct Conditions {
     pub malloc: String,
     /// The folder in memory that the subjects worked in; `None` if they worked where becalm did.
     pub in_memory: Option<String>,
+    /// What counted instructions in place of the processor, so that times are those of a simulation:
+    /// `callgrind`.
+    pub backend: Option<String>,
     /// The harness that the subjects are programs of, and what it was told; `None` if they were timed
     /// from outside.
     pub harness: Option<String>,

@@ -88,6 +88,8 @@ pub struct Run {
     pub evidence: Option<Box<Evidence>>,
     /// Bytes by which the environment was padded, which moves the start of the stack.
     pub padding: u32,
+    /// The link seed of the build that ran, where the program was built in several layouts.
+    pub layout: Option<u32>,
 }
 
 /// What one benchmark inside a process gave for one metric.

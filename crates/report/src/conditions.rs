@@ -30,6 +30,7 @@ pub(crate) fn rows(conditions: &Conditions) -> Vec<(&'static str, String)> {
         ("ASLR", conditions.aslr.clone()),
         ("freed memory", malloc(conditions)),
         ("working folder", conditions.in_memory.clone().unwrap_or_default()),
+        ("counted by", conditions.backend.clone().unwrap_or_default()),
         ("harness", conditions.harness.clone().unwrap_or_default()),
         ("layout", conditions.layout.clone()),
         ("page cache", conditions.cache.clone()),

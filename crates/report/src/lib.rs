@@ -56,7 +56,7 @@ pub use noise::{
     TraceCostTold, ablate_html, ablate_list_text, ablate_text, probe_text, reproduce_text,
     trace_markdown, trace_text, trace_texts, watch_text,
 };
-pub use plan::{Planned, level_word, plan_text};
+pub use plan::{Planned, plan_text};
 pub use progress::{Goal, Progress, ProgressEstimate, progress_line};
 pub use quantity::Scale;
 pub use saved::{import_text, metadata_text, plot_text, show_text};

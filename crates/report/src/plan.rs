@@ -32,16 +32,22 @@ pub struct Planned {
     pub range: Option<(u32, u32)>,
     /// Iterations left out at the start of every run.
     pub warmup_iterations: usize,
+    /// Whether every round of the pilot ran another layout of the program, so that what differs between
+    /// rounds is due to it.
+    pub by_layout: bool,
     /// What the reader has to know, as sentences.
     pub notes: Vec<String>,
 }
 
-/// Returns the word for a level, as in JSON.
-pub fn level_word(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Round => "round",
-        Kind::Run => "run",
-        Kind::Iteration => "iteration",
+impl Planned {
+    /// Returns the word for a level, as in JSON.
+    pub fn word(&self, kind: Kind) -> &'static str {
+        match kind {
+            Kind::Round if self.by_layout => "layout",
+            Kind::Round => "round",
+            Kind::Run => "run",
+            Kind::Iteration => "iteration",
+        }
     }
 }
 
@@ -57,7 +63,7 @@ pub fn plan_text(planned: &Planned, style: &Style) -> String {
         shape(planned, |index| planned.pilot.levels[index].repetitions),
     ));
     page.section("Where the variance arises");
-    page.table(&variances(&planned.pilot));
+    page.table(&variances(&planned.pilot, |kind| planned.word(kind)));
     page.section(&wanted(planned.goal, style));
     match &planned.plan {
         None => page.say_as(
@@ -74,7 +80,7 @@ pub fn plan_text(planned: &Planned, style: &Style) -> String {
     page.finish()
 }
 
-fn variances(pilot: &Pilot) -> Table {
+fn variances(pilot: &Pilot, word: impl Fn(Kind) -> &'static str) -> Table {
     let mut table = Table::new([
         ("level", Align::Left),
         ("deviation", Align::Right),
@@ -92,7 +98,7 @@ fn variances(pilot: &Pilot) -> Table {
             "none seen".to_owned()
         };
         table.push([
-            level_word(level.kind).into(),
+            word(level.kind).into(),
             deviation.into(),
             if all > 0.0 { percent(variance / all).into() } else { "-".into() },
             short_time(level.cost).into(),
@@ -128,7 +134,7 @@ fn the_plan(page: &mut Page, planned: &Planned, plan: &Plan) {
     if let Some((low, high)) = planned.range
         && low < high
     {
-        let highest = level_word(planned.pilot.levels[0].kind);
+        let highest = planned.word(planned.pilot.levels[0].kind);
         page.say(&format!(
             "The pilot had {}, which leaves open whether {low} or {} are needed (90{NBSP}%).",
             count(planned.pilot.levels[0].component.df + 1, highest),
@@ -163,7 +169,7 @@ fn shape(planned: &Planned, number: impl Fn(usize) -> f64) -> String {
         .enumerate()
         .map(|(index, level)| {
             let number = number(index);
-            let word = level_word(level.kind);
+            let word = planned.word(level.kind);
             let plural = if (number - 1.0).abs() < 0.05 { "" } else { "s" };
             format!("{}{NBSP}{word}{plural}", short_count(number))
         })
@@ -183,6 +189,7 @@ mod tests {
 
     fn planned(plan: Option<Plan>) -> Planned {
         Planned {
+            by_layout: false,
             subject: "./a".to_owned(),
             metric: "iteration".to_owned(),
             unit: Unit::Second,

@@ -21,6 +21,10 @@ pub(crate) fn headline_metric(record: &Record) -> Option<usize> {
     deciding
         .filter(|&index| index < record.metrics.len())
         .or_else(|| record.metrics.iter().position(|metric| !metric::is_builtin(&metric.name)))
+        .or_else(|| {
+            let is_counted = record.conditions.backend.is_some();
+            record.metric_index(metric::INSTRUCTIONS).filter(|_| is_counted)
+        })
         .or_else(|| record.metric_index(metric::WALL_TIME))
         .or(if record.metrics.is_empty() { None } else { Some(0) })
 }
@@ -39,13 +43,14 @@ pub(crate) fn listed_benchmarks(record: &Record) -> Vec<usize> {
 /// Returns the metrics that are shown in full: those that decide, those that the user had read from
 /// the output and, where nothing was decided, the wall time.
 pub(crate) fn full_metrics(record: &Record) -> Vec<usize> {
-    // How long a harness takes is its own choice and no result.
-    let is_timed_outside = record.metrics.iter().all(|metric| metric.benchmark.is_none());
+    // How long a harness takes is its own choice and no result, and so is the time of a simulation.
+    let is_timed = record.conditions.backend.is_none()
+        && record.metrics.iter().all(|metric| metric.benchmark.is_none());
     let is_shown = |index: usize| {
         let name = record.metrics[index].name.as_str();
         record.comparisons.iter().any(|c| c.primary && c.metric == index)
             || !metric::is_builtin(name)
-            || record.comparisons.is_empty() && name == metric::WALL_TIME && is_timed_outside
+            || record.comparisons.is_empty() && name == metric::WALL_TIME && is_timed
     };
     let listed = listed_benchmarks(record);
     let headline = headline_metric(record);
@@ -68,6 +73,7 @@ pub(crate) fn comparisons(record: &Record) -> Vec<&Comparison> {
             Some(metric::WALL_TIME) => Some(1),
             Some(metric::CPU_TIME) => Some(2),
             Some(name) if !metric::is_builtin(name) => Some(3),
+            Some(name) if name.starts_with(metric::SIMULATED) => Some(4),
             _ => None,
         }
     };

@@ -98,6 +98,7 @@ fn run() -> impl Strategy<Value = Run> {
             iterations: vec![],
             evidence: None,
             padding: 0,
+            layout: None,
         })
 }
 

@@ -5,6 +5,10 @@
 //! ("Producing wrong data without doing anything obviously wrong!", ASPLOS 2009) saw it turn the
 //! sign of a comparison. Every round therefore draws another size, the same for all its subjects,
 //! so that one lucky layout cannot decide.
+//!
+//! Where code and data lie in the program itself is settled when it is linked. A program that was linked in
+//! several orders, by a build command with a seed, runs in another one in each round (Curtsinger and
+//! Berger, "STABILIZER: statistically sound performance evaluation", ASPLOS 2013, do it while it runs).
 
 use becalm_stats::Rng;
 
@@ -19,9 +23,35 @@ pub fn padding(seed: u64, round: u32) -> u32 {
     u32::try_from(rng.below(MAX_PADDING as usize)).unwrap_or(0)
 }
 
+/// Returns which of `builds` layouts a round runs, from 0: all of them in random order, and then again in
+/// another one, so that each has its share however many rounds there are.
+pub(crate) fn build(seed: u64, round: u32, builds: u32) -> u32 {
+    if builds < 2 {
+        return 0;
+    }
+    let (turn, place) = (round / builds, round % builds);
+    let mut rng = Rng::new(seed ^ (u64::from(turn) + 1).wrapping_mul(0x9E6C_63D0_676A_9A99));
+    let mut order: Vec<u32> = (0..builds).collect();
+    for last in (1..order.len()).rev() {
+        order.swap(last, rng.below(last + 1));
+    }
+    order[place as usize]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_layout_comes_once_in_each_turn() {
+        for turn in 0..4 {
+            let mut order: Vec<u32> = (0..7).map(|place| build(9, turn * 7 + place, 7)).collect();
+            order.sort_unstable();
+            assert_eq!(order, [0, 1, 2, 3, 4, 5, 6]);
+        }
+        assert_ne!((0..7).map(|r| build(9, r, 7)).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(build(9, 5, 1), 0);
+    }
 
     #[test]
     fn the_same_seed_gives_the_same_paddings() {

@@ -1,5 +1,6 @@
 //! Schedules, starts, pins, counts and collects evidence; emits events and prints nothing.
 
+mod backend;
 pub mod conclude;
 mod counters;
 mod disturbance;
@@ -24,6 +25,7 @@ mod sys;
 pub mod timeit;
 mod work_folder;
 
+pub use backend::{BackendError, Callgrind};
 pub use becalm_stats::usual::{MIN_RUNS, SIGMAS};
 pub use counters::{CounterPlan, Counters};
 pub use disturbance::{Observed, disturbances};

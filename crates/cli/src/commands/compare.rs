@@ -43,9 +43,6 @@ pub(crate) struct Args {
     /// the folder of each build, and may have a `*` in the name of its program
     #[arg(long, value_name = "REVISION", conflicts_with = "aa", help_heading = "Revisions")]
     rev: Vec<String>,
-    /// How a revision is built, by `sh -c` in its worktree
-    #[arg(long, value_name = "CMD", requires = "rev", help_heading = "Revisions")]
-    build: Option<String>,
     /// Smallest relative change that matters; 0 asks for a difference only
     #[arg(long, value_name = "SHARE", value_parser = margin, default_value = "1%", help_heading = "Deciding")]
     margin: f64,
@@ -79,15 +76,14 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
             Builds::Different(built) => Some(*built),
         },
     };
-    let subjects = match &revisions {
-        Some((_, subjects)) => subjects.clone(),
-        None => {
-            let commands: Vec<CommandLine> = match &args.aa {
-                Some(command) => vec![CommandLine::Line(command.clone()); 2],
-                None => args.commands.iter().cloned().map(CommandLine::Line).collect(),
-            };
-            measuring::subjects(&commands, &args.flags)?
-        }
+    let subjects = if let Some((_, subjects)) = &revisions {
+        subjects.clone()
+    } else {
+        let commands: Vec<CommandLine> = match &args.aa {
+            Some(command) => vec![CommandLine::Line(command.clone()); 2],
+            None => args.commands.iter().cloned().map(CommandLine::Line).collect(),
+        };
+        measuring::subjects(&commands, &args.flags)?
     };
     if subjects.len() < 2 {
         return Err(CommandError::usage("there is nothing to compare: only one command").hint(
@@ -147,7 +143,7 @@ fn build(names: &[String], args: &Args, ui: &Ui) -> Result<Builds, CommandError>
     let command = measuring::subjects(&[command], flags)?.remove(0).command;
     let user = if flags.conditions.keep_root { None } else { caller::sudo_user() };
     let interrupt = caller::interrupt()?;
-    let revisions = Revisions::build(names, args.build.as_deref(), user.as_ref(), interrupt, ui)?;
+    let revisions = Revisions::build(names, &command, flags, user.as_ref(), interrupt, ui)?;
     if let Some(told) = revisions.identical(&command) {
         return Ok(Builds::Same(told));
     }

@@ -7,6 +7,7 @@ pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod exec;
+pub(crate) mod export;
 pub(crate) mod guardian;
 pub(crate) mod hist;
 pub(crate) mod import;

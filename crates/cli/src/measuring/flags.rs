@@ -62,6 +62,18 @@ pub(crate) struct MeasureFlags {
     #[arg(long, value_name = "RULE", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = series_rule, help_heading = "Metrics")]
     pub(crate) iterations: Option<SeriesRule>,
 
+    /// Build before measuring, by `sh -c`: with --rev in the worktree of each revision, else here. With
+    /// `{link_seed}` in it it is run for each of --layouts seeds, and every round runs the programs of another
+    /// one, so that the verdict does not depend on where one lucky link has put the code; for example
+    /// `-Wl,--shuffle-sections={link_seed}` with mold, or objects in the order of `shuf`
+    #[arg(long, value_name = "CMD", help_heading = "Build")]
+    pub(crate) build: Option<String>,
+
+    /// In how many layouts to build, where the build command has a `{link_seed}`
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Build")]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub(crate) layouts: u32,
+
     /// The subjects are programs of this harness and time themselves: each of their benchmarks is
     /// compared over the runs, with a value per process. `auto` finds out which one it is
     #[arg(long, value_name = "NAME", value_parser = harness_name, help_heading = "Harness")]
@@ -73,6 +85,12 @@ pub(crate) struct MeasureFlags {
     /// more processes, not longer ones
     #[arg(long, value_name = "DURATION", value_parser = timeout, default_value = "100ms", help_heading = "Harness")]
     pub(crate) harness_time: Duration,
+    /// What counts instructions: the processor, where it lets itself be asked, or `callgrind`, which
+    /// simulates each run (about 50 times slower), sees the program and not the kernel, and counts the
+    /// same on a noisy machine too. Its figures of caches and branches are of a model
+    #[arg(long, value_enum, default_value_t = BackendFlag::Processor, help_heading = "Metrics")]
+    pub(crate) backend: BackendFlag,
+
     /// Counters to record per run
     #[arg(long, value_enum, default_value_t = CountersFlag::All, help_heading = "Metrics")]
     pub(crate) counters: CountersFlag,
@@ -197,6 +215,15 @@ pub(crate) enum CountersFlag {
 
 fn series_rule(text: &str) -> Result<SeriesRule, String> {
     SeriesRule::parse(text).map_err(|error| crate::error::with_causes(&error))
+}
+
+/// What counts instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum BackendFlag {
+    /// The counters of the processor
+    Processor,
+    /// Valgrind's callgrind
+    Callgrind,
 }
 
 /// Which harness the subjects are programs of.

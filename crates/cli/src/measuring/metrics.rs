@@ -3,7 +3,7 @@
 use becalm_runner::session::Primary;
 use becalm_runner::{Counters, Extractor, MetricSpecError};
 
-use super::flags::{CountersFlag, MeasureFlags};
+use super::flags::{BackendFlag, CountersFlag, MeasureFlags};
 use crate::error::{CommandError, with_causes};
 
 /// What the metric flags ask for.
@@ -65,6 +65,9 @@ pub(crate) fn wanted(flags: &MeasureFlags) -> Result<Wanted, CommandError> {
     }
     if flags.harness.is_some() {
         return of_harness(flags, extractors, names);
+    }
+    if flags.backend == BackendFlag::Callgrind && names.is_empty() && extractors.is_empty() {
+        names.push(becalm_model::metric::INSTRUCTIONS.to_owned());
     }
     let primary = if automatic && names.is_empty() {
         Primary::Auto

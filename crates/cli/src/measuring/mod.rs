@@ -1,10 +1,12 @@
 //! What `run` and `compare` share: from flags to a finished record.
 
+mod build;
 mod conditions;
 mod exports;
 mod flags;
 mod harness;
 mod journal;
+mod layouts;
 mod metrics;
 mod progress;
 mod quiet;

@@ -8,13 +8,18 @@ use std::path::{Path, PathBuf};
 use becalm_model::Subject;
 use becalm_runner::session::SpawnSubject;
 
-/// Returns a sentence for every subject that is the same as an earlier one.
-pub(crate) fn notes(started: &[SpawnSubject], subjects: &[Subject]) -> Vec<String> {
+/// Returns a sentence for every subject that is the same as an earlier one. Inside a simulation
+/// (`is_wrapped`) only commands can be told apart.
+pub(crate) fn notes(
+    started: &[SpawnSubject],
+    subjects: &[Subject],
+    is_wrapped: bool,
+) -> Vec<String> {
     let mut notes = Vec::new();
     for later in 1..subjects.len() {
         notes.extend((0..later).find_map(|earlier| {
             let [a, b] = [earlier, later].map(|index| (&started[index], &subjects[index]));
-            note(a, b)
+            note(a, b, is_wrapped)
         }));
     }
     notes
@@ -44,7 +49,11 @@ pub(crate) fn changed_since(started_at: f64, started: &[SpawnSubject]) -> Vec<St
         .collect()
 }
 
-fn note(a: (&SpawnSubject, &Subject), b: (&SpawnSubject, &Subject)) -> Option<String> {
+fn note(
+    a: (&SpawnSubject, &Subject),
+    b: (&SpawnSubject, &Subject),
+    is_wrapped: bool,
+) -> Option<String> {
     let (names, commands) = ((&a.0.name, &b.0.name), (&a.1.command, &b.1.command));
     if a.0.hooks != b.0.hooks {
         return None;
@@ -56,6 +65,10 @@ fn note(a: (&SpawnSubject, &Subject), b: (&SpawnSubject, &Subject)) -> Option<St
              machine's (--aa says what it can resolve)",
             names.0, names.1
         ));
+    }
+    // What is started is then the same for all.
+    if is_wrapped {
+        return None;
     }
     let (Some(file_a), Some(file_b)) = (file(a.0), file(b.0)) else { return None };
     let programs = (file_a, file_b);

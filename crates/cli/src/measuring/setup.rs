@@ -5,18 +5,20 @@ use std::rc::Rc;
 
 use becalm_machine::{Chooser, SysRoot, Topology};
 use becalm_model::{MachineFacts, Subject};
+use becalm_runner::harness::ResultFolder;
 use becalm_runner::session::{
     Cache, Expectation, HarnessPlan, Hooks, SpawnPlan, SpawnSubject, Stand, parse_output,
     parse_variable,
 };
 use becalm_runner::{
-    CounterPlan, EnvPolicy, Environment, Extractor, MALLOC_VARIABLE, Placement, Program, Scheduler,
-    Stdin, Stdout, User, kept_memory, timeit,
+    Callgrind, CounterPlan, Counters, EnvPolicy, Environment, Extractor, MALLOC_VARIABLE,
+    Placement, Program, Scheduler, Stdin, Stdout, User, kept_memory, timeit,
 };
 
 use super::conditions::{Affinity, CacheFlag, SchedulerFlag, Switch};
-use super::flags::MeasureFlags;
+use super::flags::{BackendFlag, MeasureFlags};
 use super::harness::Asked;
+use super::layouts::Layouts;
 use super::subjects::fill;
 use super::suite::SuitePlan;
 use super::{harness, metrics};
@@ -57,17 +59,16 @@ pub(crate) struct Statement {
 pub(crate) fn spawn_plan(
     flags: &MeasureFlags,
     subjects: &[Subject],
-    stands: &[Stand],
+    (stands, layouts): (&[Stand], &Layouts),
     extractors: Vec<Extractor>,
     statement: Option<Statement>,
     suite: Option<&SuitePlan>,
     machine: &Machine,
 ) -> Result<(SpawnPlan, Vec<String>), CommandError> {
-    let Surroundings { mut environment, placement } = surroundings(flags)?;
+    let Surroundings { mut environment, mut placement } = surroundings(flags)?;
     let user = placement.user.clone();
     let (stdout, stderr) = parse_output(&flags.output);
     let work_folder = flags.conditions.memory.work_folder(user.as_ref())?;
-    let (counters, limits) = CounterPlan::probe(&machine.root, metrics::counters(flags.counters));
     let (rule, workers) = statement.map(|one| (one.rule, one.commands)).unzip();
     let (harness, invocations) = match Asked::of(flags)? {
         None => (None, workers),
@@ -80,6 +81,26 @@ pub(crate) fn spawn_plan(
             (Some(told.plan), Some(told.commands))
         }
     };
+    let (backend, counters, invocations) = match flags.backend {
+        BackendFlag::Processor => (None, metrics::counters(flags.counters), invocations),
+        BackendFlag::Callgrind => {
+            if invocations.is_some() {
+                return Err(CommandError::usage(
+                    "--backend callgrind counts whole programs; benchmarks inside a harness and statements \
+                     cannot be told apart by it",
+                ));
+            }
+            let callgrind = callgrind(placement.user.as_ref(), &environment)?;
+            let commands = subjects.iter().map(|one| callgrind.wrap(&one.command)).collect();
+            // What the processor counts would be the simulation's work.
+            placement.aslr_off = true;
+            (Some(callgrind), Counters::None, Some(commands))
+        }
+    };
+    let (counters, mut limits) = CounterPlan::probe(&machine.root, counters);
+    if backend.is_some() {
+        limits.push(SIMULATION.to_owned());
+    }
     let commands: Vec<&[String]> = match &invocations {
         Some(commands) => commands.iter().map(Vec::as_slice).collect(),
         None => subjects.iter().map(|subject| subject.command.as_slice()).collect(),
@@ -95,7 +116,7 @@ pub(crate) fn spawn_plan(
         None => {
             let harness = harness.map(Rc::new);
             let common = Common { environment, stdin, extractors, harness };
-            spawn_subjects(flags, subjects, &commands, stands, &common)?
+            spawn_subjects(flags, subjects, &commands, (stands, layouts), &common)?
         }
     };
     let plan = SpawnPlan {
@@ -113,6 +134,7 @@ pub(crate) fn spawn_plan(
         rest: flags.conditions.rest,
         iterations: flags.iterations.clone(),
         statement: rule,
+        backend,
         expectation: expectation(flags)?,
         counters,
         placement,
@@ -123,6 +145,25 @@ pub(crate) fn spawn_plan(
         width: flags.width(),
     };
     Ok((plan, limits))
+}
+
+/// What has to be known of counts by simulation.
+const SIMULATION: &str = "instructions are counted by callgrind: those that the program executes in user mode, and \
+                          not the kernel's. It sees neither waiting nor what makes an instruction slow; its times \
+                          are those of the simulation, and simulated_... are of a model and not of this processor";
+
+/// Takes callgrind in use, if it is installed.
+fn callgrind(user: Option<&User>, environment: &Environment) -> Result<Callgrind, CommandError> {
+    Program::resolve(&["valgrind".to_owned()], environment.get("PATH".as_ref()), None).map_err(
+        |_| {
+            CommandError::usage("--backend callgrind needs valgrind, which is not installed")
+                .hint("Debian and its like have it as `valgrind`: apt-get install valgrind")
+        },
+    )?;
+    let folder = ResultFolder::create(user).map_err(|error| {
+        CommandError::measure(format!("no folder for the counts can be made: {error}"))
+    })?;
+    Ok(Callgrind::new(folder))
 }
 
 /// In what the subjects are started before anything is learnt about them.
@@ -197,7 +238,7 @@ fn spawn_subjects(
     flags: &MeasureFlags,
     subjects: &[Subject],
     commands: &[&[String]],
-    stands: &[Stand],
+    (stands, layouts): (&[Stand], &Layouts),
     common: &Common,
 ) -> Result<Vec<SpawnSubject>, CommandError> {
     subjects
@@ -229,6 +270,7 @@ fn spawn_subjects(
             Ok(SpawnSubject {
                 name: subject.name.clone(),
                 program: Ok(program),
+                layouts: layouts.of(index, command, &common.environment)?,
                 late: None,
                 stand: stand.cloned(),
                 folder: None,

@@ -110,6 +110,7 @@ impl Each {
                 environment.with(name.as_ref(), value.as_ref()).map_err(CommandError::usage)?;
         }
         Ok(SpawnSubject {
+            layouts: Vec::new(),
             name: subject.name.clone(),
             program: Err(String::new()),
             late: None,

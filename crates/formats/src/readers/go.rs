@@ -268,9 +268,8 @@ impl Results {
             let name = suffixes.name(&result.name);
             for (value, unit) in result.values {
                 let line = self.units.get(&unit).copied().unwrap_or_default();
-                let (metric, factor) = measure(name, &unit, line);
-                let metric = imported.metric(metric);
-                process.entry(metric).or_default().push(value * factor);
+                let metric = imported.metric(measure(name, &unit, line));
+                process.entry(metric).or_default().push(value);
             }
         }
         flush(&mut imported, current, &mut process);
@@ -360,7 +359,7 @@ fn key_value(line: &str) -> Option<(&str, &str)> {
     (is_key && is_separated).then(|| (key, value.trim()))
 }
 
-/// Reads values and their units. What is no finite number is left out, as `NaN` is.
+/// Reads values, in the units that they are kept in, and their units. What is no finite number is left out, as `NaN` is.
 fn values(
     file: &File,
     line_number: usize,
@@ -374,7 +373,7 @@ fn values(
     let mut values = Vec::with_capacity(fields.len() / 2);
     for pair in fields.chunks(2) {
         let [value, unit] = pair else { return wrong("a unit behind every value") };
-        match number(value) {
+        match moved(value, kept(unit).1) {
             Some(value) => values.push((value, (*unit).to_owned())),
             None if ["NaN", "+Inf", "-Inf", "Inf"].contains(value) => {}
             None => return Err(ImportError::at_line(file, line_number, "a finite number", value)),
@@ -383,29 +382,51 @@ fn values(
     Ok(values)
 }
 
-/// Units of time and size in names of custom units. `m` and `min` are none: they may mean anything.
-const KNOWN: [&str; 8] = ["ns", "us", "µs", "ms", "s", "sec", "B", "bytes"];
+/// Units of time and size in names of custom units, with what they are tens of seconds or bytes to the
+/// power of. `m` and `min` are none: they may mean anything.
+const KNOWN: [(&str, Unit, i32); 8] = [
+    ("ns", Unit::Second, -9),
+    ("us", Unit::Second, -6),
+    ("µs", Unit::Second, -6),
+    ("ms", Unit::Second, -3),
+    ("s", Unit::Second, 0),
+    ("sec", Unit::Second, 0),
+    ("B", Unit::Byte, 0),
+    ("bytes", Unit::Byte, 0),
+];
 
-/// Returns the metric of a unit and the factor of its values.
-fn measure(name: &str, unit: &str, line: UnitLine) -> (Metric, f64) {
-    let (measure, kept, factor) = match unit {
-        "ns/op" => ("", Unit::Second, 1e-9),
-        "sec/op" => ("", Unit::Second, 1.0),
-        "MB/s" => ("MB/s", Unit::Named("B/s".to_owned()), 1e6),
-        "allocs/op" => (unit, Unit::Count, 1.0),
+/// Returns the unit that values of a unit of Go are kept in, and the power of ten that leads there.
+pub(crate) fn kept(unit: &str) -> (Unit, i32) {
+    match unit {
+        "ns/op" => (Unit::Second, -9),
+        "sec/op" => (Unit::Second, 0),
+        "MB/s" => (Unit::Named("B/s".to_owned()), 6),
+        "allocs/op" => (Unit::Count, 0),
         _ => {
             // `p99-ns` and `ns/GC`, `peak-RSS-bytes` and `B/object`, but no rates.
             let counted = unit.split('/').next().unwrap_or_default();
             let counted = counted.rsplit('-').next().unwrap_or_default();
-            match units::unit(counted) {
-                (kept, factor) if KNOWN.contains(&counted) && !unit.ends_with("/s") => {
-                    (unit, kept, factor)
-                }
-                _ => (unit, Unit::Named(unit.to_owned()), 1.0),
+            match KNOWN.into_iter().find(|(name, ..)| *name == counted) {
+                Some((_, kept, power)) if !unit.ends_with("/s") => (kept, power),
+                _ => (Unit::Named(unit.to_owned()), 0),
             }
         }
-    };
+    }
+}
+
+/// Reads a number times ten to a power. The point is moved in the text, because a multiplication would
+/// round a second time.
+fn moved(text: &str, power: i32) -> Option<f64> {
+    if power == 0 || text.contains(['e', 'E']) {
+        return number(text).map(|value| value * 10.0_f64.powi(power)).filter(|v| v.is_finite());
+    }
+    number(text).and_then(|_| number(&format!("{text}e{power}")))
+}
+
+/// Returns the metric of a unit.
+fn measure(name: &str, unit: &str, line: UnitLine) -> Metric {
+    let measure = if ["ns/op", "sec/op"].contains(&unit) { "" } else { unit };
     let direction = line.direction.unwrap_or_else(|| units::usual_direction(unit));
-    let metric = benchmark(name, measure, kept, direction);
-    (Metric { exact: line.is_exact, ..metric }, factor)
+    let metric = benchmark(name, measure, kept(unit).0, direction);
+    Metric { exact: line.is_exact, ..metric }
 }

@@ -206,6 +206,7 @@ mod tests {
             iterations: vec![],
             evidence: None,
             padding: 0,
+            layout: None,
         };
         let record = Record {
             metrics: Metric::always(),

@@ -221,6 +221,10 @@ pub struct SettingsDocument {
     /// The folder in memory that the subjects worked in; absent if they worked where becalm did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_memory: Option<String>,
+    /// What counted instructions in place of the processor, so that times are those of a simulation;
+    /// absent if nothing did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backend: Option<String>,
     /// The harness that the subjects are programs of, and what it was told; absent if they were timed from
     /// outside.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -373,6 +377,9 @@ pub struct RunDocument {
     pub timed_out: bool,
     /// Bytes of padding in the environment.
     pub padding: u32,
+    /// The link seed of the build that ran; absent where there was one build.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layout: Option<u32>,
     /// What happened on the machine meanwhile, by the names of the evidence.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub evidence: BTreeMap<String, f64>,

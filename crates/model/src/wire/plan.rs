@@ -30,7 +30,7 @@ pub struct PlanDocument {
 /// One level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanLevelDocument {
-    /// `round`, `run` or `iteration`.
+    /// `layout` (where each round ran another one), `round`, `run` or `iteration`.
     pub level: String,
     /// Variance of the logarithms that arises here: a relative variance. Negative when there is too
     /// little of it to be seen.

@@ -284,6 +284,7 @@ pub(super) fn run(names: &Names, subject: usize, mut document: RunDocument) -> R
         iterations: document.iterations,
         evidence,
         padding: document.padding,
+        layout: document.layout,
     }
 }
 
@@ -333,6 +334,7 @@ fn conditions(document: SettingsDocument) -> Conditions {
         aslr: document.aslr,
         malloc: document.malloc,
         in_memory: document.in_memory,
+        backend: document.backend,
         harness: document.harness,
         layout: document.layout,
         cache: document.cache,

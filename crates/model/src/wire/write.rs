@@ -186,6 +186,7 @@ fn settings(conditions: &Conditions) -> SettingsDocument {
         aslr: conditions.aslr.clone(),
         malloc: conditions.malloc.clone(),
         in_memory: conditions.in_memory.clone(),
+        backend: conditions.backend.clone(),
         harness: conditions.harness.clone(),
         layout: conditions.layout.clone(),
         cache: conditions.cache.clone(),
@@ -218,6 +219,7 @@ fn run(metrics: &[Metric], run: &Run) -> RunDocument {
         discarded: run.discarded,
         started: run.started,
         padding: run.padding,
+        layout: run.layout,
         iterations: run.iterations.clone(),
         evidence: run
             .evidence

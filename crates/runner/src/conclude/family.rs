@@ -74,6 +74,11 @@ fn secondary_metrics(record: &Record, by: &Primary, primary: &[usize]) -> Vec<us
         let inside = record.metrics.iter().enumerate().filter(|(_, one)| one.benchmark.is_some());
         return inside.map(|(index, _)| index).filter(|index| !primary.contains(index)).collect();
     }
+    if record.conditions.backend.is_some() {
+        // Times are those of the simulation.
+        let counted = record.metrics.iter().enumerate().filter(|(_, metric)| metric.exact);
+        return counted.map(|(index, _)| index).filter(|index| !primary.contains(index)).collect();
+    }
     [metric::WALL_TIME, metric::CPU_TIME, metric::MAX_RSS]
         .into_iter()
         .filter_map(|name| record.metric_index(name))

@@ -38,6 +38,7 @@ pub(crate) fn pairs(record: &Record, baseline: usize, candidate: usize, metric: 
         censored: 0,
         not_positive: 0,
     };
+    let mut layouts: BTreeMap<u32, Vec<Observation>> = BTreeMap::new();
     for runs in rounds.into_values() {
         if runs.iter().flatten().any(|run| run.discarded) {
             pairs.discarded += 1;
@@ -63,14 +64,31 @@ pub(crate) fn pairs(record: &Record, baseline: usize, candidate: usize, metric: 
         }
         pairs.values.push((a, b));
         if a > 0.0 && b > 0.0 {
-            pairs.observations.push(Observation {
+            let observation = Observation {
                 baseline: a.ln(),
                 candidate: b.ln(),
                 candidate_first: second.order < first.order,
-            });
+            };
+            match first.layout {
+                Some(layout) => layouts.entry(layout).or_default().push(observation),
+                None => pairs.observations.push(observation),
+            }
         } else {
             pairs.not_positive += 1;
         }
     }
+    pairs.observations.extend(layouts.into_values().map(|of_layout| mean(&of_layout)));
     pairs
+}
+
+/// Makes one observation of all rounds that ran the same layout: they share its luck, so that more of them
+/// say nothing more about other layouts.
+fn mean(observations: &[Observation]) -> Observation {
+    let n = observations.len() as f64;
+    let first = observations.iter().filter(|one| one.candidate_first).count();
+    Observation {
+        baseline: observations.iter().map(|one| one.baseline).sum::<f64>() / n,
+        candidate: observations.iter().map(|one| one.candidate).sum::<f64>() / n,
+        candidate_first: 2 * first > observations.len(),
+    }
 }

@@ -180,6 +180,7 @@ mod tests {
             iterations: vec![],
             evidence: None,
             padding: 0,
+            layout: None,
         }));
         record
     }

@@ -40,6 +40,7 @@ fn record(n_subjects: usize, rounds: usize, mut run: impl FnMut(usize, usize, &m
                     ..Evidence::default()
                 })),
                 padding: 0,
+                layout: None,
             };
             run(round, subject, &mut one);
             runs.push(one);

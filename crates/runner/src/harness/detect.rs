@@ -39,16 +39,21 @@ fn by_words(command: &[String]) -> Option<&'static str> {
     } else if has("pytest") || first == "py.test" {
         Some("pytest-benchmark")
     } else if first.starts_with("python") || first.starts_with("pypy") {
-        let script = command.iter().skip(1).find(|word| word.ends_with(".py"));
+        let script = command.iter().skip(1).find(|word| ends_with(word, ".py"));
         let is_pyperf = has("pyperf") || script.is_some_and(|path| holds(path, b"pyperf"));
         is_pyperf.then_some("pyperf")
     } else if first == "java" && command.iter().any(|word| word == "-jar") {
         // The names of the files inside a jar stand in it as they are.
-        let jar = command.iter().find(|word| word.ends_with(".jar"))?;
+        let jar = command.iter().find(|word| ends_with(word, ".jar"))?;
         holds(jar, b"META-INF/BenchmarkList").then_some("jmh")
     } else {
         None
     }
+}
+
+/// Says how a name ends, as the interpreters look at it.
+fn ends_with(name: &str, ending: &str) -> bool {
+    name.len() > ending.len() && name.as_bytes().ends_with(ending.as_bytes())
 }
 
 fn by_content(program: &Path) -> Option<&'static str> {

@@ -62,7 +62,7 @@ fn of_record(record: &Record) -> Vec<Reading> {
                 values.push(value);
                 match run.part(index) {
                     Some(part) if !part.iterations.is_empty() => {
-                        iterations.extend(&part.iterations)
+                        iterations.extend(&part.iterations);
                     }
                     _ => iterations.push(value),
                 }

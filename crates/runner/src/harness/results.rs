@@ -37,6 +37,11 @@ impl ResultFolder {
         }
     }
 
+    /// Returns the folder itself.
+    pub(crate) fn root(&self) -> &Path {
+        self.0.path()
+    }
+
     /// Removes the results of the run before: what is read next is then of the next run.
     pub(crate) fn empty(&self) -> io::Result<()> {
         for entry in fs::read_dir(self.0.path())? {

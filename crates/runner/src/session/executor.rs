@@ -11,6 +11,8 @@ pub struct Request {
     pub subject: usize,
     /// Bytes of padding in its environment.
     pub padding: u32,
+    /// Which of its builds, from 0.
+    pub layout: u32,
 }
 
 /// What one benchmark inside a run gave for one metric.

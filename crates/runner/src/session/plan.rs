@@ -132,6 +132,8 @@ pub struct Plan {
     pub failure: FailurePolicy,
     /// How environment size and stack start are treated.
     pub layout: Layout,
+    /// In how many layouts every subject was built; 1 where nobody asked for more.
+    pub builds: u32,
     /// How much to rest after each run.
     pub rest: Rest,
     /// What becomes of disturbed rounds.
@@ -200,6 +202,13 @@ impl Judgement {
     /// difference; 0 for one subject, which is compared with nothing. Benchmarks count as far as they
     /// are known.
     pub fn fewest_rounds(&self, record: &Record) -> u32 {
+        let deciding = || primary_metrics(record, self).metrics.into_iter();
+        let is_exact = |index: usize| record.metrics[index].exact;
+        if self.primary != Primary::Auto && deciding().next().is_some() && deciding().all(is_exact)
+        {
+            // Two equal values of each show that they are.
+            return u32::from(record.subjects.len() > 1) * 2;
+        }
         let metrics = match &self.primary {
             Primary::Auto => 1,
             Primary::Named(names) => names.len(),

@@ -17,7 +17,8 @@ use crate::harness::{Harness, HarnessError, ResultFolder};
 use crate::iterations::{SeriesError, SeriesRule};
 use crate::timeit;
 use crate::{
-    CounterPlan, Environment, LaunchError, Placement, Program, Stderr, Stdin, Stdout, WorkFolder,
+    BackendError, Callgrind, CounterPlan, Environment, LaunchError, Placement, Program, Stderr,
+    Stdin, Stdout, WorkFolder,
 };
 
 /// Why a run could not be made.
@@ -69,7 +70,7 @@ pub enum RunError {
         /// Name of the subject.
         subject: String,
         /// What went wrong.
-        source: HarnessError,
+        source: Box<HarnessError>,
     },
     /// A worker gave no values.
     #[error("`{subject}`: {source}")]
@@ -78,6 +79,14 @@ pub enum RunError {
         subject: String,
         /// What went wrong.
         source: timeit::AnswerError,
+    },
+    /// The simulation gave no counts.
+    #[error("`{subject}`: {source}")]
+    Backend {
+        /// Name of the subject.
+        subject: String,
+        /// What went wrong.
+        source: BackendError,
     },
     /// The results of the run before cannot be removed.
     #[error("cannot empty the folder of the results: {0}")]
@@ -179,6 +188,8 @@ pub struct SpawnSubject {
     pub name: String,
     /// What to execute, or why that cannot be: its first run then fails with these words.
     pub program: Result<Program, String>,
+    /// The same program in several layouts, of which each round executes one; empty if there is one.
+    pub layouts: Vec<Program>,
     /// The command that is looked for again once its setup is over, which may build it.
     pub late: Option<Vec<String>>,
     /// The build that it starts in, which stands at a place of several.
@@ -233,6 +244,8 @@ pub struct SpawnPlan {
     pub iterations: Option<SeriesRule>,
     /// How the values of a statement are read, where the subjects are workers that time one.
     pub statement: Option<timeit::Rule>,
+    /// What counts instructions in place of the processor; `None` if nothing does.
+    pub backend: Option<Callgrind>,
     /// What they must print.
     pub expectation: Expectation,
     /// Counters to open for each run.

@@ -134,6 +134,7 @@ fn plan(stop: Stop) -> Plan {
         stop,
         failure: FailurePolicy::Stop,
         layout: Layout::Randomise,
+        builds: 1,
         rest: Rest::Auto,
         on_disturbance: OnDisturbance::Keep,
         conditioning: Conditioning::Learn { affinity: true, scheduler: true },

@@ -34,6 +34,39 @@ pub struct Usual {
     pub warmups: u32,
 }
 
+/// What the names of programs start with. Longer ones stand first: `clang++` is no `clang`.
+const PREFIXES: [(&str, Language); 13] = [
+    ("python", Language::Python),
+    ("pypy", Language::Python),
+    ("graalpy", Language::Python),
+    ("node", Language::Node),
+    ("ruby", Language::Ruby),
+    ("perl", Language::Perl),
+    ("clang++", Language::Cpp),
+    ("c++", Language::Cpp),
+    ("g++", Language::Cpp),
+    ("clang", Language::C),
+    ("gcc", Language::C),
+    ("tcc", Language::C),
+    ("rustc", Language::Rust),
+];
+
+/// What an interpreter calls itself that compiles while the program runs.
+const JIT: [&str; 6] = ["Node", "PyPy", "GraalPy", "JIT", "truffleruby", "jruby"];
+
+impl Usual {
+    /// Returns how much is measured under interpreters that call themselves so: as pyperf does, and with more
+    /// values before the first one, for fewer processes, where a compiler works while the program runs.
+    pub fn of<'a>(versions: impl IntoIterator<Item = &'a str>) -> Self {
+        let is_jit = |version: &str| JIT.iter().any(|name| version.contains(name));
+        if versions.into_iter().any(is_jit) {
+            Self { processes: 12, values: 3, warmups: 4 }
+        } else {
+            Self { processes: 20, values: 3, warmups: 1 }
+        }
+    }
+}
+
 impl Language {
     /// All of them, in the order in which they are told.
     pub const ALL: [Self; 8] = [
@@ -69,22 +102,6 @@ impl Language {
     /// Guesses the language from the name of its interpreter or compiler: `/opt/bin/python3.13t`.
     pub fn of_program(program: &str) -> Option<Self> {
         let name = Path::new(program).file_name()?.to_str()?;
-        // Longer ones first: `g++` is no `gcc`, and `clang++` no `clang`.
-        const PREFIXES: [(&str, Language); 13] = [
-            ("python", Language::Python),
-            ("pypy", Language::Python),
-            ("graalpy", Language::Python),
-            ("node", Language::Node),
-            ("ruby", Language::Ruby),
-            ("perl", Language::Perl),
-            ("clang++", Language::Cpp),
-            ("c++", Language::Cpp),
-            ("g++", Language::Cpp),
-            ("clang", Language::C),
-            ("gcc", Language::C),
-            ("tcc", Language::C),
-            ("rustc", Language::Rust),
-        ];
         match name {
             "sh" | "bash" | "dash" | "ash" | "ksh" | "mksh" | "zsh" | "busybox" => {
                 Some(Self::Shell)
@@ -142,15 +159,6 @@ impl Language {
         matches!(self, Self::C | Self::Cpp | Self::Rust)
     }
 
-    /// Returns how much is measured unless the user says otherwise: as pyperf does, and with more values before
-    /// the first one where a compiler works while the program runs.
-    pub fn usual(self) -> Usual {
-        match self {
-            Self::Node => Usual { processes: 12, values: 3, warmups: 4 },
-            _ => Usual { processes: 20, values: 3, warmups: 1 },
-        }
-    }
-
     /// Returns what stands between two statements that were given apart.
     pub(super) fn separator(self) -> &'static str {
         match self {
@@ -193,6 +201,13 @@ mod tests {
         assert_eq!(guessed("cc"), Some("c"));
         assert_eq!(guessed("ccache"), None);
         assert_eq!(guessed(".."), None);
+    }
+
+    #[test]
+    fn what_compiles_while_it_runs_gets_more_values_to_warm_up() {
+        assert_eq!(Usual::of(["CPython 3.13.2", ""]).warmups, 1);
+        assert_eq!(Usual::of(["CPython 3.13.2", "PyPy 3.10.14"]).warmups, 4);
+        assert_eq!(Usual::of(["ruby 3.4.1 YJIT"]).warmups, 4);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use becalm_model::wire::{
     PLAN_SCHEMA, PlanChoiceDocument, PlanDocument, PlanGoalDocument, PlanLevelDocument,
 };
-use becalm_report::{Planned, level_word};
+use becalm_report::Planned;
 use becalm_stats::levels::Goal;
 
 pub(super) fn json(planned: &Planned) -> String {
@@ -21,7 +21,7 @@ pub(super) fn json(planned: &Planned) -> String {
             .levels
             .iter()
             .map(|level| PlanLevelDocument {
-                level: level_word(level.kind).to_owned(),
+                level: planned.word(level.kind).to_owned(),
                 variance: level.component.variance,
                 df: level.component.df,
                 cost: level.cost,

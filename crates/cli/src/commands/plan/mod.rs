@@ -198,6 +198,7 @@ fn planned(
         goal,
         plan,
         warmup_iterations,
+        by_layout: record.runs.iter().any(|run| run.layout.is_some()),
         notes,
     })
 }

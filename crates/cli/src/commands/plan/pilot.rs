@@ -31,6 +31,20 @@ impl Values {
         if runs.any(|run| run.iterations.len() > 1) {
             return Ok(Self::Iterations);
         }
+        let benchmarks: Vec<usize> =
+            (0..record.metrics.len()).filter(|&one| record.metrics[one].is_main()).collect();
+        match benchmarks[..] {
+            [] => {}
+            [one] => return Ok(Self::Metric(one)),
+            _ => {
+                let names: Vec<&str> =
+                    benchmarks.iter().map(|&one| record.metrics[one].name.as_str()).collect();
+                return Err(CommandError::usage(
+                    "the pilot has several benchmarks; a plan is for one",
+                )
+                .hint(format!("--metric NAME chooses it; there are {}", names.join(", "))));
+            }
+        }
         let wall = record.metric_index(metric::WALL_TIME);
         wall.map(Self::Metric)
             .ok_or_else(|| CommandError::measure("the pilot recorded no time and no iterations"))
@@ -170,10 +184,13 @@ pub(super) fn pilot_runs(
                     let mean = kept.iter().sum::<f64>() / kept.len() as f64;
                     (kept, mean)
                 }
-                Values::Metric(index) => (vec![run.value(*index)?], 0.0),
+                Values::Metric(index) => match run.part(*index) {
+                    Some(part) if !part.iterations.is_empty() => (part.iterations.clone(), 0.0),
+                    _ => (vec![run.value(*index)?], 0.0),
+                },
             };
             Some(PilotRun {
-                round: run.round as usize,
+                round: run.layout.unwrap_or(run.round) as usize,
                 values,
                 seconds: wall_of(run) + between,
                 seconds_per_value,

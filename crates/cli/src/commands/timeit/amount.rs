@@ -12,7 +12,7 @@ const MOST_LOOPS: u64 = 1 << 32;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Amount")]
 pub(crate) struct AmountFlags {
-    /// Processes; without it 20 (12 for node), and with --compare-to until the answer is known
+    /// Processes; without it 20 (12 where a JIT compiler works), and with --compare-to until the answer is known
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) processes: Option<u32>,
 
@@ -20,7 +20,7 @@ pub(crate) struct AmountFlags {
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) values: Option<u32>,
 
-    /// Values of each process before these, which are not used [default: 1; 4 for node]
+    /// Values of each process before these, which are not used [default: 1; 4 where a JIT compiler works]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     pub(crate) warmups: Option<u32>,
 
@@ -52,10 +52,6 @@ pub(crate) struct Amount {
     pub(crate) values: u32,
     /// Values before them.
     pub(crate) warmups: u32,
-    /// Loops of each value, if the user says.
-    pub(crate) loops: Option<u64>,
-    /// How long a value takes otherwise.
-    pub(crate) min_time: Duration,
 }
 
 impl Amount {
@@ -75,8 +71,6 @@ impl Amount {
             is_exact: flags.processes.is_some(),
             values: flags.values.unwrap_or(values),
             warmups: flags.warmups.unwrap_or(usual.warmups),
-            loops: loops(flags.loops),
-            min_time: flags.min_time,
         }
     }
 

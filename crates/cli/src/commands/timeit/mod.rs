@@ -4,12 +4,13 @@ mod amount;
 mod workers;
 
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use becalm_model::{RecordKind, Subject};
 use becalm_report::{Timed, comparison_text, timeit_text};
 use becalm_runner::session::{Goal, Stop};
-use becalm_runner::timeit::{Language, Rule, Snippet};
+use becalm_runner::timeit::{Language, Rule, Snippet, Usual};
 use clap::Parser;
 
 use self::amount::{Amount, AmountFlags, told_loops};
@@ -128,7 +129,6 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
     let snippet = snippet(&args, tools.language)?;
     let name = benchmark_name(args.name.as_deref(), &snippet)?;
     let is_comparison = args.compare_to.is_some();
-    let amount = Amount::of(&args.amount, tools.language.usual(), is_comparison);
     let flags = MeasureFlags {
         conditions: args.conditions,
         exports: args.exports,
@@ -137,7 +137,9 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
     };
     let interrupt = caller::interrupt()?;
     let surroundings = measuring::surroundings(&flags)?;
-    let ready = workers::ready(&snippet, &tools, &amount, &surroundings, interrupt)?;
+    let ready = workers::ready(&snippet, &tools, &args.amount, &surroundings, interrupt)?;
+    let usual = Usual::of(ready.workers.iter().map(|worker| worker.version.as_str()));
+    let amount = Amount::of(&args.amount, usual, is_comparison);
     announce(&ready, &amount, ui);
     let subjects = ready
         .workers
@@ -267,11 +269,12 @@ fn told(snippet: &Snippet, ready: &Ready, amount: &Amount) -> String {
     );
     for worker in &ready.workers {
         let version = if worker.version.is_empty() { &worker.name } else { &worker.version };
-        told.push_str(&format!("; {version}: {} loops", told_loops(worker.loops)));
+        // Writing to a text cannot fail.
+        let _ = write!(told, "; {version}: {} loops", told_loops(worker.loops));
     }
     let operations = snippet.operations();
     if operations > 1.0 {
-        told.push_str(&format!(", {operations} operations each"));
+        let _ = write!(told, ", {operations} operations each");
     }
     told
 }

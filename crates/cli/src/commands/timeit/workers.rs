@@ -9,7 +9,7 @@ use becalm_runner::timeit::{
 };
 use becalm_runner::{CounterPlan, Counters, Interrupt, LaunchError, Program};
 
-use super::amount::Amount;
+use super::amount::{AmountFlags, loops};
 use crate::error::{CommandError, with_causes};
 use crate::exit::Exit;
 use crate::measuring::Surroundings;
@@ -135,7 +135,7 @@ fn words_or_none(flag: &str, text: &str) -> Result<Vec<String>, CommandError> {
 pub(super) fn ready(
     snippet: &Snippet,
     tools: &Tools,
-    amount: &Amount,
+    amount: &AmountFlags,
     surroundings: &Surroundings,
     interrupt: &Interrupt,
 ) -> Result<Ready, CommandError> {
@@ -159,7 +159,8 @@ pub(super) fn ready(
             workbench.interpreted(tool)
         };
         // The loops that the user gives are tried too, once: so a mistake in the code is told before the session.
-        let least = if amount.loops.is_some() { Duration::from_nanos(1) } else { amount.min_time };
+        let given = loops(amount.loops);
+        let least = if given.is_some() { Duration::from_nanos(1) } else { amount.min_time };
         let found = calibrate(&worker, least, setting)
             .map_err(|error| not_calibrated(&error, tools.language))?;
         let worker = without_shim(worker, &found, surroundings);
@@ -167,8 +168,8 @@ pub(super) fn ready(
             name,
             tool: tool.clone(),
             worker,
-            loops: amount.loops.unwrap_or(found.loops),
-            value: value(&found, amount),
+            loops: given.unwrap_or(found.loops),
+            value: value(&found, given),
             version: found.version,
         });
     }
@@ -177,9 +178,9 @@ pub(super) fn ready(
 
 /// Returns about how long a value takes, as far as it is known: where the user gave the loops only one was
 /// tried, and that is no measure of many unless it is a long one.
-fn value(found: &Calibration, amount: &Amount) -> f64 {
+fn value(found: &Calibration, given: Option<u64>) -> f64 {
     const LONG: f64 = 0.01;
-    match amount.loops {
+    match given {
         None => found.seconds(),
         Some(loops) if found.seconds() > LONG => {
             found.seconds() / found.loops as f64 * loops as f64
@@ -217,7 +218,14 @@ fn not_compiled(error: &CompileError, language: Language, interrupt: &Interrupt)
         return CommandError { exit: Exit::Signal(signal), ..stopped };
     }
     let refused = CommandError::measure(with_causes(error));
-    if error.is_missing() { refused.hint(missing(language)) } else { refused }
+    if error.is_missing() {
+        refused.hint(missing(language))
+    } else {
+        refused.hint(
+            "functions and types belong into --global, headers into --setup '#include <...>', and what the \
+             compiler has to be told, such as -lz, into --flags",
+        )
+    }
 }
 
 fn not_calibrated(error: &CalibrationError, language: Language) -> CommandError {

@@ -4,7 +4,6 @@
 //! programs, and builds of the same sources would differ otherwise. While a revision is measured a link at that
 //! place leads to its build.
 
-mod build;
 mod git;
 
 use std::fs;
@@ -15,6 +14,8 @@ use becalm_runner::session::Stand;
 use becalm_runner::{Interrupt, User, WorkFolder};
 
 use self::git::{Commit, Repository};
+use super::flags::MeasureFlags;
+use super::layouts::Layouts;
 use crate::error::CommandError;
 use crate::ui::Ui;
 
@@ -25,6 +26,8 @@ const WORKING_TREE: &str = ".";
 #[derive(Debug)]
 pub(crate) struct Revisions {
     built: Vec<Built>,
+    /// Their programs, where they were built in several layouts.
+    pub(crate) layouts: Layouts,
     repository: Repository,
     place: PathBuf,
     /// Dropped last: it holds everything.
@@ -48,10 +51,12 @@ impl Drop for Revisions {
 }
 
 impl Revisions {
-    /// Checks out every revision and builds it by `command`, if there is one.
+    /// Checks out every revision and builds it as the flags say, in all layouts if they ask for several. The
+    /// command to be measured is `words`.
     pub(crate) fn build(
         revisions: &[String],
-        command: Option<&str>,
+        words: &[String],
+        flags: &MeasureFlags,
         user: Option<&User>,
         interrupt: &Interrupt,
         ui: &Ui,
@@ -67,50 +72,57 @@ impl Revisions {
             CommandError::measure(format!("no folder for the builds can be made: {error}"))
         })?;
         let place = folder.path().join("tree");
-        let log = folder.path().join("build.log");
-        let mut revisions_built = Self {
+        let mut all = Self {
             built: Vec::new(),
+            layouts: Layouts::none(revisions.len()),
             repository,
             place: place.clone(),
             folder: Some(folder),
             notes,
         };
         for (index, (name, commit)) in revisions.iter().zip(commits).enumerate() {
-            revisions_built.repository.add_worktree(&place, &commit)?;
-            if let Some(command) = command {
-                ui.say(format!(
-                    "building {name} ({}, {}): {command}",
-                    commit.short(),
-                    commit.title
-                ));
-                let mut log = fs::File::options()
-                    .create(true)
-                    .truncate(true)
-                    .read(true)
-                    .write(true)
-                    .open(&log)
-                    .map_err(|error| failed(&log, &error))?;
-                // Any time will do, as long as it is the same for all.
-                build::build(
-                    command,
-                    &place.join(revisions_built.repository.inside()),
-                    &mut log,
-                    "1",
-                    user,
-                    interrupt,
-                )
-                .map_err(|error| CommandError {
-                    message: format!("{name} ({}): {}", commit.short(), error.message),
-                    ..error
-                })?;
+            all.repository.add_worktree(&place, &commit)?;
+            if let Some(command) = &flags.build {
+                ui.say(format!("{name} is {}, {}", commit.short(), commit.title));
+                let here = place.join(all.repository.inside());
+                all.make(index, command, words, &here, flags, user, interrupt, ui).map_err(
+                    |error| {
+                        let message = format!("{name} ({}): {}", commit.short(), error.message);
+                        CommandError { message, ..error }
+                    },
+                )?;
             }
             let to = place.with_file_name(index.to_string());
             fs::rename(&place, &to).map_err(|error| failed(&to, &error))?;
-            revisions_built.built.push(Built { name: name.clone(), commit, folder: to });
+            all.built.push(Built { name: name.clone(), commit, folder: to });
         }
-        let described = revisions_built.described(command);
-        revisions_built.notes.splice(0..0, described);
-        Ok(revisions_built)
+        let described = all.described(flags.build.as_deref());
+        all.notes.splice(0..0, described);
+        Ok(all)
+    }
+
+    /// Builds the revision that is checked out.
+    #[expect(clippy::too_many_arguments, reason = "what a build needs comes from as many places")]
+    fn make(
+        &mut self,
+        index: usize,
+        command: &str,
+        words: &[String],
+        here: &Path,
+        flags: &MeasureFlags,
+        user: Option<&User>,
+        interrupt: &Interrupt,
+        ui: &Ui,
+    ) -> Result<(), CommandError> {
+        let count = Layouts::count(flags);
+        for seed in 1..=count {
+            Layouts::step(command, here, seed, user, interrupt, ui)?;
+            if count > 1 {
+                let program = found(&words[0], here, "the revision")?;
+                self.layouts.keep(index, &program, here, seed, user)?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns a subject for each revision: the same command, started in the folder of its build.
@@ -205,13 +217,11 @@ fn resolve(
             untracked[0]
         ));
     }
-    match repository.working_tree()? {
-        Some(commit) => Ok(commit),
-        None => {
-            notes.push("the working tree has no change: `.` is HEAD".to_owned());
-            repository.commit("HEAD")
-        }
+    if let Some(commit) = repository.working_tree()? {
+        return Ok(commit);
     }
+    notes.push("the working tree has no change: `.` is HEAD".to_owned());
+    repository.commit("HEAD")
 }
 
 fn note_uncommitted(
@@ -263,7 +273,7 @@ fn found(program: &str, folder: &Path, revision: &str) -> Result<String, Command
     let fits = |name: &str| {
         // Beside a program lies a file of what it depends on.
         name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(after)).is_some()
-            && !name.ends_with(".d")
+            && Path::new(name).extension().is_none_or(|ending| ending != "d")
     };
     let entries = fs::read_dir(folder.join(parent)).into_iter().flatten().flatten();
     let newest = entries

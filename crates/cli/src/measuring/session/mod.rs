@@ -31,6 +31,7 @@ use self::record::{conclude, end_of_last_run, record_of};
 use self::terms::{plan_of, undecidable, warn_before_start};
 use super::flags::MeasureFlags;
 use super::journal::Journal;
+use super::layouts::Layouts;
 use super::metrics;
 use super::progress::ProgressLine;
 use super::quiet::Quiet;
@@ -85,17 +86,26 @@ pub(crate) fn conduct(
         read.primary = Primary::Benchmarks(Vec::new());
     }
     let machine = Machine::read()?;
+    let layouts = match (&mut wanted.revisions, &flags.build) {
+        (Some(revisions), _) => std::mem::take(&mut revisions.layouts),
+        (None, Some(command)) => {
+            let user = if flags.conditions.keep_root { None } else { caller::sudo_user() };
+            Layouts::build(command, flags, &wanted.subjects, user.as_ref(), interrupt, ui)?
+        }
+        (None, None) => Layouts::default(),
+    };
     let stands = wanted.revisions.as_ref().map_or(Vec::new(), Revisions::stands);
     let (plan, limits) = setup::spawn_plan(
         flags,
         &wanted.subjects,
-        &stands,
+        (&stands, &layouts),
         read.extractors,
         statement,
         wanted.suite.as_ref(),
         &machine,
     )?;
-    let notes = notes_before_start(&wanted, &plan);
+    let mut notes = notes_before_start(&wanted, &plan);
+    notes.extend(layouts.note());
     // The builds stay until everything is measured.
     let _builds = wanted.revisions.take();
     let command = if wanted.kind == RecordKind::Comparison { "compare" } else { "run" };

@@ -14,7 +14,7 @@ pub(super) fn notes_before_start(wanted: &Wanted, plan: &SpawnPlan) -> Vec<Strin
         notes.extend(revisions.notes.iter().cloned());
     }
     if wanted.kind == RecordKind::Comparison && !wanted.aa {
-        notes.extend(same::notes(&plan.subjects, &wanted.subjects));
+        notes.extend(same::notes(&plan.subjects, &wanted.subjects, plan.backend.is_some()));
     }
     if let Some(resumed) = &wanted.resumed {
         notes.extend(same::changed_since(resumed.started_at, &plan.subjects));

@@ -9,14 +9,23 @@ use becalm_runner::session::{
 
 use crate::error::CommandError;
 use crate::measuring::conditions::{LayoutFlag, OnDisturbanceFlag};
-use crate::measuring::flags::MeasureFlags;
+use crate::measuring::flags::{BackendFlag, MeasureFlags};
+use crate::measuring::layouts::Layouts;
 use crate::ui::Ui;
+
+/// Rounds in which exact counts are made: enough to show that they are.
+const COUNTED_ROUNDS: u32 = 2;
 
 /// Returns when a session ends, by its flags and otherwise after `budget`, but not before `minimum` rounds. A
 /// limit that the user set is kept even if it leaves no room for a verdict.
 pub(crate) fn stop(flags: &MeasureFlags, minimum: u32, budget: Duration, goal: Goal) -> Stop {
     if let Some(rounds) = flags.rounds {
         return Stop::Rounds(rounds);
+    }
+    let is_limited_by_nobody =
+        flags.min_rounds.is_none() && flags.max_rounds.is_none() && flags.max_time.is_none();
+    if flags.backend == BackendFlag::Callgrind && is_limited_by_nobody {
+        return Stop::Rounds(COUNTED_ROUNDS);
     }
     let limited = flags.max_rounds.is_some() || flags.max_time.is_some();
     Stop::Until {
@@ -51,9 +60,12 @@ pub(super) fn plan_of(
             Some(codes) => FailurePolicy::IgnoreCodes(codes.clone()),
         },
         layout: match flags.conditions.layout {
+            // Where the stack starts would change the counts by a few instructions.
+            _ if flags.backend == BackendFlag::Callgrind => Layout::Fixed,
             LayoutFlag::Randomise => Layout::Randomise,
             LayoutFlag::Fixed => Layout::Fixed,
         },
+        builds: Layouts::count(flags),
         rest: flags.conditions.rest,
         on_disturbance: match flags.conditions.on_disturbance {
             OnDisturbanceFlag::Keep => OnDisturbance::Keep,

@@ -24,8 +24,8 @@ use super::settling::unsettled_limit;
 use super::spawn_plan::{Cache, Isolate, RunError, SpawnPlan};
 use crate::precedence::Precedence;
 use crate::{
-    EvidenceCollector, Interrupt, Program, Scheduler, monotonic_raw, own_affinity, pin_self,
-    resident_floor,
+    Callgrind, EvidenceCollector, Interrupt, Program, Scheduler, monotonic_raw, own_affinity,
+    pin_self, resident_floor,
 };
 
 /// The executor that starts real processes.
@@ -159,6 +159,7 @@ impl<'a> Spawn<'a> {
         let mut metrics = Metric::always();
         metrics.extend(self.plan.counters.metrics().iter().cloned());
         metrics.extend(self.read_metrics.iter().cloned());
+        metrics.extend(self.plan.backend.iter().flat_map(|_| Callgrind::metrics()));
         metrics
     }
 
@@ -181,6 +182,7 @@ impl<'a> Spawn<'a> {
             aslr: if placement.aslr_off { "off" } else { "on" }.to_owned(),
             malloc: if self.plan.keeps_memory { "keep" } else { "" }.to_owned(),
             in_memory: self.plan.folder().map(|folder| folder.display().to_string()),
+            backend: self.plan.backend.as_ref().map(|_| "callgrind".to_owned()),
             harness: (self.plan.harness_told())
                 .or_else(|| self.plan.statement.as_ref().map(|rule| rule.told.clone())),
             layout: String::new(),

@@ -44,6 +44,9 @@ impl Spawn<'_> {
         if let Some(plan) = &self.plan.subjects[subject].harness {
             plan.folder.empty().map_err(RunError::Results)?;
         }
+        if let Some(backend) = &self.plan.backend {
+            backend.prepare().map_err(RunError::Results)?;
+        }
         self.evidence.before_run();
         let finished = self.launch(request).map_err(|source| launch_error(self, source))?;
         self.smallest_resident = self.smallest_resident.min(finished.max_rss);
@@ -104,6 +107,12 @@ impl Spawn<'_> {
 
     fn launch(&mut self, request: Request) -> Result<Finished, LaunchError> {
         let folder = self.plan.folder_of(request.subject);
+        let subject = &self.plan.subjects[request.subject];
+        let program = subject.layouts.get(request.layout as usize);
+        let program = match program {
+            Some(one) => one.clone(),
+            None => subject.program.clone().expect("seen before anything is launched"),
+        };
         loop {
             let subject = &self.plan.subjects[request.subject];
             let captures = !subject.extractors.is_empty()
@@ -113,7 +122,7 @@ impl Spawn<'_> {
                 || self.plan.expectation != Expectation::Anything;
             let result = launch(
                 &Launch {
-                    program: subject.program.as_ref().expect("seen before anything is launched"),
+                    program: &program,
                     environment: &subject.environment,
                     padding: request.padding,
                     placement: &self.plan.placement,

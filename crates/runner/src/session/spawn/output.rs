@@ -18,8 +18,27 @@ pub(super) struct Inside {
 }
 
 impl Spawn<'_> {
-    /// Reads the metrics that a run printed.
+    /// Reads the metrics that a run printed, and what was counted by simulation.
     pub(super) fn extracted(
+        &mut self,
+        subject: usize,
+        finished: &Finished,
+    ) -> Result<Vec<Option<f64>>, RunError> {
+        let mut values = self.printed(subject, finished)?;
+        if let Some(backend) = &self.plan.backend {
+            values.extend(match finished.outcome {
+                Outcome::Exited(_) => backend.read().map_err(|source| RunError::Backend {
+                    subject: self.plan.subjects[subject].name.clone(),
+                    source,
+                })?,
+                // A run that was cut off has counted only a part.
+                _ => Vec::new(),
+            });
+        }
+        Ok(values)
+    }
+
+    fn printed(
         &mut self,
         subject: usize,
         finished: &Finished,
@@ -83,7 +102,7 @@ impl Spawn<'_> {
         harness::readings(plan.harness, &plan.folder, finished.output.as_deref()).map_err(
             |source| RunError::Harness {
                 subject: self.plan.subjects[subject].name.clone(),
-                source,
+                source: Box::new(source),
             },
         )
     }

@@ -65,7 +65,8 @@ try {
   fs.writeSync(1, JSON.stringify(result) + '\n');
 } catch (error) {
   const text = String((error && error.stack) || error);
-  // The lines about this file help nobody.
-  fs.writeSync(2, text.split('\n').filter((line) => !line.includes(__filename)).join('\n') + '\n');
+  // The lines about this file and about Node itself help nobody.
+  const is_foreign = (line) => line.includes(__filename) || line.includes('(node:internal') || line.includes('at node:internal');
+  fs.writeSync(2, text.split('\n').filter((line) => !is_foreign(line)).join('\n') + '\n');
   process.exit(1);
 }

@@ -90,9 +90,11 @@ def calibrate(code, least):
         if value >= least or loops >= MOST_LOOPS:
             break
         loops *= 2
-    name = getattr(sys, "implementation", None)
-    name = {"cpython": "CPython", "pypy": "PyPy"}.get(name.name, name.name)
+    name = sys.implementation
+    name = {"cpython": "CPython", "pypy": "PyPy", "graalpy": "GraalPy"}.get(name.name, name.name)
     version = "%s %d.%d.%d" % ((name,) + tuple(sys.version_info[:3]))
+    if hasattr(sys, "_jit") and sys._jit.is_enabled():
+        version += " JIT"
     return '{"loops": %d, "raw": [%s], "program": %s, "version": %s}' % (
         loops, ", ".join(raw), text(sys.executable or ""), text(version))
 

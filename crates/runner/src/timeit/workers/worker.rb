@@ -49,6 +49,7 @@ module Becalm
     end
     program = defined?(RbConfig) ? RbConfig.ruby : ""
     version = "#{RUBY_ENGINE} #{RUBY_ENGINE_VERSION}"
+    version += " YJIT" if defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled?
     %({"loops": #{loops}, "raw": [#{raw.join(", ")}], "program": #{program.dump}, "version": #{version.dump}})
   end
 

@@ -5,7 +5,8 @@
 #
 # A shell has no monotonic clock, so a step of the system's clock falls into a value. It is read from
 # EPOCHREALTIME (bash 5), in microseconds. Elsewhere `date` has to be started, which takes about a
-# millisecond; the shortest of a few starts is taken off every value.
+# millisecond; the shortest of a few starts is taken off every value, and a value takes at least fifty times
+# as long.
 becalm_folder=${0%/*}
 becalm_most=4294967296
 
@@ -70,6 +71,7 @@ becalm_values() {
 
 if [ "$1" = calibrate ]; then
     becalm_least=$2
+    [ "$becalm_least" -ge $((50 * becalm_clock)) ] || becalm_least=$((50 * becalm_clock))
     becalm_loops=1
     becalm_raw=
     while :; do

@@ -1,9 +1,7 @@
 //! hyperfine's files.
 
-mod common;
-
+use crate::common::{capture, condensed};
 use becalm_formats::{File, import};
-use common::{capture, condensed};
 
 #[test]
 fn the_first_schema_has_single_times_and_means_of_cpu_times() {

@@ -1,4 +1,4 @@
-//! Building one revision.
+//! Running a build command, whose output is shown if it fails.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -16,23 +16,25 @@ const SHOWN_LINES: usize = 25;
 /// Most of its output that is kept to be shown.
 const SHOWN_BYTES: u64 = 16 << 10;
 
-/// Runs the build command in a worktree. Compilers that put the time into a program put the same into all.
+/// The time that compilers are told, for those that put it into programs: any will do, as long as it is
+/// the same for all. <https://reproducible-builds.org/specs/source-date-epoch/>
+const TIME: &str = "1";
+
+/// Runs a build command in a folder.
 pub(super) fn build(
     command: &str,
     folder: &Path,
-    log: &mut File,
-    time: &str,
     user: Option<&User>,
     interrupt: &Interrupt,
 ) -> Result<(), CommandError> {
     let failed =
         |error: std::io::Error| CommandError::measure(format!("cannot run `{command}`: {error}"));
+    let mut log = log().map_err(failed)?;
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).current_dir(folder).stdin(Stdio::null());
     shell.stdout(log.try_clone().map_err(failed)?).stderr(log.try_clone().map_err(failed)?);
-    // https://reproducible-builds.org/specs/source-date-epoch/
     if std::env::var_os("SOURCE_DATE_EPOCH").is_none() {
-        shell.env("SOURCE_DATE_EPOCH", time);
+        shell.env("SOURCE_DATE_EPOCH", TIME);
     }
     if let Some(user) = user {
         user.runs(&mut shell);
@@ -42,13 +44,21 @@ pub(super) fn build(
         return Ok(());
     }
     let mut said = String::new();
-    for line in tail(log).map_err(failed)? {
+    for line in tail(&mut log).map_err(failed)? {
         said.push_str("\n  ");
         said.push_str(&line);
     }
     Err(CommandError::measure(format!(
         "the build `{command}` failed ({status}); it ends with:{said}"
     )))
+}
+
+/// Makes a file without a name.
+fn log() -> std::io::Result<File> {
+    let path = std::env::temp_dir().join(format!("becalm-build-{}.log", std::process::id()));
+    let file = File::options().create_new(true).read(true).write(true).open(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
 }
 
 fn tail(log: &mut File) -> std::io::Result<Vec<String>> {

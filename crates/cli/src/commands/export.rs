@@ -1,0 +1,144 @@
+//! `becalm export`: records as files of other tools.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use becalm_formats::{Estimate, ExportError, Options, WRITERS, Writer, merge, writer};
+use becalm_model::Record;
+use becalm_stats::{Sample, Summary};
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::files;
+use crate::ui::Ui;
+
+/// Write saved results as files of other tools
+///
+/// Reads what `becalm run` and `becalm compare` saved with --export-json, and the files of other tools, so
+/// that it also turns one tool's files into another's. Several files are taken as further processes of the
+/// same benchmarks. What a format cannot hold is told on standard error.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Saved records, or files and folders of other tools; `-` is standard input
+    #[arg(value_name = "FILE", required_unless_present = "formats")]
+    files: Vec<PathBuf>,
+    /// Format to write; without it the ending of OUT decides, where it belongs to one format
+    #[arg(long, value_name = "FORMAT")]
+    to: Option<String>,
+    /// Write to a file instead of standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Export this metric; may be given several times, and `all` is every metric. Without it, formats of
+    /// results take the wall time, benchmarks and metrics read from the output, others all they can hold
+    #[arg(long, value_name = "NAME")]
+    metric: Vec<String>,
+    /// Export this subject; may be given several times. Without it, all
+    #[arg(long, value_name = "NAME")]
+    subject: Vec<String>,
+    /// List the formats that can be written
+    #[arg(long, exclusive = true)]
+    formats: bool,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    if args.formats {
+        let width = WRITERS.iter().map(|writer| writer.name.len()).max().unwrap_or(0);
+        let lines = WRITERS.iter().map(|one| format!("{:width$}  {}\n", one.name, one.about));
+        ui.print(&lines.collect::<String>())?;
+        return Ok(Exit::Done);
+    }
+    let writer = format(args)?;
+    if let Some(path) = &args.output {
+        files::check_writable(path)?;
+    }
+    let records = args.files.iter().map(|path| files::read_record(path));
+    let records = records.collect::<Result<Vec<_>, _>>()?;
+    let n_records = records.len();
+    let Some(mut record) = merge(records) else { return Ok(Exit::Done) };
+    if n_records > 1 {
+        // What was concluded from the first alone says nothing about all of them.
+        record.comparisons.clear();
+    }
+    let options =
+        Options::choose(&record, &args.metric, &args.subject).map_err(|error| refused(&error))?;
+    let options = options.with_estimates(estimates(&record));
+    let exported = (writer.write)(&record, &options).map_err(|error| refused(&error))?;
+    match &args.output {
+        Some(path) => files::write_bytes_atomically(path, &exported.bytes)?,
+        None if std::io::stdout().is_terminal()
+            && std::str::from_utf8(&exported.bytes).is_err() =>
+        {
+            return Err(CommandError::usage(format!("{} is no text for a terminal", writer.name))
+                .hint("give a file with -o"));
+        }
+        None => ui.print_bytes(&exported.bytes)?,
+    }
+    for note in &exported.notes {
+        ui.say(format!("note: {note}"));
+    }
+    Ok(Exit::Done)
+}
+
+/// Returns the format that was asked for.
+fn format(args: &Args) -> Result<&'static Writer, CommandError> {
+    if let Some(name) = &args.to {
+        return writer(name).map_err(|error| refused(&error));
+    }
+    let Some(path) = &args.output else {
+        return Err(CommandError::usage("which format is to be written?").hint(LISTED));
+    };
+    let ending = Path::new(path).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let fitting: Vec<&Writer> = WRITERS.iter().filter(|one| one.ending == ending).collect();
+    match fitting.as_slice() {
+        [one] => Ok(one),
+        [] => Err(CommandError::usage(format!("no format has files that end with `.{ending}`"))
+            .hint(LISTED)),
+        several => {
+            let names: Vec<&str> = several.iter().map(|one| one.name).collect();
+            Err(CommandError::usage(format!(
+                "several formats have files that end with `.{ending}`: {}",
+                names.join(", ")
+            ))
+            .hint("choose one with --to"))
+        }
+    }
+}
+
+const LISTED: &str = "--to names one; `becalm export --formats` lists them";
+
+fn refused(error: &ExportError) -> CommandError {
+    match error {
+        ExportError::NoFormat { .. } => CommandError::usage(error.to_string())
+            .hint("`becalm export --formats` lists those that can"),
+        ExportError::Unknown { .. } => CommandError::usage(error.to_string()),
+        ExportError::NothingFits { .. } => CommandError::measure(error.to_string())
+            .hint("--metric chooses others; csv and parquet hold every metric"),
+        ExportError::NoComparison { .. } => CommandError::measure(error.to_string())
+            .hint("give one record that `becalm compare` saved with --export-json"),
+        ExportError::Directions { .. } => CommandError::usage(error.to_string())
+            .hint("choose metrics with --metric, or export each direction: customSmallerIsBetter, customBiggerIsBetter"),
+        ExportError::TooLarge { .. } => {
+            CommandError::measure(error.to_string()).hint("choose less with --metric and --subject")
+        }
+    }
+}
+
+/// Returns the intervals of the medians that the data allow.
+fn estimates(record: &Record) -> Vec<Estimate> {
+    let mut estimates = Vec::new();
+    for subject in 0..record.subjects.len() {
+        for (metric, described) in record.metrics.iter().enumerate() {
+            // An interval over figures that stand for many values each would be too narrow.
+            if described.statistic.is_some() {
+                continue;
+            }
+            let Ok(sample) = Sample::new(record.values(subject, metric)) else { continue };
+            let summary = Summary::of(&sample, record.confidence);
+            if let Some(interval) = summary.median_interval {
+                let (low, high) = (interval.low, interval.high);
+                estimates.push(Estimate { subject, metric, low, high });
+            }
+        }
+    }
+    estimates
+}

@@ -1,0 +1,144 @@
+//! `--build` with `{link_seed}`: the same programs, linked in several orders.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use becalm_model::Subject;
+use becalm_runner::{Environment, Interrupt, Program, User, WorkFolder};
+
+use super::build::build;
+use super::flags::MeasureFlags;
+use crate::error::{CommandError, with_causes};
+use crate::ui::Ui;
+
+/// What stands for the seed in a build command.
+pub(crate) const LINK_SEED: &str = "{link_seed}";
+
+/// Programs in several layouts. The copies are removed when this is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Layouts {
+    /// For each subject its programs, by the order of the seeds.
+    programs: Vec<Vec<PathBuf>>,
+    folder: Option<WorkFolder>,
+}
+
+impl Layouts {
+    /// Says in how many layouts the flags ask for every program.
+    pub(crate) fn count(flags: &MeasureFlags) -> u32 {
+        let seeded = flags.build.as_ref().is_some_and(|command| command.contains(LINK_SEED));
+        if seeded { flags.layouts } else { 1 }
+    }
+
+    /// Builds here by `command`, once for each seed if it asks for one, and keeps a copy of every program.
+    pub(crate) fn build(
+        command: &str,
+        flags: &MeasureFlags,
+        subjects: &[Subject],
+        user: Option<&User>,
+        interrupt: &Interrupt,
+        ui: &Ui,
+    ) -> Result<Self, CommandError> {
+        let mut layouts = Self::none(subjects.len());
+        for seed in 1..=Self::count(flags) {
+            Self::step(command, Path::new("."), seed, user, interrupt, ui)?;
+            if Self::count(flags) > 1 {
+                for (index, subject) in subjects.iter().enumerate() {
+                    layouts.keep(index, &subject.command[0], Path::new("."), seed, user)?;
+                }
+            }
+        }
+        Ok(layouts)
+    }
+
+    /// Returns layouts of so many subjects, none of which is built yet.
+    pub(crate) fn none(subjects: usize) -> Self {
+        Self { programs: vec![Vec::new(); subjects], folder: None }
+    }
+
+    /// Runs the build command for one seed.
+    pub(crate) fn step(
+        command: &str,
+        folder: &Path,
+        seed: u32,
+        user: Option<&User>,
+        interrupt: &Interrupt,
+        ui: &Ui,
+    ) -> Result<(), CommandError> {
+        let command = command.replace(LINK_SEED, &seed.to_string());
+        ui.say(format!("building: {command}"));
+        build(&command, folder, user, interrupt)
+    }
+
+    /// Keeps a copy of the program of a subject, as it was just built in `folder`. All copies have names of
+    /// the same length: the name of a program lies on its stack.
+    pub(crate) fn keep(
+        &mut self,
+        subject: usize,
+        program: &str,
+        folder: &Path,
+        seed: u32,
+        user: Option<&User>,
+    ) -> Result<(), CommandError> {
+        if !program.contains('/') || Path::new(program).is_absolute() {
+            return Err(CommandError::usage(format!(
+                "`{program}` is no program that is built here, so it has no layouts"
+            ))
+            .hint(
+                "name the program by its path, as in ./prog; an interpreter cannot be linked anew",
+            ));
+        }
+        let failed = |path: &Path, error: &std::io::Error| {
+            CommandError::measure(format!("cannot keep a copy of {}: {error}", path.display()))
+        };
+        let from = folder.join(program);
+        let place = match &self.folder {
+            Some(place) => place,
+            None => self
+                .folder
+                .insert(WorkFolder::for_programs(user).map_err(|error| failed(&from, &error))?),
+        };
+        let to = place.path().join(format!("{subject:03}-{seed:04}"));
+        fs::copy(&from, &to).map_err(|error| failed(&from, &error))?;
+        self.programs[subject].push(to);
+        Ok(())
+    }
+
+    /// Returns the programs of a subject with its arguments.
+    pub(crate) fn of(
+        &self,
+        subject: usize,
+        command: &[String],
+        environment: &Environment,
+    ) -> Result<Vec<Program>, CommandError> {
+        let programs = self.programs.get(subject).map_or(&[][..], Vec::as_slice);
+        programs
+            .iter()
+            .map(|path| {
+                let mut words = command.to_vec();
+                words[0] = path.display().to_string();
+                Program::resolve(&words, environment.get("PATH".as_ref()), None)
+                    .map_err(|error| CommandError::measure(with_causes(&error)))
+            })
+            .collect()
+    }
+
+    /// Says how many different programs the seeds gave; the reader has to know if a seed changes nothing.
+    pub(crate) fn note(&self) -> Option<String> {
+        let first = self.programs.iter().find(|programs| programs.len() > 1)?;
+        let mut contents: Vec<Vec<u8>> =
+            first.iter().filter_map(|path| fs::read(path).ok()).collect();
+        let built = contents.len();
+        contents.sort_unstable();
+        contents.dedup();
+        Some(match contents.len() {
+            1 => format!(
+                "all {built} builds are the same program: the build command makes nothing of its {LINK_SEED}, so \
+                 there is one layout"
+            ),
+            different => format!(
+                "{built} layouts were built, {different} of them different; rounds of the same layout count as \
+                 one observation"
+            ),
+        })
+    }
+}

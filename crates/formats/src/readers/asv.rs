@@ -1,0 +1,368 @@
+//! ASV: `results/<machine>/<commit>-<environment>.json`, one file or a folder of them.
+//!
+//! - Version 2: `results{name: [..]}`, whose places `result_columns` names; what is missing at the end is
+//!   null. Version 1: `results{name: number | {result, params, stats, samples}}`.
+//! - A benchmark with parameters has one result per combination, the last parameter changing first.
+//!   `null` is a failure, `NaN` was skipped.
+//! - Results are medians; `samples` are there with `--record-samples`, those of all processes together.
+//! - Units stand in `benchmarks.json` of the folder. Without it the name tells: `time_`, `mem_`,
+//!   `peakmem_`; of `track_` nothing is known.
+//!
+//! Commits are subjects.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use becalm_model::{Direction, Part, Record, Unit};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::error::ImportError;
+use crate::file::File;
+use crate::format::Entry;
+use crate::imported::{Imported, part, single};
+use crate::json::{self, Text, text_of};
+use crate::units;
+
+pub(crate) const FOLDER: Entry = Entry {
+    name: "asv",
+    about: "ASV's results: a file of a commit, or the folder of a machine",
+    recognise: |files| files.iter().any(is_result),
+    read,
+};
+
+fn is_result(file: &File) -> bool {
+    file.text().is_ok_and(|text| {
+        let (start, end) = json::ends(text);
+        let names = |field| start.contains(field) || end.contains(field);
+        text.trim_start().starts_with('{')
+            && names("\"commit_hash\"")
+            && names("\"results\"")
+            && (names("\"params\"") || names("\"result_columns\""))
+    })
+}
+
+#[derive(Deserialize)]
+struct Document {
+    commit_hash: String,
+    #[serde(default, deserialize_with = "json::or_default")]
+    date: f64,
+    #[serde(default)]
+    env_name: Text,
+    #[serde(default)]
+    python: Text,
+    #[serde(default, deserialize_with = "json::or_default")]
+    params: Map<String, Value>,
+    #[serde(default, deserialize_with = "json::or_default")]
+    result_columns: Vec<String>,
+    results: BTreeMap<String, Value>,
+}
+
+/// What is known of one benchmark in one file, one entry per combination of parameters.
+#[derive(Default)]
+struct Outcome {
+    results: Vec<Value>,
+    parameters: Vec<Vec<String>>,
+    samples: Vec<Value>,
+    /// Names of figures and their values.
+    figures: Vec<(&'static str, Vec<Value>)>,
+}
+
+fn read(files: &[File]) -> Result<Record, ImportError> {
+    let single = files.len() == 1;
+    let mut documents: Vec<(&File, Document)> = Vec::new();
+    let mut imported = Imported::of("ASV");
+    let mut units = Map::new();
+    for file in files {
+        let base = file.name.rsplit('/').next().unwrap_or_default();
+        match base {
+            "benchmarks.json" if !single => units = json::read(file)?,
+            "machine.json" if !single => facts(&mut imported, &json::read(file)?),
+            _ if single || is_result(file) => documents.push((file, json::read(file)?)),
+            _ => {}
+        }
+    }
+    let Some(first) = files.first() else { return Err(ImportError::Folder { files: 0 }) };
+    documents.sort_by(|(_, a), (_, b)| a.date.total_cmp(&b.date));
+    imported.started_at(documents.first().map_or(0.0, |(_, one)| one.date / 1000.0));
+    // The machine is a folder, and environments are several files of one commit.
+    let folder = |file: &File| file.name.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+    let folders: BTreeSet<_> = documents.iter().map(|(file, _)| folder(file)).collect();
+    let environments: BTreeSet<_> =
+        documents.iter().map(|(file, document)| environment(file, document)).collect();
+    for (file, document) in &documents {
+        facts(&mut imported, &document.params);
+        let mut name = short(&document.commit_hash).to_owned();
+        let environment = environment(file, document);
+        if environments.len() > 1 {
+            name = format!("{name} {environment}");
+        }
+        if let Some(folder) = folder(file).filter(|_| folders.len() > 1) {
+            name = format!("{name} {folder}");
+        }
+        let parameters = [
+            ("commit", document.commit_hash.clone()),
+            ("environment", environment.to_owned()),
+            ("python", document.python.0.clone()),
+        ];
+        let parameters = parameters.into_iter().filter(|(_, value)| !value.is_empty());
+        let parameters = parameters.map(|(name, value)| (name.to_owned(), value)).collect();
+        let subject = imported.another(&name, Vec::new(), parameters);
+        let mut parts = Vec::new();
+        for (benchmark, value) in &document.results {
+            let place = format!("results.{benchmark}");
+            let outcome = outcome(file, &place, value, &document.result_columns)?;
+            let described = units.get(benchmark);
+            parts.extend(import(
+                &mut imported,
+                file,
+                &place,
+                subject,
+                benchmark,
+                described,
+                &outcome,
+            )?);
+        }
+        imported.parts(subject, parts);
+    }
+    imported.finish(first)
+}
+
+/// Returns the name of the environment, which version 1 has only in the name of the file.
+fn environment<'a>(file: &'a File, document: &'a Document) -> &'a str {
+    let base = file.name.rsplit('/').next().unwrap_or_default();
+    let of_file = base.strip_suffix(".json").and_then(|base| base.split_once('-'));
+    let of_file = of_file.filter(|(commit, _)| document.commit_hash.starts_with(commit));
+    let name = document.env_name.0.as_str();
+    if name.is_empty() { of_file.map_or("", |(_, environment)| environment) } else { name }
+}
+
+fn short(commit: &str) -> &str {
+    let is_hash = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hash { &commit[..8] } else { commit }
+}
+
+/// The name of the machine is no fact.
+fn facts(imported: &mut Imported, machine: &Map<String, Value>) {
+    let facts = [
+        ("arch", "architecture"),
+        ("cpu", "cpu_model"),
+        ("num_cpu", "logical_cpus"),
+        ("os", "os"),
+        ("ram", "memory_total"),
+    ];
+    for (field, fact) in facts {
+        imported.fact(fact, machine.get(field).map(text_of).unwrap_or_default());
+    }
+}
+
+/// Returns a list of what may be a single value, or nothing.
+fn list(value: Option<&Value>) -> Vec<Value> {
+    match value {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(values)) => values.clone(),
+        Some(other) => vec![other.clone()],
+    }
+}
+
+/// Reads a result of either version.
+fn outcome(
+    file: &File,
+    place: &str,
+    value: &Value,
+    columns: &[String],
+) -> Result<Outcome, ImportError> {
+    let mut outcome = Outcome::default();
+    match value {
+        Value::Null => {}
+        Value::Number(_) => outcome.results = vec![value.clone()],
+        Value::Array(row) => {
+            let column = |name: &str| {
+                let at = columns.iter().position(|column| column == name)?;
+                row.get(at)
+            };
+            if columns.is_empty() {
+                return Err(ImportError::at_field(file, "result_columns", "names", "nothing"));
+            }
+            outcome.results = list(column("result"));
+            outcome.parameters = parameters(file, place, column("params"))?;
+            // A benchmark without parameters may have its samples without a list of combinations.
+            outcome.samples = samples(column("samples"), outcome.parameters.is_empty());
+            for (name, figure) in FIGURES {
+                outcome.figures.push((figure, list(column(name))));
+            }
+        }
+        Value::Object(fields) => {
+            let field = |name: &str| fields.get(name);
+            outcome.results = list(field("result"));
+            outcome.parameters = parameters(file, place, field("params"))?;
+            outcome.samples = samples(field("samples"), outcome.parameters.is_empty());
+            let stats = list(field("stats"));
+            let of = |get: &dyn Fn(&Value) -> Option<Value>| {
+                stats.iter().map(|one| get(one).unwrap_or(Value::Null)).collect::<Vec<_>>()
+            };
+            for (name, figure) in FIGURES {
+                let old = name.strip_prefix("stats_").unwrap_or(name);
+                let values = match old {
+                    "ci_99_a" => of(&|one| one.get("ci_99")?.get(0).cloned()),
+                    "ci_99_b" => of(&|one| one.get("ci_99")?.get(1).cloned()),
+                    other => of(&|one| one.get(other).cloned()),
+                };
+                outcome.figures.push((figure, values));
+            }
+        }
+        other => {
+            let found = json::shown(other);
+            return Err(ImportError::at_field(file, place, "a result", &found));
+        }
+    }
+    Ok(outcome)
+}
+
+const FIGURES: [(&str, &str); 6] = [
+    ("stats_ci_99_a", "low"),
+    ("stats_ci_99_b", "high"),
+    ("stats_q_25", "p25"),
+    ("stats_q_75", "p75"),
+    ("stats_repeat", "samples"),
+    ("stats_number", "iterations"),
+];
+
+fn samples(value: Option<&Value>, is_one: bool) -> Vec<Value> {
+    let samples = list(value);
+    let is_flat = is_one && samples.iter().any(Value::is_number);
+    if is_flat { vec![Value::Array(samples)] } else { samples }
+}
+
+fn parameters(
+    file: &File,
+    place: &str,
+    value: Option<&Value>,
+) -> Result<Vec<Vec<String>>, ImportError> {
+    let refused = |found: &Value| {
+        let found = json::shown(found);
+        ImportError::at_field(file, &format!("{place}.params"), "lists of values", &found)
+    };
+    list(value)
+        .iter()
+        .map(|one| match one {
+            Value::Array(values) => Ok(values.iter().map(text_of).collect()),
+            other => Err(refused(other)),
+        })
+        .collect()
+}
+
+fn import(
+    imported: &mut Imported,
+    file: &File,
+    place: &str,
+    subject: usize,
+    benchmark: &str,
+    described: Option<&Value>,
+    outcome: &Outcome,
+) -> Result<Vec<Part>, ImportError> {
+    let lengths = outcome.parameters.iter().map(|values| values.len() as u64);
+    let combinations = lengths.fold(1_u64, u64::saturating_mul);
+    if !outcome.results.is_empty() && outcome.results.len() as u64 != combinations {
+        // A single null stands for all of them.
+        if outcome.results.iter().all(Value::is_null) {
+            return Ok(Vec::new());
+        }
+        let expected = format!("{combinations} results, one per combination of parameters");
+        let found = outcome.results.len().to_string();
+        return Err(ImportError::at_field(file, &format!("{place}.result"), &expected, &found));
+    }
+    let (kind, unit, factor) = unit(benchmark, described);
+    let mut parts = Vec::new();
+    for (index, result) in outcome.results.iter().enumerate() {
+        let name = combination(benchmark, &outcome.parameters, index);
+        let value = match result {
+            Value::Null => None,
+            Value::Number(number) => number.as_f64(),
+            other => {
+                let place = format!("{place}.result[{index}]");
+                let found = json::shown(other);
+                return Err(ImportError::at_field(file, &place, "a number", &found));
+            }
+        };
+        let samples: Vec<f64> = outcome
+            .samples
+            .get(index)
+            .and_then(Value::as_array)
+            .map(|samples| samples.iter().filter_map(Value::as_f64).map(|v| v * factor).collect())
+            .unwrap_or_default();
+        if value.is_none() && samples.is_empty() {
+            continue;
+        }
+        let metric = imported.benchmark(&name, "", unit.clone(), Direction::Lower);
+        let figures: Vec<(&str, Option<f64>)> = outcome
+            .figures
+            .iter()
+            .map(|(figure, values)| {
+                let factor = if ["samples", "iterations"].contains(figure) { 1.0 } else { factor };
+                let value = values.get(index).and_then(Value::as_f64);
+                (*figure, value.map(|value| value * factor))
+            })
+            .collect();
+        let has_interval = figures.iter().any(|(name, value)| *name == "low" && value.is_some());
+        let value = value.map(|value| value * factor);
+        let median = ("median", value.filter(|_| kind == Kind::Time));
+        let confidence = [("confidence", has_interval.then_some(0.99))];
+        imported.summary(subject, metric, [median].into_iter().chain(figures).chain(confidence));
+        if let Some(part) = part(metric, samples) {
+            imported.note("ASV puts the samples of all processes of a benchmark together");
+            parts.push(part);
+        } else if let Some(value) = value {
+            if kind == Kind::Time {
+                imported.mark(metric, "median");
+                imported.note(
+                    "the file has no samples of some benchmarks: what stands for them is the median",
+                );
+            }
+            if kind == Kind::Track {
+                imported
+                    .note("ASV does not tell which way tracked values get better: less is taken");
+            }
+            parts.push(single(metric, value));
+        }
+    }
+    Ok(parts)
+}
+
+/// Names one combination, the last parameter changing first: `sort(10, 'a')`.
+fn combination(benchmark: &str, parameters: &[Vec<String>], index: usize) -> String {
+    if parameters.is_empty() {
+        return benchmark.to_owned();
+    }
+    let mut left = index;
+    let mut chosen: Vec<&str> = Vec::new();
+    for values in parameters.iter().rev() {
+        chosen.push(values.get(left % values.len().max(1)).map_or("", String::as_str));
+        left /= values.len().max(1);
+    }
+    chosen.reverse();
+    format!("{benchmark}({})", chosen.join(", "))
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Time,
+    Memory,
+    Track,
+}
+
+/// Returns the kind of a benchmark, its unit and factor.
+fn unit(benchmark: &str, described: Option<&Value>) -> (Kind, Unit, f64) {
+    let field = |name: &str| described.and_then(|one| one.get(name)).and_then(Value::as_str);
+    let function = benchmark.rsplit('.').next().unwrap_or(benchmark);
+    let kind = field("type").unwrap_or_else(|| function.split('_').next().unwrap_or_default());
+    let (kind, usual) = match kind {
+        "time" | "timeraw" => (Kind::Time, "seconds"),
+        "mem" | "memory" | "peakmem" | "peakmemory" => (Kind::Memory, "bytes"),
+        _ => (Kind::Track, ""),
+    };
+    let (unit, factor) = match field("unit").unwrap_or(usual) {
+        "unit" => (Unit::Count, 1.0),
+        other => units::unit(other),
+    };
+    (kind, unit, factor)
+}

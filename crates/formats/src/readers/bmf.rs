@@ -1,0 +1,176 @@
+//! BMF, the Bencher Metric Format: what `bencher run --adapter json` takes.
+//!
+//! - `{benchmark: {measure: {value, lower_value, upper_value}}}`. `latency` is nanoseconds and
+//!   `throughput` operations per second; other measures have a name and nothing else.
+//! - A newer shape has a list per benchmark, `[{parameters, measures}]`, and measures may hold other
+//!   figures, such as `p99`, also without a `value`.
+//!
+//! A file is what one process gave. What is there twice is of a further process.
+
+use std::collections::{BTreeMap, HashMap};
+
+use becalm_model::{Direction, Part, Record, Unit};
+use serde_json::{Map, Value};
+
+use crate::error::ImportError;
+use crate::file::{File, only};
+use crate::format::Entry;
+use crate::imported::{Imported, single};
+use crate::json;
+
+pub(crate) const JSON: Entry = Entry {
+    name: "bmf",
+    about: "Bencher Metric Format",
+    recognise: |files| {
+        only(files).and_then(File::text).is_ok_and(|text| {
+            let start = json::beginning(text);
+            let has = |field: &str| start.contains(field);
+            // Benchmarks may be named anything, so the first of them has to have the shape.
+            start.starts_with('{')
+                && (has("\"value\"") || has("\"measures\""))
+                && !has("\"results\"")
+                && !has("\"metrics\"")
+        })
+    },
+    read,
+};
+
+fn read(files: &[File]) -> Result<Record, ImportError> {
+    let file = only(files)?;
+    let benchmarks: Map<String, Value> = json::read(file)?;
+    let mut report = Report {
+        file,
+        imported: Imported::of("Bencher Metric Format"),
+        subject: 0,
+        processes: Vec::new(),
+        seen: HashMap::new(),
+    };
+    report.subject = report.imported.subject("BMF");
+    for (name, value) in &benchmarks {
+        match value {
+            Value::Object(measures) => report.measures(name, measures, name)?,
+            Value::Array(list) => {
+                for (index, one) in list.iter().enumerate() {
+                    let place = format!("{name}[{index}]");
+                    let parameters = one.get("parameters").and_then(Value::as_object);
+                    let full = with_parameters(name, parameters);
+                    let Some(Value::Object(measures)) = one.get("measures") else {
+                        let place = format!("{place}.measures");
+                        let found = one.get("measures").map_or("nothing".to_owned(), json::shown);
+                        return Err(ImportError::at_field(file, &place, "an object", &found));
+                    };
+                    report.measures(&full, measures, &format!("{place}.measures"))?;
+                }
+            }
+            other => {
+                let found = json::shown(other);
+                return Err(ImportError::at_field(file, name, "an object of measures", &found));
+            }
+        }
+    }
+    let Report { mut imported, subject, processes, .. } = report;
+    for parts in processes {
+        imported.parts(subject, parts);
+    }
+    imported.finish(file)
+}
+
+/// Names a benchmark with its parameters; 16 and 16.0 are one value.
+fn with_parameters(name: &str, parameters: Option<&Map<String, Value>>) -> String {
+    let shown = |value: &Value| match value.as_f64() {
+        Some(number) => number.to_string(),
+        None => json::text_of(value),
+    };
+    let parameters: BTreeMap<&String, String> =
+        parameters.into_iter().flatten().map(|(name, value)| (name, shown(value))).collect();
+    if parameters.is_empty() {
+        return name.to_owned();
+    }
+    let list: Vec<String> =
+        parameters.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+    format!("{name} ({})", list.join(", "))
+}
+
+struct Report<'a> {
+    file: &'a File,
+    imported: Imported,
+    subject: usize,
+    processes: Vec<Vec<Part>>,
+    /// How often each metric was there.
+    seen: HashMap<usize, usize>,
+}
+
+impl Report<'_> {
+    fn measures(
+        &mut self,
+        name: &str,
+        measures: &Map<String, Value>,
+        place: &str,
+    ) -> Result<(), ImportError> {
+        for (measure, figures) in measures {
+            let place = format!("{place}.{measure}");
+            let Value::Object(figures) = figures else {
+                let expected = "an object with `value`";
+                let found = json::shown(figures);
+                return Err(ImportError::at_field(self.file, &place, expected, &found));
+            };
+            let mut numbers = Vec::new();
+            for (figure, value) in figures {
+                match value {
+                    Value::Null => {}
+                    Value::Number(number) => {
+                        numbers.extend(number.as_f64().map(|number| (figure.as_str(), number)));
+                    }
+                    other => {
+                        let place = format!("{place}.{figure}");
+                        let found = json::shown(other);
+                        return Err(ImportError::at_field(self.file, &place, "a number", &found));
+                    }
+                }
+            }
+            self.measure(name, measure, &numbers);
+        }
+        Ok(())
+    }
+
+    fn measure(&mut self, name: &str, measure: &str, numbers: &[(&str, f64)]) {
+        let (short, unit, factor, direction) = described(measure);
+        let value = numbers.iter().find(|(name, _)| *name == "value");
+        let Some((first, value)) = value.or_else(|| numbers.first()) else { return };
+        let metric = self.imported.benchmark(name, short, unit, direction);
+        if *first != "value" {
+            self.imported.mark(metric, first);
+        }
+        let seen = self.seen.entry(metric).or_default();
+        if self.processes.len() <= *seen {
+            self.processes.push(Vec::new());
+        }
+        self.processes[*seen].push(single(metric, value * factor));
+        *seen += 1;
+        let figures = numbers.iter().filter(|(name, _)| *name != "value").map(|(name, value)| {
+            let name = match *name {
+                "lower_value" => "low",
+                "upper_value" => "high",
+                "p50" => "median",
+                other => other,
+            };
+            (name, Some(value * factor))
+        });
+        self.imported.summary(self.subject, metric, figures);
+    }
+}
+
+/// Returns the name to use beside the benchmark's, unit, factor and direction of a measure.
+fn described(measure: &str) -> (&str, Unit, f64, Direction) {
+    let lower = measure.to_ascii_lowercase();
+    match lower.as_str() {
+        "latency" => ("", Unit::Second, 1e-9, Direction::Lower),
+        "throughput" => (measure, Unit::Named("ops/s".to_owned()), 1.0, Direction::Higher),
+        "file-size" | "file_size" => (measure, Unit::Byte, 1.0, Direction::Lower),
+        // As DHAT's measures are called: `Total Bytes`.
+        other if other.ends_with(" bytes") || other.ends_with("-bytes") => {
+            (measure, Unit::Byte, 1.0, Direction::Lower)
+        }
+        _ => (measure, Unit::Count, 1.0, Direction::Lower),
+    }
+}

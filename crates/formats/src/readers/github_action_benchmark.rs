@@ -1,0 +1,211 @@
+//! github-action-benchmark: custom results, and the history of a project.
+//!
+//! - Custom: `[{name, unit, value, range?, extra?}]`. Which way is better is not in the file but in the
+//!   name of the tool, `customSmallerIsBetter` or `customBiggerIsBetter`: these are formats here too.
+//! - History, `dev/bench/data.js`: `window.BENCHMARK_DATA = {entries: {suite: [{commit, date, tool,
+//!   benches}]}}`. Some write it by hand, as a JavaScript object with bare names and other quotes.
+//!
+//! Commits are subjects, and an entry of a commit is a process.
+
+use std::collections::BTreeMap;
+
+use becalm_model::{Direction, Part, Record};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::ImportError;
+use crate::file::{File, only};
+use crate::format::Entry;
+use crate::imported::{Imported, Names, single};
+use crate::json::{self, Text};
+use crate::{javascript, units};
+
+pub(crate) const CUSTOM: Entry = Entry {
+    name: "github-action-benchmark",
+    about: "github-action-benchmark's custom JSON, direction by the unit",
+    recognise: |files| json::names(files, &['['], &["\"name\"", "\"unit\"", "\"value\""]),
+    read: |files| read_custom(files, None),
+};
+
+pub(crate) const SMALLER: Entry = Entry {
+    name: "customSmallerIsBetter",
+    about: "github-action-benchmark's custom JSON, smaller is better",
+    // No file tells; it has to be asked for.
+    recognise: |_| false,
+    read: |files| read_custom(files, Some(Direction::Lower)),
+};
+
+pub(crate) const BIGGER: Entry = Entry {
+    name: "customBiggerIsBetter",
+    about: "github-action-benchmark's custom JSON, bigger is better",
+    recognise: |_| false,
+    read: |files| read_custom(files, Some(Direction::Higher)),
+};
+
+pub(crate) const HISTORY: Entry = Entry {
+    name: "github-action-benchmark-history",
+    about: "github-action-benchmark's data.js: all commits of a project",
+    recognise: |files| {
+        only(files)
+            .and_then(File::text)
+            .is_ok_and(|text| json::beginning(text).starts_with(VARIABLE))
+            || json::names(files, &['{'], &["\"entries\"", "\"benches\"", "\"commit\""])
+    },
+    read: read_history,
+};
+
+const VARIABLE: &str = "window.BENCHMARK_DATA";
+
+#[derive(Deserialize)]
+struct Bench {
+    name: String,
+    #[serde(default)]
+    unit: Text,
+    value: f64,
+    #[serde(default)]
+    range: Text,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct History {
+    entries: BTreeMap<String, Vec<OneEntry>>,
+    #[serde(default)]
+    repo_url: Text,
+}
+
+#[derive(Deserialize)]
+struct OneEntry {
+    commit: Commit,
+    #[serde(default, deserialize_with = "json::or_default")]
+    date: f64,
+    #[serde(default)]
+    tool: Text,
+    #[serde(default, deserialize_with = "json::or_default")]
+    benches: Vec<Bench>,
+}
+
+#[derive(Deserialize)]
+struct Commit {
+    id: String,
+    #[serde(default)]
+    message: Text,
+    #[serde(default)]
+    timestamp: Text,
+}
+
+fn read_custom(files: &[File], direction: Option<Direction>) -> Result<Record, ImportError> {
+    let file = only(files)?;
+    let benches: Vec<Bench> = json::read(file)?;
+    let mut imported = Imported::of("github-action-benchmark");
+    if direction.is_none() {
+        imported.note(
+            "the file does not tell which way is better: it is guessed by the unit (customSmallerIsBetter \
+             and customBiggerIsBetter are formats that tell)",
+        );
+    }
+    let subject = imported.subject("github-action-benchmark");
+    let parts = parts_of(&mut imported, subject, "", &benches, direction);
+    imported.parts(subject, parts);
+    imported.finish(file)
+}
+
+fn parts_of(
+    imported: &mut Imported,
+    subject: usize,
+    suite: &str,
+    benches: &[Bench],
+    direction: Option<Direction>,
+) -> Vec<Part> {
+    let mut names = Names::default();
+    let mut parts = Vec::new();
+    for bench in benches {
+        let name = names.unique(&format!("{suite}{}", bench.name));
+        // Go's units were once followed by what else stood in the line.
+        let written = bench.unit.0.split('\t').next().unwrap_or_default().trim();
+        let (unit, factor) = units::unit_per(written);
+        let direction = direction.unwrap_or_else(|| units::usual_direction(&unit.to_string()));
+        let metric = imported.benchmark(&name, "", unit, direction);
+        parts.push(single(metric, bench.value * factor));
+        if let Some(range) = range(&bench.range.0, bench.value) {
+            let figures = [("low", bench.value - range), ("high", bench.value + range)];
+            let figures = figures.map(|(name, value)| (name, Some(value * factor)));
+            imported.summary(subject, metric, figures);
+        }
+    }
+    parts
+}
+
+/// Returns how far a range such as `± 20`, `+/- 20` or `±0.74%` reaches.
+fn range(text: &str, value: f64) -> Option<f64> {
+    let text = text.trim();
+    let number = ["±", "+/-", "+-"].iter().find_map(|sign| text.strip_prefix(sign)).unwrap_or(text);
+    let number = number.trim().replace(',', "");
+    let range = match number.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().ok()? / 100.0 * value.abs(),
+        None => number.parse().ok()?,
+    };
+    Some(range).filter(|range| range.is_finite())
+}
+
+fn read_history(files: &[File]) -> Result<Record, ImportError> {
+    let file = only(files)?;
+    let history = history(file)?;
+    let mut imported = Imported::of("github-action-benchmark");
+    imported.fact("repository", &history.repo_url.0);
+    let has_suites = history.entries.len() > 1;
+    let mut entries: Vec<(&String, &OneEntry)> = history
+        .entries
+        .iter()
+        .flat_map(|(suite, entries)| entries.iter().map(move |entry| (suite, entry)))
+        .collect();
+    entries.sort_by(|(_, a), (_, b)| a.date.total_cmp(&b.date));
+    imported.started_at(entries.first().map_or(0.0, |(_, entry)| entry.date / 1000.0));
+    imported.expect(entries.len());
+    for (suite, entry) in entries {
+        let commit = &entry.commit;
+        let message = commit.message.0.lines().next().unwrap_or_default().to_owned();
+        let parameters = [
+            ("commit", commit.id.clone()),
+            ("message", message),
+            ("date", commit.timestamp.0.clone()),
+            ("tool", entry.tool.0.clone()),
+        ];
+        let parameters = parameters.into_iter().filter(|(_, value)| !value.is_empty());
+        let parameters = parameters.map(|(name, value)| (name.to_owned(), value)).collect();
+        let subject = imported.command(short(&commit.id), Vec::new(), parameters);
+        let direction = match entry.tool.0.as_str() {
+            "customSmallerIsBetter" => Some(Direction::Lower),
+            "customBiggerIsBetter" => Some(Direction::Higher),
+            _ => None,
+        };
+        let prefix = if has_suites { format!("{suite} / ") } else { String::new() };
+        let parts = parts_of(&mut imported, subject, &prefix, &entry.benches, direction);
+        imported.parts(subject, parts);
+    }
+    imported.finish(file)
+}
+
+/// Shortens the id of a commit. What is none of 40 digits stays.
+fn short(id: &str) -> &str {
+    let is_hash = id.len() == 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hash { &id[..8] } else { id }
+}
+
+fn history(file: &File) -> Result<History, ImportError> {
+    let text = file.text()?;
+    let start = text.len() - text.trim_start().len();
+    let mut from = start;
+    if let Some(rest) = text[start..].strip_prefix(VARIABLE) {
+        let Some(equals) = rest.find('=') else {
+            return Err(ImportError::at_line(file, 1, "`=` behind the variable", rest));
+        };
+        from = start + VARIABLE.len() + equals + 1;
+    }
+    let lines_before = text[..from].matches('\n').count();
+    let object = text[from..].trim_end().trim_end_matches(';');
+    if json::read_text::<Value>(file, object, 0).is_ok() {
+        return json::read_text(file, object, lines_before);
+    }
+    json::read_text(file, &javascript::to_json(object), lines_before)
+}

@@ -1,0 +1,310 @@
+//! k6: the data of `handleSummary`, `--summary-export`, and the machine-readable summary of k6 1.
+//!
+//! - `handleSummary`: `metrics{name: {type, contains, values{..}, thresholds{expression: {ok}}}}`.
+//! - `--summary-export`: the values stand in the metric itself, there is no type, a rate is called
+//!   `value`, and `thresholds{expression: true}` means that it was crossed: it FAILED.
+//! - k6 1: `results.metrics[]` with `name`, `type`, `contains`, `values`.
+//! - Times are milliseconds, unless a trend does not contain times. There are only aggregates.
+//! - Nothing says which way counters, rates and gauges get better.
+
+use std::collections::BTreeMap;
+
+use becalm_model::{Direction, Metric, Outcome, Record, Unit};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::error::ImportError;
+use crate::file::{File, only};
+use crate::format::Entry;
+use crate::imported::Imported;
+use crate::json::{self, Text};
+use crate::time;
+
+pub(crate) const JSON: Entry = Entry {
+    name: "k6",
+    about: "k6 handleSummary, --summary-export, machine-readable summary",
+    recognise: |files| {
+        let names = |fields: &[&str]| json::names(files, &['{'], fields);
+        names(&["\"metrics\"", "\"values\"", "\"contains\"", "\"type\""])
+            || names(&["\"metrics\"", "\"iterations\"", "\"vus\""])
+            || names(&["\"metrics\"", "\"root_group\""])
+            || names(&["\"metrics\"", "\"http_req_duration\""])
+    },
+    read,
+};
+
+#[derive(Deserialize)]
+struct Document {
+    metrics: Option<BTreeMap<String, Map<String, Value>>>,
+    results: Option<Results>,
+    metadata: Option<Metadata>,
+    config: Option<Config>,
+}
+
+#[derive(Deserialize)]
+struct Results {
+    #[serde(default, deserialize_with = "json::or_default")]
+    metrics: Vec<Map<String, Value>>,
+    checks: Option<Checks>,
+}
+
+#[derive(Deserialize)]
+struct Checks {
+    /// A list, and in drafts of the format an object.
+    #[serde(default)]
+    metrics: Value,
+}
+
+#[derive(Deserialize)]
+struct Config {
+    #[serde(default)]
+    script: Text,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    #[serde(default)]
+    generated_at: Text,
+    #[serde(default)]
+    k6_version: Text,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Trend,
+    Counter,
+    Rate,
+    Gauge,
+}
+
+fn read(files: &[File]) -> Result<Record, ImportError> {
+    let file = only(files)?;
+    let document: Document = json::read(file)?;
+    let metadata = document.metadata.as_ref();
+    let version = metadata.map(|one| one.k6_version.0.as_str()).unwrap_or_default();
+    let mut imported = Imported::of(format!("k6 {version}").trim_end());
+    let written = metadata.and_then(|one| time::seconds(&one.generated_at.0));
+    imported.started_at(written.unwrap_or(0.0));
+    let script = document.config.as_ref().map(|one| one.script.0.as_str()).unwrap_or_default();
+    let script = script.rsplit(['/', '\\']).next().unwrap_or_default();
+    let subject = imported.subject(if script.is_empty() { "k6" } else { script });
+    let mut values = Reading { file, imported, subject, values: Vec::new() };
+    let results = document.results.unwrap_or(Results { metrics: Vec::new(), checks: None });
+    for (index, metric) in results.metrics.iter().enumerate() {
+        values.listed(metric, &format!("results.metrics[{index}]"))?;
+    }
+    let checks = results.checks.map(|checks| checks.metrics).unwrap_or_default();
+    let checks: Vec<(String, &Value)> = match &checks {
+        Value::Array(list) => {
+            list.iter().enumerate().map(|(at, one)| (format!("[{at}]"), one)).collect()
+        }
+        Value::Object(fields) => {
+            fields.iter().map(|(name, one)| (format!(".{name}"), one)).collect()
+        }
+        _ => Vec::new(),
+    };
+    for (at, metric) in checks {
+        if let Some(metric) = metric.as_object() {
+            values.listed(metric, &format!("results.checks.metrics{at}"))?;
+        }
+    }
+    for (name, metric) in document.metrics.iter().flatten() {
+        values.metric(name, metric, &format!("metrics.{name}"))?;
+    }
+    values.finish()
+}
+
+struct Reading<'a> {
+    file: &'a File,
+    imported: Imported,
+    subject: usize,
+    /// By metric.
+    values: Vec<Option<f64>>,
+}
+
+impl Reading<'_> {
+    fn listed(&mut self, metric: &Map<String, Value>, place: &str) -> Result<(), ImportError> {
+        let name = metric.get("name").map(json::text_of).filter(|name| !name.is_empty());
+        let Some(name) = name else {
+            let place = format!("{place}.name");
+            return Err(ImportError::at_field(self.file, &place, "a name", "nothing"));
+        };
+        self.metric(&name, metric, place)
+    }
+
+    fn metric(
+        &mut self,
+        name: &str,
+        metric: &Map<String, Value>,
+        place: &str,
+    ) -> Result<(), ImportError> {
+        let nested = metric.get("values").and_then(Value::as_object);
+        let values = nested.unwrap_or(metric);
+        let number = |field: &str| match values.get(field) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Number(number)) => Ok(number.as_f64()),
+            Some(other) => {
+                let inner = if nested.is_some() { ".values" } else { "" };
+                let place = format!("{place}{inner}.{field}");
+                Err(ImportError::at_field(self.file, &place, "a number", &json::shown(other)))
+            }
+        };
+        let (kind, contains) = kind(name, metric, values);
+        let (unit, factor) = match contains.as_str() {
+            "time" => (Unit::Second, 1e-3),
+            "data" => (Unit::Byte, 1.0),
+            _ => (Unit::Count, 1.0),
+        };
+        match kind {
+            Kind::Trend => {
+                let mut figures = Vec::new();
+                for field in values.keys() {
+                    if let Some(figure) = figure(field)
+                        && let Some(value) = number(field)?
+                    {
+                        // A count is no time.
+                        let factor = if figure == "samples" { 1.0 } else { factor };
+                        figures.push((figure, value * factor));
+                    }
+                }
+                let of = |name: &str| figures.iter().find(|(figure, _)| figure == name);
+                let stand_in = of("median").or_else(|| of("mean")).or_else(|| figures.first());
+                let Some((statistic, value)) = stand_in.cloned() else { return Ok(()) };
+                let at = self.add(name, unit, Direction::Lower, value);
+                self.imported.mark(at, &statistic);
+                let figures = figures.into_iter().map(|(name, value)| (name, Some(value)));
+                self.imported.summary(self.subject, at, figures);
+            }
+            Kind::Counter => {
+                let direction = direction(name);
+                let per_second = match &unit {
+                    Unit::Byte => "B/s",
+                    _ => "1/s",
+                };
+                if let Some(count) = number("count")? {
+                    self.add(name, unit, direction, count * factor);
+                }
+                if let Some(rate) = number("rate")? {
+                    let unit = Unit::Named(per_second.to_owned());
+                    self.add(&format!("{name} rate"), unit, direction, rate * factor);
+                }
+            }
+            Kind::Rate => {
+                let share = match number("rate")? {
+                    Some(rate) => Some(rate),
+                    None => number("value")?,
+                };
+                if let Some(share) = share {
+                    self.add(name, Unit::Count, direction(name), share);
+                }
+            }
+            Kind::Gauge => {
+                if let Some(value) = number("value")? {
+                    let at = self.add(name, unit, Direction::Lower, value * factor);
+                    let range = [("minimum", number("min")?), ("maximum", number("max")?)];
+                    let range =
+                        range.map(|(name, value)| (name, value.map(|value| value * factor)));
+                    self.imported.summary(self.subject, at, range);
+                }
+            }
+        }
+        self.thresholds(name, metric);
+        Ok(())
+    }
+
+    /// Notes which thresholds were crossed.
+    fn thresholds(&mut self, name: &str, metric: &Map<String, Value>) {
+        let thresholds = metric.get("thresholds").and_then(Value::as_object);
+        for (expression, state) in thresholds.into_iter().flatten() {
+            let is_crossed = match state {
+                // Here `true` means that it was crossed.
+                Value::Bool(crossed) => *crossed,
+                other => other.get("ok") == Some(&Value::Bool(false)),
+            };
+            if is_crossed {
+                self.imported.note(format!("k6's threshold `{expression}` of {name} was crossed"));
+            }
+        }
+    }
+
+    fn add(&mut self, name: &str, unit: Unit, direction: Direction, value: f64) -> usize {
+        let metric = Metric { direction, ..Metric::lower(name, unit) };
+        let at = self.imported.metric(metric);
+        if self.values.len() <= at {
+            self.values.resize(at + 1, None);
+        }
+        self.values[at].get_or_insert(value);
+        at
+    }
+
+    fn finish(mut self) -> Result<Record, ImportError> {
+        if self.values.iter().any(Option::is_some) {
+            self.imported.note(
+                "k6 gives only aggregates of a whole test, and no direction: more is taken as better \
+                 of counters and rates, unless their names speak of failure",
+            );
+            self.imported.process(self.subject, self.values, Outcome::Unknown);
+        }
+        self.imported.finish(self.file)
+    }
+}
+
+/// Returns what kind of metric it is and what it contains; `--summary-export` tells neither.
+fn kind(name: &str, metric: &Map<String, Value>, values: &Map<String, Value>) -> (Kind, String) {
+    let text = |field: &str| metric.get(field).and_then(Value::as_str);
+    let has = |field: &str| values.contains_key(field);
+    let kind = match text("type") {
+        Some("trend") => Kind::Trend,
+        Some("counter") => Kind::Counter,
+        Some("rate") => Kind::Rate,
+        Some("gauge") => Kind::Gauge,
+        _ if has("count") && has("rate") => Kind::Counter,
+        _ if has("passes") || has("fails") => Kind::Rate,
+        _ if has("value") => Kind::Gauge,
+        _ => Kind::Trend,
+    };
+    let contains = text("contains").map_or_else(|| usual_content(name), str::to_owned);
+    (kind, contains)
+}
+
+/// Returns what a metric of k6's own contains. Those of users may be anything.
+fn usual_content(name: &str) -> String {
+    let own = name.split('{').next().unwrap_or(name);
+    let is_data = ["data_received", "data_sent", "browser_data_received", "browser_data_sent"];
+    let of_time = ["http_req_", "ws_connecting", "ws_session_duration", "ws_ping", "grpc_req_"];
+    let is_time = of_time.iter().any(|beginning| own.starts_with(beginning))
+        || ["iteration_duration", "group_duration"].contains(&own)
+        || own.starts_with("browser_") && own.ends_with("duration");
+    let content = match own {
+        "http_req_failed" => "default",
+        _ if is_data.contains(&own) => "data",
+        _ if is_time => "time",
+        _ => "default",
+    };
+    content.to_owned()
+}
+
+/// Returns the name of a figure of a trend: `p(90)` is `p90`.
+fn figure(field: &str) -> Option<String> {
+    let name = match field {
+        "avg" => "mean",
+        "med" => "median",
+        "min" => "minimum",
+        "max" => "maximum",
+        "count" => "samples",
+        // `p(90)`, and `p90` in the machine-readable summary.
+        other => {
+            let percentile = other.strip_prefix('p')?.trim_matches(['(', ')']);
+            percentile.parse::<f64>().ok()?;
+            return Some(format!("p{percentile}"));
+        }
+    };
+    Some(name.to_owned())
+}
+
+fn direction(name: &str) -> Direction {
+    let bad = ["fail", "error", "dropped", "timeout", "retries", "interrupted"];
+    let name = name.to_ascii_lowercase();
+    if bad.iter().any(|word| name.contains(word)) { Direction::Lower } else { Direction::Higher }
+}

@@ -1,0 +1,114 @@
+//! nanobench: its JSON template, `ankerl::nanobench::templates::json()`.
+//!
+//! - `results[].measurements[]`: one per epoch, with `elapsed` in seconds and counters, all of one
+//!   iteration: they are divided already. With a `batch`, an iteration is so many units.
+//! - Templates of people's own may leave out what they like; without measurements there are medians.
+
+use becalm_model::{Direction, Record, Unit};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::error::ImportError;
+use crate::file::{File, only};
+use crate::format::Entry;
+use crate::imported::{Imported, Names, part, single};
+use crate::json::{self, Number, Text};
+
+pub(crate) const JSON: Entry = Entry {
+    name: "nanobench",
+    about: "nanobench's JSON template",
+    recognise: |files| {
+        let names = |fields: &[&str]| json::names(files, &['{', '['], fields);
+        names(&["\"median(elapsed)\""])
+            || names(&["\"measurements\"", "\"elapsed\"", "\"results\""])
+    },
+    read,
+};
+
+#[derive(Deserialize)]
+struct Document {
+    results: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    #[serde(default)]
+    title: Text,
+    name: String,
+    #[serde(default)]
+    batch: Number,
+    #[serde(default, rename = "median(elapsed)")]
+    median: Number,
+    #[serde(default, deserialize_with = "json::or_default")]
+    measurements: Vec<Map<String, Value>>,
+}
+
+/// Counters and their names here.
+const COUNTERS: [(&str, &str); 6] = [
+    ("pagefaults", "page_faults"),
+    ("cpucycles", "cycles"),
+    ("contextswitches", "context_switches"),
+    ("instructions", "instructions"),
+    ("branchinstructions", "branches"),
+    ("branchmisses", "branch_misses"),
+];
+
+fn read(files: &[File]) -> Result<Record, ImportError> {
+    let file = only(files)?;
+    let is_list = file.text()?.trim_start().starts_with('[');
+    let rows = if is_list { json::read(file)? } else { json::read::<Document>(file)?.results };
+    let mut imported = Imported::of("nanobench");
+    let subject = imported.subject("nanobench");
+    let mut names = Names::default();
+    let mut parts = Vec::new();
+    for (index, row) in rows.iter().enumerate() {
+        // "benchmark" is what nanobench writes if nobody chose a title.
+        let has_title = !row.title.0.is_empty() && row.title.0 != "benchmark";
+        let name =
+            if has_title { format!("{} / {}", row.title.0, row.name) } else { row.name.clone() };
+        let name = names.unique(&name);
+        if let Some(batch) = row.batch.0.filter(|batch| (batch - 1.0).abs() > 0.0) {
+            imported
+                .note(format!("the values of `{name}` are of iterations of {batch} units each"));
+        }
+        let column = |field: &str| -> Result<Vec<f64>, ImportError> {
+            let mut values = Vec::new();
+            for (at, one) in row.measurements.iter().enumerate() {
+                match one.get(field) {
+                    None | Some(Value::Null) => {}
+                    Some(Value::Number(number)) => values.extend(number.as_f64()),
+                    Some(other) => {
+                        let place = format!("results[{index}].measurements[{at}].{field}");
+                        let found = json::shown(other);
+                        return Err(ImportError::at_field(file, &place, "a number", &found));
+                    }
+                }
+            }
+            Ok(values)
+        };
+        let metric = imported.benchmark(&name, "", Unit::Second, Direction::Lower);
+        imported.summary(subject, metric, [("median", row.median.0)]);
+        let times = column("elapsed")?;
+        if times.is_empty() {
+            if let Some(median) = row.median.0 {
+                imported.mark(metric, "median");
+                imported.note(
+                    "the file has no measurements of some benchmarks: what stands for them is the median",
+                );
+                parts.push(single(metric, median));
+            }
+            continue;
+        }
+        parts.extend(part(metric, times));
+        for (field, measure) in COUNTERS {
+            let values = column(field)?;
+            // All zeros are counters that the machine does not have.
+            if values.iter().any(|value| *value != 0.0) {
+                let metric = imported.benchmark(&name, measure, Unit::Count, Direction::Lower);
+                parts.extend(part(metric, values));
+            }
+        }
+    }
+    imported.parts(subject, parts);
+    imported.finish(file)
+}

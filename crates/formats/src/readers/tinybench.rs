@@ -1,0 +1,243 @@
+//! tinybench, and vitest, whose `bench` runs it.
+//!
+//! - vitest 1 to 3, `--outputJson`: `files[].groups[].benchmarks[]`, in milliseconds. `samples` is there
+//!   and empty unless they were asked for. vitest 0: `testResults{group: [..]}`, the same rows.
+//! - tinybench 6: the tasks as JSON, `[{name, result: {latency, throughput}}]`, in milliseconds. Versions
+//!   3 to 5 have the figures of `latency` in `result` as well, and versions up to 2 only there.
+//! - `hz` is one divided by the mean: it says nothing more.
+//!
+//! vitest runs each file in a process or a thread of its own; a file counts as a process.
+
+use std::collections::BTreeMap;
+
+use becalm_model::{Direction, Part, Record, Unit};
+use serde::Deserialize;
+
+use crate::error::ImportError;
+use crate::file::{File, only};
+use crate::format::Entry;
+use crate::imported::{Imported, Names, part, single};
+use crate::json::{self, Number, Text};
+
+pub(crate) const VITEST: Entry = Entry {
+    name: "vitest",
+    about: "vitest bench --outputJson (and the json reporter of vitest 0)",
+    recognise: |files| {
+        json::names(files, &['{'], &["\"files\"", "\"groups\"", "\"benchmarks\""])
+            || json::names(files, &['{'], &["\"testResults\"", "\"rme\"", "\"hz\""])
+    },
+    read: read_vitest,
+};
+
+pub(crate) const TINYBENCH: Entry = Entry {
+    name: "tinybench",
+    about: "tinybench's tasks as JSON",
+    recognise: |files| {
+        let names = |fields: &[&str]| json::names(files, &['[', '{'], fields);
+        names(&["\"result\"", "\"name\"", "\"latency\""])
+            || names(&["\"result\"", "\"name\"", "\"hz\"", "\"rme\""])
+            || names(&["\"latency\"", "\"throughput\"", "\"p75\""])
+            || json::names(files, &['['], &["\"hz\"", "\"rme\"", "\"p75\""])
+    },
+    read: read_tinybench,
+};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    #[serde(default, deserialize_with = "json::or_default")]
+    files: Vec<OneFile>,
+    #[serde(default, deserialize_with = "json::or_default")]
+    test_results: BTreeMap<String, Vec<Benchmark>>,
+}
+
+#[derive(Deserialize)]
+struct OneFile {
+    #[serde(default)]
+    filepath: Text,
+    #[serde(default, deserialize_with = "json::or_default")]
+    groups: Vec<Group>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Group {
+    #[serde(default)]
+    full_name: Text,
+    #[serde(default, deserialize_with = "json::or_default")]
+    benchmarks: Vec<Benchmark>,
+}
+
+#[derive(Deserialize)]
+struct Benchmark {
+    name: String,
+    #[serde(flatten)]
+    figures: Figures,
+}
+
+/// What is known of one benchmark, in milliseconds.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Figures {
+    #[serde(deserialize_with = "json::or_default")]
+    samples: Vec<f64>,
+    min: Number,
+    max: Number,
+    mean: Number,
+    median: Number,
+    p50: Number,
+    sd: Number,
+    moe: Number,
+    p75: Number,
+    p99: Number,
+    p995: Number,
+    p999: Number,
+    sample_count: Number,
+    samples_count: Number,
+}
+
+#[derive(Deserialize)]
+struct Task {
+    #[serde(default)]
+    name: Text,
+    result: Option<TaskResult>,
+    /// People also write the fields of the result beside the name.
+    #[serde(flatten)]
+    own: TaskResult,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TaskResult {
+    #[serde(default)]
+    state: Text,
+    latency: Option<Figures>,
+    #[serde(default)]
+    runtime: Text,
+    #[serde(default)]
+    runtime_version: Text,
+    #[serde(default, deserialize_with = "json::or_default")]
+    error: Option<serde_json::Value>,
+    #[serde(flatten)]
+    flat: Figures,
+}
+
+const MILLISECOND: f64 = 1e-3;
+
+const NO_SAMPLES: &str =
+    "the file has no samples of some benchmarks: what stands for them is the median, or the mean";
+
+fn read_vitest(files: &[File]) -> Result<Record, ImportError> {
+    let file = only(files)?;
+    let report: Report = json::read(file)?;
+    let mut imported = Imported::of("vitest");
+    let subject = imported.subject("vitest");
+    let mut names = Names::default();
+    for one in &report.files {
+        let mut parts = Vec::new();
+        for group in &one.groups {
+            // The full name of a group begins with its file.
+            let group_name =
+                if group.full_name.0.is_empty() { &one.filepath.0 } else { &group.full_name.0 };
+            for benchmark in &group.benchmarks {
+                let name = names.unique(&joined(group_name, &benchmark.name));
+                parts.extend(benchmark.figures.import(&mut imported, subject, &name));
+            }
+        }
+        imported.parts(subject, parts);
+    }
+    let mut parts = Vec::new();
+    for (group, benchmarks) in &report.test_results {
+        for benchmark in benchmarks {
+            let name = names.unique(&joined(group, &benchmark.name));
+            parts.extend(benchmark.figures.import(&mut imported, subject, &name));
+        }
+    }
+    imported.parts(subject, parts);
+    imported.finish(file)
+}
+
+fn joined(group: &str, name: &str) -> String {
+    if group.is_empty() { name.to_owned() } else { format!("{group} > {name}") }
+}
+
+fn read_tinybench(files: &[File]) -> Result<Record, ImportError> {
+    let file = only(files)?;
+    // An untagged enum would say of any error only that nothing fits.
+    let tasks: Vec<Task> = if file.text()?.trim_start().starts_with('{') {
+        json::read::<Bench>(file)?.tasks
+    } else {
+        json::read(file)?
+    };
+    let mut imported = Imported::of("tinybench");
+    let subject = imported.subject("tinybench");
+    let mut names = Names::default();
+    let mut parts = Vec::new();
+    for task in tasks {
+        let name = if task.name.0.is_empty() { "task" } else { &task.name.0 };
+        let name = names.unique(name);
+        let is_own = task.own.latency.is_some() || task.own.flat.mean.0.is_some();
+        let Some(result) = task.result.or_else(|| is_own.then_some(task.own)) else {
+            imported.note(format!("`{name}` was not run"));
+            continue;
+        };
+        let runtime = format!("{} {}", result.runtime.0, result.runtime_version.0);
+        imported.fact("runtime", runtime.trim());
+        if result.error.is_some() || result.state.0 == "errored" {
+            imported.note(format!("`{name}` failed"));
+            continue;
+        }
+        let figures = result.latency.as_ref().unwrap_or(&result.flat);
+        parts.extend(figures.import(&mut imported, subject, &name));
+    }
+    imported.parts(subject, parts);
+    imported.finish(file)
+}
+
+#[derive(Deserialize)]
+struct Bench {
+    tasks: Vec<Task>,
+}
+
+impl Figures {
+    /// Makes a metric of the benchmark and returns what it gave; nothing if it failed.
+    fn import(&self, imported: &mut Imported, subject: usize, name: &str) -> Option<Part> {
+        let median = self.median.0.or(self.p50.0);
+        let stand_in = median.map(|median| ("median", median));
+        let stand_in = stand_in.or_else(|| Some(("mean", self.mean.0?)));
+        let is_empty = self.samples.is_empty();
+        // A benchmark that failed has no fields, or zeros and no samples.
+        let none_taken = self.sample_count.0.or(self.samples_count.0) == Some(0.0);
+        if is_empty && (stand_in.is_none() || none_taken) {
+            imported.note(format!("`{name}` has no results"));
+            return None;
+        }
+        let metric = imported.benchmark(name, "", Unit::Second, Direction::Lower);
+        let interval = |sign: f64| Some(self.mean.0? + sign * self.moe.0?);
+        let times = [
+            ("minimum", self.min.0),
+            ("maximum", self.max.0),
+            ("mean", self.mean.0),
+            ("median", median),
+            ("standard_deviation", self.sd.0),
+            ("low", interval(-1.0)),
+            ("high", interval(1.0)),
+            ("p75", self.p75.0),
+            ("p99", self.p99.0),
+            ("p99.5", self.p995.0),
+            ("p99.9", self.p999.0),
+        ];
+        let times = times.map(|(name, value)| (name, value.map(|value| value * MILLISECOND)));
+        let samples = self.sample_count.0.or(self.samples_count.0);
+        let confidence = self.moe.0.map(|_| 0.95);
+        let others = [("confidence", confidence), ("samples", samples)];
+        imported.summary(subject, metric, times.into_iter().chain(others));
+        if !is_empty {
+            return part(metric, self.samples.iter().map(|one| one * MILLISECOND).collect());
+        }
+        let (statistic, value) = stand_in?;
+        imported.mark(metric, statistic);
+        imported.note(NO_SAMPLES);
+        Some(single(metric, value * MILLISECOND))
+    }
+}

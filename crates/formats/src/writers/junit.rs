@@ -1,0 +1,211 @@
+//! XML of `JUnit` for gates, in the dialect that Jenkins and GitLab read
+//! (<https://github.com/jenkinsci/xunit-plugin>, `junit-10.xsd`, and GitLab's unit test reports).
+//!
+//! - A comparison of a candidate with the baseline on a metric is a test case: `classname` is the candidate
+//!   (and the benchmark), `name` the metric.
+//! - What decides the exit code of becalm decides here too: only the primary metrics, or those that were
+//!   chosen by name, fail when they are `slower`. Others are there with their verdict.
+//! - `inconclusive` is skipped: it says neither that the gate holds nor that it does not.
+//! - `time` is the median time of the candidate, where the metric is a time, in seconds.
+//! - The numbers are properties of the suite and text in each case: the schema has no properties of cases.
+
+use std::fmt::Write as _;
+
+use becalm_model::{Comparison, Record, Unit, Verdict};
+
+use crate::writers::names::Unique;
+use crate::writers::{ExportError, Exported, Options, Writer, date, figures, numbers};
+
+pub(crate) const XML: Writer = Writer {
+    name: "junit",
+    about: "JUnit XML with a test case per comparison, for the gates of Jenkins, GitLab and others",
+    ending: "xml",
+    write,
+};
+
+/// One test case.
+struct Case {
+    class: String,
+    name: String,
+    /// In seconds.
+    time: Option<f64>,
+    verdict: Verdict,
+    decides: bool,
+    sentence: String,
+    numbers: Vec<(&'static str, String)>,
+}
+
+fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
+    let is_chosen = |one: &&Comparison| {
+        let metric = options.metrics.as_ref().is_none_or(|chosen| chosen.contains(&one.metric));
+        metric && options.subjects.as_ref().is_none_or(|chosen| chosen.contains(&one.candidate))
+    };
+    let chosen: Vec<&Comparison> = record.comparisons.iter().filter(is_chosen).collect();
+    if chosen.is_empty() {
+        let why = match (record.comparisons.is_empty(), record.subjects.len()) {
+            (true, ..2) => "one subject cannot be compared with itself",
+            (true, _) => "it holds subjects that were not compared",
+            (false, _) => "none of the comparisons is of what was chosen",
+        };
+        return Err(ExportError::NoComparison { why: why.to_owned() });
+    }
+    let by_name = options.metrics.is_some();
+    let mut names = Unique::default();
+    let cases: Vec<Case> =
+        chosen.into_iter().map(|one| case(record, one, by_name, &mut names)).collect();
+    let besides = cases.iter().filter(|one| one.verdict == Verdict::Slower && !one.decides).count();
+    let mut notes = Vec::new();
+    if besides > 0 {
+        notes.push(format!(
+            "metrics that are slower but do not decide pass, unless --metric names them: {besides}"
+        ));
+    }
+    Ok(Exported { bytes: document(record, &cases).into_bytes(), notes })
+}
+
+fn case(record: &Record, one: &Comparison, by_name: bool, names: &mut Unique) -> Case {
+    let metric = &record.metrics[one.metric];
+    let candidate = &record.subjects[one.candidate].name;
+    let baseline = &record.subjects[one.baseline].name;
+    let class = match &metric.benchmark {
+        Some(benchmark) => format!("{candidate}/{benchmark}"),
+        None => candidate.clone(),
+    };
+    // Two cases of the same name in a class are one to GitLab.
+    let unique = names.unique(&format!("{class}\n{}", metric.name));
+    let name = unique.strip_prefix(&format!("{class}\n")).unwrap_or(&metric.name).to_owned();
+    let values = record.values(one.candidate, one.metric);
+    let time = figures::median(&values).filter(|time| metric.unit == Unit::Second && *time >= 0.0);
+    let mut numbers = vec![
+        ("baseline", baseline.clone()),
+        ("verdict", one.verdict.word().to_owned()),
+        ("confidence", numbers::text(one.confidence)),
+        ("rounds", one.rounds.to_string()),
+    ];
+    let mut sentence = match one.verdict {
+        Verdict::Inconclusive => "the data do not decide".to_owned(),
+        Verdict::Equivalent => format!("{candidate} is equivalent to {baseline}"),
+        verdict => format!("{candidate} is {verdict} than {baseline}"),
+    };
+    match &one.ratio {
+        Some(ratio) => {
+            let ends =
+                [("ratio", ratio.estimate), ("ratio_low", ratio.low), ("ratio_high", ratio.high)];
+            numbers.extend(ends.map(|(name, end)| (name, numbers::text(end))));
+            let _ = write!(
+                sentence,
+                " on {}: ratio {:.4}, {} % interval {:.4} .. {:.4}, {} rounds",
+                metric.name,
+                ratio.estimate,
+                percent(one.confidence),
+                ratio.low,
+                ratio.high,
+                one.rounds
+            );
+        }
+        None => {
+            let _ = write!(sentence, " on {}: no ratio", metric.name);
+        }
+    }
+    for note in &one.notes {
+        let _ = write!(sentence, "; {note}");
+    }
+    Case {
+        class,
+        name,
+        time,
+        verdict: one.verdict,
+        decides: one.primary || by_name,
+        sentence,
+        numbers,
+    }
+}
+
+/// Writes a share as a percentage with at most two places.
+fn percent(share: f64) -> String {
+    let text = format!("{:.2}", share * 100.0);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn document(record: &Record, cases: &[Case]) -> String {
+    let count = |is: fn(&Case) -> bool| cases.iter().filter(|one| is(one)).count();
+    let failures = count(is_failure);
+    let skipped = count(|one| one.verdict == Verdict::Inconclusive);
+    let time = cases.iter().filter_map(|one| one.time).sum::<f64>();
+    let time = seconds(time);
+    let tests = cases.len();
+    let timestamp = date::iso(record.started_at)
+        .map(|time| format!(" timestamp=\"{time}\""))
+        .unwrap_or_default();
+    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let mut push = |line: std::fmt::Arguments| {
+        xml.write_fmt(line).expect("a text can be written");
+        xml.push('\n');
+    };
+    let all = format!("name=\"becalm\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\"");
+    push(format_args!("<testsuites {all} time=\"{time}\">"));
+    push(format_args!("  <testsuite {all} skipped=\"{skipped}\" time=\"{time}\"{timestamp}>"));
+    push(format_args!("    <properties>"));
+    let facts = ["cpu_model", "kernel_release", "virtualisation", "governor"];
+    for name in facts {
+        if let Some(value) = record.machine.facts.get(name) {
+            push(format_args!("      <property name=\"{name}\" value=\"{}\"/>", escaped(value)));
+        }
+    }
+    for case in cases {
+        for (name, value) in &case.numbers {
+            let name = escaped(&format!("{}/{}/{name}", case.class, case.name));
+            push(format_args!("      <property name=\"{name}\" value=\"{}\"/>", escaped(value)));
+        }
+    }
+    push(format_args!("    </properties>"));
+    for case in cases {
+        let time = case.time.map(|time| format!(" time=\"{}\"", seconds(time))).unwrap_or_default();
+        let (class, name) = (escaped(&case.class), escaped(&case.name));
+        push(format_args!("    <testcase classname=\"{class}\" name=\"{name}\"{time}>"));
+        let sentence = escaped(&case.sentence);
+        let line = if is_failure(case) {
+            format!("<failure message=\"{sentence}\" type=\"slower\">{sentence}</failure>")
+        } else if case.verdict == Verdict::Inconclusive {
+            format!("<skipped message=\"{sentence}\"/>")
+        } else {
+            format!("<system-out>{sentence}</system-out>")
+        };
+        push(format_args!("      {line}"));
+        push(format_args!("    </testcase>"));
+    }
+    push(format_args!("  </testsuite>"));
+    push(format_args!("</testsuites>"));
+    xml
+}
+
+fn is_failure(case: &Case) -> bool {
+    case.verdict == Verdict::Slower && case.decides
+}
+
+/// Writes seconds without an exponent, which XML's decimal numbers have not.
+fn seconds(time: f64) -> String {
+    let text = format!("{time:.9}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Escapes text for XML. What XML 1.0 cannot hold at all, such as most control characters, is replaced.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            // A plain one in an attribute would be read as a space.
+            '\t' => escaped.push_str("&#9;"),
+            '\n' => escaped.push_str("&#10;"),
+            '\r' => escaped.push_str("&#13;"),
+            c if c.is_control() && c < '\u{20}' => escaped.push('\u{fffd}'),
+            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,247 @@
+//! What of a record goes into a file: subjects, metrics and runs, and what is told of the rest.
+
+use becalm_model::{Metric, Outcome, Record, Run, metric};
+
+use crate::writers::ExportError;
+use crate::writers::names::list;
+use crate::writers::options::Options;
+
+/// Which metrics a format takes where nobody chose any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Usual {
+    /// All that it can hold.
+    All,
+    /// The wall time, what benchmarks gave and what the user had read from the output: the results.
+    /// Counters and the like are evidence beside them, and would be charted and tested as results.
+    Results,
+}
+
+/// What is exported of a record.
+pub(super) struct Selection<'a> {
+    pub(super) record: &'a Record,
+    /// Indices of the metrics that the format can hold.
+    pub(super) metrics: Vec<usize>,
+    /// Indices of the subjects.
+    pub(super) subjects: Vec<usize>,
+    /// What the reader of the file has to know.
+    pub(super) notes: Vec<String>,
+}
+
+/// Why a metric cannot be in a file, or nothing.
+pub(super) type Fit = Result<(), &'static str>;
+
+impl<'a> Selection<'a> {
+    /// Selects of `record` what `options` choose, or what is usual for the format, as far as `fits` says
+    /// that the format can hold it.
+    pub(super) fn new(
+        record: &'a Record,
+        options: &'a Options,
+        format: &'static str,
+        usual: Usual,
+        fits: impl Fn(&Metric) -> Fit,
+    ) -> Result<Self, ExportError> {
+        let subjects = match &options.subjects {
+            Some(chosen) => chosen.clone(),
+            None => (0..record.subjects.len()).collect(),
+        };
+        let all = (0..record.metrics.len()).collect::<Vec<_>>();
+        let wanted = match &options.metrics {
+            Some(chosen) => chosen.clone(),
+            None if usual == Usual::Results => results(record),
+            None => all.clone(),
+        };
+        let mut notes = Vec::new();
+        let mut refused: Vec<(&'static str, Vec<&str>)> = Vec::new();
+        let mut metrics = Vec::new();
+        for &at in &wanted {
+            let one = &record.metrics[at];
+            match fits(one) {
+                Ok(()) => metrics.push(at),
+                Err(why) => match refused.iter_mut().find(|(reason, _)| *reason == why) {
+                    Some((_, names)) => names.push(&one.name),
+                    None => refused.push((why, vec![&one.name])),
+                },
+            }
+        }
+        for (why, names) in &refused {
+            notes.push(format!("left out, because {why}: {}", list(names.iter().copied())));
+        }
+        if metrics.is_empty() {
+            let reasons = refused
+                .iter()
+                .map(|(why, names)| format!("{why} ({})", list(names.iter().copied())));
+            let why = reasons.collect::<Vec<_>>().join("; ");
+            let why = if why.is_empty() { "it has no metric".to_owned() } else { why };
+            return Err(ExportError::NothingFits { format, why });
+        }
+        // Those that could be chosen too.
+        let others = all.iter().filter(|at| !wanted.contains(at) && options.metrics.is_none());
+        let others: Vec<&str> = others
+            .map(|&at| &record.metrics[at])
+            .filter(|one| fits(one).is_ok())
+            .map(|one| one.name.as_str())
+            .collect();
+        if !others.is_empty() {
+            notes.push(format!(
+                "left out, because only results are exported unless --metric names others: {}",
+                list(others)
+            ));
+        }
+        let mut selection = Self { record, metrics, subjects, notes };
+        selection.tell_statistics();
+        selection.tell_runs();
+        Ok(selection)
+    }
+
+    /// Says something once.
+    pub(super) fn note(&mut self, sentence: impl Into<String>) {
+        let sentence = sentence.into();
+        if !self.notes.contains(&sentence) {
+            self.notes.push(sentence);
+        }
+    }
+
+    /// Says how many of something were left out, if any.
+    pub(super) fn note_count(&mut self, count: usize, sentence: &str) {
+        if count > 0 {
+            self.note(format!("{sentence}: {count}"));
+        }
+    }
+
+    /// Returns the runs of a subject that estimates use, in time order.
+    pub(super) fn measured(&self, subject: usize) -> impl Iterator<Item = &'a Run> + use<'a> {
+        self.record.measured(subject)
+    }
+
+    /// Returns the runs of a subject's warm-up, in time order.
+    pub(super) fn warmup(&self, subject: usize) -> impl Iterator<Item = &'a Run> + use<'a> {
+        let runs = self.record.runs.iter();
+        runs.filter(move |run| run.subject == subject && run.warmup && !run.discarded)
+    }
+
+    /// Returns the values of a subject's metric, one per measured run; what is no finite number is left
+    /// out.
+    pub(super) fn values(&self, subject: usize, metric: usize) -> Vec<f64> {
+        let values = self.measured(subject).filter_map(|run| run.value(metric));
+        values.filter(|value| value.is_finite()).collect()
+    }
+
+    /// Returns a name for one metric of one subject, as short as it can be: of the wall time that of the
+    /// subject, and of a benchmark of the only subject that of the benchmark.
+    pub(super) fn name(&self, subject: usize, at: usize) -> String {
+        let (subject, one) = (&self.record.subjects[subject].name, &self.record.metrics[at]);
+        match &one.benchmark {
+            Some(_) if self.record.subjects.len() == 1 => one.name.clone(),
+            None if one.name == metric::WALL_TIME => subject.clone(),
+            _ => format!("{subject} {}", one.name),
+        }
+    }
+
+    /// Returns the figure that a benchmark's metric is about, without the benchmark's name: `B/op`; empty
+    /// for the one that it is mainly about.
+    pub(super) fn measure(&self, at: usize) -> &'a str {
+        let one = &self.record.metrics[at];
+        let beside = one.benchmark.as_deref().and_then(|name| one.name.strip_prefix(name));
+        beside.map_or(&one.name, str::trim_start)
+    }
+
+    /// Says whether values that harnesses gave for whole processes are not those of the iterations. Formats
+    /// that hold one of both call it.
+    pub(super) fn note_own_values(&mut self) {
+        let is_own = |at: &usize, run: &Run| {
+            run.part(*at).is_some_and(|part| {
+                let middle = crate::imported::median(&part.iterations);
+                middle.is_some_and(|middle| middle.total_cmp(&part.value).is_ne())
+            })
+        };
+        let runs = self.record.runs.iter().filter(|run| self.subjects.contains(&run.subject));
+        let count = runs.filter(|run| self.metrics.iter().any(|at| is_own(at, run))).count();
+        self.note_count(
+            count,
+            "processes have a value of their own beside their iterations, and the format holds one of both",
+        );
+    }
+
+    /// Says whether there are iterations inside of processes. Formats that have one value per process call
+    /// it.
+    pub(super) fn note_iterations(&mut self) {
+        let has = |at: &usize, run: &Run| run.part(*at).is_some_and(|one| one.iterations.len() > 1);
+        let mut runs = self.record.runs.iter().filter(|run| self.subjects.contains(&run.subject));
+        if runs.any(|run| self.metrics.iter().any(|at| has(at, run))) {
+            self.note(
+                "iterations inside of processes are left out: each process counts with one value",
+            );
+        }
+    }
+
+    fn tell_statistics(&mut self) {
+        let names = |statistic: &str| {
+            let of =
+                |at: &&usize| self.record.metrics[**at].statistic.as_deref() == Some(statistic);
+            let names = self.metrics.iter().filter(of);
+            list(names.map(|&at| self.record.metrics[at].name.as_str()))
+        };
+        let mut statistics: Vec<&str> = self
+            .metrics
+            .iter()
+            .filter_map(|&at| self.record.metrics[at].statistic.as_deref())
+            .collect();
+        statistics.sort_unstable();
+        statistics.dedup();
+        let told: Vec<String> = statistics
+            .into_iter()
+            .map(|one| {
+                format!(
+                    "each value is the {one} of many, not a raw value, and the file may be read as if it \
+                     were: {}",
+                    names(one)
+                )
+            })
+            .collect();
+        self.notes.extend(told);
+    }
+
+    fn tell_runs(&mut self) {
+        let is_chosen = |run: &&Run| self.subjects.contains(&run.subject);
+        let runs: Vec<&Run> = self.record.runs.iter().filter(is_chosen).collect();
+        let discarded = runs.iter().filter(|run| run.discarded).count();
+        let kept = || runs.iter().filter(|run| run.is_measured());
+        let cut = kept().filter(|run| run.is_censored()).count();
+        let failed =
+            kept().filter(|run| !run.outcome.is_success() && run.outcome != Outcome::TimedOut);
+        let (failed, timed) = (failed.count(), kept().any(|run| !run.iterations.is_empty()));
+        self.note_count(discarded, "runs of disturbed rounds that were made again are left out");
+        self.note_count(cut, "runs that were ended at the timeout are in it with lower bounds");
+        self.note_count(failed, "runs that failed are in it like others");
+        if runs.iter().any(|run| run.is_measured() && run.layout.is_some()) {
+            self.note(
+                "which build each run is of is left out: runs of one layout depend on each other, and the \
+                 file does not tell",
+            );
+        }
+        if timed {
+            self.note("iterations that the programs timed themselves are left out");
+        }
+    }
+}
+
+/// Returns the metrics that are results; all where none is one.
+fn results(record: &Record) -> Vec<usize> {
+    let all = 0..record.metrics.len();
+    let is_result = |at: &usize| {
+        let one = &record.metrics[*at];
+        one.benchmark.is_some() || one.name == metric::WALL_TIME || !metric::is_builtin(&one.name)
+    };
+    let results: Vec<usize> = all.clone().filter(is_result).collect();
+    if results.is_empty() { all.collect() } else { results }
+}
+
+/// Returns what one run gave for a metric, value by value: the iterations inside of it, or the one value.
+/// What is no finite number is left out.
+pub(super) fn inside(run: &Run, metric: usize) -> Vec<f64> {
+    let values = match run.part(metric) {
+        Some(part) if !part.iterations.is_empty() => part.iterations.clone(),
+        _ => run.value(metric).into_iter().collect(),
+    };
+    values.into_iter().filter(|value: &f64| value.is_finite()).collect()
+}

@@ -1,0 +1,61 @@
+//! `JUnit` XML of comparisons.
+
+use becalm_model::{Comparison, RatioInterval, Record, Verdict};
+use insta::assert_snapshot;
+
+use crate::support::{choose, compared, export, text};
+
+fn comparison(metric: usize, verdict: Verdict, primary: bool, ratio: Option<f64>) -> Comparison {
+    let interval =
+        |estimate: f64| RatioInterval { estimate, low: estimate * 0.95, high: estimate * 1.05 };
+    Comparison {
+        baseline: 0,
+        candidate: 1,
+        metric,
+        primary,
+        ratio: ratio.map(interval),
+        verdict,
+        confidence: 0.975,
+        rounds: 4,
+        discarded_rounds: 0,
+        noise_floor: None,
+        rounds_needed: None,
+        notes: Vec::new(),
+    }
+}
+
+fn judged() -> Record {
+    let mut record = compared();
+    record.comparisons = vec![
+        comparison(0, Verdict::Slower, true, Some(1.3)),
+        comparison(1, Verdict::Inconclusive, true, None),
+        comparison(2, Verdict::Slower, false, Some(1.2)),
+        comparison(4, Verdict::Equivalent, false, Some(1.0)),
+    ];
+    record
+}
+
+#[test]
+fn comparisons_are_test_cases() {
+    assert_snapshot!(text(&judged(), "junit", &[]));
+    let notes = export(&judged(), "junit", &[]).unwrap().notes;
+    assert_eq!(notes.len(), 1, "{notes:?}");
+}
+
+#[test]
+fn metrics_that_are_named_decide() {
+    let xml = text(&judged(), "junit", &["user_time"]);
+    assert!(xml.contains(r#"tests="1" failures="1""#), "{xml}");
+}
+
+#[test]
+fn what_was_not_compared_is_no_gate() {
+    let mut record = judged();
+    let write = becalm_formats::writer("junit").unwrap().write;
+    let error = write(&record, &choose(&record, &["max_rss"], &["A"])).unwrap_err().to_string();
+    assert!(error.contains("none of the comparisons"), "{error}");
+    record.comparisons.clear();
+    record.subjects.truncate(1);
+    let error = export(&record, "junit", &[]).unwrap_err().to_string();
+    assert!(error.contains("one subject cannot"), "{error}");
+}

@@ -1,0 +1,173 @@
+//! Files that are damaged: whatever stands in them, an importer gives a record or a reason.
+
+use crate::common::files;
+use becalm_formats::{FORMATS, File, import, recognise};
+use proptest::prelude::*;
+
+/// One small file of every format, from which others are made.
+fn seeds() -> Vec<Vec<u8>> {
+    let captures = [
+        "hyperfine/v1.20_two.json",
+        "hyperfine/v2.0_params_env.json",
+        "hyperfine/v1.20_two.csv",
+        "pyperf/self_command_fast.json",
+        "google-benchmark/self_v1.9.5_repeats_bigo_counters.json",
+        "vitest/self_v3_outputJson.json",
+        "tinybench/self_tasks.json",
+    ];
+    let made = [
+        r#"[{"benchmark": "a", "mode": "sample", "params": {"n": "1"}, "primaryMetric": {"score": 1,
+            "scoreError": "NaN", "scoreUnit": "us/op", "rawDataHistogram": [[[[1, 3], [5, 1]]]]}}]"#,
+        r#"{"machine_info": {"cpu": {"brand_raw": "x"}}, "datetime": "2020-01-01T00:00:00", "benchmarks":
+            [{"fullname": "t", "stats": {"mean": 1, "rounds": 2, "data": [1, 2]}}]}"#,
+        r#"{"HostEnvironmentInfo": {}, "Benchmarks": [{"FullName": "X", "Statistics": {"Mean": 1,
+            "ConfidenceInterval": {"Level": "L99"}, "Percentiles": {"P95": 1}}, "Measurements": [{"IterationMode":
+            "Workload", "IterationStage": "Result", "LaunchIndex": 1, "Operations": 2, "Nanoseconds": 9}]}]}"#,
+        r#"{"root_group": {}, "metrics": {"a": {"type": "trend", "contains": "time", "values": {"avg": 1, "p(90)": 2},
+            "thresholds": {"x": {"ok": false}}}, "b": {"count": 1, "rate": 2}}}"#,
+        r#"[{"name": "a", "unit": "ops/ms", "value": 100, "range": "± 0.5%"}]"#,
+        "window.BENCHMARK_DATA = { entries: { a: [{ commit: { id: 'c' }, date: 1, tool: 'go',\n \
+            benches: [{ name: 'x', unit: \"ns/op\", value: 1 },], },], }, };",
+        r#"{"a": {"latency": {"value": 1, "upper_value": 2}}, "b": [{"parameters": {"n": 1}, "measures":
+            {"throughput": {"p99": 1}}}]}"#,
+        r#"{"commit_hash": "abc", "date": 1, "params": {}, "result_columns": ["result", "params", "samples"],
+            "results": {"time_a": [[1, 2], [["1", "2"]], [[1, 2], null]], "b": 3, "c": {"result": 1, "stats": [{}]}}}"#,
+        r#"{"results": [{"title": "t", "name": "n", "batch": 2, "median(elapsed)": 1, "measurements":
+            [{"elapsed": 1, "instructions": 3}]}]}"#,
+        r#"{"benchmarks": [{"uri": "a", "stats": {"median_ns": 1, "mean_ns": 2, "rounds": 3}}]}"#,
+        "text\n{\"benchmark_exe\": 1, \"module_path\": \"a\", \"version\": \"6\", \"profiles\": [{\"summaries\": \
+            {\"total\": {\"summary\": {\"C\": {\"Ir\": {\"metrics\": {\"Both\": [{\"Int\": 1}, {\"Int\": 2}]}}}}}}}]}\n{",
+    ];
+    captures
+        .iter()
+        .map(|path| files(path).remove(0).bytes)
+        .chain(made.iter().map(|text| text.as_bytes().to_vec()))
+        .collect()
+}
+
+/// Imports a file as everything that it could be. That nothing panics is the test; what comes out has to
+/// hold together.
+fn try_all(bytes: Vec<u8>) {
+    let files = [File { name: "a.json".to_owned(), bytes }];
+    let _ = recognise(&files);
+    for entry in FORMATS {
+        let Ok(record) = import(&files, Some(entry.name)) else { continue };
+        assert!(!record.runs.is_empty());
+        for run in &record.runs {
+            assert!(run.subject < record.subjects.len());
+            assert!(run.values.len() <= record.metrics.len());
+            assert!(run.parts.is_sorted_by(|a, b| a.metric < b.metric));
+            for part in &run.parts {
+                assert!(part.metric < record.metrics.len());
+                assert!(part.value.is_finite());
+            }
+        }
+    }
+}
+
+/// What is put in place of something else.
+const PATCHES: [&str; 22] = [
+    "null",
+    "NaN",
+    "-Infinity",
+    "1e400",
+    "-1",
+    "0",
+    "1e308",
+    "1e-320",
+    "18446744073709551616",
+    "\"\"",
+    "\"\\u0000\"",
+    "[]",
+    "{}",
+    "[[[[]]]]",
+    "true",
+    "\"ä\"",
+    "[1,2,3]",
+    "{\"a\":{\"value\":1}}",
+    ",",
+    "}",
+    "\\",
+    "'",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn cut_files_never_panic(which in 0..100_usize, at in any::<prop::sample::Index>()) {
+        let seeds = seeds();
+        let seed = &seeds[which % seeds.len()];
+        let end = at.index(seed.len());
+        try_all(seed[..end].to_vec());
+        try_all(seed[end..].to_vec());
+    }
+
+    #[test]
+    fn patched_files_never_panic(
+        which in 0..100_usize,
+        patches in prop::collection::vec((any::<prop::sample::Index>(), 0..PATCHES.len()), 1..4),
+    ) {
+        let seeds = seeds();
+        let mut bytes = seeds[which % seeds.len()].clone();
+        for (at, patch) in patches {
+            // A whole value is replaced, so that most results are JSON still.
+            let from = at.index(bytes.len());
+            let is_end = |byte: &u8| b",]}\n".contains(byte);
+            let is_start = |byte: &u8| b":[,".contains(byte);
+            let start = bytes[..from].iter().rposition(is_start).map_or(0, |found| found + 1);
+            let end = bytes[start..].iter().position(is_end).map_or(bytes.len(), |found| start + found);
+            bytes.splice(start..end, PATCHES[patch].bytes());
+        }
+        try_all(bytes);
+    }
+
+    #[test]
+    fn scrambled_bytes_never_panic(
+        which in 0..100_usize,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+    ) {
+        let seeds = seeds();
+        let mut bytes = seeds[which % seeds.len()].clone();
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        try_all(bytes);
+    }
+}
+
+#[test]
+fn deep_nesting_is_refused() {
+    for open in ["[", "{\"a\":", "{\"benchmarks\":[", "{\"results\":{\"a\":"] {
+        try_all(open.repeat(5_000).into_bytes());
+    }
+}
+
+#[test]
+fn files_of_nothing_are_refused() {
+    for text in ["", " ", "null", "[]", "{}", "0", "\"\"", "[null]", "{\"a\":null}", "[[]]"] {
+        try_all(text.as_bytes().to_vec());
+    }
+    for entry in FORMATS {
+        assert!((entry.read)(&[]).is_err(), "{}", entry.name);
+    }
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the time that it takes is the test")]
+fn many_equal_names_take_little_time() {
+    let many = |row: &str, count: usize| vec![row; count].join(",");
+    let rows = many(r#"{"name": "a", "unit": "ns", "value": 1}"#, 20_000);
+    let started = std::time::Instant::now();
+    let record =
+        import(&[File::of_text("a.json", &format!("[{rows}]"))], Some("customSmallerIsBetter"))
+            .unwrap();
+    assert_eq!(record.metrics.len(), 20_000);
+    let rows = many(r#"{"fullname": "a", "stats": null}"#, 20_000);
+    let text = format!(r#"{{"machine_info": {{}}, "benchmarks": [{rows}]}}"#);
+    assert!(import(&[File::of_text("a.json", &text)], None).is_err());
+    let text = "{\n".repeat(5_000);
+    assert!(import(&[File::of_text("a.json", &text)], Some("gungraun")).is_err());
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}
