@@ -29,6 +29,7 @@ pub(crate) struct SuiteFlags {
         "filter", "expect_output", "setup", "prepare", "conclude", "cleanup", "parameter_list",
         "parameter_scan", "shell", "names", "input", "in_memory",
     ])]
+    #[expect(clippy::option_option, reason = "how clap tells a flag without its value")]
     pub(crate) suite: Option<Option<PathBuf>>,
 
     /// Only benchmarks of this name, in which `*` stands for anything; may be given again
