@@ -205,6 +205,7 @@ mod tests {
                     iterations: vec![],
                     evidence: None,
                     padding: 0,
+                    layout: None,
                 });
             }
         }

@@ -14,6 +14,7 @@ use crate::ui::Ui;
 /// Looks for Cargo benches, Go benchmarks, pytest-benchmark, CMake targets and npm scripts. Nothing is built
 /// or run.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::doc_markdown, reason = "it is the help text, where names have no backticks")]
 pub(crate) struct Args {
     /// The folder to look into and to write to
     #[arg(value_name = "FOLDER", default_value = ".")]

@@ -51,6 +51,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
             (args::reparse_run(&arguments)?, arguments, Some(record))
         }
     };
+    args.suite.refuse_alone()?;
     if args.suite.suite.is_some() {
         return suite::run(&args.suite, &args.flags, arguments, resumed, ui);
     }

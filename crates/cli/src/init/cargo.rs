@@ -93,26 +93,24 @@ fn found_by_cargo(tree: &Tree, folder: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Tells the harness by what the file uses, or else by what the package depends on.
+/// Tells the harness by what the file uses, or, where it was not read, by what the package depends on.
 fn harness(text: &str, manifest: &Table) -> Option<&'static str> {
-    const MARKS: [(&str, &str); 6] = [
-        ("criterion_main!", "criterion"),
-        ("criterion::", "criterion"),
-        ("divan::", "divan"),
-        ("divan(", "divan"),
+    // Forks of criterion keep its name inside their own.
+    const MARKS: [(&str, &str); 4] = [
+        ("criterion", "criterion"),
+        ("divan", "divan"),
         ("#[bench]", "libtest"),
         ("test::Bencher", "libtest"),
     ];
-    if let Some((_, harness)) = MARKS.iter().find(|(mark, _)| text.contains(mark)) {
-        return Some(harness);
+    if !text.is_empty() {
+        return MARKS.iter().find(|(mark, _)| text.contains(mark)).map(|(_, harness)| *harness);
     }
     let depends = |name: &str| {
         ["dev-dependencies", "dependencies"]
             .iter()
             .any(|table| manifest.get(*table).and_then(|table| table.get(name)).is_some())
     };
-    // A fork under its own name is used under that of the original.
-    match (depends("criterion") || depends("codspeed-criterion-compat"), depends("divan")) {
+    match (depends("criterion"), depends("divan")) {
         (true, false) => Some("criterion"),
         (false, true) => Some("divan"),
         _ => None,

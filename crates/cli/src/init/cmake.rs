@@ -1,12 +1,12 @@
-//! Benchmarks of CMake projects: executables whose name or libraries say so.
+//! Benchmarks of `CMake` projects: executables whose name or libraries say so.
 
-use super::tree::{Tree, base, parent};
+use super::tree::{Tree, base, has_ending, parent};
 use super::{Finds, Found, key};
 
 pub(super) fn find(tree: &Tree) -> Finds {
     let lists: Vec<(&str, &str)> = tree
         .texts()
-        .filter(|(path, _)| base(path) == "CMakeLists.txt" || path.ends_with(".cmake"))
+        .filter(|(path, _)| base(path) == "CMakeLists.txt" || has_ending(path, "cmake"))
         .collect();
     let mut finds = Finds::default();
     let calls: Vec<(&str, Vec<Call>)> =
@@ -50,13 +50,13 @@ pub(super) fn find(tree: &Tree) -> Finds {
     finds
 }
 
-/// A call of a CMake command.
+/// A call of a `CMake` command.
 struct Call {
     name: String,
     words: Vec<String>,
 }
 
-/// Reads the calls of a CMake file, comments left out; what it computes is not followed.
+/// Reads the calls of a `CMake` file, comments left out; what it computes is not followed.
 fn calls(text: &str) -> Vec<Call> {
     let code: String = text
         .lines()

@@ -17,14 +17,9 @@ pub(super) fn find(tree: &Tree) -> Finds {
             let Some(script) = script.as_str().filter(|_| name.starts_with("bench")) else {
                 continue;
             };
-            let is_vitest = script
-                .split_whitespace()
-                .collect::<Vec<_>>()
-                .windows(2)
-                .any(|pair| pair == ["vitest", "bench"]);
             let mut comments = vec![format!("script `{name}` of {path}: {script}")];
-            let (command, harness) = if is_vitest {
-                (words(&["npx", "vitest", "bench"]), Some("vitest"))
+            let (command, harness) = if let Some(command) = vitest(script) {
+                (command, Some("vitest"))
             } else {
                 comments.push(
                     "timed from outside, with the start of npm; `harness = \"tinybench\"` reads its tables".to_owned(),
@@ -49,6 +44,14 @@ pub(super) fn find(tree: &Tree) -> Finds {
     finds
 }
 
+/// Returns the command of a script that does nothing but run the benchmarks of vitest.
+fn vitest(script: &str) -> Option<Vec<String>> {
+    let script = shell_words::split(script).ok()?;
+    let is_plain = script.len() >= 2 && script[..2] == ["vitest", "bench"];
+    let is_shell = |word: &String| word.contains(['&', '|', ';', '<', '>', '$']);
+    (is_plain && !script.iter().any(is_shell)).then(|| [words(&["npx"]), script].concat())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tree::tree;
@@ -56,8 +59,7 @@ mod tests {
 
     #[test]
     fn scripts_that_are_called_bench_are_found() {
-        let text =
-            r#"{"scripts": {"bench": "vitest bench", "bench:io": "node io.js", "test": "vitest"}}"#;
+        let text = r#"{"scripts": {"bench": "vitest bench --dir x", "bench:io": "node io.js", "test": "vitest"}}"#;
         let finds = find(&tree(&[("web/package.json", text), ("package.json", "{")]));
         let found: Vec<(&str, Option<&str>, String)> = finds
             .benchmarks
@@ -67,7 +69,7 @@ mod tests {
         assert_eq!(
             found,
             [
-                ("bench", Some("vitest"), "npx vitest bench".to_owned()),
+                ("bench", Some("vitest"), "npx vitest bench --dir x".to_owned()),
                 ("bench-io", None, "npm run --silent bench:io".to_owned()),
             ]
         );

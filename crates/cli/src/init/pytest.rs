@@ -1,19 +1,19 @@
 //! Benchmarks of pytest-benchmark: tests with a `benchmark` fixture.
 
-use super::tree::{Tree, base, join, parent};
+use super::tree::{Tree, base, has_ending, join, parent};
 use super::{Finds, Found, key, words};
 
 pub(super) fn find(tree: &Tree) -> Finds {
     let mut finds = Finds::default();
     let mut files: Vec<&str> = tree
         .texts()
-        .filter(|(path, text)| path.ends_with(".py") && uses_fixture(text))
+        .filter(|(path, text)| has_ending(path, "py") && uses_fixture(text))
         .map(|(path, _)| path)
         .collect();
     files.sort_unstable();
     let required = tree
         .texts()
-        .find(|(path, text)| !path.ends_with(".py") && text.contains("pytest-benchmark"));
+        .find(|(path, text)| !has_ending(path, "py") && text.contains("pytest-benchmark"));
     if files.is_empty() {
         if let Some((path, _)) = required {
             finds.doubts.push(format!(

@@ -14,7 +14,7 @@ pub(crate) struct Tree {
 /// Says whether the text of a file can tell of benchmarks, by its path.
 pub(crate) fn is_wanted(path: &str) -> bool {
     let name = base(path);
-    let is_python_test = name.ends_with(".py")
+    let is_python_test = has_ending(name, "py")
         && (name.starts_with("test_") || name.ends_with("_test.py") || name.starts_with("bench"));
     matches!(
         name,
@@ -25,12 +25,12 @@ pub(crate) fn is_wanted(path: &str) -> bool {
             | "pyproject.toml"
             | "setup.cfg"
             | "tox.ini"
-    ) || name.ends_with(".cmake")
+    ) || has_ending(name, "cmake")
         || name.ends_with("_test.go")
-        || name.starts_with("requirements") && name.ends_with(".txt")
+        || name.starts_with("requirements") && has_ending(name, "txt")
         || name == "conftest.py"
         || is_python_test
-        || name.ends_with(".rs") && path.split('/').any(|part| part == "benches")
+        || has_ending(name, "rs") && path.split('/').any(|part| part == "benches")
 }
 
 impl Tree {
@@ -53,6 +53,11 @@ impl Tree {
     pub(super) fn has(&self, path: &str) -> bool {
         self.files.contains_key(path)
     }
+}
+
+/// Says whether a file has this ending; what these tools read has it in small letters.
+pub(super) fn has_ending(path: &str, ending: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, found)| found == ending)
 }
 
 /// Returns the last part of a path.

@@ -45,21 +45,19 @@ pub(crate) fn suite_toml(finds: &Finds) -> String {
 }
 
 fn benchmark(found: &Found) -> String {
-    let mut text: String = found.comments.iter().map(|line| comment(line)).collect();
-    text.push_str(&format!("[benchmark.{}]\n", found.name));
+    let comments: String = found.comments.iter().map(|line| comment(line)).collect();
     let words: Vec<String> = found.command.iter().map(|word| quoted(word)).collect();
-    text.push_str(&format!("command = [{}]\n", words.join(", ")));
-    if let Some(harness) = found.harness {
-        text.push_str(&format!("harness = {}\n", quoted(harness)));
-    }
+    let mut lines = vec![
+        format!("{comments}[benchmark.{}]", found.name),
+        format!("command = [{}]", words.join(", ")),
+    ];
+    lines.extend(found.harness.map(|harness| format!("harness = {}", quoted(harness))));
     if !found.folder.is_empty() {
-        text.push_str(&format!("folder = {}\n", quoted(&found.folder)));
+        lines.push(format!("folder = {}", quoted(&found.folder)));
     }
-    if let Some(setup) = &found.setup {
-        text.push_str(&format!("setup = {}\n", quoted(setup)));
-    }
-    text.push_str(&format!("tags = [{}]\n", quoted(found.tag)));
-    text
+    lines.extend(found.setup.as_ref().map(|setup| format!("setup = {}", quoted(setup))));
+    lines.push(format!("tags = [{}]\n", quoted(found.tag)));
+    lines.join("\n")
 }
 
 /// Writes one line of comment, whatever the text holds.
@@ -70,16 +68,12 @@ fn comment(text: &str) -> String {
 
 /// Writes a text as TOML does.
 fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(c))),
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
+    let escaped = text.chars().map(|c| match c {
+        '"' | '\\' => format!("\\{c}"),
+        c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
+        c => c.to_string(),
+    });
+    format!("\"{}\"", escaped.collect::<String>())
 }
 
 #[cfg(test)]

@@ -109,15 +109,12 @@ pub(crate) fn spawn_plan(
         Some(path) => Stdin::File(found_from(path, &flags.conditions.memory)?),
         None => Stdin::Null,
     };
-    let subjects = match suite {
-        Some(suite) => {
-            suite.spawn_subjects(subjects, &environment, user.as_ref(), &flags.conditions)?
-        }
-        None => {
-            let harness = harness.map(Rc::new);
-            let common = Common { environment, stdin, extractors, harness };
-            spawn_subjects(flags, subjects, &commands, (stands, layouts), &common)?
-        }
+    let subjects = if let Some(suite) = suite {
+        suite.spawn_subjects(subjects, &environment, user.as_ref(), &flags.conditions)?
+    } else {
+        let harness = harness.map(Rc::new);
+        let common = Common { environment, stdin, extractors, harness };
+        spawn_subjects(flags, subjects, &commands, stands, &common)?
     };
     let plan = SpawnPlan {
         subjects,

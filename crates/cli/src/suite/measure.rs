@@ -29,23 +29,42 @@ pub(crate) struct SuiteFlags {
         "filter", "expect_output", "setup", "prepare", "conclude", "cleanup", "parameter_list",
         "parameter_scan", "shell", "names", "input", "in_memory",
     ])]
+    #[expect(clippy::option_option, reason = "how clap tells a flag without its value")]
     pub(crate) suite: Option<Option<PathBuf>>,
 
     /// Only benchmarks of this name, in which `*` stands for anything; may be given again
-    #[arg(long, value_name = "PATTERN", requires = "suite", help_heading = "Suite")]
+    #[arg(long, value_name = "PATTERN", help_heading = "Suite")]
     pub(crate) only: Vec<String>,
 
     /// Only benchmarks with this tag; given again, with any of them
-    #[arg(long, value_name = "TAG", requires = "suite", help_heading = "Suite")]
+    #[arg(long, value_name = "TAG", help_heading = "Suite")]
     pub(crate) tag: Vec<String>,
 
     /// List what would be measured and how long it would take, and end
-    #[arg(long, requires = "suite", help_heading = "Suite")]
+    #[arg(long, help_heading = "Suite")]
     pub(crate) list: bool,
 
     /// End with the first benchmark that fails, instead of going on without it
-    #[arg(long, requires = "suite", help_heading = "Suite")]
+    #[arg(long, help_heading = "Suite")]
     pub(crate) fail_fast: bool,
+}
+
+impl SuiteFlags {
+    /// Refuses flags that mean nothing without a suite; clap lets them pass beside a command, which excludes
+    /// one.
+    pub(crate) fn refuse_alone(&self) -> Result<(), CommandError> {
+        let is_there = [
+            ("--only", !self.only.is_empty()),
+            ("--tag", !self.tag.is_empty()),
+            ("--list", self.list),
+            ("--fail-fast", self.fail_fast),
+        ];
+        match is_there.iter().find(|(_, is_there)| *is_there && self.suite.is_none()) {
+            Some((flag, _)) => Err(CommandError::usage(format!("{flag} is for a suite"))
+                .hint("add --suite, which takes the benchmarks of becalm.toml")),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The usual flags, where there is no command line.
