@@ -125,7 +125,6 @@ fn what_pooled_tests_call_different_is_not() {
     let one = Design { benchmarks: 1, processes: 1, values: 10 };
     let rank = alarms(&one, |[old, new]| mann_whitney(&pooled(old), &pooled(new)).p < 0.05);
     let never = alarms(&one, by_diff);
-    println!("becalm {live}, diff {separate}, pooled Welch {welch}; one process: U test {rank}");
     assert!(live <= LIMIT && separate <= LIMIT, "{live} and {separate} of {TRIALS}");
     assert_eq!(never, 0, "one process decides nothing");
     assert!(welch > 200 && rank > 500, "the data are not what they should be: {welch} {rank}");
