@@ -114,7 +114,7 @@ pub(crate) fn spawn_plan(
     } else {
         let harness = harness.map(Rc::new);
         let common = Common { environment, stdin, extractors, harness };
-        spawn_subjects(flags, subjects, &commands, stands, &common)?
+        spawn_subjects(flags, subjects, &commands, (stands, layouts), &common)?
     };
     let plan = SpawnPlan {
         subjects,
