@@ -27,7 +27,8 @@ pub(crate) struct SuiteFlags {
     #[arg(conflicts_with_all = [
         "command", "precision", "min_rounds", "max_rounds", "metric", "metric_json", "iterations", "harness",
         "filter", "expect_output", "setup", "prepare", "conclude", "cleanup", "parameter_list",
-        "parameter_scan", "shell", "names", "input", "in_memory",
+        "parameter_scan", "shell", "names", "input", "in_memory", "build",
+        "backend",
     ])]
     #[expect(clippy::option_option, reason = "how clap tells a flag without its value")]
     pub(crate) suite: Option<Option<PathBuf>>,

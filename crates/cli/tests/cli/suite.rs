@@ -141,8 +141,12 @@ fn what_is_wrong_with_the_file_is_told_with_line_and_key() {
     let env = self::env();
     let output = suite(&env, &[]).exits_with(2);
     assert!(said(&output).contains("`becalm init` writes one"), "{output:?}");
-    let output = suite(&env, &["--", "true"]).exits_with(2);
-    assert!(output.stderr.contains("cannot be used with"), "{output:?}");
+    for flags in
+        [&["--", "true"][..], &["--metric", "x"], &["--build", "x"], &["--backend", "callgrind"]]
+    {
+        let output = suite(&env, flags).exits_with(2);
+        assert!(output.stderr.contains("cannot be used with"), "{flags:?}: {output:?}");
+    }
     let output = env.measure(&["--only", "x", "--", "true"]).exits_with(2);
     assert!(said(&output).contains("--only is for a suite"), "{output:?}");
 }
