@@ -1,4 +1,4 @@
-//! Project chores: `cargo xtask test`, `vm`, `docs`, `bench`.
+//! Project chores: `cargo xtask test`, `vm`, `docs`, `fuzz`, `bench`.
 
 #![expect(clippy::print_stdout, reason = "chores speak to the person at the terminal")]
 
@@ -6,6 +6,7 @@ mod bench;
 mod docs;
 mod edges;
 mod ending;
+mod fuzz;
 mod install;
 #[cfg(test)]
 mod sources;
@@ -28,6 +29,7 @@ enum Chore {
     Test,
     Vm(Box<vm::Args>),
     Docs(docs::Args),
+    Fuzz(fuzz::Args),
     #[command(subcommand)]
     Bench(bench::Bench),
 }
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
     let done = match chore {
         Chore::Test => test::run(),
         Chore::Vm(args) => vm::run(&args),
+        Chore::Fuzz(args) => fuzz::run_all(&args).map(|()| true),
         Chore::Docs(args) => docs::run(&args).map(|()| true),
         Chore::Bench(bench) => bench.run().map(|()| true),
     };

@@ -125,6 +125,7 @@ struct Results {
     /// Whether `config` is not yet the last of `states`.
     is_changed: bool,
     units: HashMap<String, UnitLine>,
+    words: Words,
     lines: Vec<BenchmarkLine>,
     process: usize,
     /// Whether the process has results.
@@ -141,10 +142,35 @@ struct UnitLine {
     is_exact: bool,
 }
 
+/// Names and units of a file, each once: a file may have a million lines with the same few.
+#[derive(Default)]
+struct Words {
+    all: Vec<String>,
+    indices: HashMap<String, usize>,
+}
+
+impl Words {
+    fn index(&mut self, word: &str) -> usize {
+        if let Some(&index) = self.indices.get(word) {
+            return index;
+        }
+        self.all.push(word.to_owned());
+        self.indices.insert(word.to_owned(), self.all.len() - 1);
+        self.all.len() - 1
+    }
+
+    /// Returns the names that results have, each once.
+    fn names<'a>(&'a self, lines: &[BenchmarkLine]) -> impl Iterator<Item = &'a str> {
+        let names: BTreeSet<usize> = lines.iter().map(|line| line.name).collect();
+        names.into_iter().map(|name| self.all[name].as_str())
+    }
+}
+
 struct BenchmarkLine {
-    /// With the suffix.
-    name: String,
-    values: Vec<(f64, String)>,
+    /// With the suffix, among the words.
+    name: usize,
+    /// Values with their units, among the words.
+    values: Vec<(f64, usize)>,
     state: usize,
     process: usize,
 }
@@ -193,15 +219,17 @@ impl Results {
         Ok(())
     }
 
-    fn result(&mut self, name: &str, values: Vec<(f64, String)>) {
+    fn result(&mut self, name: &str, values: Vec<(f64, &str)>) {
         if self.is_changed || self.states.is_empty() {
             self.states.push(self.config.clone());
             self.is_changed = false;
         }
         self.pending = None;
         self.is_begun = true;
+        let values =
+            values.into_iter().map(|(value, unit)| (value, self.words.index(unit))).collect();
         self.lines.push(BenchmarkLine {
-            name: name.to_owned(),
+            name: self.words.index(name),
             values,
             state: self.states.len() - 1,
             process: self.process,
@@ -250,7 +278,7 @@ impl Results {
         }
         let subjects: Vec<usize> =
             self.states.iter().map(|state| subject(&mut imported, state, &varying)).collect();
-        let suffixes = Suffixes::of(self.lines.iter().map(|line| line.name.as_str()));
+        let suffixes = Suffixes::of(self.words.names(&self.lines));
         if let Some(procs) = suffixes.only() {
             imported.fact("gomaxprocs", procs);
         }
@@ -259,16 +287,19 @@ impl Results {
         }
         let mut process: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         let mut current = None;
+        let mut metrics: HashMap<(usize, usize), usize> = HashMap::new();
         for result in self.lines {
             let owner = (subjects[result.state], result.process);
             if current != Some(owner) {
                 flush(&mut imported, current, &mut process);
                 current = Some(owner);
             }
-            let name = suffixes.name(&result.name);
             for (value, unit) in result.values {
-                let line = self.units.get(&unit).copied().unwrap_or_default();
-                let metric = imported.metric(measure(name, &unit, line));
+                let metric = *metrics.entry((result.name, unit)).or_insert_with(|| {
+                    let (name, unit) = (&self.words.all[result.name], &self.words.all[unit]);
+                    let line = self.units.get(unit).copied().unwrap_or_default();
+                    imported.metric(measure(suffixes.name(name), unit, line))
+                });
                 process.entry(metric).or_default().push(value);
             }
         }
@@ -360,12 +391,12 @@ fn key_value(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Reads values, in the units that they are kept in, and their units. What is no finite number is left out, as `NaN` is.
-fn values(
+fn values<'a>(
     file: &File,
     line_number: usize,
     line: &str,
-    fields: &[&str],
-) -> Result<Vec<(f64, String)>, ImportError> {
+    fields: &[&'a str],
+) -> Result<Vec<(f64, &'a str)>, ImportError> {
     let wrong = |expected| Err(ImportError::at_line(file, line_number, expected, line));
     if fields.is_empty() {
         return wrong("a value behind the number of iterations");
@@ -374,7 +405,7 @@ fn values(
     for pair in fields.chunks(2) {
         let [value, unit] = pair else { return wrong("a unit behind every value") };
         match moved(value, kept(unit).1) {
-            Some(value) => values.push((value, (*unit).to_owned())),
+            Some(value) => values.push((value, *unit)),
             None if ["NaN", "+Inf", "-Inf", "Inf"].contains(value) => {}
             None => return Err(ImportError::at_line(file, line_number, "a finite number", value)),
         }

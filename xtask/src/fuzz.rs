@@ -1,0 +1,88 @@
+//! `cargo xtask fuzz`: coverage-guided fuzzing of the importers by LLVM's libFuzzer, on stable Rust.
+//!
+//! The instrumentation is that of cargo-fuzz without an address sanitizer, which needs nightly Rust and finds
+//! what safe code does not have. A panic, a run of more than ten seconds or more than a gibibyte ends it,
+//! with the input in `target/fuzz`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::workspace::{cargo, root, run, shown};
+
+/// Fuzz the importers of other tools' files
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Formats to fuzz, each for --seconds; without any all are tried at once, by what recognises an input
+    formats: Vec<String>,
+
+    /// How long, in seconds
+    #[arg(long, default_value_t = 600)]
+    seconds: u32,
+}
+
+/// What LLVM has to add, as cargo-fuzz asks for it.
+const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+                        -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+                        -Cllvm-args=-sanitizer-coverage-pc-table --cfg fuzzing";
+
+/// Flags of the compiler are for this target only, and not for build scripts.
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+pub(crate) fn run_all(args: &Args) -> Result<()> {
+    let manifest = root().join("fuzz/Cargo.toml");
+    let manifest = manifest.display().to_string();
+    let mut build =
+        cargo(&["build", "--release", "--quiet", "--target", TARGET, "--manifest-path", &manifest]);
+    let target = root().join("target/fuzz");
+    run(build.env("RUSTFLAGS", COVERAGE).env("CARGO_TARGET_DIR", &target))?;
+    let program = target.join(TARGET).join("release/becalm-fuzz");
+    let seeds = target.join("seeds");
+    collect(&root().join("crates/formats/tests/captures"), &seeds)?;
+    if args.formats.is_empty() {
+        return fuzz(&program, &target, None, args.seconds);
+    }
+    args.formats.iter().try_for_each(|name| fuzz(&program, &target, Some(name), args.seconds))
+}
+
+fn fuzz(program: &Path, target: &Path, format: Option<&str>, seconds: u32) -> Result<()> {
+    let name = format.unwrap_or("all");
+    let corpus = target.join("corpus").join(name);
+    fs::create_dir_all(&corpus)?;
+    println!("fuzzing {name} for {seconds} s");
+    let mut command = std::process::Command::new(program);
+    command
+        .arg(&corpus)
+        .arg(target.join("seeds"))
+        .arg(format!("-max_total_time={seconds}"))
+        .args(["-rss_limit_mb=1024", "-timeout=10", "-max_len=65536", "-print_final_stats=1"])
+        .args(["-verbosity=0", &format!("-artifact_prefix={}/{name}-", target.display())]);
+    if let Some(format) = format {
+        command.env("BECALM_FUZZ_FORMAT", format);
+    }
+    let status = command.status().with_context(|| format!("cannot start `{}`", shown(&command)))?;
+    if !status.success() {
+        bail!("{name}: {status}; the input is in {}", target.display());
+    }
+    Ok(())
+}
+
+/// Copies all captures into one folder: first inputs that are nearly right.
+fn collect(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    let mut folders: Vec<PathBuf> = vec![from.to_owned()];
+    let mut number = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                fs::copy(&path, to.join(format!("{number:04}")))?;
+                number += 1;
+            }
+        }
+    }
+    Ok(())
+}
