@@ -25,6 +25,7 @@ pub struct Entry {
 pub const FORMATS: &[Entry] = &[
     readers::hyperfine::JSON,
     readers::hyperfine::CSV,
+    readers::hyperfine_markdown::MARKDOWN,
     readers::pytest_benchmark::JSON,
     readers::google_benchmark::JSON,
     readers::pyperf::JSON,

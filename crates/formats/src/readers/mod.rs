@@ -20,6 +20,7 @@ pub(crate) mod google_benchmark;
 pub(crate) mod gungraun;
 pub(crate) mod haskell;
 pub(crate) mod hyperfine;
+pub(crate) mod hyperfine_markdown;
 pub(crate) mod jmh;
 pub(crate) mod julia;
 pub(crate) mod k6;

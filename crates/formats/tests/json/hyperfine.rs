@@ -34,6 +34,18 @@ fn tables_hold_aggregates_that_are_marked() {
 }
 
 #[test]
+fn tables_for_people_are_read_too() {
+    let one = condensed(&capture("hyperfine/v1.20_two.md", "hyperfine-markdown"));
+    assert!(one.contains("wall_time [s] (mean): 1.34000e-2"), "{one}");
+    assert!(one.contains("standard_deviation 5.80000e-3, minimum 2.17000e-2"), "{one}");
+    let two = condensed(&capture("hyperfine/v2.0_two.md", "hyperfine-markdown"));
+    assert!(two.contains("wall_time [s] (mean): 2.34000e-2"), "{two}");
+    let text = "| Command | Mean [s] |\n|:---|---:|\n| `a \\| b` | x ± 1 |\n";
+    let error = import(&[File::of_text("t.md", text)], None).unwrap_err().to_string();
+    assert_eq!(error, "t.md, line 3: expected a number, found `x `");
+}
+
+#[test]
 fn what_is_wrong_is_named_with_its_place() {
     let error = |text: &str| {
         import(&[File::of_text("a.json", text)], Some("hyperfine")).unwrap_err().to_string()

@@ -1,0 +1,139 @@
+//! hyperfine: `--export-markdown`, rounded aggregates for people.
+//!
+//! Version 1: `| Command | Mean [ms] | Min [ms] | Max [ms] | Relative |`; version 2: `| Command | Mean Wall Time
+//! [ms] | Change | Factor |`. A mean is `13.4 ± 2.4`; a `|` in a command stands as `\|`. What is relative to
+//! another row is left out: it follows from the means.
+
+use becalm_model::{Metric, Outcome, Record, metric};
+
+use crate::error::ImportError;
+use crate::file::{File, only};
+use crate::format::Entry;
+use crate::imported::Imported;
+use crate::lines::{any, lines, number};
+use crate::units;
+
+pub(crate) const MARKDOWN: Entry = Entry {
+    name: "hyperfine-markdown",
+    about: "hyperfine --export-markdown (aggregates only)",
+    recognise: |files| any(files, |line| line.starts_with("| Command | Mean")),
+    read,
+};
+
+/// What a column holds.
+#[derive(Clone, Copy, PartialEq)]
+enum Column {
+    Command,
+    Mean,
+    Minimum,
+    Maximum,
+    Other,
+}
+
+fn read(files: &[File]) -> Result<Record, ImportError> {
+    let file = only(files)?;
+    let mut imported = Imported::of("hyperfine");
+    imported
+        .note("the file has no single times: what stands for a command is the mean of its runs");
+    let mut columns: Vec<(Column, &str)> = Vec::new();
+    let text = file.text()?;
+    for (index, line) in lines(file)? {
+        let Some(row) = line.trim().strip_prefix('|') else { continue };
+        if row.trim_start().starts_with("Command |") {
+            let header = text.lines().nth(index - 1).unwrap_or_default();
+            columns = cells(header).into_iter().map(column).collect();
+        } else if !columns.is_empty() && !row.starts_with(":--") {
+            let mut values = Row::default();
+            for ((kind, unit), cell) in columns.iter().zip(cells(&line)) {
+                values.read(file, index, *kind, unit, cell)?;
+            }
+            values.add(&mut imported);
+        }
+    }
+    imported.finish(file)
+}
+
+/// Splits a row at the bars that are not escaped.
+fn cells(line: &str) -> Vec<&str> {
+    let line = line.trim().trim_start_matches('|').trim_end_matches('|');
+    let mut cells = Vec::new();
+    let mut start = 0;
+    for (at, _) in line.match_indices('|') {
+        if !line[..at].ends_with('\\') {
+            cells.push(line[start..at].trim());
+            start = at + 1;
+        }
+    }
+    cells.push(line[start..].trim());
+    cells
+}
+
+/// Reads `Mean [ms]`.
+fn column(title: &str) -> (Column, &str) {
+    let (words, unit) = title.split_once('[').unwrap_or((title, ""));
+    let kind = match words.trim() {
+        "Command" => Column::Command,
+        "Min" => Column::Minimum,
+        "Max" => Column::Maximum,
+        words if words.starts_with("Mean") => Column::Mean,
+        _ => Column::Other,
+    };
+    (kind, unit.trim_end_matches(']'))
+}
+
+#[derive(Default)]
+struct Row {
+    command: String,
+    mean: Option<f64>,
+    deviation: Option<f64>,
+    minimum: Option<f64>,
+    maximum: Option<f64>,
+}
+
+impl Row {
+    fn read(
+        &mut self,
+        file: &File,
+        line: usize,
+        kind: Column,
+        unit: &str,
+        cell: &str,
+    ) -> Result<(), ImportError> {
+        let factor = units::unit(unit).1;
+        let value = |text: &str| {
+            let value = number(text).map(|number| number * factor);
+            value.map(Some).ok_or_else(|| ImportError::at_line(file, line, "a number", text))
+        };
+        match kind {
+            Column::Command => self.command = cell.trim_matches('`').replace("\\|", "|"),
+            Column::Mean => {
+                let (mean, deviation) = cell.split_once('±').unwrap_or((cell, ""));
+                self.mean = value(mean)?;
+                self.deviation = if deviation.is_empty() { None } else { value(deviation)? };
+            }
+            Column::Minimum => self.minimum = value(cell)?,
+            Column::Maximum => self.maximum = value(cell)?,
+            Column::Other => {}
+        }
+        Ok(())
+    }
+
+    fn add(self, imported: &mut Imported) {
+        let subject = imported.another(&self.command, vec![self.command.clone()], Vec::new());
+        let wall = imported.metric(Metric {
+            statistic: Some("mean".to_owned()),
+            ..Metric::lower(metric::WALL_TIME, becalm_model::Unit::Second)
+        });
+        imported.process(subject, vec![self.mean], Outcome::Unknown);
+        imported.summary(
+            subject,
+            wall,
+            [
+                ("mean", self.mean),
+                ("standard_deviation", self.deviation),
+                ("minimum", self.minimum),
+                ("maximum", self.maximum),
+            ],
+        );
+    }
+}
