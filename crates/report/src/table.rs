@@ -1,11 +1,12 @@
 //! One table value for text, Markdown and HTML.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::escape;
 use crate::quantity::NBSP;
 use crate::style::{Role, Style};
-use crate::width::{columns, pad_left, pad_right, printable, shorten, wrap};
+use crate::width::{columns, pad_left, pad_right, printable, shorten, shorten_front, wrap};
 
 /// On which side of its column a text stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +74,7 @@ impl Table {
     /// the table is stacked: one `title: value` line per cell.
     pub fn text(&self, style: &Style) -> String {
         let show = |text: &str| printable(&text.replace(NBSP, " "));
-        let rows: Vec<Vec<Cell>> = self
+        let mut rows: Vec<Vec<Cell>> = self
             .rows
             .iter()
             .map(|row| {
@@ -96,6 +97,7 @@ impl Table {
                 return stacked(&titles, &rows, style);
             }
             *first -= excess;
+            keep_apart(&mut rows, *first, style.unicode);
         }
         let mut out = String::new();
         if titles.iter().any(|(title, _)| !title.is_empty()) {
@@ -178,6 +180,20 @@ impl Table {
         }
         out.push_str("</tbody></table></div>\n");
         out
+    }
+}
+
+/// Cuts the names of the rows at their beginning where cut at their end they would look the same, as those of
+/// benchmarks do that begin with one file or class.
+fn keep_apart(rows: &mut [Vec<Cell>], width: usize, unicode: bool) {
+    let names: BTreeSet<&str> =
+        rows.iter().filter_map(|row| row.first()).map(|cell| cell.text.as_str()).collect();
+    let cut: BTreeSet<String> = names.iter().map(|name| shorten(name, width, unicode)).collect();
+    if cut.len() == names.len() {
+        return;
+    }
+    for cell in rows.iter_mut().filter_map(|row| row.first_mut()) {
+        cell.text = shorten_front(&cell.text, width, unicode);
     }
 }
 

@@ -82,6 +82,28 @@ pub(crate) fn shorten(text: &str, width: usize, unicode: bool) -> String {
     out
 }
 
+/// Cuts `text` to at most `width` columns like [`shorten`], and keeps its end.
+pub(crate) fn shorten_front(text: &str, width: usize, unicode: bool) -> String {
+    if columns(text) <= width {
+        return text.to_owned();
+    }
+    let mut kept = Vec::new();
+    let mut used = 0;
+    for c in text.chars().rev() {
+        if used + char_columns(c) + 1 > width {
+            break;
+        }
+        used += char_columns(c);
+        kept.push(c);
+    }
+    let mark = match (width, unicode) {
+        (0, _) => "",
+        (_, true) => "\u{2026}",
+        (_, false) => "~",
+    };
+    format!("{mark}{}", kept.into_iter().rev().collect::<String>())
+}
+
 /// Fills `text` with spaces on the right up to `width` columns.
 pub(crate) fn pad_right(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
@@ -137,6 +159,9 @@ mod tests {
         assert_eq!(shorten("速い速い", 4, true), "速…");
         assert_eq!(shorten("abc", 3, true), "abc");
         assert_eq!(shorten("abc", 0, true), "");
+        assert_eq!(shorten_front("abcdef", 4, false), "~def");
+        assert_eq!(shorten_front("い速い", 4, true), "…い");
+        assert_eq!(shorten_front("abc", 0, true), "");
     }
 
     #[test]

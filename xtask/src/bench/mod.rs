@@ -2,6 +2,7 @@
 
 mod decide;
 mod disturber;
+mod harnesses;
 mod overhead;
 mod peers;
 mod probe;
@@ -19,6 +20,7 @@ use anyhow::Result;
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Bench {
     Decide(decide::Args),
+    Harnesses(harnesses::Args),
     Overhead(overhead::Args),
     Probe(probe::Args),
     Redo(redo::Args),
@@ -31,6 +33,7 @@ impl Bench {
     pub(crate) fn run(&self) -> Result<()> {
         match self {
             Self::Decide(args) => decide::run(args),
+            Self::Harnesses(args) => harnesses::run(args),
             Self::Overhead(args) => overhead::run(args),
             Self::Probe(args) => probe::run(args),
             Self::Redo(args) => redo::run(args),

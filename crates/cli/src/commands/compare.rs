@@ -21,12 +21,19 @@ const BUDGET: Duration = Duration::from_secs(30);
 /// Rounds that are made however long they take, unless the user says otherwise.
 const MINIMUM: u32 = 8;
 
+/// The same for the benchmarks of a harness. They are all to be told apart at once, and a process of theirs takes
+/// a second or several.
+const HARNESS_BUDGET: Duration = Duration::from_secs(120);
+
+/// With ten benchmarks each is judged at 99.5 %: fewer rounds cannot tell any apart, or hardly.
+const HARNESS_MINIMUM: u32 = 12;
+
 /// Compare commands: interleaved rounds in random order until the answer is known
 ///
 /// The first command is the baseline. The verdict is `faster`, `slower`, `equivalent` (the interval
 /// of the ratio lies inside the margin) or `inconclusive`. Rounds go on until the interval leaves
-/// the margin or fits inside it, at most for 30 s unless --max-time, --max-rounds or --rounds say
-/// otherwise.
+/// the margin or fits inside it, at most for 30 s, or 2 min with --harness, unless --max-time,
+/// --max-rounds or --rounds say otherwise.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Args {
@@ -194,5 +201,9 @@ pub(crate) fn conclude_log(record: &mut Record) {
 fn stop(args: &Args) -> Stop {
     // An A/A is there to learn what can be resolved, which takes the whole budget.
     let goal = if args.aa.is_some() { Goal::Budget } else { Goal::Verdict };
-    measuring::stop(&args.flags, MINIMUM, BUDGET, goal)
+    let (minimum, budget) = match args.flags.harness {
+        Some(_) => (HARNESS_MINIMUM, HARNESS_BUDGET),
+        None => (MINIMUM, BUDGET),
+    };
+    measuring::stop(&args.flags, minimum, budget, goal)
 }

@@ -83,7 +83,7 @@ pub(crate) struct MeasureFlags {
     pub(crate) filter: Option<String>,
     /// How long each benchmark may be timed in one process, for harnesses that can be told; becalm makes
     /// more processes, not longer ones
-    #[arg(long, value_name = "DURATION", value_parser = timeout, default_value = "100ms", help_heading = "Harness")]
+    #[arg(long, value_name = "DURATION", value_parser = timeout, default_value = "50ms", help_heading = "Harness")]
     pub(crate) harness_time: Duration,
     /// What counts instructions: the processor, where it lets itself be asked, or `callgrind`, which
     /// simulates each run (about 50 times slower), sees the program and not the kernel, and counts the

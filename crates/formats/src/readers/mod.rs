@@ -37,4 +37,5 @@ pub(crate) mod sightglass;
 pub(crate) mod table;
 pub(crate) mod tinybench;
 pub(crate) mod valgrind_text;
+mod vitest_report;
 pub(crate) mod wrk;

@@ -2,6 +2,7 @@
 //!
 //! - vitest 1 to 3, `--outputJson`: `files[].groups[].benchmarks[]`, in milliseconds. `samples` is there
 //!   and empty unless they were asked for. vitest 0: `testResults{group: [..]}`, the same rows.
+//! - vitest 5 has its benchmarks in the report of its tests, see `vitest_report`.
 //! - tinybench 6: the tasks as JSON, `[{name, result: {latency, throughput}}]`, in milliseconds. Versions
 //!   3 to 5 have the figures of `latency` in `result` as well, and versions up to 2 only there.
 //! - `hz` is one divided by the mean: it says nothing more.
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 use becalm_model::{Direction, Part, Record, Unit};
 use serde::Deserialize;
 
+use super::vitest_report;
 use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::format::Entry;
@@ -21,10 +23,11 @@ use crate::json::{self, Number, Text};
 
 pub(crate) const VITEST: Entry = Entry {
     name: "vitest",
-    about: "vitest bench --outputJson (and the json reporter of vitest 0)",
+    about: "vitest bench --outputJson (and the json reporter of vitest 0 and 5)",
     recognise: |files| {
         json::names(files, &['{'], &["\"files\"", "\"groups\"", "\"benchmarks\""])
             || json::names(files, &['{'], &["\"testResults\"", "\"rme\"", "\"hz\""])
+            || json::names(files, &['{'], &["\"testResults\"", "\"benchmarks\"", "\"latency\""])
     },
     read: read_vitest,
 };
@@ -78,7 +81,7 @@ struct Benchmark {
 /// What is known of one benchmark, in milliseconds.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Figures {
+pub(super) struct Figures {
     #[serde(deserialize_with = "json::or_default")]
     samples: Vec<f64>,
     min: Number,
@@ -129,6 +132,9 @@ const NO_SAMPLES: &str =
 
 fn read_vitest(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
+    if vitest_report::is_one(file.text()?) {
+        return vitest_report::read(file);
+    }
     let report: Report = json::read(file)?;
     let mut imported = Imported::of("vitest");
     let subject = imported.subject("vitest");
@@ -201,7 +207,12 @@ struct Bench {
 
 impl Figures {
     /// Makes a metric of the benchmark and returns what it gave; nothing if it failed.
-    fn import(&self, imported: &mut Imported, subject: usize, name: &str) -> Option<Part> {
+    pub(super) fn import(
+        &self,
+        imported: &mut Imported,
+        subject: usize,
+        name: &str,
+    ) -> Option<Part> {
         let median = self.median.0.or(self.p50.0);
         let stand_in = median.map(|median| ("median", median));
         let stand_in = stand_in.or_else(|| Some(("mean", self.mean.0?)));

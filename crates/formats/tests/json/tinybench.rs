@@ -10,6 +10,11 @@ fn read(text: &str) -> Result<String, String> {
 }
 
 #[test]
+fn the_report_of_vitest_5_has_benchmarks_in_its_tests() {
+    insta::assert_snapshot!(condensed(&capture("vitest/self_v5_reporter_json.json", "vitest")));
+}
+
+#[test]
 fn vitest_gives_milliseconds() {
     insta::assert_snapshot!(condensed(&capture("vitest/self_v3_outputJson.json", "vitest")));
     insta::assert_snapshot!(

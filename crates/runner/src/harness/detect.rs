@@ -7,7 +7,7 @@ use std::path::Path;
 use memchr::memmem;
 
 use super::table::{Harness, harness};
-use super::words::{base_name, is};
+use super::words::{base_name, is, script};
 
 /// How much of a program is looked through.
 const LOOKED_THROUGH: u64 = 256 << 20;
@@ -15,11 +15,20 @@ const LOOKED_THROUGH: u64 = 256 << 20;
 /// What a program of a harness holds, by which it is known. The order matters where one could hold two.
 const MARKS: &[(&[u8], &str)] = &[
     (b"benchmark_out_format", "google-benchmark"),
+    // Linked dynamically, as distributions have it, the flags are in the library.
+    (b"libbenchmark.so", "google-benchmark"),
     (b"CRITERION_HOME", "criterion"),
     (b"DIVAN_MAX_TIME", "divan"),
     (b"test.benchtime", "go"),
     (b"benchmark-warmup-time", "catch2"),
     (b" ns/iter (+/- ", "libtest"),
+];
+
+/// What a script holds by whose words alone nothing is known, because they only name its interpreter.
+const SCRIPT_MARKS: &[(&[u8], &str)] = &[
+    (b"pyperf", "pyperf"),
+    (b"google_benchmark", "google-benchmark"),
+    (b"tinybench", "tinybench"),
 ];
 
 /// Finds out which harness a command is; `None` for one that looks like none.
@@ -34,18 +43,19 @@ fn by_words(command: &[String]) -> Option<&'static str> {
         Some("hyperfine")
     } else if is(command, 0, "go") && is(command, 1, "test") {
         Some("go")
-    } else if has("vitest") {
+    } else if has("vitest") || has("vitest.mjs") {
         Some("vitest")
     } else if has("pytest") || first == "py.test" {
         Some("pytest-benchmark")
-    } else if first.starts_with("python") || first.starts_with("pypy") {
-        let script = command.iter().skip(1).find(|word| ends_with(word, ".py"));
-        let is_pyperf = has("pyperf") || script.is_some_and(|path| holds(path, b"pyperf"));
-        is_pyperf.then_some("pyperf")
+    } else if has("pyperf") {
+        Some("pyperf")
+    } else if let Some(script) = script(command) {
+        let bytes = read(Path::new(&command[script - 1]))?;
+        SCRIPT_MARKS.iter().find(|(mark, _)| holds(&bytes, mark)).map(|(_, name)| *name)
     } else if first == "java" && command.iter().any(|word| word == "-jar") {
         // The names of the files inside a jar stand in it as they are.
         let jar = command.iter().find(|word| ends_with(word, ".jar"))?;
-        holds(jar, b"META-INF/BenchmarkList").then_some("jmh")
+        holds(&read(Path::new(jar))?, b"META-INF/BenchmarkList").then_some("jmh")
     } else {
         None
     }
@@ -58,11 +68,11 @@ fn ends_with(name: &str, ending: &str) -> bool {
 
 fn by_content(program: &Path) -> Option<&'static str> {
     let bytes = read(program)?;
-    MARKS.iter().find(|(mark, _)| memmem::find(&bytes, mark).is_some()).map(|(_, name)| *name)
+    MARKS.iter().find(|(mark, _)| holds(&bytes, mark)).map(|(_, name)| *name)
 }
 
-fn holds(path: &str, mark: &[u8]) -> bool {
-    read(Path::new(path)).is_some_and(|bytes| memmem::find(&bytes, mark).is_some())
+fn holds(bytes: &[u8], mark: &[u8]) -> bool {
+    memmem::find(bytes, mark).is_some()
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {
@@ -93,12 +103,16 @@ mod tests {
     #[test]
     fn a_harness_is_known_by_its_words_or_by_its_program() {
         check("{program} --x", "..--benchmark_out_format..", Some("google-benchmark"));
+        check("{program}", "NEEDED libbenchmark.so.1", Some("google-benchmark"));
         check("{program}", "CRITERION_HOME", Some("criterion"));
         check("go test ./sort", "", Some("go"));
         check("npx vitest bench", "", Some("vitest"));
         check("python3 -m pytest x", "", Some("pytest-benchmark"));
         check("python3 {program}", "import pyperf", Some("pyperf"));
+        check("python3 {program}", "import google_benchmark", Some("google-benchmark"));
         check("python3 {program}", "import time", None);
+        check("node --expose-gc {program}", "from 'tinybench'", Some("tinybench"));
+        check("node /x/node_modules/vitest/vitest.mjs bench", "", Some("vitest"));
         check("{program}", "just a program", None);
     }
 }

@@ -9,6 +9,7 @@ mod detect;
 mod readings;
 mod results;
 mod table;
+mod vitest;
 mod words;
 
 pub use detect::detect;

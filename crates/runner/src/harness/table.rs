@@ -1,4 +1,8 @@
-//! The harnesses: one entry each.
+//! The harnesses: one entry each, with what is particular about it.
+//!
+//! Each is asked for a few short samples and not for one long one, where it can be: what stands for the
+//! process is their median, which a single interruption does not move. `docs/HARNESSES.md` has the versions
+//! that were tried.
 
 use std::path::Path;
 
@@ -7,7 +11,8 @@ use super::words::{Invocation, with_flags};
 /// What a run of a harness is asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms<'a> {
-    /// How long each benchmark may be timed in one process, in seconds, where the harness can be told.
+    /// How long each benchmark may be timed in one process, in seconds, where the harness can be told; what it
+    /// does beside, to warm up and to find out how often to call, is about as much again.
     pub time: f64,
     /// Which benchmarks to run, in the harness's own way of writing it.
     pub filter: Option<&'a str>,
@@ -41,6 +46,9 @@ pub struct Harness {
     pub invoke: fn(&[String], &Terms<'_>) -> Invocation,
 }
 
+/// Samples that are asked of a harness that would else give one value: the fewest whose median leaves one out.
+const SAMPLES: f64 = 3.0;
+
 /// Returns the harness of this name.
 pub fn harness(name: &str) -> Option<&'static Harness> {
     HARNESSES.iter().find(|harness| harness.name == name)
@@ -61,6 +69,8 @@ pub const HARNESSES: &[Harness] = &[
             plain(command, &early, &late)
         },
     },
+    // Takes no time for a benchmark, only a number of samples; one sample is at least as long as the clock
+    // needs. It prints their mean and not them. Version 2 and 3 take the same flags.
     Harness {
         name: "catch2",
         format: Some("catch2-xml"),
@@ -69,7 +79,7 @@ pub const HARNESSES: &[Harness] = &[
         invoke: |command, terms| {
             let early = [
                 "--benchmark-samples".to_owned(),
-                "20".to_owned(),
+                "50".to_owned(),
                 "--benchmark-resamples".to_owned(),
                 "100".to_owned(),
                 "--benchmark-warmup-time".to_owned(),
@@ -80,6 +90,8 @@ pub const HARNESSES: &[Harness] = &[
             plain(command, &early, &late)
         },
     },
+    // It takes no fewer samples than 10. Without `--bench` it makes each benchmark once, as a test. Cargo tells
+    // it where `target` is by a variable that CRITERION_HOME overrides.
     Harness {
         name: "criterion",
         format: Some("criterion"),
@@ -90,7 +102,7 @@ pub const HARNESSES: &[Harness] = &[
             let mut early =
                 flags(&["--bench", "--noplot", "--sample-size", "10", "--nresamples", "100"]);
             early.extend(["--measurement-time".to_owned(), time.to_string()]);
-            early.extend(["--warm-up-time".to_owned(), (time / 2.0).to_string()]);
+            early.extend(["--warm-up-time".to_owned(), seconds(time / 2.0)]);
             let late: Vec<String> = terms.filter.map(str::to_owned).into_iter().collect();
             let environment = vec![("CRITERION_HOME".to_owned(), path(terms))];
             Invocation { environment, ..plain(command, &early, &late) }
@@ -103,6 +115,7 @@ pub const HARNESSES: &[Harness] = &[
         filters: false,
         invoke: |command, _| plain(command, &[], &[]),
     },
+    // Times a sample to be as long as its clock needs, and takes up to 100 within the time.
     Harness {
         name: "divan",
         format: Some("divan"),
@@ -114,6 +127,9 @@ pub const HARNESSES: &[Harness] = &[
             plain(command, &early, &late)
         },
     },
+    // Finds the number of calls again for each of `count`, which costs about half as much as is timed. With
+    // several packages `go test` runs each one's tests in a process of its own, one after the other because of
+    // `-bench`.
     Harness {
         name: "go",
         format: Some("go-bench"),
@@ -125,20 +141,23 @@ pub const HARNESSES: &[Harness] = &[
             let early = [
                 format!("{prefix}run=^$"),
                 format!("{prefix}bench={}", terms.filter.unwrap_or(".")),
-                format!("{prefix}benchtime={}s", terms.time),
-                format!("{prefix}count=1"),
+                format!("{prefix}benchtime={}s", seconds(terms.time / SAMPLES)),
+                format!("{prefix}count={SAMPLES}"),
             ];
             plain(command, &early, &[])
         },
     },
+    // The number of calls is found once and kept for all repetitions. A benchmark that sets its own MinTime or
+    // Repetitions keeps them.
     Harness {
         name: "google-benchmark",
         format: Some("google-benchmark"),
         place: Place::File("google-benchmark.json"),
         filters: true,
         invoke: |command, terms| {
-            // Without a suffix every version takes it.
-            let mut early = vec![format!("--benchmark_min_time={}", terms.time)];
+            // Without a suffix every version takes it, from 1.8 on with a warning that nobody sees.
+            let mut early = vec![format!("--benchmark_min_time={}", seconds(terms.time / SAMPLES))];
+            early.push(format!("--benchmark_repetitions={SAMPLES}"));
             early.extend(terms.filter.map(|filter| format!("--benchmark_filter={filter}")));
             let late = [
                 format!("--benchmark_out={}", path(terms)),
@@ -147,6 +166,7 @@ pub const HARNESSES: &[Harness] = &[
             plain(command, &early, &late)
         },
     },
+    // Its commands are the benchmarks; those of two subjects are matched by name, which `-n` gives.
     Harness {
         name: "hyperfine",
         format: Some("hyperfine"),
@@ -156,6 +176,9 @@ pub const HARNESSES: &[Harness] = &[
             plain(command, &flags(&["--runs", "3"]), &flags(&["--export-json", &path(terms)]))
         },
     },
+    // Every benchmark gets a JVM of its own, which takes half a second to start. Three iterations of the time
+    // are given to the compiler before three are timed: code that warms up slowly needs flags of the user,
+    // which stand behind these and so win. By itself JMH goes on after a benchmark that failed.
     Harness {
         name: "jmh",
         format: Some("jmh"),
@@ -163,7 +186,9 @@ pub const HARNESSES: &[Harness] = &[
         filters: true,
         invoke: |command, terms| {
             let time = format!("{:.0}ms", (terms.time * 1e3).max(1.0));
-            let early = flags(&["-f", "1", "-wi", "3", "-w", &time, "-i", "3", "-r", &time]);
+            let early = flags(&[
+                "-f", "1", "-wi", "3", "-w", &time, "-i", "3", "-r", &time, "-foe", "true",
+            ]);
             let mut late = flags(&["-rf", "json", "-rff", &path(terms)]);
             late.extend(terms.filter.map(str::to_owned));
             plain(command, &early, &late)
@@ -186,18 +211,22 @@ pub const HARNESSES: &[Harness] = &[
         filters: false,
         invoke: |command, _| plain(command, &[], &[]),
     },
+    // It starts two processes for each benchmark, one of them only to find the number of calls, about half a
+    // second together. A user who gives `--worker --loops=N` has all benchmarks in one process.
     Harness {
         name: "pyperf",
         format: Some("pyperf"),
         place: Place::File("pyperf.json"),
         filters: false,
         invoke: |command, terms| {
-            let time = format!("--min-time={}", terms.time / 2.0);
+            let time = format!("--min-time={}", seconds(terms.time / 4.0));
             let early = flags(&["--processes=1", "--values=3", "--warmups=1", &time, "--quiet"]);
             // pyperf refuses a file that is there; the folder is emptied before each run.
             plain(command, &early, &flags(&["--output", &path(terms)]))
         },
     },
+    // Names begin with the path from pytest's root, so that the same tests in two folders are told apart unless
+    // `--rootdir` says which is which.
     Harness {
         name: "pytest-benchmark",
         format: Some("pytest-benchmark"),
@@ -212,6 +241,7 @@ pub const HARNESSES: &[Harness] = &[
             plain(command, &early, &[format!("--benchmark-json={}", path(terms))])
         },
     },
+    // A library without a command line: the script prints the tasks as JSON, and says itself how long.
     Harness {
         name: "tinybench",
         format: Some("tinybench"),
@@ -219,6 +249,8 @@ pub const HARNESSES: &[Harness] = &[
         filters: false,
         invoke: |command, _| plain(command, &[], &[]),
     },
+    // How long is said in the benchmark or the configuration only; without, it is 500 ms and as much as half
+    // of it again to warm up.
     Harness {
         name: "vitest",
         format: Some("vitest"),
@@ -229,13 +261,23 @@ pub const HARNESSES: &[Harness] = &[
             early.extend(
                 terms.filter.into_iter().flat_map(|filter| ["-t", filter]).map(str::to_owned),
             );
-            plain(command, &early, &flags(&["--outputJson", &path(terms)]))
+            let late = if super::vitest::reports(command) {
+                flags(&["--reporter=json", &format!("--outputFile={}", path(terms))])
+            } else {
+                flags(&["--outputJson", &path(terms)])
+            };
+            plain(command, &early, &late)
         },
     },
 ];
 
 fn flags(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// Writes seconds without an exponent and with no more digits than a microsecond needs.
+fn seconds(time: f64) -> String {
+    ((time * 1e6).round().max(1.0) / 1e6).to_string()
 }
 
 fn path(terms: &Terms<'_>) -> String {

@@ -36,21 +36,42 @@ fn program_length(command: &[String]) -> usize {
         "cargo" => after("--").or(Some(command.len())),
         "java" => after("-jar").map(|at| at + 1),
         "go" => after("test"),
-        "npx" | "pnpm" | "yarn" | "bunx" => after("bench"),
-        name if name.starts_with("python") || name.starts_with("pypy") => {
-            // `python3 -m pyperf timeit` has a command of its own behind the module.
-            let module = after("-m").map(|at| at + 1 + usize::from(is(command, at, "pyperf")));
-            module.or_else(|| script(command))
+        // A flag in front of `bench` would take it for its value.
+        "vitest" | "npx" | "pnpm" | "yarn" | "bunx" => after("bench"),
+        // `python3 -m pyperf timeit` has a command of its own behind the module.
+        _ if is_python(first) && command.iter().any(|word| word == "-m") => {
+            after("-m").map(|at| at + 1 + usize::from(is(command, at, "pyperf")))
         }
-        "node" | "bun" | "deno" | "dotnet" | "sh" | "bash" => script(command),
-        _ => None,
+        // `node vitest.mjs bench`
+        "node" | "bun" | "deno" => after("bench").or_else(|| script(command)),
+        _ => script(command),
     };
     length.unwrap_or(1).clamp(1, command.len().max(1))
 }
 
-/// Returns the place behind the first word that is no flag of the interpreter.
-fn script(command: &[String]) -> Option<usize> {
-    command.iter().skip(1).position(|word| !word.starts_with('-')).map(|at| at + 2)
+/// Returns the place behind the script that an interpreter is given; `None` if it is no interpreter.
+pub(super) fn script(command: &[String]) -> Option<usize> {
+    let first = base_name(command.first()?);
+    let is_interpreter =
+        is_python(first) || matches!(first, "node" | "bun" | "deno" | "dotnet" | "sh" | "bash");
+    if !is_interpreter {
+        return None;
+    }
+    // The first word that is no flag, nor the value of one.
+    let mut words = command.iter().enumerate().skip(1);
+    while let Some((at, word)) = words.next() {
+        match word.as_str() {
+            "-X" | "-W" | "--import" | "--require" | "-r" => drop(words.next()),
+            "run" => {}
+            flag if flag.starts_with('-') => {}
+            _ => return Some(at + 1),
+        }
+    }
+    None
+}
+
+fn is_python(name: &str) -> bool {
+    name.starts_with("python") || name.starts_with("pypy")
 }
 
 pub(super) fn is(command: &[String], at: usize, name: &str) -> bool {
@@ -77,11 +98,16 @@ mod tests {
         check("./bench --x", "./bench -e 1 --x -l 2");
         check("java -Xmx1g -jar b.jar Sort", "java -Xmx1g -jar b.jar -e 1 Sort -l 2");
         check("python3 -m pytest tests", "python3 -m pytest -e 1 tests -l 2");
-        check("python3 -X dev bench.py --x", "python3 -X dev -e 1 bench.py --x -l 2");
+        check("python3 -X dev bench.py --x", "python3 -X dev bench.py -e 1 --x -l 2");
         check("python3 -m pyperf timeit 1+1", "python3 -m pyperf timeit -e 1 1+1 -l 2");
         check("go test ./sort", "go test -e 1 ./sort -l 2");
         check("cargo bench --bench sort", "cargo bench --bench sort -- -e 1 -l 2");
         check("cargo bench -- --x", "cargo bench -- -e 1 --x -l 2");
         check("npx vitest bench sort", "npx vitest bench -e 1 sort -l 2");
+        check("./vitest bench sort", "./vitest bench -e 1 sort -l 2");
+        check("node vitest.mjs bench", "node vitest.mjs bench -e 1 -l 2");
+        check("node --import tsx b.ts", "node --import tsx b.ts -e 1 -l 2");
+        check("bun run b.ts", "bun run b.ts -e 1 -l 2");
+        check("sh bench.sh --x", "sh bench.sh -e 1 --x -l 2");
     }
 }

@@ -141,7 +141,7 @@ pub(super) fn keep(
     let log_error = journal.as_ref().and_then(Journal::error);
     let has_rounds = record.runs.iter().any(|run| !run.warmup);
     let kept_rounds = kept.as_deref().filter(|_| has_rounds);
-    let failure = failure(outcomes, log_error, kept_rounds);
+    let failure = failure(outcomes, log_error, kept_rounds, record.conditions.harness.as_deref());
     if let Some(journal) = journal
         && flags.exports.export_json.is_some()
         && failure.is_none()
@@ -157,6 +157,7 @@ fn failure(
     outcomes: Outcomes,
     log_error: Option<CommandError>,
     kept: Option<&Path>,
+    harness: Option<&str>,
 ) -> Option<CommandError> {
     let Outcomes { result, cleaned, saved } = outcomes;
     let mut errors = Vec::new();
@@ -164,10 +165,14 @@ fn failure(
         (Err(error), _) => {
             let mut failed = CommandError::measure(told(&error));
             if matches!(error, SessionError::Failed { .. }) {
-                failed = failed.hint(
-                    "its runs are not used; -i takes failing runs as they are, --output inherit \
-                     shows what it says",
-                );
+                failed = failed.hint(match harness {
+                    None => "its runs are not used; -i takes failing runs as they are, --output inherit \
+                             shows what it says"
+                        .to_owned(),
+                    Some(told) => {
+                        format!("run it by itself, with what becalm adds, to see what it says: {told}")
+                    }
+                });
             }
             errors.push(failed);
         }

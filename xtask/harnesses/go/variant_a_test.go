@@ -1,0 +1,5 @@
+//go:build !b
+
+package work
+
+var extra = 0

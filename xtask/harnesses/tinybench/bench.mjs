@@ -1,0 +1,13 @@
+// The ten as tasks of tinybench. It prints no machine-readable results by itself, so the script does.
+import { Bench } from 'tinybench';
+
+import { name, steps, work } from './work.mjs';
+
+let sink = 0;
+const bench = new Bench({ time: 50, warmupTime: 20 });
+for (let number = 1; number <= 10; number++) {
+  const length = steps(number);
+  bench.add(name(number), () => { sink ^= work(length); });
+}
+await bench.run();
+console.log(JSON.stringify(bench.tasks.map(({ name, result }) => ({ name, result }))));

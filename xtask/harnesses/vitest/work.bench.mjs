@@ -1,0 +1,12 @@
+// The ten as benchmarks of vitest, which cannot be told on the command line how long to time each.
+import { bench } from 'vitest';
+
+import { name, steps, work } from './work.mjs';
+
+let sink = 0;
+const brief = { time: 50, warmupTime: 20, warmupIterations: 5 };
+
+for (let number = 1; number <= 10; number++) {
+  const length = steps(number);
+  bench(name(number), () => { sink ^= work(length); }, brief);
+}
