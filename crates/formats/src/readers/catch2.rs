@@ -214,11 +214,14 @@ fn joined(begun: &str, rest: &str) -> String {
 
 /// Splits `name  samples  iterations  estimate unit`.
 fn counts(line: &str) -> Option<(&str, Figures)> {
-    let (rest, _) = line.trim().rsplit_once(' ')?;
-    let (rest, _) = rest.trim().rsplit_once(' ')?;
-    let (rest, iterations) = rest.trim().rsplit_once(' ')?;
-    let (name, samples) = rest.trim().rsplit_once(' ')?;
-    time(&line.trim()[rest.len()..].trim()[iterations.len()..])?;
+    let mut name = line.trim();
+    let mut last = || {
+        let (rest, word) = name.rsplit_once(char::is_whitespace)?;
+        name = rest.trim_end();
+        Some(word)
+    };
+    let (unit, estimate, iterations, samples) = (last()?, last()?, last()?, last()?);
+    time(&format!("{estimate} {unit}"))?;
     let count = |text: &str| number(text).filter(|_| text.bytes().all(|b| b.is_ascii_digit()));
     let figures = Figures {
         samples: Some(count(samples)?),

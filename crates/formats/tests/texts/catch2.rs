@@ -87,3 +87,10 @@ fn damaged_files_are_read_or_refused() {
     let text = include_str!("../captures/catch2/self_v3_console.txt");
     never_panics("catch2-console", text);
 }
+
+#[test]
+fn tabs_between_the_words_of_a_line_are_no_place_to_cut() {
+    let text = "benchmark name  samples  iterations  est run time\n\t5117114,2421.375\": 16666666.677,\n\t 1 \t2 3 ns";
+    let file = File::of_text("c.txt", text);
+    assert!(import(&[file], Some("catch2-console")).is_err());
+}

@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         if !args.names.is_empty() && !args.names.iter().any(|name| name == project.name) {
             continue;
         }
-        let place = Place::new(project.name, Path::new(&target).join("harnesses"));
+        let place = Place::new(project.name, &Path::new(&target).join("harnesses"));
         let row = (project.build)(&place)
             .and_then(|built| measured(project, &built, &place, &becalm, args));
         let row = match row {

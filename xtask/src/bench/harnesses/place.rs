@@ -18,7 +18,7 @@ pub(super) struct Place {
 
 impl Place {
     /// Names the folders of a project.
-    pub(super) fn new(name: &str, folder: PathBuf) -> Self {
+    pub(super) fn new(name: &str, folder: &std::path::Path) -> Self {
         Self {
             source: root().join("xtask/harnesses").join(name),
             target: folder.join(name),
