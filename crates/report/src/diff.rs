@@ -27,6 +27,9 @@ const MANY: usize = 4;
 pub fn diff_text(old: &Record, new: &Record, comparisons: &[Comparison], style: &Style) -> String {
     let mut page = Page::new(style);
     page.say_as(Role::Warning, DRIFT);
+    if let Some(warning) = other_surroundings(old, new) {
+        page.say_as(Role::Warning, &warning);
+    }
     page.gap();
     let labels = (Labels::of(&old.subjects), Labels::of(&new.subjects));
     let name = |comparison: &Comparison| {
@@ -97,6 +100,39 @@ pub fn diff_text(old: &Record, new: &Record, comparisons: &[Comparison], style: 
     reasons(&mut page, comparisons);
     differences(&mut page, old, new);
     page.finish()
+}
+
+/// Words in the names of facts that can change a result by themselves.
+const SURROUNDINGS: [&str; 12] = [
+    "compiler",
+    "build",
+    "version",
+    "runtime",
+    "toolchain",
+    "jdk",
+    "jvm",
+    "kernel",
+    "governor",
+    "scaling",
+    "turbo",
+    "smt",
+];
+
+/// Warns of what differs beside the program, where both files tell it.
+fn other_surroundings(old: &Record, new: &Record) -> Option<String> {
+    let differs = |key: &&String| {
+        let (before, after) = (old.machine.facts.get(*key), new.machine.facts.get(*key));
+        before.is_some() && after.is_some() && before != after
+    };
+    let is_telling = |key: &&String| SURROUNDINGS.iter().any(|word| key.contains(word));
+    let keys: Vec<&str> =
+        old.machine.facts.keys().filter(differs).filter(is_telling).map(String::as_str).collect();
+    (!keys.is_empty()).then(|| {
+        format!(
+            "More than the program differs: {}. What changed may be due to that; both texts stand below.",
+            keys.join(", ")
+        )
+    })
 }
 
 /// Says once why some comparisons have no interval.

@@ -131,3 +131,22 @@ fn the_formats_are_listed() {
     let output = env().run(["import", "--formats"]).exits_with(0);
     assert!(output.stdout.contains("hyperfine  "), "{}", output.stdout);
 }
+
+#[test]
+fn another_compiler_is_warned_of() {
+    let env = env();
+    let record = |compiler: &str, values: [f64; 2]| {
+        format!(
+            r#"{{"schema": "becalm/run/1", "confidence": 0.95,
+            "machine": {{"facts": {{"compiler": "{compiler}", "date": "{compiler}"}}}},
+            "subjects": [{{"name": "A", "command": ["./a"], "runs": [
+                {{"round": 0, "wall_time": {}}}, {{"round": 1, "wall_time": {}}}]}}]}}"#,
+            values[0], values[1]
+        )
+    };
+    env.write("old.json", record("gcc 12", [0.5, 0.6]));
+    env.write("new.json", record("gcc 13", [0.5, 0.7]));
+    let output = env.run(["diff", "old.json", "new.json"]).exits_with(0);
+    let text = output.stdout.replace('\n', " ");
+    assert!(text.contains("More than the program differs: compiler."), "{text}");
+}
