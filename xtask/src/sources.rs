@@ -79,6 +79,8 @@ fn files_with(words: &[&str]) -> Vec<String> {
 fn only_types_of_the_wire_can_be_written() {
     let strays: Vec<String> = files_with(&["Serialize"])
         .into_iter()
+        // Files of other tools have shapes of their own.
+        .filter(|name| !name.starts_with("formats/src/writers/"))
         .filter(|name| !name.starts_with("model/src/wire/"))
         .collect();
     // It writes any line of the wire's.

@@ -37,7 +37,7 @@ fn main() {
             let (old, mut new) = (fixture::comparison(), fixture::comparison());
             new.machine.facts.insert("kernel_release".into(), "6.12.1".into());
             let comparisons = new.comparisons.clone();
-            diff_text(&old, &new, &comparisons, style)
+            diff_text((&old, &new), &comparisons, (0.01, 0.95), &[], style)
         }
         other => format!("no view is called {other}"),
     };

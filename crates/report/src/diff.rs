@@ -8,7 +8,7 @@ use crate::comparison_table;
 use crate::conditions;
 use crate::labels::Labels;
 use crate::page::Page;
-use crate::quantity::{Scale, signed_percent};
+use crate::quantity::{self, NBSP, Scale, signed_percent};
 use crate::sentence::{self, Claim};
 use crate::shown;
 use crate::style::{Role, Style};
@@ -24,7 +24,16 @@ const MANY: usize = 4;
 
 /// Draws what changed between two records. In `comparisons`, `baseline` is an index into the
 /// subjects of `old`, `candidate` into those of `new`, and `metric` into the metrics of `old`.
-pub fn diff_text(old: &Record, new: &Record, comparisons: &[Comparison], style: &Style) -> String {
+///
+/// `margin` and `confidence` are those that the comparisons were judged by; `one_sided` are sentences about
+/// what only one of the records has.
+pub fn diff_text(
+    (old, new): (&Record, &Record),
+    comparisons: &[Comparison],
+    (margin, confidence): (f64, f64),
+    one_sided: &[String],
+    style: &Style,
+) -> String {
     let mut page = Page::new(style);
     page.say_as(Role::Warning, DRIFT);
     if let Some(warning) = other_surroundings(old, new) {
@@ -47,7 +56,7 @@ pub fn diff_text(old: &Record, new: &Record, comparisons: &[Comparison], style: 
         ("old".to_owned(), Align::Right),
         ("new".to_owned(), Align::Right),
         ("change".to_owned(), Align::Right),
-        (comparison_table::interval_title(new), Align::Left),
+        (format!("{}{NBSP}interval", quantity::confidence(confidence)), Align::Left),
         ("verdict".to_owned(), Align::Left),
     ]);
     for comparison in comparisons {
@@ -61,8 +70,8 @@ pub fn diff_text(old: &Record, new: &Record, comparisons: &[Comparison], style: 
                 candidate: &candidate,
                 metric: &metric,
                 comparison,
-                confidence: shown::confidence(new),
-                margin: new.margin,
+                confidence,
+                margin,
                 aa: false,
             });
             page.say_as(Role::of(comparison.verdict), &text);
@@ -96,6 +105,10 @@ pub fn diff_text(old: &Record, new: &Record, comparisons: &[Comparison], style: 
     } else {
         page.gap();
         page.table(&table);
+    }
+    for sentence in one_sided {
+        page.gap();
+        page.say_as(Role::Warning, sentence);
     }
     reasons(&mut page, comparisons);
     differences(&mut page, old, new);

@@ -114,7 +114,12 @@ pub(crate) fn other_metrics(
         ("maximum", Align::Right),
         ("CV", Align::Right),
     ]);
+    // Inside a simulation times and sizes are the simulation's.
+    let is_own = |metric: &Metric| record.conditions.backend.is_none() || metric.exact;
     for (index, metric) in record.metrics.iter().enumerate().filter(|(i, _)| !shown.contains(i)) {
+        if !is_own(metric) {
+            continue;
+        }
         let Some(sample) = shown::sample(record, subject, index) else { continue };
         let summary = shown::summary(record, &sample);
         // The unit suits this metric: milliseconds and mebibytes share no scale.

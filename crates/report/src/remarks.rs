@@ -95,6 +95,12 @@ pub(crate) fn next_steps(record: &Record, labels: &Labels) -> Vec<String> {
         deciding(record).into_iter().filter(|c| c.verdict == Verdict::Inconclusive).collect();
     let per_round = shown::seconds_per_round(record);
     let several = deciding(record).len() > 1;
+    if !open.is_empty() && record.runs.iter().any(|run| run.layout.is_some()) {
+        return vec![
+            "Next: more layouts would tell more (--layouts), and not more rounds of the same ones."
+                .to_owned(),
+        ];
+    }
     if open.len() > 2 {
         let rounds = open.iter().filter_map(|comparison| comparison.rounds_needed).max();
         return rounds.map(|rounds| all_open(open.len(), rounds, per_round)).into_iter().collect();

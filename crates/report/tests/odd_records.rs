@@ -179,7 +179,7 @@ proptest! {
         show_text(&record, &disturbed, style);
         metadata_text(&record, style);
         facts_text(&record.machine, style);
-        diff_text(&record, &other, &record.comparisons, style);
+        diff_text((&record, &other), &record.comparisons, (0.01, 0.95), &[], style);
         markdown(&record, &disturbed);
         let page = html(&record, &disturbed);
         prop_assert!(!page.contains("NaN") && !page.contains("inf\""), "{}", page);

@@ -108,7 +108,7 @@ fn separately_recorded_files_are_compared_with_a_warning() {
     let (old, mut new) = (fixture::comparison(), fixture::comparison());
     new.machine.facts.insert("kernel_release".into(), "6.12.1".into());
     let comparisons = new.comparisons.clone();
-    insta::assert_snapshot!(diff_text(&old, &new, &comparisons, &UNICODE));
+    insta::assert_snapshot!(diff_text((&old, &new), &comparisons, (0.01, 0.95), &[], &UNICODE));
 }
 
 #[test]

@@ -109,6 +109,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         resumed,
         arguments,
         tracing: Tracing::of(&args.flags),
+        layouts: Vec::new(),
         revisions: revisions.map(|(revisions, _)| revisions),
         statement: None,
         suite: None,

@@ -116,6 +116,7 @@ fn session(
         resumed: None,
         arguments: vec!["demo".to_owned()],
         tracing: Tracing::Off,
+        layouts: Vec::new(),
         revisions: None,
         statement: None,
         suite: None,

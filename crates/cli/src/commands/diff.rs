@@ -69,7 +69,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if args.json {
         ui.print(&json(&old, &new, &comparisons, args))?;
     } else {
-        ui.print(&diff_text(&old, &new, &comparisons, ui.style()))?;
+        let told = one_sided(&old, &new, args.new.is_none());
+        let terms = (args.margin, args.confidence);
+        ui.print(&diff_text((&old, &new), &comparisons, terms, &told, ui.style()))?;
     }
     Ok(Exit::Done)
 }
@@ -128,10 +130,12 @@ fn metrics(args: &Args, old: &Record, new: &Record) -> Result<Vec<String>, Comma
         names.filter(|name| new.metric_index(name).is_some()).collect()
     };
     let mut names = both(&wanted);
-    if names.is_empty() && args.metric.is_none() {
+    let has_benchmarks = |record: &Record| record.metrics.iter().any(Metric::is_main);
+    let are_benchmarks = has_benchmarks(old) || has_benchmarks(new);
+    if names.is_empty() && args.metric.is_none() && !are_benchmarks {
         names = both(&|one| one.name == metric::WALL_TIME);
     }
-    if names.is_empty() && args.metric.is_none() {
+    if !are_benchmarks && names.is_empty() && args.metric.is_none() {
         names = both(&|_| true);
     }
     if !names.is_empty() {
@@ -143,7 +147,8 @@ fn metrics(args: &Args, old: &Record, new: &Record) -> Result<Vec<String>, Comma
         let more = if names.len() > SHOWN { ", ..." } else { "" };
         format!("{}{more}", names[..names.len().min(SHOWN)].join(", "))
     };
-    let what = args.metric.as_ref().map_or("metric".to_owned(), |name| format!("metric `{name}`"));
+    let kind = if are_benchmarks { "benchmark" } else { "metric" };
+    let what = args.metric.as_ref().map_or(kind.to_owned(), |name| format!("metric `{name}`"));
     Err(CommandError::usage(format!(
         "the two files have no {what} in common: the old one has {}; the new one has {}",
         known(old),
@@ -151,8 +156,41 @@ fn metrics(args: &Args, old: &Record, new: &Record) -> Result<Vec<String>, Comma
     )))
 }
 
+/// Says which subjects and benchmarks only one of the two has, as sentences.
+fn one_sided(old: &Record, new: &Record, is_one_file: bool) -> Vec<String> {
+    if is_one_file {
+        return Vec::new();
+    }
+    let only = |what: &str, here: &[&str], there: &[&str], side: &str| {
+        let names: Vec<&str> = here.iter().copied().filter(|name| !there.contains(name)).collect();
+        (!names.is_empty()).then(|| {
+            format!("Only in the {side} file, and not compared: {what} {}.", names.join(", "))
+        })
+    };
+    let benchmarks = |record: &'_ Record| -> Vec<String> {
+        record.metrics.iter().filter(|one| one.is_main()).map(|one| one.name.clone()).collect()
+    };
+    let subjects = |record: &'_ Record| -> Vec<String> {
+        // One subject matches any other.
+        let one = old.subjects.len() == 1 && new.subjects.len() == 1;
+        record.subjects.iter().filter(|_| !one).map(|subject| subject.name.clone()).collect()
+    };
+    let mut sentences = Vec::new();
+    for (what, names) in [
+        ("benchmark", [benchmarks(old), benchmarks(new)]),
+        ("subject", [subjects(old), subjects(new)]),
+    ] {
+        let [before, after] =
+            names.each_ref().map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
+        sentences.extend(only(what, &before, &after, "old"));
+        sentences.extend(only(what, &after, &before, "new"));
+    }
+    sentences
+}
+
 fn json(old: &Record, new: &Record, comparisons: &[Comparison], args: &Args) -> String {
-    let document = wire::diff_document(old, new, comparisons, (args.confidence, args.margin));
+    let mut document = wire::diff_document(old, new, comparisons, (args.confidence, args.margin));
+    document.notes = one_sided(old, new, args.new.is_none());
     let mut text = serde_json::to_string_pretty(&document).expect("a document can be written");
     text.push('\n');
     text

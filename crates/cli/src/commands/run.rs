@@ -66,6 +66,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         resumed,
         arguments,
         tracing: Tracing::of(&args.flags),
+        layouts: Vec::new(),
         revisions: None,
         statement: None,
         suite: None,

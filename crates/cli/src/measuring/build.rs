@@ -9,6 +9,7 @@ use becalm_runner::session::run_to_end;
 use becalm_runner::{Interrupt, User};
 
 use crate::error::CommandError;
+use crate::exit::Exit;
 
 /// Lines of a failed build that are shown.
 const SHOWN_LINES: usize = 25;
@@ -40,6 +41,13 @@ pub(super) fn build(
         user.runs(&mut shell);
     }
     let status = run_to_end(shell, interrupt, 0).map_err(failed)?;
+    if let Some(signal) = interrupt.signal() {
+        return Err(CommandError {
+            exit: Exit::Signal(signal),
+            message: format!("stopped by signal {signal} while building; nothing was measured"),
+            hints: Vec::new(),
+        });
+    }
     if status.success() {
         return Ok(());
     }

@@ -69,10 +69,10 @@ pub(crate) struct MeasureFlags {
     #[arg(long, value_name = "CMD", help_heading = "Build")]
     pub(crate) build: Option<String>,
 
-    /// In how many layouts to build, where the build command has a `{link_seed}`
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Build")]
+    /// In how many layouts to build, where the build command has a `{link_seed}`; 10 unless said otherwise
+    #[arg(long, value_name = "N", requires = "build", help_heading = "Build")]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=1000))]
-    pub(crate) layouts: u32,
+    pub(crate) layouts: Option<u32>,
 
     /// The subjects are programs of this harness and time themselves: each of their benchmarks is
     /// compared over the runs, with a value per process. `auto` finds out which one it is

@@ -11,6 +11,9 @@ use super::flags::MeasureFlags;
 use crate::error::{CommandError, with_causes};
 use crate::ui::Ui;
 
+/// Layouts that are built unless the user says otherwise.
+const LAYOUTS: u32 = 10;
+
 /// What stands for the seed in a build command.
 pub(crate) const LINK_SEED: &str = "{link_seed}";
 
@@ -19,6 +22,10 @@ pub(crate) const LINK_SEED: &str = "{link_seed}";
 pub(crate) struct Layouts {
     /// For each subject its programs, by the order of the seeds.
     programs: Vec<Vec<PathBuf>>,
+    /// The seeds of these programs.
+    seeds: Vec<u32>,
+    /// How many were built, those that gave what another had given among them.
+    built: usize,
     folder: Option<WorkFolder>,
 }
 
@@ -26,7 +33,7 @@ impl Layouts {
     /// Says in how many layouts the flags ask for every program.
     pub(crate) fn count(flags: &MeasureFlags) -> u32 {
         let seeded = flags.build.as_ref().is_some_and(|command| command.contains(LINK_SEED));
-        if seeded { flags.layouts } else { 1 }
+        if seeded { flags.layouts.unwrap_or(LAYOUTS) } else { 1 }
     }
 
     /// Builds here by `command`, once for each seed if it asks for one, and keeps a copy of every program.
@@ -38,6 +45,7 @@ impl Layouts {
         interrupt: &Interrupt,
         ui: &Ui,
     ) -> Result<Self, CommandError> {
+        Self::refuse_senseless(flags)?;
         let mut layouts = Self::none(subjects.len());
         for seed in 1..=Self::count(flags) {
             Self::step(command, Path::new("."), seed, user, interrupt, ui)?;
@@ -47,12 +55,23 @@ impl Layouts {
                 }
             }
         }
+        layouts.leave_out_repeated();
         Ok(layouts)
+    }
+
+    /// Refuses several layouts of a build that takes no seed.
+    pub(crate) fn refuse_senseless(flags: &MeasureFlags) -> Result<(), CommandError> {
+        if flags.layouts.is_some() && Self::count(flags) == 1 {
+            return Err(CommandError::usage(format!(
+                "--layouts does nothing: the build command has no {LINK_SEED}"
+            )));
+        }
+        Ok(())
     }
 
     /// Returns layouts of so many subjects, none of which is built yet.
     pub(crate) fn none(subjects: usize) -> Self {
-        Self { programs: vec![Vec::new(); subjects], folder: None }
+        Self { programs: vec![Vec::new(); subjects], ..Self::default() }
     }
 
     /// Runs the build command for one seed.
@@ -122,23 +141,56 @@ impl Layouts {
             .collect()
     }
 
-    /// Says how many different programs the seeds gave; the reader has to know if a seed changes nothing.
+    /// Leaves out the layouts in which every program is as in an earlier one: they are that layout again, and
+    /// say nothing more about others.
+    pub(crate) fn leave_out_repeated(&mut self) {
+        self.built = self.programs.first().map_or(0, Vec::len);
+        let mut known: Vec<Vec<Option<Vec<u8>>>> = Vec::new();
+        let mut kept = Vec::new();
+        for index in 0..self.built {
+            let contents: Vec<Option<Vec<u8>>> = self
+                .programs
+                .iter()
+                .map(|programs| programs.get(index).and_then(|path| fs::read(path).ok()))
+                .collect();
+            if !known.contains(&contents) {
+                known.push(contents);
+                kept.push(index);
+            }
+        }
+        for programs in &mut self.programs {
+            *programs = kept.iter().filter_map(|&index| programs.get(index).cloned()).collect();
+        }
+        let seed = |index: usize| u32::try_from(index + 1).expect("as many as a flag can ask for");
+        self.seeds = kept.into_iter().map(seed).collect();
+        if self.seeds.len() < 2 {
+            self.seeds.clear();
+            self.programs.iter_mut().for_each(Vec::clear);
+        }
+    }
+
+    /// Returns the seeds of the layouts that rounds run; none where there is one build.
+    pub(crate) fn seeds(&self) -> &[u32] {
+        &self.seeds
+    }
+
+    /// Says how many different programs the seeds gave; the reader has to know if a seed changes nothing, or
+    /// if there are too few for a verdict.
     pub(crate) fn note(&self) -> Option<String> {
-        let first = self.programs.iter().find(|programs| programs.len() > 1)?;
-        let mut contents: Vec<Vec<u8>> =
-            first.iter().filter_map(|path| fs::read(path).ok()).collect();
-        let built = contents.len();
-        contents.sort_unstable();
-        contents.dedup();
-        Some(match contents.len() {
-            1 => format!(
+        match (self.built, self.seeds.len()) {
+            (0 | 1, _) => None,
+            (built, 0) => Some(format!(
                 "all {built} builds are the same program: the build command makes nothing of its {LINK_SEED}, so \
                  there is one layout"
-            ),
-            different => format!(
-                "{built} layouts were built, {different} of them different; rounds of the same layout count as \
-                 one observation"
-            ),
-        })
+            )),
+            (built, different) => Some(format!(
+                "{built} layouts were built, {different} of them different, which are run; rounds of the same \
+                 layout count as one observation{}",
+                if different < FEWEST { ", and so few observations decide nothing" } else { "" }
+            )),
+        }
     }
 }
+
+/// Fewest observations for an interval at 95 %.
+const FEWEST: usize = 6;

@@ -66,6 +66,16 @@ pub(crate) fn wanted(flags: &MeasureFlags) -> Result<Wanted, CommandError> {
     if flags.harness.is_some() {
         return of_harness(flags, extractors, names);
     }
+    let timed = names.iter().find(|name| {
+        becalm_model::metric::ALWAYS.contains(&name.as_str())
+            && flags.backend == BackendFlag::Callgrind
+    });
+    if let Some(name) = timed {
+        return Err(CommandError::usage(format!(
+            "with --backend callgrind {name} is the simulation's and not the program's"
+        ))
+        .hint("instructions and simulated_... are counted"));
+    }
     if flags.backend == BackendFlag::Callgrind && names.is_empty() && extractors.is_empty() {
         names.push(becalm_model::metric::INSTRUCTIONS.to_owned());
     }

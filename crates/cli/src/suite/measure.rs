@@ -127,6 +127,7 @@ pub(crate) fn run(
         resumed,
         arguments,
         tracing: Tracing::of(flags),
+        layouts: Vec::new(),
         revisions: None,
         statement: None,
         suite: Some(plan),

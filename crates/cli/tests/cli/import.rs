@@ -150,3 +150,41 @@ fn another_compiler_is_warned_of() {
     let text = output.stdout.replace('\n', " ");
     assert!(text.contains("More than the program differs: compiler."), "{text}");
 }
+
+#[test]
+fn what_only_one_file_has_is_listed() {
+    let env = env();
+    let go = |names: [&str; 2]| {
+        format!("Benchmark{} 10 5 ns/op\nBenchmark{} 10 6 ns/op\n", names[0], names[1])
+    };
+    env.write("old.txt", go(["A", "Gone"]));
+    env.write("new.txt", go(["A", "New"]));
+    let text = env.run(["diff", "old.txt", "new.txt"]).exits_with(0).stdout.replace('\n', " ");
+    assert!(
+        text.contains("Only in the old file, and not compared: benchmark BenchmarkGone."),
+        "{text}"
+    );
+    let document = json(&env.run(["diff", "old.txt", "new.txt", "--json"]).exits_with(0).stdout);
+    assert_eq!(
+        document["notes"][1],
+        "Only in the new file, and not compared: benchmark BenchmarkNew."
+    );
+    env.write("other.txt", go(["X", "Y"]));
+    let output = env.run(["diff", "old.txt", "other.txt"]).exits_with(2);
+    assert!(said(&output).contains("no benchmark in common"), "{}", output.stderr);
+}
+
+#[test]
+fn runs_that_were_cut_off_have_no_ratio() {
+    let env = env();
+    for (file, seconds) in [("old.json", "1"), ("new.json", "5")] {
+        let arguments = ["--timeout", "20ms", "--rounds", "8", "-n", "it", "--export-json", file];
+        let _ = env.measure(&[&arguments[..], &["--", "sleep", seconds]].concat()).exits_with(0);
+    }
+    let document = json(&env.run(["diff", "old.json", "new.json", "--json"]).exits_with(0).stdout);
+    let one = &document["comparisons"][0];
+    assert_eq!((&one["verdict"], &one["ratio"]), (&Value::from("inconclusive"), &Value::Null));
+    assert!(one["notes"][1].as_str().unwrap().starts_with("runs were cut off"), "{one}");
+    let text = env.run(["diff", "old.json", "old.json", "--margin", "30%", "--metric", "max_rss"]);
+    assert!(!text.stdout.contains("margin of 0"), "{}", text.stdout);
+}

@@ -105,3 +105,48 @@ fn what_is_not_built_here_has_no_layouts() {
         env.measure(&["--build", "true {link_seed}", "--", "sh", "-c", "true"]).exits_with(2);
     assert!(said(&output).contains("`sh` is no program that is built here"), "{}", output.stderr);
 }
+
+#[test]
+fn seeds_that_give_the_same_programs_are_one_layout() {
+    let env = env();
+    let build =
+        "printf '#!/bin/sh\\necho t: %s\\n' $((1000 + 10 * ({link_seed} % 3))) > a; chmod +x a";
+    let output = env
+        .measure(&[
+            "--build",
+            build,
+            "--layouts",
+            "9",
+            "--rounds",
+            "6",
+            "--metric",
+            r"t[ns]=t: (\d+)",
+            "--export-json",
+            "r.json",
+            "--",
+            "./a",
+        ])
+        .exits_with(0);
+    assert!(
+        said(&output).contains("9 layouts were built, 3 of them different"),
+        "{}",
+        output.stderr
+    );
+    let mut layouts: Vec<u64> = env.record("r.json")["subjects"][0]["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| run["layout"].as_u64().unwrap())
+        .collect();
+    layouts.sort_unstable();
+    layouts.dedup();
+    assert_eq!(layouts, [1, 2, 3]);
+}
+
+#[test]
+fn layouts_without_a_seed_are_refused() {
+    let env = env();
+    let arguments = ["--build", "true", "--layouts", "3", "--", "true"];
+    let output = env.measure(&arguments).exits_with(2);
+    assert!(said(&output).contains("--layouts does nothing"), "{}", output.stderr);
+}

@@ -21,6 +21,9 @@ pub struct DiffDocument {
     pub margin: f64,
     /// The comparisons; `rounds` is the number of processes of the side that has fewer.
     pub comparisons: Vec<ComparisonDocument>,
+    /// What only one of the two has, as sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Facts about machine and build that differ, with the old and the new text.
     pub differences: BTreeMap<String, (String, String)>,
 }
@@ -41,6 +44,7 @@ pub fn diff_document(
         schema: DIFF_SCHEMA.to_owned(),
         confidence,
         margin,
+        notes: Vec::new(),
         comparisons: comparisons.iter().map(|one| comparison_of(old, new, one)).collect(),
         differences: differing.collect(),
     }

@@ -11,6 +11,9 @@ const NOT_INTERLEAVED: &str = "measured separately: a change of the machine betw
 const ONE_PROCESS: &str = "one process on a side says nothing about how much processes differ, however many \
                            values were timed inside it: measure several, as `becalm compare --harness` does";
 
+const CUT_OFF: &str =
+    "runs were cut off at the timeout: their times are lower bounds, which have no ratio";
+
 const STATISTIC: &str = "the file holds no single values, so how much they differ is not known";
 
 const COARSE: &str = "the processes of each side gave the same value: it is too coarse to tell how much they \
@@ -110,7 +113,15 @@ pub fn compare_separate(
         comparison.noise_floor = Some(0.0);
         return Some(comparison);
     }
+    let cut_off =
+        |record: &Record, subject| record.measured(subject).any(becalm_model::Run::is_censored);
+    let cut_off = [cut_off(old, baseline), cut_off(new, candidate)];
+    if cut_off.contains(&true) {
+        comparison.notes.push(CUT_OFF.to_owned());
+    }
     match ratio(&values, 1.0 - confidence) {
+        // Two lower bounds say nothing about the ratio, and one of them at most which way it goes.
+        _ if cut_off.contains(&true) => {}
         Ok(found) => {
             comparison.ratio = Some(found);
             comparison.verdict = verdict(&found, margin, direction);

@@ -217,7 +217,8 @@ impl Turn {
             Layout::Randomise => layout::padding(place.seed(record), place.scheduled),
             Layout::Fixed => 0,
         };
-        let layout = layout::build(place.seed(record), place.scheduled, plan.builds);
+        let builds = u32::try_from(plan.builds.len()).expect("as many as a flag can ask for");
+        let layout = layout::build(place.seed(record), place.scheduled, builds);
         let measured = match executor.run(Request { subject, padding, layout }) {
             Ok(measured) => measured,
             // An interrupted run is no failure: what was measured before it stands.
@@ -239,7 +240,7 @@ impl Turn {
             iterations,
             evidence: Some(Box::new(Evidence { settle_wait: waited, ..evidence })),
             padding,
-            layout: (plan.builds > 1).then_some(layout + 1),
+            layout: plan.builds.get(layout as usize).copied(),
         };
         // A run that cannot be used is told to nobody, so that no log takes it for a measured one.
         if !plan.failure.accepts(outcome) {

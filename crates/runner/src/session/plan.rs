@@ -132,8 +132,9 @@ pub struct Plan {
     pub failure: FailurePolicy,
     /// How environment size and stack start are treated.
     pub layout: Layout,
-    /// In how many layouts every subject was built; 1 where nobody asked for more.
-    pub builds: u32,
+    /// The link seeds of the layouts in which every subject was built, all of them different; empty where
+    /// there is one build.
+    pub builds: Vec<u32>,
     /// How much to rest after each run.
     pub rest: Rest,
     /// What becomes of disturbed rounds.

@@ -134,7 +134,7 @@ fn plan(stop: Stop) -> Plan {
         stop,
         failure: FailurePolicy::Stop,
         layout: Layout::Randomise,
-        builds: 1,
+        builds: vec![],
         rest: Rest::Auto,
         on_disturbance: OnDisturbance::Keep,
         conditioning: Conditioning::Learn { affinity: true, scheduler: true },

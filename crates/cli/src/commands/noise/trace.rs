@@ -88,6 +88,7 @@ fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         resumed: None,
         arguments: measuring::as_texts(given),
         tracing,
+        layouts: Vec::new(),
         revisions: None,
         statement: None,
         suite: None,

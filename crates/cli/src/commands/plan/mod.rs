@@ -122,6 +122,7 @@ pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, C
         subjects: measuring::subjects(&copies(&args), &args.flags)?,
         stop: stop(&args.flags),
         tracing: Tracing::of(&args.flags),
+        layouts: Vec::new(),
         revisions: None,
         statement: None,
         suite: None,

@@ -176,6 +176,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         resumed: None,
         arguments: measuring::as_texts(given),
         tracing: Tracing::Off,
+        layouts: Vec::new(),
         revisions: None,
         statement: Some(statement),
         suite: None,

@@ -61,6 +61,7 @@ impl Revisions {
         interrupt: &Interrupt,
         ui: &Ui,
     ) -> Result<Self, CommandError> {
+        Layouts::refuse_senseless(flags)?;
         let repository = Repository::here(user.cloned())?;
         let mut notes = Vec::new();
         let commits = revisions
@@ -96,6 +97,7 @@ impl Revisions {
             fs::rename(&place, &to).map_err(|error| failed(&to, &error))?;
             all.built.push(Built { name: name.clone(), commit, folder: to });
         }
+        all.layouts.leave_out_repeated();
         let described = all.described(flags.build.as_deref());
         all.notes.splice(0..0, described);
         Ok(all)

@@ -64,6 +64,8 @@ pub(crate) struct Wanted {
     pub(crate) arguments: Vec<String>,
     /// Which runs are traced.
     pub(crate) tracing: Tracing,
+    /// The link seeds of the layouts that rounds run; found out by building.
+    pub(crate) layouts: Vec<u32>,
     /// The builds that the subjects are of, if they are revisions.
     pub(crate) revisions: Option<Revisions>,
     /// The statement that the subjects time; `None` where they are programs of their own.
@@ -106,6 +108,7 @@ pub(crate) fn conduct(
     )?;
     let mut notes = notes_before_start(&wanted, &plan);
     notes.extend(layouts.note());
+    wanted.layouts = layouts.seeds().to_vec();
     // The builds stay until everything is measured.
     let _builds = wanted.revisions.take();
     let command = if wanted.kind == RecordKind::Comparison { "compare" } else { "run" };
@@ -164,7 +167,7 @@ struct Carried {
 
 /// Makes the runs and concludes from them.
 fn carry_out(
-    wanted: Wanted,
+    mut wanted: Wanted,
     flags: &MeasureFlags,
     plan: SpawnPlan,
     primary: Primary,
@@ -181,7 +184,8 @@ fn carry_out(
     }
     metrics::check_recorded(&primary, &spawn.metrics())?;
     let independent = wanted.suite.as_ref().map(SuitePlan::independent);
-    let plan = plan_of(wanted.stop, wanted.margin, flags, primary, independent)?;
+    let mut plan = plan_of(wanted.stop, wanted.margin, flags, primary, independent)?;
+    plan.builds = std::mem::take(&mut wanted.layouts);
     if let Some(suite) = &wanted.suite {
         limits.extend(suite.not_recorded(&spawn.metrics()));
     }
