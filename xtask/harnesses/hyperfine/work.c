@@ -4,7 +4,7 @@
 
 int main(int argc, char **argv) {
   int number = argc > 1 ? atoi(argv[1]) : 1;
-  long steps = 8000000 + 400000L * number;
+  long steps = 3000000 + 200000L * number;
 #ifdef VARIANT_B
   if (number == 4) steps += steps / 20;
 #endif

@@ -4,7 +4,7 @@ import { Bench } from 'tinybench';
 import { name, steps, work } from './work.mjs';
 
 let sink = 0;
-const bench = new Bench({ time: 50, warmupTime: 20 });
+const bench = new Bench({ time: 20, warmupTime: 5 });
 for (let number = 1; number <= 10; number++) {
   const length = steps(number);
   bench.add(name(number), () => { sink ^= work(length); });

@@ -4,7 +4,7 @@ import { bench } from 'vitest';
 import { name, steps, work } from './work.mjs';
 
 let sink = 0;
-const brief = { time: 50, warmupTime: 20, warmupIterations: 5 };
+const brief = { time: 20, warmupTime: 5, warmupIterations: 5 };
 
 for (let number = 1; number <= 10; number++) {
   const length = steps(number);

@@ -114,6 +114,14 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         statement: None,
         suite: None,
     };
+    if args.flags.harness.is_some()
+        && let Stop::Until { minimum, budget: Some(budget), .. } = wanted.stop
+    {
+        ui.say(format!(
+            "takes {} s, less if every benchmark is decided before, and more if {minimum} rounds take longer",
+            budget.as_secs()
+        ));
+    }
     let finished = conduct(wanted, &args.flags, ui)?;
     finished.report(
         &args.flags,

@@ -82,8 +82,8 @@ pub(crate) struct MeasureFlags {
     #[arg(long, value_name = "PATTERN", requires = "harness", help_heading = "Harness")]
     pub(crate) filter: Option<String>,
     /// How long each benchmark may be timed in one process, for harnesses that can be told; becalm makes
-    /// more processes, not longer ones
-    #[arg(long, value_name = "DURATION", value_parser = timeout, default_value = "50ms", help_heading = "Harness")]
+    /// more processes, not longer ones. Processes of at most half a second can have a real-time class
+    #[arg(long, value_name = "DURATION", value_parser = timeout, default_value = "20ms", help_heading = "Harness")]
     pub(crate) harness_time: Duration,
     /// What counts instructions: the processor, where it lets itself be asked, or `callgrind`, which
     /// simulates each run (about 50 times slower), sees the program and not the kernel, and counts the

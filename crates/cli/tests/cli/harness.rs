@@ -89,3 +89,14 @@ fn what_makes_no_sense_with_a_harness_is_refused() {
         assert!(output.stderr.contains(word), "{flags:?}: {}", output.stderr);
     }
 }
+
+#[test]
+fn how_long_it_takes_is_said_before_it_does() {
+    let env = env();
+    env.script("a", &bench("1", ""));
+    let harness = ["--harness", "custom"];
+    let most = env.compare(&[&harness[..], &["--max-time", "20ms", "./a", "./a"]].concat());
+    assert!(most.stderr.contains("takes 0 s, less if every benchmark"), "{}", most.stderr);
+    let exact = env.compare(&[&harness[..], &["--rounds", "2", "./a", "./a"]].concat());
+    assert!(!exact.stderr.contains("less if every benchmark"), "{}", exact.stderr);
+}

@@ -28,6 +28,7 @@ mod noise_reproduce;
 mod output;
 mod plan;
 mod probe;
+mod real_harnesses;
 mod resume;
 mod revisions;
 mod saved;

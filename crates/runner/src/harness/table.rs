@@ -69,8 +69,9 @@ pub const HARNESSES: &[Harness] = &[
             plain(command, &early, &late)
         },
     },
-    // Takes no time for a benchmark, only a number of samples; one sample is at least as long as the clock
-    // needs. It prints their mean and not them. Version 2 and 3 take the same flags.
+    // Takes no time for a benchmark, only a number of samples, each as long as the clock needs, and prints their
+    // mean and not them. The time to warm up goes to calls of the clock, and again to find out how often to call.
+    // Each process spends about a second to learn about the clock. Versions 2 and 3 take the same flags.
     Harness {
         name: "catch2",
         format: Some("catch2-xml"),
@@ -115,14 +116,16 @@ pub const HARNESSES: &[Harness] = &[
         filters: false,
         invoke: |command, _| plain(command, &[], &[]),
     },
-    // Times a sample to be as long as its clock needs, and takes up to 100 within the time.
+    // A sample is only as long as its clock needs, and of those it takes 100 by itself, which for short functions
+    // is a millisecond in all.
     Harness {
         name: "divan",
         format: Some("divan"),
         place: Place::Output,
         filters: true,
         invoke: |command, terms| {
-            let early = ["--bench".to_owned(), "--max-time".to_owned(), terms.time.to_string()];
+            let mut early = flags(&["--bench", "--sample-count", "1000", "--max-time"]);
+            early.push(seconds(terms.time));
             let late: Vec<String> = terms.filter.map(str::to_owned).into_iter().collect();
             plain(command, &early, &late)
         },
@@ -176,8 +179,8 @@ pub const HARNESSES: &[Harness] = &[
             plain(command, &flags(&["--runs", "3"]), &flags(&["--export-json", &path(terms)]))
         },
     },
-    // Every benchmark gets a JVM of its own, which takes half a second to start. Three iterations of the time
-    // are given to the compiler before three are timed: code that warms up slowly needs flags of the user,
+    // Every benchmark gets a JVM of its own, which takes half a second to start. Five iterations of the time
+    // are given to the compiler before five are timed: code that warms up slowly needs flags of the user,
     // which stand behind these and so win. By itself JMH goes on after a benchmark that failed.
     Harness {
         name: "jmh",
@@ -187,7 +190,7 @@ pub const HARNESSES: &[Harness] = &[
         invoke: |command, terms| {
             let time = format!("{:.0}ms", (terms.time * 1e3).max(1.0));
             let early = flags(&[
-                "-f", "1", "-wi", "3", "-w", &time, "-i", "3", "-r", &time, "-foe", "true",
+                "-f", "1", "-wi", "5", "-w", &time, "-i", "5", "-r", &time, "-foe", "true",
             ]);
             let mut late = flags(&["-rf", "json", "-rff", &path(terms)]);
             late.extend(terms.filter.map(str::to_owned));

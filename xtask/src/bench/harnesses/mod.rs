@@ -9,6 +9,7 @@ mod projects;
 mod verdicts;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
@@ -19,7 +20,7 @@ use self::projects::{Built, PROJECTS, Project};
 use self::verdicts::{Count, Verdicts};
 use super::surroundings;
 use super::tally::Table;
-use crate::workspace::{Profile, build_becalm, capture, metadata};
+use crate::workspace::{Profile, build_becalm, metadata};
 
 /// Compare with real benchmark harnesses: identical programs, and one of ten benchmarks that is 5 % slower
 #[derive(Debug, clap::Args)]
@@ -43,6 +44,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATH")]
     becalm: Option<PathBuf>,
 }
+
+/// How becalm ends with an answer for every benchmark, and without one for some.
+const DECIDED: i32 = 0;
+const UNDECIDED: i32 = 3;
 
 /// Measures and prints the table, a row as soon as it is known and all at the end.
 pub(crate) fn run(args: &Args) -> Result<()> {
@@ -120,9 +125,7 @@ fn check_detected(project: &Project, built: &Built, place: &Place, becalm: &Path
     let record = place.scratch("detected.json");
     let mut command = place.command(becalm);
     command.args(["compare", "--quiet", "--harness", "auto", "--warmup", "0", "--rounds", "1"]);
-    command.arg("--export-json").arg(&record).args([&built.baseline, &built.copy]);
-    capture(&mut command)?;
-    let record: Value = serde_json::from_slice(&std::fs::read(&record)?)?;
+    let record = record_of(command.args([&built.baseline, &built.copy]), &record)?;
     let told = record["settings"]["harness"].as_str().context("the record names no harness")?;
     ensure!(
         told.split([' ', ',']).next() == Some(project.harness),
@@ -144,14 +147,20 @@ fn compared(
     let record = place.scratch("compared.json");
     let mut command = place.command(becalm);
     command.args(["compare", "--quiet", "--harness", project.harness]);
-    command.arg("--export-json").arg(&record);
     if let Some(rounds) = args.rounds {
         command.arg("--rounds").arg(rounds.to_string());
     }
     command.args(args.flags.iter().flat_map(|flags| flags.split(' ')));
-    command.args([&built.baseline, other]);
     let started = Instant::now();
-    capture(&mut command)?;
-    let record: Value = serde_json::from_slice(&std::fs::read(&record)?)?;
+    let record = record_of(command.args([&built.baseline, other]), &record)?;
     Verdicts::read(&record, project.fourth, started.elapsed().as_secs_f64())
+}
+
+/// Runs a comparison and returns what it saved.
+fn record_of(command: &mut Command, place: &Path) -> Result<Value> {
+    let output = command.arg("--export-json").arg(place).output()?;
+    let code = output.status.code();
+    let is_answer = code == Some(DECIDED) || code == Some(UNDECIDED);
+    ensure!(is_answer, "{}", String::from_utf8_lossy(&output.stderr).trim());
+    Ok(serde_json::from_slice(&std::fs::read(place)?)?)
 }

@@ -7,7 +7,7 @@ mod record;
 mod terms;
 
 use std::ffi::OsString;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use becalm_machine::Width;
 use becalm_model::{Record, RecordKind, Subject};
@@ -28,7 +28,7 @@ use self::notes::{
     note_drift, note_extension, note_left_out, notes_before_start, planned_end, tell,
 };
 use self::record::{conclude, end_of_last_run, record_of};
-use self::terms::{plan_of, undecidable, warn_before_start};
+use self::terms::{longer_than_planned, plan_of, undecidable, warn_before_start};
 use super::flags::MeasureFlags;
 use super::journal::Journal;
 use super::layouts::Layouts;
@@ -258,6 +258,8 @@ fn measure_and_log(
     let mut line = ProgressLine::new(plan, record);
     let subjects = record.subjects.clone();
     let is_comparison = record.kind == RecordKind::Comparison;
+    let started = Instant::now();
+    let mut is_first = true;
     let result = measure(plan, record, spawn, &mut |event| match event {
         Event::RunFinished { run, metrics } => {
             if let Some(journal) = &mut journal {
@@ -265,7 +267,15 @@ fn measure_and_log(
             }
             line.draw(ui, &subjects[run.subject]);
         }
-        Event::RoundFinished { rounds, fraction, warmup } => line.round(rounds, fraction, warmup),
+        Event::RoundFinished { rounds, fraction, warmup } => {
+            line.round(rounds, fraction, warmup);
+            if std::mem::take(&mut is_first)
+                && let Some(text) = longer_than_planned(plan, started.elapsed())
+            {
+                line.clear(ui);
+                ui.say(text);
+            }
+        }
         Event::RoundDiscarded { round } => {
             if let Some(journal) = &mut journal {
                 journal.discard(round);

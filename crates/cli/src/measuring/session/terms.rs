@@ -91,6 +91,19 @@ pub(super) fn warn_before_start(record: &Record, plan: &Plan, ui: &Ui) -> bool {
     true
 }
 
+/// Says how long the fewest rounds take, when the first one shows that it is longer than the budget.
+pub(super) fn longer_than_planned(plan: &Plan, round: Duration) -> Option<String> {
+    let Stop::Until { minimum, budget: Some(budget), .. } = plan.stop else { return None };
+    let expected = round * minimum;
+    (expected > budget).then(|| {
+        format!(
+            "a round takes {:.1} s here, so {minimum} rounds will take about {:.0} s; --max-time ends it before",
+            round.as_secs_f64(),
+            expected.as_secs_f64()
+        )
+    })
+}
+
 pub(super) fn undecidable(possible: u32, needed: u32, confidence: f64) -> String {
     // Rounded, because 0.95 times 100 is not quite 95.
     let percent = (confidence * 1e6).round() / 1e4;
