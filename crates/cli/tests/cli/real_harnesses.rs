@@ -31,9 +31,9 @@ fn read_from(env: &TestEnv, flags: &[&str], command: &[&str]) -> (String, BTreeS
 }
 
 #[track_caller]
-fn check(found: (String, BTreeSet<String>), harness: &str, benchmarks: &[&str]) {
+fn check(found: &(String, BTreeSet<String>), harness: &str, benchmarks: &[&str]) {
     let benchmarks = benchmarks.iter().map(|&name| name.to_owned()).collect();
-    assert_eq!(found, (harness.to_owned(), benchmarks));
+    assert_eq!(*found, (harness.to_owned(), benchmarks));
 }
 
 /// Runs a program in the working folder with the environment of the tests, and says whether it went well.
@@ -63,9 +63,9 @@ fn go() {
                 func BenchmarkOne(b *testing.B) { work(b) }\nfunc BenchmarkTwo(b *testing.B) { work(b) }\n";
     env.write("work_test.go", text);
     assert!(does(&env, &["go", "test", "-c", "-o", "bench", "."]));
-    check(read_from(&env, &[], &["./bench"]), "go", &["BenchmarkOne", "BenchmarkTwo"]);
+    check(&read_from(&env, &[], &["./bench"]), "go", &["BenchmarkOne", "BenchmarkTwo"]);
     let filtered = read_from(&env, &["--filter", "Two"], &["./bench"]);
-    check(filtered, "go", &["BenchmarkTwo"]);
+    check(&filtered, "go", &["BenchmarkTwo"]);
 }
 
 #[test]
@@ -78,8 +78,8 @@ fn google_benchmark() {
     if !does(&env, &["g++", "bench.cpp", "-lbenchmark", "-lpthread", "-o", "bench"]) {
         return skipped("real_harnesses::google_benchmark: no C++ compiler with libbenchmark");
     }
-    check(read_from(&env, &[], &["./bench"]), "google-benchmark", &["one", "two"]);
-    check(read_from(&env, &["--filter", "two"], &["./bench"]), "google-benchmark", &["two"]);
+    check(&read_from(&env, &[], &["./bench"]), "google-benchmark", &["one", "two"]);
+    check(&read_from(&env, &["--filter", "two"], &["./bench"]), "google-benchmark", &["two"]);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn pyperf() {
         return skipped("real_harnesses::pyperf: python3 has no pyperf");
     };
     env.write("bench.py", "import pyperf\npyperf.Runner().bench_func('one', sum, range(100))\n");
-    check(read_from(&env, &[], &[&python, "bench.py"]), "pyperf", &["one"]);
+    check(&read_from(&env, &[], &[&python, "bench.py"]), "pyperf", &["one"]);
 }
 
 #[test]
@@ -103,8 +103,8 @@ fn pytest_benchmark() {
     env.write("test_work.py", text);
     let command = [&python, "-m", "pytest", "test_work.py"];
     let both = ["test_work.py::test_one", "test_work.py::test_two"];
-    check(read_from(&env, &[], &command), "pytest-benchmark", &both);
-    check(read_from(&env, &["--filter", "two"], &command), "pytest-benchmark", &both[1..]);
+    check(&read_from(&env, &[], &command), "pytest-benchmark", &both);
+    check(&read_from(&env, &["--filter", "two"], &command), "pytest-benchmark", &both[1..]);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn hyperfine() {
         return skipped("real_harnesses::hyperfine: hyperfine is not installed");
     };
     let command = [hyperfine.to_str().unwrap(), "-N", "-n", "one", "true", "-n", "two", "sleep 0"];
-    check(read_from(&env, &[], &command), "hyperfine", &["one", "two"]);
+    check(&read_from(&env, &[], &command), "hyperfine", &["one", "two"]);
 }
 
 #[test]
