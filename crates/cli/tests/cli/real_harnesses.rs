@@ -23,7 +23,7 @@ fn read_from(env: &TestEnv, flags: &[&str], command: &[&str]) -> (String, BTreeS
     assert_eq!(runs.len(), 2);
     let benchmarks = record["metrics"].as_array().unwrap().iter();
     let timed = benchmarks
-        .filter(|metric| metric["benchmark"].is_string() && metric["unit"] == "s")
+        .filter(|metric| metric["benchmark"] == metric["name"] && metric["unit"] == "s")
         .map(|metric| metric["name"].as_str().unwrap().to_owned())
         .filter(|name| runs.iter().all(|run| run["metrics"][name].as_f64().unwrap() > 0.0))
         .collect();
@@ -128,8 +128,7 @@ fn a_harness_that_fails_is_told_with_what_it_was_told() {
     let output = env.measure(&["--harness", "google-benchmark", "--", "./bench"]).exits_with(4);
     assert!(
         output.stderr.contains(
-            "run it by itself, with what becalm adds, to see what it says: google-benchmark told \
-             --benchmark_min_time="
+            "run it by itself, with what becalm adds, to see what it says: google-benchmark told"
         ),
         "{}",
         output.stderr
