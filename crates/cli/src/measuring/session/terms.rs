@@ -95,7 +95,8 @@ pub(super) fn warn_before_start(record: &Record, plan: &Plan, ui: &Ui) -> bool {
 pub(super) fn longer_than_planned(plan: &Plan, round: Duration) -> Option<String> {
     let Stop::Until { minimum, budget: Some(budget), .. } = plan.stop else { return None };
     let expected = round * minimum;
-    (expected > budget).then(|| {
+    // Where the user set the limit, it ends the session.
+    (minimum > 1 && expected > budget).then(|| {
         format!(
             "a round takes {:.1} s here, so {minimum} rounds will take about {:.0} s; --max-time ends it before",
             round.as_secs_f64(),
