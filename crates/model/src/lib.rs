@@ -4,9 +4,11 @@
 //! does I/O, reads a clock or keeps state. Types that leave the process live in [`wire`] and are
 //! versioned; the types beside it are free to change.
 
+pub mod ci;
 mod cpu;
 mod evidence;
 mod finding;
+pub mod history;
 mod knob;
 mod machine;
 /// What is recorded per run, and the names of the metrics that every run has.
@@ -25,7 +27,7 @@ pub use finding::{Checkup, Finding, Fix, Severity};
 pub use knob::{Change, Nature, Target};
 pub use machine::MachineFacts;
 pub use metric::{Direction, Metric, Unit};
-pub use quantity::{QuantityError, parse_duration, parse_share};
+pub use quantity::{QuantityError, parse_amount, parse_duration, parse_share};
 pub use record::{Conditions, KnobRecord, KnobState, Moved, Record, RecordKind, Source, Summary};
 pub use run::{Outcome, Part, Run};
 pub use subject::{MetricTerms, Subject, SubjectTerms};

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::metric::Unit;
+
 /// Why a text is not the quantity that was asked for.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("`{text}` is not {wanted}")]
@@ -11,6 +13,7 @@ pub struct QuantityError {
 }
 
 const DURATION: &str = "a duration such as 250us, 500ms, 2s or 5m";
+const SIZE: &str = "a size such as 500kB or 1.5MiB";
 const SHARE: &str = "a share such as 1% or 0.01";
 
 /// Reads a duration; a unit (`ns`, `us`, `ms`, `s`, `m`, `h`) is required unless it is zero.
@@ -41,6 +44,38 @@ pub fn parse_share(text: &str) -> Result<f64, QuantityError> {
     };
     let value: f64 = number.parse().map_err(|_| error())?;
     if value.is_finite() && value >= 0.0 { Ok(value / whole) } else { Err(error()) }
+}
+
+/// Reads a value of a metric in a unit that suits it: a duration for seconds, `1.5MiB` or `200kB` for bytes, and a
+/// plain number, or one with the name of the unit, for anything else. The result is in the unit of the metric.
+pub fn parse_amount(text: &str, unit: &Unit) -> Result<f64, QuantityError> {
+    let error = |wanted| QuantityError { text: text.into(), wanted };
+    if *unit == Unit::Second {
+        return parse_duration(text).map(|duration| duration.as_secs_f64());
+    }
+    let (number, name) = split_unit(text);
+    let (scale, wanted) = match unit {
+        Unit::Byte => (byte_scale(name), SIZE),
+        Unit::Named(own) => {
+            (Some(1.0).filter(|_| name.is_empty() || name == own), "a number in the metric's unit")
+        }
+        Unit::Second | Unit::Count => (Some(1.0).filter(|_| name.is_empty()), "a plain number"),
+    };
+    let value = number.parse().ok().filter(|value: &f64| value.is_finite());
+    value.zip(scale).map(|(value, scale)| value * scale).ok_or_else(|| error(wanted))
+}
+
+fn byte_scale(name: &str) -> Option<f64> {
+    Some(match name {
+        "B" => 1.0,
+        "kB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        "KiB" => 1024.0,
+        "MiB" => 1_048_576.0,
+        "GiB" => 1_073_741_824.0,
+        _ => return None,
+    })
 }
 
 fn split_unit(text: &str) -> (&str, &str) {
@@ -78,6 +113,18 @@ mod tests {
         assert_eq!(parse_share("95%"), Ok(0.95));
         assert!(parse_share("-1%").is_err());
         assert!(parse_share("inf").is_err());
+    }
+
+    #[test]
+    fn amounts_are_in_a_unit_that_suits_the_metric() {
+        let named = Unit::Named("req/s".to_owned());
+        assert_eq!(parse_amount("250ms", &Unit::Second), Ok(0.25));
+        assert_eq!(parse_amount("1.5 KiB", &Unit::Byte), Ok(1536.0));
+        assert_eq!(parse_amount("1e6", &Unit::Byte).ok(), None);
+        assert_eq!(parse_amount("90 req/s", &named), Ok(90.0));
+        assert_eq!(parse_amount("90", &named), Ok(90.0));
+        assert!(parse_amount("90ms", &Unit::Count).is_err());
+        assert!(parse_amount("90", &Unit::Second).is_err());
     }
 
     proptest::proptest! {

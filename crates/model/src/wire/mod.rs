@@ -2,11 +2,16 @@
 //! `becalm/NAME/VERSION`; a reader takes its own version and older ones and refuses newer ones.
 
 mod ablate;
+mod bisect;
 mod boot;
+mod changes;
 mod check;
+mod ci;
 mod diff;
 mod document;
 mod effects;
+mod gate;
+mod history;
 mod journal;
 mod log;
 mod plan;
@@ -28,8 +33,17 @@ pub use ablate::{
     AblateConfiguration, AblateCounter, AblateDocument, AblateMitigation, AblateRatio,
     AblateRecommendation, AblateRun, AblateSubject,
 };
+pub use bisect::{
+    BisectDocument, BisectRoundDocument, BisectStepDocument, BuiltDocument, CandidateDocument,
+    CommitDocument, FoundDocument, SkippedDocument,
+};
 pub use boot::{BootDocument, BootLoader, BootParameter};
+pub use changes::{ChangeInHistoryDocument, ChangePointDocument, ChangesDocument};
 pub use check::{CheckDocument, FindingDocument, check_document};
+pub use ci::{
+    CiBenchmarkDocument, CiCommitDocument, CiDocument, CiNoiseDocument, CiReadError, ci_document,
+    read_ci,
+};
 pub use diff::{DiffDocument, diff_document};
 pub use document::{
     ComparisonDocument, Document, EstimateDocument, KnobStateDocument, MachineDocument,
@@ -37,6 +51,8 @@ pub use document::{
     SubjectTermsDocument, SummaryDocument, TermsMetricDocument,
 };
 pub use effects::{MitigationEffect, MitigationEffectsDocument};
+pub use gate::{GateDocument, GateResultDocument};
+pub use history::{HistoryDocument, HistoryEntryDocument, HistorySeriesDocument};
 pub use journal::{
     ChangeDocument, Holder, Journal, JournalError, JournalHeader, JournalLine, NatureDocument,
     ProcessDocument, TargetDocument, read_journal,
@@ -52,16 +68,18 @@ pub use reproduce::{
     ArticleDocument, ExperimentDocument, FigureDocument, ReproduceDocument, ReproducedRow,
 };
 pub use schema::{
-    ABLATE_SCHEMA, BOOT_SCHEMA, CHECK_SCHEMA, COMPARISON_SCHEMA, CPU_NOISE_SCHEMA, DIFF_SCHEMA,
-    EFFECTS_SCHEMA, IMPORT_SCHEMA, JOURNAL_SCHEMA, LOG_SCHEMA, PLAN_SCHEMA, PROBE_SCHEMA,
-    REPRODUCE_SCHEMA, RUN_SCHEMA, SERVICES_SCHEMA, STEADY_SCHEMA, TOPOLOGY_SCHEMA, TRACE_SCHEMA,
-    TUNE_SCHEMA, WORKLOAD_SCHEMA, json_schema, schema_names,
+    ABLATE_SCHEMA, BISECT_SCHEMA, BOOT_SCHEMA, CHANGES_SCHEMA, CHECK_SCHEMA, CI_SCHEMA,
+    COMPARISON_SCHEMA, CPU_NOISE_SCHEMA, DIFF_SCHEMA, EFFECTS_SCHEMA, GATE_SCHEMA, HISTORY_SCHEMA,
+    IMPORT_SCHEMA, JOURNAL_SCHEMA, LOG_SCHEMA, PLAN_SCHEMA, PROBE_SCHEMA, REPRODUCE_SCHEMA,
+    RUN_SCHEMA, SERVICES_SCHEMA, STEADY_SCHEMA, TOPOLOGY_SCHEMA, TRACE_SCHEMA, TUNE_SCHEMA,
+    WORKLOAD_SCHEMA, json_schema, schema_names,
 };
 pub use services::{ProgramDocument, ServicesDocument};
 pub use steady::{SteadyDocument, SteadyRunDocument, SteadySegmentDocument};
 pub use suite::{
-    SUITE_VERSION, SuiteBenchmark, SuiteCommand, SuiteDirection, SuiteDocument, SuiteDuration,
-    SuiteMetric, SuiteShare, SuiteValue,
+    SUITE_VERSION, SuiteBenchmark, SuiteChanges, SuiteCommand, SuiteDirection, SuiteDocument,
+    SuiteDuration, SuiteGate, SuiteGateChanges, SuiteGateRule, SuiteHistory, SuiteMetric,
+    SuiteShare, SuiteValue,
 };
 pub use topology::{
     TopologyCache, TopologyChoice, TopologyCore, TopologyCpu, TopologyDocument, TopologyGroup,

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde_json::Value;
 
 use super::{
-    AblateDocument, BootDocument, CheckDocument, CpuNoiseDocument, DiffDocument, Document,
+    AblateDocument, BisectDocument, BootDocument, ChangesDocument, CheckDocument, CiDocument,
+    CpuNoiseDocument, DiffDocument, Document, GateDocument, HistoryDocument,
     MitigationEffectsDocument, PlanDocument, ProbeDocument, ReproduceDocument, ServicesDocument,
     SteadyDocument, SuiteDocument, TopologyDocument, TraceDocument, TuneDocument, WorkloadDocument,
 };
@@ -15,6 +16,8 @@ pub const COMPARISON_SCHEMA: &str = "becalm/comparison/1";
 pub const RUN_SCHEMA: &str = "becalm/run/1";
 /// What `becalm diff --json` prints.
 pub const DIFF_SCHEMA: &str = "becalm/diff/1";
+/// What `becalm history list --json` prints.
+pub const HISTORY_SCHEMA: &str = "becalm/history/1";
 /// What `becalm import` writes.
 pub const IMPORT_SCHEMA: &str = "becalm/import/1";
 /// The log that grows while a session runs. Version 2 has lines for discarded rounds, version 3 for
@@ -22,14 +25,22 @@ pub const IMPORT_SCHEMA: &str = "becalm/import/1";
 pub const LOG_SCHEMA: &str = "becalm/log/3";
 /// The journal of changes to the machine.
 pub const JOURNAL_SCHEMA: &str = "becalm/journal/1";
+/// What `becalm bisect` keeps while it searches, and prints with `--json`.
+pub const BISECT_SCHEMA: &str = "becalm/bisect/1";
 /// What `becalm boot-params --json` prints.
 pub const BOOT_SCHEMA: &str = "becalm/boot-params/1";
+/// What `becalm changes --json` prints.
+pub const CHANGES_SCHEMA: &str = "becalm/changes/1";
 /// What `becalm check --json` prints.
 pub const CHECK_SCHEMA: &str = "becalm/check/1";
+/// What `becalm ci --json` prints and `becalm ci --save` keeps.
+pub const CI_SCHEMA: &str = "becalm/ci/1";
 /// What `becalm noise probe` keeps of the machine's CPUs.
 pub const CPU_NOISE_SCHEMA: &str = "becalm/cpu-noise/1";
 /// What `becalm noise ablate` saves for `becalm check`.
 pub const EFFECTS_SCHEMA: &str = "becalm/mitigation-effects/1";
+/// What `becalm gate --json` prints.
+pub const GATE_SCHEMA: &str = "becalm/gate/1";
 /// What `becalm noise ablate --json` prints.
 pub const ABLATE_SCHEMA: &str = "becalm/noise-ablate/1";
 /// What `becalm noise probe --json` prints.
@@ -56,11 +67,16 @@ type Published = (&'static str, fn() -> Value);
 
 const PUBLISHED: &[Published] = &[
     ("record", of::<Document>),
+    ("bisect", of::<BisectDocument>),
     ("boot-params", of::<BootDocument>),
     ("check", of::<CheckDocument>),
+    ("ci", of::<CiDocument>),
     ("cpu-noise", of::<CpuNoiseDocument>),
     ("mitigation-effects", of::<MitigationEffectsDocument>),
     ("diff", of::<DiffDocument>),
+    ("changes", of::<ChangesDocument>),
+    ("gate", of::<GateDocument>),
+    ("history", of::<HistoryDocument>),
     ("noise-ablate", of::<AblateDocument>),
     ("noise-probe", of::<ProbeDocument>),
     ("noise-reproduce", of::<ReproduceDocument>),

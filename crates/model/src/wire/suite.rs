@@ -31,6 +31,86 @@ pub struct SuiteDocument {
     /// The benchmarks, by name.
     #[serde(default)]
     pub benchmark: BTreeMap<String, SuiteBenchmark>,
+    /// Where results are kept over time, and what makes a series of them.
+    #[serde(default)]
+    pub history: SuiteHistory,
+    /// When a change of level in a history is one.
+    #[serde(default)]
+    pub changes: SuiteChanges,
+    /// When `becalm gate` says no.
+    #[serde(default)]
+    pub gate: SuiteGate,
+}
+
+/// When `becalm gate` says no.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SuiteGate {
+    /// Largest relative change for the worse that is let through, such as `2%`.
+    #[schemars(with = "Option<ShareSchema>")]
+    pub margin: Option<SuiteShare>,
+    /// Which changes of level in the history are not let through; without it those that are confirmed.
+    pub changes: Option<SuiteGateChanges>,
+    /// What holds for single benchmarks, metrics, or metrics of benchmarks: by name, the latter as
+    /// `BENCHMARK/METRIC`.
+    pub rules: BTreeMap<String, SuiteGateRule>,
+}
+
+/// What holds for one benchmark or metric.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SuiteGateRule {
+    /// Largest relative change for the worse that is let through.
+    #[schemars(with = "Option<ShareSchema>")]
+    pub margin: Option<SuiteShare>,
+    /// Largest value that is let through, in a unit of the metric: `250ms`, `12MiB`.
+    pub max: Option<SuiteValue>,
+    /// Smallest value that is let through.
+    pub min: Option<SuiteValue>,
+    /// Which changes of level are not let through.
+    pub changes: Option<SuiteGateChanges>,
+}
+
+/// Which changes of level a gate does not let through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SuiteGateChanges {
+    /// Those that are confirmed.
+    Confirmed,
+    /// Also those that are pending.
+    Pending,
+    /// All are let through.
+    None,
+}
+
+/// When a change of level in a history is one.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct SuiteChanges {
+    /// Smallest relative change of level that is told, such as `2%`.
+    #[schemars(with = "Option<ShareSchema>")]
+    pub margin: Option<SuiteShare>,
+    /// The same for single benchmarks and metrics, by name.
+    #[schemars(with = "BTreeMap<String, ShareSchema>")]
+    pub margins: BTreeMap<String, SuiteShare>,
+    /// Share of unchanged series of 500 runs in which a change may be confirmed, from 0.1 % to 10 %.
+    #[schemars(with = "Option<ShareSchema>")]
+    pub false_alarms: Option<SuiteShare>,
+}
+
+/// The history of a repository.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SuiteHistory {
+    /// A file, from the folder of this one, or a PostgreSQL URL. Without it `.becalm/history.db` at the top of
+    /// the repository.
+    pub store: Option<String>,
+    /// The branch that is looked at if none is named; without it `main`.
+    pub branch: Option<String>,
+    /// Facts that split series: values that differ in one of them are never compared.
+    pub split: Option<Vec<String>>,
+    /// Facts whose change is told beside a series.
+    pub annotate: Option<Vec<String>>,
 }
 
 /// One benchmark, or what holds for all of them.

@@ -1,0 +1,69 @@
+//! A change of level in a series, as it was found and as people see it.
+
+use super::entry::EntryId;
+
+/// Whether a change is settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeState {
+    /// Too few values since; it may vanish again.
+    Pending,
+    /// Enough values since.
+    Confirmed,
+}
+
+/// When a change was reported first. It stays, however often the series is looked at again.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FirstSeen {
+    /// The last entry of the series at that time.
+    pub entry: EntryId,
+    /// The time, in seconds since the Unix epoch.
+    pub time: f64,
+}
+
+/// What somebody decided about a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// It is real and known.
+    Acknowledged,
+    /// It does not matter, or is none.
+    Dismissed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A decision about a change. A change without one is open.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Review {
+    /// What was decided.
+    pub decision: Decision,
+    /// By whom; empty where nobody said.
+    pub by: String,
+    /// When, in seconds since the Unix epoch.
+    pub time: f64,
+}
+
+/// One change of level of a series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredChange {
+    /// The first entry of the new level.
+    pub entry: EntryId,
+    /// The last entry of the old level: what changed is behind it, up to `entry`.
+    pub last_before: EntryId,
+    /// The old level, in the unit of the metric.
+    pub before: f64,
+    /// The new level, in the unit of the metric.
+    pub after: f64,
+    /// New level over old level.
+    pub ratio: f64,
+    /// Lower end of the confidence interval of the ratio.
+    pub ratio_low: f64,
+    /// Upper end of the confidence interval of the ratio; may be infinite.
+    pub ratio_high: f64,
+    /// Whether it is settled.
+    pub state: ChangeState,
+    /// When it was reported first.
+    pub first_seen: FirstSeen,
+    /// What somebody decided about it; `None` while it is open.
+    pub review: Option<Review>,
+}

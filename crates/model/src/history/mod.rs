@@ -1,0 +1,12 @@
+//! Measurements that were kept over time: entries, series, points and changes of level.
+//!
+//! An [`Entry`] is one record that was put into a store, with the commit that it is of. Each of its
+//! metrics adds one [`Point`] to a [`Series`].
+
+mod change;
+mod entry;
+mod series;
+
+pub use change::{ChangeState, Decision, FirstSeen, Review, StoredChange};
+pub use entry::{Commit, Entry, EntryId};
+pub use series::{Point, Series, SeriesId, SeriesKey};

@@ -1,0 +1,87 @@
+//! Shape of what `becalm changes --json` prints.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Change points.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangesDocument {
+    /// `becalm/changes/1`.
+    pub schema: String,
+    /// `becalm`, `otava` or `edpelt`.
+    pub engine: String,
+    /// How many series were looked at.
+    pub series: usize,
+    /// The changes, by series and index.
+    pub changes: Vec<ChangePointDocument>,
+}
+
+/// One change of level.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangePointDocument {
+    /// First value of the new level, counted from 0 in its series.
+    pub index: usize,
+    /// First and last place at which the new level may have begun instead.
+    pub earliest: usize,
+    /// See `earliest`.
+    pub latest: usize,
+    /// The old level: median of at most 100 values before, in the unit of the metric.
+    pub before: f64,
+    /// The new level: median of at most 100 values after.
+    pub after: f64,
+    /// New level over old level, by Hodges and Lehmann; `null` where the old level is 0.
+    pub ratio: Option<f64>,
+    /// Lower end of its 95 % interval.
+    pub ratio_low: Option<f64>,
+    /// Upper end of its 95 % interval.
+    pub ratio_high: Option<f64>,
+    /// `confirmed`, or `pending`: it may vanish with the next runs.
+    pub state: String,
+    /// `regression`, `improvement`, or `change` where nobody knows which way is better.
+    pub kind: String,
+    /// Where it is in a history; `null` for a series from a file.
+    pub history: Option<ChangeInHistoryDocument>,
+}
+
+/// Where a change is in a history, and what is known of it there.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangeInHistoryDocument {
+    /// Its name, as `becalm changes dismiss` and the others take it: series and entry.
+    pub id: String,
+    /// Number of the series.
+    pub series: i64,
+    /// The benchmark.
+    pub benchmark: String,
+    /// The metric.
+    pub metric: String,
+    /// Unit of the levels.
+    pub unit: String,
+    /// Parameters of the benchmark.
+    pub parameters: BTreeMap<String, String>,
+    /// The branch.
+    pub branch: String,
+    /// The machine, as far as it splits series.
+    pub fingerprint: String,
+    /// First entry of the new level.
+    pub entry: i64,
+    /// Its commit; `null` where it is not known.
+    pub commit: Option<String>,
+    /// The last commit that surely has the old level; the change is behind it.
+    pub after_commit: Option<String>,
+    /// The first commit that surely has the new level.
+    pub until_commit: Option<String>,
+    /// Last entry of the series when the change was first reported.
+    pub first_seen_entry: i64,
+    /// When that was, in seconds since the Unix epoch.
+    pub first_seen: f64,
+    /// `open`, `acknowledged` or `dismissed`.
+    pub review: String,
+    /// Why it was dismissed.
+    pub reason: Option<String>,
+    /// Who decided.
+    pub by: Option<String>,
+    /// When, in seconds since the Unix epoch.
+    pub decided: Option<f64>,
+}

@@ -1,0 +1,62 @@
+//! Shape of what `becalm gate --json` prints.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a gate says, and of what.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GateDocument {
+    /// `becalm/gate/1`.
+    pub schema: String,
+    /// `pass`, `fail`, or `inconclusive`: the worst of the results.
+    pub verdict: String,
+    /// Confidence of all intervals from the history together.
+    pub confidence: f64,
+    /// What was judged, the worst first.
+    pub results: Vec<GateResultDocument>,
+    /// What to do next, as a sentence; `null` where nothing is to be done.
+    pub next: Option<String>,
+    /// What the reader has to know, as sentences.
+    pub notes: Vec<String>,
+}
+
+/// One metric of one benchmark by one rule.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GateResultDocument {
+    /// The benchmark.
+    pub benchmark: String,
+    /// The metric.
+    pub metric: String,
+    /// Unit of the values.
+    pub unit: String,
+    /// Parameters of the benchmark.
+    pub parameters: BTreeMap<String, String>,
+    /// What it was judged by: `comparison`, `history`, `change` or `limit`.
+    pub by: String,
+    /// `pass`, `fail` or `inconclusive`.
+    pub verdict: String,
+    /// The value, in the unit of the metric; `null` where there is none.
+    pub value: Option<f64>,
+    /// What it was compared with: the other side, the level of the series, or the limit.
+    pub reference: Option<f64>,
+    /// Value over reference.
+    pub ratio: Option<f64>,
+    /// Lower end of its interval.
+    pub ratio_low: Option<f64>,
+    /// Upper end of its interval.
+    pub ratio_high: Option<f64>,
+    /// Largest relative change for the worse that the rule lets through; `null` for a limit.
+    pub margin: Option<f64>,
+    /// Smallest relative change for the worse that the history of this series can tell from noise.
+    pub resolves: Option<f64>,
+    /// How many earlier values of the level there are.
+    pub earlier: Option<usize>,
+    /// How many more it would take to judge.
+    pub missing: Option<usize>,
+    /// The change, as `becalm changes acknowledge` takes it.
+    pub change: Option<String>,
+    /// The verdict in words.
+    pub reason: String,
+}

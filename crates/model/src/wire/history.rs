@@ -1,0 +1,133 @@
+//! Shape of what `becalm history list --json` and `becalm history add --json` print.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::HISTORY_SCHEMA;
+use crate::Direction;
+use crate::history::{Entry, Point, Series};
+
+/// Entries or series of a history.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HistoryDocument {
+    /// `becalm/history/1`.
+    pub schema: String,
+    /// Facts that split series.
+    pub split: Vec<String>,
+    /// The entries in time order, where these were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<HistoryEntryDocument>,
+    /// The series, where these were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<HistorySeriesDocument>,
+}
+
+/// One entry.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HistoryEntryDocument {
+    /// Its number.
+    pub entry: i64,
+    /// When the measuring began, in seconds since the Unix epoch.
+    pub measured: f64,
+    /// The commit; `null` where it is not known.
+    pub commit: Option<String>,
+    /// When it was committed, in seconds since the Unix epoch.
+    pub commit_time: Option<f64>,
+    /// The branch; empty where it is not known.
+    pub branch: String,
+    /// Whether the working tree had changes that no commit has.
+    pub dirty: bool,
+    /// Words that the user gave it.
+    pub tags: Vec<String>,
+    /// The machine, as far as it splits series: equal texts may be compared.
+    pub fingerprint: String,
+    /// What was known of the machine and of its settings.
+    pub facts: BTreeMap<String, String>,
+    /// Whether its whole record is still kept.
+    pub has_record: bool,
+}
+
+/// One series with its last value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HistorySeriesDocument {
+    /// Its number, by which `becalm changes` and `becalm history export` take it.
+    pub series: i64,
+    /// The benchmark.
+    pub benchmark: String,
+    /// The metric.
+    pub metric: String,
+    /// Unit of the values; empty for plain counts.
+    pub unit: String,
+    /// `lower` or `higher` is better.
+    pub direction: String,
+    /// Parameters of the benchmark.
+    pub parameters: BTreeMap<String, String>,
+    /// The machine, as far as it splits series.
+    pub fingerprint: String,
+    /// The branch.
+    pub branch: String,
+    /// Whether it is what the benchmark is about.
+    pub main: bool,
+    /// How many values it has.
+    pub points: usize,
+    /// Time of the first value, in seconds since the Unix epoch.
+    pub first: Option<f64>,
+    /// Time of the last value, in seconds since the Unix epoch.
+    pub last: Option<f64>,
+    /// The last value, in the unit.
+    pub value: Option<f64>,
+}
+
+impl HistoryDocument {
+    /// Makes a document of entries.
+    pub fn of_entries(split: Vec<String>, entries: &[Entry]) -> Self {
+        let entries = entries.iter().map(entry_document).collect();
+        Self { schema: HISTORY_SCHEMA.to_owned(), split, entries, series: Vec::new() }
+    }
+
+    /// Makes a document of series with their points.
+    pub fn of_series(split: Vec<String>, series: &[(Series, Vec<Point>)]) -> Self {
+        let series = series.iter().map(|(one, points)| series_document(one, points)).collect();
+        Self { schema: HISTORY_SCHEMA.to_owned(), split, entries: Vec::new(), series }
+    }
+}
+
+fn entry_document(entry: &Entry) -> HistoryEntryDocument {
+    HistoryEntryDocument {
+        entry: entry.id.0,
+        measured: entry.measured,
+        commit: entry.commit.as_ref().map(|commit| commit.id.clone()),
+        commit_time: entry.commit.as_ref().and_then(|commit| commit.time),
+        branch: entry.branch.clone(),
+        dirty: entry.dirty,
+        tags: entry.tags.clone(),
+        fingerprint: entry.fingerprint.clone(),
+        facts: entry.facts.clone(),
+        has_record: entry.has_document,
+    }
+}
+
+fn series_document(series: &Series, points: &[Point]) -> HistorySeriesDocument {
+    let key = &series.key;
+    let direction = match key.direction {
+        Direction::Lower => "lower",
+        Direction::Higher => "higher",
+    };
+    HistorySeriesDocument {
+        series: series.id.0,
+        benchmark: key.benchmark.clone(),
+        metric: key.metric.clone(),
+        unit: key.unit.to_string(),
+        direction: direction.to_owned(),
+        parameters: key.parameters.iter().cloned().collect(),
+        fingerprint: key.fingerprint.clone(),
+        branch: key.branch.clone(),
+        main: series.main,
+        points: points.len(),
+        first: points.first().map(|point| point.at),
+        last: points.last().map(|point| point.at),
+        value: points.last().map(|point| point.value),
+    }
+}
