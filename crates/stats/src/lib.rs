@@ -12,7 +12,9 @@
 
 pub mod bimodality;
 pub mod binomial;
+pub mod bisect;
 pub mod center;
+pub mod changes;
 pub mod chi_squared;
 pub mod decide;
 pub mod drift;
@@ -20,10 +22,12 @@ pub mod histogram;
 pub mod levels;
 pub mod mann_whitney;
 pub mod mean_interval;
+pub mod median_error;
 pub mod median_interval;
 pub mod multiplicity;
 pub mod normal;
 pub mod outlier;
+pub mod prediction;
 pub mod quantile;
 pub mod rng;
 pub mod sample;

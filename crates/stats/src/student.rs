@@ -2,7 +2,7 @@
 //!
 //! P(|T| >= t) = I(df / (df + t^2); df / 2, 1 / 2) with the regularised incomplete beta function I.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{Continuous, ContinuousCDF, StudentsT};
 use statrs::function::beta::beta_reg;
 
 /// Returns the probability of a value at least as far from 0 as `t`, on either side; `df` may be
@@ -21,6 +21,13 @@ pub fn two_sided_p(t: f64, df: f64) -> f64 {
 pub fn cdf(t: f64, df: f64) -> f64 {
     let tail = two_sided_p(t, df) / 2.0;
     if t > 0.0 { 1.0 - tail } else { tail }
+}
+
+/// Returns the density at `t`.
+///
+/// Panics when `df` is not above 0.
+pub fn density(t: f64, df: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, df).expect("degrees of freedom are above 0").pdf(t)
 }
 
 /// Returns the value with probability `p` below it.

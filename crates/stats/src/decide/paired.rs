@@ -42,6 +42,42 @@ pub struct Estimate {
     pub p: f64,
 }
 
+/// A log ratio with how well it is known: `(centre - truth) / error` follows Student's t with `df` degrees
+/// of freedom.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Level {
+    /// Logarithm of candidate / baseline.
+    pub centre: f64,
+    /// Its standard error; 0 when the values leave no noise at all.
+    pub error: f64,
+    /// Degrees of freedom.
+    pub df: f64,
+}
+
+/// Degrees of freedom of few values that are all equal, which know of no noise.
+const EXACT_DF: f64 = 10.0;
+
+/// Returns what rounds in time order say about the log ratio, for who puts several comparisons together. `None`
+/// with fewer than [`FEWEST_ROUNDS`] rounds, unless at least two are all equal.
+///
+/// Values must be finite.
+pub fn level_of(rounds: &[Observation]) -> Option<Level> {
+    if rounds.len() < FEWEST_ROUNDS as usize {
+        let first = rounds.first()?.log_ratio();
+        let are_equal = rounds.iter().all(|round| (round.log_ratio() - first).abs() <= 1e-9);
+        return (rounds.len() > 1 && are_equal).then_some(Level {
+            centre: first,
+            error: 0.0,
+            df: EXACT_DF,
+        });
+    }
+    let quantum = quantum(rounds);
+    let fit = level::fit(rounds, quantum);
+    // Where values move in steps larger than their noise, nothing finer than a step can be known.
+    let step = if is_coarse(rounds, quantum) { quantum / 2.0 } else { 0.0 };
+    Some(Level { centre: fit.effect, error: fit.standard_error.max(step), df: fit.df })
+}
+
 /// Estimates the log ratio from rounds in time order, with an interval of confidence `1 - level`.
 /// `None` with fewer than [`FEWEST_ROUNDS`] rounds, or at level 0.
 ///

@@ -3,9 +3,10 @@
 //! [`noise`] draws what a machine adds to its runs, [`trial`] makes a session of them with the code
 //! that real sessions use, [`redo`] discards disturbed rounds of it as they do, [`rule`] sets other rules
 //! beside it, [`calibration`] counts and makes the tables of `docs/METHODOLOGY.md`, and [`mod@replay`]
-//! applies the rule to runs that were really made.
+//! applies the rule to runs that were really made, [`bisection`] searches made-up histories.
 //! `tests/calibration.rs` holds the rule to its stated error.
 
+pub mod bisection;
 pub mod calibration;
 pub mod noise;
 pub mod redo;

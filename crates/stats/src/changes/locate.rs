@@ -1,0 +1,120 @@
+//! Where a level begins, once it is sure that there is a new one.
+//!
+//! With the two levels known, a value at place t is expected to be off its level m(t) by r times what its
+//! neighbour is off, r being the correlation. The first value of the new level is the place that makes the
+//! sum of Huber's losses of
+//!
+//! e(t) = (x(t) - m(t)) - r (x(t - 1) - m(t - 1))
+//!
+//! smallest: the maximum likelihood place for AR(1) noise with a normal middle and heavier tails. Places
+//! whose loss is within 1.92 of the smallest are the range in which the change lies: half of the 95 %
+//! quantile of chi squared with one degree of freedom, for want of a better law, since the place is no
+//! smooth parameter.
+//!
+//! Huber, "Robust Estimation of a Location Parameter", Annals of Mathematical Statistics 35 (1964).
+
+use super::SHORTEST;
+use super::judge::{Judgement, deviation, median};
+
+/// Deviations up to which a loss is a square.
+const CORNER: f64 = 2.5;
+
+/// How much more than the smallest a loss may be inside the range.
+const RANGE: f64 = 1.92;
+
+/// A place, and the first and last place that are nearly as likely.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) index: usize,
+    pub(super) earliest: usize,
+    pub(super) latest: usize,
+}
+
+/// Returns where in `values` the new level begins, of which `judged` was found for the split `near`.
+pub(super) fn locate(values: &[f64], near: usize, judged: &Judgement) -> Place {
+    let (before, after) = (judged.before, judged.after);
+    let scale = match deviation(&values[..near], before) {
+        // No noise: a value on the other level is as good as impossible.
+        0.0 => (after - before).abs() / 10.0,
+        scale => scale,
+    };
+    let r = judged.correlation;
+    let surprise = scale * (1.0 - r * r).sqrt();
+    let lost = |t: usize, level: f64, earlier: f64| {
+        let expected = if t == 0 { 0.0 } else { r * (values[t - 1] - earlier) };
+        loss((values[t] - level - expected) / surprise)
+    };
+    let last = values.len() - 2;
+    let mut later = 0.0;
+    let mut gains = Vec::with_capacity(values.len());
+    for place in (SHORTEST.min(near)..values.len()).rev() {
+        let old = lost(place, before, before);
+        if place <= last {
+            gains.push((place, later + old - lost(place, after, before)));
+        }
+        later += old - lost(place, after, after);
+    }
+    let (index, best) = gains
+        .iter()
+        .copied()
+        .fold((near, f64::NEG_INFINITY), |best, one| if one.1 > best.1 { one } else { best });
+    let least = best - RANGE;
+    let likely = |(_, gain): &&(usize, f64)| *gain >= least;
+    // From the last place to the first.
+    let latest = gains.iter().find(likely).map_or(index, |one| one.0);
+    let earliest = gains.iter().rfind(likely).map_or(index, |one| one.0);
+    Place { index, earliest, latest }
+}
+
+/// Whether the very last values, too few to be a level, explain better what was found than a level that
+/// begins at `index` does: then it is not to be decided before there are more of them.
+pub(super) fn unripe(values: &[f64], index: usize, judged: &Judgement) -> bool {
+    let scale = match deviation(&values[..index], judged.before) {
+        0.0 => (judged.after - judged.before).abs() / 10.0,
+        scale => scale,
+    };
+    let lost = |values: &[f64], level: f64| -> f64 {
+        values.iter().map(|value| loss((value - level) / scale)).sum()
+    };
+    let found = lost(&values[index..], judged.after);
+    (1..SHORTEST).filter_map(|few| values.len().checked_sub(few)).any(|start| {
+        let newest = &values[start..];
+        start > index
+            && lost(&values[index..start], judged.before) + lost(newest, median(newest)) < found
+    })
+}
+
+/// Huber's loss of a standardised distance.
+fn loss(distance: f64) -> f64 {
+    let distance = distance.abs();
+    if distance <= CORNER { 0.5 * distance * distance } else { CORNER * (distance - 0.5 * CORNER) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(before: f64, after: f64, correlation: f64) -> Judgement {
+        Judgement { z: 6.0, excess: 1.0, before, after, correlation }
+    }
+
+    #[test]
+    fn a_large_step_is_found_to_the_point() {
+        let values = [1.0, 2.0, 1.5, 1.2, 1.8, 1.4, 11.0, 12.0, 11.5, 11.2];
+        let place = locate(&values, 7, &judged(1.45, 11.35, 0.0));
+        assert_eq!(place, Place { index: 6, earliest: 6, latest: 6 });
+    }
+
+    #[test]
+    fn a_value_between_the_levels_widens_the_range() {
+        let values = [1.0, 1.1, 0.9, 1.05, 0.95, 1.0, 1.1, 1.2, 1.25, 1.15, 1.22];
+        let place = locate(&values, 7, &judged(1.0, 1.2, 0.0));
+        assert!(place.earliest <= 6 && place.latest >= 7, "{place:?}");
+    }
+
+    #[test]
+    fn a_level_without_noise_ends_where_its_value_does() {
+        let values = [5.0, 5.0, 5.0, 5.0, 5.0, 6.0, 6.0, 6.0, 6.0];
+        assert_eq!(locate(&values, 5, &judged(5.0, 6.0, 0.5)).index, 5);
+    }
+}

@@ -1,0 +1,117 @@
+//! Change points: where the level of a series of results changed.
+//!
+//! A series is one value for each run of a benchmark, in the order of the commits. The detector reads it
+//! once from the beginning to the end. After each value it asks whether a split of the current level is
+//! beyond chance: whether the values after it stand on another level than those before it
+//! (`judge`), counting that the split is the best of many and that the question is asked
+//! anew after every run. If so, a change is confirmed, its place is settled (`locate`),
+//! and the new level begins there with nothing of the old one. What was decided is never decided again:
+//! a series read run by run gives the same changes as the whole, they do not wander, and a further run
+//! costs the same however long the series is.
+//!
+//! A level has at least [`SHORTEST`] values. Younger suspects, and splits that are only unlikely, are
+//! pending.
+//!
+//! What is kept from E-divisive (Matteson and James, "A Nonparametric Approach for Multiple Change Point
+//! Analysis of Multivariate Data", JASA 109, 2014) is that nothing is assumed of the distribution; from
+//! CUSUM charts, that false alarms are counted per run (Page, "Continuous Inspection Schemes", Biometrika
+//! 41, 1954); the statistic is a scan over splits with scores (Pettitt, "A Non-Parametric Approach to the
+//! Change-Point Problem", Applied Statistics 28, 1979).
+
+pub(crate) mod correlation;
+mod detector;
+pub mod engines;
+mod judge;
+mod locate;
+mod order;
+mod scores;
+mod shift;
+mod window;
+
+#[cfg(test)]
+mod tests;
+
+pub use correlation::Correlation;
+pub use detector::{Change, Checkpoint, Detector};
+pub use shift::{Shift, shift};
+
+/// Fewest values of a level that is confirmed.
+pub const SHORTEST: usize = 4;
+
+/// One value of a series.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// The value, in any unit; finite.
+    pub value: f64,
+    /// Its standard error from the runs that it summarises, in the same unit; 0 where it is not known.
+    pub error: f64,
+}
+
+impl From<f64> for Point {
+    /// A value of which no error is known.
+    fn from(value: f64) -> Self {
+        Self { value, error: 0.0 }
+    }
+}
+
+/// When a change is confirmed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rules {
+    boundary: f64,
+    margin: f64,
+}
+
+/// Share of unchanged series of 500 independent values with an alarm, and the boundary that gives at
+/// most so many, by simulation (`tests/changes_calibration.rs`).
+const BOUNDARIES: [(f64, f64); 5] =
+    [(0.1, 3.8), (0.05, 4.05), (DEFAULT_FALSE_ALARMS, 4.28), (0.01, 4.5), (0.001, 5.0)];
+
+/// Share of unchanged series of 500 independent values in which a change is confirmed, at most, where
+/// nothing else is asked for.
+pub const DEFAULT_FALSE_ALARMS: f64 = 0.03;
+
+impl Rules {
+    /// Confirms changes in at most a share `false_alarms` of unchanged series of 500 independent values,
+    /// from 0.001 to 0.1 (brought into that range), and only steps of at least `margin`, a share
+    /// of the level before.
+    pub fn new(false_alarms: f64, margin: f64) -> Self {
+        let wanted = false_alarms.clamp(0.001, 0.1);
+        let above = BOUNDARIES.iter().position(|(share, _)| *share <= wanted).unwrap_or(0);
+        let boundary = match above {
+            0 => BOUNDARIES[0].1,
+            i => {
+                let ((s0, b0), (s1, b1)) = (BOUNDARIES[i - 1], BOUNDARIES[i]);
+                b0 + (b1 - b0) * (wanted / s0).ln() / (s1 / s0).ln()
+            }
+        };
+        Self { boundary, margin: margin.max(0.0) }
+    }
+
+    /// What |z| has to reach, without surcharges.
+    pub fn boundary(&self) -> f64 {
+        self.boundary
+    }
+}
+
+impl Default for Rules {
+    /// [`DEFAULT_FALSE_ALARMS`], and steps of any size.
+    fn default() -> Self {
+        Self::new(DEFAULT_FALSE_ALARMS, 0.0)
+    }
+}
+
+/// The changes of a series: those confirmed, in order, and the one that is pending at its end.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Changes {
+    /// Confirmed changes, by index.
+    pub confirmed: Vec<Change>,
+    /// What may become one.
+    pub pending: Option<Change>,
+}
+
+/// Reads a whole series; every value has to be finite.
+pub fn detect<P: Into<Point>>(values: impl IntoIterator<Item = P>, rules: Rules) -> Changes {
+    let mut detector = Detector::new(rules);
+    let confirmed = values.into_iter().filter_map(|value| detector.push(value.into())).collect();
+    Changes { confirmed, pending: detector.pending() }
+}

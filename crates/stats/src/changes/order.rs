@@ -1,0 +1,95 @@
+//! The values of a window in ascending order, kept while values come and go.
+#![expect(clippy::cast_possible_truncation, reason = "a window has a few hundred places")]
+
+/// Places of values, by value.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Order {
+    places: Vec<u32>,
+}
+
+impl Order {
+    /// Takes the last of `values`, the others being known already, and returns twice the number of the
+    /// others below it, a tie counting one half.
+    pub(super) fn push(&mut self, values: &[f64]) -> usize {
+        let place = values.len() - 1;
+        let value = values[place];
+        let at = |place: &u32| values[*place as usize];
+        let below = self.places.partition_point(|one| at(one) < value);
+        let equal = self.places[below..].iter().take_while(|one| at(one) <= value).count();
+        self.places.insert(below + equal, place as u32);
+        2 * below + equal
+    }
+
+    /// Forgets the first `count` values, so that the others move to the front.
+    pub(super) fn forget(&mut self, count: usize) {
+        self.places.retain_mut(|place| {
+            let kept = *place as usize >= count;
+            if kept {
+                *place -= count as u32;
+            }
+            kept
+        });
+    }
+
+    /// Calls `each` with every place in ascending order of the values, and with twice the number of
+    /// values below it among those whose places `counted` accepts, a tie counting one half.
+    pub(super) fn walk(
+        &self,
+        values: &[f64],
+        counted: impl Fn(usize) -> bool,
+        mut each: impl FnMut(usize, usize),
+    ) {
+        let mut below = 0;
+        let mut rest = &self.places[..];
+        while let Some(first) = rest.first() {
+            let value = values[*first as usize];
+            let mut ties = 1;
+            while ties < rest.len() && values[rest[ties] as usize] <= value {
+                ties += 1;
+            }
+            let (equal, others) = rest.split_at(ties);
+            let count = equal.iter().filter(|place| counted(**place as usize)).count();
+            for place in equal {
+                each(*place as usize, 2 * below + count);
+            }
+            below += count;
+            rest = others;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn twice_below(others: &[f64], value: f64) -> usize {
+        others.iter().map(|other| usize::from(*other < value) + usize::from(*other <= value)).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn counts_are_those_of_a_plain_count(
+            values in prop::collection::vec((0u8..20).prop_map(f64::from), 1..60),
+            forgotten in 0usize..60,
+            from in 0usize..60,
+        ) {
+            let mut order = Order::default();
+            for n in 1..=values.len() {
+                let twice = order.push(&values[..n]);
+                prop_assert_eq!(twice, twice_below(&values[..n - 1], values[n - 1]));
+            }
+            let forgotten = forgotten % values.len();
+            order.forget(forgotten);
+            let values = &values[forgotten..];
+            let from = from % values.len();
+            let mut seen = 0;
+            order.walk(values, |place| place >= from, |place, twice| {
+                seen += 1;
+                assert_eq!(twice, twice_below(&values[from..], values[place]));
+            });
+            prop_assert_eq!(seen, values.len());
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! How far a level moved: Hodges and Lehmann's shift as a ratio, with an interval.
+//!
+//! The median of all ratios of a value after to a value before, taken as logarithms where all values are
+//! above 0; else the median of the differences over the median before. The interval counts those ratios
+//! as Mann and Whitney's test does: from the k-th smallest to the k-th largest of the m n, with
+//!
+//! k = m n / 2 - z sqrt(f m n (m + n + 1) / 12),
+//!
+//! f being what correlation does to the mean of the shorter side ([`super::correlation`]). Where k falls
+//! below 1 the interval is the whole range of the ratios, which holds less than the confidence asked for.
+//!
+//! Hodges and Lehmann, "Estimates of Location Based on Rank Tests", Annals of Mathematical Statistics 34
+//! (1963); Lehmann, "Nonparametric Confidence Intervals for a Shift Parameter", ibid.
+
+use super::correlation::inflation;
+use super::judge::median;
+use crate::normal;
+
+/// A ratio of levels: after / before.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shift {
+    /// Estimate.
+    pub ratio: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// Returns the shift from the values before to the values after, at the given confidence; nothing where
+/// a side is empty or the level before is not above 0. `correlation` is that of neighbours, as a
+/// [`super::Change`] tells it.
+pub fn shift(before: &[f64], after: &[f64], correlation: f64, confidence: f64) -> Option<Shift> {
+    if before.is_empty() || after.is_empty() {
+        return None;
+    }
+    let positive = before.iter().chain(after).all(|value| *value > 0.0);
+    let middle = if positive { 1.0 } else { median(before) };
+    if middle <= 0.0 {
+        return None;
+    }
+    let (m, n) = (before.len(), after.len());
+    let mut steps = Vec::with_capacity(m * n);
+    for b in before {
+        steps.extend(after.iter().map(|a| if positive { (a / b).ln() } else { (a - b) / middle }));
+    }
+    steps.sort_unstable_by(f64::total_cmp);
+    let pairs = (m * n) as f64;
+    let inflated = inflation(m.min(n), correlation);
+    let width = (inflated * pairs * (m + n + 1) as f64 / 12.0).sqrt();
+    let k = pairs / 2.0 - normal::quantile(f64::midpoint(1.0, confidence)) * width;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at least 1 and below the number of pairs"
+    )]
+    let k = if k >= 1.0 { k.floor() as usize } else { 1 };
+    let half = steps.len() / 2;
+    let center =
+        if steps.len() % 2 == 1 { steps[half] } else { steps[half - 1].midpoint(steps[half]) };
+    let ratio = |step: f64| if positive { step.exp() } else { 1.0 + step };
+    Some(Shift {
+        ratio: ratio(center),
+        low: ratio(steps[k - 1]),
+        high: ratio(steps[steps.len() - k]),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Rng;
+
+    #[test]
+    fn a_shift_without_noise_is_the_ratio() {
+        let found = shift(&[100.0; 20], &[105.0; 10], 0.0, 0.95);
+        let found =
+            found.map(|one| [one.ratio, one.low, one.high].map(|x| (x * 1e9).round() / 1e9));
+        assert_eq!(found, Some([1.05; 3]));
+    }
+
+    #[test]
+    fn values_around_zero_have_differences_over_the_level() {
+        let found = shift(&[-1.0, 4.0, 5.0, 3.0], &[8.0, 9.0, 7.0], 0.0, 0.95).expect("a shift");
+        assert!((found.ratio - (1.0 + 4.5 / 3.5)).abs() < 1e-9, "{found:?}");
+        assert_eq!(shift(&[0.0, 0.0], &[1.0], 0.0, 0.95), None);
+        assert_eq!(shift(&[], &[1.0], 0.0, 0.95), None);
+    }
+
+    #[test]
+    fn the_interval_holds_as_often_as_it_says() {
+        for (r, least) in [(0.0, 930), (0.6, 900)] {
+            let mut rng = Rng::new(11);
+            let mut held = 0;
+            for _ in 0..1000 {
+                let mut last = 0.0;
+                let mut draw = |level: f64| {
+                    last = r * last + f64::sqrt(1.0 - r * r) * rng.normal();
+                    level * (0.01 * last).exp()
+                };
+                let before: Vec<f64> = (0..60).map(|_| draw(100.0)).collect();
+                let after: Vec<f64> = (0..30).map(|_| draw(103.0)).collect();
+                let found = shift(&before, &after, r, 0.95).expect("a shift");
+                held += usize::from(found.low <= 1.03 && 1.03 <= found.high);
+            }
+            assert!((least..=985).contains(&held), "correlation {r}: {held} of 1000");
+        }
+    }
+}

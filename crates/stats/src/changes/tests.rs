@@ -1,0 +1,179 @@
+//! What the detector promises, on series made here.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::Rng;
+
+fn noise(seed: u64, n: usize) -> Vec<f64> {
+    let mut rng = Rng::new(seed);
+    (0..n).map(|_| 100.0 + rng.normal()).collect()
+}
+
+fn indices(values: &[f64]) -> Vec<usize> {
+    detect(values.iter().copied(), Rules::default()).confirmed.iter().map(|one| one.index).collect()
+}
+
+#[test]
+fn too_little_is_no_change() {
+    for n in 0..2 * SHORTEST {
+        let values: Vec<f64> = (0..n).map(|i| if i < n / 2 { 1.0 } else { 9.0 }).collect();
+        assert_eq!(detect(values, Rules::default()), Changes::default(), "{n} values");
+    }
+}
+
+#[test]
+fn a_step_of_five_deviations_is_confirmed_within_five_runs() {
+    let mut late = 0;
+    for seed in 0..200 {
+        let mut values = noise(seed, 105);
+        values[100..].iter_mut().for_each(|value| *value += 5.0);
+        late += usize::from(indices(&values).is_empty());
+    }
+    assert!(late <= 4, "{late} of 200 are later");
+}
+
+#[test]
+fn one_spike_is_never_a_change_wherever_it_is() {
+    for seed in 0..40 {
+        let quiet = noise(seed, 150);
+        let usual = indices(&quiet);
+        for place in [3, 20, 75, 120, 140, 147, 148, 149] {
+            for spike in [0.8, 1.2, 10.0] {
+                let mut values = quiet.clone();
+                values[place] *= spike;
+                let found = indices(&values);
+                assert!(
+                    found.len() <= usual.len(),
+                    "seed {seed}: a spike at {place} gives {found:?} instead of {usual:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_level_without_noise_changes_with_its_fourth_value_of_many() {
+    let mut values = vec![1000.0; 60];
+    values.extend([1001.0; 3]);
+    assert_eq!(indices(&values), []);
+    let pending =
+        detect(values.iter().copied(), Rules::default()).pending.expect("something pending");
+    assert_eq!((pending.index, pending.before, pending.after), (60, 1000.0, 1001.0));
+    values.push(1001.0);
+    let found = detect(values, Rules::default());
+    let change = found.confirmed.first().expect("a change");
+    assert_eq!((change.index, change.earliest, change.latest, change.seen), (60, 60, 60, 63));
+}
+
+#[test]
+fn a_step_without_noise_is_found_whatever_is_before_it() {
+    for before in 10..120 {
+        let mut values = vec![5.0; before];
+        values.extend([5.1; 40]);
+        assert_eq!(indices(&values), [before]);
+    }
+}
+
+#[test]
+fn a_glaring_step_needs_no_long_history() {
+    for (before, after, least) in [(10, 10, 30), (15, 10, 36), (20, 6, 30), (25, 6, 34)] {
+        let found = (0..40).filter(|seed| {
+            let mut values = noise(*seed, before + after);
+            values[before..].iter_mut().for_each(|value| *value += 50.0);
+            indices(&values) == [before]
+        });
+        let found = found.count();
+        assert!(found >= least, "{found} of 40 with {before} before and {after} after");
+    }
+}
+
+#[test]
+fn a_step_within_the_margin_is_none() {
+    let mut values = noise(5, 100);
+    values[50..].iter_mut().for_each(|value| *value += 4.0);
+    assert_eq!(indices(&values), [50]);
+    let rules = Rules::new(DEFAULT_FALSE_ALARMS, 0.06);
+    assert_eq!(detect(values, rules).confirmed, []);
+}
+
+#[test]
+fn points_known_less_well_count_less() {
+    let mut rng = Rng::new(8);
+    let (mut plain, mut weighed) = (0, 0);
+    for _ in 0..300 {
+        // Ten runs after a long quiet time were measured badly: they scatter, and say so.
+        let values: Vec<f64> = (0..110)
+            .map(|i| {
+                100.0
+                    + rng.normal() * if i < 100 { 1.0 } else { 6.0 }
+                    + if i < 100 { 0.0 } else { 2.5 }
+            })
+            .collect();
+        let points = values
+            .iter()
+            .enumerate()
+            .map(|(i, value)| Point { value: *value, error: if i < 100 { 0.3 } else { 6.0 } });
+        plain += indices(&values).len();
+        weighed += detect(points, Rules::default()).confirmed.len();
+    }
+    assert!(weighed < plain / 4, "{weighed} with errors, {plain} without");
+}
+
+#[test]
+fn the_boundary_follows_the_rate() {
+    let boundaries: Vec<f64> = [0.5, 0.2, 0.07, 0.05, 0.02, 0.001, 0.0]
+        .iter()
+        .map(|rate| Rules::new(*rate, 0.0).boundary())
+        .collect();
+    assert!(boundaries.is_sorted(), "{boundaries:?}");
+    assert_eq!(Rules::new(DEFAULT_FALSE_ALARMS, 0.0).boundary(), Rules::default().boundary());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// A series read in pieces gives what the whole gives.
+    #[test]
+    fn a_checkpoint_goes_on_as_if_nothing_had_been(
+        seed in 0u64..1000,
+        cuts in prop::collection::vec(1usize..700, 1..6),
+        steps in prop::collection::vec((0usize..700, -6.0..6.0f64), 0..5),
+        errors in any::<bool>(),
+    ) {
+        let mut rng = Rng::new(seed);
+        let mut points: Vec<Point> = (0..700).map(|_| Point {
+            value: (100.0 + rng.normal() * 8.0).round() / 8.0,
+            error: if errors { rng.uniform() } else { 0.0 },
+        }).collect();
+        for (at, step) in steps {
+            points[at..].iter_mut().for_each(|point| point.value += step);
+        }
+        let whole = detect(points.iter().copied(), Rules::default());
+        let mut confirmed = Vec::new();
+        let mut detector = Detector::new(Rules::default());
+        for (i, point) in points.iter().enumerate() {
+            if cuts.contains(&i) {
+                let at = detector.checkpoint();
+                let newest = &points[i - at.needed()..i];
+                detector = Detector::resume(Rules::default(), at, newest);
+            }
+            confirmed.extend(detector.push(*point));
+        }
+        prop_assert_eq!(Changes { confirmed, pending: detector.pending() }, whole);
+    }
+
+    /// Whatever the values, there is an answer, and it is in order.
+    #[test]
+    fn any_finite_values_have_an_answer(
+        values in prop::collection::vec(
+            prop_oneof![any::<f64>().prop_filter("finite", |x| x.is_finite()), Just(0.0), Just(1.0)], 0..300)
+    ) {
+        let found = detect(values.iter().copied(), Rules::default());
+        prop_assert!(found.confirmed.is_sorted_by_key(|one| one.index));
+        for one in found.confirmed.iter().chain(&found.pending) {
+            prop_assert!(one.earliest <= one.index && one.index <= one.latest);
+            prop_assert!(one.index <= one.seen && one.seen < values.len());
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! The last values of a level and their scores, and the quick look at every split of them.
+//!
+//! Scores are taken among the values of the window itself, and again whenever it has grown by a quarter;
+//! prefix sums of them give the difference of the means of two neighbouring stretches in constant time.
+//! Splits near the end are all looked at, farther ones in steps of a seventh, for the statistic hardly
+//! differs between them. What stands out is judged properly ([`super::judge`]), so that the quick look
+//! decides only what is worth the time.
+
+use super::correlation::{by_differences, inflation};
+use super::judge::{Split, deviation, median};
+use super::order::Order;
+use super::scores::Scores;
+use super::{Point, SHORTEST};
+
+/// Values on each side of a split that are looked at.
+pub(super) const REACH: usize = 100;
+
+/// Values that are kept.
+pub(super) const KEPT: usize = 2 * REACH;
+
+/// The quick look's limit for the square of the standardised difference.
+const WORTH_JUDGING: f64 = 3.2 * 3.2;
+
+/// The same for young levels: their scores are smaller among few.
+const WORTH_JUDGING_YOUNG: f64 = 2.5 * 2.5;
+
+/// Values from which a level is young no more.
+const GROWN: usize = 60;
+
+/// Share of the correlation that the quick look reckons with: scores in a window with two levels are
+/// smaller than those in one, and what is passed over here is never judged.
+const CAUTION: f64 = 0.7;
+
+/// The same for splits that may be pending.
+const WORTH_A_LOOK: f64 = 2.5 * 2.5;
+
+/// Distances from the end at which splits are looked at: all up to 10, then in steps of a seventh.
+const DISTANCES: [usize; 26] = [
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 21, 24, 28, 32, 37, 43, 50, 58, 67, 77, 88,
+    REACH,
+];
+
+/// The last values of the current level.
+#[derive(Debug, Clone)]
+pub(super) struct Window {
+    values: Vec<f64>,
+    errors: Vec<f64>,
+    weights: Vec<f64>,
+    scores: Vec<f64>,
+    /// Sum of the scores of the values before each place.
+    sums: Vec<f64>,
+    order: Order,
+    /// What the errors of the points are weighed with.
+    weighing: Weighing,
+    /// 1 / (f(m, r) (m + REACH) m REACH) for each distance m, for whole windows.
+    factors: [f64; DISTANCES.len()],
+    /// How many values there are when they are scored again.
+    score_at: usize,
+}
+
+impl Window {
+    pub(super) fn new() -> Self {
+        Self {
+            values: Vec::with_capacity(KEPT),
+            errors: Vec::with_capacity(KEPT),
+            weights: Vec::with_capacity(KEPT),
+            scores: Vec::with_capacity(KEPT),
+            sums: vec![0.0],
+            order: Order::default(),
+            weighing: Weighing::default(),
+            factors: [0.0; DISTANCES.len()],
+            score_at: 0,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    pub(super) fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Returns the window of a level of `age` values, of which `points` are the newest, as many as
+    /// [`needed`] tells.
+    pub(super) fn resume(age: usize, points: &[Point]) -> Self {
+        let (scored, kept) = last_scoring(age);
+        let (old, new) = points.split_at(kept.min(points.len()));
+        let mut window = Self::new();
+        if scored > 0 {
+            // Nothing is scored before the last of the old ones, as if they had come one by one.
+            window.score_at = kept;
+        }
+        for point in old.iter().chain(new) {
+            window.push(*point);
+        }
+        window
+    }
+
+    /// Adds a point.
+    pub(super) fn push(&mut self, point: Point) {
+        self.values.push(point.value);
+        self.errors.push(point.error);
+        let twice_below = self.order.push(&self.values);
+        if self.values.len() >= self.score_at {
+            self.score();
+        } else {
+            let score = Scores::get().outside(twice_below, self.values.len() - 1);
+            self.append(score, point.error);
+        }
+    }
+
+    /// Returns the values as points, to be pushed again.
+    pub(super) fn points(&self) -> impl Iterator<Item = Point> {
+        self.values
+            .iter()
+            .zip(&self.errors)
+            .map(|(value, error)| Point { value: *value, error: *error })
+    }
+
+    /// Returns the split at a place, with at most [`REACH`] values before it.
+    pub(super) fn split(&self, at: usize) -> Split<'_> {
+        Split {
+            values: &self.values,
+            weights: &self.weights,
+            scores: &self.scores,
+            order: &self.order,
+            before: (at.saturating_sub(REACH), at),
+            after: (at, self.values.len()),
+        }
+    }
+
+    /// Returns the scores of the newest values before `end`, at most [`REACH`].
+    pub(super) fn scores_before(&self, end: usize) -> &[f64] {
+        &self.scores[end.saturating_sub(REACH)..end]
+    }
+
+    /// Scores all values anew, and forgets the oldest.
+    fn score(&mut self) {
+        let surplus = self.values.len().saturating_sub(KEPT);
+        self.values.drain(..surplus);
+        self.errors.drain(..surplus);
+        self.order.forget(surplus);
+        self.weighing = Weighing::of(&self.values, &self.errors);
+        let n = self.values.len();
+        let table = Scores::get();
+        self.scores.clear();
+        self.scores.resize(n, 0.0);
+        // Among the values and itself: twice below it counts one tie too many.
+        let scores = &mut self.scores;
+        self.order.walk(
+            &self.values,
+            |_| true,
+            |place, twice_below| {
+                scores[place] = table.outside(twice_below - 1, n - 1);
+            },
+        );
+        self.weights.clear();
+        self.weights.extend(self.errors.iter().map(|error| self.weighing.weight(*error)));
+        self.sums.clear();
+        self.sums.push(0.0);
+        let mut sum = 0.0;
+        for (score, weight) in self.scores.iter_mut().zip(&self.weights) {
+            *score *= weight;
+            sum += *score;
+            self.sums.push(sum);
+        }
+        let r = CAUTION * by_differences(&self.scores);
+        self.factors = DISTANCES.map(|m| factor(m, REACH) / inflation(m, r));
+        self.score_at = next_scoring(n);
+    }
+
+    fn append(&mut self, score: f64, error: f64) {
+        let weight = self.weighing.weight(error);
+        let score = score * weight;
+        self.weights.push(weight);
+        self.scores.push(score);
+        self.sums.push(self.sums[self.sums.len() - 1] + score);
+    }
+
+    /// Returns the splits (values before each) that stand out from their neighbours and are worth judging; none where the
+    /// very last values, too few to be a level, stand out more than all of them: what those do to other
+    /// splits is not to be decided before there are more.
+    pub(super) fn candidates(&self) -> Vec<usize> {
+        let squares = self.squares();
+        let (young, ripe) = squares.split_at(SHORTEST - 1);
+        let largest = |squares: &[f64]| {
+            squares.iter().fold(0.0, |most, square| if *square > most { *square } else { most })
+        };
+        let best = largest(ripe);
+        let limit = if self.values.len() < GROWN { WORTH_JUDGING_YOUNG } else { WORTH_JUDGING };
+        if best <= limit || largest(young) > best {
+            return Vec::new();
+        }
+        let n = self.values.len();
+        let at = |i: usize| ripe.get(i).copied().unwrap_or(0.0);
+        (0..ripe.len())
+            .filter(|i| at(*i) > limit && at(*i) >= at(i + 1))
+            .filter(|i| *i == 0 || at(*i) >= at(i - 1))
+            .map(|i| n - DISTANCES[SHORTEST - 1 + i])
+            .collect()
+    }
+
+    /// Returns the splits at which something may be pending: as candidates, but with a lower limit, and
+    /// with as few as `shortest` values behind them.
+    pub(super) fn suspects(&self, shortest: usize) -> impl Iterator<Item = usize> {
+        let n = self.values.len();
+        let squares = self.squares();
+        let suspect = move |i: &usize| squares[*i] > WORTH_A_LOOK;
+        (shortest - 1..DISTANCES.len()).filter(suspect).map(move |i| n - DISTANCES[i])
+    }
+
+    /// Returns the squared standardised difference between the two sides of the split at each distance;
+    /// 0 where there is too little before it.
+    fn squares(&self) -> [f64; DISTANCES.len()] {
+        let n = self.values.len();
+        let mut squares = [0.0; DISTANCES.len()];
+        let end = self.sums[n];
+        if let Some(sums) = self.sums.last_chunk::<{ 2 * REACH + 1 }>() {
+            for (i, square) in squares.iter_mut().enumerate() {
+                let m = DISTANCES[i];
+                let middle = sums[2 * REACH - m];
+                let before = middle - sums[REACH - m];
+                let difference = (end - middle) * REACH as f64 - before * m as f64;
+                *square = difference * difference * self.factors[i];
+            }
+            return squares;
+        }
+        for (i, square) in squares.iter_mut().enumerate() {
+            let m = DISTANCES[i];
+            let Some(split) = n.checked_sub(m).filter(|split| *split >= SHORTEST) else { break };
+            let before = split.min(REACH);
+            let middle = self.sums[split];
+            let sum_before = middle - self.sums[split - before];
+            let difference = (end - middle) * before as f64 - sum_before * m as f64;
+            let rescaled = factor(m, before) / factor(m, REACH);
+            *square = difference * difference * self.factors[i] * rescaled;
+        }
+        squares
+    }
+}
+
+/// How many values there are when `n` were scored and they are scored again.
+fn next_scoring(n: usize) -> usize {
+    n + (n / 4).max(2)
+}
+
+/// Returns after how many values of a level of `age` they were last scored, and how many were kept then.
+fn last_scoring(age: usize) -> (usize, usize) {
+    let (mut scored, mut kept) = (0, 0);
+    loop {
+        let next = scored + next_scoring(kept) - kept;
+        let first = scored == 0;
+        let next = if first { 1 } else { next };
+        if next > age {
+            return (scored, kept);
+        }
+        kept = KEPT.min(kept + next - scored);
+        scored = next;
+        if kept == KEPT {
+            let period = next_scoring(KEPT) - KEPT;
+            scored += (age - scored) / period * period;
+            return (scored, KEPT);
+        }
+    }
+}
+
+/// Returns how many of the newest values of a level of `age` values are needed to go on with it.
+pub(super) fn needed(age: usize) -> usize {
+    let (scored, kept) = last_scoring(age);
+    age - scored + kept
+}
+
+/// 1 / (m n (m + n)): what makes the squared difference of m n times two means a squared standard one.
+fn factor(m: usize, n: usize) -> f64 {
+    1.0 / (m * n * (m + n)) as f64
+}
+
+/// How much a point counts whose own error is known.
+///
+/// A point is off by the noise from run to run and by its own error: a commit measured in three runs
+/// tells less than one measured in thirty. The weight of a score is T / sqrt(T^2 + max(0, e^2 - E^2)),
+/// with the deviation T of the series and the median E of the errors: 1 for the usual point, less for
+/// one that is known less well. Smaller scores only make the detector more careful.
+#[derive(Debug, Clone, Copy, Default)]
+struct Weighing {
+    deviation: f64,
+    usual: f64,
+}
+
+impl Weighing {
+    fn of(values: &[f64], errors: &[f64]) -> Self {
+        if errors.iter().all(|error| *error == 0.0) {
+            return Self::default();
+        }
+        Self { deviation: deviation(values, median(values)), usual: median(errors) }
+    }
+
+    fn weight(self, error: f64) -> f64 {
+        let beyond = error * error - self.usual * self.usual;
+        if beyond > 0.0 && self.deviation > 0.0 {
+            self.deviation / (beyond + self.deviation * self.deviation).sqrt()
+        } else {
+            1.0
+        }
+    }
+}
