@@ -7,6 +7,7 @@
 mod error;
 mod file;
 mod format;
+mod history;
 mod imported;
 mod javascript;
 mod json;
@@ -22,5 +23,7 @@ mod writers;
 pub use error::ImportError;
 pub use file::File;
 pub use format::{Entry, FORMATS, entry, import, recognise};
+pub use history::{AtCommit, history, history_formats};
 pub use merge::merge;
+pub use time::seconds as parse_time;
 pub use writers::{Estimate, ExportError, Exported, Options, WRITERS, Writer, writer};

@@ -2,7 +2,7 @@
 
 /// Returns the seconds since the Unix epoch of `2026-11-20 18:45:27.945`, also with `T` between and
 /// with a zone behind. Without a zone it is taken as UTC: nothing better is known.
-pub(crate) fn seconds(text: &str) -> Option<f64> {
+pub fn seconds(text: &str) -> Option<f64> {
     let text = text.trim();
     let number = |from: usize, to: usize| -> Option<i64> {
         let digits = text.get(from..to)?;

@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 use crate::error::ImportError;
 use crate::file::File;
 use crate::format::Entry;
+use crate::history::AtCommit;
 use crate::imported::{Imported, part, single};
 use crate::json::{self, Text, text_of};
 use crate::units;
@@ -85,7 +86,6 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     documents.sort_by(|(_, a), (_, b)| a.date.total_cmp(&b.date));
     imported.started_at(documents.first().map_or(0.0, |(_, one)| one.date / 1000.0));
     // The machine is a folder, and environments are several files of one commit.
-    let folder = |file: &File| file.name.rsplit_once('/').map(|(folder, _)| folder.to_owned());
     let folders: BTreeSet<_> = documents.iter().map(|(file, _)| folder(file)).collect();
     let environments: BTreeSet<_> =
         documents.iter().map(|(file, document)| environment(file, document)).collect();
@@ -125,6 +125,71 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         imported.parts(subject, parts);
     }
     imported.finish(first)
+}
+
+/// Reads every file of results as a commit.
+pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
+    let is_named =
+        |file: &File, name: &str| file.name.rsplit('/').next().is_some_and(|base| base == name);
+    // One list of benchmarks for all machines.
+    let mut units = Map::new();
+    let several = files.len() > 1;
+    for file in files.iter().filter(|file| several && is_named(file, "benchmarks.json")) {
+        units.extend(json::read::<Map<String, Value>>(file)?);
+    }
+    let mut machines = BTreeMap::new();
+    for file in files.iter().filter(|file| is_named(file, "machine.json")) {
+        machines.insert(folder(file), json::read::<Map<String, Value>>(file)?);
+    }
+    let mut commits = Vec::new();
+    for file in files.iter().filter(|file| is_result(file)) {
+        let document: Document = json::read(file)?;
+        let mut imported = Imported::of("ASV");
+        if let Some(machine) = machines.get(&folder(file)) {
+            facts(&mut imported, machine);
+        }
+        facts(&mut imported, &document.params);
+        // What ASV keeps is the date of the commit; when it was measured nobody knows.
+        let environment = environment(file, &document).to_owned();
+        let parameters = Some(("environment".to_owned(), environment));
+        let parameters = parameters.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+        let subject = imported.another("asv", Vec::new(), parameters);
+        let mut parts = Vec::new();
+        for (benchmark, value) in &document.results {
+            let place = format!("results.{benchmark}");
+            let outcome = outcome(file, &place, value, &document.result_columns)?;
+            let described = units.get(benchmark);
+            parts.extend(import(
+                &mut imported,
+                file,
+                &place,
+                subject,
+                benchmark,
+                described,
+                &outcome,
+            )?);
+        }
+        // A commit of which everything failed has nothing to be kept.
+        if parts.is_empty() {
+            continue;
+        }
+        imported.parts(subject, parts);
+        commits.push(AtCommit {
+            commit: Some(document.commit_hash.clone()),
+            time: Some(document.date / 1000.0).filter(|time| *time > 0.0),
+            branch: None,
+            record: imported.finish(file)?,
+        });
+    }
+    match (commits.is_empty(), files.first()) {
+        (true, Some(first)) => Err(ImportError::nothing(first, "it holds no measurement")),
+        _ => Ok(commits),
+    }
+}
+
+/// Returns the folder of a file, which stands for a machine.
+fn folder(file: &File) -> Option<String> {
+    file.name.rsplit_once('/').map(|(folder, _)| folder.to_owned())
 }
 
 /// Returns the name of the environment, which version 1 has only in the name of the file.

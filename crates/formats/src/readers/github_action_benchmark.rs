@@ -16,9 +16,10 @@ use serde_json::Value;
 use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::format::Entry;
+use crate::history::AtCommit;
 use crate::imported::{Imported, Names, single};
 use crate::json::{self, Text};
-use crate::{javascript, units};
+use crate::{javascript, time, units};
 
 pub(crate) const CUSTOM: Entry = Entry {
     name: "github-action-benchmark",
@@ -148,6 +149,45 @@ fn range(text: &str, value: f64) -> Option<f64> {
     Some(range).filter(|range| range.is_finite())
 }
 
+/// Reads every entry of a history as a commit.
+pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
+    let file = only(files)?;
+    let history = history(file)?;
+    let has_suites = history.entries.len() > 1;
+    let mut commits = Vec::new();
+    for (suite, entries) in &history.entries {
+        let prefix = if has_suites { format!("{suite} / ") } else { String::new() };
+        for entry in entries.iter().filter(|entry| !entry.benches.is_empty()) {
+            let mut imported = Imported::of("github-action-benchmark");
+            imported.fact("repository", &history.repo_url.0);
+            imported.started_at(entry.date / 1000.0);
+            let subject = imported.subject(suite);
+            let direction = direction(entry);
+            let parts = parts_of(&mut imported, subject, &prefix, &entry.benches, direction);
+            imported.parts(subject, parts);
+            commits.push(AtCommit {
+                commit: Some(entry.commit.id.clone()),
+                time: time::seconds(&entry.commit.timestamp.0),
+                branch: None,
+                record: imported.finish(file)?,
+            });
+        }
+    }
+    if commits.is_empty() {
+        return Err(ImportError::nothing(file, "it holds no measurement"));
+    }
+    Ok(commits)
+}
+
+/// Returns which way is better, if the tool that gave the values tells.
+fn direction(entry: &OneEntry) -> Option<Direction> {
+    match entry.tool.0.as_str() {
+        "customSmallerIsBetter" => Some(Direction::Lower),
+        "customBiggerIsBetter" => Some(Direction::Higher),
+        _ => None,
+    }
+}
+
 fn read_history(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
     let history = history(file)?;
@@ -174,11 +214,7 @@ fn read_history(files: &[File]) -> Result<Record, ImportError> {
         let parameters = parameters.into_iter().filter(|(_, value)| !value.is_empty());
         let parameters = parameters.map(|(name, value)| (name.to_owned(), value)).collect();
         let subject = imported.command(short(&commit.id), Vec::new(), parameters);
-        let direction = match entry.tool.0.as_str() {
-            "customSmallerIsBetter" => Some(Direction::Lower),
-            "customBiggerIsBetter" => Some(Direction::Higher),
-            _ => None,
-        };
+        let direction = direction(entry);
         let prefix = if has_suites { format!("{suite} / ") } else { String::new() };
         let parts = parts_of(&mut imported, subject, &prefix, &entry.benches, direction);
         imported.parts(subject, parts);

@@ -27,6 +27,7 @@ pub(crate) mod k6;
 pub(crate) mod krun;
 pub(crate) mod libtest;
 pub(crate) mod nanobench;
+pub(crate) mod otava_csv;
 pub(crate) mod performance_entries;
 pub(crate) mod pyperf;
 pub(crate) mod pytest_benchmark;

@@ -208,7 +208,7 @@ fn memory(run: &OneRun) -> Option<f64> {
 
 /// Values of metadata and the facts that they are. Names of machines and paths of people's folders are
 /// no facts.
-const FACTS: [(&str, &str); 13] = [
+const FACTS: [(&str, &str); 16] = [
     ("cpu_model_name", "cpu_model"),
     ("cpu_count", "logical_cpus"),
     ("cpu_affinity", "affinity"),
@@ -222,6 +222,9 @@ const FACTS: [(&str, &str); 13] = [
     ("python_hash_seed", "python_hash_seed"),
     ("performance_version", "pyperformance_version"),
     ("timer", "timer"),
+    ("commit_id", "commit_id"),
+    ("commit_branch", "commit_branch"),
+    ("commit_date", "commit_date"),
 ];
 
 fn facts(imported: &mut Imported, metadata: &Metadata) {

@@ -10,6 +10,7 @@ mod damaged;
 mod github_action_benchmark;
 mod google_benchmark;
 mod gungraun;
+mod history;
 mod hyperfine;
 mod jmh;
 mod k6;

@@ -1,0 +1,72 @@
+//! Files that hold many commits: one record for each.
+
+use becalm_model::Record;
+
+use crate::error::ImportError;
+use crate::file::{File, expanded};
+use crate::readers;
+
+/// What was measured of one commit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AtCommit {
+    /// The commit, as the file names it; `None` where it does not.
+    pub commit: Option<String>,
+    /// When it was committed, in seconds since the Unix epoch.
+    pub time: Option<f64>,
+    /// The branch, where the file tells.
+    pub branch: Option<String>,
+    /// What was measured; `started_at` is when, or 0 where nobody knows.
+    pub record: Record,
+}
+
+/// One format that holds many commits.
+struct Entry {
+    /// The names of [`crate::FORMATS`], or of its own, that `--format` takes.
+    name: &'static str,
+    recognise: fn(&[File]) -> bool,
+    read: fn(&[File]) -> Result<Vec<AtCommit>, ImportError>,
+}
+
+const HISTORIES: &[Entry] = &[
+    Entry {
+        name: readers::github_action_benchmark::HISTORY.name,
+        recognise: readers::github_action_benchmark::HISTORY.recognise,
+        read: readers::github_action_benchmark::commits,
+    },
+    Entry {
+        name: readers::asv::FOLDER.name,
+        recognise: readers::asv::FOLDER.recognise,
+        read: readers::asv::commits,
+    },
+    Entry {
+        name: readers::otava_csv::NAME,
+        // Any CSV with times could be one.
+        recognise: |files| {
+            readers::otava_csv::is_history(files) && crate::recognise(files).is_none()
+        },
+        read: readers::otava_csv::commits,
+    },
+];
+
+/// Names of the formats that [`history`] reads.
+pub fn history_formats() -> impl Iterator<Item = &'static str> {
+    HISTORIES.iter().map(|entry| entry.name)
+}
+
+/// Reads files that hold many commits, in the order of the file. `None` if these hold none, or are of a format
+/// that [`crate::import`] reads; without `format` that is found out by the content.
+pub fn history(files: &[File], format: Option<&str>) -> Result<Option<Vec<AtCommit>>, ImportError> {
+    let files = expanded(files)?;
+    let entry = HISTORIES.iter().find(|entry| match format {
+        Some(name) => entry.name == name,
+        None => (entry.recognise)(&files),
+    });
+    let Some(entry) = entry else { return Ok(None) };
+    let mut commits = (entry.read)(&files)?;
+    for one in &mut commits {
+        if let Some(source) = &mut one.record.source {
+            entry.name.clone_into(&mut source.format);
+        }
+    }
+    Ok(Some(commits))
+}

@@ -1,0 +1,106 @@
+//! Files that hold many commits.
+
+use becalm_formats::{AtCommit, File, history};
+
+fn read(files: &[(&str, &str)], format: Option<&str>) -> Vec<AtCommit> {
+    let files: Vec<File> = files.iter().map(|(name, text)| File::of_text(name, text)).collect();
+    history(&files, format).unwrap().expect("there are commits")
+}
+
+fn shown(commits: &[AtCommit]) -> Vec<String> {
+    commits
+        .iter()
+        .map(|one| {
+            let values: Vec<String> = one
+                .record
+                .metrics
+                .iter()
+                .enumerate()
+                .map(|(at, metric)| format!("{}={:?}", metric.name, one.record.values(0, at)))
+                .collect();
+            format!("{:?} {:?} {:?} {}", one.commit, one.time, one.branch, values.join(" "))
+        })
+        .collect()
+}
+
+#[test]
+fn a_csv_has_a_row_for_each_commit() {
+    let text = "time;commit;branch;metric1;note;m 2\n2021.01.01 3:00:00 +0100;a0;main;154023;x;10.43\n\
+                1609466401;a1;;7;y;\n2021-01-03;a2;dev;;;\n";
+    let commits = read(&[("x.csv", text)], None);
+    assert_eq!(
+        shown(&commits),
+        [
+            "Some(\"a0\") Some(1609466400.0) Some(\"main\") metric1=[154023.0] m 2=[10.43]",
+            "Some(\"a1\") Some(1609466401.0) None metric1=[7.0]",
+        ]
+    );
+    assert_eq!(commits[0].record.source.as_ref().unwrap().format, "otava-csv");
+}
+
+#[test]
+fn what_is_wrong_with_a_csv_is_told_with_its_line() {
+    let told = |text: &str| {
+        history(&[File::of_text("x.csv", text)], Some("otava-csv")).unwrap_err().to_string()
+    };
+    assert!(told("time,m\nsoon,1\n").starts_with("x.csv, line 2: expected a time"));
+    assert!(told("when,m\n1,1\n").starts_with("x.csv, line 1: expected a column `time`"));
+    assert!(told("time,m\n").contains("holds no measurement"));
+}
+
+#[test]
+fn files_of_one_commit_are_no_history() {
+    let file = File::of_text("x", r#"{"results": [{"command": "a", "times": [1, 2]}]}"#);
+    assert_eq!(history(&[file], None).unwrap(), None);
+    // A CSV of becalm's own has its own reader.
+    let own = "subject,benchmark,metric,unit,direction,run,iteration,value,time\n";
+    assert_eq!(history(&[File::of_text("x.csv", own)], None).unwrap(), None);
+}
+
+#[test]
+fn machines_and_environments_of_asv_are_kept_apart() {
+    let result = |commit: &str, env: &str, value: &str| {
+        format!(
+            r#"{{"commit_hash": "{commit}", "date": 1000, "env_name": "{env}", "params": {{}},
+            "result_columns": ["result", "params"], "results": {{"time_x": [[{value}], []]}}}}"#
+        )
+    };
+    let (a, b, failed) = (result("c", "a", "1"), result("c", "b", "2"), result("d", "a", "null"));
+    let files = [
+        ("benchmarks.json", r#"{"time_x": {"unit": "seconds"}}"#),
+        ("m/machine.json", r#"{"cpu": "one"}"#),
+        ("m/c-a.json", &a),
+        ("n/machine.json", r#"{"cpu": "two"}"#),
+        ("n/c-b.json", &b),
+        ("n/d-a.json", &failed),
+    ];
+    let commits = read(&files, None);
+    let told: Vec<String> = commits
+        .iter()
+        .map(|one| {
+            let cpu = &one.record.machine.facts["cpu_model"];
+            format!("{cpu} {:?} {:?}", one.record.subjects[0].parameters, one.time)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [r#"one [("environment", "a")] Some(1.0)"#, r#"two [("environment", "b")] Some(1.0)"#]
+    );
+}
+
+#[test]
+fn every_entry_of_a_data_js_is_a_commit() {
+    let text = r#"window.BENCHMARK_DATA = {"entries": {"b": [{"commit": {"id": "c1", "timestamp":
+        "2020-01-01T00:00:00Z"}, "date": 2000, "tool": "customBiggerIsBetter", "benches":
+        [{"name": "x", "value": 3, "unit": "MB/s"}]}], "a": [{"commit": {"id": "c0"}, "date": 1000,
+        "tool": "go", "benches": [{"name": "x", "value": 1, "unit": "s"}]}]}};"#;
+    let commits = read(&[("data.js", text)], None);
+    assert_eq!(
+        shown(&commits),
+        [
+            "Some(\"c0\") None None a / x=[1.0]",
+            "Some(\"c1\") Some(1577836800.0) None b / x=[3000000.0]",
+        ]
+    );
+    assert_eq!(Some(commits[0].record.started_at), Some(1.0));
+}
