@@ -4,7 +4,7 @@ use becalm_model::{Comparison, Metric, RatioInterval, Record, Unit, Verdict, met
 use becalm_stats::decide::family;
 use becalm_stats::decide::paired::{self, Estimate};
 
-use super::pairs::{Pairs, pairs};
+use super::pairs::{PairedRound, Pairs, pairs};
 use super::primary::primary_metrics;
 use super::shape::Shape;
 use super::verdict::{exact_verdict, rounds_needed, verdict};
@@ -114,8 +114,9 @@ fn estimate(record: &Record, one: &Prepared, level: f64) -> Option<Estimate> {
 /// Returns the ratio of a metric that the user called exact, if its values bear that out.
 #[expect(clippy::float_cmp, reason = "exact values are equal to the last bit or differ")]
 fn exact_ratio(metric: &Metric, pairs: &Pairs) -> Option<f64> {
-    let &(baseline, candidate) = pairs.values.first()?;
-    if !metric.exact || pairs.values.iter().any(|pair| *pair != (baseline, candidate)) {
+    let &PairedRound { baseline, candidate, .. } = pairs.rounds.first()?;
+    let is_other = |round: &PairedRound| (round.baseline, round.candidate) != (baseline, candidate);
+    if !metric.exact || pairs.rounds.iter().any(is_other) {
         return None;
     }
     if baseline == candidate { Some(1.0) } else { Some(candidate / baseline) }
@@ -126,7 +127,7 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
     let exact = exact_ratio(metric, &one.pairs);
     // Without a logarithm a round has no part in an estimate, but an exact value needs none.
     let (used, without_ratio) = match exact {
-        Some(_) => (one.pairs.values.len(), 0),
+        Some(_) => (one.pairs.rounds.len(), 0),
         None => (one.pairs.observations.len(), one.pairs.not_positive),
     };
     let rounds = u32::try_from(used).expect("fewer than 2^32 rounds");
@@ -196,7 +197,7 @@ fn notes(metric: &Metric, pairs: &Pairs) -> Vec<String> {
             metric.name
         ));
     }
-    if metric.exact && exact_ratio(metric, pairs).is_none() && !pairs.values.is_empty() {
+    if metric.exact && exact_ratio(metric, pairs).is_none() && !pairs.rounds.is_empty() {
         notes.push(format!(
             "{} was called exact but differs between runs of the same subject; it is treated as a \
              measured value",

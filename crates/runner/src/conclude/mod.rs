@@ -12,6 +12,7 @@ mod verdict;
 
 pub use character::{Character, character};
 pub use family::comparisons;
+pub use pairs::{PairedRound, observations, paired_rounds};
 pub use primary::{Choice, one_sided, primary_metrics};
 pub use separate::{Pairing, compare_all_separate, compare_separate};
 pub use shape::Shape;

@@ -5,13 +5,56 @@ use std::collections::BTreeMap;
 use becalm_model::{Record, Run};
 use becalm_stats::decide::paired::Observation;
 
+/// The values of two subjects in one round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairedRound {
+    /// The baseline's value.
+    pub baseline: f64,
+    /// The candidate's value.
+    pub candidate: f64,
+    /// Whether the candidate ran before the baseline.
+    pub candidate_first: bool,
+    /// The layout that both ran, where there are several.
+    pub layout: Option<u32>,
+}
+
+/// Returns the values of `metric` of the two subjects in all usable rounds, in time order.
+pub fn paired_rounds(
+    record: &Record,
+    baseline: usize,
+    candidate: usize,
+    metric: usize,
+) -> Vec<PairedRound> {
+    pairs(record, baseline, candidate, metric).rounds
+}
+
+/// Returns the rounds as observations: one for each round of positive values, or for each layout where there are
+/// several.
+pub fn observations(rounds: &[PairedRound]) -> Vec<Observation> {
+    let mut observations = Vec::with_capacity(rounds.len());
+    let mut layouts: BTreeMap<u32, Vec<Observation>> = BTreeMap::new();
+    for round in rounds.iter().filter(|round| round.baseline > 0.0 && round.candidate > 0.0) {
+        let observation = Observation {
+            baseline: round.baseline.ln(),
+            candidate: round.candidate.ln(),
+            candidate_first: round.candidate_first,
+        };
+        match round.layout {
+            Some(layout) => layouts.entry(layout).or_default().push(observation),
+            None => observations.push(observation),
+        }
+    }
+    observations.extend(layouts.into_values().map(|of_layout| mean(&of_layout)));
+    observations
+}
+
 /// What the rounds give for one pair of subjects and one metric.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Pairs {
     /// One observation per usable round, in time order.
     pub(crate) observations: Vec<Observation>,
-    /// The values themselves, baseline then candidate.
-    pub(crate) values: Vec<(f64, f64)>,
+    /// The values themselves.
+    pub(crate) rounds: Vec<PairedRound>,
     /// Rounds that give none: those that were disturbed and made again among them.
     pub(crate) discarded: u32,
     /// Usable rounds in which one side was cut off, so that its value is a lower bound.
@@ -32,13 +75,12 @@ pub(crate) fn pairs(record: &Record, baseline: usize, candidate: usize, metric: 
         rounds.entry(run.round).or_default()[slot] = Some(run);
     }
     let mut pairs = Pairs {
-        observations: Vec::with_capacity(rounds.len()),
-        values: Vec::with_capacity(rounds.len()),
+        observations: Vec::new(),
+        rounds: Vec::with_capacity(rounds.len()),
         discarded: 0,
         censored: 0,
         not_positive: 0,
     };
-    let mut layouts: BTreeMap<u32, Vec<Observation>> = BTreeMap::new();
     for runs in rounds.into_values() {
         if runs.iter().flatten().any(|run| run.discarded) {
             pairs.discarded += 1;
@@ -62,22 +104,17 @@ pub(crate) fn pairs(record: &Record, baseline: usize, candidate: usize, metric: 
             // One lower bound understates the difference, which is the safe side.
             _ => pairs.censored += 1,
         }
-        pairs.values.push((a, b));
-        if a > 0.0 && b > 0.0 {
-            let observation = Observation {
-                baseline: a.ln(),
-                candidate: b.ln(),
-                candidate_first: second.order < first.order,
-            };
-            match first.layout {
-                Some(layout) => layouts.entry(layout).or_default().push(observation),
-                None => pairs.observations.push(observation),
-            }
-        } else {
+        pairs.rounds.push(PairedRound {
+            baseline: a,
+            candidate: b,
+            candidate_first: second.order < first.order,
+            layout: first.layout,
+        });
+        if a <= 0.0 || b <= 0.0 {
             pairs.not_positive += 1;
         }
     }
-    pairs.observations.extend(layouts.into_values().map(|of_layout| mean(&of_layout)));
+    pairs.observations = observations(&pairs.rounds);
     pairs
 }
 
