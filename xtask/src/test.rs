@@ -29,15 +29,17 @@ pub(crate) fn run() -> Result<bool> {
         step("clippy", clippy),
         step("edges between crates", || edges::check(&metadata()?)),
         step("tests", || tests(&mut log)),
+        step("documentation", || {
+            let mut command =
+                cargo(&["doc", "--quiet", "--keep-going", "--workspace", "--no-deps"]);
+            execute(command.env("RUSTDOCFLAGS", "-D warnings"))
+        }),
+        step("generated files", docs::check),
+        // Last, because they take whatever time they are given.
         step("virtual machines", || {
             machines = vm::sample()?;
             Ok(())
         }),
-        step("documentation", || {
-            let mut command = cargo(&["doc", "--quiet", "--workspace", "--no-deps"]);
-            execute(command.env("RUSTDOCFLAGS", "-D warnings"))
-        }),
-        step("generated files", docs::check),
     ];
     Ok(summary(&steps, &log, &machines))
 }
