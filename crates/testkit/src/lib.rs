@@ -3,6 +3,7 @@
 mod command;
 mod cpufreq;
 mod machine;
+mod postgres;
 mod redact;
 mod skip;
 mod sys;
@@ -13,6 +14,7 @@ mod wait;
 pub use command::{CommandOutput, TestEnv};
 pub use cpufreq::{FakeCpufreq, Switch};
 pub use machine::FakeMachine;
+pub use postgres::{PostgresServer, postgres};
 pub use redact::redact;
 pub use skip::skipped;
 pub use sys::{Call, refuse_call};

@@ -1,0 +1,114 @@
+//! Why a history cannot be read or written.
+
+/// What went wrong. Unless it says otherwise, the history is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no history at this place yet.
+    #[error("there is no history at {place} yet")]
+    Absent {
+        /// The place, without a password.
+        place: String,
+    },
+    /// The place cannot be understood.
+    #[error("{place} is no place for a history: {problem}")]
+    Place {
+        /// The place, without a password.
+        place: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The history was made by a newer becalm.
+    #[error(
+        "the history at {place} has version {found} and was made by a newer becalm; this one knows versions up to \
+         {known}, and leaves it as it is"
+    )]
+    TooNew {
+        /// The place, without a password.
+        place: String,
+        /// Its version.
+        found: i64,
+        /// The newest version that is known here.
+        known: i64,
+    },
+    /// The history was made by an older becalm and can only be read here.
+    #[error(
+        "the history at {place} has version {found} and has to be brought to version {known}, but it cannot be written \
+         here"
+    )]
+    TooOld {
+        /// The place, without a password.
+        place: String,
+        /// Its version.
+        found: i64,
+        /// The version that is needed.
+        known: i64,
+    },
+    /// The disk is full.
+    #[error(
+        "the disk of the history at {place} is full: nothing was changed, and what was there is whole"
+    )]
+    Full {
+        /// The place, without a password.
+        place: String,
+    },
+    /// Somebody else wrote for too long.
+    #[error(
+        "somebody else has been writing to the history at {place} for {seconds} s: nothing was changed"
+    )]
+    Busy {
+        /// The place, without a password.
+        place: String,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// The connection broke while it was not known whether the last change is kept.
+    #[error(
+        "the connection to {place} broke while a change was being kept: whether it is cannot be told ({problem}). \
+         Doing it again is safe"
+    )]
+    Unknown {
+        /// The place, without a password.
+        place: String,
+        /// What the database or the system says.
+        problem: String,
+    },
+    /// The database refused something.
+    #[error("the history at {place}: {problem}")]
+    Database {
+        /// The place, without a password.
+        place: String,
+        /// What the database says.
+        problem: String,
+    },
+    /// Something in the history is not what becalm writes.
+    #[error("the history at {place} is damaged: {problem}")]
+    Damaged {
+        /// The place, without a password.
+        place: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// There is nothing of this kind.
+    #[error("the history at {place} has no {what}")]
+    Missing {
+        /// The place, without a password.
+        place: String,
+        /// What was looked for: `entry 7`.
+        what: String,
+    },
+}
+
+/// Returns an error's message followed by those of its causes.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let part = inner.to_string();
+        if !text.contains(&part) {
+            text.push_str(": ");
+            text.push_str(&part);
+        }
+        cause = inner.source();
+    }
+    text
+}

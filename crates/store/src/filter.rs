@@ -1,0 +1,75 @@
+//! Which entries and series are asked for.
+
+use becalm_model::history::{EntryId, Series};
+
+/// Which entries. Everything that is `None` or empty lets all through.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct EntryFilter {
+    /// These alone.
+    pub ids: Vec<EntryId>,
+    /// Of this branch.
+    pub branch: Option<String>,
+    /// Whose commit's id begins so.
+    pub commit: Option<String>,
+    /// Not before this place in time, in seconds since the Unix epoch.
+    pub since: Option<f64>,
+    /// Only the last so many.
+    pub limit: Option<usize>,
+}
+
+/// Which series. Everything that is `None` lets all through.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SeriesFilter {
+    /// Of a benchmark whose name fits; `*` stands for any text.
+    pub benchmark: Option<String>,
+    /// Of a metric whose name fits; `*` stands for any text.
+    pub metric: Option<String>,
+    /// Of this branch.
+    pub branch: Option<String>,
+    /// Only what benchmarks are about.
+    pub main: bool,
+}
+
+impl SeriesFilter {
+    /// Says whether a series is asked for.
+    pub fn takes(&self, series: &Series) -> bool {
+        let fits = |pattern: &Option<String>, text: &str| {
+            pattern.as_ref().is_none_or(|pattern| fits(pattern, text))
+        };
+        fits(&self.benchmark, &series.key.benchmark)
+            && fits(&self.metric, &series.key.metric)
+            && self.branch.as_ref().is_none_or(|branch| *branch == series.key.branch)
+            && (!self.main || series.main)
+    }
+}
+
+/// Says whether a text is what a pattern says, in which `*` stands for any text.
+fn fits(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, between)) = parts.split_last() else { return rest.is_empty() };
+    for part in between {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        for (pattern, text) in
+            [("a", "a"), ("*", ""), ("a*", "ab"), ("*b", "ab"), ("a*b*c", "a1b2b3c"), ("a**", "a")]
+        {
+            assert!(fits(pattern, text), "{pattern} {text}");
+        }
+        for (pattern, text) in [("a", "ab"), ("a*a", "a"), ("*b*", "aca"), ("", "a")] {
+            assert!(!fits(pattern, text), "{pattern} {text}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! A new entry: its row, its document, its series where they are new, and its points.
+
+use std::collections::HashMap;
+use std::io::Write as _;
+
+use becalm_model::Direction;
+use becalm_model::history::EntryId;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+
+use super::{damaged, grouping};
+use crate::database::{Database, list};
+use crate::error::StoreError;
+use crate::facts::fingerprint;
+use crate::hash::series_key;
+use crate::new_entry::{Added, NewEntry, NewPoint};
+use crate::packed::{PackedPoint, pack};
+use crate::value::Value;
+
+/// Compresses a document.
+pub(super) fn compressed(document: &str) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(document.as_bytes()).expect("memory can be written");
+    encoder.finish().expect("memory can be written")
+}
+
+pub(super) fn add<D: Database>(
+    database: &mut D,
+    entry: &NewEntry,
+    document: Vec<u8>,
+) -> Result<Added, StoreError> {
+    let known = database
+        .query("SELECT id FROM entries WHERE content = $1", &[entry.content.as_str().into()])?;
+    if let Some(id) = known.first().and_then(|row| row.int(0)) {
+        return Ok(Added::Known(EntryId(id)));
+    }
+    let split = grouping::split(database)?;
+    let fingerprint = fingerprint(&entry.facts, &split);
+    let at = entry.commit.as_ref().and_then(|commit| commit.time).unwrap_or(entry.measured);
+    let mut tags = entry.tags.clone();
+    tags.sort_unstable();
+    tags.dedup();
+    let json = |value: serde_json::Value| Value::Text(value.to_string());
+    let rows = database.query(
+        "INSERT INTO entries (content, measured, at_time, commit_id, commit_time, branch, dirty, tags, facts, \
+         fingerprint) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id",
+        &[
+            entry.content.as_str().into(),
+            entry.measured.into(),
+            at.into(),
+            entry.commit.as_ref().map(|commit| commit.id.as_str()).into(),
+            entry.commit.as_ref().and_then(|commit| commit.time).into(),
+            entry.branch.as_str().into(),
+            entry.dirty.into(),
+            json(tags.into()),
+            json(serde_json::json!(entry.facts)),
+            fingerprint.as_str().into(),
+        ],
+    )?;
+    let id = rows.first().and_then(|row| row.int(0)).ok_or_else(|| damaged(database, "entries"))?;
+    let size = i64::try_from(document.len()).expect("memory is smaller");
+    database.execute(
+        "INSERT INTO documents (entry, size, document) VALUES ($1, $2, $3)",
+        &[id.into(), size.into(), document.into()],
+    )?;
+    let series = series(database, entry, &fingerprint)?;
+    let mut points: Vec<PackedPoint> = Vec::with_capacity(entry.points.len());
+    let mut used = std::collections::HashSet::new();
+    for (point, series) in entry.points.iter().zip(&series) {
+        // Of two values of one series the first counts, which no caller should give.
+        if used.insert(*series) {
+            let (value, error) = (point.value, point.error);
+            points.push(PackedPoint { series: *series, value, error, runs: point.runs });
+        }
+    }
+    let count = i64::try_from(points.len()).expect("memory is smaller");
+    database.execute(
+        "INSERT INTO points (entry, count, packed) VALUES ($1, $2, $3)",
+        &[id.into(), count.into(), pack(points).into()],
+    )?;
+    // Somewhere in the past: whether every series has later points is not worth finding out.
+    let among = database.numbers_of(4);
+    database.execute(
+        &format!(
+            "DELETE FROM detectors WHERE EXISTS (SELECT 1 FROM entries WHERE branch = $1 AND fingerprint = $2 \
+             AND at_time > $3) AND series IN {among}"
+        ),
+        &[entry.branch.as_str().into(), fingerprint.as_str().into(), at.into(), list(used)],
+    )?;
+    Ok(Added::New(EntryId(id)))
+}
+
+/// Returns the number of the series of each point, and makes those that are not there yet.
+fn series<D: Database>(
+    database: &mut D,
+    entry: &NewEntry,
+    fingerprint: &str,
+) -> Result<Vec<i64>, StoreError> {
+    let parameters: Vec<String> = entry.points.iter().map(parameters).collect();
+    let keys: Vec<String> = entry
+        .points
+        .iter()
+        .zip(&parameters)
+        .map(|(point, parameters)| {
+            series_key(&[
+                &point.benchmark,
+                &point.metric,
+                &point.unit.to_string(),
+                direction(point.direction),
+                parameters,
+                fingerprint,
+                &entry.branch,
+            ])
+        })
+        .collect();
+    let among = database.texts_of(1);
+    let rows = database.query(
+        &format!("SELECT key, id, main, exact FROM series WHERE key IN {among}"),
+        &[serde_json::json!(keys).to_string().into()],
+    )?;
+    let known = super::all(database, "series", &rows, |row| {
+        Some((row.text(0)?.to_owned(), (row.int(1)?, row.flag(2)?, row.flag(3)?)))
+    })?;
+    let mut known: HashMap<String, (i64, bool, bool)> = known.into_iter().collect();
+    let mut ids = Vec::with_capacity(keys.len());
+    for ((point, key), parameters) in entry.points.iter().zip(keys).zip(parameters) {
+        let id = if let Some(&(id, main, exact)) = known.get(&key) {
+            if (main, exact) != (point.main, point.exact) {
+                database.execute(
+                    "UPDATE series SET main = $1, exact = $2 WHERE id = $3",
+                    &[point.main.into(), point.exact.into(), id.into()],
+                )?;
+            }
+            id
+        } else {
+            let rows = database.query(
+                    "INSERT INTO series (key, benchmark, metric, unit, higher, parameters, fingerprint, branch, \
+                     main, exact) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id",
+                    &[
+                        key.as_str().into(),
+                        point.benchmark.as_str().into(),
+                        point.metric.as_str().into(),
+                        point.unit.to_string().into(),
+                        (point.direction == Direction::Higher).into(),
+                        parameters.into(),
+                        fingerprint.into(),
+                        entry.branch.as_str().into(),
+                        point.main.into(),
+                        point.exact.into(),
+                    ],
+                )?;
+            let id = rows.first().and_then(|row| row.int(0));
+            id.ok_or_else(|| damaged(database, "series"))?
+        };
+        known.insert(key, (id, point.main, point.exact));
+        ids.push(id);
+    }
+    Ok(ids)
+}
+
+/// Returns parameters as they are kept: a JSON object, whose names are sorted.
+fn parameters(point: &NewPoint) -> String {
+    let sorted: std::collections::BTreeMap<_, _> = point.parameters.iter().cloned().collect();
+    serde_json::json!(sorted).to_string()
+}
+
+/// Returns the word for a direction, as it goes into keys.
+fn direction(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Lower => "lower",
+        Direction::Higher => "higher",
+    }
+}

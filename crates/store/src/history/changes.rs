@@ -1,0 +1,163 @@
+//! What was found in series, what the detector left, and what people decided.
+
+use std::collections::HashMap;
+
+use becalm_model::history::{
+    ChangeState, Decision, EntryId, FirstSeen, Review, SeriesId, StoredChange,
+};
+
+use super::{all, reading};
+use crate::database::{Database, list};
+use crate::error::StoreError;
+use crate::store::{DetectorState, Found};
+use crate::value::{Row, Value};
+
+pub(super) fn of<D: Database>(
+    database: &mut D,
+    series: &[SeriesId],
+) -> Result<Vec<Vec<StoredChange>>, StoreError> {
+    let among = database.numbers_of(1);
+    let rows = database.query(
+        &format!(
+            "SELECT c.series, c.entry, c.last_before, c.level_before, c.level_after, c.ratio, c.ratio_low, \
+             c.ratio_high, c.confirmed, c.seen_entry, c.seen_time, r.author, r.dismissed, r.decided \
+             FROM changes c JOIN entries e ON e.id = c.entry \
+             LEFT JOIN reviews r ON r.series = c.series AND r.entry = c.entry \
+             WHERE c.series IN {among} ORDER BY e.at_time, e.id"
+        ),
+        &[list(series.iter().map(|one| one.0))],
+    )?;
+    let mut found: HashMap<i64, Vec<StoredChange>> = HashMap::new();
+    for (series, change) in all(database, "changes", &rows, change)? {
+        found.entry(series).or_default().push(change);
+    }
+    Ok(series.iter().map(|one| found.get(&one.0).cloned().unwrap_or_default()).collect())
+}
+
+fn change(row: &Row) -> Option<(i64, StoredChange)> {
+    let review = row.text(11).zip(row.real(13)).map(|(by, time)| Review {
+        decision: match row.text(12) {
+            Some(reason) => Decision::Dismissed { reason: reason.to_owned() },
+            None => Decision::Acknowledged,
+        },
+        by: by.to_owned(),
+        time,
+    });
+    let change = StoredChange {
+        entry: EntryId(row.int(1)?),
+        last_before: EntryId(row.int(2)?),
+        before: row.real(3)?,
+        after: row.real(4)?,
+        ratio: row.real(5)?,
+        ratio_low: row.real(6)?,
+        ratio_high: row.real(7)?,
+        state: if row.flag(8)? { ChangeState::Confirmed } else { ChangeState::Pending },
+        first_seen: FirstSeen { entry: EntryId(row.int(9)?), time: row.real(10)? },
+        review,
+    };
+    Some((row.int(0)?, change))
+}
+
+pub(super) fn detectors<D: Database>(
+    database: &mut D,
+    series: &[SeriesId],
+) -> Result<Vec<Option<DetectorState>>, StoreError> {
+    let among = database.numbers_of(1);
+    let rows = database.query(
+        &format!("SELECT series, version, state FROM detectors WHERE series IN {among}"),
+        &[list(series.iter().map(|one| one.0))],
+    )?;
+    let states = all(database, "detectors", &rows, |row| {
+        let version = u32::try_from(row.int(1)?).ok()?;
+        Some((row.int(0)?, DetectorState { version, bytes: row.blob(2)?.to_vec() }))
+    })?;
+    let mut states: HashMap<i64, DetectorState> = states.into_iter().collect();
+    Ok(series.iter().map(|one| states.remove(&one.0)).collect())
+}
+
+pub(super) fn put<D: Database>(database: &mut D, found: &[Found]) -> Result<(), StoreError> {
+    let series: Vec<SeriesId> = found.iter().map(|one| one.series).collect();
+    let known = of(database, &series)?;
+    let ids = list(series.iter().map(|one| one.0));
+    let among = database.numbers_of(1);
+    for table in ["changes", "detectors"] {
+        database.execute(
+            &format!("DELETE FROM {table} WHERE series IN {among}"),
+            std::slice::from_ref(&ids),
+        )?;
+    }
+    for (one, known) in found.iter().zip(known) {
+        for change in &one.changes {
+            let before = known.iter().find(|known| known.entry == change.entry);
+            let first_seen = before.map_or(change.first_seen, |known| known.first_seen);
+            insert(database, one.series, change, first_seen)?;
+        }
+        if let Some(state) = &one.detector {
+            let version = i64::from(state.version);
+            database.execute(
+                "INSERT INTO detectors (series, version, state) VALUES ($1, $2, $3)",
+                &[one.series.0.into(), version.into(), state.bytes.clone().into()],
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn insert<D: Database>(
+    database: &mut D,
+    series: SeriesId,
+    change: &StoredChange,
+    first_seen: FirstSeen,
+) -> Result<(), StoreError> {
+    database.execute(
+        "INSERT INTO changes (series, entry, last_before, level_before, level_after, ratio, ratio_low, ratio_high, \
+         confirmed, seen_entry, seen_time) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        &[
+            series.0.into(),
+            change.entry.0.into(),
+            change.last_before.0.into(),
+            change.before.into(),
+            change.after.into(),
+            change.ratio.into(),
+            change.ratio_low.into(),
+            change.ratio_high.into(),
+            (change.state == ChangeState::Confirmed).into(),
+            first_seen.entry.0.into(),
+            first_seen.time.into(),
+        ],
+    )?;
+    Ok(())
+}
+
+pub(super) fn review<D: Database>(
+    database: &mut D,
+    series: SeriesId,
+    entry: EntryId,
+    review: Option<&Review>,
+) -> Result<(), StoreError> {
+    let place: [Value; 2] = [series.0.into(), entry.0.into()];
+    let of_entry = reading::packed(database, &list([entry.0]))?;
+    if !of_entry.iter().any(|(_, points)| points.iter().any(|point| point.series == series.0)) {
+        return Err(StoreError::Missing {
+            place: database.place().to_owned(),
+            what: format!("value of entry {entry} in series {}", series.0),
+        });
+    }
+    database.execute("DELETE FROM reviews WHERE series = $1 AND entry = $2", &place)?;
+    let Some(review) = review else { return Ok(()) };
+    let dismissed = match &review.decision {
+        Decision::Acknowledged => None,
+        Decision::Dismissed { reason } => Some(reason.as_str()),
+    };
+    database.execute(
+        "INSERT INTO reviews (series, entry, dismissed, author, decided) VALUES ($1, $2, $3, $4, $5)",
+        &[
+            series.0.into(),
+            entry.0.into(),
+            dismissed.into(),
+            review.by.as_str().into(),
+            review.time.into(),
+        ],
+    )?;
+    Ok(())
+}

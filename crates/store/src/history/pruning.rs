@@ -1,0 +1,119 @@
+//! Taking away what is old: first the documents, and entries only when asked for.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{all, grouping, reading};
+use crate::database::{Database, list};
+use crate::error::StoreError;
+use crate::store::{Prune, Pruned};
+
+/// What is to be taken away.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// Entries with everything of theirs.
+    entries: Vec<i64>,
+    /// Entries whose document goes, and whose points stay.
+    documents: Vec<i64>,
+    pub(super) pruned: Pruned,
+}
+
+/// What has to be known of an entry.
+#[derive(Debug, Clone)]
+struct Known {
+    id: i64,
+    measured: f64,
+    group: (String, String),
+    /// Bytes of its document, if it is still there.
+    size: Option<i64>,
+}
+
+pub(super) fn plan<D: Database>(database: &mut D, prune: &Prune) -> Result<Plan, StoreError> {
+    let rows = database.query(
+        "SELECT e.id, e.measured, e.branch, e.fingerprint, d.size FROM entries e \
+         LEFT JOIN documents d ON d.entry = e.id ORDER BY e.at_time, e.id",
+        &[],
+    )?;
+    let known = all(database, "entries", &rows, |row| {
+        Some(Known {
+            id: row.int(0)?,
+            measured: row.real(1)?,
+            group: (row.text(2)?.to_owned(), row.text(3)?.to_owned()),
+            size: row.int(4),
+        })
+    })?;
+    // What is at a change, or right before one, is what people will want to look into.
+    let rows = database.query(
+        "SELECT c.entry, c.last_before FROM changes c LEFT JOIN reviews r ON r.series = c.series \
+         AND r.entry = c.entry WHERE r.dismissed IS NULL",
+        &[],
+    )?;
+    let at_changes = all(database, "changes", &rows, |row| Some([row.int(0)?, row.int(1)?]))?;
+    let mut plan = chosen(&known, &at_changes.into_iter().flatten().collect(), prune);
+    for wanted in &prune.entries {
+        if !known.iter().any(|one| one.id == wanted.0) {
+            return Err(StoreError::Missing {
+                place: database.place().to_owned(),
+                what: format!("entry {wanted}"),
+            });
+        }
+    }
+    let among = database.numbers_of(1);
+    let rows = database.query(
+        &format!("SELECT count FROM points WHERE entry IN {among}"),
+        &[list(plan.entries.iter().copied())],
+    )?;
+    let counts = all(database, "points", &rows, |row| usize::try_from(row.int(0)?).ok())?;
+    plan.pruned.points = counts.iter().sum();
+    Ok(plan)
+}
+
+/// Chooses what goes, of entries in the order of time.
+fn chosen(known: &[Known], at_changes: &HashSet<i64>, prune: &Prune) -> Plan {
+    let mut plan = Plan::default();
+    let mut behind: HashMap<&(String, String), usize> = HashMap::new();
+    for one in known.iter().rev() {
+        let is_old = prune.entries_before.is_some_and(|time| one.measured < time);
+        if is_old || prune.entries.iter().any(|id| id.0 == one.id) {
+            plan.entries.push(one.id);
+            plan.pruned.entries += 1;
+            plan.pruned.documents += usize::from(one.size.is_some());
+            plan.pruned.bytes += u64::try_from(one.size.unwrap_or(0)).unwrap_or(0);
+            continue;
+        }
+        let behind = behind.entry(&one.group).or_default();
+        let is_beyond = prune.documents_kept.is_some_and(|kept| *behind >= kept);
+        *behind += 1;
+        let is_old = prune.documents_before.is_some_and(|time| one.measured < time);
+        let Some(size) = one.size.filter(|_| is_beyond || is_old) else { continue };
+        if at_changes.contains(&one.id) {
+            plan.pruned.kept_for_changes += 1;
+        } else {
+            plan.documents.push(one.id);
+            plan.pruned.documents += 1;
+            plan.pruned.bytes += u64::try_from(size).unwrap_or(0);
+        }
+    }
+    plan
+}
+
+pub(super) fn prune<D: Database>(database: &mut D, prune: &Prune) -> Result<Pruned, StoreError> {
+    let plan = plan(database, prune)?;
+    let entries = list(plan.entries.iter().copied());
+    let touched: HashSet<i64> = reading::packed(database, &entries)?
+        .iter()
+        .flat_map(|(_, points)| points.iter().map(|point| point.series))
+        .collect();
+    let among = database.numbers_of(1);
+    database.execute(
+        &format!("DELETE FROM detectors WHERE series IN {among}"),
+        &[list(touched.iter().copied())],
+    )?;
+    // Documents, points, changes and decisions go with their entries.
+    database.execute(&format!("DELETE FROM entries WHERE id IN {among}"), &[entries])?;
+    database.execute(
+        &format!("DELETE FROM documents WHERE entry IN {among}"),
+        &[list(plan.documents.iter().copied())],
+    )?;
+    grouping::drop_empty_series(database, touched)?;
+    Ok(plan.pruned)
+}

@@ -1,0 +1,195 @@
+//! Entries, documents, series and points.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::sync::Arc;
+
+use becalm_model::history::{Commit, Entry, EntryId, Point, Series, SeriesId, SeriesKey};
+use becalm_model::{Direction, Unit};
+
+use super::{all, damaged};
+use crate::database::{Database, list};
+use crate::error::StoreError;
+use crate::filter::{EntryFilter, SeriesFilter};
+use crate::packed::{PackedPoint, unpack};
+use crate::value::{Row, Value};
+
+const ENTRY: &str = "SELECT id, measured, commit_id, commit_time, branch, dirty, tags, facts, fingerprint, \
+                     EXISTS (SELECT 1 FROM documents WHERE documents.entry = entries.id) AS kept FROM entries";
+
+pub(super) fn entries<D: Database>(
+    database: &mut D,
+    filter: &EntryFilter,
+) -> Result<Vec<Entry>, StoreError> {
+    let mut conditions: Vec<String> = Vec::new();
+    let mut values: Vec<Value> = Vec::new();
+    if !filter.ids.is_empty() {
+        values.push(list(filter.ids.iter().map(|id| id.0)));
+        conditions.push(format!("id IN {}", database.numbers_of(values.len())));
+    }
+    if let Some(branch) = &filter.branch {
+        values.push(branch.as_str().into());
+        conditions.push(format!("branch = ${}", values.len()));
+    }
+    if let Some(commit) = &filter.commit {
+        let length = i64::try_from(commit.chars().count()).unwrap_or(i64::MAX);
+        values.push(commit.as_str().into());
+        // The length is a number of ours; a parameter would need a cast that differs.
+        conditions.push(format!("substr(commit_id, 1, {length}) = ${}", values.len()));
+    }
+    if let Some(since) = filter.since {
+        values.push(since.into());
+        conditions.push(format!("at_time >= ${}", values.len()));
+    }
+    let mut statement = ENTRY.to_owned();
+    if !conditions.is_empty() {
+        statement = format!("{statement} WHERE {}", conditions.join(" AND "));
+    }
+    statement.push_str(" ORDER BY at_time DESC, id DESC");
+    if let Some(limit) = filter.limit {
+        statement = format!("{statement} LIMIT {limit}");
+    }
+    let rows = database.query(&statement, &values)?;
+    let mut entries = all(database, "entries", &rows, entry)?;
+    entries.reverse();
+    Ok(entries)
+}
+
+fn entry(row: &Row) -> Option<Entry> {
+    let commit = row.text(2).map(|id| Commit { id: id.to_owned(), time: row.real(3) });
+    Some(Entry {
+        id: EntryId(row.int(0)?),
+        measured: row.real(1)?,
+        commit,
+        branch: row.text(4)?.to_owned(),
+        dirty: row.flag(5)?,
+        tags: serde_json::from_str(row.text(6)?).ok()?,
+        facts: serde_json::from_str(row.text(7)?).ok()?,
+        fingerprint: row.text(8)?.to_owned(),
+        has_document: row.flag(9)?,
+    })
+}
+
+pub(super) fn document<D: Database>(
+    database: &mut D,
+    entry: EntryId,
+) -> Result<Option<String>, StoreError> {
+    let rows =
+        database.query("SELECT document FROM documents WHERE entry = $1", &[entry.0.into()])?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let mut text = String::new();
+    let read =
+        row.blob(0).map(|bytes| flate2::read::ZlibDecoder::new(bytes).read_to_string(&mut text));
+    match read {
+        Some(Ok(_)) => Ok(Some(text)),
+        _ => Err(damaged(database, &format!("the document of entry {entry}"))),
+    }
+}
+
+pub(super) fn series<D: Database>(
+    database: &mut D,
+    filter: &SeriesFilter,
+) -> Result<Vec<Series>, StoreError> {
+    let (condition, values) = match &filter.branch {
+        Some(branch) => (" WHERE branch = $1", vec![branch.as_str().into()]),
+        None => ("", Vec::new()),
+    };
+    let rows = database.query(
+        &format!(
+            "SELECT id, benchmark, metric, unit, higher, parameters, fingerprint, branch, main, exact \
+             FROM series{condition}"
+        ),
+        &values,
+    )?;
+    let mut series = all(database, "series", &rows, one_series)?;
+    series.retain(|one| filter.takes(one));
+    // Databases differ in how they compare texts.
+    series.sort_by(|a, b| {
+        let key = |one: &Series| {
+            let key = one.key.clone();
+            (key.benchmark, key.metric, key.parameters, key.branch, key.fingerprint, one.id)
+        };
+        key(a).cmp(&key(b))
+    });
+    Ok(series)
+}
+
+fn one_series(row: &Row) -> Option<Series> {
+    let parameters: BTreeMap<String, String> = serde_json::from_str(row.text(5)?).ok()?;
+    Some(Series {
+        id: SeriesId(row.int(0)?),
+        key: SeriesKey {
+            benchmark: row.text(1)?.to_owned(),
+            metric: row.text(2)?.to_owned(),
+            unit: Unit::from_name(row.text(3)?),
+            direction: if row.flag(4)? { Direction::Higher } else { Direction::Lower },
+            parameters: parameters.into_iter().collect(),
+            fingerprint: row.text(6)?.to_owned(),
+            branch: row.text(7)?.to_owned(),
+        },
+        main: row.flag(8)?,
+        exact: row.flag(9)?,
+    })
+}
+
+pub(super) fn points<D: Database>(
+    database: &mut D,
+    series: &[SeriesId],
+) -> Result<Vec<Vec<Point>>, StoreError> {
+    let mut ids: Vec<i64> = series.iter().map(|one| one.0).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let among = database.numbers_of(1);
+    // All entries of the branches and machines of these series: others have no points of them.
+    let rows = database.query(
+        &format!(
+            "SELECT e.id, e.at_time, e.commit_id, p.packed FROM entries e JOIN points p ON p.entry = e.id \
+             WHERE (e.branch, e.fingerprint) IN (SELECT branch, fingerprint FROM series WHERE id IN {among}) \
+             ORDER BY e.at_time, e.id"
+        ),
+        &[list(ids.iter().copied())],
+    )?;
+    let mut of_series: Vec<Vec<Point>> = ids.iter().map(|_| Vec::new()).collect();
+    for row in &rows {
+        let read = || Some((EntryId(row.int(0)?), row.real(1)?, unpack(row.blob(3)?)?));
+        let Some((entry, at, points)) = read() else { return Err(damaged(database, "points")) };
+        let commit: Option<Arc<str>> = row.text(2).map(Arc::from);
+        // Both are sorted by series.
+        let mut next = 0;
+        for point in points {
+            while ids.get(next).is_some_and(|id| *id < point.series) {
+                next += 1;
+            }
+            match ids.get(next) {
+                None => break,
+                Some(id) if *id > point.series => {}
+                Some(_) => of_series[next].push(Point {
+                    entry,
+                    at,
+                    value: point.value,
+                    error: point.error,
+                    runs: point.runs,
+                    commit: commit.clone(),
+                }),
+            }
+        }
+    }
+    if series.iter().map(|one| one.0).eq(ids.iter().copied()) {
+        return Ok(of_series);
+    }
+    let at = |one: &SeriesId| ids.binary_search(&one.0).expect("it is among them");
+    Ok(series.iter().map(|one| of_series[at(one)].clone()).collect())
+}
+
+/// Returns the points of these entries, one list for each.
+pub(super) fn packed<D: Database>(
+    database: &mut D,
+    entries: &Value,
+) -> Result<Vec<(i64, Vec<PackedPoint>)>, StoreError> {
+    let among = database.numbers_of(1);
+    let rows = database.query(
+        &format!("SELECT entry, packed FROM points WHERE entry IN {among}"),
+        std::slice::from_ref(entries),
+    )?;
+    all(database, "points", &rows, |row| Some((row.int(0)?, unpack(row.blob(1)?)?.collect())))
+}

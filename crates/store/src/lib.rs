@@ -1,0 +1,27 @@
+//! The history of measurements, in SQLite or PostgreSQL.
+//!
+//! [`open`] opens a [`Place`]; [`Store`] is what can be done with it. Both databases have the same
+//! tables and the same statements; what differs is in `sqlite` and `postgres`.
+
+mod content;
+mod database;
+mod error;
+mod facts;
+mod filter;
+mod hash;
+mod history;
+mod new_entry;
+mod packed;
+mod place;
+mod postgres;
+mod sqlite;
+mod store;
+mod value;
+
+pub use content::content;
+pub use error::StoreError;
+pub use facts::{ANNOTATE, SPLIT, fact, facts, fingerprint};
+pub use filter::{EntryFilter, SeriesFilter};
+pub use new_entry::{Added, NewEntry, NewPoint};
+pub use place::{Access, Place, open};
+pub use store::{DetectorState, Found, Prune, Pruned, Store};

@@ -1,0 +1,63 @@
+//! What is put into a history.
+
+use std::collections::BTreeMap;
+
+use becalm_model::history::{Commit, EntryId};
+use becalm_model::{Direction, Unit};
+
+/// A measurement that is not in the history yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewEntry {
+    /// What makes it the same measurement as one that is there already; see [`crate::content`].
+    pub content: String,
+    /// When the measuring began, in seconds since the Unix epoch.
+    pub measured: f64,
+    /// The commit, where it is known.
+    pub commit: Option<Commit>,
+    /// The branch; empty where it is not known.
+    pub branch: String,
+    /// Whether the working tree had changes that no commit has.
+    pub dirty: bool,
+    /// Words that the user gave it.
+    pub tags: Vec<String>,
+    /// What the record says of the machine and of its settings.
+    pub facts: BTreeMap<String, String>,
+    /// The whole record, as JSON.
+    pub document: String,
+    /// One for each series.
+    pub points: Vec<NewPoint>,
+}
+
+/// One value of a new entry, with all that makes its series beside branch and fingerprint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewPoint {
+    /// The benchmark.
+    pub benchmark: String,
+    /// The metric.
+    pub metric: String,
+    /// Unit of the value.
+    pub unit: Unit,
+    /// Which way is better.
+    pub direction: Direction,
+    /// Parameters of the benchmark.
+    pub parameters: Vec<(String, String)>,
+    /// Whether it is what the benchmark is about.
+    pub main: bool,
+    /// Whether repeated runs of the same program give exactly the same value.
+    pub exact: bool,
+    /// The median over the runs.
+    pub value: f64,
+    /// Its standard error; `None` with a single run.
+    pub error: Option<f64>,
+    /// How many runs.
+    pub runs: u32,
+}
+
+/// What became of a new entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Added {
+    /// It is in the history under this number.
+    New(EntryId),
+    /// It was there already, under this number, and nothing was changed.
+    Known(EntryId),
+}

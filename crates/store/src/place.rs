@@ -1,0 +1,69 @@
+//! Where a history is, and opening it.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::error::StoreError;
+use crate::history::History;
+use crate::postgres::Postgres;
+use crate::sqlite::Sqlite;
+use crate::store::Store;
+
+/// Where a history is.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A file of SQLite.
+    File(PathBuf),
+    /// A database of PostgreSQL.
+    Server {
+        /// Its URL, with a password perhaps. Never to be shown.
+        url: String,
+        /// The password where the URL has none.
+        password: Option<String>,
+    },
+}
+
+impl Place {
+    /// Reads what the user wrote: `postgresql://…` is a server, everything else a file.
+    pub fn parse(text: &str) -> Self {
+        if text.starts_with("postgresql://") || text.starts_with("postgres://") {
+            Self::Server { url: text.to_owned(), password: None }
+        } else {
+            Self::File(PathBuf::from(text))
+        }
+    }
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => f.debug_tuple("File").field(path).finish(),
+            Self::Server { .. } => f.debug_struct("Server").finish_non_exhaustive(),
+        }
+    }
+}
+
+/// What a history is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Reading and writing; it is made if it is not there.
+    Write,
+    /// Reading alone: nothing is made and nothing changed.
+    Read,
+}
+
+/// Opens a history.
+pub fn open(place: &Place, access: Access) -> Result<Box<dyn Store>, StoreError> {
+    Ok(match (place, access) {
+        (Place::File(path), Access::Write) => Box::new(History::for_writing(Sqlite::open(path)?)?),
+        (Place::File(path), Access::Read) => {
+            Box::new(History::for_reading(Sqlite::open_for_reading(path)?)?)
+        }
+        (Place::Server { url, password }, Access::Write) => {
+            Box::new(History::for_writing(Postgres::open(url, password.as_deref(), true)?)?)
+        }
+        (Place::Server { url, password }, Access::Read) => {
+            Box::new(History::for_reading(Postgres::open(url, password.as_deref(), false)?)?)
+        }
+    })
+}

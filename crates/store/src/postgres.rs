@@ -1,0 +1,283 @@
+//! PostgreSQL: one history for many machines.
+//!
+//! Everything lies in the schema `becalm` of the database. Whoever writes holds one advisory lock until the
+//! end of the transaction, so that writers come one after the other as in SQLite, and numbers rise in the
+//! order of adding.
+
+use std::fmt;
+use std::time::Duration;
+
+use postgres::config::{Host, SslMode};
+use postgres::error::SqlState;
+use postgres::types::{FromSql, IsNull, ToSql, Type, private::BytesMut};
+use postgres::{Client, Config, NoTls};
+
+use crate::database::{Database, Purpose};
+use crate::error::StoreError;
+use crate::sqlite::PATIENCE;
+use crate::value::{Row, Value};
+
+const MIGRATIONS: &[&str] = &[include_str!("../migrations/postgres/0001.sql")];
+
+/// How long a server is waited for.
+const CONNECTING: Duration = Duration::from_secs(10);
+
+/// The advisory lock of those who write: "becm" and a number.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(1650811757, 1)";
+
+/// An open connection.
+pub(crate) struct Postgres {
+    client: Client,
+    place: String,
+}
+
+impl Postgres {
+    /// Connects to a server; with `password` where the URL has none. Makes the schema if it is not there and
+    /// `make` asks for it.
+    pub(crate) fn open(url: &str, password: Option<&str>, make: bool) -> Result<Self, StoreError> {
+        let mut config = config(url)?;
+        let place = shown(&config);
+        if config.get_password().is_none()
+            && let Some(password) = password
+        {
+            config.password(password);
+        }
+        config.connect_timeout(CONNECTING).application_name("becalm");
+        let client = config.connect(NoTls).map_err(|error| told(&place, &error, Moment::Before))?;
+        let mut open = Self { client, place };
+        open.run(&format!(
+            "SET search_path TO becalm; SET synchronous_commit TO on; SET client_min_messages TO warning; \
+             SET lock_timeout TO {}",
+            PATIENCE.as_millis()
+        ))?;
+        if make && !open.has_schema()? {
+            open.run("CREATE SCHEMA IF NOT EXISTS becalm")?;
+        }
+        Ok(open)
+    }
+
+    fn has_schema(&mut self) -> Result<bool, StoreError> {
+        let found = self.query("SELECT 1 FROM pg_namespace WHERE nspname = 'becalm'", &[])?;
+        Ok(!found.is_empty())
+    }
+
+    fn told(&self, error: &postgres::Error) -> StoreError {
+        told(&self.place, error, Moment::Before)
+    }
+}
+
+impl Database for Postgres {
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    fn migrations(&self) -> &'static [&'static str] {
+        MIGRATIONS
+    }
+
+    fn version(&mut self) -> Result<i64, StoreError> {
+        let tables = self.query(
+            "SELECT 1 FROM pg_tables WHERE schemaname = 'becalm' AND tablename = 'version'",
+            &[],
+        )?;
+        if tables.is_empty() {
+            return Ok(0);
+        }
+        let found = self.query("SELECT version FROM version", &[])?;
+        Ok(found.first().and_then(|row| row.int(0)).unwrap_or(0))
+    }
+
+    fn set_version(&mut self, version: i64) -> Result<(), StoreError> {
+        self.run(&format!(
+            "CREATE TABLE IF NOT EXISTS version (version BIGINT NOT NULL); DELETE FROM version; \
+             INSERT INTO version VALUES ({version})"
+        ))
+    }
+
+    fn begin(&mut self, purpose: Purpose) -> Result<(), StoreError> {
+        match purpose {
+            Purpose::Reading => self.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+            Purpose::Writing => self.run(&format!("BEGIN; {LOCK}")),
+        }
+    }
+
+    fn commit(&mut self) -> Result<(), StoreError> {
+        self.client
+            .batch_execute("COMMIT")
+            .map_err(|error| told(&self.place, &error, Moment::Committing))
+    }
+
+    fn roll_back(&mut self) {
+        // Where the connection is gone, the server has already done so.
+        let _ = self.client.batch_execute("ROLLBACK");
+    }
+
+    fn run(&mut self, statements: &str) -> Result<(), StoreError> {
+        let done = self.client.batch_execute(statements);
+        done.map_err(|error| self.told(&error))
+    }
+
+    fn execute(&mut self, statement: &str, values: &[Value]) -> Result<u64, StoreError> {
+        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|one| one as _).collect();
+        let done = self.client.execute(statement, &values);
+        done.map_err(|error| self.told(&error))
+    }
+
+    fn query(&mut self, statement: &str, values: &[Value]) -> Result<Vec<Row>, StoreError> {
+        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|one| one as _).collect();
+        let rows = self.client.query(statement, &values).map_err(|error| self.told(&error))?;
+        let row = |row: &postgres::Row| {
+            (0..row.len()).map(|at| row.try_get(at)).collect::<Result<_, _>>().map(Row)
+        };
+        rows.iter().map(row).collect::<Result<_, _>>().map_err(|error| self.told(&error))
+    }
+
+    fn numbers_of(&self, n: usize) -> String {
+        format!("(SELECT value::bigint FROM jsonb_array_elements_text(${n}::text::jsonb))")
+    }
+
+    fn texts_of(&self, n: usize) -> String {
+        format!("(SELECT value FROM jsonb_array_elements_text(${n}::text::jsonb))")
+    }
+
+    fn shrink(&mut self) -> Result<(), StoreError> {
+        // The server does so by itself.
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Postgres").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+type Failed = Box<dyn std::error::Error + Sync + Send>;
+
+impl ToSql for Value {
+    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Failed> {
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Int(value) => value.to_sql_checked(ty, out),
+            Self::Real(value) => value.to_sql_checked(ty, out),
+            Self::Text(value) => value.to_sql_checked(ty, out),
+            Self::Blob(value) => value.to_sql_checked(ty, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        // Each kind checks for itself.
+        true
+    }
+
+    postgres::types::to_sql_checked!();
+}
+
+impl<'a> FromSql<'a> for Value {
+    fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Failed> {
+        match *ty {
+            Type::BOOL => bool::from_sql(ty, raw).map(|value| Self::Int(value.into())),
+            Type::INT8 => i64::from_sql(ty, raw).map(Self::Int),
+            Type::INT4 => i32::from_sql(ty, raw).map(|value| Self::Int(value.into())),
+            Type::FLOAT8 => f64::from_sql(ty, raw).map(Self::Real),
+            Type::BYTEA => Vec::from_sql(ty, raw).map(Self::Blob),
+            _ => String::from_sql(ty, raw).map(Self::Text),
+        }
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Self, Failed> {
+        Ok(Self::Null)
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}
+
+/// Reads a URL. What is said of a wrong one never holds the URL, which may have a password.
+fn config(url: &str) -> Result<Config, StoreError> {
+    let wrong =
+        |problem: String| StoreError::Place { place: "this PostgreSQL URL".to_owned(), problem };
+    let verifying = ["sslmode=verify", "sslrootcert=", "sslcert="];
+    if verifying.iter().any(|option| url.contains(option)) {
+        return Err(wrong(NO_TLS.to_owned()));
+    }
+    let config: Config = url.parse().map_err(|error: postgres::Error| {
+        wrong(
+            std::error::Error::source(&error)
+                .map_or_else(|| error.to_string(), ToString::to_string),
+        )
+    })?;
+    if config.get_ssl_mode() == SslMode::Require {
+        return Err(wrong(NO_TLS.to_owned()));
+    }
+    Ok(config)
+}
+
+const NO_TLS: &str = "it asks for TLS, which this becalm cannot do: connect through a tunnel (ssh -L) or a Unix socket, \
+                      or leave the sslmode out where the network is trusted";
+
+/// Returns where a server is, without the password.
+fn shown(config: &Config) -> String {
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(name)) => name.clone(),
+        Some(Host::Unix(path)) => path.display().to_string(),
+        None => String::new(),
+    };
+    let user = config.get_user().map(|user| format!("{user}@")).unwrap_or_default();
+    let port = config.get_ports().first().map(|port| format!(":{port}")).unwrap_or_default();
+    let name = config.get_dbname().or(config.get_user()).unwrap_or_default();
+    format!("postgresql://{user}{host}{port}/{name}")
+}
+
+/// When an error came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Moment {
+    /// Before anything could have been kept.
+    Before,
+    /// While it was asked to keep everything.
+    Committing,
+}
+
+fn told(place: &str, error: &postgres::Error, moment: Moment) -> StoreError {
+    let place = place.to_owned();
+    let Some(said) = error.as_db_error() else {
+        let problem = crate::error::with_causes(error);
+        return match moment {
+            Moment::Before => StoreError::Database { place, problem },
+            Moment::Committing => StoreError::Unknown { place, problem },
+        };
+    };
+    match *said.code() {
+        SqlState::DISK_FULL => StoreError::Full { place },
+        SqlState::LOCK_NOT_AVAILABLE => StoreError::Busy { place, seconds: PATIENCE.as_secs() },
+        SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => {
+            StoreError::Damaged { place, problem: said.message().to_owned() }
+        }
+        _ => StoreError::Database { place, problem: said.message().to_owned() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let config = config("postgresql://me:secret@db.example:5433/perf").unwrap();
+        assert_eq!(shown(&config), "postgresql://me@db.example:5433/perf");
+        for url in ["postgresql://me:secret@h:port/x", "postgresql://me:secret@h/x?nonsense=1"] {
+            let told = super::config(url).unwrap_err().to_string();
+            assert!(!told.contains("secret"), "{told}");
+        }
+    }
+
+    #[test]
+    fn tls_is_refused_and_not_left_out() {
+        for mode in ["require", "verify-full", "verify-ca"] {
+            let told = config(&format!("postgresql://h/x?sslmode={mode}")).unwrap_err();
+            assert!(told.to_string().contains("it asks for TLS"), "{told}");
+        }
+        assert!(config("postgresql://h/x?sslmode=prefer").is_ok());
+    }
+}

@@ -1,0 +1,109 @@
+//! What a history can be asked for, and what can be put into it.
+
+use becalm_model::history::{Entry, EntryId, Point, Review, Series, SeriesId, StoredChange};
+
+use crate::error::StoreError;
+use crate::filter::{EntryFilter, SeriesFilter};
+use crate::new_entry::{Added, NewEntry};
+
+/// A history. What a method that writes has returned from is on disk; one that fails has changed nothing.
+pub trait Store: Send {
+    /// Adds an entry with its points and its document, or says which entry already is this one.
+    fn add(&mut self, entry: &NewEntry) -> Result<Added, StoreError>;
+
+    /// Returns entries in the order of their place in time.
+    fn entries(&mut self, filter: &EntryFilter) -> Result<Vec<Entry>, StoreError>;
+
+    /// Returns the whole record of an entry, as the JSON document that was added; `None` if there is no such
+    /// entry, or if its document was pruned.
+    fn document(&mut self, entry: EntryId) -> Result<Option<String>, StoreError>;
+
+    /// Returns series in the order of benchmark, metric, parameters, branch and fingerprint.
+    fn series(&mut self, filter: &SeriesFilter) -> Result<Vec<Series>, StoreError>;
+
+    /// Returns the points of series in time order, one list for each series asked for. No document is read,
+    /// and the number of statements does not depend on that of the series.
+    fn points(&mut self, series: &[SeriesId]) -> Result<Vec<Vec<Point>>, StoreError>;
+
+    /// Returns the changes of series in time order, one list for each series asked for.
+    fn changes(&mut self, series: &[SeriesId]) -> Result<Vec<Vec<StoredChange>>, StoreError>;
+
+    /// Returns what the detector left, for each series asked for. It is forgotten as soon as a point comes
+    /// anywhere but at the end of the series, or is taken away; where there is one, only points at the end
+    /// are new to it.
+    fn detectors(&mut self, series: &[SeriesId]) -> Result<Vec<Option<DetectorState>>, StoreError>;
+
+    /// Replaces the changes and the state of the detector of each of these series, all together or none.
+    /// A change at an entry where one is known keeps the stored [`StoredChange::first_seen`]; what was decided
+    /// about it is not touched, and [`StoredChange::review`] is not looked at.
+    fn put_changes(&mut self, found: &[Found]) -> Result<(), StoreError>;
+
+    /// Keeps what was decided about the change at `entry`, or opens it again with `None`. A decision stays
+    /// also while the detector does not report the change.
+    fn review(
+        &mut self,
+        series: SeriesId,
+        entry: EntryId,
+        review: Option<&Review>,
+    ) -> Result<(), StoreError>;
+
+    /// Takes documents or whole entries away, or says what would be.
+    fn prune(&mut self, prune: &Prune) -> Result<Pruned, StoreError>;
+
+    /// Returns the names of the facts that split series.
+    fn split(&mut self) -> Result<Vec<String>, StoreError>;
+
+    /// Groups all entries anew by these facts, and says how many changed their series. Nothing is lost: points
+    /// move, and changes with what was decided about them go with the point that they are at.
+    fn regroup(&mut self, split: &[String]) -> Result<usize, StoreError>;
+}
+
+/// What a detector wants to find again about a series; the store does not look into it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DetectorState {
+    /// Version of the detector that left it.
+    pub version: u32,
+    /// Whatever it is.
+    pub bytes: Vec<u8>,
+}
+
+/// What was found in one series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The series.
+    pub series: SeriesId,
+    /// All its changes.
+    pub changes: Vec<StoredChange>,
+    /// What the detector wants to find again.
+    pub detector: Option<DetectorState>,
+}
+
+/// What to take away.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Prune {
+    /// Take away documents of entries that were measured before this time, in seconds since the Unix epoch.
+    pub documents_before: Option<f64>,
+    /// Keep the documents of only so many entries, those last in time, for each branch and fingerprint.
+    pub documents_kept: Option<usize>,
+    /// Take away entries that were measured before this time, with their points.
+    pub entries_before: Option<f64>,
+    /// Take away these entries, with their points.
+    pub entries: Vec<EntryId>,
+    /// Only count.
+    pub dry_run: bool,
+}
+
+/// What was taken away, or would be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Entries with their points.
+    pub entries: usize,
+    /// Points of these entries.
+    pub points: usize,
+    /// Documents, with those of the entries that were taken away.
+    pub documents: usize,
+    /// Bytes of these documents, compressed.
+    pub bytes: u64,
+    /// Documents that stay although they are old, because a change is at their entry or right behind it.
+    pub kept_for_changes: usize,
+}

@@ -1,0 +1,469 @@
+//! What holds for SQLite and PostgreSQL alike.
+
+use becalm_model::history::{
+    ChangeState, Decision, Entry, EntryId, FirstSeen, Review, SeriesId, StoredChange,
+};
+use becalm_model::{Direction, Unit};
+use becalm_store::{
+    Added, DetectorState, EntryFilter, Found, Prune, Pruned, SPLIT, SeriesFilter, StoreError,
+};
+
+use crate::support::{Bench, added, all_series, entry, facts, point, values};
+
+/// Makes two tests of one: `both!(name)` runs the function `name` on an empty history of either kind.
+macro_rules! both {
+    ($($name:ident),* $(,)?) => {
+        mod on_sqlite {
+            $(#[test] fn $name() { super::$name(&crate::support::Bench::sqlite()); })*
+        }
+        mod on_postgres {
+            $(#[test] fn $name() {
+                if let Some(bench) = crate::support::Bench::postgres() { super::$name(&bench); }
+            })*
+        }
+    };
+}
+
+both!(
+    an_entry_comes_back_as_it_was_added,
+    numbers_come_back_to_the_last_bit,
+    points_stand_in_the_order_of_commits,
+    the_same_thing_is_not_added_twice,
+    machines_branches_and_units_have_series_of_their_own,
+    entries_are_found_by_what_they_are,
+    series_are_found_by_name,
+    a_change_keeps_when_it_was_seen_and_what_was_decided,
+    a_detector_is_forgotten_when_the_past_changes,
+    other_facts_group_series_anew_and_lose_nothing,
+    documents_go_first_and_those_at_changes_stay,
+    entries_go_with_everything_of_theirs,
+    writers_at_the_same_time_lose_nothing,
+    reading_works_while_somebody_writes,
+    a_history_that_is_not_there_is_not_made_by_reading,
+    texts_of_any_kind_are_kept,
+);
+
+fn an_entry_comes_back_as_it_was_added(bench: &Bench) {
+    let mut new = entry("1", 1000.0, 2.0);
+    new.dirty = true;
+    new.tags = vec!["b".into(), "a".into(), "b".into()];
+    new.document = "{\"text\": \"ä\\u0000\"}\n".repeat(10_000);
+    let id = added(&mut *bench.open(), &new);
+    let mut store = bench.open_for_reading();
+    let entries = store.entries(&EntryFilter::default()).unwrap();
+    let [one] = &entries[..] else { panic!("{entries:?}") };
+    assert_eq!((one.id, one.measured, &one.commit), (id, 1060.0, &new.commit));
+    assert_eq!((one.branch.as_str(), one.dirty, one.has_document), ("main", true, true));
+    assert_eq!((&one.tags, &one.facts), (&vec!["a".to_owned(), "b".to_owned()], &new.facts));
+    assert_eq!(store.document(id).unwrap(), Some(new.document));
+    assert_eq!(store.document(EntryId(99)).unwrap(), None);
+    let series = all_series(&mut *store);
+    let [series] = &series[..] else { panic!("{series:?}") };
+    let key = &series.key;
+    assert_eq!((key.benchmark.as_str(), key.metric.as_str()), ("sort", "wall_time"));
+    assert_eq!((&key.unit, key.direction), (&Unit::Second, Direction::Lower));
+    let parameters = [("kind", "x"), ("size", "10")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+    assert_eq!(key.parameters, parameters);
+    assert_eq!((key.fingerprint.as_str(), key.branch.as_str()), (one.fingerprint.as_str(), "main"));
+    assert!(series.main && !series.exact);
+    let points = store.points(&[series.id]).unwrap().remove(0);
+    let [point] = &points[..] else { panic!("{points:?}") };
+    assert_eq!((point.entry, point.at, point.value), (id, 1000.0, 2.0));
+    assert_eq!((point.error, point.runs, point.commit.as_deref()), (Some(0.5), 10, Some("c1")));
+}
+
+fn numbers_come_back_to_the_last_bit(bench: &Bench) {
+    let numbers = [0.1 + 0.2, 1e-300, 1.797e308, -0.0, 5e-324, 123_456_789.123_456_78];
+    let mut store = bench.open();
+    for (at, number) in numbers.into_iter().enumerate() {
+        let mut new = entry(&at.to_string(), 1000.0 + at as f64 / 3.0, number);
+        new.points[0].error = Some(number.abs() / 3.0).filter(|_| at % 2 == 0);
+        added(&mut *store, &new);
+    }
+    let series = all_series(&mut *store)[0].id;
+    let points = store.points(&[series]).unwrap().remove(0);
+    for ((at, number), point) in numbers.into_iter().enumerate().zip(points) {
+        assert_eq!(point.value.to_bits(), number.to_bits(), "{number}");
+        assert_eq!(point.error, Some(number.abs() / 3.0).filter(|_| at % 2 == 0));
+        assert_eq!(point.at.to_bits(), (1000.0 + at as f64 / 3.0).to_bits());
+    }
+}
+
+fn points_stand_in_the_order_of_commits(bench: &Bench) {
+    let mut store = bench.open();
+    for (content, time) in [("3", 3000.0), ("1", 1000.0), ("2", 2000.0), ("2 again", 2000.0)] {
+        let value = time + content.len() as f64;
+        added(&mut *store, &entry(content, time, value));
+    }
+    // Without the time of a commit that of the measurement counts.
+    let mut without = entry("x", 0.0, 7.0);
+    (without.commit, without.measured) = (None, 2500.0);
+    added(&mut *store, &without);
+    let expected = vec![1001.0, 2001.0, 2007.0, 7.0, 3001.0];
+    assert_eq!(values(&mut *store), [("sort".to_owned(), expected)]);
+    let entries = store.entries(&EntryFilter::default()).unwrap();
+    let order: Vec<f64> = entries.iter().map(Entry::at).collect();
+    assert_eq!(order, [1000.0, 2000.0, 2000.0, 2500.0, 3000.0]);
+}
+
+fn the_same_thing_is_not_added_twice(bench: &Bench) {
+    let mut store = bench.open();
+    let new = entry("1", 1.0, 1.0);
+    let id = added(&mut *store, &new);
+    assert_eq!(store.add(&new).unwrap(), Added::Known(id));
+    assert_eq!(bench.open().add(&new).unwrap(), Added::Known(id));
+    assert_eq!(values(&mut *store)[0].1.len(), 1);
+}
+
+fn machines_branches_and_units_have_series_of_their_own(bench: &Bench) {
+    let mut store = bench.open();
+    added(&mut *store, &entry("1", 1.0, 1.0));
+    let mut other = entry("2", 2.0, 2.0);
+    other.facts = facts("b");
+    added(&mut *store, &other);
+    let mut other = entry("3", 3.0, 3.0);
+    other.branch = "topic".into();
+    added(&mut *store, &other);
+    let mut other = entry("4", 4.0, 4.0);
+    other.points[0].unit = Unit::Byte;
+    added(&mut *store, &other);
+    let mut other = entry("5", 5.0, 5.0);
+    other.points[0].parameters.pop();
+    added(&mut *store, &other);
+    // More memory is told, and splits nothing.
+    let mut same = entry("6", 6.0, 6.0);
+    same.facts.insert("memory_total".to_owned(), "8 GiB".to_owned());
+    same.points[0].parameters.reverse();
+    added(&mut *store, &same);
+    let mut values: Vec<Vec<f64>> =
+        values(&mut *store).into_iter().map(|(_, values)| values).collect();
+    values.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    assert_eq!(values, [vec![1.0, 6.0], vec![2.0], vec![3.0], vec![4.0], vec![5.0]]);
+}
+
+fn entries_are_found_by_what_they_are(bench: &Bench) {
+    let mut store = bench.open();
+    for at in 1..=5 {
+        let mut new = entry(&at.to_string(), f64::from(at), 1.0);
+        new.branch = if at == 4 { "topic" } else { "main" }.into();
+        added(&mut *store, &new);
+    }
+    let mut found = |filter: EntryFilter| -> Vec<i64> {
+        store.entries(&filter).unwrap().iter().map(|one| one.id.0).collect()
+    };
+    assert_eq!(found(EntryFilter { limit: Some(2), ..EntryFilter::default() }), [4, 5]);
+    assert_eq!(
+        found(EntryFilter { ids: vec![EntryId(3), EntryId(9)], ..EntryFilter::default() }),
+        [3]
+    );
+    assert_eq!(found(EntryFilter { branch: Some("topic".into()), ..EntryFilter::default() }), [4]);
+    assert_eq!(found(EntryFilter { commit: Some("c2".into()), ..EntryFilter::default() }), [2]);
+    let both = EntryFilter {
+        since: Some(2.0),
+        branch: Some("main".into()),
+        commit: Some("c".into()),
+        limit: Some(2),
+        ids: Vec::new(),
+    };
+    assert_eq!(found(both), [3, 5]);
+}
+
+fn series_are_found_by_name(bench: &Bench) {
+    let mut store = bench.open();
+    let mut new = entry("1", 1.0, 1.0);
+    new.points = ["a/x", "a/y", "b"].map(|name| point(name, 1.0)).to_vec();
+    new.points[1].main = false;
+    added(&mut *store, &new);
+    let mut found = |benchmark: &str, main: bool| -> Vec<String> {
+        let benchmark = Some(benchmark.to_owned());
+        let filter = SeriesFilter { benchmark, main, ..SeriesFilter::default() };
+        store.series(&filter).unwrap().into_iter().map(|one| one.key.benchmark).collect()
+    };
+    assert_eq!(found("a/*", false), ["a/x", "a/y"]);
+    assert_eq!(found("a/*", true), ["a/x"]);
+    assert_eq!(found("b", false), ["b"]);
+    // What a benchmark is about may be told otherwise later.
+    let mut new = entry("2", 2.0, 1.0);
+    new.points = vec![point("a/y", 2.0)];
+    added(&mut *store, &new);
+    let names = |one: &Vec<f64>| one.len();
+    assert_eq!(values(&mut *store).iter().map(|(_, v)| names(v)).collect::<Vec<_>>(), [1, 2, 1]);
+    let main = store.series(&SeriesFilter { main: true, ..SeriesFilter::default() }).unwrap();
+    assert_eq!(main.len(), 3);
+}
+
+fn change(entry: EntryId, last_before: EntryId, seen: f64) -> StoredChange {
+    StoredChange {
+        entry,
+        last_before,
+        before: 1.0,
+        after: 2.0,
+        ratio: 2.0,
+        ratio_low: 1.9,
+        ratio_high: f64::INFINITY,
+        state: ChangeState::Pending,
+        first_seen: FirstSeen { entry, time: seen },
+        review: None,
+    }
+}
+
+fn a_change_keeps_when_it_was_seen_and_what_was_decided(bench: &Bench) {
+    let mut store = bench.open();
+    let ids: Vec<EntryId> = (0..4)
+        .map(|at| added(&mut *store, &entry(&at.to_string(), f64::from(at), f64::from(at))))
+        .collect();
+    let series = all_series(&mut *store)[0].id;
+    let state = DetectorState { version: 3, bytes: vec![0, 1, 255] };
+    let found =
+        |changes: Vec<StoredChange>| Found { series, changes, detector: Some(state.clone()) };
+    let one = change(ids[1], ids[0], 10.0);
+    store.put_changes(&[found(vec![one.clone()])]).unwrap();
+    assert_eq!(store.changes(&[series]).unwrap(), [[one.clone()]]);
+    assert_eq!(store.detectors(&[series, SeriesId(9)]).unwrap(), [Some(state.clone()), None]);
+
+    let dismissed = Review {
+        decision: Decision::Dismissed { reason: "a new compiler".to_owned() },
+        by: "ada".to_owned(),
+        time: 11.0,
+    };
+    store.review(series, ids[1], Some(&dismissed)).unwrap();
+    // Looked at again: it is settled now, and another one is new.
+    let mut again = change(ids[1], ids[0], 20.0);
+    again.state = ChangeState::Confirmed;
+    let other = change(ids[3], ids[2], 20.0);
+    store.put_changes(&[found(vec![again.clone(), other.clone()])]).unwrap();
+    let expected = StoredChange {
+        first_seen: one.first_seen,
+        review: Some(dismissed.clone()),
+        state: ChangeState::Confirmed,
+        ..one.clone()
+    };
+    assert_eq!(store.changes(&[series]).unwrap(), [[expected, other]]);
+    // It is not reported for a while, and comes back: the decision is still there.
+    store.put_changes(&[found(Vec::new())]).unwrap();
+    assert_eq!(store.changes(&[series]).unwrap(), [[]]);
+    store.put_changes(&[found(vec![again.clone()])]).unwrap();
+    let changes = store.changes(&[series]).unwrap().remove(0);
+    assert_eq!((&changes[0].review, changes[0].first_seen.time), (&Some(dismissed), 20.0));
+
+    let acknowledged = Review { decision: Decision::Acknowledged, by: String::new(), time: 12.0 };
+    store.review(series, ids[1], Some(&acknowledged)).unwrap();
+    assert_eq!(store.changes(&[series]).unwrap()[0][0].review, Some(acknowledged));
+    store.review(series, ids[1], None).unwrap();
+    assert_eq!(store.changes(&[series]).unwrap()[0][0].review, None);
+    let nowhere = store.review(series, EntryId(77), None).unwrap_err();
+    assert!(matches!(nowhere, StoreError::Missing { .. }), "{nowhere}");
+    // One that is wrong changes nothing.
+    let wrong = found(vec![change(EntryId(77), ids[0], 1.0)]);
+    store.put_changes(&[wrong]).unwrap_err();
+    assert_eq!(store.changes(&[series]).unwrap()[0].len(), 1);
+}
+
+fn a_detector_is_forgotten_when_the_past_changes(bench: &Bench) {
+    let mut store = bench.open();
+    let first = added(&mut *store, &entry("1", 10.0, 1.0));
+    let series = all_series(&mut *store)[0].id;
+    let detector = Some(DetectorState { version: 1, bytes: vec![1] });
+    let found = Found { series, changes: Vec::new(), detector };
+    let keep = |store: &mut dyn becalm_store::Store| {
+        store.put_changes(std::slice::from_ref(&found)).unwrap();
+    };
+    let is_there =
+        |store: &mut dyn becalm_store::Store| store.detectors(&[series]).unwrap()[0].is_some();
+    keep(&mut *store);
+    added(&mut *store, &entry("2", 20.0, 1.0));
+    added(&mut *store, &entry("2 again", 20.0, 1.0));
+    assert!(is_there(&mut *store), "points at the end");
+    added(&mut *store, &entry("between", 15.0, 1.0));
+    assert!(!is_there(&mut *store), "a point in the past");
+    keep(&mut *store);
+    store.prune(&Prune { entries: vec![first], ..Prune::default() }).unwrap();
+    assert!(!is_there(&mut *store), "a point less");
+}
+
+fn other_facts_group_series_anew_and_lose_nothing(bench: &Bench) {
+    let mut store = bench.open();
+    let mut ids = Vec::new();
+    for at in 0..6 {
+        let mut new = entry(&at.to_string(), f64::from(at), f64::from(at));
+        new.facts = facts(if at % 2 == 0 { "a" } else { "b" });
+        new.facts.insert("memory_total".to_owned(), format!("{} GiB", if at < 4 { 4 } else { 8 }));
+        new.points.push(point("other", f64::from(at)));
+        ids.push(added(&mut *store, &new));
+    }
+    let by_machine = |mut values: Vec<(String, Vec<f64>)>| {
+        values.sort_by(|a, b| a.0.cmp(&b.0).then(a.1[0].total_cmp(&b.1[0])));
+        values.into_iter().filter(|one| one.0 == "sort").map(|one| one.1).collect::<Vec<_>>()
+    };
+    let before = values(&mut *store);
+    assert_eq!(by_machine(before.clone()), [vec![0.0, 2.0, 4.0], vec![1.0, 3.0, 5.0]]);
+    let series = all_series(&mut *store);
+    let of_a = store.points(&series.iter().map(|one| one.id).collect::<Vec<_>>()).unwrap();
+    let at = of_a.iter().position(|points| points[0].entry == ids[0]).unwrap();
+    let series = series[at].id;
+    let found = Found { series, changes: vec![change(ids[4], ids[2], 1.0)], detector: None };
+    store.put_changes(&[found]).unwrap();
+    let review = Review { decision: Decision::Acknowledged, by: "ada".into(), time: 1.0 };
+    store.review(series, ids[4], Some(&review)).unwrap();
+
+    assert_eq!(store.split().unwrap(), SPLIT);
+    let memory = ["memory_total".to_owned()];
+    assert_eq!(store.regroup(&memory).unwrap(), 6);
+    assert_eq!(store.regroup(&memory).unwrap(), 0);
+    let expected = [vec![0.0, 1.0, 2.0, 3.0], vec![4.0, 5.0]];
+    assert_eq!(by_machine(values(&mut *store)), expected);
+    let all: Vec<SeriesId> = all_series(&mut *store).iter().map(|one| one.id).collect();
+    assert_eq!(all.len(), 4);
+    let changes: Vec<StoredChange> = store.changes(&all).unwrap().into_iter().flatten().collect();
+    assert_eq!((changes[0].entry, &changes[0].review), (ids[4], &Some(review)));
+    // New entries are grouped in the same way, also by those who do not know the configuration.
+    let mut new = entry("7", 7.0, 7.0);
+    new.facts.insert("memory_total".to_owned(), "8 GiB".to_owned());
+    added(&mut *bench.open(), &new);
+    let expected = [vec![0.0, 1.0, 2.0, 3.0], vec![4.0, 5.0, 7.0]];
+    assert_eq!(by_machine(values(&mut *store)), expected);
+    store.regroup(&SPLIT.map(str::to_owned)).unwrap();
+    let expected = [vec![0.0, 2.0, 4.0, 7.0], vec![1.0, 3.0, 5.0]];
+    assert_eq!(by_machine(values(&mut *store)), expected);
+}
+
+fn documents_go_first_and_those_at_changes_stay(bench: &Bench) {
+    let mut store = bench.open();
+    let ids: Vec<EntryId> = (0..10)
+        .map(|at| added(&mut *store, &entry(&at.to_string(), f64::from(at) * 100.0, 1.0)))
+        .collect();
+    let series = all_series(&mut *store)[0].id;
+    let found = Found { series, changes: vec![change(ids[3], ids[2], 1.0)], detector: None };
+    store.put_changes(&[found]).unwrap();
+    let by_time = Prune { documents_before: Some(400.0), dry_run: true, ..Prune::default() };
+    let would = store.prune(&by_time).unwrap();
+    assert_eq!((would.documents, would.kept_for_changes, would.entries), (2, 2, 0));
+    let kept = |store: &mut dyn becalm_store::Store| -> Vec<bool> {
+        let entries = store.entries(&EntryFilter::default()).unwrap();
+        entries.iter().map(|one| one.has_document).collect()
+    };
+    assert_eq!(kept(&mut *store), [true; 10]);
+    assert_eq!(store.prune(&Prune { dry_run: false, ..by_time }).unwrap(), would);
+    let mut expected = [true; 10];
+    expected[..2].fill(false);
+    assert_eq!(kept(&mut *store), expected);
+    let by_number = Prune { documents_kept: Some(3), ..Prune::default() };
+    assert_eq!(store.prune(&by_number).unwrap().documents, 3);
+    expected[4..7].fill(false);
+    assert_eq!(kept(&mut *store), expected);
+    assert_eq!(values(&mut *store)[0].1.len(), 10);
+    // Somebody said that it is no change.
+    let decision = Decision::Dismissed { reason: "noise".to_owned() };
+    let review = Review { decision, by: String::new(), time: 1.0 };
+    store.review(series, ids[3], Some(&review)).unwrap();
+    assert_eq!(store.prune(&by_number).unwrap().documents, 2);
+}
+
+fn entries_go_with_everything_of_theirs(bench: &Bench) {
+    let mut store = bench.open();
+    let mut ids = Vec::new();
+    for at in 0..5 {
+        let mut new = entry(&at.to_string(), f64::from(at) * 100.0, f64::from(at));
+        if at == 0 {
+            new.points.push(point("once", 1.0));
+        }
+        ids.push(added(&mut *store, &new));
+    }
+    let prune = Prune { entries_before: Some(200.0), entries: vec![ids[4]], ..Prune::default() };
+    let pruned = store.prune(&prune).unwrap();
+    assert_eq!(
+        Pruned { bytes: 0, ..pruned },
+        Pruned { entries: 3, points: 4, documents: 3, bytes: 0, kept_for_changes: 0 }
+    );
+    assert_eq!(values(&mut *store), [("sort".to_owned(), vec![2.0, 3.0])]);
+    // The number of an entry is not given again, and the same thing may be added again.
+    let again = added(&mut *store, &entry("4", 400.0, 4.0));
+    assert!(again > ids[4], "{again} {}", ids[4]);
+    let nothing = Prune { entries: vec![EntryId(1000)], ..Prune::default() };
+    let error = store.prune(&nothing).unwrap_err().to_string();
+    assert!(error.ends_with("has no entry 1000"), "{error}");
+}
+
+fn writers_at_the_same_time_lose_nothing(bench: &Bench) {
+    bench.open();
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            scope.spawn(move || {
+                let mut store = bench.open();
+                for at in 0..25 {
+                    let mut new = entry(&format!("{writer} {at}"), f64::from(at), 1.0);
+                    new.points.push(point(&format!("of {writer}"), 1.0));
+                    new.points.push(point(&format!("of {at}"), 1.0));
+                    added(&mut *store, &new);
+                }
+            });
+        }
+    });
+    let mut store = bench.open_for_reading();
+    assert_eq!(store.entries(&EntryFilter::default()).unwrap().len(), 100);
+    let values = values(&mut *store);
+    let count = |name: &str| {
+        values.iter().find(|one| one.0 == name).map(|one| one.1.len()).expect("there is one")
+    };
+    // Writer 2 has `of 2` twice in one entry, of which the first counts.
+    assert_eq!((count("sort"), count("of 2"), count("of 24")), (100, 28, 4));
+}
+
+fn reading_works_while_somebody_writes(bench: &Bench) {
+    bench.open();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut store = bench.open();
+            for at in 0..40 {
+                added(&mut *store, &entry(&at.to_string(), f64::from(at), 1.0));
+            }
+            done.store(true, std::sync::atomic::Ordering::Release);
+        });
+        let mut seen = 0;
+        while !done.load(std::sync::atomic::Ordering::Acquire) {
+            let mut store = bench.open_for_reading();
+            let values = values(&mut *store);
+            let now = values.first().map_or(0, |one| one.1.len());
+            assert!(now >= seen, "{now} after {seen}");
+            seen = now;
+        }
+    });
+}
+
+fn a_history_that_is_not_there_is_not_made_by_reading(bench: &Bench) {
+    for _ in 0..2 {
+        let error = becalm_store::open(&bench.place, becalm_store::Access::Read).err().unwrap();
+        assert!(matches!(error, StoreError::Absent { .. }), "{error}");
+    }
+}
+
+fn texts_of_any_kind_are_kept(bench: &Bench) {
+    let mut store = bench.open();
+    let texts = ["", "'; DROP TABLE points; --", "ä \u{1f980}", "a\tb\nc", "\"q\" \\ %_*", "$1 ?1"];
+    for (at, text) in texts.into_iter().enumerate() {
+        let mut new = entry(text, at as f64, 1.0);
+        new.branch = text.into();
+        new.points[0].benchmark = text.into();
+        new.points[0].metric = text.into();
+        new.points[0].unit = Unit::from_name(text);
+        new.points[0].parameters = vec![(text.to_owned(), text.to_owned())];
+        new.tags = vec![text.to_owned()];
+        new.facts.insert(text.to_owned(), text.to_owned());
+        added(&mut *store, &new);
+        assert!(matches!(store.add(&new).unwrap(), Added::Known(_)));
+    }
+    for text in texts {
+        let filter = SeriesFilter { branch: Some(text.to_owned()), ..SeriesFilter::default() };
+        let series = store.series(&filter).unwrap();
+        let [one] = &series[..] else { panic!("{text:?}: {series:?}") };
+        assert_eq!((one.key.benchmark.as_str(), one.key.unit.to_string().as_str()), (text, text));
+        assert_eq!(one.key.parameters, [(text.to_owned(), text.to_owned())]);
+        let filter = EntryFilter { branch: Some(text.to_owned()), ..EntryFilter::default() };
+        let entries = store.entries(&filter).unwrap();
+        assert_eq!(
+            (&entries[0].tags, &entries[0].facts[text]),
+            (&vec![text.to_owned()], &text.to_owned())
+        );
+    }
+}

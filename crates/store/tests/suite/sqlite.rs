@@ -1,0 +1,146 @@
+//! What is special to a file.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use becalm_store::{Access, EntryFilter, Place, Store, StoreError, open};
+use becalm_testkit::skipped;
+
+use crate::support::{Bench, added, entry, values};
+
+fn file(bench: &Bench) -> &Path {
+    let Place::File(path) = &bench.place else { panic!("not a file") };
+    path
+}
+
+fn refused(place: &Place, access: Access) -> StoreError {
+    open(place, access).err().expect("it is refused")
+}
+
+#[test]
+fn a_newer_history_is_refused_and_left_alone() {
+    let bench = Bench::sqlite();
+    added(&mut *bench.open(), &entry("1", 1.0, 1.0));
+    let raw = rusqlite::Connection::open(file(&bench)).unwrap();
+    raw.execute_batch("PRAGMA user_version = 99").unwrap();
+    for access in [Access::Write, Access::Read] {
+        let error = refused(&bench.place, access);
+        assert!(matches!(error, StoreError::TooNew { found: 99, .. }), "{error}");
+    }
+}
+
+#[test]
+fn files_of_others_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("text");
+    std::fs::write(&text, "no database at all, and rather long for one".repeat(100)).unwrap();
+    let other = folder.path().join("other.db");
+    rusqlite::Connection::open(&other).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
+    for path in [text, other] {
+        let before = std::fs::read(&path).unwrap();
+        for access in [Access::Write, Access::Read] {
+            let error = refused(&Place::File(path.clone()), access);
+            assert!(matches!(error, StoreError::Place { .. }), "{error}");
+        }
+        assert!(std::fs::read(&path).unwrap() == before, "{}", path.display());
+    }
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_told() {
+    let place = Place::parse("/nowhere/at/all/history.db");
+    let error = refused(&place, Access::Write);
+    assert!(matches!(error, StoreError::Place { .. }), "{error}");
+}
+
+/// A file system of one size that nothing else uses, for root.
+struct Mounted(tempfile::TempDir);
+
+impl Mounted {
+    fn new(options: &str) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(folder.path());
+        if mount.output().is_ok_and(|done| done.status.success()) {
+            return Some(Self(folder));
+        }
+        skipped("a file system cannot be mounted here");
+        None
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path()).output();
+    }
+}
+
+#[test]
+fn a_full_disk_loses_nothing_and_is_told() {
+    let Some(disk) = Mounted::new("size=2m") else { return };
+    let place = Place::File(disk.path().join("history.db"));
+    let mut store = open(&place, Access::Write).unwrap();
+    let mut kept: u32 = 0;
+    let error = loop {
+        let mut new = entry(&kept.to_string(), f64::from(kept), 1.0);
+        // Nothing that could be compressed.
+        let mut number = u64::from(kept) + 1;
+        for _ in 0..2000 {
+            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            write!(new.document, "{number:x}").unwrap();
+        }
+        match store.add(&new) {
+            Ok(_) => kept += 1,
+            Err(error) => break error,
+        }
+        assert!(kept < 1000, "the disk is never full");
+    };
+    assert!(matches!(error, StoreError::Full { .. }), "{error}");
+    assert!(kept > 3, "{kept}");
+    let is_whole = |store: &mut dyn Store| {
+        assert_eq!(store.entries(&EntryFilter::default()).unwrap().len(), kept as usize);
+        assert_eq!(values(store)[0].1.len(), kept as usize);
+    };
+    is_whole(&mut *store);
+    drop(store);
+    is_whole(&mut *open(&place, Access::Read).unwrap());
+    let raw = rusqlite::Connection::open(disk.path().join("history.db")).unwrap();
+    let check: String = raw.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(check, "ok");
+}
+
+#[test]
+fn a_history_is_read_where_nothing_can_be_written() {
+    let Some(disk) = Mounted::new("size=8m") else { return };
+    let path = disk.path().join("a%20 #?.db");
+    let place = Place::File(path.clone());
+    for at in 0..3 {
+        added(&mut *open(&place, Access::Write).unwrap(), &entry(&at.to_string(), 1.0, 1.0));
+    }
+    let read_only = |options: &str| {
+        let done = Command::new("mount").args(["-o", options]).arg(disk.path()).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    read_only("remount,ro");
+    let mut store = open(&place, Access::Read).unwrap();
+    assert_eq!(values(&mut *store)[0].1.len(), 3);
+    drop(store);
+    let error = refused(&place, Access::Write);
+    assert!(matches!(error, StoreError::Place { .. }), "{error}");
+    // A log that its writer left, because it was killed.
+    read_only("remount,rw");
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    raw.execute_batch("PRAGMA wal_autocheckpoint = 0; DELETE FROM points").unwrap();
+    std::fs::copy(disk.path().join("a%20 #?.db-wal"), disk.path().join("kept")).unwrap();
+    drop(raw);
+    std::fs::rename(disk.path().join("kept"), disk.path().join("a%20 #?.db-wal")).unwrap();
+    read_only("remount,ro");
+    let told = refused(&place, Access::Read).to_string();
+    assert!(told.contains("its last writer left a log"), "{told}");
+    read_only("remount,rw");
+}

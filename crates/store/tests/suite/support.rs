@@ -1,0 +1,96 @@
+//! Histories to be tested, and entries to be put into them.
+
+use std::collections::BTreeMap;
+
+use becalm_model::history::{Commit, EntryId, Series};
+use becalm_model::{Direction, Unit};
+use becalm_store::{Access, Added, NewEntry, NewPoint, Place, SeriesFilter, Store, open};
+use becalm_testkit::{postgres, skipped};
+
+/// An empty history in one of the databases.
+pub(crate) struct Bench {
+    pub(crate) place: Place,
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl Bench {
+    pub(crate) fn sqlite() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Self { place: Place::File(folder.path().join("history.db")), _folder: Some(folder) }
+    }
+
+    /// `None` where there is no server; the test is then skipped.
+    pub(crate) fn postgres() -> Option<Self> {
+        match postgres() {
+            Ok(server) => Some(Self { place: Place::parse(&server.database()), _folder: None }),
+            Err(why) => {
+                skipped(why);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn open(&self) -> Box<dyn Store> {
+        open(&self.place, Access::Write).unwrap()
+    }
+
+    pub(crate) fn open_for_reading(&self) -> Box<dyn Store> {
+        open(&self.place, Access::Read).unwrap()
+    }
+}
+
+/// An entry of this content, at a commit of this time, with one value of `sort`.
+pub(crate) fn entry(content: &str, time: f64, value: f64) -> NewEntry {
+    NewEntry {
+        content: content.to_owned(),
+        measured: time + 60.0,
+        commit: Some(Commit { id: format!("c{content}"), time: Some(time) }),
+        branch: "main".to_owned(),
+        dirty: false,
+        tags: vec!["nightly".to_owned()],
+        facts: facts("a"),
+        document: format!("{{\"content\": {content:?}}}\n"),
+        points: vec![point("sort", value)],
+    }
+}
+
+pub(crate) fn facts(cpu: &str) -> BTreeMap<String, String> {
+    let facts = [("cpu_model", cpu), ("kernel_release", "6.1.0-1"), ("memory_total", "4 GiB")];
+    facts.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+}
+
+pub(crate) fn point(benchmark: &str, value: f64) -> NewPoint {
+    NewPoint {
+        benchmark: benchmark.to_owned(),
+        metric: "wall_time".to_owned(),
+        unit: Unit::Second,
+        direction: Direction::Lower,
+        parameters: vec![("size".to_owned(), "10".to_owned()), ("kind".to_owned(), "x".to_owned())],
+        main: true,
+        exact: false,
+        value,
+        error: Some(0.5),
+        runs: 10,
+    }
+}
+
+#[track_caller]
+pub(crate) fn added(store: &mut dyn Store, entry: &NewEntry) -> EntryId {
+    match store.add(entry).unwrap() {
+        Added::New(id) => id,
+        Added::Known(id) => panic!("{} is entry {id} already", entry.content),
+    }
+}
+
+pub(crate) fn all_series(store: &mut dyn Store) -> Vec<Series> {
+    store.series(&SeriesFilter::default()).unwrap()
+}
+
+/// Returns the values of every series, in order.
+pub(crate) fn values(store: &mut dyn Store) -> Vec<(String, Vec<f64>)> {
+    let series = all_series(store);
+    let ids: Vec<_> = series.iter().map(|one| one.id).collect();
+    let points = store.points(&ids).unwrap();
+    let values = points.iter().map(|points| points.iter().map(|point| point.value).collect());
+    series.iter().map(|one| one.key.benchmark.clone()).zip(values).collect()
+}

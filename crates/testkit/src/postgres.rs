@@ -1,0 +1,139 @@
+//! A PostgreSQL server of our own, for as long as the tests of one program run.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::wait::wait_until;
+
+/// A server that listens at a Unix socket in a folder of its own.
+#[derive(Debug)]
+pub struct PostgresServer {
+    programs: PathBuf,
+    folder: PathBuf,
+    user: Option<(u32, u32)>,
+    made: AtomicU32,
+    /// Its standard input: when this process ends, the server does.
+    _watcher: Child,
+}
+
+static SERVER: LazyLock<Result<PostgresServer, String>> = LazyLock::new(PostgresServer::start);
+
+/// Returns the server of this test program, which is started when it is asked for first, or why there is
+/// none: then the test is to be [`crate::skipped`].
+pub fn postgres() -> Result<&'static PostgresServer, &'static str> {
+    SERVER.as_ref().map_err(String::as_str)
+}
+
+/// Ends the server when its standard input ends, and takes its folder away.
+const WATCH: &str = r#"
+"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= >"$2/log" 2>&1 &
+read -r _
+kill -INT $!
+wait $!
+rm -rf "$2"
+"#;
+
+impl PostgresServer {
+    fn start() -> Result<Self, String> {
+        let programs =
+            programs().ok_or("PostgreSQL's server is not installed (package postgresql)")?;
+        let folder = tempfile::Builder::new()
+            .prefix("becalm-postgres-")
+            .tempdir()
+            .map_err(|error| format!("no folder for PostgreSQL can be made: {error}"))?
+            .keep();
+        // PostgreSQL refuses to be root.
+        let is_root = folder.metadata().is_ok_and(|facts| facts.uid() == 0);
+        let user = if is_root {
+            Some(ordinary_user().ok_or("there is no user that PostgreSQL could run as")?)
+        } else {
+            None
+        };
+        if let Some((uid, gid)) = user {
+            std::os::unix::fs::chown(&folder, Some(uid), Some(gid))
+                .map_err(|error| format!("PostgreSQL cannot be given its folder: {error}"))?;
+        }
+        let mut make = as_user(programs.join("initdb"), user);
+        make.args(["--auth=trust", "--username=becalm", "--encoding=UTF8", "--no-locale", "-D"]);
+        let made = make.arg(folder.join("data")).current_dir(&folder).output();
+        let made = made.map_err(|error| format!("initdb cannot be started: {error}"))?;
+        if !made.status.success() {
+            return Err(format!("initdb failed: {}", String::from_utf8_lossy(&made.stderr)));
+        }
+        let mut watch = as_user("/bin/sh".into(), user);
+        watch.args(["-c", WATCH, "sh"]).arg(&programs).arg(&folder).current_dir(&folder);
+        let watcher = watch.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let watcher = watcher.spawn().map_err(|error| format!("sh cannot be started: {error}"))?;
+        let server = Self { programs, folder, user, made: AtomicU32::new(0), _watcher: watcher };
+        wait_until("PostgreSQL", || server.client("pg_isready", &[]).is_ok());
+        Ok(server)
+    }
+
+    /// Makes an empty database and returns its URL.
+    pub fn database(&self) -> String {
+        let name = format!("test{}", self.made.fetch_add(1, Ordering::Relaxed));
+        self.client("createdb", &[&name]).expect("a database can be made");
+        let host = self.folder.display().to_string().replace('/', "%2F");
+        format!("postgresql://becalm@{host}/{name}")
+    }
+
+    /// Runs a program of PostgreSQL against this server.
+    fn client(&self, program: &str, arguments: &[&str]) -> Result<(), String> {
+        let mut command = as_user(self.programs.join(program), self.user);
+        command.arg("-h").arg(&self.folder).args(["-U", "becalm"]).args(arguments);
+        let done = command.current_dir(&self.folder).output().map_err(|error| error.to_string())?;
+        if done.status.success() {
+            Ok(())
+        } else {
+            Err(String::from_utf8_lossy(&done.stderr).into_owned())
+        }
+    }
+}
+
+fn as_user(program: PathBuf, user: Option<(u32, u32)>) -> Command {
+    let mut command = Command::new(program);
+    if let Some((uid, gid)) = user {
+        command.uid(uid).gid(gid);
+    }
+    command
+}
+
+/// Returns the folder of the newest server; Debian keeps it out of the path.
+fn programs() -> Option<PathBuf> {
+    let folders = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut versions: Vec<(u32, PathBuf)> = folders
+        .filter_map(|folder| {
+            let version = folder.file_name().to_str()?.parse().ok()?;
+            Some((version, folder.path().join("bin")))
+        })
+        .collect();
+    versions.sort();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let in_path: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let newest = versions.into_iter().rev().map(|(_, folder)| folder);
+    newest.chain(in_path).find(|folder| has_all(folder))
+}
+
+fn has_all(folder: &Path) -> bool {
+    ["initdb", "postgres", "createdb", "pg_isready"]
+        .iter()
+        .all(|program| folder.join(program).is_file())
+}
+
+/// Returns the ids of a user without rights: that of PostgreSQL's package, or nobody.
+fn ordinary_user() -> Option<(u32, u32)> {
+    let users = std::fs::read_to_string("/etc/passwd").ok()?;
+    let of = |name: &str| {
+        users.lines().find_map(|line| {
+            let mut fields = line.split(':');
+            let is_it = fields.next() == Some(name);
+            let mut numbers = fields.skip(1).map_while(|field| field.parse().ok());
+            is_it.then_some((numbers.next()?, numbers.next()?))
+        })
+    };
+    of("postgres").or_else(|| of("nobody"))
+}
