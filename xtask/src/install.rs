@@ -26,6 +26,9 @@ const NEEDS: &[Need] = &[
     Need { program: "valgrind", package: "valgrind" },
     // Tests of `compare --rev`.
     Need { program: "git", package: "git" },
+    // Tests of histories in PostgreSQL; they start a server of their own. Debian keeps the server itself
+    // out of the path, but this one of its package is in it.
+    Need { program: "pg_lsclusters", package: "postgresql" },
 ];
 
 /// What virtual machines need.

@@ -77,14 +77,15 @@ fn files_with(words: &[&str]) -> Vec<String> {
 
 #[test]
 fn only_types_of_the_wire_can_be_written() {
-    let strays: Vec<String> = files_with(&["Serialize"])
+    let mut strays: Vec<String> = files_with(&["Serialize"])
         .into_iter()
         // Files of other tools have shapes of their own.
         .filter(|name| !name.starts_with("formats/src/writers/"))
         .filter(|name| !name.starts_with("model/src/wire/"))
         .collect();
-    // It writes any line of the wire's.
-    assert_eq!(strays, ["machine/src/tune/journal/mod.rs"]);
+    strays.sort();
+    // They write any line and any document of the wire's.
+    assert_eq!(strays, ["cli/src/commands/history/mod.rs", "machine/src/tune/journal/mod.rs"]);
 }
 
 #[test]
@@ -113,7 +114,7 @@ fn there_are_few_traits() {
     traits.sort();
     assert_eq!(
         traits,
-        ["Executor", "Isolate"],
+        ["Database", "Executor", "Isolate", "Store"],
         "a further one needs its reason in ARCHITECTURE.md"
     );
 }

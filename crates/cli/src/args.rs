@@ -24,13 +24,15 @@ pub(crate) struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done; 1 the machine is noisy (check); 2 usage; 3 inconclusive where a decision was asked for; 4 could not measure;
+Exit codes: 0 done; 1 the gate says no (gate, ci), or the machine is noisy (check); 2 usage; 3 inconclusive where a decision was asked for; 4 could not measure;
 5 the machine could not be fully restored; 128 + n ended by signal n. Data goes to standard output, talk to standard error.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     Compare(Box<commands::compare::Args>),
+    Bisect(Box<commands::bisect::Args>),
     Run(Box<commands::run::Args>),
+    Ci(Box<commands::ci::Args>),
     Init(commands::init::Args),
     Timeit(Box<commands::timeit::Args>),
     Plan(Box<commands::plan::Args>),
@@ -43,6 +45,9 @@ enum Command {
     Diff(commands::diff::Args),
     Import(commands::import::Args),
     Export(commands::export::Args),
+    History(Box<commands::history::Args>),
+    Changes(Box<commands::changes::Args>),
+    Gate(commands::gate::Args),
     Topology(commands::topology::Args),
     BootParams(commands::boot_params::Args),
     Machine(commands::machine::Args),
@@ -66,6 +71,8 @@ impl Command {
             Self::Workload(_)
                 | Self::Exec(_)
                 | Self::Init(_)
+                | Self::History(_)
+                | Self::Gate(_)
                 | Self::Topology(_)
                 | Self::BootParams(_)
                 | Self::Machine(_)
@@ -110,7 +117,9 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
 fn dispatch(cli: Cli, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
     match cli.command {
         Command::Compare(args) => commands::compare::run(*args, given, ui),
+        Command::Bisect(args) => commands::bisect::run(*args, given, ui),
         Command::Run(args) => commands::run::run(*args, given, ui),
+        Command::Ci(args) => commands::ci::run(&args, given, ui),
         Command::Init(args) => commands::init::run(&args, ui),
         Command::Timeit(args) => commands::timeit::run(*args, given, ui),
         Command::Plan(args) => commands::plan::run(*args, given, ui),
@@ -123,6 +132,9 @@ fn dispatch(cli: Cli, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         Command::Diff(args) => commands::diff::run(&args, ui),
         Command::Import(args) => commands::import::run(&args, ui),
         Command::Export(args) => commands::export::run(&args, ui),
+        Command::History(args) => commands::history::run(&args, ui),
+        Command::Changes(args) => commands::changes::run(&args, ui),
+        Command::Gate(args) => commands::gate::run(&args, ui),
         Command::Topology(args) => commands::topology::run(&args, ui),
         Command::BootParams(args) => commands::boot_params::run(&args, ui),
         Command::Machine(args) => commands::machine::run(&args, ui),
@@ -145,6 +157,14 @@ pub(crate) fn reparse_compare(
     match parse_again(arguments)? {
         Command::Compare(args) => Ok(*args),
         _ => Err(CommandError::usage("the file to resume was not written by `becalm compare`")),
+    }
+}
+
+/// Reads saved arguments of `becalm bisect` again, followed by new ones, of which the later wins.
+pub(crate) fn reparse_bisect(arguments: &[String]) -> Result<commands::bisect::Args, CommandError> {
+    match parse_again(arguments)? {
+        Command::Bisect(args) => Ok(*args),
+        _ => Err(CommandError::usage("the file to resume was not written by `becalm bisect`")),
     }
 }
 

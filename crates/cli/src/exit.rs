@@ -7,7 +7,8 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Done.
     Done,
-    /// The answer to a question is no: the machine is not quiet.
+    /// The answer to a question is no: the machine is not quiet, the change is slower, or results are beyond the
+    /// rules of the gate.
     No,
     /// The command line does not make sense.
     Usage,

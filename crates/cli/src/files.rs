@@ -227,6 +227,13 @@ pub(crate) fn make_file(path: &Path) -> std::io::Result<std::fs::File> {
     Ok(file)
 }
 
+/// Makes an empty file where there is none.
+pub(crate) fn make_new_file(path: &Path) -> std::io::Result<()> {
+    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path)?;
+    give_to_owner_of_folder(&file, path);
+    Ok(())
+}
+
 /// Returns the path with `ending` after its name.
 pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use becalm_formats::{File, ImportError, import, recognise};
+use becalm_formats::{AtCommit, File, ImportError, import, recognise};
 use becalm_model::Record;
 
 use crate::error::CommandError;
@@ -27,6 +27,25 @@ pub(crate) fn read(path: &Path, format: Option<&str>) -> Result<Record, CommandE
         .hint("`becalm import --formats` lists them; give a file itself if it is one"));
     }
     from_files(&files, format)
+}
+
+/// Reads the files of another tool that hold many commits; `None` if these hold none.
+pub(crate) fn history(
+    path: &Path,
+    format: Option<&str>,
+) -> Result<Option<Vec<AtCommit>>, CommandError> {
+    // Standard input can be read only once.
+    if path == Path::new("-") {
+        return Ok(None);
+    }
+    let commits = becalm_formats::history(&files(path)?, format)
+        .map_err(|error| CommandError::measure(error).hint("nothing was imported"))?;
+    Ok(commits.map(|mut commits| {
+        for one in &mut commits {
+            env!("CARGO_PKG_VERSION").clone_into(&mut one.record.version);
+        }
+        commits
+    }))
 }
 
 /// Makes a record of files that were read.

@@ -2,11 +2,14 @@
 
 mod args;
 mod caller;
+mod ci;
 mod commands;
 mod error;
 mod exit;
 mod files;
 mod foreign;
+mod gate;
+mod history;
 mod init;
 mod measuring;
 mod memory;

@@ -56,6 +56,11 @@ impl Ui {
         }
     }
 
+    /// Returns one that says nothing but results, warnings and errors, and draws its progress.
+    pub(crate) fn hushed(&self) -> Self {
+        Self { quiet: true, ..*self }
+    }
+
     /// Returns the style of texts on stdout.
     pub(crate) fn style(&self) -> &Style {
         &self.style

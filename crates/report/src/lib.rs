@@ -5,9 +5,12 @@
 
 mod axis;
 mod benchmarks;
+mod bisect;
 mod boot;
+mod changes;
 mod checks;
 mod checkup;
+mod ci;
 mod comparison;
 mod comparison_table;
 mod conditions;
@@ -16,7 +19,9 @@ mod disturbed;
 mod escape;
 mod estimate;
 mod facts;
+mod gate;
 mod histogram;
+mod history;
 mod html;
 mod labels;
 mod markdown;
@@ -44,12 +49,17 @@ mod timeit;
 mod topology;
 mod width;
 
+pub use bisect::bisect_text;
 pub use boot::boot_text;
+pub use changes::changes_text;
 pub use checkup::{Detail, checkup_text};
+pub use ci::{ci_comment, ci_marker, ci_message, ci_status, ci_summary, ci_text};
 pub use comparison::comparison_text;
 pub use diff::diff_text;
 pub use disturbed::DisturbedRun;
 pub use facts::facts_text;
+pub use gate::gate_text;
+pub use history::{entries_text, entry_text, series_text};
 pub use html::html;
 pub use markdown::markdown;
 pub use noise::{

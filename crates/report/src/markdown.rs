@@ -64,7 +64,7 @@ pub fn markdown(record: &Record, disturbed: &[DisturbedRun]) -> String {
 }
 
 /// Writes inline code, fenced by more backticks than the text holds in a row.
-fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let text = printable(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);

@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: becalm against its peers, in ratios measured in the same run.
 
+mod changes;
 mod decide;
 mod disturber;
 mod harnesses;
@@ -10,6 +11,7 @@ mod redo;
 mod replay;
 mod resolution;
 mod stage;
+mod store;
 mod surroundings;
 mod tally;
 mod trace;
@@ -19,12 +21,14 @@ use anyhow::Result;
 /// Measure becalm itself against its peers
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Bench {
+    Changes(changes::Args),
     Decide(decide::Args),
     Harnesses(harnesses::Args),
     Overhead(overhead::Args),
     Probe(probe::Args),
     Redo(redo::Args),
     Replay(replay::Args),
+    Store(store::Args),
     Trace(trace::Args),
 }
 
@@ -32,12 +36,14 @@ impl Bench {
     /// Runs the benchmark and prints its tables.
     pub(crate) fn run(&self) -> Result<()> {
         match self {
+            Self::Changes(args) => changes::run(args),
             Self::Decide(args) => decide::run(args),
             Self::Harnesses(args) => harnesses::run(args),
             Self::Overhead(args) => overhead::run(args),
             Self::Probe(args) => probe::run(args),
             Self::Redo(args) => redo::run(args),
             Self::Replay(args) => replay::run(args),
+            Self::Store(args) => store::run(args),
             Self::Trace(args) => trace::run(args),
         }
     }

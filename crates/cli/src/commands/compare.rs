@@ -12,7 +12,9 @@ use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
-use crate::measuring::{self, CommandLine, MeasureFlags, Revisions, Tracing, Wanted, conduct};
+use crate::measuring::{
+    self, CommandLine, Making, MeasureFlags, Revisions, Tracing, Wanted, conduct,
+};
 use crate::ui::Ui;
 
 /// Time after which no further round starts, unless the user says otherwise.
@@ -76,11 +78,11 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
             (args::reparse_compare(&arguments)?, arguments, Some(record))
         }
     };
-    let revisions = match &args.rev[..] {
+    let mut revisions = match &args.rev[..] {
         [] => None,
         names => match build(names, &args, ui)? {
-            Builds::Same(told) => return say_same(&told, &args, arguments, ui),
-            Builds::Different(built) => Some(*built),
+            Outcome::Same(told) => return say_same(&told, &args, arguments, ui),
+            Outcome::Different(built) => Some(*built),
         },
     };
     let subjects = if let Some((_, subjects)) = &revisions {
@@ -110,7 +112,8 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         arguments,
         tracing: Tracing::of(&args.flags),
         layouts: Vec::new(),
-        revisions: revisions.map(|(revisions, _)| revisions),
+        // The worktrees stay until this function ends.
+        builds: revisions.as_mut().map(|(revisions, _)| revisions.all()),
         statement: None,
         suite: None,
     };
@@ -131,14 +134,14 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
 }
 
 /// What the builds of several revisions came to.
-enum Builds {
+enum Outcome {
     /// The program is the same in all of them, which is told so.
     Same(String),
     /// What to measure.
     Different(Box<(Revisions, Vec<Subject>)>),
 }
 
-fn build(names: &[String], args: &Args, ui: &Ui) -> Result<Builds, CommandError> {
+fn build(names: &[String], args: &Args, ui: &Ui) -> Result<Outcome, CommandError> {
     if names.len() < 2 {
         return Err(CommandError::usage("one revision is compared with nothing")
             .hint("give --rev twice, as in --rev main --rev HEAD"));
@@ -159,13 +162,14 @@ fn build(names: &[String], args: &Args, ui: &Ui) -> Result<Builds, CommandError>
     let command = measuring::subjects(&[command], flags)?.remove(0).command;
     let user = if flags.conditions.keep_root { None } else { caller::sudo_user() };
     let interrupt = caller::interrupt()?;
-    let revisions = Revisions::build(names, &command, flags, user.as_ref(), interrupt, ui)?;
+    let making = Making { words: &command, flags, user: user.as_ref(), interrupt, ui };
+    let revisions = Revisions::build(names, making)?;
     if let Some(told) = revisions.identical(&command) {
-        return Ok(Builds::Same(told));
+        return Ok(Outcome::Same(told));
     }
     let mut subjects = revisions.subjects(&command)?;
     measuring::name(&mut subjects, &flags.names)?;
-    Ok(Builds::Different(Box::new((revisions, subjects))))
+    Ok(Outcome::Different(Box::new((revisions, subjects))))
 }
 
 /// Says that there is nothing to measure.

@@ -117,7 +117,7 @@ fn session(
         arguments: vec!["demo".to_owned()],
         tracing: Tracing::Off,
         layouts: Vec::new(),
-        revisions: None,
+        builds: None,
         statement: None,
         suite: None,
     };

@@ -1,15 +1,20 @@
 //! One file per command.
 
+pub(crate) mod bisect;
 pub(crate) mod boot_params;
+pub(crate) mod changes;
 pub(crate) mod check;
+pub(crate) mod ci;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod exec;
 pub(crate) mod export;
+pub(crate) mod gate;
 pub(crate) mod guardian;
 pub(crate) mod hist;
+pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod machine;

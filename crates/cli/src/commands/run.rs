@@ -67,7 +67,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         arguments,
         tracing: Tracing::of(&args.flags),
         layouts: Vec::new(),
-        revisions: None,
+        builds: None,
         statement: None,
         suite: None,
     };

@@ -12,7 +12,7 @@ use crate::memory::MemoryFlags;
 use crate::tuning::{ProfileFlag, WaitFlag, parse_profile};
 
 /// Flags about how the subjects are started.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ConditionFlags {
     /// Start the subjects with PATH, HOME, USER, LOGNAME, SHELL, TMPDIR, TZ and the locale only
     #[arg(long, help_heading = "Subject")]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// Flags about where a record goes.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ExportFlags {
     /// Print the whole record as JSON to standard output
     #[arg(long, help_heading = "Output")]

@@ -16,7 +16,7 @@ use super::exports::ExportFlags;
 pub(crate) const LARGEST_SEED: u64 = (1 << 53) - 1;
 
 /// Flags about what is run and how.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct MeasureFlags {
     /// Rounds before the measured ones; the first also teaches whether a subject is
     /// single-threaded
@@ -181,6 +181,20 @@ pub(crate) struct MeasureFlags {
 }
 
 impl MeasureFlags {
+    /// Returns the flags of one session among several of the same command: the one with this number, which is
+    /// saved at `record`. What they say of rounds is for all sessions together.
+    pub(crate) fn of_step(&self, number: u64, confidence: f64, record: PathBuf) -> Self {
+        let mut flags = self.clone();
+        flags.confidence = confidence;
+        flags.exports.export_json = Some(record);
+        (flags.rounds, flags.min_rounds) = (None, None);
+        (flags.max_rounds, flags.max_time) = (None, None);
+        // No session has the schedule of another.
+        let seed = &mut flags.conditions.seed;
+        *seed = seed.map(|seed| seed.wrapping_add(number) & LARGEST_SEED);
+        flags
+    }
+
     /// Returns how many CPUs to choose; `None` where none are chosen, or the warm-up teaches it.
     pub(crate) fn width(&self) -> Option<Width> {
         match (&self.conditions.affinity, self.conditions.threads) {

@@ -74,6 +74,31 @@ impl Layouts {
         Self { programs: vec![Vec::new(); subjects], ..Self::default() }
     }
 
+    /// Starts a subject anew, which may be one more than there are.
+    pub(crate) fn open(&mut self, subject: usize) {
+        self.programs.resize_with(self.programs.len().max(subject + 1), Vec::new);
+        self.programs[subject].clear();
+    }
+
+    /// Returns the programs of a subject, by the order of the seeds; none where there is one build.
+    pub(crate) fn programs(&self, subject: usize) -> &[PathBuf] {
+        self.programs.get(subject).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns those of these subjects alone, as long as these here are kept.
+    pub(crate) fn of_subjects(&self, subjects: &[usize]) -> Self {
+        let programs = subjects.iter().map(|&subject| self.programs(subject).to_vec()).collect();
+        let mut layouts = Self { programs, ..Self::default() };
+        layouts.leave_out_repeated();
+        layouts
+    }
+
+    /// Puts the programs of the first subject a second time behind themselves.
+    pub(crate) fn repeat_first(&mut self) {
+        let again = self.programs.first().cloned().unwrap_or_default();
+        self.programs.insert(1, again);
+    }
+
     /// Runs the build command for one seed.
     pub(crate) fn step(
         command: &str,

@@ -36,6 +36,14 @@ impl SuiteFile {
         Self::parse(path, text)
     }
 
+    /// Reads the file in this folder or the nearest one above it; `None` if there is none.
+    pub(crate) fn read_if_there() -> Result<Option<Self>, CommandError> {
+        match find() {
+            Ok(path) => Self::read(Some(&path)).map(Some),
+            Err(_) => Ok(None),
+        }
+    }
+
     /// Takes the text of a file.
     pub(crate) fn parse(path: PathBuf, text: String) -> Result<Self, CommandError> {
         let document = toml::from_str(&text).map_err(|error| wrong(&path, &text, &error))?;

@@ -128,7 +128,7 @@ pub(crate) fn run(
         arguments,
         tracing: Tracing::of(flags),
         layouts: Vec::new(),
-        revisions: None,
+        builds: None,
         statement: None,
         suite: Some(plan),
     };

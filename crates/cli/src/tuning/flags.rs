@@ -139,7 +139,7 @@ pub(super) fn frequency(text: &str) -> Result<Frequency, String> {
 const FOREVER: &str = "forever";
 
 /// How long to queue where another becalm tunes the machine.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct WaitFlag {
     /// Wait while another becalm tunes the machine, for as long as it takes or for a duration
     #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = FOREVER, value_parser = waiting)]

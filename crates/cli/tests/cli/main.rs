@@ -3,9 +3,12 @@
 //! One program for all files, because linking takes longer than running them.
 
 mod ablate;
+mod bisect;
 mod boot_params;
 mod callgrind;
+mod changes;
 mod check;
+mod ci;
 mod conditions;
 mod deciding;
 mod degraded;
@@ -13,9 +16,12 @@ mod disturbed;
 mod exec;
 mod export;
 mod failures;
+mod fake_api;
 mod files;
+mod gate;
 mod guardian;
 mod harness;
+mod history;
 mod hooks;
 mod import;
 mod init;

@@ -89,7 +89,7 @@ fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         arguments: measuring::as_texts(given),
         tracing,
         layouts: Vec::new(),
-        revisions: None,
+        builds: None,
         statement: None,
         suite: None,
     };

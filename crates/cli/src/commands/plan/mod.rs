@@ -123,7 +123,7 @@ pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, C
         stop: stop(&args.flags),
         tracing: Tracing::of(&args.flags),
         layouts: Vec::new(),
-        revisions: None,
+        builds: None,
         statement: None,
         suite: None,
         margin: 0.0,

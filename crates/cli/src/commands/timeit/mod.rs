@@ -177,7 +177,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         arguments: measuring::as_texts(given),
         tracing: Tracing::Off,
         layouts: Vec::new(),
-        revisions: None,
+        builds: None,
         statement: Some(statement),
         suite: None,
     };

@@ -9,7 +9,7 @@ use crate::error::CommandError;
 
 /// The repository that becalm was started in.
 #[derive(Debug)]
-pub(super) struct Repository {
+pub(crate) struct Repository {
     user: Option<User>,
     /// The top folder of its working tree.
     top: PathBuf,
@@ -19,39 +19,156 @@ pub(super) struct Repository {
 
 /// A commit that a revision names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Commit {
+pub(crate) struct Commit {
     /// Its full id.
-    pub(super) id: String,
+    pub(crate) id: String,
     /// The first line of its message.
-    pub(super) title: String,
+    pub(crate) title: String,
+}
+
+/// A commit with who made it and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Signed {
+    /// The commit.
+    pub(crate) commit: Commit,
+    /// How many parents it has.
+    pub(crate) parents: usize,
+    /// Who wrote it.
+    pub(crate) author: String,
+    /// When, in ISO 8601.
+    pub(crate) date: String,
+}
+
+/// How git is to write a [`Signed`].
+const SIGNED: &str = "--format=%H%x00%P%x00%an%x00%aI%x00%s";
+
+impl Signed {
+    fn of_line(line: &str) -> Option<Self> {
+        let mut parts = line.splitn(5, '\0').map(str::to_owned);
+        let id = parts.next()?;
+        let parents = parts.next()?.split_whitespace().count();
+        let (author, date, title) = (parts.next()?, parts.next()?, parts.next()?);
+        Some(Self { commit: Commit { id, title }, parents, author, date })
+    }
 }
 
 impl Commit {
     /// Returns the beginning of the id, as people know it.
-    pub(super) fn short(&self) -> &str {
+    pub(crate) fn short(&self) -> &str {
         self.id.get(..10).unwrap_or(&self.id)
     }
 }
 
 impl Repository {
     /// Finds the repository of the present folder.
-    pub(super) fn here(user: Option<User>) -> Result<Self, CommandError> {
+    /// `flag` is what needs it.
+    pub(crate) fn here(flag: &str, user: Option<User>) -> Result<Self, CommandError> {
         let mut repository = Self { user, top: PathBuf::from("."), inside: PathBuf::new() };
         let top = repository.text(&["rev-parse", "--show-toplevel"]).map_err(|error| {
-            CommandError::usage(format!("--rev needs a git repository: {}", error.message))
+            CommandError::usage(format!("{flag} needs a git repository: {}", error.message))
         })?;
         repository.inside = PathBuf::from(repository.text(&["rev-parse", "--show-prefix"])?);
         repository.top = PathBuf::from(top);
         Ok(repository)
     }
 
+    /// Finds the repository of the present folder; `None` where there is none, or no git.
+    pub(crate) fn find(user: Option<User>) -> Result<Option<Self>, CommandError> {
+        let mut repository = Self { user, top: PathBuf::from("."), inside: PathBuf::new() };
+        let Ok(top) = repository.text(&["rev-parse", "--show-toplevel"]) else { return Ok(None) };
+        repository.inside = PathBuf::from(repository.text(&["rev-parse", "--show-prefix"])?);
+        repository.top = PathBuf::from(top);
+        Ok(Some(repository))
+    }
+
+    /// Returns the top folder of the working tree.
+    pub(crate) fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// Returns the branch that is checked out; `None` where a commit is.
+    pub(crate) fn branch(&self) -> Option<String> {
+        self.text(&["symbolic-ref", "--quiet", "--short", "HEAD"]).ok()
+    }
+
+    /// Returns a commit with the time of committing; `None` if there is no such revision.
+    pub(crate) fn committed(&self, revision: &str) -> Option<becalm_model::history::Commit> {
+        let of = format!("{revision}^{{commit}}");
+        let shown = self.text(&["log", "-1", "--format=%H %ct", "--end-of-options", &of]).ok()?;
+        let (id, time) = shown.split_once(' ')?;
+        Some(becalm_model::history::Commit { id: id.to_owned(), time: time.parse().ok() })
+    }
+
+    /// Returns the parents of a commit that are in this clone's history.
+    pub(crate) fn parents(&self, revision: &str) -> Result<Vec<String>, CommandError> {
+        let of = format!("{revision}^{{commit}}");
+        let text = self.text(&["log", "-1", "--format=%P", "--end-of-options", &of])?;
+        Ok(text.split_whitespace().map(str::to_owned).collect())
+    }
+
+    /// Returns the last commit that two revisions have in common; `None` where there is none here.
+    pub(crate) fn common(&self, a: &str, b: &str) -> Option<String> {
+        self.text(&["merge-base", "--end-of-options", a, b]).ok()
+    }
+
+    /// Returns the first line of a commit's message.
+    pub(crate) fn title(&self, revision: &str) -> Option<String> {
+        self.text(&["log", "-1", "--format=%s", "--end-of-options", revision]).ok()
+    }
+
+    /// Returns the paths in which two revisions differ.
+    pub(crate) fn differing(&self, a: &str, b: &str) -> Result<Vec<String>, CommandError> {
+        let text = self.text(&["diff", "--name-only", "--no-renames", "--end-of-options", a, b])?;
+        Ok(text.lines().map(str::to_owned).collect())
+    }
+
     /// Returns where in the working tree becalm was started.
-    pub(super) fn inside(&self) -> &Path {
+    pub(crate) fn inside(&self) -> &Path {
         &self.inside
     }
 
-    /// Finds the commit that a revision names.
-    pub(super) fn commit(&self, revision: &str) -> Result<Commit, CommandError> {
+    /// Says whether older commits were left out when it was cloned.
+    pub(crate) fn is_shallow(&self) -> bool {
+        self.text(&["rev-parse", "--is-shallow-repository"]).is_ok_and(|text| text == "true")
+    }
+
+    /// Says whether a commit is in the history of another.
+    pub(crate) fn is_ancestor(&self, earlier: &Commit, later: &Commit) -> bool {
+        self.text(&["merge-base", "--is-ancestor", &earlier.id, &later.id]).is_ok()
+    }
+
+    /// Returns the newest commit that is in the history of both, if there is one.
+    pub(crate) fn merge_base(&self, a: &Commit, b: &Commit) -> Option<String> {
+        self.text(&["merge-base", &a.id, &b.id]).ok().filter(|id| !id.is_empty())
+    }
+
+    /// Returns a commit with who made it and when.
+    pub(crate) fn signed(&self, commit: &Commit) -> Result<Signed, CommandError> {
+        let text = self.text(&["log", "-1", SIGNED, &commit.id])?;
+        Signed::of_line(&text)
+            .ok_or_else(|| CommandError::measure(format!("git says nothing of {}", commit.id)))
+    }
+
+    /// Returns the commits after `good` up to `bad`, the oldest first, by first parents: a merge is one commit.
+    pub(crate) fn range(&self, good: &Commit, bad: &Commit) -> Result<Vec<Signed>, CommandError> {
+        let text = self.text(&[
+            "log",
+            "--first-parent",
+            "--reverse",
+            SIGNED,
+            &format!("{}..{}", good.id, bad.id),
+        ])?;
+        Ok(text.lines().filter_map(Signed::of_line).collect())
+    }
+
+    /// Returns the id that git would give to a file's content.
+    pub(crate) fn content(&self, file: &Path) -> Result<String, CommandError> {
+        let file = file.display().to_string();
+        self.text(&["hash-object", "--no-filters", "--", &file])
+    }
+
+    /// Finds the commit that a revision names, which was given by `flag`.
+    pub(crate) fn commit(&self, flag: &str, revision: &str) -> Result<Commit, CommandError> {
         let id = self.text(&[
             "rev-parse",
             "--verify",
@@ -61,7 +178,7 @@ impl Repository {
         ]);
         let id = id.map_err(|_| {
             CommandError::usage(format!(
-                "--rev {revision}: there is no such revision in {}",
+                "{flag} {revision}: there is no such revision in {}",
                 self.top.display()
             ))
             .hint("a branch, a tag or a commit id is one; `.` is the working tree as it is")
@@ -72,32 +189,32 @@ impl Repository {
 
     /// Makes a commit of the working tree as it is, which no branch has, without changing anything; `None`
     /// if nothing is changed.
-    pub(super) fn working_tree(&self) -> Result<Option<Commit>, CommandError> {
+    pub(crate) fn working_tree(&self) -> Result<Option<Commit>, CommandError> {
         let id = self.text(&["stash", "create", "becalm: the working tree"])?;
         let title = "the working tree".to_owned();
         Ok(Some(Commit { id, title }).filter(|commit| !commit.id.is_empty()))
     }
 
     /// Returns the paths of tracked files that are changed and not committed.
-    pub(super) fn changed(&self) -> Result<Vec<String>, CommandError> {
+    pub(crate) fn changed(&self) -> Result<Vec<String>, CommandError> {
         let text = self.text(&["status", "--porcelain", "--untracked-files=no"])?;
         Ok(text.lines().filter_map(|line| line.get(3..)).map(str::to_owned).collect())
     }
 
     /// Returns the paths of files that git does not know and does not ignore.
-    pub(super) fn untracked(&self) -> Result<Vec<String>, CommandError> {
+    pub(crate) fn untracked(&self) -> Result<Vec<String>, CommandError> {
         let text = self.text(&["ls-files", "--others", "--exclude-standard"])?;
         Ok(text.lines().map(str::to_owned).collect())
     }
 
     /// Returns the paths in which two commits differ.
-    pub(super) fn difference(&self, a: &Commit, b: &Commit) -> Result<Vec<String>, CommandError> {
+    pub(crate) fn difference(&self, a: &Commit, b: &Commit) -> Result<Vec<String>, CommandError> {
         let text = self.text(&["diff", "--name-only", &a.id, &b.id])?;
         Ok(text.lines().map(str::to_owned).collect())
     }
 
     /// Makes a working tree of a commit, with its submodules.
-    pub(super) fn add_worktree(&self, place: &Path, commit: &Commit) -> Result<(), CommandError> {
+    pub(crate) fn add_worktree(&self, place: &Path, commit: &Commit) -> Result<(), CommandError> {
         let path = place.display().to_string();
         // Forced, because the place may be known of a tree that was moved away.
         self.text(&["worktree", "add", "--force", "--detach", &path, &commit.id])?;
@@ -108,7 +225,7 @@ impl Repository {
     }
 
     /// Lets git forget worktrees that are gone.
-    pub(super) fn prune_worktrees(&self) {
+    pub(crate) fn prune_worktrees(&self) {
         // It does so by itself some day.
         let _ = self.text(&["worktree", "prune"]);
     }

@@ -7,13 +7,15 @@
 mod git;
 
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use becalm_model::Subject;
 use becalm_runner::session::Stand;
 use becalm_runner::{Interrupt, User, WorkFolder};
 
-use self::git::{Commit, Repository};
+pub(crate) use self::git::{Commit, Repository, Signed};
+
 use super::flags::MeasureFlags;
 use super::layouts::Layouts;
 use crate::error::CommandError;
@@ -27,16 +29,42 @@ const WORKING_TREE: &str = ".";
 pub(crate) struct Revisions {
     built: Vec<Built>,
     /// Their programs, where they were built in several layouts.
-    pub(crate) layouts: Layouts,
+    layouts: Layouts,
     repository: Repository,
     place: PathBuf,
     /// Dropped last: it holds everything.
     folder: Option<WorkFolder>,
     /// What was built, and what the reader of a record has to know beside that.
+    notes: Vec<String>,
+}
+
+/// What a session has to know of the builds that it measures, which somebody else keeps.
+#[derive(Debug)]
+pub(crate) struct Builds {
+    /// Where each subject stands.
+    pub(crate) stands: Vec<Stand>,
+    /// Their programs, where they were built in several layouts.
+    pub(crate) layouts: Layouts,
+    /// What the reader of a record has to know of them.
     pub(crate) notes: Vec<String>,
 }
 
-#[derive(Debug)]
+/// How revisions are built.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Making<'a> {
+    /// The command to be measured.
+    pub(crate) words: &'a [String],
+    /// The flags, by which it is built.
+    pub(crate) flags: &'a MeasureFlags,
+    /// Who builds, if not this process's user.
+    pub(crate) user: Option<&'a User>,
+    /// What ends it early.
+    pub(crate) interrupt: &'a Interrupt,
+    /// Where it is told.
+    pub(crate) ui: &'a Ui,
+}
+
+#[derive(Debug, Clone)]
 struct Built {
     name: String,
     commit: Commit,
@@ -51,96 +79,179 @@ impl Drop for Revisions {
 }
 
 impl Revisions {
-    /// Checks out every revision and builds it as the flags say, in all layouts if they ask for several. The
-    /// command to be measured is `words`.
-    pub(crate) fn build(
-        revisions: &[String],
-        words: &[String],
-        flags: &MeasureFlags,
-        user: Option<&User>,
-        interrupt: &Interrupt,
-        ui: &Ui,
-    ) -> Result<Self, CommandError> {
-        Layouts::refuse_senseless(flags)?;
-        let repository = Repository::here(user.cloned())?;
+    /// Starts with none.
+    pub(crate) fn none(repository: Repository, making: Making<'_>) -> Result<Self, CommandError> {
+        Layouts::refuse_senseless(making.flags)?;
+        let user = making.user;
+        let folder = WorkFolder::for_builds(&cache(user), user).map_err(|error| {
+            CommandError::measure(format!("no folder for the builds can be made: {error}"))
+        })?;
+        Ok(Self {
+            built: Vec::new(),
+            layouts: Layouts::none(0),
+            repository,
+            place: folder.path().join("tree"),
+            folder: Some(folder),
+            notes: Vec::new(),
+        })
+    }
+
+    /// Checks out every revision and builds it as the flags say, in all layouts if they ask for several.
+    pub(crate) fn build(revisions: &[String], making: Making<'_>) -> Result<Self, CommandError> {
+        let repository = Repository::here("--rev", making.user.cloned())?;
         let mut notes = Vec::new();
         let commits = revisions
             .iter()
             .map(|name| resolve(&repository, name, &mut notes))
             .collect::<Result<Vec<_>, _>>()?;
         note_uncommitted(&repository, revisions, &mut notes)?;
-        let folder = WorkFolder::for_builds(&cache(user), user).map_err(|error| {
-            CommandError::measure(format!("no folder for the builds can be made: {error}"))
-        })?;
-        let place = folder.path().join("tree");
-        let mut all = Self {
-            built: Vec::new(),
-            layouts: Layouts::none(revisions.len()),
-            repository,
-            place: place.clone(),
-            folder: Some(folder),
-            notes,
-        };
-        for (index, (name, commit)) in revisions.iter().zip(commits).enumerate() {
-            all.repository.add_worktree(&place, &commit)?;
-            if let Some(command) = &flags.build {
-                ui.say(format!("{name} is {}, {}", commit.short(), commit.title));
-                let here = place.join(all.repository.inside());
-                all.make(index, command, words, &here, flags, user, interrupt, ui).map_err(
-                    |error| {
-                        let message = format!("{name} ({}): {}", commit.short(), error.message);
-                        CommandError { message, ..error }
-                    },
-                )?;
-            }
-            let to = place.with_file_name(index.to_string());
-            fs::rename(&place, &to).map_err(|error| failed(&to, &error))?;
-            all.built.push(Built { name: name.clone(), commit, folder: to });
+        let mut all = Self::none(repository, making)?;
+        for (name, commit) in revisions.iter().zip(commits) {
+            all.add(name, commit, making)?;
         }
         all.layouts.leave_out_repeated();
-        let described = all.described(flags.build.as_deref());
-        all.notes.splice(0..0, described);
+        all.notes = all.described(making.flags.build.as_deref());
+        all.notes.extend(notes);
         Ok(all)
     }
 
+    /// Checks out and builds one more revision; returns its number. When that fails, nothing of it stays.
+    pub(crate) fn add(
+        &mut self,
+        name: &str,
+        commit: Commit,
+        making: Making<'_>,
+    ) -> Result<usize, CommandError> {
+        let index = self.built.len();
+        let place = self.place.clone();
+        // It may still be the link that led to the last one that was measured.
+        let _ = fs::remove_file(&place);
+        let made = self.repository.add_worktree(&place, &commit).and_then(|()| {
+            let Some(command) = &making.flags.build else { return Ok(()) };
+            making.ui.say(format!("{name} is {}, {}", commit.short(), commit.title));
+            self.make(index, command, making).map_err(|error| {
+                let message = format!("{name} ({}): {}", commit.short(), error.message);
+                CommandError { message, ..error }
+            })
+        });
+        let to = place.with_file_name(index.to_string());
+        let made = made.and_then(|()| fs::rename(&place, &to).map_err(|error| failed(&to, &error)));
+        if let Err(error) = made {
+            let _ = fs::remove_dir_all(&place);
+            return Err(error);
+        }
+        self.built.push(Built { name: name.to_owned(), commit, folder: to });
+        Ok(index)
+    }
+
     /// Builds the revision that is checked out.
-    #[expect(clippy::too_many_arguments, reason = "what a build needs comes from as many places")]
     fn make(
         &mut self,
         index: usize,
         command: &str,
-        words: &[String],
-        here: &Path,
-        flags: &MeasureFlags,
-        user: Option<&User>,
-        interrupt: &Interrupt,
-        ui: &Ui,
+        making: Making<'_>,
     ) -> Result<(), CommandError> {
+        let Making { words, flags, user, interrupt, ui } = making;
+        let here = self.place.join(self.repository.inside());
         let count = Layouts::count(flags);
+        self.layouts.open(index);
         for seed in 1..=count {
-            Layouts::step(command, here, seed, user, interrupt, ui)?;
+            Layouts::step(command, &here, seed, user, interrupt, ui)?;
             if count > 1 {
-                let program = found(&words[0], here, "the revision")?;
-                self.layouts.keep(index, &program, here, seed, user)?;
+                let program = found(&words[0], &here, "the revision")?;
+                self.layouts.keep(index, &program, &here, seed, user)?;
             }
         }
         Ok(())
     }
 
-    /// Returns a subject for each revision: the same command, started in the folder of its build.
+    /// Removes a build that is no longer needed; the others keep their numbers.
+    pub(crate) fn forget(&mut self, index: usize) {
+        // What stays is removed in the end.
+        let _ = fs::remove_dir_all(&self.built[index].folder);
+    }
+
+    /// Returns all builds.
+    pub(crate) fn all(&mut self) -> Builds {
+        Builds {
+            stands: self.stands(),
+            layouts: std::mem::take(&mut self.layouts),
+            notes: self.notes.clone(),
+        }
+    }
+
+    /// Returns some of the builds.
+    pub(crate) fn some(&self, indices: &[usize]) -> Builds {
+        let stands = self.stands();
+        Builds {
+            stands: indices.iter().map(|&index| stands[index].clone()).collect(),
+            layouts: self.layouts.of_subjects(indices),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Returns what is the same for builds of the same program, byte for byte; `None` where the program is not
+    /// of the build.
+    pub(crate) fn program(&self, index: usize, command: &[String]) -> Option<String> {
+        let first = Path::new(command.first()?);
+        if first.is_absolute() || !command[0].contains('/') {
+            return None;
+        }
+        let layouts = self.layouts.programs(index);
+        let start = self.start(&self.built[index]);
+        let files = if layouts.is_empty() {
+            vec![start.join(found(&command[0], &start, &self.built[index].name).ok()?)]
+        } else {
+            layouts.to_vec()
+        };
+        let ids: Option<Vec<String>> =
+            files.iter().map(|file| self.repository.content(file).ok()).collect();
+        ids.map(|ids| ids.join(" "))
+    }
+
+    /// Returns the subject of one build: the command, started in its folder.
+    pub(crate) fn subject(
+        &self,
+        index: usize,
+        command: &[String],
+    ) -> Result<Subject, CommandError> {
+        let one = &self.built[index];
+        let mut command = command.to_vec();
+        command[0] = found(&command[0], &self.start(one), &one.name)?;
+        Ok(Subject {
+            name: format!("{} ({})", one.name, one.commit.short()),
+            command,
+            parameters: vec![("revision".to_owned(), one.commit.id.clone())],
+        })
+    }
+
+    /// Returns a subject for each revision.
     pub(crate) fn subjects(&self, command: &[String]) -> Result<Vec<Subject>, CommandError> {
-        self.built
-            .iter()
-            .map(|one| {
-                let mut command = command.to_vec();
-                command[0] = found(&command[0], &self.start(one), &one.name)?;
-                Ok(Subject {
-                    name: format!("{} ({})", one.name, one.commit.short()),
-                    command,
-                    parameters: vec![("revision".to_owned(), one.commit.id.clone())],
-                })
-            })
-            .collect()
+        (0..self.built.len()).map(|index| self.subject(index, command)).collect()
+    }
+
+    /// Gives the builds other names, one for each.
+    pub(crate) fn rename(&mut self, names: &[&str]) {
+        for (one, name) in self.built.iter_mut().zip(names) {
+            (*name).clone_into(&mut one.name);
+        }
+    }
+
+    /// Puts the first build a second time behind itself, to be measured against itself.
+    pub(crate) fn repeat_first(&mut self, name: &str) {
+        let again = Built { name: name.to_owned(), ..self.built[0].clone() };
+        self.built.insert(1, again);
+        self.layouts.repeat_first();
+    }
+
+    /// Says whether the program of the first build is a script, which says nothing of what it starts.
+    pub(crate) fn is_script(&self, command: &[String]) -> bool {
+        let start = self.start(&self.built[0]);
+        let path = found(&command[0], &start, &self.built[0].name).map(|name| start.join(name));
+        let mut beginning = [0; 2];
+        path.ok()
+            .and_then(|path| fs::File::open(path).ok())
+            .is_some_and(|mut file| file.read_exact(&mut beginning).is_ok() && &beginning == b"#!")
     }
 
     fn start(&self, one: &Built) -> PathBuf {
@@ -148,7 +259,7 @@ impl Revisions {
     }
 
     /// Returns where each subject stands.
-    pub(crate) fn stands(&self) -> Vec<Stand> {
+    fn stands(&self) -> Vec<Stand> {
         let stand = |one: &Built| Stand {
             folder: one.folder.clone(),
             place: self.place.clone(),
@@ -208,7 +319,7 @@ fn resolve(
     notes: &mut Vec<String>,
 ) -> Result<Commit, CommandError> {
     if name != WORKING_TREE {
-        return repository.commit(name);
+        return repository.commit("--rev", name);
     }
     let untracked = repository.untracked()?;
     if !untracked.is_empty() {
@@ -223,7 +334,7 @@ fn resolve(
         return Ok(commit);
     }
     notes.push("the working tree has no change: `.` is HEAD".to_owned());
-    repository.commit("HEAD")
+    repository.commit("--rev", "HEAD")
 }
 
 fn note_uncommitted(

@@ -35,7 +35,7 @@ use super::layouts::Layouts;
 use super::metrics;
 use super::progress::ProgressLine;
 use super::quiet::Quiet;
-use super::revisions::Revisions;
+use super::revisions::Builds;
 use super::setup::{self, Machine, Statement};
 use super::suite::SuitePlan;
 use super::tracing::{Traced, Tracing};
@@ -66,8 +66,8 @@ pub(crate) struct Wanted {
     pub(crate) tracing: Tracing,
     /// The link seeds of the layouts that rounds run; found out by building.
     pub(crate) layouts: Vec<u32>,
-    /// The builds that the subjects are of, if they are revisions.
-    pub(crate) revisions: Option<Revisions>,
+    /// The builds that the subjects are of, if they are revisions; the caller keeps them.
+    pub(crate) builds: Option<Builds>,
     /// The statement that the subjects time; `None` where they are programs of their own.
     pub(crate) statement: Option<Statement>,
     /// What a suite says of the subjects; `None` where they are of none.
@@ -88,15 +88,15 @@ pub(crate) fn conduct(
         read.primary = Primary::Benchmarks(Vec::new());
     }
     let machine = Machine::read()?;
-    let layouts = match (&mut wanted.revisions, &flags.build) {
-        (Some(revisions), _) => std::mem::take(&mut revisions.layouts),
+    let layouts = match (&mut wanted.builds, &flags.build) {
+        (Some(builds), _) => std::mem::take(&mut builds.layouts),
         (None, Some(command)) => {
             let user = if flags.conditions.keep_root { None } else { caller::sudo_user() };
             Layouts::build(command, flags, &wanted.subjects, user.as_ref(), interrupt, ui)?
         }
         (None, None) => Layouts::default(),
     };
-    let stands = wanted.revisions.as_ref().map_or(Vec::new(), Revisions::stands);
+    let stands = wanted.builds.as_mut().map_or(Vec::new(), |one| std::mem::take(&mut one.stands));
     let (plan, limits) = setup::spawn_plan(
         flags,
         &wanted.subjects,
@@ -109,8 +109,6 @@ pub(crate) fn conduct(
     let mut notes = notes_before_start(&wanted, &plan);
     notes.extend(layouts.note());
     wanted.layouts = layouts.seeds().to_vec();
-    // The builds stay until everything is measured.
-    let _builds = wanted.revisions.take();
     let command = if wanted.kind == RecordKind::Comparison { "compare" } else { "run" };
     let quiet = Quiet::begin(
         &machine,

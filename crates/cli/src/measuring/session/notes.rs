@@ -10,8 +10,8 @@ use crate::ui::Ui;
 /// Returns what the reader has to know about the subjects, whatever the runs show.
 pub(super) fn notes_before_start(wanted: &Wanted, plan: &SpawnPlan) -> Vec<String> {
     let mut notes = Vec::new();
-    if let Some(revisions) = &wanted.revisions {
-        notes.extend(revisions.notes.iter().cloned());
+    if let Some(builds) = &wanted.builds {
+        notes.extend(builds.notes.iter().cloned());
     }
     if wanted.kind == RecordKind::Comparison && !wanted.aa {
         notes.extend(same::notes(&plan.subjects, &wanted.subjects, plan.backend.is_some()));

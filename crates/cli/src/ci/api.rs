@@ -1,0 +1,318 @@
+//! Requests to a service that speaks JSON over HTTP: bounded in time and number, and silent about secrets.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::Value;
+use ureq::http::{Request, Response};
+
+/// Longest that one request may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How often a request is made at most.
+const TRIES: u32 = 3;
+
+/// Longest wait that a service may ask for before the next try.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// Largest answer that is read. A hundred comments of the greatest length are 25 MB.
+const LARGEST_ANSWER: u64 = 32 << 20;
+
+/// Part of a service's own words that is repeated.
+const SHOWN: usize = 200;
+
+/// How long to wait before the next try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    /// As long as usual.
+    Usual,
+    /// As long as the service asks for.
+    Asked(Duration),
+}
+
+/// A text that is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Secret(String);
+
+impl Secret {
+    /// Takes a text in keeping.
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Returns the text, for where it has to go.
+    pub(super) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[secret]")
+    }
+}
+
+impl std::str::FromStr for Secret {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self::new(text))
+    }
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Method {
+    Get,
+    Post,
+    Put,
+    Patch,
+}
+
+impl Method {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+        }
+    }
+}
+
+/// Whether a request that may have been carried out already is made again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Again {
+    /// Yes: twice is as good as once.
+    Always,
+    /// Only if it was surely not carried out.
+    IfRefused,
+}
+
+/// Why a request failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ApiError {
+    /// No answer.
+    #[error("{what}: no answer ({why})")]
+    Unreachable {
+        /// Method and path.
+        what: String,
+        /// Why.
+        why: String,
+    },
+    /// An answer that says no.
+    #[error("{what}: status {status}{said}")]
+    Refused {
+        /// Method and path.
+        what: String,
+        /// Its status.
+        status: u16,
+        /// What the service says, with a separator in front.
+        said: String,
+    },
+    /// An answer that cannot be understood.
+    #[error("{what}: the answer is not what was expected ({why})")]
+    Strange {
+        /// Method and path.
+        what: String,
+        /// Why.
+        why: String,
+    },
+}
+
+impl ApiError {
+    /// Says whether the request may have been carried out although it failed.
+    pub(super) fn is_unclear(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } => true,
+            Self::Refused { status, .. } => *status >= 500,
+            Self::Strange { .. } => false,
+        }
+    }
+
+    /// Returns the status of an answer that says no.
+    pub(super) fn status(&self) -> Option<u16> {
+        match self {
+            Self::Refused { status, .. } => Some(*status),
+            Self::Unreachable { .. } | Self::Strange { .. } => None,
+        }
+    }
+}
+
+/// A service at an address.
+#[derive(Debug)]
+pub(super) struct Api {
+    agent: ureq::Agent,
+    base: Secret,
+    headers: Vec<(&'static str, Secret)>,
+}
+
+impl Api {
+    /// Speaks to the service at `base`, with these headers in every request.
+    pub(super) fn new(base: &Secret, headers: Vec<(&'static str, Secret)>) -> Self {
+        let agent = ureq::Agent::config_builder()
+            .timeout_global(Some(TIMEOUT))
+            .http_status_as_error(false)
+            // A token goes to the address that the user gave, and nowhere else.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .user_agent(concat!("becalm/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .new_agent();
+        let base = Secret::new(base.expose().trim_end_matches('/'));
+        Self { agent, base, headers }
+    }
+
+    /// Speaks to one address, which is taken as it is.
+    pub(super) fn whole(address: Secret) -> Self {
+        let api = Self::new(&Secret::new(""), Vec::new());
+        Self { base: address, ..api }
+    }
+
+    /// Makes a request and returns the answer; [`Value::Null`] where it is empty.
+    pub(super) fn call(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        again: Again,
+    ) -> Result<Value, ApiError> {
+        let what = format!("{} {path}", method.word()).trim_end().to_owned();
+        let text = self.text(method, path, body, again)?;
+        if text.trim().is_empty() {
+            return Ok(Value::Null);
+        }
+        serde_json::from_str(&text)
+            .map_err(|error| ApiError::Strange { what, why: error.to_string() })
+    }
+
+    /// Makes a request and returns the answer as it is.
+    pub(super) fn text(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        again: Again,
+    ) -> Result<String, ApiError> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let (error, wait) = match self.once(method, path, body) {
+                Ok(text) => return Ok(text),
+                Err(failed) => failed,
+            };
+            let is_safe = again == Again::Always || !error.is_unclear();
+            match wait.filter(|_| tries < TRIES && is_safe) {
+                Some(Wait::Usual) => std::thread::sleep(usual_wait(tries)),
+                Some(Wait::Asked(wait)) => std::thread::sleep(wait),
+                None => return Err(error),
+            }
+        }
+    }
+
+    /// Makes a request once. The error comes with how long to wait before the next try, where one makes sense.
+    fn once(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<String, (ApiError, Option<Wait>)> {
+        let what = format!("{} {path}", method.word()).trim_end().to_owned();
+        let unreachable = |why: String| ApiError::Unreachable { what: what.clone(), why };
+        let mut request =
+            Request::builder().method(method.word()).uri(format!("{}{path}", self.base.expose()));
+        for (name, value) in &self.headers {
+            request = request.header(*name, value.expose());
+        }
+        let text = body.map(Value::to_string).unwrap_or_default();
+        if body.is_some() {
+            request = request.header("Content-Type", "application/json");
+        }
+        // The builder's own words would repeat the address.
+        let request = |body: String| {
+            request.body(body).map_err(|_| {
+                (unreachable("the address or the token cannot be sent".to_owned()), None)
+            })
+        };
+        let mut response: Response<ureq::Body> = match self.agent.run(request(text)?) {
+            Ok(response) => response,
+            Err(error) => return Err((unreachable(why(&error)), Some(Wait::Usual))),
+        };
+        let status = response.status().as_u16();
+        let header = |name: &str| {
+            response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+        };
+        let asked =
+            header("retry-after").and_then(|text| text.parse().ok()).map(Duration::from_secs);
+        let is_used_up = header("x-ratelimit-remaining").as_deref() == Some("0");
+        let body = response.body_mut().with_config().limit(LARGEST_ANSWER).read_to_string();
+        if (200..300).contains(&status) {
+            return body.map_err(|error| (unreachable(why(&error)), Some(Wait::Usual)));
+        }
+        let said = said(&body.unwrap_or_default());
+        let wait = match status {
+            // GitHub's limits on how fast one may ask come as 403 or 429.
+            429 | 500.. => Some(asked.map_or(Wait::Usual, Wait::Asked)),
+            403 => asked.map(Wait::Asked),
+            _ => None,
+        };
+        // A limit that is used up opens again within the hour, which is too long.
+        let wait = wait.filter(|wait| match wait {
+            Wait::Usual => !is_used_up,
+            Wait::Asked(asked) => *asked <= LONGEST_WAIT,
+        });
+        Err((ApiError::Refused { what, status, said }, wait))
+    }
+}
+
+fn usual_wait(tries: u32) -> Duration {
+    Duration::from_millis(500) * 2u32.pow(tries - 1)
+}
+
+/// Says why there was no answer, without the address: a webhook's is a secret.
+fn why(error: &ureq::Error) -> String {
+    match error {
+        ureq::Error::Timeout(_) => "it took too long".to_owned(),
+        ureq::Error::HostNotFound => "its name is not known".to_owned(),
+        ureq::Error::ConnectionFailed => "no connection".to_owned(),
+        ureq::Error::Io(error) => error.to_string(),
+        ureq::Error::Tls(why) => format!("TLS: {why}"),
+        ureq::Error::Rustls(error) => format!("TLS: {error}"),
+        ureq::Error::BadUri(_) => "the address is none".to_owned(),
+        ureq::Error::BodyExceedsLimit(_) => "the answer is too long".to_owned(),
+        _ => "the exchange broke off".to_owned(),
+    }
+}
+
+/// Returns the beginning of what a service says, on one line.
+fn said(body: &str) -> String {
+    let message = serde_json::from_str::<Value>(body).ok().and_then(|value| {
+        let message = value.get("message").or_else(|| value.get("error"))?;
+        Some(message.as_str().map_or_else(|| message.to_string(), str::to_owned))
+    });
+    // What is no JSON is a page for people, or anything.
+    let Some(message) = message else { return String::new() };
+    let line: String =
+        message.chars().map(|c| if c.is_control() { ' ' } else { c }).take(SHOWN).collect();
+    format!(": {line}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_not_shown() {
+        let api =
+            Api::new(&Secret::new("http://x/hook"), vec![("Authorization", Secret::new("t0ken"))]);
+        let shown = format!("{api:?}");
+        assert!(!shown.contains("t0ken") && !shown.contains("hook"), "{shown}");
+    }
+
+    #[test]
+    fn a_services_words_are_kept_to_one_line() {
+        assert_eq!(said(r#"{"message":"no\nway"}"#), ": no way");
+        assert_eq!(said(r#"{"error":{"a":1}}"#), r#": {"a":1}"#);
+        assert_eq!(said("<html>"), "");
+    }
+}

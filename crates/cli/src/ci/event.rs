@@ -1,0 +1,251 @@
+//! Where a job runs and for what, from the variables and the event that the service gives it.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::api::Secret;
+use super::github::GitHub;
+use super::gitlab::GitLab;
+use super::service::Service;
+use crate::error::CommandError;
+
+/// What started a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The project itself: a branch, a pull request from one, a schedule, a person.
+    Own,
+    /// A pull request from a fork, whose job may not write.
+    Fork,
+    /// A pull request from a fork, in a job that has the rights of the project.
+    PrivilegedFork,
+    /// The end of another workflow, which may have run the code of anybody.
+    AfterOther,
+}
+
+/// Where a job runs and for what.
+#[derive(Debug)]
+pub(crate) struct Surroundings {
+    /// Whom to tell; `None` outside of a service, or without a token.
+    pub(crate) service: Option<Service>,
+    /// Why there is nobody to tell, where there is a service.
+    pub(crate) silent: Option<String>,
+    /// What started the job.
+    pub(crate) origin: Origin,
+    /// The commit that gets the status.
+    pub(crate) commit: Option<String>,
+    /// Number of the pull or merge request.
+    pub(crate) change: Option<u64>,
+    /// What the service says is the base.
+    pub(crate) base: Option<String>,
+    /// The job's own page.
+    pub(crate) link: Option<String>,
+    /// The file for the summary of the job.
+    pub(crate) summary: Option<PathBuf>,
+    /// The file for what later steps read.
+    pub(crate) outputs: Option<PathBuf>,
+}
+
+impl Surroundings {
+    /// Reads the environment.
+    pub(crate) fn here() -> Result<Self, CommandError> {
+        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let event =
+            match variable("GITHUB_EVENT_PATH").filter(|_| variable("GITHUB_ACTIONS").is_some()) {
+                None => Value::Null,
+                Some(path) => {
+                    let refused = |why: String| {
+                        CommandError::measure(format!(
+                            "cannot read the event in {path} (GITHUB_EVENT_PATH): {why}"
+                        ))
+                    };
+                    let text = std::fs::read_to_string(&path)
+                        .map_err(|error| refused(error.to_string()))?;
+                    serde_json::from_str(&text).map_err(|error| refused(error.to_string()))?
+                }
+            };
+        Self::of(&variable, &event)
+    }
+
+    fn of(variable: &dyn Fn(&str) -> Option<String>, event: &Value) -> Result<Self, CommandError> {
+        if variable("GITHUB_ACTIONS").is_some() {
+            return github(variable, event);
+        }
+        if variable("GITLAB_CI").is_some() {
+            return gitlab(variable);
+        }
+        Ok(Self {
+            service: None,
+            silent: None,
+            origin: Origin::Own,
+            commit: None,
+            change: None,
+            base: None,
+            link: None,
+            summary: None,
+            outputs: None,
+        })
+    }
+}
+
+fn github(
+    variable: &dyn Fn(&str) -> Option<String>,
+    event: &Value,
+) -> Result<Surroundings, CommandError> {
+    let api = variable("GITHUB_API_URL").unwrap_or_else(|| "https://api.github.com".to_owned());
+    let repository = variable("GITHUB_REPOSITORY").unwrap_or_default();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    if repository.split('/').count() != 2 || !repository.chars().all(is_plain) {
+        return Err(CommandError::usage(format!(
+            "GITHUB_REPOSITORY is {:?}; expected OWNER/NAME",
+            repository.chars().take(80).collect::<String>()
+        )));
+    }
+    let name = variable("GITHUB_EVENT_NAME").unwrap_or_default();
+    let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    let request = event.get("pull_request").filter(|value| value.is_object());
+    let is_fork = request.is_some()
+        && text("/pull_request/head/repo/full_name").as_deref() != Some(repository.as_str());
+    let origin = match (name.as_str(), is_fork) {
+        ("workflow_run", _) => Origin::AfterOther,
+        ("pull_request_target", true) => Origin::PrivilegedFork,
+        (_, true) => Origin::Fork,
+        (_, false) => Origin::Own,
+    };
+    let token = variable("GITHUB_TOKEN").or_else(|| variable("GH_TOKEN")).map(Secret::new);
+    let service = token.map(|token| Service::GitHub(GitHub::new(&api, &repository, &token)));
+    let silent = service.is_none().then(|| {
+        "GITHUB_TOKEN is not set, so there is no comment and no status; give the step `env: {GITHUB_TOKEN: \
+         ${{ github.token }}}`"
+            .to_owned()
+    });
+    let commit = match name.as_str() {
+        "workflow_run" => text("/workflow_run/head_sha"),
+        _ => text("/pull_request/head/sha").or_else(|| variable("GITHUB_SHA")),
+    };
+    let base =
+        text("/pull_request/base/sha").or_else(|| text("/before").filter(|id| is_commit(id)));
+    let server = variable("GITHUB_SERVER_URL").unwrap_or_else(|| "https://github.com".to_owned());
+    let link =
+        variable("GITHUB_RUN_ID").map(|run| format!("{server}/{repository}/actions/runs/{run}"));
+    Ok(Surroundings {
+        service,
+        silent,
+        origin,
+        commit,
+        change: event.pointer("/pull_request/number").and_then(Value::as_u64),
+        base,
+        link,
+        summary: variable("GITHUB_STEP_SUMMARY").map(PathBuf::from),
+        outputs: variable("GITHUB_OUTPUT").map(PathBuf::from),
+    })
+}
+
+fn gitlab(variable: &dyn Fn(&str) -> Option<String>) -> Result<Surroundings, CommandError> {
+    let api = variable("CI_API_V4_URL").unwrap_or_else(|| "https://gitlab.com/api/v4".to_owned());
+    let project = variable("CI_PROJECT_ID").unwrap_or_default();
+    let project: u64 = project.parse().map_err(|_| {
+        CommandError::usage(format!("CI_PROJECT_ID is {project:?}; expected a number"))
+    })?;
+    let token =
+        variable("BECALM_GITLAB_TOKEN").or_else(|| variable("GITLAB_TOKEN")).map(Secret::new);
+    let service = token.map(|token| Service::GitLab(GitLab::new(&api, project, &token)));
+    let silent = service.is_none().then(|| {
+        "BECALM_GITLAB_TOKEN is not set, so there is no note and no status; it is a project access token with the \
+         scope `api`, as a masked variable of the project"
+            .to_owned()
+    });
+    let source = variable("CI_MERGE_REQUEST_SOURCE_PROJECT_ID").and_then(|id| id.parse().ok());
+    let is_fork = source.is_some_and(|source: u64| source != project);
+    Ok(Surroundings {
+        // A pipeline that a member starts for a fork's merge request does have the project's variables.
+        origin: if is_fork && service.is_none() { Origin::Fork } else { Origin::Own },
+        service,
+        silent,
+        // In a pipeline for the merged result the commit is one that GitLab made for it.
+        commit: variable("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA")
+            .or_else(|| variable("CI_COMMIT_SHA")),
+        change: variable("CI_MERGE_REQUEST_IID").and_then(|id| id.parse().ok()),
+        base: variable("CI_MERGE_REQUEST_DIFF_BASE_SHA")
+            .or_else(|| variable("CI_COMMIT_BEFORE_SHA").filter(|id| is_commit(id))),
+        link: variable("CI_JOB_URL"),
+        summary: None,
+        outputs: None,
+    })
+}
+
+/// A new branch has only zeros before it.
+fn is_commit(id: &str) -> bool {
+    id.bytes().any(|byte| byte != b'0')
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(variables: &[(&str, &str)], event: &Value) -> Surroundings {
+        let variable = |name: &str| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        };
+        Surroundings::of(&variable, event).unwrap()
+    }
+
+    const GITHUB: [(&str, &str); 4] = [
+        ("GITHUB_ACTIONS", "true"),
+        ("GITHUB_REPOSITORY", "o/r"),
+        ("GITHUB_SHA", "5a"),
+        ("GITHUB_RUN_ID", "9"),
+    ];
+
+    #[test]
+    fn a_pull_request_from_a_fork_is_known() {
+        let event = |from: &str| {
+            json!({"pull_request": {"number": 7, "base": {"sha": "ba"},
+                "head": {"sha": "4e", "repo": {"full_name": from}}}})
+        };
+        let own = of(&GITHUB, &event("o/r"));
+        assert_eq!((own.origin, own.change), (Origin::Own, Some(7)));
+        assert_eq!((own.commit.as_deref(), own.base.as_deref()), (Some("4e"), Some("ba")));
+        assert_eq!(own.link.as_deref(), Some("https://github.com/o/r/actions/runs/9"));
+        assert!(own.service.is_none() && own.silent.unwrap().contains("GITHUB_TOKEN is not set"));
+        assert_eq!(of(&GITHUB, &event("x/r")).origin, Origin::Fork);
+        let target = [&GITHUB[..], &[("GITHUB_EVENT_NAME", "pull_request_target")]].concat();
+        assert_eq!(of(&target, &event("x/r")).origin, Origin::PrivilegedFork);
+        // The repository of a fork may be gone.
+        let gone = json!({"pull_request": {"number": 7, "head": {"sha": "4e", "repo": null}}});
+        assert_eq!(of(&GITHUB, &gone).origin, Origin::Fork);
+    }
+
+    #[test]
+    fn a_push_is_compared_with_what_was_there_before() {
+        let push = of(&GITHUB, &json!({"before": "be"}));
+        assert_eq!((push.commit.as_deref(), push.base.as_deref()), (Some("5a"), Some("be")));
+        assert_eq!(of(&GITHUB, &json!({"before": "0000"})).base, None, "a new branch");
+    }
+
+    #[test]
+    fn gitlab_says_it_in_variables() {
+        let merge = of(
+            &[
+                ("GITLAB_CI", "true"),
+                ("CI_PROJECT_ID", "12"),
+                ("CI_MERGE_REQUEST_IID", "3"),
+                ("CI_COMMIT_SHA", "5a"),
+                ("CI_MERGE_REQUEST_DIFF_BASE_SHA", "ba"),
+                ("BECALM_GITLAB_TOKEN", "t"),
+            ],
+            &Value::Null,
+        );
+        assert_eq!((merge.change, merge.commit.as_deref()), (Some(3), Some("5a")));
+        assert_eq!(merge.base.as_deref(), Some("ba"));
+        assert!(matches!(merge.service, Some(Service::GitLab(_))));
+    }
+
+    #[test]
+    fn outside_of_a_service_there_is_nobody_to_tell() {
+        let here = of(&[], &Value::Null);
+        assert!(here.service.is_none() && here.silent.is_none() && here.commit.is_none());
+    }
+}

@@ -1,0 +1,83 @@
+//! What a job leaves for its service in files: the summary, outputs for later steps, `JUnit` XML.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use becalm_formats::{Options, writer};
+use becalm_model::ci::{CiReport, CiResult, Standing};
+use becalm_model::{Record, Verdict};
+use becalm_report::ci_summary;
+
+use crate::error::CommandError;
+
+/// Adds the report to the summary of the job. Other steps write to the same file.
+pub(crate) fn write_summary(path: &Path, report: &CiReport) -> Result<(), CommandError> {
+    append(path, &format!("{}\n", ci_summary(report)))
+}
+
+/// Tells later steps what came out.
+pub(crate) fn write_outputs(path: &Path, report: &CiReport) -> Result<(), CommandError> {
+    append(path, &format!("conclusion={}\n", report.conclusion().word()))
+}
+
+fn append(path: &Path, text: &str) -> Result<(), CommandError> {
+    std::fs::File::options()
+        .create(true)
+        .append(true)
+        .open(path)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| {
+            CommandError::measure(format!("cannot write to {}: {error}", path.display()))
+        })
+}
+
+/// Returns `JUnit` XML in which the cases of the head fail where the gate does.
+pub(crate) fn junit(report: &CiReport, record: Option<&Record>) -> Result<Vec<u8>, CommandError> {
+    let CiResult::Measured { lines, .. } = &report.result else {
+        let failed = usize::from(matches!(report.result, CiResult::Failed(_)));
+        return Ok(without_cases(failed).into_bytes());
+    };
+    let (Some(record), false) = (record, lines.is_empty()) else {
+        return Ok(without_cases(0).into_bytes());
+    };
+    let mut judged = record.clone();
+    judged.comparisons.retain(|one| one.primary && one.candidate == 2);
+    // The lines are in the order of these comparisons.
+    for (one, line) in judged.comparisons.iter_mut().zip(lines) {
+        let standing = line.standing(&report.rule);
+        one.verdict = match standing {
+            Standing::Regression => Verdict::Slower,
+            Standing::Improvement => Verdict::Faster,
+            Standing::Equivalent => Verdict::Equivalent,
+            Standing::Tolerated => {
+                one.notes.push("slower, perhaps by no more than is allowed".to_owned());
+                Verdict::Equivalent
+            }
+            Standing::Doubtful => {
+                one.notes.push("no more than the base differs from itself".to_owned());
+                Verdict::Inconclusive
+            }
+            Standing::Inconclusive => Verdict::Inconclusive,
+        };
+    }
+    let refused =
+        |error: becalm_formats::ExportError| CommandError::measure(format!("--junit: {error}"));
+    let options = Options::choose(&judged, &[], &[]).map_err(refused)?;
+    let junit = writer("junit").map_err(refused)?;
+    Ok((junit.write)(&judged, &options).map_err(refused)?.bytes)
+}
+
+fn without_cases(errors: usize) -> String {
+    let attributes =
+        format!("name=\"becalm\" tests=\"{errors}\" failures=\"0\" errors=\"{errors}\" time=\"0\"");
+    let case = match errors {
+        0 => String::new(),
+        _ => "    <testcase classname=\"becalm\" name=\"measuring\" time=\"0\">\n      <error message=\"could not \
+              measure; the log of the job says why\"/>\n    </testcase>\n"
+            .to_owned(),
+    };
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {attributes}>\n  <testsuite {attributes} \
+         skipped=\"0\">\n{case}  </testsuite>\n</testsuites>\n"
+    )
+}

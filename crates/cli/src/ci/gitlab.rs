@@ -1,0 +1,110 @@
+//! GitLab's REST API, version 4: notes of a merge request and statuses of a commit.
+//! <https://docs.gitlab.com/api/notes/>, <https://docs.gitlab.com/api/commits/>.
+
+use serde_json::{Value, json};
+
+use super::api::{Again, Api, ApiError, Method, Secret};
+use super::github::text;
+use super::service::State;
+
+/// Notes on a page, the most that there can be.
+const PAGE: usize = 100;
+
+/// Pages that are searched for a note.
+const MOST_PAGES: usize = 100;
+
+/// A project.
+#[derive(Debug)]
+pub(crate) struct GitLab {
+    api: Api,
+    /// Its number.
+    project: u64,
+}
+
+impl GitLab {
+    /// The token is one of a project, a group or a person: a job's own may neither write notes nor statuses.
+    pub(super) fn new(base: &str, project: u64, token: &Secret) -> Self {
+        let headers = vec![("PRIVATE-TOKEN", token.clone())];
+        Self { api: Api::new(&Secret::new(base), headers), project }
+    }
+
+    /// Returns the commit at which a merge request stands.
+    pub(super) fn head_of(&self, change: u64) -> Result<String, ApiError> {
+        let path = format!("/projects/{}/merge_requests/{change}", self.project);
+        let answer = self.api.call(Method::Get, &path, None, Again::Always)?;
+        text(&answer, "/sha", &format!("GET {path}"))
+    }
+
+    /// Finds the note that begins with `marker` and that the owner of the token has written.
+    pub(super) fn find_comment(&self, change: u64, marker: &str) -> Result<Option<u64>, ApiError> {
+        let me = self.api.call(Method::Get, "/user", None, Again::Always)?["id"].as_u64();
+        for page in 1..=MOST_PAGES {
+            let path = format!(
+                "/projects/{}/merge_requests/{change}/notes?per_page={PAGE}&page={page}",
+                self.project
+            );
+            let answer = self.api.call(Method::Get, &path, None, Again::Always)?;
+            let Some(notes) = answer.as_array() else {
+                let (what, why) = (format!("GET {path}"), "no list of notes".to_owned());
+                return Err(ApiError::Strange { what, why });
+            };
+            let is_ours = |one: &&Value| {
+                me.is_some()
+                    && one["author"]["id"].as_u64() == me
+                    && one["body"].as_str().and_then(|body| body.lines().next()) == Some(marker)
+            };
+            if let Some(id) = notes.iter().find(is_ours).and_then(|one| one["id"].as_u64()) {
+                return Ok(Some(id));
+            }
+            if notes.len() < PAGE {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn create_comment(&self, change: u64, body: &str) -> Result<(), ApiError> {
+        let path = format!("/projects/{}/merge_requests/{change}/notes", self.project);
+        let body = json!({ "body": body });
+        self.api.call(Method::Post, &path, Some(&body), Again::IfRefused).map(|_| ())
+    }
+
+    pub(super) fn update_comment(
+        &self,
+        change: u64,
+        comment: u64,
+        body: &str,
+    ) -> Result<(), ApiError> {
+        let path = format!("/projects/{}/merge_requests/{change}/notes/{comment}", self.project);
+        let body = json!({ "body": body });
+        self.api.call(Method::Put, &path, Some(&body), Again::Always).map(|_| ())
+    }
+
+    pub(super) fn set_status(
+        &self,
+        commit: &str,
+        state: State,
+        context: &str,
+        description: &str,
+        link: Option<&str>,
+    ) -> Result<(), ApiError> {
+        let path = format!("/projects/{}/statuses/{commit}", self.project);
+        let state = match state {
+            State::Success => "success",
+            State::Failure | State::Error => "failed",
+        };
+        let mut body = json!({ "state": state, "name": context, "description": description });
+        if let Some(link) = link {
+            body["target_url"] = link.into();
+        }
+        match self.api.call(Method::Post, &path, Some(&body), Again::Always) {
+            // A status that is so already is refused with these words.
+            Err(ApiError::Refused { status: 400, said, .. })
+                if said.contains("Cannot transition status") =>
+            {
+                Ok(())
+            }
+            answer => answer.map(|_| ()),
+        }
+    }
+}

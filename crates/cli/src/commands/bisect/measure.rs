@@ -1,0 +1,137 @@
+//! One step: rounds of a commit against the good end, as a session of its own.
+
+use std::time::Duration;
+
+use becalm_model::wire::BisectRoundDocument;
+use becalm_model::{Record, RecordKind, Subject, Verdict};
+use becalm_runner::conclude::{PairedRound, paired_rounds};
+use becalm_runner::session::{Goal, Stop};
+use becalm_stats::bisect::ROUNDS_OF_ENDS;
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::measuring::{Builds, Making, MeasureFlags, Tracing, Wanted, conduct};
+
+/// Time after which the ends are no longer compared, unless the user says otherwise.
+const BUDGET_OF_ENDS: Duration = Duration::from_secs(120);
+
+/// Rounds in which exact values are read: enough to show that they are exact.
+pub(super) const EXACT_ROUNDS: u32 = 2;
+
+/// What came of a step.
+#[derive(Debug)]
+pub(super) enum Measured {
+    /// All its rounds.
+    Whole(Box<Record>),
+    /// Those before this signal.
+    Until(i32, Box<Record>),
+    /// The commit cannot be measured, and why.
+    Unusable(String),
+}
+
+/// Measures a commit against the good end. The whole record is saved where the flags say.
+pub(super) fn measure(
+    subjects: &[Subject; 2],
+    builds: Builds,
+    stop: Stop,
+    margin: f64,
+    flags: &MeasureFlags,
+    making: Making<'_>,
+) -> Result<Measured, CommandError> {
+    let name = format!("`{}`", subjects[1].name);
+    let wanted = Wanted {
+        kind: RecordKind::Comparison,
+        subjects: subjects.to_vec(),
+        stop,
+        margin,
+        aa: false,
+        resumed: None,
+        arguments: vec!["compare".to_owned(), "--".to_owned()],
+        tracing: Tracing::of(flags),
+        layouts: Vec::new(),
+        builds: Some(builds),
+        statement: None,
+        suite: None,
+    };
+    let finished = match conduct(wanted, flags, &making.ui.hushed()) {
+        Ok(finished) => finished.once_only(),
+        Err(error) => return of_commit(error, &name),
+    };
+    if let Some(signal) = finished.signal {
+        return Ok(Measured::Until(signal, Box::new(finished.record)));
+    }
+    let record = finished.record.clone();
+    if let Some(error) = finished.failure {
+        return of_commit(error, &name);
+    }
+    // A machine that could not be put back ends the search.
+    match finished.end(making.ui)? {
+        exit @ Exit::NotRestored => Err(CommandError {
+            exit,
+            message: "a setting of the machine could not be put back".to_owned(),
+            hints: Vec::new(),
+        }),
+        _ => Ok(Measured::Whole(Box::new(record))),
+    }
+}
+
+/// Makes a skipped commit of a failure that names it; others end the search.
+fn of_commit(error: CommandError, name: &str) -> Result<Measured, CommandError> {
+    if error.exit == Exit::CouldNotMeasure && error.message.contains(name) {
+        return Ok(Measured::Unusable(error.message));
+    }
+    Err(error)
+}
+
+/// Returns when the comparison of the ends is over.
+pub(super) fn stop_of_ends(flags: &MeasureFlags, is_counted: bool) -> Stop {
+    match flags.rounds {
+        Some(rounds) => Stop::Rounds(rounds),
+        None if is_counted => Stop::Rounds(EXACT_ROUNDS),
+        None => Stop::Until {
+            minimum: flags.min_rounds.unwrap_or(ROUNDS_OF_ENDS),
+            maximum: flags.max_rounds,
+            budget: Some(flags.max_time.unwrap_or(BUDGET_OF_ENDS)),
+            goal: Goal::Verdict,
+        },
+    }
+}
+
+/// Returns the index of the metric that the ends differ most surely in, with the verdict on it.
+pub(super) fn clearest(record: &Record) -> Option<(usize, Verdict)> {
+    let clearness = |ratio: &becalm_model::RatioInterval| {
+        let width = (ratio.high.ln() - ratio.low.ln()).max(1e-9);
+        ratio.estimate.ln().abs() / width
+    };
+    record
+        .comparisons
+        .iter()
+        .filter(|one| one.primary && matches!(one.verdict, Verdict::Slower | Verdict::Faster))
+        .filter_map(|one| Some((one, clearness(one.ratio.as_ref()?))))
+        .max_by(|(_, a), (_, b)| a.total_cmp(b))
+        .map(|(one, _)| (one.metric, one.verdict))
+}
+
+/// Returns the rounds of a step, in a metric.
+pub(super) fn rounds(record: &Record, metric: &str) -> Vec<BisectRoundDocument> {
+    let Some(metric) = record.metric_index(metric) else { return Vec::new() };
+    paired_rounds(record, 0, 1, metric)
+        .into_iter()
+        .map(|round| BisectRoundDocument {
+            good: round.baseline,
+            commit: round.candidate,
+            commit_first: round.candidate_first,
+            layout: round.layout,
+        })
+        .collect()
+}
+
+/// Returns saved rounds as the runner has them.
+pub(super) fn paired(round: &BisectRoundDocument) -> PairedRound {
+    PairedRound {
+        baseline: round.good,
+        candidate: round.commit,
+        candidate_first: round.commit_first,
+        layout: round.layout,
+    }
+}

@@ -1,0 +1,114 @@
+//! The changes of the series of a history.
+
+use becalm_model::Direction;
+use becalm_model::history::{ChangeState, Decision, StoredChange};
+use becalm_model::wire::{ChangeInHistoryDocument, ChangePointDocument};
+use becalm_stats::changes::{Change, Shift};
+use becalm_store::{Access, SeriesFilter};
+
+use super::series::{find, sized};
+use super::{Args, Engine, document};
+use crate::error::CommandError;
+use crate::history::{Followed, Settings, Terms, follow, placed, told};
+use crate::ui::Ui;
+
+/// Finds the changes of the series that are asked for, and says how many series these are.
+pub(super) fn changes(
+    args: &Args,
+    ui: &Ui,
+) -> Result<(usize, Vec<ChangePointDocument>), CommandError> {
+    let settings = Settings::read()?;
+    let filter = SeriesFilter { main: !args.all, ..SeriesFilter::from(&args.chosen) };
+    let ours = args.finding.engine == Engine::Becalm;
+    let asked = args.finding.margin.is_some() || args.finding.false_alarms.is_some();
+    let (mut store, keep) = if ours && !asked {
+        args.store.open_to_follow(&settings, ui)?
+    } else {
+        (args.store.open_for_reading(&settings)?, Access::Read)
+    };
+    let series = store.series(&filter).map_err(told)?;
+    let count = series.len();
+    if count == 0 && args.chosen.any() {
+        return Err(CommandError::usage("no series of the history is what was asked for")
+            .hint("`becalm history list --series` names them; --all also looks at those beside the main metric"));
+    }
+    if !ours {
+        let ids: Vec<_> = series.iter().map(|one| one.id).collect();
+        let points = store.points(&ids).map_err(told)?;
+        let mut documents = Vec::new();
+        for (series, points) in series.into_iter().zip(points) {
+            let values: Vec<f64> = points.iter().map(|point| point.value).collect();
+            let found = find(&values, &args.finding);
+            let changes = placed(&points, &found);
+            documents.extend(documents_of(&Followed { series, points, changes }, args));
+        }
+        return Ok((count, documents));
+    }
+    let terms = Terms {
+        margin: args.finding.margin,
+        false_alarms: args.finding.false_alarms,
+        configured: settings.changes.clone(),
+    };
+    let followed = follow(&mut *store, series, &terms, keep == Access::Write)?;
+    Ok((count, followed.iter().flat_map(|one| documents_of(one, args)).collect()))
+}
+
+fn documents_of(followed: &Followed, args: &Args) -> Vec<ChangePointDocument> {
+    let dismissed = |stored: &StoredChange| matches!(&stored.review, Some(review) if review.decision != Decision::Acknowledged);
+    followed
+        .changes
+        .iter()
+        .filter(|(_, stored)| args.dismissed || !dismissed(stored))
+        .filter(|(_, stored)| args.since.is_none_or(|since| stored.first_seen.time >= since))
+        .map(|(change, stored)| one(followed, change, stored))
+        .collect()
+}
+
+fn one(followed: &Followed, change: &Change, stored: &StoredChange) -> ChangePointDocument {
+    let state = match stored.state {
+        ChangeState::Confirmed => "confirmed",
+        ChangeState::Pending => "pending",
+    };
+    let key = &followed.series.key;
+    let rose = stored.after > stored.before;
+    let kind =
+        if rose == (key.direction == Direction::Lower) { "regression" } else { "improvement" };
+    let commit = |place: usize| followed.points[place].commit.as_deref().map(str::to_owned);
+    let review = stored.review.as_ref();
+    let reason = review.and_then(|review| match &review.decision {
+        Decision::Dismissed { reason } => Some(reason.clone()),
+        Decision::Acknowledged => None,
+    });
+    let word = match review.map(|review| &review.decision) {
+        None => "open",
+        Some(Decision::Acknowledged) => "acknowledged",
+        Some(Decision::Dismissed { .. }) => "dismissed",
+    };
+    let history = ChangeInHistoryDocument {
+        id: format!("{}@{}", followed.series.id.0, stored.entry.0),
+        series: followed.series.id.0,
+        benchmark: key.benchmark.clone(),
+        metric: key.metric.clone(),
+        unit: key.unit.to_string(),
+        parameters: key.parameters.iter().cloned().collect(),
+        branch: key.branch.clone(),
+        fingerprint: key.fingerprint.clone(),
+        entry: stored.entry.0,
+        commit: commit(change.index),
+        after_commit: change.earliest.checked_sub(1).and_then(commit),
+        until_commit: commit(change.latest),
+        first_seen_entry: stored.first_seen.entry.0,
+        first_seen: stored.first_seen.time,
+        review: word.to_owned(),
+        reason,
+        by: review.map(|review| review.by.clone()).filter(|by| !by.is_empty()),
+        decided: review.map(|review| review.time),
+    };
+    let size = Some(stored).filter(|stored| stored.ratio.is_finite()).map(|stored| Shift {
+        ratio: stored.ratio,
+        low: stored.ratio_low,
+        high: stored.ratio_high,
+    });
+    let document = sized(document(change, state), size);
+    ChangePointDocument { kind: kind.to_owned(), history: Some(history), ..document }
+}

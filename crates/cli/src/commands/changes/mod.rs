@@ -1,0 +1,152 @@
+//! `becalm changes`: where the level of a series changed.
+
+mod kept;
+mod review;
+mod series;
+
+use std::path::PathBuf;
+
+use becalm_model::parse_share;
+use becalm_model::wire::{CHANGES_SCHEMA, ChangePointDocument, ChangesDocument};
+use becalm_report::{Style, changes_text};
+use clap::ValueEnum;
+
+use super::history::SeriesFlags;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::history::{StoreFlags, moment};
+use crate::ui::Ui;
+
+/// Show where the level of results changed over time
+///
+/// A change is confirmed when at least four runs are on a new level and their ranks are beyond what chance
+/// does in a series that is looked at after every run; it stays where it was found. Younger suspects are
+/// pending. Without --series the series of the history are looked at, and what is found is kept there.
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    review: Option<review::Command>,
+    #[command(flatten)]
+    store: StoreFlags,
+    #[command(flatten)]
+    chosen: SeriesFlags,
+    /// Also series that are not what their benchmark is about
+    #[arg(long)]
+    all: bool,
+    /// Only changes for the worse
+    #[arg(long)]
+    regressions: bool,
+    /// Only changes first reported since then: a date, or an age such as 90d
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    since: Option<f64>,
+    /// Also changes that were dismissed
+    #[arg(long)]
+    dismissed: bool,
+    /// Read one series instead of a history: a JSON array of numbers, or one number a line; - for the input
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["store", "benchmark", "metric", "branch", "all", "since", "dismissed", "regressions"]
+    )]
+    series: Option<PathBuf>,
+    #[command(flatten)]
+    finding: FindingFlags,
+    /// Print them as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How changes are found, as flags.
+#[derive(Debug, Clone, clap::Args)]
+struct FindingFlags {
+    /// Smallest relative change that is told; by default what becalm.toml says, or any
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Finding")]
+    margin: Option<f64>,
+    /// Share of unchanged series of 500 runs in which a change may be confirmed, from 0.1% to 10%
+    #[arg(long, value_name = "SHARE", value_parser = false_alarms, help_heading = "Finding")]
+    false_alarms: Option<f64>,
+    /// Which detector; what others than becalm's find is not kept
+    #[arg(long, value_enum, default_value_t = Engine::Becalm, help_heading = "Finding")]
+    engine: Engine,
+    /// Otava's window
+    #[arg(long, value_name = "N", default_value_t = 50, help_heading = "Finding")]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..=1000))]
+    window: u32,
+    /// Level of Otava's t test
+    #[arg(long, value_name = "P", value_parser = probability, default_value = "0.001", help_heading = "Finding")]
+    p_value: f64,
+    /// Fewest runs between two changes of ED-PELT
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Finding")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    distance: u32,
+}
+
+/// A detector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// Ranks of the runs after a split among those before it, at a stated rate of false alarms
+    Becalm,
+    /// What Apache Otava 0.8.0 finds
+    Otava,
+    /// What ED-PELT finds
+    Edpelt,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    if let Some(command) = &args.review {
+        return review::run(command, ui);
+    }
+    let (series, mut changes) = match &args.series {
+        Some(path) => (1, series::changes(path, &args.finding)?),
+        None => kept::changes(args, ui)?,
+    };
+    if args.regressions {
+        changes.retain(|change| change.kind == "regression" || change.kind == "change");
+    }
+    let engine = args.finding.engine.to_possible_value().map(|value| value.get_name().to_owned());
+    let document = ChangesDocument {
+        schema: CHANGES_SCHEMA.to_owned(),
+        engine: engine.unwrap_or_default(),
+        series,
+        changes,
+    };
+    if args.json {
+        super::history::print_json(&document, ui)?;
+    } else {
+        let style = Style { width: ui.table_width(), ..*ui.style() };
+        ui.print(&changes_text(&document, &style))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Makes a document of a change, of which nobody knows yet where it is or which way is better.
+fn document(change: &becalm_stats::changes::Change, state: &str) -> ChangePointDocument {
+    ChangePointDocument {
+        index: change.index,
+        earliest: change.earliest,
+        latest: change.latest,
+        before: change.before,
+        after: change.after,
+        state: state.to_owned(),
+        kind: "change".to_owned(),
+        ..ChangePointDocument::default()
+    }
+}
+
+fn false_alarms(text: &str) -> Result<f64, String> {
+    let share = parse_share(text).map_err(|error| error.to_string())?;
+    if (0.001..=0.1).contains(&share) {
+        Ok(share)
+    } else {
+        Err("it is from 0.1% to 10%".to_owned())
+    }
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(p) if 0.0 < p && p <= 1.0 => Ok(p),
+        _ => Err("it is a number above 0, at most 1".to_owned()),
+    }
+}

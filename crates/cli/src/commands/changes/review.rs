@@ -1,0 +1,77 @@
+//! `becalm changes acknowledge`, `dismiss` and `reopen`: what somebody decided about a change.
+
+use becalm_model::history::{Decision, EntryId, Review, SeriesId};
+use becalm_store::SeriesFilter;
+use clap::Subcommand;
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::history::{Settings, StoreFlags, told};
+use crate::ui::Ui;
+
+/// What to do with a change.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Say that a change is real and known, so that no gate fails for it again
+    Acknowledge(About),
+    /// Say that a change does not matter, or is none, and why
+    Dismiss {
+        #[command(flatten)]
+        about: About,
+        /// Why
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+    },
+    /// Take back what was said of a change
+    Reopen(About),
+}
+
+/// Which change, and who says something about it.
+#[derive(Debug, clap::Args)]
+pub(super) struct About {
+    /// The change, as the list names it: series and entry, such as 3@120
+    #[arg(value_name = "CHANGE", value_parser = change_id)]
+    change: (i64, i64),
+    /// Who decides; by default the name of the user
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+    #[command(flatten)]
+    store: StoreFlags,
+}
+
+pub(super) fn run(command: &Command, ui: &Ui) -> Result<Exit, CommandError> {
+    let (about, decision, word) = match command {
+        Command::Acknowledge(about) => (about, Some(Decision::Acknowledged), "acknowledged"),
+        Command::Dismiss { about, reason } => {
+            (about, Some(Decision::Dismissed { reason: reason.clone() }), "dismissed")
+        }
+        Command::Reopen(about) => (about, None, "open again"),
+    };
+    let settings = Settings::read()?;
+    let mut store = about.store.open_for_writing(&settings, ui)?;
+    let (series, entry) = (SeriesId(about.change.0), EntryId(about.change.1));
+    let absent = || {
+        CommandError::usage(format!("there is no change {}@{} in the history", series.0, entry.0))
+            .hint("`becalm changes --dismissed` lists all")
+    };
+    let known = store.series(&SeriesFilter::default()).map_err(told)?;
+    if !known.iter().any(|one| one.id == series) {
+        return Err(absent());
+    }
+    let changes = store.changes(&[series]).map_err(told)?.pop().unwrap_or_default();
+    if !changes.iter().any(|change| change.entry == entry) {
+        return Err(absent());
+    }
+    let by = about.by.clone().or_else(|| std::env::var("USER").ok()).unwrap_or_default();
+    let review = decision.map(|decision| Review { decision, by, time: crate::history::now() });
+    store.review(series, entry, review.as_ref()).map_err(told)?;
+    ui.print(&format!("{}@{} is {word}\n", series.0, entry.0))?;
+    Ok(Exit::Done)
+}
+
+fn change_id(text: &str) -> Result<(i64, i64), String> {
+    let parts = text
+        .split_once('@')
+        .and_then(|(series, entry)| Some((series.parse().ok()?, entry.parse().ok()?)));
+    parts.ok_or_else(|| "a change is named by its series and entry, such as 3@120".to_owned())
+}

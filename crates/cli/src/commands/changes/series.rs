@@ -1,0 +1,145 @@
+//! The changes of one series that a file has.
+
+use std::path::Path;
+
+use becalm_model::wire::ChangePointDocument;
+use becalm_stats::changes::engines::{Otava, edpelt, otava};
+use becalm_stats::changes::{Change, Changes, Shift, detect, shift};
+
+use super::{Engine, FindingFlags, document};
+use crate::error::CommandError;
+use crate::files::read_text;
+use crate::history::Terms;
+
+/// Values on each side of a change that its level and its size are told from.
+const REACH: usize = 100;
+
+/// Confidence of the interval of a size.
+const CONFIDENCE: f64 = 0.95;
+
+/// Reads the series and returns its changes. Missing values count as places, but are not looked at.
+pub(super) fn changes(
+    path: &Path,
+    finding: &FindingFlags,
+) -> Result<Vec<ChangePointDocument>, CommandError> {
+    let series = values(&read_text(path)?, &path.display().to_string())?;
+    let (places, values): (Vec<usize>, Vec<f64>) =
+        series.iter().enumerate().filter_map(|(i, value)| Some((i, (*value)?))).unzip();
+    let found = find(&values, finding);
+    let confirmed = found.confirmed.iter().map(|change| (change, "confirmed"));
+    let all: Vec<_> = confirmed.chain(found.pending.iter().map(|one| (one, "pending"))).collect();
+    let mut documents = Vec::new();
+    let mut start = 0;
+    for (i, (change, state)) in all.iter().enumerate() {
+        let end = all.get(i + 1).map_or(values.len(), |(next, _)| next.index);
+        let before = &values[start.max(change.index.saturating_sub(REACH))..change.index];
+        let after = &values[change.index..end.min(change.index + REACH)];
+        let size = shift(before, after, change.correlation, CONFIDENCE);
+        start = change.index;
+        documents.push(ChangePointDocument {
+            index: places[change.index],
+            earliest: places[change.earliest],
+            latest: places[change.latest],
+            ..sized(document(change, state), size)
+        });
+    }
+    Ok(documents)
+}
+
+/// Puts the size of a change into its document.
+pub(super) fn sized(document: ChangePointDocument, size: Option<Shift>) -> ChangePointDocument {
+    ChangePointDocument {
+        ratio: size.map(|size| size.ratio),
+        ratio_low: size.map(|size| size.low),
+        ratio_high: size.map(|size| size.high),
+        ..document
+    }
+}
+
+/// Finds changes by the engine that was asked for.
+pub(super) fn find(values: &[f64], finding: &FindingFlags) -> Changes {
+    let indices = match finding.engine {
+        Engine::Becalm => {
+            let terms = Terms {
+                margin: finding.margin,
+                false_alarms: finding.false_alarms,
+                ..Terms::default()
+            };
+            return detect(values.iter().copied(), terms.rules("", ""));
+        }
+        Engine::Otava => otava(
+            values,
+            Otava {
+                window: finding.window as usize,
+                p: finding.p_value,
+                magnitude: finding.margin.unwrap_or(0.0),
+            },
+        ),
+        Engine::Edpelt => edpelt(values, finding.distance as usize),
+    };
+    let ends = indices.iter().skip(1).copied().chain([values.len()]);
+    let mut start = 0;
+    let mut confirmed = Vec::new();
+    for (index, end) in indices.iter().copied().zip(ends) {
+        confirmed.push(Change {
+            index,
+            earliest: index,
+            latest: index,
+            seen: values.len() - 1,
+            z: f64::NAN,
+            before: median(&values[start.max(index.saturating_sub(REACH))..index]),
+            after: median(&values[index..end.min(index + REACH)]),
+            correlation: 0.0,
+        });
+        start = index;
+    }
+    Changes { confirmed, pending: None }
+}
+
+fn median(values: &[f64]) -> f64 {
+    let sample = becalm_stats::Sample::new(values.to_vec());
+    sample.map_or(f64::NAN, |sample| becalm_stats::center::median(&sample))
+}
+
+/// Reads a JSON array of numbers, or one number a line. `null`, `NaN` and empty lines between numbers are
+/// missing values.
+fn values(text: &str, name: &str) -> Result<Vec<Option<f64>>, CommandError> {
+    let wrong = |what: String| {
+        CommandError::usage(format!("{name}: {what}"))
+            .hint("a series is a JSON array of numbers, or one number a line")
+    };
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(wrong("there is no number in it".to_owned()));
+    }
+    if text.starts_with('[') {
+        return serde_json::from_str(text)
+            .map_err(|error| wrong(format!("not an array of numbers: {error}")));
+    }
+    text.lines()
+        .enumerate()
+        .map(|(i, line)| match line.trim() {
+            "" | "null" | "NaN" | "nan" => Ok(None),
+            word => match word.parse::<f64>() {
+                Ok(value) if value.is_finite() => Ok(Some(value)),
+                _ => Err(wrong(format!("line {}: `{word}` is no number", i + 1))),
+            },
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_and_lines_are_read() {
+        let expected = vec![Some(1.0), None, Some(2.5)];
+        for text in ["[1, null, 2.5]", "1\n\n2.5\n", "1\r\nNaN\r\n2.5"] {
+            assert_eq!(values(text, "f").ok(), Some(expected.clone()), "{text:?}");
+        }
+        for text in ["", "[1, \"a\"]", "1\nx", "[1", "1\ninf", "{\"a\": 1}"] {
+            assert!(values(text, "f").is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! A comparison, whose sides were measured interleaved.
+
+use becalm_model::{Record, Verdict};
+use becalm_stats::Sample;
+use becalm_stats::center::median;
+
+use super::{Judged, Judgement, limits, named};
+use crate::gate::{Outcome, Rules, Worse, against_margin};
+use crate::history::names_in_comparison;
+
+/// Judges every comparison that decides, and those whose metric a rule names.
+pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
+    if record.comparisons.is_empty() {
+        // Of equal programs nothing was measured, and they are within every margin.
+        let same = record.notes.iter().find(|note| note.starts_with("identical binaries"));
+        judged.notes.extend(same.map(|note| format!("{note}.")));
+        return;
+    }
+    for comparison in &record.comparisons {
+        let metric = &record.metrics[comparison.metric];
+        let candidate = comparison.candidate;
+        let (benchmark, name) = names_in_comparison(record, candidate, metric);
+        let rule = rules.of(&benchmark, &name, &metric.unit);
+        if !comparison.primary && !rule.names_metric {
+            continue;
+        }
+        let told = record.terms.get(candidate).and_then(|terms| terms.margin_of(metric));
+        let margin = rule.margin.or(told).unwrap_or(record.margin);
+        let value = |subject: usize| {
+            let sample = Sample::new(record.values(subject, comparison.metric)).ok();
+            sample.map(|sample| median(&sample))
+        };
+        let outcome = comparison.ratio.as_ref().map_or(Outcome::Inconclusive, |ratio| {
+            against_margin(Worse::of(ratio, metric.direction), margin)
+        });
+        let reason = match (outcome, comparison.verdict) {
+            (Outcome::Fail, _) => "slower by more than the margin".to_owned(),
+            (Outcome::Pass, verdict) => verdict.to_string(),
+            (Outcome::Inconclusive, Verdict::Slower) => {
+                "slower, perhaps within the margin".to_owned()
+            }
+            (Outcome::Inconclusive, _) => match comparison.rounds_needed {
+                Some(rounds) => format!("not decided; {rounds} more rounds would"),
+                None => "not decided".to_owned(),
+            },
+        };
+        let names = named(&benchmark, &name, &metric.unit, &[]);
+        let commit = |subject: usize| {
+            let parameters = record.subjects[subject].parameters.iter();
+            parameters.filter(|(name, _)| name == "revision").map(|(_, id)| id.clone()).next()
+        };
+        let ratio = comparison.ratio;
+        let result = becalm_model::wire::GateResultDocument {
+            by: "comparison".to_owned(),
+            verdict: outcome.word().to_owned(),
+            value: value(candidate),
+            reference: value(comparison.baseline),
+            ratio: ratio.map(|ratio| ratio.estimate),
+            ratio_low: ratio.map(|ratio| ratio.low),
+            ratio_high: ratio.map(|ratio| ratio.high).filter(|high| high.is_finite()),
+            margin: Some(margin),
+            resolves: comparison.noise_floor,
+            reason,
+            ..names.clone()
+        };
+        let (base, head) = (commit(comparison.baseline), commit(candidate));
+        judged.results.push(Judgement { result, base, head });
+        if let Some(value) = value(candidate) {
+            limits(value, &rule, &names, judged);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! A measurement of the new side alone, by the history of its series.
+
+use becalm_formats::AtCommit;
+use becalm_model::history::{ChangeState, EntryId, Point};
+use becalm_stats::multiplicity::bonferroni_confidence;
+use becalm_stats::prediction::FEWEST;
+use becalm_store::{EntryFilter, NewEntry, NewPoint, SeriesFilter, Store, fingerprint};
+
+use super::{Args, Judged, Judgement, MARGIN, limits, named};
+use crate::error::CommandError;
+use crate::gate::{Rule, Rules, against_level};
+use crate::history::{About, Followed, Home, Settings, Terms, follow, new_entry, told};
+
+/// Entries of no commit that are looked at for the one that is judged, in case it was added before.
+const LOOKED_AT: usize = 100;
+
+/// A value with the earlier ones of its level.
+struct Against {
+    point: NewPoint,
+    rule: Rule,
+    level: Vec<Point>,
+    head: Option<String>,
+}
+
+/// Judges the values of measurements that are what their benchmarks are about, and those that a rule names.
+pub(super) fn judge(
+    measured: &[AtCommit],
+    args: &Args,
+    settings: &Settings,
+    rules: &mut Rules,
+    judged: &mut Judged,
+) -> Result<(), CommandError> {
+    let home = Home::look()?;
+    let mut store = args.store.open_if_there(settings)?;
+    let branch = args.branch.as_deref().unwrap_or(&settings.branch);
+    let mut all = Vec::new();
+    for one in measured {
+        let entry = new_entry(one, &About::default(), &home, branch);
+        let known = match &mut store {
+            Some(store) => Known::of(&mut **store, &entry, branch, settings)?,
+            None => Known::default(),
+        };
+        for point in &entry.points {
+            let rule = rules.of(&point.benchmark, &point.metric, &point.unit);
+            if point.main || rule.names_metric {
+                let level = known.level(point);
+                let head = entry.commit.as_ref().map(|commit| commit.id.clone());
+                all.push(Against { point: point.clone(), rule, level, head });
+            }
+        }
+        judged.notes.extend(known.elsewhere(&entry));
+    }
+    let tested = all.iter().filter(|one| !one.point.exact && one.level.len() >= FEWEST).count();
+    let confidence = bonferroni_confidence(args.confidence, tested);
+    for Against { point, rule, level, head } in all {
+        let names = named(&point.benchmark, &point.metric, &point.unit, &point.parameters);
+        let values: Vec<f64> = level.iter().map(|point| point.value).collect();
+        let margin = rule.margin.unwrap_or(MARGIN);
+        let said =
+            against_level(point.value, &values, point.exact, point.direction, margin, confidence);
+        let result = becalm_model::wire::GateResultDocument {
+            benchmark: names.benchmark.clone(),
+            metric: names.metric.clone(),
+            unit: names.unit.clone(),
+            parameters: names.parameters.clone(),
+            ..said
+        };
+        let base = level.last().and_then(|last| last.commit.as_deref().map(str::to_owned));
+        // What has a limit is decided by that until there is a history.
+        if result.missing.is_none() || rule.limits.is_empty() {
+            judged.results.push(Judgement { result, base, head });
+        }
+        limits(point.value, &rule, &names, judged);
+    }
+    Ok(())
+}
+
+/// What the history knows of the series of an entry.
+#[derive(Default)]
+struct Known {
+    followed: Vec<Followed>,
+    /// Series of the same branch on other machines.
+    others: usize,
+    /// The entry itself, if it was added before.
+    itself: Vec<EntryId>,
+}
+
+impl Known {
+    fn of(
+        store: &mut dyn Store,
+        entry: &NewEntry,
+        branch: &str,
+        settings: &Settings,
+    ) -> Result<Self, CommandError> {
+        let machine = fingerprint(&entry.facts, &store.split().map_err(told)?);
+        let filter = SeriesFilter { branch: Some(branch.to_owned()), ..SeriesFilter::default() };
+        let series = store.series(&filter).map_err(told)?;
+        let fits = |key: &becalm_model::history::SeriesKey| {
+            entry
+                .points
+                .iter()
+                .any(|point| (&point.benchmark, &point.metric) == (&key.benchmark, &key.metric))
+        };
+        let all: Vec<_> = series.into_iter().filter(|one| fits(&one.key)).collect();
+        let count = all.len();
+        let here: Vec<_> = all.into_iter().filter(|one| one.key.fingerprint == machine).collect();
+        let others = count - here.len();
+        let terms = Terms { configured: settings.changes.clone(), ..Terms::default() };
+        let followed = follow(store, here, &terms, false)?;
+        Ok(Self { followed, others, itself: itself(store, entry)? })
+    }
+
+    /// Returns the values since the last confirmed change of the series of a point.
+    fn level(&self, point: &NewPoint) -> Vec<Point> {
+        let mut parameters = point.parameters.clone();
+        parameters.sort();
+        let followed = self.followed.iter().find(|one| {
+            let key = &one.series.key;
+            key.benchmark == point.benchmark
+                && key.metric == point.metric
+                && key.unit == point.unit
+                && key.direction == point.direction
+                && key.parameters == parameters
+        });
+        let Some(followed) = followed else { return Vec::new() };
+        let confirmed =
+            followed.changes.iter().filter(|(_, one)| one.state == ChangeState::Confirmed);
+        let start = confirmed.map(|(change, _)| change.index).max().unwrap_or(0);
+        let level = followed.points[start..].iter();
+        level.filter(|one| !self.itself.contains(&one.entry)).cloned().collect()
+    }
+
+    /// Says that the history is of other machines, where it has nothing of this one.
+    fn elsewhere(&self, entry: &NewEntry) -> Option<String> {
+        let only = self.followed.is_empty() && self.others > 0 && !entry.points.is_empty();
+        only.then(|| {
+            "The history has these benchmarks on other machines only, which are never compared with this one.".to_owned()
+        })
+    }
+}
+
+/// Finds the entry in the history, if it was added before it is judged: a value is no evidence for itself.
+fn itself(store: &mut dyn Store, entry: &NewEntry) -> Result<Vec<EntryId>, CommandError> {
+    let commit = entry.commit.as_ref().map(|commit| commit.id.clone());
+    let limit = commit.is_none().then_some(LOOKED_AT);
+    let filter = EntryFilter { commit, limit, ..EntryFilter::default() };
+    let mut found = Vec::new();
+    for one in store.entries(&filter).map_err(told)? {
+        let same = store.document(one.id).map_err(told)?.is_some_and(|text| text == entry.document);
+        if same {
+            found.push(one.id);
+        }
+    }
+    Ok(found)
+}

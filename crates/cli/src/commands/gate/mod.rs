@@ -1,0 +1,190 @@
+//! `becalm gate`: results against rules, as an exit code.
+
+mod changes;
+mod comparison;
+mod history;
+
+use std::path::PathBuf;
+
+use becalm_model::wire::{GATE_SCHEMA, GateDocument, GateResultDocument};
+use becalm_model::{RecordKind, Unit, parse_share};
+use becalm_report::{Style, gate_text};
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::files::read_record;
+use crate::gate::{Outcome, Rule, Rules, against_limit, next, put_worst_first};
+use crate::history::{Settings, StoreFlags, measurements};
+use crate::ui::Ui;
+
+/// Largest change for the worse that is let through where nobody says.
+const MARGIN: f64 = 0.01;
+
+/// Judge results by the rules of becalm.toml, and say yes or no with the exit code
+///
+/// A record of `becalm compare` is judged by its intervals: it fails where all of an interval exceeds the margin. A
+/// record of one side is judged by the history of the same benchmark on the same kind of machine: it fails where it
+/// is beyond what its level may give by more than the margin. Without a record the open changes of the history
+/// are judged. Exit code 0: within the rules; 1: not; 3: the data do not tell.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Files that `becalm compare` or `run` saved, or results of other tools; none for the changes of the history
+    #[arg(value_name = "RECORD")]
+    records: Vec<PathBuf>,
+    #[command(flatten)]
+    store: StoreFlags,
+    /// The branch whose history is looked at; by default that of becalm.toml, or main
+    #[arg(long, value_name = "NAME")]
+    branch: Option<String>,
+    /// Largest relative change for the worse that is let through, in place of what becalm.toml says
+    #[arg(long, value_name = "SHARE", value_parser = super::compare::margin)]
+    margin: Option<f64>,
+    /// Confidence of all intervals from the history together
+    #[arg(long, value_name = "SHARE", value_parser = confidence, default_value = "95%")]
+    confidence: f64,
+    /// Without a record: only changes among the last so many runs of a series
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    last: u32,
+    /// Let pass what the data do not tell, with a warning
+    #[arg(long)]
+    allow_inconclusive: bool,
+    /// Print the results as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was judged so far.
+#[derive(Debug, Default)]
+struct Judged {
+    results: Vec<Judgement>,
+    notes: Vec<String>,
+}
+
+/// One result, with the commits that the advice names.
+#[derive(Debug, Default)]
+struct Judgement {
+    result: GateResultDocument,
+    base: Option<String>,
+    head: Option<String>,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    let settings = Settings::read()?;
+    let mut rules = Rules::read(args.margin)?;
+    let mut judged = Judged::default();
+    if args.records.is_empty() {
+        changes::judge(args, &settings, &mut rules, &mut judged, ui)?;
+    } else {
+        let mut new = Vec::new();
+        for path in &args.records {
+            // Files of many commits are no records.
+            let record = if path.is_dir() { None } else { read_record(path).ok() };
+            match record.filter(|record| record.kind == RecordKind::Comparison) {
+                Some(record) => comparison::judge(&record, &mut rules, &mut judged),
+                None => match &measurements(path, None)?[..] {
+                    [one] => new.push(one.clone()),
+                    many => {
+                        return Err(CommandError::usage(format!(
+                            "{} has results of {} commits, and a record is of one",
+                            path.display(),
+                            many.len()
+                        ))
+                        .hint("add it with `becalm history add`; `becalm gate` without a file judges the history"));
+                    }
+                },
+            }
+        }
+        if !new.is_empty() {
+            history::judge(&new, args, &settings, &mut rules, &mut judged)?;
+        }
+        if judged.results.is_empty() && judged.notes.is_empty() {
+            return Err(CommandError::measure("there is no value in it that could be judged"));
+        }
+    }
+    rules.check()?;
+    for name in rules.unused() {
+        ui.warn(format!(
+            "nothing was judged by [gate.rules] {name}: no benchmark or metric here has that name"
+        ));
+    }
+    conclude(judged, args, ui)
+}
+
+fn conclude(judged: Judged, args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    let Judged { results: judgements, notes } = judged;
+    let mut results: Vec<_> = judgements.iter().map(|one| one.result.clone()).collect();
+    put_worst_first(&mut results);
+    let worst = results.first();
+    let about = worst.and_then(|worst| judgements.iter().find(|one| one.result == *worst));
+    let advice = about.and_then(|one| next(&one.result, one.base.as_deref(), one.head.as_deref()));
+    let outcome = worst.map_or(Outcome::Pass, |worst| Outcome::from_word(&worst.verdict));
+    let document = GateDocument {
+        schema: GATE_SCHEMA.to_owned(),
+        verdict: outcome.word().to_owned(),
+        confidence: args.confidence,
+        results,
+        next: advice,
+        notes,
+    };
+    if args.json {
+        super::history::print_json(&document, ui)?;
+    } else {
+        let style = Style { width: ui.table_width(), ..*ui.style() };
+        ui.print(&gate_text(&document, &style))?;
+    }
+    Ok(match outcome {
+        Outcome::Pass => Exit::Done,
+        Outcome::Fail => Exit::No,
+        Outcome::Inconclusive if args.allow_inconclusive => {
+            ui.warn("the data do not tell, which --allow-inconclusive lets pass");
+            Exit::Done
+        }
+        Outcome::Inconclusive => Exit::Inconclusive,
+    })
+}
+
+/// Judges a value by the limits of a rule.
+fn limits(value: f64, rule: &Rule, names: &GateResultDocument, judged: &mut Judged) {
+    for limit in &rule.limits {
+        let (outcome, limit) = against_limit(value, *limit);
+        let reason = if outcome == Outcome::Fail { "beyond the limit" } else { "within the limit" };
+        judged.results.push(Judgement {
+            result: GateResultDocument {
+                by: "limit".to_owned(),
+                verdict: outcome.word().to_owned(),
+                value: Some(value),
+                reference: Some(limit),
+                ratio: Some(value / limit).filter(|ratio| ratio.is_finite() && *ratio > 0.0),
+                reason: reason.to_owned(),
+                ..names.clone()
+            },
+            ..Judgement::default()
+        });
+    }
+}
+
+/// Returns a result of which only the names are known.
+fn named(
+    benchmark: &str,
+    metric: &str,
+    unit: &Unit,
+    parameters: &[(String, String)],
+) -> GateResultDocument {
+    GateResultDocument {
+        benchmark: benchmark.to_owned(),
+        metric: metric.to_owned(),
+        unit: unit.to_string(),
+        parameters: parameters.iter().cloned().collect(),
+        ..GateResultDocument::default()
+    }
+}
+
+fn confidence(text: &str) -> Result<f64, String> {
+    let share = parse_share(text).map_err(|error| error.to_string())?;
+    if (0.5..1.0).contains(&share) {
+        Ok(share)
+    } else {
+        Err("it is from 50% to less than 100%".to_owned())
+    }
+}

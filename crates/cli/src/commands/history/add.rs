@@ -1,0 +1,118 @@
+//! `becalm history add`: results become entries.
+
+use std::path::PathBuf;
+
+use becalm_formats::AtCommit;
+use becalm_model::wire::HistoryDocument;
+use becalm_store::{Added, EntryFilter, NewEntry};
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::history::{About, Home, Settings, StoreFlags, measurements, moment, new_entry, told};
+use crate::ui::Ui;
+
+/// Add results to the history: of becalm, or of any tool that `becalm import` reads
+///
+/// Each file is one entry, of the commit that is checked out unless the file or --commit says another. Files
+/// that know many commits become an entry for each: data.js of github-action-benchmark, a folder of ASV's
+/// results, CSV with a column `time` as Otava reads it, and records of `compare --rev`. What was added before
+/// is noticed and not counted twice. An entry whose line was printed is on disk.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Files that becalm saved, files or folders of other tools; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    store: StoreFlags,
+    /// The commit that was measured: any name that git knows, or a name of your own
+    #[arg(long, value_name = "REV")]
+    commit: Option<String>,
+    /// The branch, in place of the one that is checked out
+    #[arg(long, value_name = "NAME")]
+    branch: Option<String>,
+    /// A word for these entries; may be given again
+    #[arg(long = "tag", value_name = "WORD")]
+    tags: Vec<String>,
+    /// When the commit was made, if git does not know: the place of the entry in time
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    time: Option<f64>,
+    /// Which format the files are of, instead of finding out by the content
+    #[arg(long, value_name = "NAME")]
+    format: Option<String>,
+    /// Print the new entries as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    let settings = Settings::read()?;
+    let home = Home::look()?;
+    let about = About {
+        commit: args.commit.clone(),
+        branch: args.branch.clone(),
+        time: args.time,
+        tags: args.tags.clone(),
+    };
+    // All are read before the first is added: a mistake in the last name is found in time.
+    let mut wanted: Vec<(String, AtCommit)> = Vec::new();
+    for path in &args.files {
+        let name = path.display().to_string();
+        let found = measurements(path, args.format.as_deref())?;
+        if found.len() > 1 && args.commit.is_some() {
+            return Err(CommandError::usage(format!(
+                "--commit names one commit, and {name} has results of {}",
+                found.len()
+            ))
+            .hint("without --commit each is of the commit that the file names"));
+        }
+        wanted.extend(found.into_iter().map(|one| (name.clone(), one)));
+    }
+    let mut store = args.store.open_for_writing(&settings, ui)?;
+    let mut added = Vec::new();
+    let mut detached = false;
+    for (name, one) in &wanted {
+        let entry = new_entry(one, &about, &home, &settings.branch);
+        if entry.points.is_empty() {
+            ui.warn(format!("{name}: there is no value in it that could be kept; it was left out"));
+            continue;
+        }
+        detached |= home.is_detached() && args.branch.is_none() && one.branch.is_none();
+        match store.add(&entry).map_err(told)? {
+            Added::New(id) => {
+                added.push(id);
+                if !args.json {
+                    ui.print(&format!("added entry {id}: {}\n", described(&entry)))?;
+                }
+            }
+            Added::Known(id) => {
+                ui.say(format!("{name}: {} is entry {id} already", described(&entry)));
+            }
+        }
+    }
+    if detached && !added.is_empty() {
+        ui.say(format!(
+            "no branch is checked out: what has none was taken as of {}; --branch names another",
+            settings.branch
+        ));
+    }
+    if args.json {
+        let filter = EntryFilter { ids: added.clone(), ..EntryFilter::default() };
+        let entries =
+            if added.is_empty() { Vec::new() } else { store.entries(&filter).map_err(told)? };
+        let document = HistoryDocument::of_entries(store.split().map_err(told)?, &entries);
+        super::print_json(&document, ui)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Says what an entry is of.
+fn described(entry: &NewEntry) -> String {
+    let commit = match &entry.commit {
+        Some(commit) => commit.id.chars().take(10).collect::<String>(),
+        None => "no commit".to_owned(),
+    };
+    let changes = if entry.dirty { " with changes" } else { "" };
+    let values = entry.points.len();
+    let values = if values == 1 { "1 value".to_owned() } else { format!("{values} values") };
+    format!("{commit}{changes} on {}, {values}", entry.branch)
+}

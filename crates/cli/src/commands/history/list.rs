@@ -1,0 +1,112 @@
+//! `becalm history list`: entries, or series.
+
+use std::collections::HashMap;
+
+use becalm_model::history::Entry;
+use becalm_model::wire::HistoryDocument;
+use becalm_report::{Style, entries_text, series_text};
+use becalm_store::{EntryFilter, SeriesFilter, Store, fact};
+
+use super::SeriesFlags;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::history::{Settings, StoreFlags, moment, told};
+use crate::ui::Ui;
+
+/// List the entries of the history, or its series
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    store: StoreFlags,
+    /// List series in place of entries: one for each benchmark, metric, parameters, branch and machine
+    #[arg(long)]
+    series: bool,
+    #[command(flatten)]
+    chosen: SeriesFlags,
+    /// Only what is not older: a date, or an age such as 90d
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    since: Option<f64>,
+    /// Only the last so many
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Print them as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    let settings = Settings::read()?;
+    let mut store = args.store.open_for_reading(&settings)?;
+    let style = Style { width: ui.table_width(), ..*ui.style() };
+    if args.series {
+        return list_series(args, &mut *store, &style, ui);
+    }
+    if args.chosen.benchmark.is_some() || args.chosen.metric.is_some() {
+        return Err(CommandError::usage(
+            "--benchmark and --metric choose series: an entry has all of its time",
+        )
+        .hint("add --series"));
+    }
+    let filter = EntryFilter {
+        branch: args.chosen.branch.clone(),
+        since: args.since,
+        limit: args.limit,
+        ..EntryFilter::default()
+    };
+    let entries = store.entries(&filter).map_err(told)?;
+    if args.json {
+        let document = HistoryDocument::of_entries(store.split().map_err(told)?, &entries);
+        super::print_json(&document, ui)?;
+    } else {
+        ui.print(&entries_text(&noted(entries, &settings.annotate), &style))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn list_series(
+    args: &Args,
+    store: &mut dyn Store,
+    style: &Style,
+    ui: &Ui,
+) -> Result<Exit, CommandError> {
+    let series = store.series(&SeriesFilter::from(&args.chosen)).map_err(told)?;
+    let ids: Vec<_> = series.iter().map(|one| one.id).collect();
+    let points = store.points(&ids).map_err(told)?;
+    let mut listed: Vec<_> = series.into_iter().zip(points).collect();
+    if let Some(since) = args.since {
+        listed.retain(|(_, points)| points.last().is_some_and(|point| point.at >= since));
+    }
+    if let Some(limit) = args.limit {
+        listed.drain(..listed.len().saturating_sub(limit));
+    }
+    if args.json {
+        let document = HistoryDocument::of_series(store.split().map_err(told)?, &listed);
+        super::print_json(&document, ui)?;
+    } else {
+        ui.print(&series_text(&listed, style))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Puts beside each entry which facts changed since the one before of the same branch and machine.
+fn noted(entries: Vec<Entry>, annotate: &[String]) -> Vec<(Entry, Vec<String>)> {
+    let mut last: HashMap<(String, String), Entry> = HashMap::new();
+    let mut listed = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let place = (entry.branch.clone(), entry.fingerprint.clone());
+        let mut changed = Vec::new();
+        if let Some(before) = last.get(&place) {
+            for name in annotate {
+                let (old, new) = (fact(&before.facts, name), fact(&entry.facts, name));
+                if let (Some(old), Some(new)) = (old, new)
+                    && old != new
+                {
+                    changed.push(format!("{name}: {old} -> {new}"));
+                }
+            }
+        }
+        last.insert(place, entry.clone());
+        listed.push((entry, changed));
+    }
+    listed
+}

@@ -1,0 +1,77 @@
+//! `becalm history`: results over time.
+
+mod add;
+mod export;
+mod list;
+mod prune;
+mod show;
+
+use becalm_store::SeriesFilter;
+use clap::Subcommand;
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// Keep results over time, and look at what was kept
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Add(add::Args),
+    List(list::Args),
+    Show(show::Args),
+    Prune(prune::Args),
+    Export(export::Args),
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    match &args.command {
+        Command::Add(args) => add::run(args, ui),
+        Command::List(args) => list::run(args, ui),
+        Command::Show(args) => show::run(args, ui),
+        Command::Prune(args) => prune::run(args, ui),
+        Command::Export(args) => export::run(args, ui),
+    }
+}
+
+/// Which series, as flags.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct SeriesFlags {
+    /// Only benchmarks of this name, in which `*` stands for anything
+    #[arg(long, value_name = "NAME")]
+    benchmark: Option<String>,
+    /// Only this metric, in which `*` stands for anything
+    #[arg(long, value_name = "NAME")]
+    metric: Option<String>,
+    /// Only this branch
+    #[arg(long, value_name = "NAME")]
+    branch: Option<String>,
+}
+
+impl SeriesFlags {
+    /// Says whether any is chosen.
+    pub(crate) fn any(&self) -> bool {
+        self.benchmark.is_some() || self.metric.is_some() || self.branch.is_some()
+    }
+}
+
+impl From<&SeriesFlags> for SeriesFilter {
+    fn from(flags: &SeriesFlags) -> Self {
+        Self {
+            benchmark: flags.benchmark.clone(),
+            metric: flags.metric.clone(),
+            branch: flags.branch.clone(),
+            main: false,
+        }
+    }
+}
+
+pub(crate) fn print_json(document: &impl serde::Serialize, ui: &Ui) -> Result<(), CommandError> {
+    let text = serde_json::to_string_pretty(document).expect("the document can be written");
+    ui.print(&format!("{text}\n"))
+}

@@ -1,0 +1,94 @@
+//! `becalm history prune`: taking away what is old.
+
+use becalm_model::history::EntryId;
+use becalm_store::Prune;
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::history::{Age, Settings, StoreFlags, moment, told};
+use crate::ui::Ui;
+
+/// Take old records away, or whole entries
+///
+/// --keep-documents takes away the records of old entries, which are nearly all of the space, and keeps their
+/// values: series, change points and plots stay as they are. The records on both sides of a change stay too,
+/// unless the change was dismissed. --before and --entry take away entries with their values.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
+pub(crate) struct Args {
+    #[command(flatten)]
+    store: StoreFlags,
+    /// Keep the records of entries that are not older, such as 90d, or of the last N of each branch and machine
+    #[arg(long, value_name = "AGE|N", value_parser = Kept::parse, group = "what")]
+    keep_documents: Option<Kept>,
+    /// Take away all entries that were measured before: a date, or an age such as 365d
+    #[arg(long, value_name = "TIME", value_parser = moment, group = "what")]
+    before: Option<f64>,
+    /// Take away this entry; may be given again
+    #[arg(long = "entry", value_name = "ENTRY", group = "what")]
+    entries: Vec<i64>,
+    /// Only say what would be taken away
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Which records stay.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kept {
+    /// Those that are not older.
+    Younger(Age),
+    /// The last so many.
+    Last(usize),
+}
+
+impl Kept {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(number) => Ok(Self::Last(number)),
+            Err(_) => Age::parse(text)
+                .map(Self::Younger)
+                .map_err(|_| "expected an age such as 90d, or a number of entries".to_owned()),
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    let settings = Settings::read()?;
+    let mut store = if args.dry_run {
+        args.store.open_for_reading(&settings)?
+    } else {
+        // What is not there needs no pruning, and is not made for it.
+        args.store.open_for_reading(&settings)?;
+        args.store.open_for_writing(&settings, ui)?
+    };
+    let mut prune = Prune {
+        entries_before: args.before,
+        entries: args.entries.iter().map(|id| EntryId(*id)).collect(),
+        dry_run: args.dry_run,
+        ..Prune::default()
+    };
+    match args.keep_documents {
+        Some(Kept::Younger(age)) => prune.documents_before = Some(age.begin()),
+        Some(Kept::Last(number)) => prune.documents_kept = Some(number),
+        None => {}
+    }
+    let pruned = store.prune(&prune).map_err(told)?;
+    let verb = if args.dry_run { "would be taken away" } else { "taken away" };
+    let mut text = format!(
+        "{verb}: {} with {}, {} ({:.1} MiB)\n",
+        count(pruned.entries, "entry", "entries"),
+        count(pruned.points, "value", "values"),
+        count(pruned.documents, "record", "records"),
+        pruned.bytes as f64 / f64::from(1 << 20),
+    );
+    if pruned.kept_for_changes > 0 {
+        let kept = count(pruned.kept_for_changes, "record", "records");
+        text = format!("{text}kept beside changes: {kept}\n");
+    }
+    ui.print(&text)?;
+    Ok(Exit::Done)
+}
+
+fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}

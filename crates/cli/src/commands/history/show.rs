@@ -1,0 +1,89 @@
+//! `becalm history show`: one entry with its record.
+
+use becalm_model::history::EntryId;
+use becalm_model::wire::read_document;
+use becalm_report::{entry_text, show_text};
+use becalm_store::{EntryFilter, fact};
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::history::{Settings, StoreFlags, told};
+use crate::measuring::disturbed_runs;
+use crate::ui::Ui;
+
+/// Show an entry of the history: its commit, its machine, and its whole record
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The number of the entry, or the beginning of a commit's id, of which the last entry is shown
+    #[arg(value_name = "ENTRY")]
+    entry: String,
+    #[command(flatten)]
+    store: StoreFlags,
+    /// Print the record as the JSON that was added, for `becalm stats`, `diff` and others
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    let settings = Settings::read()?;
+    let mut store = args.store.open_for_reading(&settings)?;
+    let found = match args.entry.parse() {
+        Ok(id) => {
+            let filter = EntryFilter { ids: vec![EntryId(id)], ..EntryFilter::default() };
+            store.entries(&filter).map_err(told)?
+        }
+        Err(_) => Vec::new(),
+    };
+    let found = if let Some(entry) = found.into_iter().next_back() {
+        Some(entry)
+    } else {
+        // Some commits have ids of digits alone.
+        let filter = EntryFilter {
+            commit: Some(args.entry.clone()),
+            limit: Some(1),
+            ..EntryFilter::default()
+        };
+        store.entries(&filter).map_err(told)?.pop()
+    };
+    let Some(entry) = found else {
+        return Err(CommandError::usage(format!(
+            "{}: there is no such entry, and none of a commit that begins so",
+            args.entry
+        ))
+        .hint("`becalm history list` lists them"));
+    };
+    let document = store.document(entry.id).map_err(told)?;
+    if args.json {
+        let Some(document) = document else {
+            return Err(CommandError::measure(format!(
+                "the record of entry {} was pruned; only its values are kept",
+                entry.id
+            ))
+            .hint("`becalm history export --csv` writes the values"));
+        };
+        ui.print_with(|out| out.write_all(document.as_bytes()))?;
+        return Ok(Exit::Done);
+    }
+    let split = store.split().map_err(told)?;
+    let with_values = |names: &[String]| -> Vec<(String, String)> {
+        let value = |name: &String| Some((name.clone(), fact(&entry.facts, name)?));
+        names.iter().filter_map(value).collect()
+    };
+    ui.print(&entry_text(
+        &entry,
+        &with_values(&split),
+        &with_values(&settings.annotate),
+        ui.style(),
+    ))?;
+    match document {
+        Some(text) => {
+            let record = read_document(&text).map_err(|error| {
+                CommandError::measure(format!("the record of entry {}: {error}", entry.id))
+            })?;
+            ui.print("\n")?;
+            ui.print(&show_text(&record, &disturbed_runs(&record), ui.style()))?;
+        }
+        None => ui.print("\nIts record was pruned; its values are kept.\n")?,
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,260 @@
+//! Decisions by values alone.
+
+use becalm_model::wire::GateResultDocument;
+use becalm_model::{Direction, RatioInterval};
+use becalm_stats::prediction::{FEWEST, predict};
+use becalm_stats::{Interval, Sample};
+
+use super::rules::Limit;
+
+/// What a gate says, from good to bad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Outcome {
+    /// Within the rule.
+    Pass,
+    /// The data do not tell.
+    Inconclusive,
+    /// Beyond the rule.
+    Fail,
+}
+
+impl Outcome {
+    /// Returns the word used in JSON and reports.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Inconclusive => "inconclusive",
+            Self::Fail => "fail",
+        }
+    }
+
+    /// Reads the word that [`Outcome::word`] writes; anything else passes.
+    pub(crate) fn from_word(word: &str) -> Self {
+        [Self::Fail, Self::Inconclusive]
+            .into_iter()
+            .find(|one| one.word() == word)
+            .unwrap_or(Self::Pass)
+    }
+}
+
+/// A relative change for the worse: 0.02 is 2 % worse, whichever way is better.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Worse {
+    /// At least.
+    pub(crate) low: f64,
+    /// Estimate.
+    pub(crate) estimate: f64,
+    /// At most.
+    pub(crate) high: f64,
+}
+
+impl Worse {
+    /// Reads it from a ratio of new over old.
+    pub(crate) fn of(ratio: &RatioInterval, direction: Direction) -> Self {
+        let RatioInterval { estimate, low, high } = *ratio;
+        match direction {
+            Direction::Lower => Self { low: low - 1.0, estimate: estimate - 1.0, high: high - 1.0 },
+            Direction::Higher => {
+                Self { low: 1.0 - high, estimate: 1.0 - estimate, high: 1.0 - low }
+            }
+        }
+    }
+}
+
+/// What the computation of a share may be off by: a value at its margin is within it.
+const ROUNDING: f64 = 1e-12;
+
+/// Judges a change: it fails when all of its interval exceeds the margin, and passes when none does.
+pub(crate) fn against_margin(worse: Worse, margin: f64) -> Outcome {
+    let margin = margin + ROUNDING;
+    if worse.low > margin {
+        Outcome::Fail
+    } else if worse.high <= margin {
+        Outcome::Pass
+    } else {
+        Outcome::Inconclusive
+    }
+}
+
+/// Judges a value by a limit, and says what the limit is.
+pub(crate) fn against_limit(value: f64, limit: Limit) -> (Outcome, f64) {
+    let (beyond, limit) = match limit {
+        Limit::Max(limit) => (value > limit, limit),
+        Limit::Min(limit) => (value < limit, limit),
+    };
+    (if beyond { Outcome::Fail } else { Outcome::Pass }, limit)
+}
+
+/// Judges a new value by the earlier ones of its level, in time order. A value that the level may well give
+/// passes; one outside is the larger by at least its distance from the end of the interval. An exact metric is
+/// compared with the last value. Fills in what a result says of it beside its names.
+pub(crate) fn against_level(
+    value: f64,
+    level: &[f64],
+    exact: bool,
+    direction: Direction,
+    margin: f64,
+    confidence: f64,
+) -> GateResultDocument {
+    let result = GateResultDocument {
+        by: "history".to_owned(),
+        value: Some(value),
+        margin: Some(margin),
+        earlier: Some(level.len()),
+        ..GateResultDocument::default()
+    };
+    let told = |outcome: Outcome, reason: String| (outcome.word().to_owned(), reason);
+    let needed = if exact { 1 } else { FEWEST };
+    if level.len() < needed {
+        let missing = needed - level.len();
+        let runs = if missing == 1 { "run is" } else { "runs are" };
+        let (verdict, reason) = told(
+            Outcome::Inconclusive,
+            format!("too little history: {missing} more {runs} missing"),
+        );
+        return GateResultDocument { verdict, reason, missing: Some(missing), ..result };
+    }
+    let interval = if exact {
+        let last = level[level.len() - 1];
+        Some(Interval { estimate: last, low: last, high: last })
+    } else {
+        let sample = Sample::new(level.to_vec()).ok();
+        sample.and_then(|sample| predict(&sample, confidence)).map(|predicted| predicted.interval)
+    };
+    let Some(Interval { estimate, low, high }) = interval else {
+        let (verdict, reason) =
+            told(Outcome::Inconclusive, "the history has values that are no numbers".to_owned());
+        return GateResultDocument { verdict, reason, ..result };
+    };
+    let inside = match direction {
+        Direction::Lower => value <= high,
+        Direction::Higher => value >= low,
+    };
+    let result = GateResultDocument { reference: Some(estimate), ..result };
+    if estimate <= 0.0 || high <= 0.0 || value < 0.0 {
+        let (verdict, reason) = if inside {
+            told(Outcome::Pass, "no worse than the level may give".to_owned())
+        } else {
+            told(
+                Outcome::Inconclusive,
+                "worse than the level may give, which has no ratio around zero; a limit would decide"
+                    .to_owned(),
+            )
+        };
+        return GateResultDocument { verdict, reason, ..result };
+    }
+    let ratio = RatioInterval {
+        estimate: value / estimate,
+        low: value / high,
+        high: if low > 0.0 { value / low } else { f64::INFINITY },
+    };
+    let worse = Worse::of(&ratio, direction);
+    let resolves = match direction {
+        Direction::Lower => high / estimate - 1.0,
+        Direction::Higher => 1.0 - low.max(0.0) / estimate,
+    };
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let (outcome, reason) = if exact {
+        let outcome = against_margin(worse, margin);
+        let reason = if worse.estimate > 0.0 {
+            format!("exactly {} worse than the last value", percent(worse.estimate))
+        } else {
+            "no worse than the last value".to_owned()
+        };
+        (outcome, reason)
+    } else if inside {
+        let reason = format!("what its level may give; this series resolves {}", percent(resolves));
+        (Outcome::Pass, reason)
+    } else {
+        let least = percent(worse.low);
+        let reason = match against_margin(worse, margin) {
+            Outcome::Inconclusive => {
+                format!(
+                    "at least {least} worse than its level may give, which may be within the margin"
+                )
+            }
+            _ => format!("at least {least} worse than its level may give"),
+        };
+        (against_margin(worse, margin), reason)
+    };
+    GateResultDocument {
+        verdict: outcome.word().to_owned(),
+        reason,
+        ratio: Some(ratio.estimate),
+        ratio_low: Some(ratio.low),
+        ratio_high: Some(ratio.high).filter(|high| high.is_finite()),
+        resolves: Some(resolves).filter(|_| !exact),
+        ..result
+    }
+}
+
+/// Sorts results, the worst first: by verdict, then by how far the value is from what it is compared with.
+pub(crate) fn put_worst_first(results: &mut [GateResultDocument]) {
+    let distance = |result: &GateResultDocument| result.ratio.map_or(0.0, |ratio| ratio.ln().abs());
+    results.sort_by(|a, b| {
+        let by_verdict = Outcome::from_word(&b.verdict).cmp(&Outcome::from_word(&a.verdict));
+        by_verdict.then_with(|| distance(b).total_cmp(&distance(a)))
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(n: usize) -> Vec<f64> {
+        (0..n).map(|i| 100.0 + ((i * 7919 + 13) % 101) as f64 / 50.0).collect()
+    }
+
+    #[track_caller]
+    fn check(value: f64, n: usize, direction: Direction, expected: &str) -> GateResultDocument {
+        let result = against_level(value, &level(n), false, direction, 0.02, 0.95);
+        assert_eq!(result.verdict, expected, "{result:?}");
+        result
+    }
+
+    #[test]
+    fn a_value_is_judged_by_its_level() {
+        for n in [10, 20, 60, 200] {
+            let result = check(101.5, n, Direction::Lower, "pass");
+            assert!(result.reason.contains("resolves"), "{}", result.reason);
+            let _ = check(110.0, n, Direction::Lower, "fail");
+            let _ = check(90.0, n, Direction::Lower, "pass");
+            let _ = check(90.0, n, Direction::Higher, "fail");
+            let _ = check(110.0, n, Direction::Higher, "pass");
+        }
+        let between = check(102.8, 200, Direction::Lower, "inconclusive");
+        assert!(between.reason.contains("within the margin"), "{}", between.reason);
+        let few = check(200.0, 7, Direction::Lower, "inconclusive");
+        assert_eq!((few.missing, few.earlier), (Some(3), Some(7)));
+    }
+
+    #[test]
+    fn what_is_exact_is_compared_with_the_last_value() {
+        let judge =
+            |value| against_level(value, &[50.0, 100.0], true, Direction::Lower, 0.02, 0.95);
+        assert_eq!(judge(100.0).verdict, "pass");
+        assert_eq!(judge(102.0).verdict, "pass");
+        assert_eq!(judge(103.0).verdict, "fail");
+        let none = against_level(1.0, &[], true, Direction::Lower, 0.02, 0.95);
+        assert_eq!((none.verdict.as_str(), none.missing), ("inconclusive", Some(1)));
+    }
+
+    #[test]
+    fn around_zero_there_is_no_ratio() {
+        let judge = |value| against_level(value, &[0.0; 12], false, Direction::Lower, 0.02, 0.95);
+        assert_eq!(judge(0.0).verdict, "pass");
+        assert_eq!(judge(1.0).verdict, "inconclusive");
+    }
+
+    #[test]
+    fn a_change_fails_when_all_of_it_exceeds_the_margin() {
+        let judge = |low, high| {
+            against_margin(Worse { low, estimate: f64::midpoint(low, high), high }, 0.02)
+        };
+        assert_eq!(judge(0.03, 0.05), Outcome::Fail);
+        assert_eq!(judge(0.01, 0.05), Outcome::Inconclusive);
+        assert_eq!(judge(-0.01, 0.02), Outcome::Pass);
+        assert_eq!(against_limit(3.0, Limit::Max(2.0)), (Outcome::Fail, 2.0));
+        assert_eq!(against_limit(3.0, Limit::Min(2.0)), (Outcome::Pass, 2.0));
+    }
+}

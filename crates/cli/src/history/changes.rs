@@ -1,0 +1,311 @@
+//! The changes of level in series of a history: found from where the detector stopped, and kept.
+//!
+//! What the detector left with a series is where it stands and which changes it confirmed; a series that got
+//! longer is read from there. Whoever may only read the history gets the same answer, and keeps nothing.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+use becalm_model::history::{
+    ChangeState, EntryId, FirstSeen, Point, Series, SeriesId, StoredChange,
+};
+use becalm_model::wire::SuiteChanges;
+use becalm_stats::changes::{
+    self, Change, Changes, Checkpoint, Correlation, DEFAULT_FALSE_ALARMS, Detector, Rules, Shift,
+    shift,
+};
+use becalm_store::{DetectorState, Found, Store};
+
+use super::told;
+use crate::error::CommandError;
+
+/// Values on each side of a change that its size is told from.
+const REACH: usize = 100;
+
+/// Confidence of the interval of a size.
+const CONFIDENCE: f64 = 0.95;
+
+/// Version of the detector and of what it leaves: others begin anew.
+const VERSION: u32 = 1;
+
+/// When a change of level is one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Terms {
+    /// Smallest relative change, for every metric.
+    pub(crate) margin: Option<f64>,
+    /// Share of unchanged series of 500 runs with a false one.
+    pub(crate) false_alarms: Option<f64>,
+    /// What `becalm.toml` says.
+    pub(crate) configured: SuiteChanges,
+}
+
+impl Terms {
+    /// Returns the rules for a benchmark and a metric: the margin of the former goes before that of the latter.
+    pub(crate) fn rules(&self, benchmark: &str, metric: &str) -> Rules {
+        let margins = &self.configured.margins;
+        let of_metric =
+            margins.get(benchmark).or(margins.get(metric)).or(self.configured.margin.as_ref());
+        let margin = self.margin.or(of_metric.map(|margin| margin.0)).unwrap_or(0.0);
+        let configured = self.configured.false_alarms.map(|share| share.0);
+        Rules::new(self.false_alarms.or(configured).unwrap_or(DEFAULT_FALSE_ALARMS), margin)
+    }
+}
+
+/// A series with its points and its changes, each with its place among the points.
+#[derive(Debug, Clone)]
+pub(crate) struct Followed {
+    pub(crate) series: Series,
+    pub(crate) points: Vec<Point>,
+    pub(crate) changes: Vec<(Change, StoredChange)>,
+}
+
+/// Finds the changes of these series, and keeps them where `keep` is set.
+pub(crate) fn follow(
+    store: &mut dyn Store,
+    series: Vec<Series>,
+    terms: &Terms,
+    keep: bool,
+) -> Result<Vec<Followed>, CommandError> {
+    let ids: Vec<SeriesId> = series.iter().map(|one| one.id).collect();
+    let points = store.points(&ids).map_err(told)?;
+    let known = store.changes(&ids).map_err(told)?;
+    let states = store.detectors(&ids).map_err(told)?;
+    let mut followed = Vec::with_capacity(series.len());
+    let mut news = Vec::new();
+    for (((series, points), known), state) in series.into_iter().zip(points).zip(known).zip(states)
+    {
+        let rules = terms.rules(&series.key.benchmark, &series.key.metric);
+        let (found, left) = detect(&points, rules, state.as_ref());
+        let changes = stored(&points, &found, &known);
+        let same = changes.iter().map(|(_, change)| change).eq(&known);
+        if !same || state.as_ref() != Some(&left) {
+            let changes = changes.iter().map(|(_, change)| change.clone()).collect();
+            news.push(Found { series: series.id, changes, detector: Some(left) });
+        }
+        followed.push(Followed { series, points, changes });
+    }
+    if keep && !news.is_empty() {
+        store.put_changes(&news).map_err(told)?;
+    }
+    Ok(followed)
+}
+
+/// Finds the changes of one series, from where the detector stopped if it left something.
+fn detect(
+    points: &[Point],
+    rules: Rules,
+    state: Option<&DetectorState>,
+) -> (Changes, DetectorState) {
+    let left = state.and_then(|state| Left::read(state, rules, points.len()));
+    let value = |point: &Point| changes::Point {
+        value: point.value,
+        error: point.error.filter(|error| error.is_finite()).unwrap_or(0.0),
+    };
+    let (mut detector, mut confirmed, seen) = match left {
+        Some(left) => {
+            let seen = left.at.seen;
+            let newest: Vec<_> = points[seen - left.at.needed()..seen].iter().map(value).collect();
+            (Detector::resume(rules, left.at, &newest), left.confirmed, seen)
+        }
+        None => (Detector::new(rules), Vec::new(), 0),
+    };
+    confirmed.extend(points[seen..].iter().filter_map(|point| detector.push(value(point))));
+    let left = Left { at: detector.checkpoint(), confirmed };
+    let state = left.written(rules);
+    (Changes { confirmed: left.confirmed, pending: detector.pending() }, state)
+}
+
+/// Makes changes that are found and not kept.
+pub(crate) fn placed(points: &[Point], found: &Changes) -> Vec<(Change, StoredChange)> {
+    stored(points, found, &[])
+}
+
+/// Makes what is kept of changes. What was known keeps when it was first seen, and what was decided.
+fn stored(
+    points: &[Point],
+    found: &Changes,
+    known: &[StoredChange],
+) -> Vec<(Change, StoredChange)> {
+    let known: HashMap<EntryId, &StoredChange> = known.iter().map(|one| (one.entry, one)).collect();
+    let confirmed = found.confirmed.iter().map(|change| (change, ChangeState::Confirmed));
+    let pending = found.pending.iter().map(|change| (change, ChangeState::Pending));
+    let mut all = Vec::new();
+    let mut start = 0;
+    let mut each = confirmed.chain(pending).peekable();
+    while let Some((change, state)) = each.next() {
+        let end = each.peek().map_or(points.len(), |(next, _)| next.index);
+        let size = size(points, start, change, end);
+        start = change.index;
+        let point = &points[change.index];
+        let seen = &points[change.seen];
+        let before = known.get(&point.entry);
+        all.push((
+            *change,
+            StoredChange {
+                entry: point.entry,
+                last_before: points[change.earliest.saturating_sub(1)].entry,
+                before: change.before,
+                after: change.after,
+                ratio: size.map_or(f64::INFINITY, |size| size.ratio),
+                ratio_low: size.map_or(f64::INFINITY, |size| size.low),
+                ratio_high: size.map_or(f64::INFINITY, |size| size.high),
+                state,
+                first_seen: before
+                    .map_or(FirstSeen { entry: seen.entry, time: seen.at }, |one| one.first_seen),
+                review: before.and_then(|one| one.review.clone()),
+            },
+        ));
+    }
+    all
+}
+
+/// The size of a change from its level and the one before, up to the next change.
+fn size(points: &[Point], start: usize, change: &Change, end: usize) -> Option<Shift> {
+    let values = |from: usize, to: usize| -> Vec<f64> {
+        points[from..to].iter().map(|point| point.value).collect()
+    };
+    let before = values(start.max(change.index.saturating_sub(REACH)), change.index);
+    let after = values(change.index, end.min(change.index + REACH));
+    shift(&before, &after, change.correlation, CONFIDENCE)
+}
+
+/// What the detector leaves with a series: a line with where it stands, and one for each change.
+struct Left {
+    at: Checkpoint,
+    confirmed: Vec<Change>,
+}
+
+impl Left {
+    fn written(&self, rules: Rules) -> DetectorState {
+        let Checkpoint { start, seen, past } = self.at;
+        let mut text = format!(
+            "{rules:?}\n{start} {seen} {:?} {:?} {:?}\n",
+            past.products, past.squares, past.count
+        );
+        for one in &self.confirmed {
+            let _ = writeln!(
+                text,
+                "{} {} {} {} {:?} {:?} {:?} {:?}",
+                one.index,
+                one.earliest,
+                one.latest,
+                one.seen,
+                one.z,
+                one.before,
+                one.after,
+                one.correlation
+            );
+        }
+        DetectorState { version: VERSION, bytes: text.into_bytes() }
+    }
+
+    /// Reads what was left; nothing if it is of another version, by other rules, or not of this series.
+    fn read(state: &DetectorState, rules: Rules, points: usize) -> Option<Self> {
+        let text = std::str::from_utf8(&state.bytes).ok().filter(|_| state.version == VERSION)?;
+        let mut lines = text.lines();
+        if lines.next()? != format!("{rules:?}") {
+            return None;
+        }
+        let at = checkpoint(lines.next()?)?;
+        let confirmed: Option<Vec<Change>> = lines.map(change).collect();
+        let confirmed = confirmed.filter(|all| all.iter().all(|one| one.seen < at.seen))?;
+        let fits = at.start <= at.seen && at.seen <= points && at.needed() <= at.seen;
+        fits.then_some(Self { at, confirmed })
+    }
+}
+
+fn checkpoint(line: &str) -> Option<Checkpoint> {
+    let mut words = line.split(' ');
+    Some(Checkpoint {
+        start: next(&mut words)?,
+        seen: next(&mut words)?,
+        past: Correlation {
+            products: next(&mut words)?,
+            squares: next(&mut words)?,
+            count: next(&mut words)?,
+        },
+    })
+}
+
+fn change(line: &str) -> Option<Change> {
+    let mut words = line.split(' ');
+    Some(Change {
+        index: next(&mut words)?,
+        earliest: next(&mut words)?,
+        latest: next(&mut words)?,
+        seen: next(&mut words)?,
+        z: next(&mut words)?,
+        before: next(&mut words)?,
+        after: next(&mut words)?,
+        correlation: next(&mut words)?,
+    })
+}
+
+fn next<'a, T: FromStr>(words: &mut impl Iterator<Item = &'a str>) -> Option<T> {
+    words.next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points(values: &[f64]) -> Vec<Point> {
+        let point = |(i, value): (usize, &f64)| Point {
+            entry: EntryId(i64::try_from(i).expect("a small number") + 1),
+            at: i as f64,
+            value: *value,
+            error: (i % 3 > 0).then_some(0.1),
+            runs: 5,
+            commit: None,
+        };
+        values.iter().enumerate().map(point).collect()
+    }
+
+    /// Noise that is the same every time.
+    fn noise(i: usize) -> f64 {
+        ((i * 7919 + 13) % 101) as f64 / 50.0
+    }
+
+    #[test]
+    fn a_series_that_grew_is_read_from_where_the_detector_stopped() {
+        let values: Vec<f64> = (0..600)
+            .map(|i| noise(i) + if (150..400).contains(&i) { 110.0 } else { 100.0 })
+            .collect();
+        let all = points(&values);
+        let (whole, _) = detect(&all, Rules::default(), None);
+        assert_eq!(whole.confirmed.len(), 2);
+        let mut state = None;
+        for end in [0, 3, 100, 152, 153, 154, 160, 390, 405, 600] {
+            let (found, left) = detect(&all[..end], Rules::default(), state.as_ref());
+            assert_eq!(found, detect(&all[..end], Rules::default(), None).0, "{end} points");
+            state = Some(left);
+        }
+        // Other rules begin anew, and so does a state that is of no series of this length, or none at all.
+        let strict = Rules::new(0.001, 0.5);
+        assert_eq!(detect(&all, strict, state.as_ref()).0.confirmed, []);
+        let short = &all[..200];
+        assert_eq!(
+            detect(short, Rules::default(), state.as_ref()).0,
+            detect(short, Rules::default(), None).0
+        );
+        let broken = DetectorState { version: VERSION, bytes: b"nothing\n1 2".to_vec() };
+        assert_eq!(detect(&all, Rules::default(), Some(&broken)).0, whole);
+    }
+
+    #[test]
+    fn what_was_first_seen_and_decided_stays() {
+        let values: Vec<f64> =
+            (0..80).map(|i| noise(i) + if i < 60 { 100.0 } else { 120.0 }).collect();
+        let all = points(&values);
+        let (found, _) = detect(&all, Rules::default(), None);
+        let first = stored(&all, &found, &[]);
+        let (change, kept) = &first[0];
+        assert_eq!((change.index, kept.entry, kept.last_before), (60, EntryId(61), EntryId(60)));
+        assert!(kept.ratio_low > 1.15 && kept.ratio_high < 1.25, "{kept:?}");
+        let mut earlier = kept.clone();
+        earlier.first_seen = FirstSeen { entry: EntryId(61), time: 5.0 };
+        let again = stored(&all, &found, &[earlier.clone()]);
+        assert_eq!(again[0].1.first_seen, earlier.first_seen);
+    }
+}

@@ -1,0 +1,134 @@
+//! An entry of a history: a record with the commit that it is of.
+
+use becalm_formats::{AtCommit, parse_time};
+use becalm_model::history::Commit;
+use becalm_model::{Record, RecordKind};
+use becalm_store::{NewEntry, content, facts};
+
+use super::points::points;
+use super::when::now;
+use crate::caller::sudo_user;
+use crate::error::CommandError;
+use crate::files;
+use crate::measuring::Repository;
+
+/// What the user says of what is added.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct About {
+    /// The commit, or a revision that git knows.
+    pub(crate) commit: Option<String>,
+    /// The branch.
+    pub(crate) branch: Option<String>,
+    /// Time of the commit, in seconds since the Unix epoch.
+    pub(crate) time: Option<f64>,
+    /// Words for it.
+    pub(crate) tags: Vec<String>,
+}
+
+/// The repository around becalm, as far as there is one.
+#[derive(Debug)]
+pub(crate) struct Home {
+    repository: Option<Repository>,
+    /// The commit that is checked out, with its time, if there is any.
+    head: Option<Commit>,
+    /// The branch that is checked out.
+    branch: Option<String>,
+    /// Whether tracked files are changed.
+    dirty: bool,
+}
+
+impl Home {
+    /// Looks at the repository of the present folder.
+    pub(crate) fn look() -> Result<Self, CommandError> {
+        let repository = Repository::find(sudo_user())?;
+        let Some(git) = &repository else {
+            return Ok(Self { repository: None, head: None, branch: None, dirty: false });
+        };
+        let head = git.committed("HEAD");
+        let dirty = head.is_some() && !git.changed()?.is_empty();
+        Ok(Self { head, branch: git.branch(), dirty, repository })
+    }
+
+    /// Says whether commits are checked out by their ids, so that no branch is known.
+    pub(crate) fn is_detached(&self) -> bool {
+        self.head.is_some() && self.branch.is_none()
+    }
+
+    /// Finds a commit by any of its names; what git does not know keeps its name.
+    fn named(&self, name: &str) -> Commit {
+        let known = self.repository.as_ref().and_then(|git| git.committed(name));
+        known.unwrap_or_else(|| Commit { id: name.to_owned(), time: None })
+    }
+}
+
+/// Makes an entry. What the user says comes first, then what the file says, then what is checked out; what
+/// has no branch is of `branch`.
+pub(crate) fn new_entry(one: &AtCommit, about: &About, home: &Home, branch: &str) -> NewEntry {
+    let record = &one.record;
+    let in_file = Told::of(record);
+    let told = about.commit.as_ref().or(one.commit.as_ref()).or(in_file.commit.as_ref());
+    let (mut commit, dirty) = match told {
+        Some(name) => {
+            // A commit that the user names has its time from git, another one from its file.
+            let time = if about.commit.is_some() { None } else { one.time.or(in_file.time) };
+            let is_known = time.is_some();
+            let found = if is_known { Commit { id: name.clone(), time } } else { home.named(name) };
+            (Some(found), about.commit.is_none() && in_file.dirty)
+        }
+        None => (home.head.clone(), home.dirty && home.head.is_some()),
+    };
+    if let (Some(commit), Some(time)) = (&mut commit, about.time) {
+        commit.time = Some(time);
+    }
+    let of_home = if told.is_none() { home.branch.as_ref() } else { None };
+    let branch = about
+        .branch
+        .as_ref()
+        .or(one.branch.as_ref())
+        .or(in_file.branch.as_ref())
+        .or(of_home)
+        .map_or(branch, String::as_str);
+    let of_commit = commit.as_ref().and_then(|commit| commit.time);
+    let began = Some(record.started_at).filter(|time| *time > 0.0);
+    let measured = began.or(about.time).or(one.time).or(of_commit).unwrap_or_else(now);
+    NewEntry {
+        content: content(record, commit.as_ref(), branch),
+        measured,
+        branch: branch.to_owned(),
+        dirty,
+        tags: about.tags.clone(),
+        facts: facts(record),
+        document: files::json(record),
+        points: points(record),
+        commit,
+    }
+}
+
+/// What another tool's file says of the commit that it is of.
+#[derive(Debug, Default)]
+struct Told {
+    commit: Option<String>,
+    branch: Option<String>,
+    time: Option<f64>,
+    dirty: bool,
+}
+
+impl Told {
+    fn of(record: &Record) -> Self {
+        if record.kind != RecordKind::Import {
+            return Self::default();
+        }
+        let [subject] = &record.subjects[..] else { return Self::default() };
+        let parameter = |wanted: &str| {
+            let found = subject.parameters.iter().find(|(name, _)| name == wanted);
+            found.map(|(_, value)| value.clone()).filter(|value| !value.is_empty())
+        };
+        let fact = |name: &str| record.machine.facts.get(name).cloned();
+        Self {
+            commit: parameter("commit").or_else(|| fact("commit_id")),
+            branch: parameter("branch").or_else(|| fact("commit_branch")),
+            time: fact("commit_date").and_then(|text| parse_time(&text)),
+            dirty: parameter("dirty").is_some_and(|text| text == "true"),
+        }
+    }
+}

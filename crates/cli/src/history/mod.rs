@@ -1,0 +1,169 @@
+//! The history of a repository: where it is, and how records become entries of it.
+//!
+//! `settings` is `[history]` of `becalm.toml`, `files` finds the measurements in files, `entry` makes an
+//! entry of one, `points` its values, `when` reads times as people write them.
+
+mod changes;
+mod entry;
+mod files;
+mod points;
+mod settings;
+mod when;
+
+use std::path::{Path, PathBuf};
+
+use becalm_store::{Access, Place, Store, StoreError, open};
+
+pub(crate) use changes::{Followed, Terms, follow, placed};
+pub(crate) use entry::{About, Home, new_entry};
+pub(crate) use files::measurements;
+pub(crate) use points::names_in_comparison;
+pub(crate) use settings::Settings;
+pub(crate) use when::{Age, moment, now};
+
+use crate::caller::sudo_user;
+use crate::error::CommandError;
+use crate::files::{make_file, make_folder};
+use crate::measuring::Repository;
+use crate::ui::Ui;
+
+/// Where a history is, as flags.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct StoreFlags {
+    /// The history: a file of SQLite, or a PostgreSQL URL; by default what becalm.toml says, or
+    /// .becalm/history.db at the top of the repository
+    #[arg(
+        long,
+        value_name = "PLACE",
+        env = "BECALM_STORE",
+        hide_env_values = true,
+        hide_default_value = true
+    )]
+    store: Option<String>,
+}
+
+/// Name of the folder at the top of a repository.
+const FOLDER: &str = ".becalm";
+
+impl StoreFlags {
+    /// Opens the history for reading.
+    pub(crate) fn open_for_reading(
+        &self,
+        settings: &Settings,
+    ) -> Result<Box<dyn Store>, CommandError> {
+        open(&self.place(settings)?, Access::Read).map_err(told)
+    }
+
+    /// Opens the history for reading; `None` if there is none yet.
+    pub(crate) fn open_if_there(
+        &self,
+        settings: &Settings,
+    ) -> Result<Option<Box<dyn Store>>, CommandError> {
+        match open(&self.place(settings)?, Access::Read) {
+            Ok(store) => Ok(Some(store)),
+            Err(StoreError::Absent { .. }) => Ok(None),
+            Err(error) => Err(told(error)),
+        }
+    }
+
+    /// Opens the history for writing, makes it if it is not there, and groups its series as `becalm.toml` says.
+    pub(crate) fn open_for_writing(
+        &self,
+        settings: &Settings,
+        ui: &Ui,
+    ) -> Result<Box<dyn Store>, CommandError> {
+        let place = self.place(settings)?;
+        if let Place::File(path) = &place {
+            prepare(path)?;
+        }
+        let mut store = open(&place, Access::Write).map_err(told)?;
+        if let Some(split) = &settings.split {
+            let moved = store.regroup(split).map_err(told)?;
+            if moved > 0 {
+                ui.say(format!(
+                    "the facts that split series are others than before: {moved} entries changed their series"
+                ));
+            }
+        }
+        Ok(store)
+    }
+
+    /// Opens the history for writing if that is allowed, so that what is found in it can be kept; else for
+    /// reading. It is not made.
+    pub(crate) fn open_to_follow(
+        &self,
+        settings: &Settings,
+        ui: &Ui,
+    ) -> Result<(Box<dyn Store>, Access), CommandError> {
+        let place = self.place(settings)?;
+        let absent = matches!(&place, Place::File(path) if !path.exists());
+        if !absent && open(&place, Access::Write).is_ok() {
+            return Ok((self.open_for_writing(settings, ui)?, Access::Write));
+        }
+        Ok((self.open_for_reading(settings)?, Access::Read))
+    }
+
+    fn place(&self, settings: &Settings) -> Result<Place, CommandError> {
+        let place = match (&self.store, &settings.store) {
+            (Some(given), _) => Place::parse(given),
+            (None, Some(configured)) => configured.clone(),
+            (None, None) => {
+                let top = match Repository::find(sudo_user())? {
+                    Some(repository) => repository.top().to_owned(),
+                    None => PathBuf::from("."),
+                };
+                Place::File(top.join(FOLDER).join("history.db"))
+            }
+        };
+        Ok(match place {
+            Place::Server { url, password: None } => {
+                Place::Server { url, password: std::env::var("PGPASSWORD").ok() }
+            }
+            other => other,
+        })
+    }
+}
+
+/// Makes an empty file, and the folder `.becalm` around it, which git is told to leave alone. Under sudo they
+/// belong to the owner of the folder.
+fn prepare(path: &Path) -> Result<(), CommandError> {
+    if path.exists() {
+        return Ok(());
+    }
+    let failed = |path: &Path, error: &std::io::Error| {
+        CommandError::measure(format!("cannot make {}: {error}", path.display()))
+    };
+    let folder = path.parent().filter(|folder| folder.file_name().is_some_and(|n| n == FOLDER));
+    if let Some(folder) = folder.filter(|folder| !folder.exists()) {
+        make_folder(folder).map_err(|error| failed(folder, &error))?;
+        let ignore = folder.join(".gitignore");
+        let made =
+            make_file(&ignore).and_then(|mut file| std::io::Write::write_all(&mut file, b"*\n"));
+        made.map_err(|error| failed(&ignore, &error))?;
+    }
+    // Two that come at the same time: the second finds the file of the first.
+    match crate::files::make_new_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(failed(path, &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Makes an error for people of one of the store.
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
+pub(crate) fn told(error: StoreError) -> CommandError {
+    let message = CommandError::measure(&error);
+    match error {
+        StoreError::Absent { .. } => message
+            .hint("`becalm history add FILE` makes it; --store, BECALM_STORE or [history] store in becalm.toml name another"),
+        StoreError::TooNew { .. } => message.hint("use the becalm that made it, or a newer one"),
+        StoreError::TooOld { .. } => {
+            message.hint("`becalm history add` or `prune` brings it to the new version, with the permission to write")
+        }
+        StoreError::Full { .. } => message.hint("make room, and do the same again; `becalm history prune` takes old records away"),
+        StoreError::Busy { .. } => message.hint("do the same again later"),
+        StoreError::Damaged { .. } => message.hint("restore a copy; `sqlite3 FILE .recover` saves what can be read"),
+        _ => message,
+    }
+}

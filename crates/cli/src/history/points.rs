@@ -1,0 +1,110 @@
+//! The values that a record adds to series.
+//!
+//! A series is of a benchmark and a metric. A subject is a benchmark; of a suite it has the name there. A
+//! function inside a harness is one too: its name, behind that of the subject where several could have it.
+//! What it is about is the metric `time`, or `value` where it is no time, and what is measured beside that has
+//! its own name, such as `B/op`.
+
+use becalm_model::{Metric, Record, RecordKind, Run, Unit, metric};
+use becalm_stats::Sample;
+use becalm_stats::center::median;
+use becalm_stats::median_error::median_error;
+use becalm_store::NewPoint;
+
+/// What importers and becalm itself say of a commit among the parameters, which no series is split by.
+const ABOUT: [&str; 8] =
+    ["commit", "branch", "dirty", "message", "date", "tool", "project", "revision"];
+
+/// Returns one value for each subject and metric that has any.
+pub(crate) fn points(record: &Record) -> Vec<NewPoint> {
+    let mut points = Vec::new();
+    let has_benchmarks = record.metrics.iter().any(|metric| metric.benchmark.is_some());
+    for subject in 0..record.subjects.len() {
+        for (index, metric) in record.metrics.iter().enumerate() {
+            let values: Vec<f64> = record
+                .measured(subject)
+                .filter(|run| !run.is_censored())
+                .filter_map(|run: &Run| run.value(index))
+                .collect();
+            let Ok(sample) = Sample::new(values) else { continue };
+            points.push(NewPoint {
+                benchmark: benchmark(record, subject, metric),
+                metric: name(metric),
+                unit: metric.unit.clone(),
+                direction: metric.direction,
+                parameters: parameters(record, subject),
+                main: is_main(record, subject, metric, has_benchmarks),
+                exact: metric.exact,
+                value: median(&sample),
+                error: median_error(&sample),
+                runs: u32::try_from(sample.len()).unwrap_or(u32::MAX),
+            });
+        }
+    }
+    points
+}
+
+fn benchmark(record: &Record, subject: usize, metric: &Metric) -> String {
+    let in_suite = record.terms.get(subject).map(|terms| terms.benchmark.as_str());
+    let in_suite = in_suite.filter(|name| !name.is_empty());
+    let of_subject = in_suite.unwrap_or(&record.subjects[subject].name);
+    match &metric.benchmark {
+        None => of_subject.to_owned(),
+        Some(inside) if in_suite.is_none() && record.subjects.len() == 1 => inside.clone(),
+        Some(inside) => format!("{of_subject} / {inside}"),
+    }
+}
+
+fn name(metric: &Metric) -> String {
+    let Some(benchmark) = &metric.benchmark else { return metric.name.clone() };
+    if metric.is_main() {
+        return if metric.unit == Unit::Second { "time" } else { "value" }.to_owned();
+    }
+    let beside = metric.name.strip_prefix(benchmark.as_str()).unwrap_or(&metric.name);
+    beside.trim().to_owned()
+}
+
+/// Returns how benchmark and metric of one side of a comparison are called in a history: revisions of a program
+/// are one benchmark, under the name of the command.
+pub(crate) fn names_in_comparison(
+    record: &Record,
+    subject: usize,
+    metric: &Metric,
+) -> (String, String) {
+    let one = &record.subjects[subject];
+    let is_revision = one.parameters.iter().any(|(name, _)| name == "revision");
+    let benchmark = match &metric.benchmark {
+        Some(inside) if is_revision => inside.clone(),
+        None if is_revision => shell_words::join(&one.command),
+        _ => benchmark(record, subject, metric),
+    };
+    (benchmark, name(metric))
+}
+
+fn parameters(record: &Record, subject: usize) -> Vec<(String, String)> {
+    let of_commit = |name: &str| match record.kind {
+        RecordKind::Import => ABOUT.contains(&name),
+        _ => name == "revision",
+    };
+    let parameters = record.subjects[subject].parameters.iter();
+    parameters.filter(|(name, _)| !of_commit(name)).cloned().collect()
+}
+
+/// Says whether a metric is what its benchmark is about: what the suite says, or else what the benchmark
+/// inside the program is about, the metrics that the user asked for, and the wall time.
+fn is_main(record: &Record, subject: usize, metric: &Metric, has_benchmarks: bool) -> bool {
+    let terms = record.terms.get(subject).filter(|terms| !terms.metrics.is_empty());
+    if let Some(terms) = terms {
+        return terms
+            .metrics
+            .iter()
+            .any(|one| one.name == metric.name || metric.is_measure(&one.name));
+    }
+    if metric.benchmark.is_some() {
+        return metric.is_main();
+    }
+    // A time under a simulator says nothing.
+    let usual =
+        if record.conditions.backend.is_some() { metric::INSTRUCTIONS } else { metric::WALL_TIME };
+    !has_benchmarks && (metric.name == usual || !metric::is_builtin(&metric.name))
+}

@@ -1,0 +1,39 @@
+//! `[history]` and `[changes]` of `becalm.toml`.
+
+use becalm_model::wire::SuiteChanges;
+use becalm_store::{ANNOTATE, Place};
+
+use crate::error::CommandError;
+use crate::suite::SuiteFile;
+
+/// What holds for the history of a repository.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    /// Where it is, if the file says so.
+    pub(crate) store: Option<Place>,
+    /// The branch of what nobody says a branch of.
+    pub(crate) branch: String,
+    /// Facts that split series, if the file says so; otherwise those by which the history is grouped already.
+    pub(crate) split: Option<Vec<String>>,
+    /// Facts whose change is told.
+    pub(crate) annotate: Vec<String>,
+    /// When a change of level is one.
+    pub(crate) changes: SuiteChanges,
+}
+
+impl Settings {
+    /// Reads them from the nearest `becalm.toml`, if there is one.
+    pub(crate) fn read() -> Result<Self, CommandError> {
+        let file = SuiteFile::read_if_there()?;
+        let history = file.as_ref().map(|file| file.document.history.clone()).unwrap_or_default();
+        let changes = file.as_ref().map(|file| file.document.changes.clone()).unwrap_or_default();
+        let folder = file.map(|file| file.folder()).unwrap_or_default();
+        let store = history.store.map(|text| match Place::parse(&text) {
+            Place::File(path) => Place::File(folder.join(path)),
+            server @ Place::Server { .. } => server,
+        });
+        let annotate = history.annotate.unwrap_or_else(|| ANNOTATE.map(str::to_owned).to_vec());
+        let branch = history.branch.unwrap_or_else(|| "main".to_owned());
+        Ok(Self { store, branch, split: history.split, annotate, changes })
+    }
+}

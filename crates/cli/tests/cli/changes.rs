@@ -1,0 +1,126 @@
+//! `becalm changes`: one series from a file, and the series of a history.
+
+use std::fmt::Write as _;
+
+use becalm_testkit::TestEnv;
+use serde_json::Value;
+
+use crate::support::{env, json};
+
+/// Noise of about 1 %, the same every time.
+fn noise(i: usize) -> f64 {
+    ((i * 7919 + 13) % 101) as f64 / 30.0
+}
+
+fn level(i: usize) -> f64 {
+    noise(i) + if i < 60 { 100.0 } else { 110.0 }
+}
+
+fn series(values: impl IntoIterator<Item = f64>) -> String {
+    values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>().join("\n")
+}
+
+/// A history of Otava's kind: a value for each commit, which comes an hour after the one before.
+fn table(runs: std::ops::Range<usize>) -> String {
+    let mut table = "time,commit,latency\n".to_owned();
+    for i in runs {
+        let _ = writeln!(table, "{},c{i:03},{}", 1_700_000_000 + 3600 * i, level(i));
+    }
+    table
+}
+
+fn changes(env: &TestEnv, arguments: &[&str]) -> Value {
+    let all = [&["changes", "--json"], arguments].concat();
+    json(&env.run(all).exits_with(0).stdout)
+}
+
+#[test]
+fn a_step_in_a_file_is_found_by_every_engine() {
+    let env = env();
+    env.write("s.txt", series((0..100).map(level)));
+    env.write("s.json", serde_json::to_string(&(0..100).map(level).collect::<Vec<_>>()).unwrap());
+    for file in ["s.txt", "s.json"] {
+        for engine in ["becalm", "otava", "edpelt"] {
+            let found = changes(&env, &["--series", file, "--engine", engine]);
+            assert_eq!(found["schema"], "becalm/changes/1");
+            let change = &found["changes"][0];
+            assert_eq!(change["index"], 60, "{engine}: {found}");
+            assert_eq!(change["state"], "confirmed");
+            let ratio = change["ratio"].as_f64().unwrap();
+            assert!((1.08..1.12).contains(&ratio), "{engine}: {ratio}");
+        }
+    }
+    let text = env.run(["changes", "--series", "s.txt"]).exits_with(0).stdout;
+    assert!(text.contains("1 series: 1 change confirmed, 0 pending."), "{text}");
+}
+
+#[test]
+fn a_value_that_is_missing_keeps_its_place() {
+    let env = env();
+    let mut values: Vec<Option<f64>> = (0..100).map(|i| Some(level(i))).collect();
+    values.insert(10, None);
+    env.write("s.json", serde_json::to_string(&values).unwrap());
+    assert_eq!(changes(&env, &["--series", "s.json"])["changes"][0]["index"], 61);
+}
+
+#[test]
+fn what_is_no_series_is_refused_with_the_line() {
+    let env = env();
+    env.write("s.txt", "1\n2\nthree\n");
+    let refused = env.run(["changes", "--series", "s.txt"]).exits_with(2).stderr;
+    assert!(refused.contains("s.txt: line 3: `three` is no number"), "{refused}");
+    env.write("s.txt", "");
+    let refused = env.run(["changes", "--series", "s.txt"]).exits_with(2).stderr;
+    assert!(refused.contains("no number in it"), "{refused}");
+    let refused = env.run(["changes"]).exits_with(4).stderr;
+    assert!(refused.contains("becalm history add"), "{refused}");
+}
+
+#[test]
+fn a_change_in_a_history_is_first_seen_once_and_can_be_decided_about() {
+    let env = env();
+    // Two runs at the new level are a suspicion, ten are a change.
+    env.write("a.csv", table(0..62));
+    let _ = env.run(["history", "add", "a.csv"]).exits_with(0);
+    let found = changes(&env, &[]);
+    assert_eq!(found["changes"][0]["state"], "pending", "{found}");
+    env.write("b.csv", table(62..70));
+    let _ = env.run(["history", "add", "b.csv"]).exits_with(0);
+    let first = changes(&env, &[]);
+    let change = &first["changes"][0];
+    assert_eq!((&change["state"], &change["index"]), (&"confirmed".into(), &60.into()), "{first}");
+    let place = &change["history"];
+    assert_eq!((&place["after_commit"], &place["until_commit"]), (&"c059".into(), &"c060".into()));
+    env.write("c.csv", table(70..90));
+    let _ = env.run(["history", "add", "c.csv"]).exits_with(0);
+    let again = changes(&env, &[]);
+    assert_eq!(again["changes"][0]["history"]["first_seen"], place["first_seen"]);
+    assert_eq!(again["changes"].as_array().unwrap().len(), 1);
+
+    let id = place["id"].as_str().unwrap();
+    let _ =
+        env.run(["changes", "dismiss", id, "--reason", "other data", "--by", "me"]).exits_with(0);
+    assert_eq!(changes(&env, &[])["changes"], Value::Array(Vec::new()));
+    let all = changes(&env, &["--dismissed"]);
+    let place = &all["changes"][0]["history"];
+    assert_eq!(
+        (&place["review"], &place["reason"], &place["by"]),
+        (&"dismissed".into(), &"other data".into(), &"me".into())
+    );
+    let _ = env.run(["changes", "reopen", id]).exits_with(0);
+    assert_eq!(changes(&env, &[])["changes"][0]["history"]["review"], "open");
+    let _ = env.run(["changes", "acknowledge", id]).exits_with(0);
+    assert_eq!(changes(&env, &[])["changes"][0]["history"]["review"], "acknowledged");
+    let refused = env.run(["changes", "acknowledge", "7@1"]).exits_with(2).stderr;
+    assert!(refused.contains("there is no change 7@1"), "{refused}");
+}
+
+#[test]
+fn a_margin_of_a_metric_hides_smaller_changes() {
+    let env = env();
+    env.write("becalm.toml", "version = 1\n[changes]\nmargins = { latency = \"20%\" }\n");
+    env.write("a.csv", table(0..90));
+    let _ = env.run(["history", "add", "a.csv"]).exits_with(0);
+    assert_eq!(changes(&env, &[])["changes"], Value::Array(Vec::new()));
+    assert_eq!(changes(&env, &["--margin", "5%"])["changes"][0]["index"], 60);
+}

@@ -1,0 +1,585 @@
+//! `becalm ci`, end to end: a repository, a job's environment, and a server in the place of the service.
+
+use std::process::Command;
+
+use becalm_testkit::{CommandOutput, TestEnv, skipped};
+use serde_json::{Value, json};
+
+use crate::fake_api::FakeApi;
+use crate::support::{Measures, T, env, json, with};
+
+const TOKEN: &str = "s3cret-t0ken";
+
+#[track_caller]
+fn git(env: &TestEnv, arguments: &[&str]) -> String {
+    let output = Command::new("git")
+        .current_dir(env.work())
+        .args([
+            "-c",
+            "user.name=T",
+            "-c",
+            "user.email=t@example.org",
+            "-c",
+            "init.defaultBranch=main",
+        ])
+        .args(arguments)
+        .output()
+        .expect("git was found before");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+const BUILD: &str = "cp program app && chmod +x app";
+
+/// A repository on the branch of a change, which is one commit ahead of the main one.
+struct Project {
+    env: TestEnv,
+    api: FakeApi,
+    base: String,
+    head: String,
+}
+
+/// Makes a project in which a change sets what the program prints, or only adds a text.
+fn project(test: &str, change: Option<u32>) -> Option<Project> {
+    if Command::new("git").arg("--version").output().is_err() {
+        skipped(&format!("{test}: git is not installed"));
+        return None;
+    }
+    let env = env();
+    git(&env, &["init", "-q"]);
+    env.write(".gitignore", "app\n*.json\n*.xml\n*.txt\nsummary\noutputs\n.*\n");
+    env.write("program", "#!/bin/sh\necho t: 1000\n");
+    git(&env, &["add", "-f", "program", ".gitignore"]);
+    git(&env, &["commit", "-q", "-m", "first"]);
+    git(&env, &["checkout", "-q", "-b", "change"]);
+    match change {
+        Some(number) => env.write("program", format!("#!/bin/sh\necho t: {number}\n")),
+        None => env.write("README.md", "text\n"),
+    };
+    git(&env, &["add", "-A"]);
+    git(&env, &["commit", "-q", "-m", "a change for @everybody <b>"]);
+    let (base, head) = (git(&env, &["rev-parse", "main"]), git(&env, &["rev-parse", "HEAD"]));
+    Some(Project { env, api: FakeApi::start(), base, head })
+}
+
+impl Project {
+    /// The same as a job of GitHub, for an event.
+    fn github(self, name: &str, event: &Value) -> Self {
+        let event = self.env.write("event.json", event.to_string());
+        let api = self.api.address().to_owned();
+        let work = self.env.work();
+        let below = |name: &str| work.join(name).display().to_string();
+        let (summary, outputs) = (below("summary"), below("outputs"));
+        let env = self
+            .env
+            .variable("GITHUB_ACTIONS", "true")
+            .variable("GITHUB_REPOSITORY", "o/r")
+            .variable("GITHUB_API_URL", &api)
+            .variable("GITHUB_EVENT_NAME", name)
+            .variable("GITHUB_EVENT_PATH", &event.display().to_string())
+            .variable("GITHUB_RUN_ID", "99")
+            .variable("GITHUB_TOKEN", TOKEN)
+            .variable("GITHUB_STEP_SUMMARY", &summary)
+            .variable("GITHUB_OUTPUT", &outputs);
+        Self { env, ..self }
+    }
+
+    fn pull_request(self, from: &str) -> Self {
+        let event = json!({"pull_request": {"number": 7, "base": {"sha": self.base},
+            "head": {"sha": self.head, "repo": {"full_name": from}}}});
+        self.github("pull_request", &event)
+    }
+
+    fn ci(&self, more: &[&str]) -> CommandOutput {
+        let first = ["--rounds", "6", "--metric", T, "--build", BUILD];
+        let output = self.env.run(with("ci", &[&first, more, &["--", "./app"]].concat()));
+        self.keeps_its_secrets(output)
+    }
+
+    fn post(&self, file: &str) -> CommandOutput {
+        let output = self.env.run(["ci", "--post", file]);
+        self.keeps_its_secrets(output)
+    }
+
+    #[track_caller]
+    fn keeps_its_secrets(&self, output: CommandOutput) -> CommandOutput {
+        let mut seen = format!("{}{}", output.stdout, output.stderr);
+        for entry in std::fs::read_dir(self.env.work()).unwrap().flatten() {
+            if let Ok(text) = std::fs::read_to_string(entry.path()) {
+                seen.push_str(&text);
+            }
+        }
+        for comment in self.api.comments() {
+            seen.push_str(&comment);
+        }
+        assert!(!seen.contains(TOKEN) && !seen.contains("/hook"), "{seen}");
+        output
+    }
+}
+
+#[test]
+fn a_regression_gets_one_comment_a_failing_status_and_a_summary() {
+    let Some(project) = project("a_regression_gets_one_comment", Some(1050)) else { return };
+    let project = project.pull_request("o/r");
+    project.api.add_comment("<!-- becalm:ci:bench -->\nof somebody from outside");
+    let output = project.ci(&["--junit", "j.xml"]).exits_with(1);
+    assert!(output.stdout.contains("Slower: ./app +5.00 % (exact)."), "{}", output.stdout);
+
+    let requests = project.api.requests();
+    let lines: Vec<String> = requests.iter().map(crate::fake_api::Request::line).collect();
+    assert_eq!(
+        lines,
+        [
+            format!("POST /repos/o/r/statuses/{}", project.head),
+            "GET /repos/o/r/issues/7/comments?per_page=100&page=1".to_owned(),
+            "POST /repos/o/r/issues/7/comments".to_owned(),
+        ]
+    );
+    for request in &requests {
+        assert_eq!(request.header("authorization"), format!("Bearer {TOKEN}"));
+        assert_eq!(request.header("accept"), "application/vnd.github+json");
+        assert_eq!(request.header("x-github-api-version"), "2022-11-28");
+        assert!(request.header("user-agent").starts_with("becalm/"));
+    }
+    assert_eq!(
+        requests[0].body,
+        json!({"state": "failure", "context": "becalm/bench", "description": "slower: ./app +5.00 % (exact)",
+            "target_url": "https://github.com/o/r/actions/runs/99"})
+    );
+    let comments = project.api.comments();
+    assert_eq!(comments.len(), 2, "the one from outside is left alone");
+    let comment = &comments[1];
+    assert!(
+        comment.starts_with(
+            "<!-- becalm:ci:bench -->\n### ❌ `bench`: slower: `./app` +5.00 % (exact)\n"
+        ),
+        "{comment}"
+    );
+    assert!(
+        comment.contains("| **slower** | `./app` | 1000 ns | 1050 ns | +5.00 % | exact | none |"),
+        "{comment}"
+    );
+    assert!(comment.contains("base against itself: no noise at all"), "{comment}");
+    assert!(comment.contains("`a change for @everybody <b>`"), "names stand in code: {comment}");
+    let again = format!("becalm ci --base {} --head {}", project.base, project.head);
+    assert!(comment.contains(&again), "{comment}");
+    let summary = project.env.read("summary");
+    assert!(summary.starts_with("### ❌") && summary.contains("| **slower** |"), "{summary}");
+    assert_eq!(project.env.read("outputs"), "conclusion=regressed\n");
+    let junit = project.env.read("j.xml");
+    assert!(junit.contains("tests=\"1\" failures=\"1\""), "{junit}");
+    assert_eq!(git(&project.env, &["worktree", "list"]).lines().count(), 1);
+
+    // The same again edits the same comment, also when nothing is slower any more.
+    let _ = project.ci(&[]).exits_with(1);
+    assert_eq!(project.api.lines().last().unwrap(), "PATCH /repos/o/r/issues/comments/2");
+    let _ = project.ci(&["--allow", "6%"]).exits_with(0);
+    let comments = project.api.comments();
+    assert_eq!(comments.len(), 2);
+    assert!(comments[1].contains("no change beyond what is allowed"), "{}", comments[1]);
+    // Another job has a comment of its own.
+    let _ = project.ci(&["--id", "other"]).exits_with(1);
+    assert_eq!(project.api.comments().len(), 3);
+}
+
+#[test]
+fn a_change_of_documentation_gets_a_good_status_and_no_comment() {
+    let Some(project) = project("a_change_of_documentation", None) else { return };
+    let project = project.pull_request("o/r");
+    let output = project.ci(&["--junit", "j.xml"]).exits_with(0);
+    assert!(output.stdout.contains("only documentation differs: README.md"), "{}", output.stdout);
+    assert!(!output.stderr.contains("building"), "{}", output.stderr);
+    assert_eq!(project.api.comments(), [""; 0]);
+    let status = &project.api.requests()[0];
+    assert_eq!(status.body["state"], "success");
+    assert!(project.env.read("j.xml").contains("tests=\"0\""));
+    // A comment of an earlier push is updated.
+    let _ = project.ci(&["--comment", "always"]).exits_with(0);
+    assert_eq!(project.api.comments().len(), 1);
+    project.api.requests();
+    let _ = project.ci(&[]).exits_with(0);
+    assert_eq!(project.api.lines().last().unwrap(), "PATCH /repos/o/r/issues/comments/1");
+    assert!(project.api.comments()[0].contains("the programs are identical"));
+}
+
+#[test]
+fn the_comment_is_found_on_a_later_page() {
+    let Some(project) = project("the_comment_is_found_on_a_later_page", Some(1050)) else { return };
+    let project = project.pull_request("o/r");
+    for number in 0..150 {
+        project.api.add_comment(&format!("comment {number}"));
+    }
+    let _ = project.ci(&[]).exits_with(1);
+    project.api.requests();
+    let _ = project.ci(&[]).exits_with(1);
+    let lines = project.api.lines();
+    assert_eq!(
+        lines[1..],
+        [
+            "GET /repos/o/r/issues/7/comments?per_page=100&page=1",
+            "GET /repos/o/r/issues/7/comments?per_page=100&page=2",
+            "PATCH /repos/o/r/issues/comments/151",
+        ]
+    );
+}
+
+#[test]
+fn a_fork_is_measured_without_rights_and_posted_with_them() {
+    let Some(project) = project("a_fork_is_measured", Some(1050)) else { return };
+    let project = project.pull_request("somebody/r");
+    let output = project.ci(&["--save", "report.json"]).exits_with(1);
+    assert!(output.stderr.contains("from a fork, whose jobs may not write"), "{}", output.stderr);
+    assert_eq!(project.api.lines(), [""; 0], "nothing is tried that cannot be");
+
+    let event = |head: &str| json!({"workflow_run": {"head_sha": head, "pull_requests": []}});
+    let project = {
+        let head = project.head.clone();
+        project.github("workflow_run", &event(&head))
+    };
+    project.api.set_head(&project.head);
+    let saved = json(&project.env.read("report.json"));
+    assert_eq!((&saved["schema"], &saved["change"]), (&json!("becalm/ci/1"), &json!(7)));
+    let _ = project.post("report.json").exits_with(0);
+    assert_eq!(
+        project.api.lines(),
+        [
+            "GET /repos/o/r/pulls/7".to_owned(),
+            format!("POST /repos/o/r/statuses/{}", project.head),
+            "GET /repos/o/r/issues/7/comments?per_page=100&page=1".to_owned(),
+            "POST /repos/o/r/issues/7/comments".to_owned(),
+        ]
+    );
+    assert!(project.api.comments()[0].contains("| **slower** | `./app` |"));
+
+    // A file that names another request, one that moved on, and another commit.
+    project.api.set_head(&project.base);
+    let output = project.post("report.json").exits_with(0);
+    assert!(output.stderr.contains("it gets no comment of an earlier commit"), "{}", output.stderr);
+    assert_eq!(project.api.lines().len(), 2);
+    let mut forged = saved.clone();
+    forged["commit"] = project.base.as_str().into();
+    project.env.write("forged.json", forged.to_string());
+    let output = project.post("forged.json").exits_with(4);
+    assert!(output.stderr.contains("nothing was posted"), "{}", output.stderr);
+    forged["commit"] = "../../user".into();
+    project.env.write("forged.json", forged.to_string());
+    let _ = project.post("forged.json").exits_with(4);
+    assert_eq!(project.api.lines(), [""; 0]);
+}
+
+#[test]
+fn a_fork_in_a_job_with_rights_is_not_measured() {
+    let Some(project) = project("a_fork_in_a_job_with_rights", Some(1050)) else { return };
+    let event = json!({"pull_request": {"number": 7, "head": {"sha": project.head, "repo": {"full_name": "x/r"}}}});
+    let output = project.github("pull_request_target", &event).ci(&[]).exits_with(2);
+    assert!(output.stderr.contains("would run the code of a fork"), "{}", output.stderr);
+    assert!(!output.stderr.contains("building"), "{}", output.stderr);
+}
+
+#[test]
+fn gitlab_gets_a_note_and_a_status() {
+    let Some(project) = project("gitlab_gets_a_note_and_a_status", Some(1050)) else { return };
+    let api = format!("{}/api/v4", project.api.address());
+    let (base, head) = (project.base.clone(), project.head.clone());
+    let env = project
+        .env
+        .variable("GITLAB_CI", "true")
+        .variable("CI_API_V4_URL", &api)
+        .variable("CI_PROJECT_ID", "12")
+        .variable("CI_MERGE_REQUEST_IID", "3")
+        .variable("CI_COMMIT_SHA", &head)
+        .variable("CI_MERGE_REQUEST_DIFF_BASE_SHA", &base)
+        .variable("CI_JOB_URL", "https://gitlab.example/job/1")
+        .variable("BECALM_GITLAB_TOKEN", TOKEN);
+    let project = Project { env, ..project };
+    let _ = project.ci(&[]).exits_with(1);
+    let requests = project.api.requests();
+    let lines: Vec<String> = requests.iter().map(crate::fake_api::Request::line).collect();
+    assert_eq!(
+        lines,
+        [
+            format!("POST /api/v4/projects/12/statuses/{head}"),
+            "GET /api/v4/user".to_owned(),
+            "GET /api/v4/projects/12/merge_requests/3/notes?per_page=100&page=1".to_owned(),
+            "POST /api/v4/projects/12/merge_requests/3/notes".to_owned(),
+        ]
+    );
+    assert!(requests.iter().all(|request| request.header("private-token") == TOKEN));
+    assert_eq!(
+        requests[0].body,
+        json!({"state": "failed", "name": "becalm/bench", "description": "slower: ./app +5.00 % (exact)",
+            "target_url": "https://gitlab.example/job/1"})
+    );
+    let _ = project.ci(&[]).exits_with(1);
+    let last = project.api.lines().pop().unwrap();
+    assert_eq!(last, "PUT /api/v4/projects/12/merge_requests/3/notes/1");
+    assert_eq!(project.api.comments().len(), 1);
+}
+
+#[test]
+fn a_service_that_refuses_changes_nothing_about_the_verdict() {
+    let Some(project) = project("a_service_that_refuses", Some(1050)) else { return };
+    let project = project.pull_request("o/r");
+    project.api.refuse("POST /repos/o/r/statuses", 403, "");
+    let output = project.ci(&[]).exits_with(1);
+    assert!(output.stdout.contains("Slower: ./app"), "{}", output.stdout);
+    assert!(output.stderr.contains("status 403: Resource not accessible"), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("pull-requests: write") && output.stderr.contains("--post FILE")
+    );
+    assert_eq!(project.api.comments().len(), 1, "the comment is made all the same");
+    // What may pass is tried again; a comment of which nobody knows whether it was made is looked for first.
+    project.api.requests();
+    let other = ["--id", "other"];
+    project.api.refuse("POST /repos/o/r/statuses", 502, "Retry-After: 0\r\n");
+    project.api.refuse("GET /repos/o/r/issues", 429, "Retry-After: 0\r\n");
+    project.api.refuse("POST /repos/o/r/issues", 502, "Retry-After: 0\r\n");
+    let output = project.ci(&other).exits_with(1);
+    assert!(!output.stderr.contains("warning: cannot"), "{}", output.stderr);
+    assert_eq!(project.api.lines().len(), 2 + 2 + 1 + 1 + 1);
+    assert_eq!(project.api.comments().len(), 2);
+}
+
+#[test]
+fn without_an_answer_the_result_is_printed_and_the_verdict_stands() {
+    let Some(project) = project("without_an_answer", Some(1050)) else { return };
+    let project = project.pull_request("o/r");
+    let env = project.env.variable("GITHUB_API_URL", "http://127.0.0.1:9");
+    let project = Project { env, ..project };
+    let output = project.ci(&["--save", "report.json"]).exits_with(1);
+    assert!(output.stdout.contains("Slower: ./app"), "{}", output.stdout);
+    assert!(output.stderr.contains("no answer"), "{}", output.stderr);
+    assert_eq!(project.post("report.json").status.code(), Some(4), "posting is all that this does");
+}
+
+#[test]
+fn a_build_that_fails_sets_an_error_and_ends_so() {
+    let Some(project) = project("a_build_that_fails_sets_an_error", Some(1050)) else { return };
+    let project = project.pull_request("o/r");
+    let output = project
+        .env
+        .run(with("ci", &["--build", "echo no such luck; exit 7", "--json", "--", "./app"]))
+        .exits_with(4);
+    assert!(output.stderr.contains("no such luck"), "{}", output.stderr);
+    assert_eq!(json(&output.stdout)["conclusion"], "failed");
+    let requests = project.api.requests();
+    assert_eq!(requests[0].body["state"], "error");
+    assert_eq!(requests[0].body["description"], "could not measure");
+    assert_eq!(project.api.comments(), [""; 0]);
+}
+
+#[test]
+fn news_go_to_webhooks_and_no_news_do_not() {
+    let Some(project) = project("news_go_to_webhooks", Some(950)) else { return };
+    let hook = format!("{}/hook", project.api.address());
+    let _ = project
+        .ci(&["--notify", &hook, "--notify-slack", &hook, "--export-json", "r.json"])
+        .exits_with(0);
+    let requests = project.api.requests();
+    assert_eq!(requests.len(), 2);
+    assert_eq!(requests[0].body["schema"], "becalm/ci/1");
+    assert_eq!(requests[0].body["conclusion"], "improved");
+    let text = requests[1].body["text"].as_str().unwrap();
+    assert!(text.starts_with("`bench`: faster: `./app` -5.00 % (exact)"), "{text}");
+    let _ = project.ci(&["--notify", &hook, "--base", "HEAD"]).exits_with(0);
+    assert_eq!(project.api.lines(), [""; 0]);
+    // An address that cannot be reached is not told either.
+    let output = project.ci(&["--notify", "http://127.0.0.1:9/hook"]).exits_with(0);
+    assert!(output.stderr.contains("--notify: the message was not sent"), "{}", output.stderr);
+}
+
+#[test]
+fn base_and_head_are_found_without_a_service_too() {
+    let Some(project) = project("base_and_head_are_found", Some(1050)) else { return };
+    let output = project.ci(&["--json"]).exits_with(1);
+    let report = json(&output.stdout);
+    assert_eq!(report["base"]["id"], project.base.as_str());
+    let line = &report["benchmarks"][0];
+    assert_eq!((&line["ratio"], &line["standing"]), (&json!(1.05), &json!("regression")));
+    assert_eq!(
+        (&line["noise"]["ratio"], &line["noise"]["verdict"]),
+        (&json!(1.0), &json!("equivalent"))
+    );
+    assert_eq!(project.api.lines(), [""; 0]);
+    let schema = json(&project.env.run(["schema", "ci"]).exits_with(0).stdout);
+    let valid = jsonschema::validator_for(&schema).unwrap();
+    assert!(valid.is_valid(&report), "{report}");
+}
+
+#[test]
+fn the_merge_that_a_job_has_checked_out_is_compared_with_its_first_parent() {
+    let Some(project) = project("the_merge_that_a_job_has_checked_out", Some(1050)) else { return };
+    // Meanwhile the main branch went on.
+    git(&project.env, &["checkout", "-q", "main"]);
+    project.env.write("other", "x\n");
+    git(&project.env, &["add", "other"]);
+    git(&project.env, &["commit", "-q", "-m", "meanwhile"]);
+    let meanwhile = git(&project.env, &["rev-parse", "HEAD"]);
+    git(&project.env, &["merge", "-q", "--no-ff", "-m", "merged", "change"]);
+    let project = project.pull_request("o/r");
+    let output = project.ci(&["--json"]).exits_with(1);
+    assert_eq!(json(&output.stdout)["base"]["id"], meanwhile.as_str());
+    let status = &project.api.requests()[0];
+    assert_eq!(status.path, format!("/repos/o/r/statuses/{}", project.head));
+}
+
+#[test]
+fn a_shallow_clone_is_told_what_to_set() {
+    let Some(project) = project("a_shallow_clone_is_told_what_to_set", Some(1050)) else { return };
+    let from = format!("file://{}", project.env.work().display());
+    let shallow = env();
+    git(&shallow, &["clone", "-q", "--depth", "1", "--branch", "change", &from, "."]);
+    let (base, head) = (project.base.clone(), project.head.clone());
+    let project =
+        Project { env: shallow, api: project.api.clone(), base, head }.pull_request("o/r");
+    let output = project.ci(&[]).exits_with(4);
+    assert!(output.stderr.contains("is not in this clone"), "{}", output.stderr);
+    assert!(output.stderr.contains("fetch-depth: 0"), "{}", output.stderr);
+}
+
+#[test]
+fn the_same_script_may_start_something_else_and_is_measured() {
+    let Some(project) = project("the_same_script_may_start_something_else", None) else { return };
+    project.env.write("data", "x\n");
+    git(&project.env, &["add", "data"]);
+    git(&project.env, &["commit", "-q", "-m", "data"]);
+    let output = project.ci(&[]).exits_with(0);
+    assert!(output.stdout.starts_with("No change."), "{}", output.stdout);
+}
+
+#[test]
+fn what_is_not_decided_fails_only_when_it_is_asked_to() {
+    let Some(project) = project("what_is_not_decided_fails_only", Some(1050)) else { return };
+    let project = project.pull_request("o/r");
+    let few = ["ci", "--rounds", "1", "--metric", r"t[ns]=t: (\S+)", "--build", BUILD];
+    let run = |more: &[&str]| project.env.run([&few, more, &["--", "./app"]].concat());
+    let output = run(&[]).exits_with(0);
+    assert!(output.stdout.starts_with("No change found; 1 of 1 not decided."), "{}", output.stdout);
+    assert_eq!(project.api.requests()[0].body["state"], "success");
+    let _ = run(&["--strict"]).exits_with(3);
+    assert_eq!(project.api.requests()[0].body["state"], "failure");
+    assert_eq!(project.api.comments(), [""; 0], "nothing changed");
+}
+
+#[test]
+fn senseless_flags_are_refused_before_anything_is_built() {
+    let Some(project) = project("senseless_flags_are_refused", Some(1050)) else { return };
+    for (flags, told) in [
+        (&["--id", "a--b"][..], "expected at most 50 letters"),
+        (&["--allow", "200%"], "allows everything"),
+        (&["--in-memory"], "--in-memory"),
+        (&["--base", "nope"], "there is no such revision"),
+        (&["--head", "--all"], "unexpected argument"),
+        (&["--save", "/nowhere/x"], "/nowhere/x"),
+    ] {
+        let output = project.ci(flags);
+        assert_ne!(output.status.code(), Some(0), "{flags:?}");
+        assert!(output.stderr.contains(told), "{flags:?}: {}", output.stderr);
+        assert!(!output.stderr.contains("building"), "{flags:?}: {}", output.stderr);
+    }
+}
+
+/// Reads YAML with Python's reader, where there is one.
+fn yaml(test: &str, file: &str) -> Option<Value> {
+    let path = format!("{}/../../{file}", env!("CARGO_MANIFEST_DIR"));
+    // `on` is a truth value to YAML 1.1, and no key of JSON.
+    let program =
+        "import json, sys, yaml; print(json.dumps(yaml.load(open(sys.argv[1]), yaml.BaseLoader)))";
+    let output = Command::new("python3").args(["-c", program, &path]).output();
+    match output {
+        Ok(output) if output.status.success() => {
+            Some(json(&String::from_utf8_lossy(&output.stdout)))
+        }
+        Ok(output) if !String::from_utf8_lossy(&output.stderr).contains("No module named") => {
+            panic!("{file}: {}", String::from_utf8_lossy(&output.stderr))
+        }
+        _ => {
+            skipped(&format!("{test}: no Python with a reader of YAML"));
+            None
+        }
+    }
+}
+
+/// The same environment for another program.
+fn beside(project: &Project, program: &str) -> Command {
+    let mut command = Command::new(program);
+    let like = project.env.command([""; 0]);
+    command.current_dir(project.env.work()).env_clear();
+    command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command
+}
+
+#[test]
+fn the_action_passes_its_inputs_on() {
+    let Some(project) = project("the_action_passes_its_inputs_on", Some(1050)) else { return };
+    let Some(action) = yaml("the_action_passes_its_inputs_on", "action.yml") else { return };
+    let step = &action["runs"]["steps"][0];
+    assert_eq!(action["runs"]["using"], "composite");
+    let project = project.pull_request("o/r");
+    let mut command = beside(&project, "bash");
+    for (name, value) in step["env"].as_object().unwrap() {
+        let input = value.as_str().unwrap();
+        let input = input.strip_prefix("${{ inputs.").and_then(|rest| rest.strip_suffix(" }}"));
+        let Some(input) = input.filter(|input| *input != "token") else { continue };
+        let default = action["inputs"][input]["default"].as_str().expect("an input with a default");
+        let value = match input {
+            "command" => "./app",
+            "build" => BUILD,
+            "metric" => T,
+            "args" => "--rounds 6 --affinity none --scheduler other",
+            "becalm" => env!("CARGO_BIN_EXE_becalm"),
+            "allow" => "2%",
+            "id" => "from-action",
+            "save" => "saved.json",
+            _ => default,
+        };
+        command.env(name, value);
+    }
+    // As the service does: stop at the first command that fails.
+    let output =
+        command.args(["-eo", "pipefail", "-c", step["run"].as_str().unwrap()]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(project.api.requests()[0].body["context"], "becalm/from-action");
+    assert_eq!(project.env.record("saved.json")["allow"], 0.02);
+}
+
+#[test]
+fn the_templates_fit_the_action() {
+    let test = "the_templates_fit_the_action";
+    let Some(action) = yaml(test, "action.yml") else { return };
+    for file in ["github.yml", "github-fork-measure.yml", "github-fork-post.yml"] {
+        let workflow = yaml(test, &format!("docs/ci/{file}")).unwrap();
+        let jobs = workflow["jobs"].as_object().unwrap();
+        let steps = jobs.values().flat_map(|job| job["steps"].as_array().unwrap());
+        let ours: Vec<&Value> =
+            steps.filter(|step| step["uses"].as_str().unwrap().contains("becalm")).collect();
+        assert_eq!(ours.len(), 1, "{file}");
+        for input in ours[0]["with"].as_object().unwrap().keys() {
+            assert!(action["inputs"].get(input).is_some(), "{file}: {input}");
+        }
+    }
+    let post = yaml(test, "docs/ci/github-fork-post.yml").unwrap();
+    let measure = yaml(test, "docs/ci/github-fork-measure.yml").unwrap();
+    assert_eq!(post["on"]["workflow_run"]["workflows"][0], measure["name"]);
+    assert_eq!(measure["permissions"], json!({"contents": "read"}));
+}
+
+#[test]
+fn the_template_for_gitlab_runs() {
+    let Some(project) = project("the_template_for_gitlab_runs", Some(1050)) else { return };
+    let Some(file) = yaml("the_template_for_gitlab_runs", "docs/ci/gitlab.yml") else { return };
+    let script = file["performance"]["script"][0].as_str().unwrap();
+    let script = script
+        .replace("becalm ci", "\"$BECALM\" ci --rounds 6 --metric \"$METRIC\"")
+        .replace("cargo build --release", BUILD)
+        .replace("./target/release/app", "./app");
+    let mut command = beside(&project, "sh");
+    command.env("BECALM", env!("CARGO_BIN_EXE_becalm")).env("METRIC", T);
+    command.env("GITLAB_CI", "true").env("CI_PROJECT_ID", "12");
+    let output = command.args(["-c", &script]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("BECALM_GITLAB_TOKEN is not set"), "{said}");
+    assert!(project.env.read("becalm.xml").contains("failures=\"1\""));
+    assert_eq!(project.env.record("becalm-report.json")["conclusion"], "regressed");
+}

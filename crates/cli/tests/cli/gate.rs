@@ -1,0 +1,184 @@
+//! `becalm gate`: comparisons, single sides and change points against the rules of `becalm.toml`.
+
+use std::fmt::Write as _;
+
+use becalm_testkit::TestEnv;
+use serde_json::Value;
+
+use crate::support::{Measures, T, env, json, prints};
+
+/// Noise of about 1 %, the same every time.
+fn noise(i: usize) -> f64 {
+    ((i * 7919 + 13) % 101) as f64 / 30.0
+}
+
+/// Puts these values into the history, each of a commit.
+fn add(env: &TestEnv, runs: std::ops::Range<usize>, level: impl Fn(usize) -> f64) {
+    let mut table = "time,commit,latency\n".to_owned();
+    for i in runs {
+        let _ = writeln!(table, "{},c{i:03},{}", 1_700_000_000 + 3600 * i, level(i) + noise(i));
+    }
+    env.write("add.csv", table);
+    let _ = env.run(["history", "add", "add.csv"]).exits_with(0);
+}
+
+/// A file of one new value.
+fn new(env: &TestEnv, value: f64) {
+    env.write("new.csv", format!("time,commit,latency\n1800000000,new,{value}\n"));
+}
+
+fn gate(env: &TestEnv, arguments: &[&str], code: i32) -> Value {
+    let all = [&["gate", "--json"], arguments].concat();
+    json(&env.run(all).exits_with(code).stdout)
+}
+
+fn toml(env: &TestEnv, text: &str) {
+    env.write("becalm.toml", format!("version = 1\n{text}"));
+}
+
+#[test]
+fn one_side_is_judged_by_what_its_history_resolves() {
+    let env = env();
+    new(&env, 102.0);
+    // Without a history nothing is known, which is said and not an error.
+    let found = gate(&env, &["new.csv"], 3);
+    assert_eq!(found["schema"], "becalm/gate/1");
+    assert_eq!(found["results"][0]["missing"], 10);
+    add(&env, 0..7, |_| 100.0);
+    let found = gate(&env, &["new.csv"], 3);
+    assert_eq!(found["results"][0]["missing"], 3, "{found}");
+    let warned = env.run(["gate", "--allow-inconclusive", "new.csv"]).exits_with(0);
+    assert!(warned.stderr.contains("--allow-inconclusive"), "{}", warned.stderr);
+
+    add(&env, 7..60, |_| 100.0);
+    let found = gate(&env, &["new.csv"], 0);
+    let result = &found["results"][0];
+    assert_eq!((&result["by"], &result["earlier"]), (&"history".into(), &60.into()), "{found}");
+    assert!(result["resolves"].as_f64().unwrap() > 0.005, "{found}");
+    let text = env.run(["gate", "new.csv"]).exits_with(0).stdout;
+    assert!(text.contains("this series resolves "), "{text}");
+    new(&env, 115.0);
+    let found = gate(&env, &["new.csv"], 1);
+    assert_eq!(found["verdict"], "fail");
+    assert!(found["next"].as_str().unwrap().contains("becalm compare --rev c059 --rev new"));
+    toml(&env, "[gate.rules.latency]\nmargin = '20%'\n");
+    let _ = gate(&env, &["new.csv"], 0);
+    let _ = gate(&env, &["--margin", "5%", "new.csv"], 1);
+    // A value that was added before is no evidence for itself.
+    let _ = env.run(["history", "add", "new.csv"]).exits_with(0);
+    let found = gate(&env, &["--margin", "5%", "new.csv"], 1);
+    assert_eq!(found["results"][0]["earlier"], 60, "{found}");
+}
+
+#[test]
+fn the_level_begins_at_the_last_confirmed_change() {
+    let env = env();
+    add(&env, 0..80, |i| if i < 60 { 100.0 } else { 140.0 });
+    new(&env, 142.0);
+    let found = gate(&env, &["new.csv"], 0);
+    assert_eq!(found["results"][0]["earlier"], 20, "{found}");
+}
+
+#[test]
+fn limits_hold_whatever_the_history() {
+    let env = env();
+    env.write("h.json", r#"{"results": [{"command": "sort", "times": [0.2, 0.3, 0.25]}]}"#);
+    toml(&env, "[gate.rules.sort]\nmax = '260ms'\n");
+    let found = gate(&env, &["h.json"], 0);
+    assert_eq!(found["results"][0]["by"], "limit", "{found}");
+    toml(&env, "[gate.rules.sort]\nmax = '240ms'\n");
+    let found = gate(&env, &["h.json"], 1);
+    assert_eq!(found["results"][0]["reference"], 0.24, "{found}");
+    toml(&env, "[gate.rules.sort]\nmax = 240\n");
+    let refused = env.run(["gate", "h.json"]).exits_with(2).stderr;
+    assert!(refused.contains("becalm.toml:3: `240` is not a duration"), "{refused}");
+    toml(&env, "[gate.rules.sort]\nmaximum = '1s'\n");
+    let refused = env.run(["gate", "h.json"]).exits_with(2).stderr;
+    assert!(refused.contains("the key `maximum` is not known"), "{refused}");
+    toml(&env, "[gate.rules.sort]\nmin = '100ms'\n[gate.rules.srot]\nmargin = '2%'\n");
+    let warned = env.run(["gate", "h.json"]).exits_with(0).stderr;
+    assert!(warned.contains("nothing was judged by [gate.rules] srot"), "{warned}");
+}
+
+#[test]
+fn open_changes_of_the_history_fail_until_they_are_decided_about() {
+    let env = env();
+    add(&env, 0..62, |i| if i < 60 { 100.0 } else { 120.0 });
+    // Two runs at the new level are a suspicion.
+    let _ = gate(&env, &[], 0);
+    toml(&env, "[gate]\nchanges = 'pending'\n");
+    let found = gate(&env, &[], 1);
+    assert!(found["results"][0]["reason"].as_str().unwrap().contains("pending"), "{found}");
+    toml(&env, "[gate]\nmargin = '2%'\n");
+    add(&env, 62..75, |_| 120.0);
+    let found = gate(&env, &[], 1);
+    let result = &found["results"][0];
+    assert_eq!((&result["by"], &result["verdict"]), (&"change".into(), &"fail".into()), "{found}");
+    let id = result["change"].as_str().unwrap();
+    let advice = found["next"].as_str().unwrap();
+    assert!(advice.contains(&format!("becalm changes acknowledge {id}")), "{advice}");
+    assert!(advice.contains("--good c059 --bad c060"), "{advice}");
+    let _ = gate(&env, &["--last", "10"], 0);
+    let _ = gate(&env, &["--margin", "50%"], 0);
+    let _ = env.run(["changes", "acknowledge", id]).exits_with(0);
+    let found = gate(&env, &[], 0);
+    assert_eq!(found["results"], Value::Array(Vec::new()));
+    let _ = env.run(["changes", "reopen", id]).exits_with(0);
+    toml(&env, "[gate.rules.latency]\nchanges = 'none'\n");
+    let _ = gate(&env, &[], 0);
+}
+
+#[test]
+fn a_comparison_is_judged_by_its_interval() {
+    let env = env();
+    let (old, new) = (prints("1000"), prints("1030"));
+    let _ = env
+        .compare(&["--rounds", "6", "--metric", T, "--export-json", "r.json", &old, &new])
+        .exits_with(0);
+    let found = gate(&env, &["r.json"], 1);
+    let result = &found["results"][0];
+    assert_eq!((&result["by"], &result["ratio"]), (&"comparison".into(), &1.03.into()), "{found}");
+    assert!(found["next"].as_str().unwrap().contains("becalm bisect"), "{found}");
+    toml(&env, "[gate]\nmargin = '5%'\n");
+    let _ = gate(&env, &["r.json"], 0);
+    toml(&env, "[gate]\nmargin = '5%'\n[gate.rules.t]\nmargin = '2%'\nmax = '2000 ns'\n");
+    let text = env.run(["gate", "r.json"]).exits_with(1).stdout;
+    assert!(text.contains("The gate says no: 1 of 2 results beyond the rules."), "{text}");
+    // The other way round it is an improvement.
+    let _ = env
+        .compare(&["--rounds", "6", "--metric", T, "--export-json", "b.json", &new, &old])
+        .exits_with(0);
+    let _ = gate(&env, &["b.json"], 0);
+}
+
+#[test]
+fn an_exact_metric_is_compared_with_its_last_value() {
+    let env = env();
+    let measure = |number: &str| {
+        env.script("p", &prints(number));
+        let line = ["--runs", "3", "--metric", T, "--export-json", "r.json", "--", "./p"];
+        let _ = env.measure(&line).exits_with(0);
+    };
+    toml(&env, "[gate]\nmargin = 0\n[gate.rules.wall_time]\nmargin = '99%'\n");
+    measure("1000");
+    let _ = env.run(["history", "add", "r.json"]).exits_with(0);
+    measure("1001");
+    let found = gate(&env, &["r.json"], 1);
+    let result = &found["results"][0];
+    assert_eq!((&result["metric"], &result["ratio"]), (&"t".into(), &1.001.into()), "{found}");
+    measure("1000");
+    let found = gate(&env, &["--allow-inconclusive", "r.json"], 0);
+    let all = found["results"].as_array().unwrap();
+    assert_eq!(all.iter().find(|one| one["metric"] == "t").unwrap()["verdict"], "pass", "{found}");
+}
+
+#[test]
+fn what_cannot_be_judged_is_told() {
+    let env = env();
+    let refused = env.run(["gate"]).exits_with(4).stderr;
+    assert!(refused.contains("becalm history add"), "{refused}");
+    let _ = env.run(["gate", "absent.json"]).exits_with(4);
+    env.write("many.csv", "time,commit,latency\n1,a,1\n2,b,2\n");
+    let refused = env.run(["gate", "many.csv"]).exits_with(2).stderr;
+    assert!(refused.contains("results of 2 commits"), "{refused}");
+}

@@ -1,0 +1,300 @@
+//! `becalm history`: what is added comes back, on both databases, whatever happens to the writer.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+
+use becalm_testkit::{TestEnv, postgres, skipped};
+use serde_json::Value;
+
+use crate::support::{Measures, env, json};
+
+/// A file of hyperfine with these times of one command.
+fn times(command: &str, times: &[f64]) -> String {
+    format!(r#"{{"results": [{{"command": "{command}", "times": {times:?}}}]}}"#)
+}
+
+fn git(env: &TestEnv, arguments: &[&str]) -> Option<String> {
+    let mut git = Command::new("git");
+    git.args(["-c", "user.name=a", "-c", "user.email=a@example.org"]).args(arguments);
+    // A commit of a known time.
+    git.env("GIT_COMMITTER_DATE", "1700000000 +0000").env("GIT_AUTHOR_DATE", "1700000000 +0000");
+    let Ok(output) = git.current_dir(env.work()).output() else {
+        skipped("git is not installed");
+        return None;
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+fn list(env: &TestEnv, arguments: &[&str]) -> Value {
+    let all = [&["history", "list", "--json"], arguments].concat();
+    json(&env.run(all).exits_with(0).stdout)
+}
+
+#[test]
+fn what_is_added_comes_back_as_it_was() {
+    let env = env();
+    let Some(_) = git(&env, &["init", "-q", "-b", "main", "."]) else { return };
+    env.write("tracked", "1");
+    git(&env, &["add", "tracked"]);
+    git(&env, &["commit", "-qm", "one"]);
+    let head = git(&env, &["rev-parse", "HEAD"]).unwrap();
+    let _ = env
+        .measure(&["--runs", "3", "--warmup", "0", "--export-json", "r.json", "--", "true"])
+        .exits_with(0);
+    let added = env.run(["history", "add", "r.json", "--tag", "nightly"]).exits_with(0).stdout;
+    assert!(added.starts_with(&format!("added entry 1: {} on main, ", &head[..10])), "{added}");
+    // The folder is no business of git.
+    assert_eq!(git(&env, &["status", "--porcelain", "--", ".becalm"]).unwrap(), "");
+    let shown = env.run(["history", "show", "1", "--json"]).exits_with(0).stdout;
+    assert!(shown == env.read("r.json"), "not byte for byte");
+    let _ = env.run(["history", "export", "--folder", "out"]).exits_with(0);
+    let name = format!("out/000001-{}.json", &head[..10]);
+    assert!(env.read(&name) == env.read("r.json"));
+    let stats = |file: &str| env.run(["stats", file]).exits_with(0).stdout;
+    assert_eq!(stats(&name), stats("r.json"));
+    let _ = env.run(["show", &name]).exits_with(0);
+    let lines = env.run(["history", "export"]).exits_with(0).stdout;
+    assert_eq!(json(&lines)["record"], json(&env.read("r.json")));
+
+    let listed = list(&env, &[]);
+    let one = &listed["entries"][0];
+    assert_eq!((&one["commit"], &one["branch"]), (&head.as_str().into(), &"main".into()));
+    assert_eq!((&one["commit_time"], &one["dirty"]), (&1.7e9.into(), &false.into()));
+    assert_eq!(one["tags"], serde_json::json!(["nightly"]));
+    let series = list(&env, &["--series", "--metric", "wall_time"]);
+    let one = &series["series"][0];
+    assert_eq!(
+        (&one["points"], &one["main"], &one["unit"]),
+        (&1.into(), &true.into(), &"s".into())
+    );
+    for document in [&listed, &series] {
+        let schema = becalm_schema(&env);
+        let errors: Vec<String> =
+            schema.iter_errors(document).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+    }
+    let text = env.run(["history", "show", &head[..8]]).exits_with(0).stdout;
+    assert!(text.contains("what splits series") && text.contains("cpu_model"), "{text}");
+    let _ = env.run(["history", "list"]).exits_with(0);
+    let _ = env.run(["history", "list", "--series"]).exits_with(0);
+
+    // The same file again, at another commit and with changes.
+    env.write("tracked", "2");
+    git(&env, &["commit", "-qam", "two"]);
+    env.write("tracked", "3");
+    let again = env.run(["history", "add", "r.json"]).exits_with(0);
+    assert!(again.stdout.is_empty() && again.stderr.contains("is entry 1 already"));
+    let _ = env
+        .measure(&["--runs", "2", "--warmup", "0", "--export-json", "s.json", "--", "true"])
+        .exits_with(0);
+    let added = env.run(["history", "add", "s.json"]).exits_with(0).stdout;
+    assert!(added.contains(" with changes on main"), "{added}");
+}
+
+fn becalm_schema(env: &TestEnv) -> jsonschema::Validator {
+    let schema = json(&env.run(["schema", "history"]).exits_with(0).stdout);
+    jsonschema::validator_for(&schema).expect("the schema is one")
+}
+
+#[test]
+fn a_history_that_is_not_there_says_how_to_make_one() {
+    let env = env();
+    for command in [&["list"][..], &["show", "1"], &["prune", "--before", "1d"], &["export"]] {
+        let output = env.run([&["history"], command].concat()).exits_with(4);
+        assert!(output.stderr.contains("there is no history at"), "{}", output.stderr);
+        assert!(output.stderr.contains("becalm history add FILE"), "{}", output.stderr);
+    }
+    assert!(!env.work().join(".becalm").exists());
+}
+
+#[test]
+fn files_of_other_tools_have_their_commits() {
+    let env = env();
+    env.write(
+        "data.js",
+        r#"window.BENCHMARK_DATA = {"repoUrl": "", "entries": {"Go": [
+        {"commit": {"id": "aaa", "message": "m", "timestamp": "2024-01-02T00:00:00Z"}, "date": 1704153600000,
+         "tool": "go", "benches": [{"name": "Fib", "value": 100, "unit": "ns/op"}]},
+        {"commit": {"id": "bbb", "message": "m", "timestamp": "2024-01-01T00:00:00Z"}, "date": 1704067200000,
+         "tool": "go", "benches": [{"name": "Fib", "value": 90, "unit": "ns/op"}]}]}}"#,
+    );
+    env.write(
+        "b.csv",
+        "time;commit;branch;m\n2024.01.01 3:00:00 +0100;c0;main;10\n2024.01.02;c1;dev;11\n",
+    );
+    env.write("asv/benchmarks.json", r#"{"f.time_x": {"type": "time", "unit": "seconds"}}"#);
+    env.write("asv/m/machine.json", r#"{"machine": "m", "cpu": "A CPU"}"#);
+    for (commit, date, value) in
+        [("d0", 1_704_067_200_000_u64, 0.5), ("d1", 1_704_153_600_000, 0.6)]
+    {
+        env.write(
+            format!("asv/m/{commit}-env.json"),
+            format!(
+                r#"{{"commit_hash": "{commit}", "date": {date}, "env_name": "env", "params": {{}},
+                "result_columns": ["result", "params"], "results": {{"f.time_x": [[{value}], []]}}}}"#
+            ),
+        );
+    }
+    let stdout = env.run(["history", "add", "data.js", "b.csv", "asv"]).exits_with(0).stdout;
+    assert_eq!(stdout.lines().count(), 6, "{stdout}");
+    let csv = env.run(["history", "export", "--csv"]).exits_with(0).stdout;
+    let mut rows: Vec<Vec<String>> = csv
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            [1, 2, 5, 6, 9, 10, 11].map(|at| cells[at].to_owned()).to_vec()
+        })
+        .collect();
+    rows.sort();
+    let rows: Vec<String> = rows.iter().map(|row| row.join(" ")).collect();
+    assert_eq!(
+        rows,
+        [
+            "Fib time  main 1704067200 bbb 0.00000009000000000000001",
+            "Fib time  main 1704153600 aaa 0.00000010000000000000001",
+            "f.time_x time environment=env main 1704067200 d0 0.5",
+            "f.time_x time environment=env main 1704153600 d1 0.6",
+            "m value  dev 1704153600 c1 11",
+            "m value  main 1704074400 c0 10",
+        ]
+    );
+    let again = env.run(["history", "add", "data.js", "b.csv", "asv"]).exits_with(0);
+    assert_eq!(again.stdout, "");
+    // One commit for many is a mistake.
+    let _ = env.run(["history", "add", "data.js", "--commit", "x"]).exits_with(2);
+}
+
+#[test]
+fn a_commit_of_any_name_and_time_can_be_given() {
+    let env = env();
+    env.write("a.json", times("sort", &[1.0, 1.1, 1.2]));
+    let add = |commit: &str, time: &str| {
+        let given = ["--commit", commit, "--time", time, "--branch", "topic"];
+        let _ = env.run([&["history", "add", "a.json"], &given[..]].concat()).exits_with(0);
+    };
+    // The same numbers of two versions are two measurements.
+    add("v2", "2024-02-01");
+    add("v1", "2024-01-01");
+    add("v1", "2024-01-01");
+    let listed = list(&env, &["--branch", "topic"]);
+    let commits: Vec<&Value> =
+        listed["entries"].as_array().unwrap().iter().map(|one| &one["commit"]).collect();
+    assert_eq!(commits, ["v1", "v2"]);
+    let csv = env.run(["history", "export", "--csv"]).exits_with(0).stdout;
+    assert!(csv.contains("sort,wall_time,s,lower,,topic,"), "{csv}");
+    assert!(csv.contains(",1704067200,v1,1.1,"), "{csv}");
+    let _ = env.run(["history", "prune", "--keep-documents", "1", "--dry-run"]).exits_with(0);
+    let pruned = env.run(["history", "prune", "--keep-documents", "1"]).exits_with(0).stdout;
+    assert!(pruned.starts_with("taken away: 0 entries with 0 values, 1 record ("), "{pruned}");
+    let error = env.run(["history", "show", "v1", "--json"]).exits_with(4);
+    assert!(error.stderr.contains("was pruned"), "{}", error.stderr);
+    assert_eq!(env.run(["history", "export", "--csv"]).exits_with(0).stdout, csv);
+}
+
+#[test]
+fn the_suite_file_says_where_the_history_is_and_what_splits_it() {
+    let env = env();
+    env.write("a.json", times("sort", &[1.0, 1.1, 1.2]));
+    env.write("becalm.toml", "version = 1\n[history]\nstore = 'kept.db'\nbranch = 'trunk'\n");
+    let _ = env.run(["history", "add", "a.json"]).exits_with(0);
+    assert!(env.work().join("kept.db").exists());
+    let one = |env: &TestEnv| list(env, &[])["entries"][0].clone();
+    let before = one(&env);
+    assert_eq!(before["branch"], "trunk");
+    env.write(
+        "becalm.toml",
+        "version = 1\n[history]\nstore = 'kept.db'\nsplit = ['becalm', 'cpu_model']\n",
+    );
+    env.write("b.json", times("sort", &[2.0]));
+    let output = env.run(["history", "add", "b.json"]).exits_with(0);
+    assert!(output.stderr.contains("1 entries changed their series"), "{}", output.stderr);
+    assert_ne!(one(&env)["fingerprint"], before["fingerprint"]);
+    env.write("becalm.toml", "version = 1\n[history]\nstor = 'x'\n");
+    let error = env.run(["history", "list"]).exits_with(2).stderr;
+    assert!(error.contains("becalm.toml:3: the key `stor` is not known"), "{error}");
+}
+
+#[test]
+fn a_killed_writer_loses_nothing_that_it_said_was_added_in_sqlite() {
+    let env = env();
+    let path = env.work().join("history.db");
+    kill_writers(&env, path.to_str().unwrap());
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    let check: String = raw.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(check, "ok");
+}
+
+#[test]
+fn a_killed_writer_loses_nothing_that_it_said_was_added_in_postgresql() {
+    match postgres() {
+        Ok(server) => kill_writers(&env(), &server.database()),
+        Err(why) => skipped(why),
+    }
+}
+
+/// Adds 200 files again and again by a process that is killed after some of them, until all are there.
+fn kill_writers(env: &TestEnv, store: &str) {
+    let mut files = Vec::new();
+    for at in 0..200 {
+        let name = format!("{at}.json");
+        env.write(&name, times("sort", &[f64::from(at) + 1.0, 2.0, 3.0]));
+        files.push(name);
+    }
+    let mut acknowledged: Vec<String> = Vec::new();
+    for kill_after in [0, 1, 7, 30, 50, 1000] {
+        let mut command = env.command(["history", "add", "--store", store]);
+        command.args(&files).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut writer = command.spawn().unwrap();
+        let lines = BufReader::new(writer.stdout.take().unwrap()).lines();
+        for (n, line) in lines.enumerate() {
+            if n == kill_after {
+                writer.kill().unwrap();
+            }
+            acknowledged.push(line.unwrap());
+        }
+        writer.wait().unwrap();
+    }
+    let listed = list(env, &["--store", store]);
+    let entries = listed["entries"].as_array().unwrap();
+    assert_eq!(entries.len(), 200);
+    let numbers: std::collections::BTreeSet<i64> =
+        entries.iter().map(|one| one["entry"].as_i64().unwrap()).collect();
+    for line in &acknowledged {
+        let number = line.strip_prefix("added entry ").and_then(|rest| rest.split(':').next());
+        let number: i64 = number.unwrap().parse().unwrap();
+        assert!(numbers.contains(&number), "{line}");
+    }
+    let csv = env.run(["history", "export", "--csv", "--store", store]).exits_with(0).stdout;
+    assert_eq!(csv.lines().filter(|line| line.contains(",wall_time,")).count(), 200);
+}
+
+#[test]
+fn writers_at_the_same_time_lose_nothing() {
+    let env = env();
+    let mut writers = Vec::new();
+    for writer in 0..3 {
+        let mut command = env.command(["history", "add"]);
+        for at in 0..20 {
+            let name = format!("{writer}-{at}.json");
+            env.write(&name, times("sort", &[f64::from(writer), f64::from(at)]));
+            command.arg(name);
+        }
+        writers.push(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    }
+    for mut writer in writers {
+        assert!(writer.wait().unwrap().success());
+    }
+    assert_eq!(list(&env, &[])["entries"].as_array().unwrap().len(), 60);
+}
+
+#[test]
+fn a_password_is_never_shown() {
+    let env = env().variable("BECALM_STORE", "postgresql://me:secret@127.0.0.1:1/perf");
+    for arguments in [&["history", "list"][..], &["history", "list", "--help"]] {
+        let output = env.run(arguments);
+        let all = format!("{}{}", output.stdout, output.stderr);
+        assert!(!all.contains("secret"), "{all}");
+    }
+}

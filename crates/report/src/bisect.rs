@@ -1,0 +1,140 @@
+//! The output of `becalm bisect`: the commit, how sure it is, and how to check it.
+
+use becalm_model::RatioInterval;
+use becalm_model::wire::{BisectDocument, CommitDocument, FoundDocument};
+
+use crate::page::Page;
+use crate::quantity::{self, NBSP, confidence, count};
+use crate::style::{Role, Style};
+use crate::width::printable;
+
+/// Candidates that are listed where there is no answer.
+const LISTED: usize = 10;
+
+/// Lines that are shown of why a commit was skipped.
+const SHOWN_LINES: usize = 3;
+
+/// Draws the answer of a search. `check` is the command by which it can be checked.
+pub fn bisect_text(search: &BisectDocument, check: &str, style: &Style) -> String {
+    let mut page = Page::new(style);
+    match (&search.found, search.state.as_str()) {
+        (Some(found), _) => say_found(&mut page, search, found, check),
+        (None, "no_change") => {
+            page.say_as(
+                Role::Warning,
+                "Nothing to find: the good end and the bad one do not differ.",
+            );
+        }
+        (None, _) => say_undecided(&mut page, search),
+    }
+    say_cost(&mut page, search);
+    if !search.skipped.is_empty() {
+        page.section("Skipped");
+        for one in &search.skipped {
+            if let Some(commit) = commit(search, one.commit) {
+                page.item(&named(commit));
+                for line in
+                    one.reason.lines().rev().take(SHOWN_LINES).collect::<Vec<_>>().iter().rev()
+                {
+                    page.drawn(&format!("      {}", printable(line.trim())));
+                }
+            }
+        }
+    }
+    if !search.notes.is_empty() {
+        page.section("Notes");
+        for note in &search.notes {
+            page.item(note);
+        }
+    }
+    page.finish()
+}
+
+fn say_found(page: &mut Page<'_>, search: &BisectDocument, found: &FoundDocument, check: &str) {
+    let word = search.verdict.as_deref().unwrap_or("different");
+    let sure = probability(found.probability);
+    let ratio =
+        RatioInterval { estimate: found.ratio, low: found.ratio_low, high: found.ratio_high };
+    let ratio = quantity::ratio(&ratio);
+    let metric = search.metric.as_deref().unwrap_or("it");
+    let level = confidence(search.confidence);
+    let size =
+        format!("{metric} changes by {} ({level} interval {})", ratio.change, ratio.interval);
+    if found.from == found.to {
+        let Some(commit) = commit(search, found.to) else { return };
+        page.say(&format!(
+            "{} is the first {word} commit with a probability of {sure}: {size}.",
+            short(commit)
+        ));
+        page.gap();
+        page.labelled("commit", 7, &commit.id);
+        page.labelled("author", 7, &commit.author);
+        page.labelled("date", 7, &commit.date);
+        page.labelled("subject", 7, &commit.title);
+        if commit.parents > 1 {
+            page.gap();
+            page.say(&format!(
+                "It is a merge. `becalm bisect --good $(git merge-base {0}^1 {0}^2) --bad {0}^2` searches what it \
+                 merged.",
+                short(commit)
+            ));
+        }
+    } else {
+        page.say(&format!(
+            "The first {word} commit is one of {} with a probability of {sure}, of which nothing tells which, \
+             since all but the last cannot be measured: {size}.",
+            count(found.to + 1 - found.from, "commit")
+        ));
+        page.gap();
+        for number in found.from..=found.to {
+            if let Some(commit) = commit(search, number) {
+                page.item(&named(commit));
+            }
+        }
+    }
+    page.gap();
+    page.say("To check it:");
+    page.drawn(&format!("  {check}"));
+}
+
+fn say_undecided(page: &mut Page<'_>, search: &BisectDocument) {
+    let level = confidence(search.confidence);
+    page.say_as(Role::Warning, &format!("Not decided: no commit has reached {level}."));
+    page.gap();
+    let mut candidates = search.candidates.clone();
+    candidates.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+    for one in candidates.iter().take(LISTED) {
+        if let Some(commit) = commit(search, one.commit) {
+            page.item(&format!("{}  {}", probability(one.probability), named(commit)));
+        }
+    }
+}
+
+fn say_cost(page: &mut Page<'_>, search: &BisectDocument) {
+    let rounds: usize = search.steps.iter().map(|step| step.rounds.len()).sum();
+    page.gap();
+    page.say(&format!(
+        "{} of {} built, {} in {}.",
+        count(search.built.len(), "commit"),
+        search.commits.len() + 1,
+        count(rounds, "round"),
+        count(search.steps.len(), "step"),
+    ));
+}
+
+/// Writes a probability that is never told as certainty.
+fn probability(p: f64) -> String {
+    if p > 0.999 { format!("over 99.9{NBSP}%") } else { format!("{:.1}{NBSP}%", 100.0 * p) }
+}
+
+fn commit(search: &BisectDocument, number: usize) -> Option<&CommitDocument> {
+    if number == 0 { Some(&search.good) } else { search.commits.get(number - 1) }
+}
+
+fn short(commit: &CommitDocument) -> &str {
+    commit.id.get(..10).unwrap_or(&commit.id)
+}
+
+fn named(commit: &CommitDocument) -> String {
+    format!("{} {}", short(commit), commit.title)
+}

@@ -1,0 +1,131 @@
+//! The output of `becalm changes`.
+
+use becalm_model::Unit;
+use becalm_model::wire::{ChangePointDocument, ChangesDocument};
+
+use crate::page::Page;
+use crate::quantity::{Scale, count, signed_percent};
+use crate::style::{Role, Style};
+use crate::table::{Align, Cell, Table};
+
+/// Digits of a commit that people know it by.
+const SHORT: usize = 10;
+
+/// Lists the changes: those of a history with where they are, those of one series by their index.
+pub fn changes_text(document: &ChangesDocument, style: &Style) -> String {
+    let mut page = Page::new(style);
+    let (confirmed, pending): (Vec<_>, Vec<_>) =
+        document.changes.iter().partition(|change| change.state == "confirmed");
+    if document.changes.iter().any(|change| change.history.is_some()) {
+        page.table(&of_history(&document.changes, style));
+    } else if !document.changes.is_empty() {
+        page.table(&of_series(&document.changes, style));
+    }
+    let series = match document.series {
+        0 => "There is no such series.".to_owned(),
+        n => format!("{n} series"),
+    };
+    if document.series == 0 {
+        page.say(&series);
+    } else {
+        page.say(&format!(
+            "{series}: {} confirmed, {} pending.",
+            count(confirmed.len(), "change"),
+            pending.len()
+        ));
+    }
+    page.finish()
+}
+
+fn of_series(changes: &[ChangePointDocument], style: &Style) -> Table {
+    let mut table = Table::new([
+        ("index", Align::Right),
+        ("between", Align::Left),
+        ("before", Align::Right),
+        ("after", Align::Right),
+        ("change", Align::Right),
+        ("95 % interval", Align::Left),
+        ("state", Align::Left),
+    ]);
+    for change in changes {
+        let [before, after] = levels(change, &Unit::Count, style);
+        let [size, interval] = size(change);
+        table.push([
+            change.index.to_string().into(),
+            format!("{} and {}", change.earliest, change.latest).into(),
+            before,
+            after,
+            size,
+            interval,
+            change.state.as_str().into(),
+        ]);
+    }
+    table
+}
+
+fn of_history(changes: &[ChangePointDocument], style: &Style) -> Table {
+    let mut table = Table::new([
+        ("id", Align::Right),
+        ("benchmark", Align::Left),
+        ("metric", Align::Left),
+        ("before", Align::Right),
+        ("after", Align::Right),
+        ("change", Align::Right),
+        ("95 % interval", Align::Left),
+        ("", Align::Left),
+        ("state", Align::Left),
+        ("after commit", Align::Left),
+        ("up to", Align::Left),
+        ("review", Align::Left),
+    ]);
+    for change in changes {
+        let Some(place) = &change.history else { continue };
+        let [before, after] = levels(change, &Unit::from_name(&place.unit), style);
+        let [size, interval] = size(change);
+        let short = |commit: &Option<String>| -> Cell {
+            commit
+                .as_ref()
+                .map_or("-".into(), |id| id.chars().take(SHORT).collect::<String>().into())
+        };
+        let kind = change.kind.as_str();
+        let kind = match kind {
+            "regression" => Cell::of(Role::Slower, kind),
+            "improvement" => Cell::of(Role::Faster, kind),
+            _ => kind.into(),
+        };
+        let review = match &place.reason {
+            Some(reason) => format!("{}: {reason}", place.review),
+            None => place.review.clone(),
+        };
+        table.push([
+            place.id.as_str().into(),
+            place.benchmark.as_str().into(),
+            place.metric.as_str().into(),
+            before,
+            after,
+            size,
+            interval,
+            kind,
+            change.state.as_str().into(),
+            short(&place.after_commit),
+            short(&place.until_commit),
+            review.into(),
+        ]);
+    }
+    table
+}
+
+fn levels(change: &ChangePointDocument, unit: &Unit, style: &Style) -> [Cell; 2] {
+    let scale = Scale::of(unit, [change.before, change.after], style.unicode);
+    [change.before, change.after].map(|level| scale.with_unit(level).into())
+}
+
+fn size(change: &ChangePointDocument) -> [Cell; 2] {
+    let percent = |ratio: f64| signed_percent(ratio - 1.0, 1);
+    let size = change.ratio.map_or("-".into(), |ratio| percent(ratio).into());
+    let interval = match (change.ratio_low, change.ratio_high) {
+        (Some(low), Some(high)) => format!("[{}, {}]", percent(low), percent(high)).into(),
+        _ => "-".into(),
+    };
+    [size, interval]
+}

@@ -1,0 +1,134 @@
+//! The output of `becalm history list` and the head of `becalm history show`.
+
+use becalm_model::history::{Entry, Point, Series};
+
+use crate::facts::pairs;
+use crate::moment::utc;
+use crate::page::Page;
+use crate::quantity::{Scale, count};
+use crate::style::Style;
+use crate::table::{Align, Table};
+
+/// Digits of a commit that people know it by.
+const SHORT: usize = 10;
+
+/// Lists entries in the order given, each with what is to be noted beside it: facts that changed.
+pub fn entries_text(entries: &[(Entry, Vec<String>)], style: &Style) -> String {
+    let mut table = Table::new([
+        ("entry", Align::Right),
+        ("time", Align::Left),
+        ("commit", Align::Left),
+        ("branch", Align::Left),
+        ("machine", Align::Left),
+        ("tags", Align::Left),
+        ("noted", Align::Left),
+    ]);
+    for (entry, noted) in entries {
+        let mut noted = noted.clone();
+        if !entry.has_document {
+            noted.push("record pruned".to_owned());
+        }
+        table.push([
+            entry.id.to_string().into(),
+            utc(entry.at()).into(),
+            commit(entry).into(),
+            entry.branch.as_str().into(),
+            entry.fingerprint.get(..6).unwrap_or_default().into(),
+            entry.tags.join(" ").into(),
+            noted.join("; ").into(),
+        ]);
+    }
+    let mut page = Page::new(style);
+    page.table(&table);
+    page.say(&format!("{}.", count_of(entries.len())));
+    page.finish()
+}
+
+fn count_of(entries: usize) -> String {
+    if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
+}
+
+fn commit(entry: &Entry) -> String {
+    let Some(commit) = &entry.commit else { return "-".to_owned() };
+    let short: String = commit.id.chars().take(SHORT).collect();
+    if entry.dirty { format!("{short} + changes") } else { short }
+}
+
+/// Lists series in the order given, each with its last value.
+pub fn series_text(series: &[(Series, Vec<Point>)], style: &Style) -> String {
+    let mut table = Table::new([
+        ("series", Align::Right),
+        ("benchmark", Align::Left),
+        ("metric", Align::Left),
+        ("branch", Align::Left),
+        ("machine", Align::Left),
+        ("points", Align::Right),
+        ("last value", Align::Right),
+        ("last time", Align::Left),
+    ]);
+    for (one, points) in series {
+        let key = &one.key;
+        let mut name = key.benchmark.clone();
+        if !key.parameters.is_empty() {
+            let parameters: Vec<String> =
+                key.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            name = format!("{name} ({})", parameters.join(", "));
+        }
+        let last = points.last();
+        let value = last.map_or("-".to_owned(), |point| {
+            Scale::of(&key.unit, [point.value], style.unicode).with_unit(point.value)
+        });
+        table.push([
+            one.id.0.to_string().into(),
+            name.into(),
+            key.metric.as_str().into(),
+            key.branch.as_str().into(),
+            key.fingerprint.get(..6).unwrap_or_default().into(),
+            points.len().to_string().into(),
+            value.into(),
+            last.map_or("-".to_owned(), |point| utc(point.at)).into(),
+        ]);
+    }
+    let mut page = Page::new(style);
+    page.table(&table);
+    let n = series.len();
+    page.say(&format!(
+        "{n} series, {}.",
+        count(series.iter().map(|one| one.1.len()).sum(), "point")
+    ));
+    page.finish()
+}
+
+/// Says what an entry is: where it stands in time, and which facts of its machine split or are told.
+pub fn entry_text(
+    entry: &Entry,
+    split: &[(String, String)],
+    told: &[(String, String)],
+    style: &Style,
+) -> String {
+    let mut page = Page::new(style);
+    page.section(&format!("Entry {}", entry.id));
+    let mut rows = vec![
+        ("measured", utc(entry.measured)),
+        ("commit", entry.commit.as_ref().map_or("not known".to_owned(), |one| one.id.clone())),
+        (
+            "committed",
+            entry.commit.as_ref().and_then(|one| one.time).map_or("not known".to_owned(), utc),
+        ),
+        ("branch", entry.branch.clone()),
+        ("working tree", if entry.dirty { "with changes" } else { "as committed" }.to_owned()),
+    ];
+    if !entry.tags.is_empty() {
+        rows.push(("tags", entry.tags.join(" ")));
+    }
+    pairs(&mut page, rows.iter().map(|(name, value)| (*name, value.as_str())));
+    let mut facts = |title: &str, facts: &[(String, String)]| {
+        if !facts.is_empty() {
+            page.section(title);
+            pairs(&mut page, facts.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        }
+    };
+    facts(&format!("Machine {}: what splits series", entry.fingerprint), split);
+    facts("What is only told", told);
+    page.finish()
+}
