@@ -92,9 +92,9 @@ impl Correlation {
 
 /// Returns f(n, r): by how much correlation `r` multiplies the variance of a mean of `n` values.
 pub(crate) fn inflation(n: usize, r: f64) -> f64 {
-    let n = n as f64;
+    let power = i32::try_from(n).map_or(0.0, |n| r.powi(n));
     let rest = 1.0 - r;
-    (1.0 + r) / rest - 2.0 * r * (1.0 - r.powf(n)) / (n * rest * rest)
+    (1.0 + r) / rest - 2.0 * r * (1.0 - power) / (n as f64 * rest * rest)
 }
 
 /// Returns the lag-1 correlation as the squares of differences tell it, from 0 to 0.95: V2 / V1 - 1, with

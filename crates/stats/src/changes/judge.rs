@@ -13,7 +13,7 @@
 //! best of many and for looking again after every run, by simulation (`Rules::false_alarms`).
 
 use super::correlation::{Correlation, inflation};
-use super::order::Order;
+use super::order::{Order, twice_below};
 use super::scores::Scores;
 
 /// A step of all values beyond this many robust deviations, and of their median beyond
@@ -34,6 +34,10 @@ const FEW: usize = 6;
 const FEW_SURCHARGE: f64 = 0.2;
 const MANY: usize = 12;
 const MANY_SURCHARGE: f64 = 0.4;
+
+/// So few pairs of a value and one of the reference are sooner compared one by one than told from the order of
+/// all values.
+const FEW_PAIRS: usize = 1000;
 
 /// What is found of a split.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -79,15 +83,23 @@ pub(super) fn judge(
     let inside = |(from, to): (usize, usize), place| from <= place && place < to;
     let table = Scores::get();
     let mut sum = 0.0;
-    split.order.walk(
-        split.values,
-        |place| inside(reference, place),
-        |place, twice_below| {
-            if inside(other, place) {
-                sum += split.weights[place] * table.outside(twice_below, n);
-            }
-        },
-    );
+    let mut add = |place: usize, twice_below| {
+        sum += split.weights[place] * table.outside(twice_below, n);
+    };
+    if m * n <= FEW_PAIRS {
+        let reference = &split.values[reference.0..reference.1];
+        (other.0..other.1).for_each(|at| add(at, twice_below(reference, split.values[at])));
+    } else {
+        split.order.walk(
+            split.values,
+            |place| inside(reference, place),
+            |place, twice_below| {
+                if inside(other, place) {
+                    add(place, twice_below);
+                }
+            },
+        );
+    }
     let correlation = Correlation::of(&split.scores[reference.0..reference.1]).coefficient(past);
     let variance = inflation(m, correlation) / m as f64 + inflation(n, correlation) / n as f64;
     let z = sum / m as f64 / variance.sqrt();

@@ -39,15 +39,19 @@ impl Order {
         counted: impl Fn(usize) -> bool,
         mut each: impl FnMut(usize, usize),
     ) {
+        let at = |place: u32| values[place as usize];
         let mut below = 0;
         let mut rest = &self.places[..];
-        while let Some(first) = rest.first() {
-            let value = values[*first as usize];
-            let mut ties = 1;
-            while ties < rest.len() && values[rest[ties] as usize] <= value {
-                ties += 1;
+        while let [first, others @ ..] = rest {
+            let ties = others.iter().take_while(|place| at(**place) <= at(*first)).count();
+            if ties == 0 {
+                let count = usize::from(counted(*first as usize));
+                each(*first as usize, 2 * below + count);
+                below += count;
+                rest = others;
+                continue;
             }
-            let (equal, others) = rest.split_at(ties);
+            let (equal, others) = rest.split_at(1 + ties);
             let count = equal.iter().filter(|place| counted(**place as usize)).count();
             for place in equal {
                 each(*place as usize, 2 * below + count);
@@ -58,15 +62,16 @@ impl Order {
     }
 }
 
+/// Returns twice the number of values below another, a tie counting one half.
+pub(super) fn twice_below(values: &[f64], value: f64) -> usize {
+    values.iter().map(|one| usize::from(*one < value) + usize::from(*one <= value)).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn twice_below(others: &[f64], value: f64) -> usize {
-        others.iter().map(|other| usize::from(*other < value) + usize::from(*other <= value)).sum()
-    }
 
     proptest! {
         #[test]
