@@ -51,6 +51,7 @@ pub mod yuen;
 mod one_mode;
 mod p_method;
 mod rank;
+mod segments;
 mod sum;
 mod two_modes;
 

@@ -33,11 +33,7 @@ pub(super) struct Place {
 /// Returns where in `values` the new level begins, of which `judged` was found for the split `near`.
 pub(super) fn locate(values: &[f64], near: usize, judged: &Judgement) -> Place {
     let (before, after) = (judged.before, judged.after);
-    let scale = match deviation(&values[..near], before) {
-        // No noise: a value on the other level is as good as impossible.
-        0.0 => (after - before).abs() / 10.0,
-        scale => scale,
-    };
+    let scale = scale(&values[..near], judged);
     let r = judged.correlation;
     let surprise = scale * (1.0 - r * r).sqrt();
     let lost = |t: usize, level: f64, earlier: f64| {
@@ -69,10 +65,7 @@ pub(super) fn locate(values: &[f64], near: usize, judged: &Judgement) -> Place {
 /// Whether the very last values, too few to be a level, explain better what was found than a level that
 /// begins at `index` does: then it is not to be decided before there are more of them.
 pub(super) fn unripe(values: &[f64], index: usize, judged: &Judgement) -> bool {
-    let scale = match deviation(&values[..index], judged.before) {
-        0.0 => (judged.after - judged.before).abs() / 10.0,
-        scale => scale,
-    };
+    let scale = scale(&values[..index], judged);
     let lost = |values: &[f64], level: f64| -> f64 {
         values.iter().map(|value| loss((value - level) / scale)).sum()
     };
@@ -82,6 +75,15 @@ pub(super) fn unripe(values: &[f64], index: usize, judged: &Judgement) -> bool {
         start > index
             && lost(&values[index..start], judged.before) + lost(newest, median(newest)) < found
     })
+}
+
+/// How far values are usually off their level, given those before the split.
+fn scale(values: &[f64], judged: &Judgement) -> f64 {
+    match deviation(values, judged.before) {
+        // No noise: a value on the other level is as good as impossible.
+        0.0 => (judged.after - judged.before).abs() / 10.0,
+        scale => scale,
+    }
 }
 
 /// Huber's loss of a standardised distance.

@@ -249,9 +249,7 @@ fn next_scoring(n: usize) -> usize {
 fn last_scoring(age: usize) -> (usize, usize) {
     let (mut scored, mut kept) = (0, 0);
     loop {
-        let next = scored + next_scoring(kept) - kept;
-        let first = scored == 0;
-        let next = if first { 1 } else { next };
+        let next = if scored == 0 { 1 } else { scored + next_scoring(kept) - kept };
         if next > age {
             return (scored, kept);
         }

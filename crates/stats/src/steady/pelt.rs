@@ -11,6 +11,8 @@
 //! R Package for Changepoint Analysis", Journal of Statistical Software 58 (2014). Assumes
 //! independent values; a penalty above the usual 3 ln n is what pays for values that are not.
 
+use crate::segments;
+
 /// Fewest values of a segment.
 const SHORTEST: usize = 2;
 
@@ -45,14 +47,7 @@ pub(super) fn changes(values: &[f64], penalty: f64, floor: f64) -> Vec<usize> {
             }
         }
     }
-    let mut starts = Vec::new();
-    let mut start = last[n];
-    while start > 0 {
-        starts.push(start);
-        start = last[start];
-    }
-    starts.reverse();
-    starts
+    segments::starts(&last)
 }
 
 /// A place where the last segment may begin.

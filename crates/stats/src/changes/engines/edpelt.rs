@@ -13,6 +13,8 @@
 //! Detection", Statistics and Computing 27 (2017). The same results as perfolizer's
 //! `EdPeltChangePointDetector`, whose indices are those of the last value before a change.
 
+use crate::segments;
+
 /// Least distance of two changes if nothing is asked for; perfolizer's own is 20.
 pub const EDPELT_DISTANCE: usize = 10;
 
@@ -49,14 +51,7 @@ pub fn edpelt(values: &[f64], distance: usize) -> Vec<usize> {
         });
         candidates.push(v + 1 - distance);
     }
-    let mut starts = Vec::new();
-    let mut start = last[n];
-    while start > 0 {
-        starts.push(start);
-        start = last[start];
-    }
-    starts.reverse();
-    starts
+    segments::starts(&last)
 }
 
 /// Partial sums of what is below each quantile.
