@@ -12,19 +12,12 @@ use becalm_model::history::{
 };
 use becalm_model::wire::SuiteChanges;
 use becalm_stats::changes::{
-    self, Change, Changes, Checkpoint, Correlation, DEFAULT_FALSE_ALARMS, Detector, Rules, Shift,
-    shift,
+    self, Change, Changes, Checkpoint, Correlation, DEFAULT_FALSE_ALARMS, Detector, Rules, sizes,
 };
 use becalm_store::{DetectorState, Found, Store};
 
 use super::told;
 use crate::error::CommandError;
-
-/// Values on each side of a change that its size is told from.
-const REACH: usize = 100;
-
-/// Confidence of the interval of a size.
-const CONFIDENCE: f64 = 0.95;
 
 /// Version of the detector and of what it leaves: others begin anew.
 const VERSION: u32 = 1;
@@ -128,15 +121,11 @@ fn stored(
     known: &[StoredChange],
 ) -> Vec<(Change, StoredChange)> {
     let known: HashMap<EntryId, &StoredChange> = known.iter().map(|one| (one.entry, one)).collect();
-    let confirmed = found.confirmed.iter().map(|change| (change, ChangeState::Confirmed));
-    let pending = found.pending.iter().map(|change| (change, ChangeState::Pending));
+    let values: Vec<f64> = points.iter().map(|point| point.value).collect();
     let mut all = Vec::new();
-    let mut start = 0;
-    let mut each = confirmed.chain(pending).peekable();
-    while let Some((change, state)) = each.next() {
-        let end = each.peek().map_or(points.len(), |(next, _)| next.index);
-        let size = size(points, start, change, end);
-        start = change.index;
+    for (i, (change, size)) in found.all().zip(sizes(&values, found)).enumerate() {
+        let is_confirmed = i < found.confirmed.len();
+        let state = if is_confirmed { ChangeState::Confirmed } else { ChangeState::Pending };
         let point = &points[change.index];
         let seen = &points[change.seen];
         let before = known.get(&point.entry);
@@ -158,16 +147,6 @@ fn stored(
         ));
     }
     all
-}
-
-/// The size of a change from its level and the one before, up to the next change.
-fn size(points: &[Point], start: usize, change: &Change, end: usize) -> Option<Shift> {
-    let values = |from: usize, to: usize| -> Vec<f64> {
-        points[from..to].iter().map(|point| point.value).collect()
-    };
-    let before = values(start.max(change.index.saturating_sub(REACH)), change.index);
-    let after = values(change.index, end.min(change.index + REACH));
-    shift(&before, &after, change.correlation, CONFIDENCE)
 }
 
 /// What the detector leaves with a series: a line with where it stands, and one for each change.

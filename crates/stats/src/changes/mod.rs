@@ -33,7 +33,7 @@ mod tests;
 
 pub use correlation::Correlation;
 pub use detector::{Change, Checkpoint, Detector};
-pub use shift::{Shift, shift};
+pub use shift::{Shift, shift, sizes};
 
 /// Fewest values of a level that is confirmed.
 pub const SHORTEST: usize = 4;
@@ -107,6 +107,13 @@ pub struct Changes {
     pub confirmed: Vec<Change>,
     /// What may become one.
     pub pending: Option<Change>,
+}
+
+impl Changes {
+    /// Returns every change: those confirmed, then what is pending.
+    pub fn all(&self) -> impl Iterator<Item = &Change> {
+        self.confirmed.iter().chain(&self.pending)
+    }
 }
 
 /// Reads a whole series; every value has to be finite.

@@ -12,9 +12,14 @@
 //! Hodges and Lehmann, "Estimates of Location Based on Rank Tests", Annals of Mathematical Statistics 34
 //! (1963); Lehmann, "Nonparametric Confidence Intervals for a Shift Parameter", ibid.
 
+use super::Changes;
 use super::correlation::inflation;
 use super::judge::median;
+use super::window::REACH;
 use crate::normal;
+
+/// Confidence of the interval of a size.
+const CONFIDENCE: f64 = 0.95;
 
 /// A ratio of levels: after / before.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,6 +69,21 @@ pub fn shift(before: &[f64], after: &[f64], correlation: f64, confidence: f64) -
         low: ratio(steps[k - 1]),
         high: ratio(steps[steps.len() - k]),
     })
+}
+
+/// Returns the size of each change, in the order of [`Changes::all`]: from at most 100 values of its level, up
+/// to the next change, over as many of the level before, with an interval at 95 %.
+pub fn sizes(values: &[f64], changes: &Changes) -> Vec<Option<Shift>> {
+    let ends = changes.all().skip(1).map(|next| next.index).chain([values.len()]);
+    let mut start = 0;
+    let mut sizes = Vec::new();
+    for (change, end) in changes.all().zip(ends) {
+        let before = &values[start.max(change.index.saturating_sub(REACH))..change.index];
+        let after = &values[change.index..end.min(change.index + REACH)];
+        sizes.push(shift(before, after, change.correlation, CONFIDENCE));
+        start = change.index;
+    }
+    sizes
 }
 
 #[cfg(test)]

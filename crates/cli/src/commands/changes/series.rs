@@ -4,18 +4,15 @@ use std::path::Path;
 
 use becalm_model::wire::ChangePointDocument;
 use becalm_stats::changes::engines::{Otava, edpelt, otava};
-use becalm_stats::changes::{Change, Changes, Shift, detect, shift};
+use becalm_stats::changes::{Change, Changes, Shift, detect, sizes};
 
 use super::{Engine, FindingFlags, document};
 use crate::error::CommandError;
 use crate::files::read_text;
 use crate::history::Terms;
 
-/// Values on each side of a change that its level and its size are told from.
+/// Values on each side of a change that its levels are told from, as becalm's own engine does.
 const REACH: usize = 100;
-
-/// Confidence of the interval of a size.
-const CONFIDENCE: f64 = 0.95;
 
 /// Reads the series and returns its changes. Missing values count as places, but are not looked at.
 pub(super) fn changes(
@@ -26,16 +23,9 @@ pub(super) fn changes(
     let (places, values): (Vec<usize>, Vec<f64>) =
         series.iter().enumerate().filter_map(|(i, value)| Some((i, (*value)?))).unzip();
     let found = find(&values, finding);
-    let confirmed = found.confirmed.iter().map(|change| (change, "confirmed"));
-    let all: Vec<_> = confirmed.chain(found.pending.iter().map(|one| (one, "pending"))).collect();
     let mut documents = Vec::new();
-    let mut start = 0;
-    for (i, (change, state)) in all.iter().enumerate() {
-        let end = all.get(i + 1).map_or(values.len(), |(next, _)| next.index);
-        let before = &values[start.max(change.index.saturating_sub(REACH))..change.index];
-        let after = &values[change.index..end.min(change.index + REACH)];
-        let size = shift(before, after, change.correlation, CONFIDENCE);
-        start = change.index;
+    for (i, (change, size)) in found.all().zip(sizes(&values, &found)).enumerate() {
+        let state = if i < found.confirmed.len() { "confirmed" } else { "pending" };
         documents.push(ChangePointDocument {
             index: places[change.index],
             earliest: places[change.earliest],
