@@ -107,21 +107,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         let parameters = parameters.into_iter().filter(|(_, value)| !value.is_empty());
         let parameters = parameters.map(|(name, value)| (name.to_owned(), value)).collect();
         let subject = imported.another(&name, Vec::new(), parameters);
-        let mut parts = Vec::new();
-        for (benchmark, value) in &document.results {
-            let place = format!("results.{benchmark}");
-            let outcome = outcome(file, &place, value, &document.result_columns)?;
-            let described = units.get(benchmark);
-            parts.extend(import(
-                &mut imported,
-                file,
-                &place,
-                subject,
-                benchmark,
-                described,
-                &outcome,
-            )?);
-        }
+        let parts = import_all(&mut imported, file, document, subject, &units)?;
         imported.parts(subject, parts);
     }
     imported.finish(first)
@@ -154,21 +140,7 @@ pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
         let parameters = Some(("environment".to_owned(), environment));
         let parameters = parameters.into_iter().filter(|(_, value)| !value.is_empty()).collect();
         let subject = imported.another("asv", Vec::new(), parameters);
-        let mut parts = Vec::new();
-        for (benchmark, value) in &document.results {
-            let place = format!("results.{benchmark}");
-            let outcome = outcome(file, &place, value, &document.result_columns)?;
-            let described = units.get(benchmark);
-            parts.extend(import(
-                &mut imported,
-                file,
-                &place,
-                subject,
-                benchmark,
-                described,
-                &outcome,
-            )?);
-        }
+        let parts = import_all(&mut imported, file, &document, subject, &units)?;
         // A commit of which everything failed has nothing to be kept.
         if parts.is_empty() {
             continue;
@@ -185,6 +157,24 @@ pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
         (true, Some(first)) => Err(ImportError::nothing(first, "it holds no measurement")),
         _ => Ok(commits),
     }
+}
+
+/// Imports every benchmark of a document as one subject.
+fn import_all(
+    imported: &mut Imported,
+    file: &File,
+    document: &Document,
+    subject: usize,
+    units: &Map<String, Value>,
+) -> Result<Vec<Part>, ImportError> {
+    let mut parts = Vec::new();
+    for (benchmark, value) in &document.results {
+        let place = format!("results.{benchmark}");
+        let outcome = outcome(file, &place, value, &document.result_columns)?;
+        let described = units.get(benchmark);
+        parts.extend(import(imported, file, &place, subject, benchmark, described, &outcome)?);
+    }
+    Ok(parts)
 }
 
 /// Returns the folder of a file, which stands for a machine.
