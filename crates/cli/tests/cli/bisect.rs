@@ -1,26 +1,13 @@
 //! `becalm bisect`: the first slow commit of a history.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use becalm_testkit::{CommandOutput, TestEnv, skipped};
+use becalm_testkit::{CommandOutput, TestEnv};
 use serde_json::Value;
 
-use crate::support::{Measures, T, env, json, said, send, wait_until, with};
+use crate::support::{Measures, T, env, git, has_git, json, said, send, wait_until, with};
 
 /// Runs git in the working folder.
-#[track_caller]
-fn git(env: &TestEnv, arguments: &[&str]) -> String {
-    let output = Command::new("git")
-        .current_dir(env.work())
-        .args(["-c", "user.name=Ann Other", "-c", "user.email=t@example.org"])
-        .args(["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"])
-        .args(arguments)
-        .output()
-        .expect("git was found before");
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
-
 /// What one commit does.
 #[derive(Clone, Copy)]
 enum Change {
@@ -36,8 +23,7 @@ enum Change {
 
 /// A repository with the tag `good` on a first commit that prints 1000, and a commit for each change.
 fn repository(test: &str, changes: &[Change]) -> Option<TestEnv> {
-    if Command::new("git").arg("--version").output().is_err() {
-        skipped(&format!("{test}: git is not installed"));
+    if !has_git(test) {
         return None;
     }
     let env = env();

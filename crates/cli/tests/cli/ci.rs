@@ -6,28 +6,9 @@ use becalm_testkit::{CommandOutput, TestEnv, skipped};
 use serde_json::{Value, json};
 
 use crate::fake_api::FakeApi;
-use crate::support::{Measures, T, env, json, with};
+use crate::support::{Measures, T, env, git, has_git, json, with};
 
 const TOKEN: &str = "s3cret-t0ken";
-
-#[track_caller]
-fn git(env: &TestEnv, arguments: &[&str]) -> String {
-    let output = Command::new("git")
-        .current_dir(env.work())
-        .args([
-            "-c",
-            "user.name=T",
-            "-c",
-            "user.email=t@example.org",
-            "-c",
-            "init.defaultBranch=main",
-        ])
-        .args(arguments)
-        .output()
-        .expect("git was found before");
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
 
 const BUILD: &str = "cp program app && chmod +x app";
 
@@ -41,8 +22,7 @@ struct Project {
 
 /// Makes a project in which a change sets what the program prints, or only adds a text.
 fn project(test: &str, change: Option<u32>) -> Option<Project> {
-    if Command::new("git").arg("--version").output().is_err() {
-        skipped(&format!("{test}: git is not installed"));
+    if !has_git(test) {
         return None;
     }
     let env = env();

@@ -1,29 +1,16 @@
 //! `becalm history`: what is added comes back, on both databases, whatever happens to the writer.
 
 use std::io::{BufRead as _, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use becalm_testkit::{TestEnv, postgres, skipped};
 use serde_json::Value;
 
-use crate::support::{Measures, env, json};
+use crate::support::{Measures, env, git, has_git, json};
 
 /// A file of hyperfine with these times of one command.
 fn times(command: &str, times: &[f64]) -> String {
     format!(r#"{{"results": [{{"command": "{command}", "times": {times:?}}}]}}"#)
-}
-
-fn git(env: &TestEnv, arguments: &[&str]) -> Option<String> {
-    let mut git = Command::new("git");
-    git.args(["-c", "user.name=a", "-c", "user.email=a@example.org"]).args(arguments);
-    // A commit of a known time.
-    git.env("GIT_COMMITTER_DATE", "1700000000 +0000").env("GIT_AUTHOR_DATE", "1700000000 +0000");
-    let Ok(output) = git.current_dir(env.work()).output() else {
-        skipped("git is not installed");
-        return None;
-    };
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 fn list(env: &TestEnv, arguments: &[&str]) -> Value {
@@ -34,18 +21,21 @@ fn list(env: &TestEnv, arguments: &[&str]) -> Value {
 #[test]
 fn what_is_added_comes_back_as_it_was() {
     let env = env();
-    let Some(_) = git(&env, &["init", "-q", "-b", "main", "."]) else { return };
+    if !has_git("what_is_added_comes_back_as_it_was") {
+        return;
+    }
+    git(&env, &["init", "-q"]);
     env.write("tracked", "1");
     git(&env, &["add", "tracked"]);
     git(&env, &["commit", "-qm", "one"]);
-    let head = git(&env, &["rev-parse", "HEAD"]).unwrap();
+    let head = git(&env, &["rev-parse", "HEAD"]);
     let _ = env
         .measure(&["--runs", "3", "--warmup", "0", "--export-json", "r.json", "--", "true"])
         .exits_with(0);
     let added = env.run(["history", "add", "r.json", "--tag", "nightly"]).exits_with(0).stdout;
     assert!(added.starts_with(&format!("added entry 1: {} on main, ", &head[..10])), "{added}");
     // The folder is no business of git.
-    assert_eq!(git(&env, &["status", "--porcelain", "--", ".becalm"]).unwrap(), "");
+    assert_eq!(git(&env, &["status", "--porcelain", "--", ".becalm"]), "");
     let shown = env.run(["history", "show", "1", "--json"]).exits_with(0).stdout;
     assert!(shown == env.read("r.json"), "not byte for byte");
     let _ = env.run(["history", "export", "--folder", "out"]).exits_with(0);

@@ -1,35 +1,13 @@
 //! `compare --rev`: revisions that are built in worktrees of their own.
 
-use std::process::Command;
+use becalm_testkit::TestEnv;
 
-use becalm_testkit::{TestEnv, skipped};
-
-use crate::support::{Measures, T, env, headline, said};
+use crate::support::{Measures, T, env, git, has_git, headline, said};
 
 /// Runs git in the working folder.
-#[track_caller]
-fn git(env: &TestEnv, arguments: &[&str]) -> String {
-    let output = Command::new("git")
-        .current_dir(env.work())
-        .args([
-            "-c",
-            "user.name=T",
-            "-c",
-            "user.email=t@example.org",
-            "-c",
-            "init.defaultBranch=main",
-        ])
-        .args(arguments)
-        .output()
-        .expect("git was found before");
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
-
 /// A repository with three commits: a program, the same 3 % slower, and a change of documentation.
 fn repository(test: &str) -> Option<TestEnv> {
-    if Command::new("git").arg("--version").output().is_err() {
-        skipped(&format!("{test}: git is not installed"));
+    if !has_git(test) {
         return None;
     }
     let env = env();

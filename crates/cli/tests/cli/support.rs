@@ -2,9 +2,10 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
+use std::process::Command;
 
 pub(crate) use becalm_testkit::wait_until;
-use becalm_testkit::{CommandOutput, TestEnv};
+use becalm_testkit::{CommandOutput, TestEnv, skipped};
 use serde_json::Value;
 
 /// Conditions under which many sessions side by side do not hold each other up.
@@ -134,7 +135,7 @@ pub(crate) fn processes_that_name(text: &str) -> Vec<String> {
 }
 
 pub(crate) fn send(signal: &str, pid: u32) {
-    let status = std::process::Command::new("kill")
+    let status = Command::new("kill")
         .args([OsStr::new("-s"), OsStr::new(signal), OsStr::new(&pid.to_string())])
         .status()
         .expect("kill is everywhere");
@@ -153,4 +154,30 @@ pub(crate) fn has_capability(number: u32) -> bool {
 pub(crate) fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata("/proc/self").is_ok_and(|facts| facts.uid() == 0)
+}
+
+/// Says whether there is git here; without it the test counts as skipped.
+pub(crate) fn has_git(test: &str) -> bool {
+    let is_there = Command::new("git").arg("--version").output().is_ok();
+    if !is_there {
+        skipped(&format!("{test}: git is not installed"));
+    }
+    is_there
+}
+
+/// Runs git in the folder of a test as somebody who is not there, at a time that is known, and returns what it
+/// prints.
+#[track_caller]
+pub(crate) fn git(env: &TestEnv, arguments: &[&str]) -> String {
+    let output = Command::new("git")
+        .current_dir(env.work())
+        .args(["-c", "user.name=Ann Other", "-c", "user.email=a@example.org"])
+        .args(["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"])
+        .args(arguments)
+        .env("GIT_COMMITTER_DATE", "1700000000 +0000")
+        .env("GIT_AUTHOR_DATE", "1700000000 +0000")
+        .output()
+        .expect("git was found before");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
