@@ -77,14 +77,7 @@ impl StoreFlags {
             prepare(path)?;
         }
         let mut store = open(&place, Access::Write).map_err(told)?;
-        if let Some(split) = &settings.split {
-            let moved = store.regroup(split).map_err(told)?;
-            if moved > 0 {
-                ui.say(format!(
-                    "the facts that split series are others than before: {moved} entries changed their series"
-                ));
-            }
-        }
+        regroup(store.as_mut(), settings, ui)?;
         Ok(store)
     }
 
@@ -97,10 +90,11 @@ impl StoreFlags {
     ) -> Result<(Box<dyn Store>, Access), CommandError> {
         let place = self.place(settings)?;
         let absent = matches!(&place, Place::File(path) if !path.exists());
-        if !absent && open(&place, Access::Write).is_ok() {
-            return Ok((self.open_for_writing(settings, ui)?, Access::Write));
+        if !absent && let Ok(mut store) = open(&place, Access::Write) {
+            regroup(store.as_mut(), settings, ui)?;
+            return Ok((store, Access::Write));
         }
-        Ok((self.open_for_reading(settings)?, Access::Read))
+        Ok((open(&place, Access::Read).map_err(told)?, Access::Read))
     }
 
     fn place(&self, settings: &Settings) -> Result<Place, CommandError> {
@@ -122,6 +116,18 @@ impl StoreFlags {
             other => other,
         })
     }
+}
+
+/// Groups the series of a history as `becalm.toml` says.
+fn regroup(store: &mut dyn Store, settings: &Settings, ui: &Ui) -> Result<(), CommandError> {
+    let Some(split) = &settings.split else { return Ok(()) };
+    let moved = store.regroup(split).map_err(told)?;
+    if moved > 0 {
+        ui.say(format!(
+            "the facts that split series are others than before: {moved} entries changed their series"
+        ));
+    }
+    Ok(())
 }
 
 /// Makes an empty file, and the folder `.becalm` around it, which git is told to leave alone. Under sudo they
