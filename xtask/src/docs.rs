@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
-use becalm_model::wire::{json_schema, schema_names};
+use becalm_model::wire::{json_schema, json_text, schema_names};
 
 use crate::workspace::{Profile, build_becalm, capture, cargo, root};
 
@@ -74,12 +74,9 @@ pub(crate) fn check() -> Result<()> {
 }
 
 fn quick() -> Result<Vec<(String, String)>> {
-    let mut generated = schema_names()
-        .map(|name| {
-            let text = serde_json::to_string_pretty(&json_schema(name))? + "\n";
-            Ok((format!("docs/schema/{name}.schema.json"), text))
-        })
-        .collect::<Result<Vec<_>>>()?;
+    let mut generated: Vec<_> = schema_names()
+        .map(|name| (format!("docs/schema/{name}.schema.json"), json_text(&json_schema(name))))
+        .collect();
     generated.push((COMMANDS.to_owned(), reference(&build_becalm(Profile::Dev)?)?));
     Ok(generated)
 }

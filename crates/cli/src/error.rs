@@ -33,38 +33,3 @@ impl CommandError {
         self
     }
 }
-
-/// Returns an error's message followed by those of its causes.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let part = inner.to_string();
-        // Some messages already name their cause.
-        if !text.ends_with(&part) && !text.contains(&format!(": {part}")) {
-            text.push_str(": ");
-            text.push_str(&part);
-        }
-        cause = inner.source();
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[derive(Debug, thiserror::Error)]
-    #[error("{message}")]
-    struct Failed {
-        message: &'static str,
-        source: std::io::Error,
-    }
-
-    #[test]
-    fn a_cause_that_a_message_names_already_is_not_told_twice() {
-        let told = |message| with_causes(&Failed { message, source: std::io::Error::other("no") });
-        assert_eq!(told("cannot start"), "cannot start: no");
-        assert_eq!(told("cannot start: no (see the manual)"), "cannot start: no (see the manual)");
-    }
-}

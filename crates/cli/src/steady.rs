@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use becalm_model::wire::{STEADY_SCHEMA, SteadyDocument, SteadyRunDocument, SteadySegmentDocument};
-use becalm_model::{Record, wire};
+use becalm_model::wire::{
+    STEADY_SCHEMA, SteadyDocument, SteadyRunDocument, SteadySegmentDocument, json_text,
+};
+use becalm_model::{Record, wire, with_causes};
 use becalm_report::{SteadyRun, class_word};
 use becalm_stats::steady::{Agreement, Steady, agreement, warm_up};
 
-use crate::error::{CommandError, with_causes};
+use crate::error::CommandError;
 use crate::files;
 
 /// Reads and classifies all series of all files; levels within this share of the last one count as
@@ -94,9 +96,7 @@ pub(crate) fn json(runs: &[SteadyRun]) -> String {
         warmup: warm_up(&classified),
         runs: runs.iter().map(document).collect(),
     };
-    let mut text = serde_json::to_string_pretty(&document).expect("plain values are JSON");
-    text.push('\n');
-    text
+    json_text(&document)
 }
 
 fn document(run: &SteadyRun) -> SteadyRunDocument {

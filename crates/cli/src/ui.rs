@@ -6,6 +6,7 @@ use std::io::{IsTerminal, Write};
 use becalm_report::Style;
 
 use crate::error::CommandError;
+use becalm_model::wire::json_text;
 
 /// How becalm speaks to people.
 #[derive(Debug, Clone, Copy)]
@@ -74,6 +75,11 @@ impl Ui {
     /// Writes data to stdout. A closed pipe is no error: the reader has had enough.
     pub(crate) fn print(&self, text: &str) -> Result<(), CommandError> {
         self.print_with(|out| out.write_all(text.as_bytes()))
+    }
+
+    /// Writes a document to stdout, as JSON.
+    pub(crate) fn print_json(&self, document: &impl serde::Serialize) -> Result<(), CommandError> {
+        self.print(&json_text(document))
     }
 
     /// Writes what `write` makes to stdout, piece by piece. A closed pipe is no error here either.

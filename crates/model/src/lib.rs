@@ -4,6 +4,7 @@
 //! does I/O, reads a clock or keeps state. Types that leave the process live in [`wire`] and are
 //! versioned; the types beside it are free to change.
 
+mod causes;
 pub mod ci;
 mod cpu;
 mod evidence;
@@ -13,6 +14,7 @@ mod knob;
 mod machine;
 /// What is recorded per run, and the names of the metrics that every run has.
 pub mod metric;
+mod pattern;
 mod quantity;
 mod record;
 mod run;
@@ -21,12 +23,14 @@ pub mod trace;
 mod verdict;
 pub mod wire;
 
+pub use causes::with_causes;
 pub use cpu::{CpuId, CpuListError, CpuSet, MAX_CPU};
 pub use evidence::{Disturbance, DisturbanceSource, Evidence};
 pub use finding::{Checkup, Finding, Fix, Severity};
 pub use knob::{Change, Nature, Target};
 pub use machine::MachineFacts;
 pub use metric::{Direction, Metric, Unit};
+pub use pattern::fits;
 pub use quantity::{QuantityError, parse_amount, parse_duration, parse_share};
 pub use record::{Conditions, KnobRecord, KnobState, Moved, Record, RecordKind, Source, Summary};
 pub use run::{Outcome, Part, Run};

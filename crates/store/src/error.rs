@@ -97,18 +97,3 @@ pub enum StoreError {
         what: String,
     },
 }
-
-/// Returns an error's message followed by those of its causes.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let part = inner.to_string();
-        if !text.contains(&part) {
-            text.push_str(": ");
-            text.push_str(&part);
-        }
-        cause = inner.source();
-    }
-    text
-}

@@ -1,5 +1,6 @@
 //! Which entries and series are asked for.
 
+use becalm_model::fits;
 use becalm_model::history::{EntryId, Series};
 
 /// Which entries. Everything that is `None` or empty lets all through.
@@ -40,36 +41,5 @@ impl SeriesFilter {
             && fits(&self.metric, &series.key.metric)
             && self.branch.as_ref().is_none_or(|branch| *branch == series.key.branch)
             && (!self.main || series.main)
-    }
-}
-
-/// Says whether a text is what a pattern says, in which `*` stands for any text.
-fn fits(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
-    let parts: Vec<&str> = parts.collect();
-    let Some((last, between)) = parts.split_last() else { return rest.is_empty() };
-    for part in between {
-        let Some(at) = rest.find(part) else { return false };
-        rest = &rest[at + part.len()..];
-    }
-    rest.ends_with(last)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_star_stands_for_any_text() {
-        for (pattern, text) in
-            [("a", "a"), ("*", ""), ("a*", "ab"), ("*b", "ab"), ("a*b*c", "a1b2b3c"), ("a**", "a")]
-        {
-            assert!(fits(pattern, text), "{pattern} {text}");
-        }
-        for (pattern, text) in [("a", "ab"), ("a*a", "a"), ("*b*", "aca"), ("", "a")] {
-            assert!(!fits(pattern, text), "{pattern} {text}");
-        }
     }
 }

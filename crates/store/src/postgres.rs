@@ -242,7 +242,7 @@ enum Moment {
 fn told(place: &str, error: &postgres::Error, moment: Moment) -> StoreError {
     let place = place.to_owned();
     let Some(said) = error.as_db_error() else {
-        let problem = crate::error::with_causes(error);
+        let problem = becalm_model::with_causes(error);
         return match moment {
             Moment::Before => StoreError::Database { place, problem },
             Moment::Committing => StoreError::Unknown { place, problem },

@@ -58,9 +58,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let domain = if args.full_isolation { Domain::Isolated } else { Domain::Balanced };
     let document = document(&root, cpus, domain)?;
     if args.json {
-        let mut text = serde_json::to_string_pretty(&document).expect("plain values are JSON");
-        text.push('\n');
-        ui.print(&text)?;
+        ui.print_json(&document)?;
     } else {
         ui.print(&boot_text(&document, ui.style()))?;
     }

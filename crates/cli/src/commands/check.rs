@@ -38,9 +38,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let checkup = check(&root, &topology, &cpus);
     if args.json {
         let document = check_document(&checkup);
-        let mut text = serde_json::to_string_pretty(&document).expect("plain values are JSON");
-        text.push('\n');
-        ui.print(&text)?;
+        ui.print_json(&document)?;
     } else {
         let detail = if args.verbose { Detail::Full } else { Detail::Short };
         ui.print(&checkup_text(&checkup, ui.style().width, detail))?;

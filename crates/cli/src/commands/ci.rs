@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use becalm_model::ci::{CiCommit, CiReport, CiResult, CiRule, Conclusion, is_ci_id};
-use becalm_model::wire::{ci_document, read_ci};
+use becalm_model::wire::{ci_document, json_text, read_ci};
 use becalm_model::{Record, RecordKind, Subject, parse_share};
 use becalm_report::{Style, ci_text};
 use becalm_runner::session::Goal;
@@ -395,12 +395,7 @@ fn tell(
     around: &Surroundings,
     ui: &Ui,
 ) -> Result<(), CommandError> {
-    let json = || {
-        let mut text =
-            serde_json::to_string_pretty(&ci_document(report)).expect("a document is JSON");
-        text.push('\n');
-        text
-    };
+    let json = || json_text(&ci_document(report));
     // A failure is told as an error.
     if args.flags.exports.json {
         ui.print(&json())?;
@@ -505,8 +500,7 @@ fn post_saved(
         }
     }
     if args.flags.exports.json {
-        let text = serde_json::to_string_pretty(&ci_document(&report)).expect("a document is JSON");
-        ui.print(&format!("{text}\n"))?;
+        ui.print_json(&ci_document(&report))?;
     } else {
         ui.print(&text(&report, ui))?;
     }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use becalm_model::wire::json_text;
 use becalm_model::{Comparison, Metric, Record, metric, parse_share, wire};
 use becalm_report::diff_text;
 use becalm_runner::conclude::{Pairing, compare_all_separate};
@@ -191,7 +192,5 @@ fn one_sided(old: &Record, new: &Record, is_one_file: bool) -> Vec<String> {
 fn json(old: &Record, new: &Record, comparisons: &[Comparison], args: &Args) -> String {
     let mut document = wire::diff_document(old, new, comparisons, (args.confidence, args.margin));
     document.notes = one_sided(old, new, args.new.is_none());
-    let mut text = serde_json::to_string_pretty(&document).expect("a document can be written");
-    text.push('\n');
-    text
+    json_text(&document)
 }

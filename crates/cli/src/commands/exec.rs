@@ -13,10 +13,11 @@ use becalm_runner::{
 };
 
 use crate::caller::sudo_user;
-use crate::error::{CommandError, with_causes};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::{Affinity, LayoutFlag, Machine, Switch, affinity};
 use crate::memory::MallocFlag;
+use becalm_model::with_causes;
 
 /// Become a command, under the conditions in which `run` and `compare` start one
 ///

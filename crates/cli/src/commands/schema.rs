@@ -33,7 +33,6 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         return Ok(Exit::Done);
     }
     let schema = json_schema(&args.name).expect("the command line takes no other name");
-    let text = serde_json::to_string_pretty(&schema).expect("a JSON value can be written");
-    ui.print(&format!("{text}\n"))?;
+    ui.print_json(&schema)?;
     Ok(Exit::Done)
 }

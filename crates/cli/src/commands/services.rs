@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use becalm_machine::SysRoot;
 use becalm_machine::usage::{Accounts, Used};
 use becalm_model::parse_duration;
-use becalm_model::wire::{ProgramDocument, SERVICES_SCHEMA, ServicesDocument};
+use becalm_model::wire::{ProgramDocument, SERVICES_SCHEMA, ServicesDocument, json_text};
 
 use crate::caller;
 use crate::error::CommandError;
@@ -108,7 +108,5 @@ fn json(used: &Used, seconds: f64) -> String {
             })
             .collect(),
     };
-    let mut text = serde_json::to_string_pretty(&document).expect("plain values are JSON");
-    text.push('\n');
-    text
+    json_text(&document)
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use becalm_model::parse_share;
+use becalm_model::wire::json_text;
 use becalm_report::{stats_text, steady_text};
 use becalm_stats::steady::TOLERANCE;
 
@@ -45,8 +46,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     files::for_each_record(&args.files, ui, |record| {
         if args.json {
             let estimates = files::document(record).estimates;
-            let text = serde_json::to_string_pretty(&estimates).expect("estimates can be written");
-            format!("{text}\n")
+            json_text(&estimates)
         } else {
             stats_text(record, ui.style())
         }

@@ -37,9 +37,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let document = document(&SysRoot::new(&args.root), args.threads)?;
     if args.json {
-        let mut text = serde_json::to_string_pretty(&document).expect("plain values are JSON");
-        text.push('\n');
-        ui.print(&text)?;
+        ui.print_json(&document)?;
     } else if let Some(path) = &args.svg {
         let picture = topology_svg(&document);
         if path == Path::new("-") {

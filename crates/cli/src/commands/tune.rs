@@ -9,7 +9,7 @@ use becalm_machine::knobs::{KNOBS, Note, NoteKind, Profile, Request, Situation};
 use becalm_machine::tune::{self, Plan};
 use becalm_machine::{ChoiceFacts, SysRoot, Topology, Width, choose};
 use becalm_model::CpuSet;
-use becalm_model::wire::tune_document;
+use becalm_model::wire::{json_text, tune_document};
 use becalm_runner::{Interrupt, MALLOC_VARIABLE, Program, hold, kept_memory};
 
 use crate::caller;
@@ -298,7 +298,5 @@ fn json(place: &Place, plan: &Plan, applied: &[tune::Applied]) -> String {
         plan.notes.iter().map(|note| (note.knob.as_str(), note.kind.name(), note.text.as_str()));
     let document =
         tune_document((&place.cpus, &place.housekeeping), &plan.changes, &effects, notes);
-    let mut text = serde_json::to_string_pretty(&document).expect("plain values are JSON");
-    text.push('\n');
-    text
+    json_text(&document)
 }

@@ -228,7 +228,7 @@ pub(crate) enum CountersFlag {
 }
 
 fn series_rule(text: &str) -> Result<SeriesRule, String> {
-    SeriesRule::parse(text).map_err(|error| crate::error::with_causes(&error))
+    SeriesRule::parse(text).map_err(|error| becalm_model::with_causes(&error))
 }
 
 /// What counts instructions.

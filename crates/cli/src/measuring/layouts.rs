@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use becalm_model::Subject;
+use becalm_model::{Subject, with_causes};
 use becalm_runner::{Environment, Interrupt, Program, User, WorkFolder};
 
 use super::build::build;
 use super::flags::MeasureFlags;
-use crate::error::{CommandError, with_causes};
+use crate::error::CommandError;
 use crate::ui::Ui;
 
 /// Layouts that are built unless the user says otherwise.

@@ -4,7 +4,8 @@ use becalm_runner::session::Primary;
 use becalm_runner::{Counters, Extractor, MetricSpecError};
 
 use super::flags::{BackendFlag, CountersFlag, MeasureFlags};
-use crate::error::{CommandError, with_causes};
+use crate::error::CommandError;
+use becalm_model::with_causes;
 
 /// What the metric flags ask for.
 #[derive(Debug)]

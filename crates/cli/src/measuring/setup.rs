@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use becalm_machine::{Chooser, SysRoot, Topology};
-use becalm_model::{MachineFacts, Subject};
+use becalm_model::{MachineFacts, Subject, with_causes};
 use becalm_runner::harness::ResultFolder;
 use becalm_runner::session::{
     Cache, Expectation, HarnessPlan, Hooks, SpawnPlan, SpawnSubject, Stand, parse_output,
@@ -23,7 +23,7 @@ use super::subjects::fill;
 use super::suite::SuitePlan;
 use super::{harness, metrics};
 use crate::caller::sudo_user;
-use crate::error::{CommandError, with_causes};
+use crate::error::CommandError;
 use crate::memory::{MallocFlag, MemoryFlags};
 
 /// The machine as it is before the first run.

@@ -6,13 +6,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use becalm_model::metric::is_builtin;
-use becalm_model::{Metric, Subject, SubjectTerms};
+use becalm_model::{Metric, Subject, SubjectTerms, with_causes};
 use becalm_runner::session::{Hooks, Independent, OnFailure, OwnTerms, SpawnSubject};
 use becalm_runner::{Environment, Extractor, Program, Stdin, User};
 
 use super::conditions::ConditionFlags;
 use super::harness::{self, Asked};
-use crate::error::{CommandError, with_causes};
+use crate::error::CommandError;
 
 /// How one benchmark is started.
 #[derive(Debug, Clone)]

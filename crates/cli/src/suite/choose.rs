@@ -1,5 +1,7 @@
 //! Which benchmarks of a suite are measured.
 
+use becalm_model::fits;
+
 use super::nearest::did_you_mean;
 use super::resolve::Benchmark;
 use crate::error::CommandError;
@@ -49,41 +51,4 @@ pub(super) fn choose(
         return Err(CommandError::usage("no benchmark has both such a name and such a tag"));
     }
     Ok(chosen)
-}
-
-/// Says whether a name fits a pattern, in which `*` stands for anything.
-fn fits(pattern: &str, name: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = name.strip_prefix(first) else { return false };
-    let Some(last) = parts.next_back() else { return rest.is_empty() };
-    for part in parts {
-        let Some(at) = rest.find(part) else { return false };
-        rest = &rest[at + part.len()..];
-    }
-    rest.ends_with(last)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_star_stands_for_anything() {
-        for (pattern, name) in [
-            ("sort", "sort"),
-            ("so*", "sort"),
-            ("*", ""),
-            ("*or*", "sort"),
-            ("s*r*t", "sorrt"),
-            ("*t", "sort"),
-        ] {
-            assert!(fits(pattern, name), "{pattern} {name}");
-        }
-        for (pattern, name) in
-            [("sor", "sort"), ("so*x", "sort"), ("sort*sort", "sort"), ("", "sort")]
-        {
-            assert!(!fits(pattern, name), "{pattern} {name}");
-        }
-    }
 }

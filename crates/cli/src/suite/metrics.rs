@@ -2,11 +2,10 @@
 
 use becalm_model::metric::{ALWAYS, COUNTERS, is_builtin};
 use becalm_model::wire::{SuiteDirection, SuiteMetric};
-use becalm_model::{Direction, Metric, MetricTerms, Unit};
+use becalm_model::{Direction, Metric, MetricTerms, Unit, with_causes};
 use becalm_runner::Extractor;
 
 use super::nearest::did_you_mean;
-use crate::error::with_causes;
 
 /// What the metrics of a benchmark come to.
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@ use becalm_machine::isolate;
 use becalm_machine::tune::{LockError, TuneError};
 use becalm_machine::{Choice, ChoiceFacts, Chooser, Leases, Width, choose};
 use becalm_model::wire::read_workload;
-use becalm_model::{CpuSet, Outcome};
+use becalm_model::{CpuSet, Outcome, with_causes};
 use becalm_runner::{
     CounterPlan, Counters, EnvPolicy, Environment, Finished, Interrupt, Launch, LaunchError,
     MAX_PADDING, Placement, Program, Scheduler, Stderr, Stdin, Stdout, User, launch, pin_self,
@@ -90,7 +90,7 @@ impl<'a> Bench<'a> {
         variables: Vec<(OsString, OsString)>,
         seed: u64,
     ) -> Result<Self, ReproduceError> {
-        let broken = |error: LaunchError| ReproduceError::Broken(told(&error));
+        let broken = |error: LaunchError| ReproduceError::Broken(with_causes(&error));
         let variables = user.as_ref().map_or(variables.clone(), |user| user.environment(variables));
         let environment = |policy| Environment::from_vars(variables.iter().cloned(), policy);
         let (one, leases) = Chooser::new(machine.root, machine.topology).take(Width::One);
@@ -204,7 +204,7 @@ impl<'a> Bench<'a> {
     ) -> Result<Finished, Failure> {
         let words = self.words(setup, conditions);
         let program = Program::resolve(&words, None, None);
-        let program = program.map_err(|error| ReproduceError::Broken(told(&error)))?;
+        let program = program.map_err(|error| ReproduceError::Broken(with_causes(&error)))?;
         let has = |condition| conditions.contains(&condition);
         let few = has(Condition::FixedEnvironment);
         let padding = if has(Condition::ChangingEnvironment) {
@@ -225,7 +225,7 @@ impl<'a> Bench<'a> {
         };
         launch(&run, &self.counters, self.interrupt).map_err(|error| match error {
             LaunchError::Interrupted { signal } => ReproduceError::Interrupted(signal).into(),
-            other => Failure::LeftOut(told(&other)),
+            other => Failure::LeftOut(with_causes(&other)),
         })
     }
 
@@ -307,20 +307,4 @@ fn cpus(conditions: &[Condition], entered: &Entered<'_>) -> CpuSet {
     } else {
         entered.allowed.clone()
     }
-}
-
-/// Returns an error with its causes.
-fn told(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let part = inner.to_string();
-        // Some messages hold that of their cause.
-        if !text.contains(&part) {
-            text.push_str(": ");
-            text.push_str(&part);
-        }
-        cause = inner.source();
-    }
-    text
 }

@@ -22,6 +22,7 @@ mod schema;
 mod services;
 mod steady;
 mod suite;
+mod text;
 mod topology;
 mod trace;
 mod tune;
@@ -81,6 +82,7 @@ pub use suite::{
     SuiteDuration, SuiteGate, SuiteGateChanges, SuiteGateRule, SuiteHistory, SuiteMetric,
     SuiteShare, SuiteValue,
 };
+pub use text::json_text;
 pub use topology::{
     TopologyCache, TopologyChoice, TopologyCore, TopologyCpu, TopologyDocument, TopologyGroup,
     TopologyKind, TopologyNode,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use becalm_model::wire::{BISECT_SCHEMA, BisectDocument, check_readable};
+use becalm_model::wire::{BISECT_SCHEMA, BisectDocument, check_readable, json_text};
 
 use super::Args;
 use super::range::Range;
@@ -162,7 +162,5 @@ const RUNNING: &str = "running";
 
 /// Returns a search as JSON text.
 pub(super) fn json(document: &BisectDocument) -> String {
-    let mut text = serde_json::to_string_pretty(document).expect("plain values are JSON");
-    text.push('\n');
-    text
+    json_text(document)
 }

@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         changes,
     };
     if args.json {
-        super::history::print_json(&document, ui)?;
+        ui.print_json(&document)?;
     } else {
         let style = Style { width: ui.table_width(), ..*ui.style() };
         ui.print(&changes_text(&document, &style))?;

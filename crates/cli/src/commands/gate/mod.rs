@@ -128,7 +128,7 @@ fn conclude(judged: Judged, args: &Args, ui: &Ui) -> Result<Exit, CommandError> 
         notes,
     };
     if args.json {
-        super::history::print_json(&document, ui)?;
+        ui.print_json(&document)?;
     } else {
         let style = Style { width: ui.table_width(), ..*ui.style() };
         ui.print(&gate_text(&document, &style))?;

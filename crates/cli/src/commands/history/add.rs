@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         let entries =
             if added.is_empty() { Vec::new() } else { store.entries(&filter).map_err(told)? };
         let document = HistoryDocument::of_entries(store.split().map_err(told)?, &entries);
-        super::print_json(&document, ui)?;
+        ui.print_json(&document)?;
     }
     Ok(Exit::Done)
 }

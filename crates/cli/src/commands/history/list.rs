@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let entries = store.entries(&filter).map_err(told)?;
     if args.json {
         let document = HistoryDocument::of_entries(store.split().map_err(told)?, &entries);
-        super::print_json(&document, ui)?;
+        ui.print_json(&document)?;
     } else {
         ui.print(&entries_text(&noted(entries, &settings.annotate), &style))?;
     }
@@ -81,7 +81,7 @@ fn list_series(
     }
     if args.json {
         let document = HistoryDocument::of_series(store.split().map_err(told)?, &listed);
-        super::print_json(&document, ui)?;
+        ui.print_json(&document)?;
     } else {
         ui.print(&series_text(&listed, style))?;
     }

@@ -70,8 +70,3 @@ impl From<&SeriesFlags> for SeriesFilter {
         }
     }
 }
-
-pub(crate) fn print_json(document: &impl serde::Serialize, ui: &Ui) -> Result<(), CommandError> {
-    let text = serde_json::to_string_pretty(document).expect("the document can be written");
-    ui.print(&format!("{text}\n"))
-}

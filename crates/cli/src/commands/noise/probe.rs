@@ -114,9 +114,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         save(&root, &mut document, ui);
     }
     if args.json {
-        let mut text = serde_json::to_string_pretty(&document).expect("plain values are JSON");
-        text.push('\n');
-        ui.print(&text)?;
+        ui.print_json(&document)?;
     } else {
         ui.print(&probe_text(&document, ui.style()))?;
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use becalm_lab::trace::{Mode, Tracer, explain, watched, worst_of_cpus};
 use becalm_machine::SysRoot;
 use becalm_model::trace::{Trace, TraceCost};
-use becalm_model::wire::{TraceNoteDocument, trace_document, watch_document};
+use becalm_model::wire::{TraceNoteDocument, json_text, trace_document, watch_document};
 use becalm_model::{Record, RecordKind, parse_duration};
 use becalm_report::{TraceCostTold, trace_text, watch_text};
 use becalm_runner::monotonic_raw;
@@ -176,9 +176,7 @@ fn watch(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 }
 
 fn json(document: &becalm_model::wire::TraceDocument) -> String {
-    let mut text = serde_json::to_string_pretty(document).expect("plain values are JSON");
-    text.push('\n');
-    text
+    json_text(document)
 }
 
 #[cfg(test)]

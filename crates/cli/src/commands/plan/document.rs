@@ -1,7 +1,7 @@
 //! A plan as JSON.
 
 use becalm_model::wire::{
-    PLAN_SCHEMA, PlanChoiceDocument, PlanDocument, PlanGoalDocument, PlanLevelDocument,
+    PLAN_SCHEMA, PlanChoiceDocument, PlanDocument, PlanGoalDocument, PlanLevelDocument, json_text,
 };
 use becalm_report::Planned;
 use becalm_stats::levels::Goal;
@@ -38,7 +38,5 @@ pub(super) fn json(planned: &Planned) -> String {
         warmup_iterations: planned.warmup_iterations,
         notes: planned.notes.clone(),
     };
-    let mut text = serde_json::to_string_pretty(&document).expect("plain values are JSON");
-    text.push('\n');
-    text
+    json_text(&document)
 }

@@ -10,9 +10,10 @@ use becalm_runner::timeit::{
 use becalm_runner::{CounterPlan, Counters, Interrupt, LaunchError, Program};
 
 use super::amount::{AmountFlags, loops};
-use crate::error::{CommandError, with_causes};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::Surroundings;
+use becalm_model::with_causes;
 
 /// Where the programs of version managers such as pyenv lie that only start others.
 const SHIMS: &str = "/shims/";

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use becalm_model::{Record, RecordKind, Verdict};
+use becalm_model::{Record, RecordKind, Verdict, with_causes};
 use becalm_report::DisturbedRun;
 use becalm_runner::session::{RunError, SessionError};
 
-use crate::error::{CommandError, with_causes};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
 use crate::measuring::flags::MeasureFlags;

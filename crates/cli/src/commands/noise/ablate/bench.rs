@@ -11,7 +11,7 @@ use becalm_machine::isolate::{self, Alone, Isolation};
 use becalm_machine::knobs::{Request, Situation};
 use becalm_machine::tune::{self, Applied, LockError, TuneError, Tuning, Wait};
 use becalm_machine::{Choice, SysRoot, Topology};
-use becalm_model::{CpuSet, Outcome};
+use becalm_model::{CpuSet, Outcome, with_causes};
 use becalm_runner::session::FIFO_REST;
 use becalm_runner::{
     CounterPlan, Environment, Finished, Interrupt, Launch, LaunchError, Placement, Scheduler,
@@ -19,7 +19,7 @@ use becalm_runner::{
 };
 
 use super::subject::{Shown, Subject};
-use crate::error::{CommandError, with_causes};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::tuning;
 use crate::ui::Ui;

@@ -2,7 +2,7 @@
 
 use becalm_lab::ablate::{Names, document, effects};
 use becalm_machine::{MitigationEffects, SysRoot};
-use becalm_model::wire::{AblateDocument, AblateSubject, MachineDocument};
+use becalm_model::wire::{AblateDocument, AblateSubject, MachineDocument, json_text};
 use becalm_report::{ablate_html, ablate_list_text, ablate_text};
 
 use super::Args;
@@ -120,7 +120,5 @@ fn written(conducted: &Conducted, args: &Args, started_at: f64) -> AblateDocumen
 }
 
 fn json(document: &AblateDocument) -> String {
-    let mut text = serde_json::to_string_pretty(document).expect("plain values are JSON");
-    text.push('\n');
-    text
+    json_text(document)
 }
