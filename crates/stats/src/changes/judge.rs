@@ -80,36 +80,18 @@ pub(super) fn judge(
     let (reference, other) =
         if rising { (split.before, split.after) } else { (split.after, split.before) };
     let (n, m) = (length(reference), length(other));
-    let inside = |(from, to): (usize, usize), place| from <= place && place < to;
-    let table = Scores::get();
-    let mut sum = 0.0;
-    let mut add = |place: usize, twice_below| {
-        sum += split.weights[place] * table.outside(twice_below, n);
-    };
-    if m * n <= FEW_PAIRS {
-        let reference = &split.values[reference.0..reference.1];
-        (other.0..other.1).for_each(|at| add(at, twice_below(reference, split.values[at])));
-    } else {
-        split.order.walk(
-            split.values,
-            |place| inside(reference, place),
-            |place, twice_below| {
-                if inside(other, place) {
-                    add(place, twice_below);
-                }
-            },
-        );
-    }
     let correlation = Correlation::of(&split.scores[reference.0..reference.1]).coefficient(past);
     let variance = inflation(m, correlation) / m as f64 + inflation(n, correlation) / n as f64;
-    let z = sum / m as f64 / variance.sqrt();
+    let error = m as f64 * variance.sqrt();
+    let z = sum_of_scores(&split, reference, other, least * error)? / error;
     if z.abs() < least {
         return None;
     }
     let reference = &split.values[reference.0..reference.1];
     let other = &split.values[other.0..other.1];
     let (middle, level) = (median(reference), median(other));
-    let clear = |times| clear(reference, middle, other, level, z.signum(), times);
+    let scale = deviation(reference, middle);
+    let clear = |times: f64| is_clear(other, middle, level, z.signum(), times * scale);
     let discount = if clear(GLARING) {
         GLARING_DISCOUNT
     } else if clear(1.0) {
@@ -125,6 +107,46 @@ pub(super) fn judge(
     })
 }
 
+/// Returns the sum of the weighted scores of one side in the other, the reference; nothing where it is soon clear that
+/// it stays below `least` on either side of 0.
+fn sum_of_scores(
+    split: &Split<'_>,
+    reference: (usize, usize),
+    other: (usize, usize),
+    least: f64,
+) -> Option<f64> {
+    let (n, m) = (reference.1 - reference.0, other.1 - other.0);
+    let table = Scores::get();
+    // No score is larger, and no weight is above 1.
+    let largest = table.outside(2 * n, n);
+    if m as f64 * largest < least {
+        return None;
+    }
+    let mut sum = 0.0;
+    if m * n <= FEW_PAIRS {
+        let others = &split.values[reference.0..reference.1];
+        for place in other.0..other.1 {
+            let score = table.outside(twice_below(others, split.values[place]), n);
+            sum += split.weights[place] * score;
+            if f64::abs(sum) + (other.1 - 1 - place) as f64 * largest < least {
+                return None;
+            }
+        }
+        return Some(sum);
+    }
+    let inside = |(from, to): (usize, usize), place| from <= place && place < to;
+    split.order.walk(
+        split.values,
+        |place| inside(reference, place),
+        |place, twice_below| {
+            if inside(other, place) {
+                sum += split.weights[place] * table.outside(twice_below, n);
+            }
+        },
+    );
+    Some(sum)
+}
+
 /// What is added to the boundary for a split with `after` values behind it.
 fn surcharge(after: usize) -> f64 {
     if after < FEW {
@@ -136,9 +158,8 @@ fn surcharge(after: usize) -> f64 {
     }
 }
 
-/// Says whether a step to one side is so many times as large as a clear one at least.
-fn clear(reference: &[f64], middle: f64, other: &[f64], level: f64, side: f64, times: f64) -> bool {
-    let scale = times * deviation(reference, middle);
+/// Says whether a step of `other` from `middle` to one side is clear, measured in `scale`.
+fn is_clear(other: &[f64], middle: f64, level: f64, side: f64, scale: f64) -> bool {
     (level - middle) * side > CLEAR_MEDIAN * scale
         && other.iter().all(|value| (value - middle) * side > CLEAR_EACH * scale)
 }

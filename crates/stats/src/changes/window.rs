@@ -52,7 +52,8 @@ pub(super) struct Window {
     order: Order,
     /// What the errors of the points are weighed with.
     weighing: Weighing,
-    /// 1 / (f(m, r) (m + REACH) m REACH) for each distance m, for whole windows.
+    /// 1 / (f(m, r) m REACH (m + REACH)) for each distance m that there can be: what makes the squared difference of
+    /// m REACH times two means a squared standard one, where REACH values are before the split.
     factors: [f64; DISTANCES.len()],
     /// How many values there are when they are scored again.
     score_at: usize,
@@ -166,8 +167,14 @@ impl Window {
             self.sums.push(sum);
         }
         let r = CAUTION * by_differences(&self.scores);
-        self.factors = DISTANCES.map(|m| factor(m, REACH) / inflation(m, r));
         self.score_at = next_scoring(n);
+        // Those of longer distances are not needed before the next time.
+        for (factor, m) in self.factors.iter_mut().zip(DISTANCES) {
+            if m >= self.score_at {
+                break;
+            }
+            *factor = 1.0 / ((m * REACH * (m + REACH)) as f64 * inflation(m, r));
+        }
     }
 
     fn append(&mut self, score: f64, error: f64) {
@@ -233,7 +240,7 @@ impl Window {
             let middle = self.sums[split];
             let sum_before = middle - self.sums[split - before];
             let difference = (end - middle) * before as f64 - sum_before * m as f64;
-            let rescaled = factor(m, before) / factor(m, REACH);
+            let rescaled = (REACH * (m + REACH)) as f64 / (before * (m + before)) as f64;
             *square = difference * difference * self.factors[i] * rescaled;
         }
         squares
@@ -267,11 +274,6 @@ fn last_scoring(age: usize) -> (usize, usize) {
 pub(super) fn needed(age: usize) -> usize {
     let (scored, kept) = last_scoring(age);
     age - scored + kept
-}
-
-/// 1 / (m n (m + n)): what makes the squared difference of m n times two means a squared standard one.
-fn factor(m: usize, n: usize) -> f64 {
-    1.0 / (m * n * (m + n)) as f64
 }
 
 /// How much a point counts whose own error is known.
