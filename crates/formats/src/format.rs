@@ -4,7 +4,9 @@ use becalm_model::Record;
 
 use crate::error::ImportError;
 use crate::file::{File, expanded};
-use crate::readers;
+use crate::{json, readers};
+
+const NO_NUMBERS: &str = "some values in the file are NaN or infinite: they are left out";
 
 /// One format that can be imported.
 #[derive(Debug, Clone, Copy)]
@@ -102,6 +104,9 @@ pub fn import(files: &[File], format: Option<&str>) -> Result<Record, ImportErro
         })?,
     };
     let mut record = (entry.read)(files)?;
+    if files.iter().any(|file| file.text().is_ok_and(json::has_bare_tokens)) {
+        record.notes.push(NO_NUMBERS.to_owned());
+    }
     if let Some(source) = &mut record.source {
         entry.name.clone_into(&mut source.format);
     }

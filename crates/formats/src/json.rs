@@ -106,6 +106,12 @@ fn without_bare_tokens(text: &str) -> Option<String> {
     found.then_some(clean)
 }
 
+/// Says whether a JSON text has `NaN` or an infinity outside of strings.
+pub(crate) fn has_bare_tokens(text: &str) -> bool {
+    let may_have = ["Infinity", "NaN", "inf"].iter().any(|token| text.contains(token));
+    text.trim_start().starts_with(['{', '[']) && may_have && without_bare_tokens(text).is_some()
+}
+
 /// Says whether the files are one text that begins like a JSON object or list and names all of these
 /// fields near its beginning or its end: many writers sort them by name.
 pub(crate) fn names(files: &[File], beginnings: &[char], fields: &[&str]) -> bool {
