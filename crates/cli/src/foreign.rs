@@ -60,7 +60,9 @@ pub(crate) fn from_files(files: &[File], format: Option<&str>) -> Result<Record,
             ImportError::Folder { .. } => "give the file itself",
             _ => "nothing was imported",
         };
-        CommandError::measure(error.to_string()).hint(hint)
+        let is_usage = matches!(error, ImportError::NoFormat { .. });
+        let told = if is_usage { CommandError::usage(&error) } else { CommandError::measure(&error) };
+        told.hint(hint)
     })?;
     env!("CARGO_PKG_VERSION").clone_into(&mut record.version);
     Ok(record)

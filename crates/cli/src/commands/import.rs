@@ -1,6 +1,6 @@
 //! `becalm import`: files of other tools as records.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use becalm_formats::{FORMATS, merge};
 use becalm_report::import_text;
@@ -45,6 +45,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if let Some(path) = &args.export_json {
         files::check_writable(path)?;
     }
+    refuse_twice(&args.files)?;
     let format = args.format.as_deref();
     let records = args.files.iter().map(|path| foreign::read(path, format));
     let records = records.collect::<Result<Vec<_>, _>>()?;
@@ -58,4 +59,17 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ui.print(&import_text(&record, ui.style()))?;
     }
     Ok(Exit::Done)
+}
+
+/// Refuses a file that is named twice: its processes would count as twice as many.
+fn refuse_twice(files: &[PathBuf]) -> Result<(), CommandError> {
+    let place = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let places: Vec<PathBuf> = files.iter().map(|path| place(path)).collect();
+    match (0..places.len()).find(|&at| places[..at].contains(&places[at])) {
+        Some(at) => Err(CommandError::usage(format!(
+            "{} is named twice, and its processes would count twice",
+            files[at].display()
+        ))),
+        None => Ok(()),
+    }
 }
