@@ -197,6 +197,11 @@ impl Record {
         self.metrics.iter().position(|metric| metric.name == name)
     }
 
+    /// Returns the smallest relative change of a metric of a subject that matters, where a suite says it.
+    pub fn margin_of(&self, subject: usize, metric: &Metric) -> Option<f64> {
+        self.terms.get(subject)?.margin_of(metric)
+    }
+
     /// Returns the measured runs of one subject, in time order: those of warm-up rounds and of
     /// discarded rounds are left out.
     pub fn measured(&self, subject: usize) -> impl Iterator<Item = &Run> {

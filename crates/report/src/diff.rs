@@ -25,8 +25,8 @@ const MANY: usize = 4;
 /// Draws what changed between two records. In `comparisons`, `baseline` is an index into the
 /// subjects of `old`, `candidate` into those of `new`, and `metric` into the metrics of `old`.
 ///
-/// `margin` and `confidence` are those that the comparisons were judged by; `one_sided` are sentences about
-/// what only one of the records has.
+/// `margin` and `confidence` are those that the comparisons were judged by, where the suite of the new record says
+/// no other margin; `one_sided` are sentences about what only one of the records has.
 pub fn diff_text(
     (old, new): (&Record, &Record),
     comparisons: &[Comparison],
@@ -71,7 +71,7 @@ pub fn diff_text(
                 metric: &metric,
                 comparison,
                 confidence,
-                margin,
+                margin: new.margin_of(comparison.candidate, &metric).unwrap_or(margin),
                 aa: false,
             });
             page.say_as(Role::of(comparison.verdict), &text);

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use becalm_model::wire::json_text;
-use becalm_model::{Comparison, Metric, Record, metric, parse_share, wire};
+use becalm_model::wire::diff_document;
+use becalm_model::{Metric, Record, metric, parse_share};
 use becalm_report::diff_text;
 use becalm_runner::conclude::{Pairing, compare_all_separate};
 
@@ -11,6 +11,9 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
 use crate::ui::Ui;
+
+/// Smallest relative change that matters where nobody says another.
+const DEFAULT_MARGIN: f64 = 0.01;
 
 /// Compare two saved or imported results, measured separately, so that drift between them cannot be
 /// excluded
@@ -28,9 +31,10 @@ pub(crate) struct Args {
     /// benchmarks are about, or else the wall time
     #[arg(long)]
     metric: Option<String>,
-    /// Smallest relative change that matters; 0 asks for a difference only
-    #[arg(long, value_name = "SHARE", value_parser = parse_share, default_value = "1%")]
-    margin: f64,
+    /// Smallest relative change that matters; 0 asks for a difference only. Without it what the suite of the
+    /// candidate says, or else 1%
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    margin: Option<f64>,
     /// Confidence of all verdicts together
     #[arg(long, value_name = "SHARE", value_parser = parse_share, default_value = "95%")]
     confidence: f64,
@@ -44,10 +48,15 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let old = files::read_record(&args.old)?;
-    let new = match &args.new {
+    let mut new = match &args.new {
         Some(path) => files::read_record(path)?,
         None => old.clone(),
     };
+    // The command line goes before the suite.
+    if args.margin.is_some() {
+        new.terms.clear();
+    }
+    let margin = args.margin.unwrap_or(DEFAULT_MARGIN);
     if !args.across_machines {
         refuse_other_machine(&old, &new)?;
     }
@@ -66,12 +75,14 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             })
         })
         .collect();
-    let comparisons = compare_all_separate(&old, &new, &pairings, args.confidence, args.margin);
+    let comparisons = compare_all_separate(&old, &new, &pairings, args.confidence, margin);
+    let told = one_sided(&old, &new, args.new.is_none());
     if args.json {
-        ui.print(&json(&old, &new, &comparisons, args))?;
+        let mut document = diff_document(&old, &new, &comparisons, (args.confidence, margin));
+        document.notes = told;
+        ui.print_json(&document)?;
     } else {
-        let told = one_sided(&old, &new, args.new.is_none());
-        let terms = (args.margin, args.confidence);
+        let terms = (margin, args.confidence);
         ui.print(&diff_text((&old, &new), &comparisons, terms, &told, ui.style()))?;
     }
     Ok(Exit::Done)
@@ -187,10 +198,4 @@ fn one_sided(old: &Record, new: &Record, is_one_file: bool) -> Vec<String> {
         sentences.extend(only(what, &after, &before, "new"));
     }
     sentences
-}
-
-fn json(old: &Record, new: &Record, comparisons: &[Comparison], args: &Args) -> String {
-    let mut document = wire::diff_document(old, new, comparisons, (args.confidence, args.margin));
-    document.notes = one_sided(old, new, args.new.is_none());
-    json_text(&document)
 }

@@ -70,6 +70,40 @@ fn what_was_measured_separately_is_compared_by_processes_with_a_warning() {
 }
 
 #[test]
+fn a_file_that_is_named_twice_counts_once_at_most() {
+    let env = env();
+    env.write("a.json", times("a", &[1.0]));
+    let output = env.run(["import", "a.json", "./a.json"]).exits_with(2);
+    assert_snapshot!(said(&output), @"error: ./a.json is named twice, and its processes would count twice");
+}
+
+#[test]
+fn the_margin_of_a_suite_holds_for_what_was_measured_by_it() {
+    let env = env();
+    let record = |times: &str| {
+        let runs: Vec<String> = times
+            .split(' ')
+            .enumerate()
+            .map(|(round, time)| format!(r#"{{"round": {round}, "wall_time": {time}}}"#))
+            .collect();
+        format!(
+            r#"{{"schema": "becalm/run/1", "confidence": 0.95, "subjects": [{{"name": "A", "command": ["./a"],
+            "suite": {{"benchmark": "A", "margin": 0.1}}, "runs": [{}]}}]}}"#,
+            runs.join(", ")
+        )
+    };
+    env.write("old.json", record("1.0 1.01 0.99 1.0 1.02 0.98 1.0 1.01"));
+    env.write("new.json", record("1.05 1.06 1.04 1.05 1.07 1.03 1.05 1.06"));
+    let verdict = |more: &[&str]| {
+        let arguments = [&["diff", "old.json", "new.json", "--json"], more].concat();
+        let document = json(&env.run(arguments).exits_with(0).stdout);
+        document["comparisons"][0]["verdict"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(verdict(&[]), "equivalent");
+    assert_eq!(verdict(&["--margin", "1%"]), "slower");
+}
+
+#[test]
 fn aggregates_and_single_processes_are_never_tested() {
     let env = env();
     let csv = capture("hyperfine/v1.20_two.csv");
@@ -122,7 +156,7 @@ fn what_cannot_be_imported_says_where_and_why() {
     env.write("broken.json", r#"{"results": [{"command": "a", "times": [1, "x"]}]}"#);
     let output = env.run(["import", "broken.json"]).exits_with(4);
     assert!(said(&output).contains("broken.json, line 1, at results[0].times[1]"));
-    let output = env.run(["import", "--format", "odd", "text.json"]).exits_with(4);
+    let output = env.run(["import", "--format", "odd", "text.json"]).exits_with(2);
     assert!(said(&output).contains("there is no format `odd`"));
 }
 

@@ -17,7 +17,7 @@ pub struct DiffDocument {
     pub schema: String,
     /// Confidence of all verdicts together.
     pub confidence: f64,
-    /// Smallest relative change that matters to the user.
+    /// Smallest relative change that matters to the user, where a suite says no other.
     pub margin: f64,
     /// The comparisons; `rounds` is the number of processes of the side that has fewer.
     pub comparisons: Vec<ComparisonDocument>,

@@ -31,7 +31,8 @@ pub struct Pairing {
 }
 
 /// Compares all that is to be compared, so that all verdicts together hold at `confidence` (Holm 1979). What
-/// only one side has is left out.
+/// only one side has is left out. `margin` is the smallest relative change that matters where the suite of the
+/// new record says no other.
 pub fn compare_all_separate(
     old: &Record,
     new: &Record,
@@ -42,6 +43,8 @@ pub fn compare_all_separate(
     let alpha = 1.0 - confidence;
     let at = |one: &Pairing, level: f64| {
         let (a, b) = ((old, one.baseline), (new, one.candidate));
+        let metric = &new.metrics[new.metric_index(&one.metric)?];
+        let margin = new.margin_of(one.candidate, metric).unwrap_or(margin);
         compare_separate(a, b, &one.metric, 1.0 - level, margin)
     };
     let first: Vec<(&Pairing, Comparison)> =
