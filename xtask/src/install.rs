@@ -1,14 +1,15 @@
 //! What tests and benchmarks need beside Rust, in one place.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Result, ensure};
 
 use crate::workspace::{self, capture, cargo, run};
 
-/// A program that tests start, and the Debian package that has it.
+/// What tests need, and the Debian package that has it.
 struct Need {
+    /// A program, or the path of a file.
     program: &'static str,
     package: &'static str,
 }
@@ -24,6 +25,9 @@ const NEEDS: &[Need] = &[
     Need { program: "ruby", package: "ruby" },
     // Tests of `--backend callgrind`.
     Need { program: "valgrind", package: "valgrind" },
+    // Harnesses and tools that measure, as they are.
+    Need { program: "/usr/include/benchmark/benchmark.h", package: "libbenchmark-dev" },
+    Need { program: "hyperfine", package: "hyperfine" },
     // Tests of `compare --rev`.
     Need { program: "git", package: "git" },
     // Tests of histories in PostgreSQL; they start a server of their own. Debian keeps the server itself
@@ -47,14 +51,59 @@ const VM_NEEDS: &[Need] = &[
 const HYPERFINE: &str = "1.20.0";
 
 /// Installs what tests need, when root; else says what to install. Tests that still lack something
-/// say so and are counted as skipped.
-pub(crate) fn for_tests() -> Result<()> {
+/// say so and are counted as skipped. Returns folders with programs that are for the tests alone.
+pub(crate) fn for_tests() -> Result<Vec<PathBuf>> {
     rust_components()?;
     let packages = missing(NEEDS);
     if !packages.is_empty() && !apt(&packages)? {
         println!("some tests need: apt-get {} {}", INSTALL.join(" "), packages.join(" "));
     }
-    Ok(())
+    let tools = tools()?;
+    let mut folders = Vec::new();
+    match python(&tools.join("python"), PYTHON) {
+        Ok(interpreter) => folders.extend(interpreter.parent().map(PathBuf::from)),
+        Err(error) => println!("some tests need Python with {}: {error:#}", PYTHON.join(", ")),
+    }
+    match benchstat(&tools.join("bin")) {
+        Ok(Some(folder)) => folders.push(folder),
+        Ok(None) => {}
+        Err(error) => println!("some tests need benchstat: {error:#}"),
+    }
+    Ok(folders)
+}
+
+/// What the tests need of Python: harnesses, and what reads files that becalm writes.
+const PYTHON: &[&str] = &["pyperf==2.10.0", "pytest-benchmark==5.3.1", "pyarrow==26.0.1"];
+
+/// Returns the interpreter of a Python environment of its own that has these packages.
+pub(crate) fn python(environment: &Path, packages: &[&str]) -> Result<PathBuf> {
+    let python = environment.join("bin/python");
+    if !python.is_file() {
+        capture(Command::new("python3").args(["-m", "venv"]).arg(environment))?;
+    }
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    capture(Command::new(&python).args(install).args(packages))?;
+    Ok(python)
+}
+
+/// The release of benchstat, which has no other numbers.
+const BENCHSTAT: &str = "golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da";
+
+/// Returns the folder with benchstat; nothing where there is no Go to build it.
+fn benchstat(folder: &Path) -> Result<Option<PathBuf>> {
+    if find("go").is_none() {
+        return Ok(None);
+    }
+    if !folder.join("benchstat").is_file() {
+        capture(Command::new("go").args(["install", BENCHSTAT]).env("GOBIN", folder))?;
+    }
+    Ok(Some(folder.to_owned()))
+}
+
+/// Returns the folder of programs that tests and benchmarks build for themselves.
+fn tools() -> Result<PathBuf> {
+    let metadata = workspace::metadata()?;
+    Ok(PathBuf::from(metadata["target_directory"].as_str().unwrap_or("target")).join("tools"))
 }
 
 /// Installs what virtual machines need, when root on a Debian-like system, and returns the packages
@@ -107,9 +156,7 @@ pub(crate) fn hyperfine() -> Result<PathBuf> {
     if let Some(program) = find("hyperfine").filter(is_right_hyperfine) {
         return Ok(program);
     }
-    let metadata = workspace::metadata()?;
-    let tools =
-        PathBuf::from(metadata["target_directory"].as_str().unwrap_or("target")).join("tools");
+    let tools = tools()?;
     let program = tools.join("bin/hyperfine");
     if !is_right_hyperfine(&program) {
         println!("building hyperfine {HYPERFINE}");

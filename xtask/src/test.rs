@@ -4,6 +4,7 @@
 //! passed are tests; failed are tests and other steps; skipped are tests that could not run here.
 
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -21,14 +22,15 @@ struct Step {
 
 /// Runs all steps, prints the summary and says whether everything passed.
 pub(crate) fn run() -> Result<bool> {
-    install::for_tests()?;
+    let start = Instant::now();
+    let tools = install::for_tests()?;
     let mut log = TestLog::default();
     let mut machines = vm::Tally::default();
     let steps = [
         step("formatting", || execute(&mut cargo(&["fmt", "--all", "--check"]))),
         step("clippy", clippy),
         step("edges between crates", || edges::check(&metadata()?)),
-        step("tests", || tests(&mut log)),
+        step("tests", || tests(&tools, &mut log)),
         step("documentation", || {
             let mut command =
                 cargo(&["doc", "--quiet", "--keep-going", "--workspace", "--no-deps"]);
@@ -37,7 +39,7 @@ pub(crate) fn run() -> Result<bool> {
         step("generated files", docs::check),
         // Last, because they take whatever time they are given.
         step("virtual machines", || {
-            machines = vm::sample()?;
+            machines = vm::sample(start)?;
             Ok(())
         }),
     ];
@@ -67,10 +69,13 @@ fn step(name: &'static str, work: impl FnOnce() -> Result<()>) -> Step {
 }
 
 /// Runs the tests, reads their output as it comes and shows what is worth it.
-fn tests(log: &mut TestLog) -> Result<()> {
+fn tests(tools: &[PathBuf], log: &mut TestLog) -> Result<()> {
     // --show-output and not --nocapture: the output of a test then stands under its name.
     let mut command = cargo(&["test", "--workspace", "--no-fail-fast", "--", "--show-output"]);
     let text = shown(&command);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = tools.iter().cloned().chain(std::env::split_paths(&path));
+    command.env("PATH", std::env::join_paths(folders)?);
     // Both into one pipe, because cargo names the suites on standard error.
     let (reader, writer) = std::io::pipe()?;
     let second = writer.try_clone()?;

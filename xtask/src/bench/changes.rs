@@ -4,7 +4,7 @@
 //! every fifth of it. The best of many times counts, on one thread.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -12,6 +12,7 @@ use becalm_stats::Rng;
 
 use super::surroundings;
 use super::tally::Table;
+use crate::install;
 use crate::workspace::{capture, cargo, metadata, root};
 
 /// Time finding change points beside Apache Otava
@@ -40,7 +41,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     std::fs::create_dir_all(&folder)?;
     let file = folder.join("series.json");
     std::fs::write(&file, serde_json::to_vec(&series())?)?;
-    let python = args.python.clone().map_or_else(|| environment(&folder), Ok)?;
+    let python = match &args.python {
+        Some(python) => python.clone(),
+        None => install::python(&folder.join("python"), &[OTAVA])?,
+    };
     let example =
         ["run", "--release", "--quiet", "-p", "becalm-stats", "--example", "changes_speed", "--"];
     let ours = times(&capture(cargo(&example).arg(&file))?)?;
@@ -73,17 +77,6 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     println!("{}", table.markdown());
     Ok(())
-}
-
-/// Makes an environment of python that has Otava, and returns its python.
-fn environment(folder: &Path) -> Result<PathBuf> {
-    let environment = folder.join("python");
-    let python = environment.join("bin/python");
-    if !python.is_file() {
-        capture(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
-    }
-    capture(Command::new(&python).args(["-m", "pip", "install", "--quiet", OTAVA]))?;
-    Ok(python)
 }
 
 fn met(time: f64, bar: f64) -> String {

@@ -203,12 +203,7 @@ fn cargo(place: &Place, package: &str) -> Result<Built> {
 /// Installs a package of Python into an environment of its own and copies the variants.
 fn python(place: &Place, package: &str, line: &str) -> Result<Built> {
     place.variants("work.py", "EXTRA = 0", "EXTRA = 1")?;
-    let environment = place.shared("python");
-    let python = environment.join("bin/python");
-    if !python.is_file() {
-        capture(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
-    }
-    capture(Command::new(&python).args(["-m", "pip", "install", "--quiet", package]))?;
+    let python = install::python(&place.shared("python"), &[package])?;
     let ask = format!("from importlib.metadata import version; print(version('{package}'))");
     let version = capture(Command::new(&python).args(["-c", &ask]))?;
     let python = python.to_str().context("a path that is no text")?;
