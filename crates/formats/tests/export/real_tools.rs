@@ -2,8 +2,8 @@
 //!
 //! - Python with pyperf, pyarrow, polars, or duckdb: `BECALM_PYTHON`, otherwise `python3`.
 //! - benchstat: `BECALM_BENCHSTAT`, otherwise in the path.
-//! - hyperfine's scripts: the folder `BECALM_HYPERFINE_SCRIPTS`, or those that `cargo install hyperfine`
-//!   has left in the folder of sources; they need Python with numpy, scipy and matplotlib.
+//! - hyperfine's scripts: those among its sources, which `cargo install hyperfine` leaves in the folder of
+//!   sources; they need Python with numpy, scipy and matplotlib.
 //!
 //! A tool that is missing is told as a skipped test.
 #![expect(clippy::disallowed_methods, reason = "the library starts nothing, these tests do")]
@@ -131,11 +131,9 @@ fn benchstat_compares() {
     assert!(told.contains("cpu_time-sec") && told.contains("instructions"), "{told}");
 }
 
-/// Returns the folder of hyperfine's scripts for schema 1.
-fn hyperfine_scripts() -> Option<PathBuf> {
-    if let Some(folder) = std::env::var_os("BECALM_HYPERFINE_SCRIPTS") {
-        return Some(folder.into());
-    }
+/// Returns the folder of the scripts of a release of hyperfine, of which the name of the folder of its sources
+/// begins like this.
+fn hyperfine_scripts(release: &str) -> Option<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cargo")))?;
     let registries = std::fs::read_dir(home.join("registry/src")).ok()?;
@@ -144,22 +142,22 @@ fn hyperfine_scripts() -> Option<PathBuf> {
     let mut folders = crates.flatten().map(|one| one.path());
     let folder = folders.find(|path| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        name.starts_with("hyperfine-1.")
+        name.starts_with(release)
     })?;
     Some(folder.join("scripts"))
 }
 
-#[test]
-fn hyperfines_scripts_read_the_first_schema() {
-    let Some(scripts) = hyperfine_scripts() else {
-        skipped("no scripts of hyperfine");
+#[track_caller]
+fn hyperfines_scripts_read(release: &str, format: &str) {
+    let Some(scripts) = hyperfine_scripts(release) else {
+        skipped(&format!("no sources of {release}*"));
         return;
     };
     if !has_modules(&["numpy", "scipy", "matplotlib"]) {
         return;
     }
     let folder = TempDir::new().unwrap();
-    let path = write(&folder, "file.json", &compared(), "hyperfine", &[]);
+    let path = write(&folder, "file.json", &compared(), format, &[]);
     let script = |name: &str, more: &[&str]| {
         let script = scripts.join(name);
         let picture = folder.path().join("picture.png");
@@ -177,6 +175,16 @@ fn hyperfines_scripts_read_the_first_schema() {
     let _ = script("plot_whisker.py", &["--sort-by", "median"]);
     let _ = script("plot_histogram.py", &[]);
     let _ = script("plot_progression.py", &[]);
+}
+
+#[test]
+fn hyperfines_scripts_read_the_first_schema() {
+    hyperfines_scripts_read("hyperfine-1.", "hyperfine");
+}
+
+#[test]
+fn hyperfines_scripts_read_the_second_schema() {
+    hyperfines_scripts_read("hyperfine-2.", "hyperfine-2");
 }
 
 const PARQUET: &str = "\
