@@ -1,7 +1,7 @@
 //! The output of `becalm bisect`: the commit, how sure it is, and how to check it.
 
 use becalm_model::RatioInterval;
-use becalm_model::wire::{BisectDocument, CommitDocument, FoundDocument};
+use becalm_model::wire::{BisectDocument, BisectRatioDocument, CommitDocument, FoundDocument};
 
 use crate::page::Page;
 use crate::quantity::{self, NBSP, confidence, count};
@@ -22,7 +22,7 @@ pub fn bisect_text(search: &BisectDocument, check: &str, style: &Style) -> Strin
         (None, "no_change") => {
             page.say_as(
                 Role::Warning,
-                "Nothing to find: the good end and the bad one do not differ.",
+                "Nothing to find: that the ends differ by more than the margin is not shown.",
             );
         }
         (None, _) => say_undecided(&mut page, search),
@@ -53,13 +53,7 @@ pub fn bisect_text(search: &BisectDocument, check: &str, style: &Style) -> Strin
 fn say_found(page: &mut Page<'_>, search: &BisectDocument, found: &FoundDocument, check: &str) {
     let word = search.verdict.as_deref().unwrap_or("different");
     let sure = probability(found.probability);
-    let ratio =
-        RatioInterval { estimate: found.ratio, low: found.ratio_low, high: found.ratio_high };
-    let ratio = quantity::ratio(&ratio);
-    let metric = search.metric.as_deref().unwrap_or("it");
-    let level = confidence(search.confidence);
-    let size =
-        format!("{metric} changes by {} ({level} interval {})", ratio.change, ratio.interval);
+    let size = size(search, found);
     if found.from == found.to {
         let Some(commit) = commit(search, found.to) else { return };
         page.say(&format!(
@@ -95,6 +89,20 @@ fn say_found(page: &mut Page<'_>, search: &BisectDocument, found: &FoundDocument
     page.gap();
     page.say("To check it:");
     page.drawn(&format!("  {check}"));
+}
+
+/// Tells how large the change is.
+fn size(search: &BisectDocument, found: &FoundDocument) -> String {
+    let metric = search.metric.as_deref().unwrap_or("it");
+    match (search.exact, found.ratio) {
+        (Some([good, bad]), _) => format!("{metric} goes from {good} to {bad}, exactly"),
+        (None, Some(BisectRatioDocument { estimate, low, high })) => {
+            let ratio = quantity::ratio(&RatioInterval { estimate, low, high });
+            let level = confidence(search.confidence);
+            format!("{metric} changes by {} ({level} interval {})", ratio.change, ratio.interval)
+        }
+        (None, None) => format!("{metric} changes"),
+    }
 }
 
 fn say_undecided(page: &mut Page<'_>, search: &BisectDocument) {

@@ -92,6 +92,17 @@ pub(crate) fn wanted(flags: &MeasureFlags) -> Result<Wanted, CommandError> {
     Ok(Wanted { extractors, primary })
 }
 
+/// Says whether every metric that decides is exact.
+pub(crate) fn decide_exactly(flags: &MeasureFlags) -> Result<bool, CommandError> {
+    let Wanted { extractors, primary } = wanted(flags)?;
+    let Primary::Named(names) = primary else { return Ok(false) };
+    let is_exact = |name: &String| {
+        let read = extractors.iter().map(Extractor::metric).find(|one| one.name == *name);
+        read.map_or(flags.backend == BackendFlag::Callgrind, |metric| metric.exact)
+    };
+    Ok(names.iter().all(is_exact))
+}
+
 /// With a harness its benchmarks decide, by the measures that are named.
 fn of_harness(
     flags: &MeasureFlags,

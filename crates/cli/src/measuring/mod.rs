@@ -23,8 +23,9 @@ pub(crate) use conditions::{
     Affinity, ConditionFlags, LayoutFlag, OnDisturbanceFlag, Switch, affinity,
 };
 pub(crate) use exports::ExportFlags;
-pub(crate) use flags::{BackendFlag, MeasureFlags, confidence, harness_name};
+pub(crate) use flags::{MeasureFlags, confidence, harness_name};
 pub(crate) use harness::Asked;
+pub(crate) use metrics::decide_exactly;
 pub(crate) use resume::{read_resumed, with_more};
 pub(crate) use revisions::{Builds, Commit, Making, Repository, Revisions, Signed};
 pub(crate) use session::{Finished, Wanted, as_texts, conclude_log, conduct, disturbed_runs, stop};

@@ -109,6 +109,36 @@ fn an_improvement_is_found_too() {
 }
 
 #[test]
+fn exact_values_need_two_rounds_and_no_ratio() {
+    let mut changes = vec![Change::Prints(1000); 9];
+    changes[6..].fill(Change::Prints(0));
+    let Some(env) = repository("exact_values_need_two_rounds", &changes) else { return };
+    let more = ["--metric", "t[exact]=t: ([0-9]+)", "--export-json", "found.json"];
+    let start = ["--good", "good", "--build", BUILD];
+    let output = env.run(with("bisect", &[&start[..], &more, &["--", "./app"]].concat()));
+    let output = output.exits_with(0);
+    assert!(output.stdout.contains("t goes from 1000 to 0, exactly"), "{}", output.stdout);
+    let document = env.record("found.json");
+    assert_eq!((found(&document), &document["verdict"]), ((7, 7), &Value::from("faster")));
+    assert_eq!(document["exact"], serde_json::json!([1000.0, 0.0]));
+    assert_eq!(document["found"]["ratio"], Value::Null);
+    for step in document["steps"].as_array().unwrap() {
+        assert_eq!(step["rounds"].as_array().unwrap().len(), 2);
+    }
+    // The other way round there is nothing to divide by, and one in ten million is a difference.
+    for (from, to) in [(0, 7), (10_000_000, 10_000_001)] {
+        let mut changes = vec![Change::Prints(from); 5];
+        changes[3..].fill(Change::Prints(to));
+        let Some(env) = repository("exact_values_need_two_rounds", &changes) else { return };
+        let start = ["--good", "good~0", "--build", BUILD, "--json"];
+        git(&env, &["tag", "-f", "good", "HEAD~4"]);
+        let output = env.run(with("bisect", &[&start[..], &more[..2], &["--", "./app"]].concat()));
+        let document = json(&output.exits_with(0).stdout);
+        assert_eq!(found(&document), (3, 3), "{from} to {to}");
+    }
+}
+
+#[test]
 fn commits_around_the_change_that_cannot_be_measured_make_a_group() {
     let mut changes = vec![Change::Prints(1000); 16];
     changes[9..].fill(Change::Prints(1100));
@@ -168,7 +198,7 @@ fn a_budget_ends_the_search_without_an_answer_and_it_goes_on_from_there() {
     let mut changes = vec![Change::Prints(1000); 30];
     changes[20..].fill(Change::Prints(1100));
     let Some(env) = repository("a_budget_ends_the_search", &changes) else { return };
-    let output = bisect(&env, &["--max-rounds", "26", "--state", "s.json"]).exits_with(3);
+    let output = bisect(&env, &["--max-rounds", "4", "--state", "s.json"]).exits_with(3);
     assert!(output.stdout.contains("Not decided"), "{}", output.stdout);
     let before = env.record("s.json")["steps"].as_array().unwrap().len();
     let output = env.run(["bisect", "--resume", "s.json", "--max-rounds", "1000"]).exits_with(0);

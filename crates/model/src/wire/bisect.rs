@@ -32,6 +32,9 @@ pub struct BisectDocument {
     /// Unit of its values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
+    /// Values of the good end and of the bad one, where the metric is exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exact: Option<[f64; 2]>,
     /// How the bad end compares with the good one: `slower` or `faster`; absent until that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
@@ -127,10 +130,18 @@ pub struct FoundDocument {
     pub to: usize,
     /// Probability that the first commit of the new level is among them.
     pub probability: f64,
+    /// Ratio of the new level to the old, with its interval; absent where the metric is exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<BisectRatioDocument>,
+}
+
+/// A ratio of levels with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BisectRatioDocument {
     /// Ratio of the new level to the old.
-    pub ratio: f64,
+    pub estimate: f64,
     /// Lower end of its interval.
-    pub ratio_low: f64,
+    pub low: f64,
     /// Upper end of its interval.
-    pub ratio_high: f64,
+    pub high: f64,
 }

@@ -84,10 +84,10 @@ fn of_commit(error: CommandError, name: &str) -> Result<Measured, CommandError> 
 }
 
 /// Returns when the comparison of the ends is over.
-pub(super) fn stop_of_ends(flags: &MeasureFlags, is_counted: bool) -> Stop {
+pub(super) fn stop_of_ends(flags: &MeasureFlags, are_exact: bool) -> Stop {
     match flags.rounds {
         Some(rounds) => Stop::Rounds(rounds),
-        None if is_counted => Stop::Rounds(EXACT_ROUNDS),
+        None if are_exact => Stop::Rounds(EXACT_ROUNDS),
         None => Stop::Until {
             minimum: flags.min_rounds.unwrap_or(ROUNDS_OF_ENDS),
             maximum: flags.max_rounds,

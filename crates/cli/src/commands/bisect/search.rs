@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use becalm_model::wire::{
-    BisectDocument, BisectStepDocument, BuiltDocument, CandidateDocument, FoundDocument,
-    SkippedDocument,
+    BisectDocument, BisectRatioDocument, BisectRoundDocument, BisectStepDocument, BuiltDocument,
+    CandidateDocument, FoundDocument, SkippedDocument,
 };
 use becalm_model::{Verdict, metric};
 use becalm_runner::conclude::observations;
@@ -23,7 +23,7 @@ use super::short;
 use super::state::Saved;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::{Making, Revisions};
+use crate::measuring::{Making, Revisions, decide_exactly};
 
 /// Builds that are kept; those that will hardly be measured again are removed.
 const KEPT: usize = 8;
@@ -31,7 +31,7 @@ const KEPT: usize = 8;
 /// Share of the error that the comparison of the ends may use.
 const SHARE_OF_ENDS: f64 = 0.2;
 
-/// The smallest margin by which the ends are compared, so that exact values that are equal end it.
+/// The smallest margin by which the ends are compared: without one, equal values would never end it.
 const SMALLEST_MARGIN: f64 = 1e-6;
 
 /// Steps in which the commits on both sides of the answer are measured at least, the last in another build.
@@ -104,7 +104,9 @@ impl<'a> Search<'a> {
         let mut told = 0;
         loop {
             let Some(posterior) = posterior(bad, &self.readings()) else {
-                return Err(CommandError::measure("the ends have no positive values to compare"));
+                return Err(CommandError::measure(
+                    "the ends have no positive values, and only exact ones are compared without a ratio",
+                ));
             };
             let states = self.states(most_rounds_of_commit(rounds) as usize);
             let steps = self.saved.document.steps.len();
@@ -137,7 +139,7 @@ impl<'a> Search<'a> {
     /// code worse for once, the next program is as fast as before.
     fn unconfirmed(&self, group: Group, states: &[State]) -> Option<usize> {
         let document = &self.saved.document;
-        if document.notes.iter().any(|note| note.starts_with(EXACT)) {
+        if document.exact.is_some() {
             return None;
         }
         let edge = |commit: &usize| *commit > 0 && *commit < self.range.bad();
@@ -190,10 +192,11 @@ impl<'a> Search<'a> {
             ));
         }
         self.making.ui.say("comparing the ends".to_owned());
-        let is_counted = self.making.flags.backend == crate::measuring::BackendFlag::Callgrind;
-        let stop = measure::stop_of_ends(self.making.flags, is_counted);
+        let are_exact = decide_exactly(self.making.flags)?;
+        let stop = measure::stop_of_ends(self.making.flags, are_exact);
         let confidence = 1.0 - (1.0 - self.saved.document.confidence) * SHARE_OF_ENDS;
-        let record = match self.measure(bad, stop, self.margin.max(SMALLEST_MARGIN), confidence)? {
+        let margin = if are_exact { self.margin } else { self.margin.max(SMALLEST_MARGIN) };
+        let record = match self.measure(bad, stop, margin, confidence)? {
             Measured::Whole(record) => record,
             Measured::Unusable(reason) => {
                 return Err(CommandError::measure(format!("the bad end cannot be run: {reason}")));
@@ -236,12 +239,10 @@ impl<'a> Search<'a> {
         document.verdict = Some(verdict.word().to_owned());
         let rounds = measure::rounds(&record, &followed.name);
         self.making.ui.say(format!("the bad end is {verdict} on {}", followed.name));
+        document.exact = exact_values(&rounds).filter(|_| followed.exact);
         document.steps.push(BisectStepDocument { commit: bad, rounds });
         if followed.name == metric::WALL_TIME || followed.name == metric::CPU_TIME {
             self.note(format!("decided on {}", followed.name));
-        }
-        if followed.exact {
-            self.note(format!("{EXACT}{}", followed.name));
         }
         self.saved.write()?;
         Ok(true)
@@ -283,7 +284,8 @@ impl<'a> Search<'a> {
     fn take(&mut self, commit: usize, record: &becalm_model::Record) -> Result<(), CommandError> {
         let name = self.saved.document.metric.clone().unwrap_or_default();
         let rounds = measure::rounds(record, &name);
-        let are_usable = rounds.iter().any(|one| one.good > 0.0 && one.commit > 0.0);
+        let is_exact = self.saved.document.exact.is_some();
+        let are_usable = rounds.iter().any(|one| is_exact || one.good > 0.0 && one.commit > 0.0);
         if record.interrupted.is_none() && !are_usable {
             self.skip(commit, format!("it has no positive value of {name}"));
         } else if !rounds.is_empty() {
@@ -375,7 +377,14 @@ impl<'a> Search<'a> {
                 .filter(|step| commits.contains(&step.commit))
                 .flat_map(|step| step.rounds.iter().map(measure::paired))
                 .collect();
-            level_of(&observations(&rounds))
+            match (document.exact, rounds.last()) {
+                // What is exact needs no ratio: a value is so far on the way from the one end to the other.
+                (Some([good, bad]), Some(last)) => {
+                    let centre = (last.candidate - good) / (bad - good);
+                    Some(Level { centre, error: 0.0, df: 10.0 })
+                }
+                _ => level_of(&observations(&rounds)),
+            }
         };
         groups
             .into_iter()
@@ -411,7 +420,7 @@ impl<'a> Search<'a> {
             return rounds;
         }
         let document = &self.saved.document;
-        if document.notes.iter().any(|note| note.starts_with(EXACT)) {
+        if document.exact.is_some() {
             return EXACT_ROUNDS;
         }
         let bad = self.range.bad();
@@ -487,13 +496,18 @@ impl<'a> Search<'a> {
     fn end(&mut self, posterior: &Posterior, states: &[State], is_found: bool) {
         let groups = groups(posterior, states);
         let best = groups.iter().copied().max_by(|a, b| a.probability.total_cmp(&b.probability));
+        let exact = self.saved.document.exact;
         let strays: Vec<String> = self
             .readings()
             .iter()
             .filter(|one| one.is_at_neither(posterior))
             .map(|one| {
                 let commit = &self.range.commits[one.commits[0]];
-                format!("{} ({:+.2} %)", short(&commit.id), 100.0 * one.level.centre.exp_m1())
+                let level = match exact {
+                    Some([good, bad]) => (one.level.centre * (bad - good) + good).to_string(),
+                    None => format!("{:+.2} %", 100.0 * one.level.centre.exp_m1()),
+                };
+                format!("{} ({level})", short(&commit.id))
             })
             .collect();
         if !strays.is_empty() {
@@ -518,15 +532,21 @@ impl<'a> Search<'a> {
             from: group.from,
             to: group.to,
             probability: group.probability,
-            ratio: posterior.change.exp(),
-            ratio_low: (posterior.change - reach).exp(),
-            ratio_high: (posterior.change + reach).exp(),
+            ratio: exact.is_none().then(|| BisectRatioDocument {
+                estimate: posterior.change.exp(),
+                low: (posterior.change - reach).exp(),
+                high: (posterior.change + reach).exp(),
+            }),
         });
     }
 }
 
-/// How the note begins that says that values are exact.
-const EXACT: &str = "few rounds are enough for the exact values of ";
+/// Returns the values of the ends, if they are the same in all rounds.
+#[expect(clippy::float_cmp, reason = "exact values are equal to the last bit or differ")]
+fn exact_values(rounds: &[BisectRoundDocument]) -> Option<[f64; 2]> {
+    let [good, bad] = rounds.first().map(|first| [first.good, first.commit])?;
+    rounds.iter().all(|one| one.good == good && one.commit == bad).then_some([good, bad])
+}
 
 fn likeliest(posterior: &Posterior) -> usize {
     let all = posterior.first.iter().enumerate();

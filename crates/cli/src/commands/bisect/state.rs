@@ -87,6 +87,7 @@ impl Saved {
             commits: documents,
             metric: None,
             unit: None,
+            exact: None,
             verdict: None,
             state: RUNNING.to_owned(),
             built: Vec::new(),
