@@ -9,7 +9,7 @@ use crate::readers;
 /// What was measured of one commit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AtCommit {
-    /// The commit, as the file names it; `None` where it does not.
+    /// The commit, as the file names it; `None` where it does not, and then a history tells the time.
     pub commit: Option<String>,
     /// When it was committed, in seconds since the Unix epoch.
     pub time: Option<f64>,
@@ -64,9 +64,22 @@ pub fn history(files: &[File], format: Option<&str>) -> Result<Option<Vec<AtComm
     let Some(entry) = entry else { return Ok(None) };
     let mut commits = (entry.read)(&files)?;
     for one in &mut commits {
+        one.commit = one.commit.take().filter(|commit| !commit.is_empty());
+        let measured = Some(one.record.started_at).filter(|time| *time > 0.0);
+        if one.commit.is_none() {
+            one.time = one.time.or(measured);
+        }
+        if one.commit.is_none() && one.time.is_none() {
+            let why = "one of its measurements has neither a commit nor a time, so nobody knows where it belongs";
+            return Err(ImportError::Nothing { file: name_of(&files), why: why.to_owned() });
+        }
         if let Some(source) = &mut one.record.source {
             entry.name.clone_into(&mut source.format);
         }
     }
     Ok(Some(commits))
+}
+
+fn name_of(files: &[File]) -> String {
+    files.first().map_or_else(|| "nothing".to_owned(), |file| file.name.clone())
 }

@@ -75,12 +75,15 @@ pub(crate) fn new_entry(one: &AtCommit, about: &About, home: &Home, branch: &str
             let found = if is_known { Commit { id: name.clone(), time } } else { home.named(name) };
             (Some(found), about.commit.is_none() && in_file.dirty)
         }
+        // What tells its own time is of a series that was measured elsewhere, and not of what is checked out.
+        None if one.time.is_some() => (None, false),
         None => (home.head.clone(), home.dirty && home.head.is_some()),
     };
     if let (Some(commit), Some(time)) = (&mut commit, about.time) {
         commit.time = Some(time);
     }
-    let of_home = if told.is_none() { home.branch.as_ref() } else { None };
+    let is_here = told.is_none() && one.time.is_none();
+    let of_home = home.branch.as_ref().filter(|_| is_here);
     let branch = about
         .branch
         .as_ref()

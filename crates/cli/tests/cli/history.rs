@@ -157,6 +157,29 @@ fn files_of_other_tools_have_their_commits() {
 }
 
 #[test]
+fn rows_without_a_commit_are_not_of_what_is_checked_out() {
+    let env = env();
+    if !has_git("rows_without_a_commit_are_not_of_what_is_checked_out") {
+        return;
+    }
+    git(&env, &["init", "-q", "-b", "topic"]);
+    git(&env, &["commit", "-qm", "one", "--allow-empty"]);
+    env.write("a.csv", "time,m\n2024-01-01,1\n2024-01-02,2\n");
+    let _ = env.run(["history", "add", "a.csv"]).exits_with(0);
+    let listed = list(&env, &[]);
+    let entries = listed["entries"].as_array().unwrap();
+    let shown: Vec<_> =
+        entries.iter().map(|one| (&one["commit"], &one["branch"], &one["measured"])).collect();
+    let (none, main) = (&Value::Null, &"main".into());
+    assert_eq!(
+        shown,
+        [(none, main, &1_704_067_200.0.into()), (none, main, &1_704_153_600.0.into())]
+    );
+    let refused = env.run(["history", "add", "a.csv", "--time", "2024-01-01"]).exits_with(2).stderr;
+    assert!(refused.contains("--time is that of one commit"), "{refused}");
+}
+
+#[test]
 fn a_commit_of_any_name_and_time_can_be_given() {
     let env = env();
     env.write("a.json", times("sort", &[1.0, 1.1, 1.2]));

@@ -15,8 +15,9 @@ use crate::ui::Ui;
 ///
 /// Each file is one entry, of the commit that is checked out unless the file or --commit says another. Files
 /// that know many commits become an entry for each: data.js of github-action-benchmark, a folder of ASV's
-/// results, CSV with a column `time` as Otava reads it, and records of `compare --rev`. What was added before
-/// is noticed and not counted twice. An entry whose line was printed is on disk.
+/// results, CSV with a column `time` as Otava reads it, and records of `compare --rev`. A row of CSV without a
+/// commit stands at its own time, and is of no commit. What was added before is noticed and not counted twice.
+/// An entry whose line was printed is on disk.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Files that becalm saved, files or folders of other tools; `-` is standard input
@@ -65,6 +66,13 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             ))
             .hint("without --commit each is of the commit that the file names"));
         }
+        if found.len() > 1 && args.time.is_some() {
+            return Err(CommandError::usage(format!(
+                "--time is that of one commit, and {name} has results of {}",
+                found.len()
+            ))
+            .hint("without --time each has its own"));
+        }
         wanted.extend(found.into_iter().map(|one| (name.clone(), one)));
     }
     let mut store = args.store.open_for_writing(&settings, ui)?;
@@ -76,7 +84,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             ui.warn(format!("{name}: there is no value in it that could be kept; it was left out"));
             continue;
         }
-        detached |= home.is_detached() && args.branch.is_none() && one.branch.is_none();
+        let is_here = one.commit.is_none() && one.time.is_none();
+        detached |= home.is_detached() && is_here && args.branch.is_none() && one.branch.is_none();
         match store.add(&entry).map_err(told)? {
             Added::New(id) => {
                 added.push(id);
