@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use becalm_formats::{AtCommit, File, ImportError, import, recognise};
+use becalm_formats::{File, History, ImportError, import, recognise};
 use becalm_model::Record;
 
 use crate::error::CommandError;
@@ -30,21 +30,18 @@ pub(crate) fn read(path: &Path, format: Option<&str>) -> Result<Record, CommandE
 }
 
 /// Reads the files of another tool that hold many commits; `None` if these hold none.
-pub(crate) fn history(
-    path: &Path,
-    format: Option<&str>,
-) -> Result<Option<Vec<AtCommit>>, CommandError> {
+pub(crate) fn history(path: &Path, format: Option<&str>) -> Result<Option<History>, CommandError> {
     // Standard input can be read only once.
     if path == Path::new("-") {
         return Ok(None);
     }
-    let commits = becalm_formats::history(&files(path)?, format)
+    let history = becalm_formats::history(&files(path)?, format)
         .map_err(|error| CommandError::measure(error).hint("nothing was imported"))?;
-    Ok(commits.map(|mut commits| {
-        for one in &mut commits {
+    Ok(history.map(|mut history| {
+        for one in &mut history.commits {
             env!("CARGO_PKG_VERSION").clone_into(&mut one.record.version);
         }
-        commits
+        history
     }))
 }
 

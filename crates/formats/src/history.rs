@@ -19,24 +19,39 @@ pub struct AtCommit {
     pub record: Record,
 }
 
+/// What a file of many commits holds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct History {
+    /// What was measured, in the order of the file.
+    pub commits: Vec<AtCommit>,
+    /// What stands in the file and was left out, as a sentence.
+    pub left_out: Option<String>,
+}
+
+impl History {
+    fn of(commits: Vec<AtCommit>) -> Self {
+        Self { commits, left_out: None }
+    }
+}
+
 /// One format that holds many commits.
 struct Entry {
     /// The names of [`crate::FORMATS`], or of its own, that `--format` takes.
     name: &'static str,
     recognise: fn(&[File]) -> bool,
-    read: fn(&[File]) -> Result<Vec<AtCommit>, ImportError>,
+    read: fn(&[File]) -> Result<History, ImportError>,
 }
 
 const HISTORIES: &[Entry] = &[
     Entry {
         name: readers::github_action_benchmark::HISTORY.name,
         recognise: readers::github_action_benchmark::HISTORY.recognise,
-        read: readers::github_action_benchmark::commits,
+        read: |files| readers::github_action_benchmark::commits(files).map(History::of),
     },
     Entry {
         name: readers::asv::FOLDER.name,
         recognise: readers::asv::FOLDER.recognise,
-        read: readers::asv::commits,
+        read: |files| readers::asv::commits(files).map(History::of),
     },
     Entry {
         name: readers::otava_csv::NAME,
@@ -44,7 +59,7 @@ const HISTORIES: &[Entry] = &[
         recognise: |files| {
             readers::otava_csv::is_history(files) && crate::recognise(files).is_none()
         },
-        read: readers::otava_csv::commits,
+        read: readers::otava_csv::read,
     },
 ];
 
@@ -53,17 +68,17 @@ pub fn history_formats() -> impl Iterator<Item = &'static str> {
     HISTORIES.iter().map(|entry| entry.name)
 }
 
-/// Reads files that hold many commits, in the order of the file. `None` if these hold none, or are of a format
+/// Reads files that hold many commits. `None` if these hold none, or are of a format
 /// that [`crate::import`] reads; without `format` that is found out by the content.
-pub fn history(files: &[File], format: Option<&str>) -> Result<Option<Vec<AtCommit>>, ImportError> {
+pub fn history(files: &[File], format: Option<&str>) -> Result<Option<History>, ImportError> {
     let files = expanded(files)?;
     let entry = HISTORIES.iter().find(|entry| match format {
         Some(name) => entry.name == name,
         None => (entry.recognise)(&files),
     });
     let Some(entry) = entry else { return Ok(None) };
-    let mut commits = (entry.read)(&files)?;
-    for one in &mut commits {
+    let mut history = (entry.read)(&files)?;
+    for one in &mut history.commits {
         one.commit = one.commit.take().filter(|commit| !commit.is_empty());
         let measured = Some(one.record.started_at).filter(|time| *time > 0.0);
         if one.commit.is_none() {
@@ -77,7 +92,7 @@ pub fn history(files: &[File], format: Option<&str>) -> Result<Option<Vec<AtComm
             entry.name.clone_into(&mut source.format);
         }
     }
-    Ok(Some(commits))
+    Ok(Some(history))
 }
 
 fn name_of(files: &[File]) -> String {

@@ -23,7 +23,7 @@ mod writers;
 pub use error::ImportError;
 pub use file::File;
 pub use format::{Entry, FORMATS, entry, import, recognise};
-pub use history::{AtCommit, history, history_formats};
+pub use history::{AtCommit, History, history, history_formats};
 pub use merge::merge;
 pub use time::seconds as parse_time;
 pub use writers::{Estimate, ExportError, Exported, Options, WRITERS, Writer, writer};

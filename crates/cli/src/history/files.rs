@@ -8,14 +8,19 @@ use becalm_model::{Record, RecordKind};
 use crate::error::CommandError;
 use crate::files::read_record;
 use crate::foreign;
+use crate::ui::Ui;
 
 /// Reads a file or folder: one measurement, or one for each commit that it knows.
 pub(crate) fn measurements(
     path: &Path,
     format: Option<&str>,
+    ui: &Ui,
 ) -> Result<Vec<AtCommit>, CommandError> {
-    if let Some(commits) = foreign::history(path, format)? {
-        return Ok(commits);
+    if let Some(history) = foreign::history(path, format)? {
+        if let Some(left_out) = history.left_out {
+            ui.warn(format!("{}: {left_out}", path.display()));
+        }
+        return Ok(history.commits);
     }
     if let Some(format) = format.filter(|format| history_formats().any(|known| known == *format)) {
         return Err(CommandError::measure(format!(

@@ -4,13 +4,14 @@
 //!   `2021.01.01 3:00:00 +0100`; `commit` and `branch` are read where they are. `,` or `;` divides.
 //! - Every other column whose values are numbers is a metric. Neither unit nor direction stands in the file:
 //!   less is taken as better, as Otava does. Columns of texts are left out.
-//! - An empty cell is no value.
+//! - An empty cell is no value, and neither is `nan` or `inf`: how many there are is told. A row that is longer
+//!   than the header, and two columns of one name, are refused.
 
 use becalm_model::{Direction, Unit};
 
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::history::AtCommit;
+use crate::history::{AtCommit, History};
 use crate::imported::{Imported, single};
 use crate::time;
 
@@ -40,7 +41,7 @@ fn delimiter(header: &str) -> char {
 }
 
 /// Reads every row as a commit.
-pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
+pub(crate) fn read(files: &[File]) -> Result<History, ImportError> {
     let file = only(files)?;
     let text = file.text()?;
     let first = text.lines().next().unwrap_or_default();
@@ -51,8 +52,7 @@ pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
         .trim(csv::Trim::All)
         .from_reader(text.as_bytes());
     let at_line = |error: &csv::Error| {
-        let line = error.position().map_or(1, csv::Position::line);
-        let line = usize::try_from(line).unwrap_or(1);
+        let line = line_of(error.position());
         ImportError::at_line(file, line, "a row of CSV", &error.to_string())
     };
     let header = reader.headers().map_err(|error| at_line(&error))?.clone();
@@ -62,11 +62,30 @@ pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
         return Err(ImportError::at_line(file, 1, "a column `time`", first));
     };
     let (commit_at, branch_at) = (column(&["commit"]), column(&["branch"]));
+    let twice =
+        header.iter().enumerate().find(|(at, name)| header.iter().take(*at).any(|n| n == *name));
+    if let Some((_, name)) = twice {
+        return Err(ImportError::at_line(file, 1, "every column once", name));
+    }
+    let rows: Vec<csv::StringRecord> =
+        reader.records().collect::<Result<_, _>>().map_err(|error| at_line(&error))?;
+    if let Some(row) = rows.iter().find(|row| row.len() > header.len()) {
+        let expected = format!("{} cells as in the header", header.len());
+        let found = format!("{} cells", row.len());
+        return Err(ImportError::at_line(file, line_of(row.position()), &expected, &found));
+    }
+    // A column in which no cell is a number is one of texts.
+    let is_metric = |at: usize, name: &str| {
+        at != time_at
+            && !ABOUT.contains(&named(name).as_str())
+            && rows.iter().any(|row| row.get(at).is_some_and(|cell| cell.parse::<f64>().is_ok()))
+    };
+    let metrics: Vec<(usize, &str)> =
+        header.iter().enumerate().filter(|(at, name)| is_metric(*at, name)).collect();
     let mut commits = Vec::new();
-    for row in reader.records() {
-        let row = row.map_err(|error| at_line(&error))?;
-        let line = row.position().map_or(1, csv::Position::line);
-        let line = usize::try_from(line).unwrap_or(1);
+    let mut left_out = LeftOut::default();
+    for row in &rows {
+        let line = line_of(row.position());
         let written = row.get(time_at).unwrap_or_default();
         let Some(time) = when(written) else {
             return Err(ImportError::at_line(file, line, "a time", written));
@@ -76,14 +95,15 @@ pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
         imported.note("the file tells neither units nor which way is better: less is taken");
         let subject = imported.subject("csv");
         let mut parts = Vec::new();
-        for (at, name) in header.iter().enumerate() {
-            let is_about = at == time_at || ABOUT.contains(&named(name).as_str());
+        for &(at, name) in &metrics {
             let cell = row.get(at).unwrap_or_default();
-            let Some(value) = cell.parse().ok().filter(|v: &f64| !is_about && v.is_finite()) else {
-                continue;
-            };
-            let metric = imported.benchmark(name, "", Unit::Count, Direction::Lower);
-            parts.push(single(metric, value));
+            match cell.parse().ok().filter(|value: &f64| value.is_finite()) {
+                Some(value) => {
+                    let metric = imported.benchmark(name, "", Unit::Count, Direction::Lower);
+                    parts.push(single(metric, value));
+                }
+                None => left_out.cell(line, name, cell),
+            }
         }
         if parts.is_empty() {
             continue;
@@ -102,7 +122,53 @@ pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
     if commits.is_empty() {
         return Err(ImportError::nothing(file, "it holds no measurement"));
     }
-    Ok(commits)
+    Ok(History { commits, left_out: left_out.told() })
+}
+
+/// Cells of metrics that are no values.
+#[derive(Default)]
+struct LeftOut {
+    empty: usize,
+    other: usize,
+    /// Where the first of each kind stands, and what.
+    first_empty: String,
+    first_other: String,
+}
+
+impl LeftOut {
+    fn cell(&mut self, line: usize, column: &str, cell: &str) {
+        let (count, first) = if cell.is_empty() {
+            (&mut self.empty, &mut self.first_empty)
+        } else {
+            (&mut self.other, &mut self.first_other)
+        };
+        *count += 1;
+        if *count == 1 {
+            *first = format!("column {column} in line {line}");
+            if !cell.is_empty() {
+                *first = format!("{first}: `{}`", cell.escape_debug());
+            }
+        }
+    }
+
+    fn told(&self) -> Option<String> {
+        let part = |count: usize, what: &str, first: &str| {
+            let cells = if count == 1 { "cell" } else { "cells" };
+            (count > 0).then(|| format!("{count} {cells} {what} (first {first})"))
+        };
+        let parts: Vec<String> = [
+            part(self.other, "without a finite number", &self.first_other),
+            part(self.empty, "without anything", &self.first_empty),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        (!parts.is_empty()).then(|| format!("left out: {}", parts.join(", ")))
+    }
+}
+
+fn line_of(position: Option<&csv::Position>) -> usize {
+    usize::try_from(position.map_or(1, csv::Position::line)).unwrap_or(1)
 }
 
 /// Reads a time as Otava does.

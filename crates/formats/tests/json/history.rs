@@ -4,7 +4,7 @@ use becalm_formats::{AtCommit, File, history};
 
 fn read(files: &[(&str, &str)], format: Option<&str>) -> Vec<AtCommit> {
     let files: Vec<File> = files.iter().map(|(name, text)| File::of_text(name, text)).collect();
-    history(&files, format).unwrap().expect("there are commits")
+    history(&files, format).unwrap().expect("there are commits").commits
 }
 
 fn shown(commits: &[AtCommit]) -> Vec<String> {
@@ -46,6 +46,26 @@ fn what_is_wrong_with_a_csv_is_told_with_its_line() {
     assert!(told("time,m\nsoon,1\n").starts_with("x.csv, line 2: expected a time"));
     assert!(told("when,m\n1,1\n").starts_with("x.csv, line 1: expected a column `time`"));
     assert!(told("time,m\n").contains("holds no measurement"));
+    assert_eq!(told("time,m,m\n1,2,3\n"), "x.csv, line 1: expected every column once, found `m`");
+    assert_eq!(
+        told("time,m\n1,2\n2,3,4\n"),
+        "x.csv, line 3: expected 2 cells as in the header, found `3 cells`"
+    );
+}
+
+#[test]
+fn cells_that_are_no_values_are_counted() {
+    let left_out = |text: &str| {
+        history(&[File::of_text("x.csv", text)], None).unwrap().expect("there are rows").left_out
+    };
+    assert_eq!(left_out("time,m,words\n1,2,x\n2,3,\n"), None);
+    assert_eq!(
+        left_out("time,a,b\n1,1,2\n2,nan,3\n3,inf,\n4,,\n5,x\n").as_deref(),
+        Some(
+            "left out: 3 cells without a finite number (first column a in line 3: `nan`), \
+             4 cells without anything (first column b in line 4)"
+        )
+    );
 }
 
 #[test]

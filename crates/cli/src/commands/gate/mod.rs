@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             let record = if path.is_dir() { None } else { read_record(path).ok() };
             match record.filter(|record| record.kind == RecordKind::Comparison) {
                 Some(record) => comparison::judge(&record, &mut rules, &mut judged),
-                None => match &measurements(path, None)?[..] {
+                None => match &measurements(path, None, ui)?[..] {
                     [one] => new.push(one.clone()),
                     many => {
                         return Err(CommandError::usage(format!(

@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let mut wanted: Vec<(String, AtCommit)> = Vec::new();
     for path in &args.files {
         let name = path.display().to_string();
-        let found = measurements(path, args.format.as_deref())?;
+        let found = measurements(path, args.format.as_deref(), ui)?;
         if found.len() > 1 && args.commit.is_some() {
             return Err(CommandError::usage(format!(
                 "--commit names one commit, and {name} has results of {}",
