@@ -25,6 +25,13 @@ pub(crate) struct About {
     pub(crate) tags: Vec<String>,
 }
 
+impl About {
+    /// Says whether it tells where the entry belongs.
+    pub(crate) fn says_where(&self) -> bool {
+        self.commit.is_some() || self.branch.is_some() || self.time.is_some()
+    }
+}
+
 /// The repository around becalm, as far as there is one.
 #[derive(Debug)]
 pub(crate) struct Home {

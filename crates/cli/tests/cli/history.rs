@@ -74,7 +74,13 @@ fn what_is_added_comes_back_as_it_was() {
     git(&env, &["commit", "-qam", "two"]);
     env.write("tracked", "3");
     let again = env.run(["history", "add", "r.json"]).exits_with(0);
-    assert!(again.stdout.is_empty() && again.stderr.contains("is entry 1 already"));
+    let known = format!("there already as entry 1, {} on main", &head[..10]);
+    assert!(again.stdout.is_empty() && again.stderr.contains(&known), "{}", again.stderr);
+    assert!(!again.stderr.contains("command line"), "{}", again.stderr);
+    let other = ["history", "add", "r.json", "--commit", "HEAD", "--tag", "more"];
+    let again = env.run(other).exits_with(0).stderr;
+    assert!(again.contains(&known) && again.contains("was not taken"), "{again}");
+    assert!(again.contains("becalm history prune --entry 1"), "{again}");
     let _ = env
         .measure(&["--runs", "2", "--warmup", "0", "--export-json", "s.json", "--", "true"])
         .exits_with(0);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use becalm_formats::AtCommit;
+use becalm_model::history::{Commit, Entry};
 use becalm_model::wire::HistoryDocument;
 use becalm_store::{Added, EntryFilter, NewEntry};
 
@@ -94,7 +95,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
                 }
             }
             Added::Known(id) => {
-                ui.say(format!("{name}: {} is entry {id} already", described(&entry)));
+                let filter = EntryFilter { ids: vec![id], ..EntryFilter::default() };
+                let there = store.entries(&filter).map_err(told)?.pop();
+                say_known(name, &entry, there.as_ref(), &about, ui);
             }
         }
     }
@@ -114,14 +117,39 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
+/// Says that a measurement is there already, and what of the command line was not heeded therefore.
+fn say_known(name: &str, entry: &NewEntry, there: Option<&Entry>, about: &About, ui: &Ui) {
+    let Some(there) = there else { return };
+    let id = there.id;
+    let place = place(there.commit.as_ref(), there.dirty, &there.branch);
+    let known = format!("{name}: it is there already as entry {id}, {place}: nothing was changed");
+    let commit = |commit: Option<&Commit>| commit.map(|commit| (commit.id.clone(), commit.time));
+    let moved = about.says_where()
+        && (commit(entry.commit.as_ref()), &entry.branch)
+            != (commit(there.commit.as_ref()), &there.branch);
+    let tagged = about.tags.iter().any(|tag| !there.tags.contains(tag));
+    if moved || tagged {
+        ui.warn(format!(
+            "{known}, and what the command line says of it was not taken. A measurement counts once: `becalm history \
+             prune --entry {id}` takes it away, and then it can be added as it should be"
+        ));
+    } else {
+        ui.say(known);
+    }
+}
+
 /// Says what an entry is of.
 fn described(entry: &NewEntry) -> String {
-    let commit = match &entry.commit {
+    let values = entry.points.len();
+    let values = if values == 1 { "1 value".to_owned() } else { format!("{values} values") };
+    format!("{}, {values}", place(entry.commit.as_ref(), entry.dirty, &entry.branch))
+}
+
+fn place(commit: Option<&Commit>, dirty: bool, branch: &str) -> String {
+    let commit = match commit {
         Some(commit) => commit.id.chars().take(10).collect::<String>(),
         None => "no commit".to_owned(),
     };
-    let changes = if entry.dirty { " with changes" } else { "" };
-    let values = entry.points.len();
-    let values = if values == 1 { "1 value".to_owned() } else { format!("{values} values") };
-    format!("{commit}{changes} on {}, {values}", entry.branch)
+    let changes = if dirty { " with changes" } else { "" };
+    format!("{commit}{changes} on {branch}")
 }
