@@ -41,6 +41,18 @@ pub const ANNOTATE: [&str; 16] = [
     "becalm",
 ];
 
+/// Facts about how subjects were started.
+pub const SETTINGS: [&str; 8] = [
+    "setting.affinity",
+    "setting.isolation",
+    "setting.scheduler",
+    "setting.aslr",
+    "setting.malloc",
+    "setting.backend",
+    "setting.layout",
+    "setting.cache",
+];
+
 /// Returns what a record says of the machine and of its settings. Beside the facts of the machine these are
 /// `knob.NAME` for settings of the kernel, `setting.NAME` for how the subjects were started, and `becalm` for
 /// the version that measured.

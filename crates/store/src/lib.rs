@@ -20,7 +20,7 @@ mod value;
 
 pub use content::content;
 pub use error::StoreError;
-pub use facts::{ANNOTATE, SPLIT, fact, facts, fingerprint};
+pub use facts::{ANNOTATE, SETTINGS, SPLIT, fact, facts, fingerprint};
 pub use filter::{EntryFilter, SeriesFilter};
 pub use new_entry::{Added, NewEntry, NewPoint};
 pub use place::{Access, Place, open};

@@ -10,9 +10,13 @@ mod points;
 mod settings;
 mod when;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use becalm_store::{Access, Place, Store, StoreError, open};
+use becalm_machine::{SysRoot, Topology, read_facts};
+use becalm_store::{
+    ANNOTATE, Access, EntryFilter, Place, SETTINGS, SPLIT, Store, StoreError, open,
+};
 
 pub(crate) use changes::{Followed, Terms, follow, placed};
 pub(crate) use entry::{About, Home, new_entry};
@@ -25,6 +29,7 @@ use crate::caller::sudo_user;
 use crate::error::CommandError;
 use crate::files::{make_file, make_folder};
 use crate::measuring::Repository;
+use crate::suite::did_you_mean;
 use crate::ui::Ui;
 
 /// Where a history is, as flags.
@@ -121,6 +126,7 @@ impl StoreFlags {
 /// Groups the series of a history as `becalm.toml` says.
 fn regroup(store: &mut dyn Store, settings: &Settings, ui: &Ui) -> Result<(), CommandError> {
     let Some(split) = &settings.split else { return Ok(()) };
+    check_split(store, split)?;
     let moved = store.regroup(split).map_err(told)?;
     if moved > 0 {
         ui.say(format!(
@@ -128,6 +134,35 @@ fn regroup(store: &mut dyn Store, settings: &Settings, ui: &Ui) -> Result<(), Co
         ));
     }
     Ok(())
+}
+
+/// Refuses names that no fact has: what is split by them would be merged.
+fn check_split(store: &mut dyn Store, split: &[String]) -> Result<(), CommandError> {
+    let usual = SPLIT.into_iter().chain(ANNOTATE).chain(SETTINGS);
+    let mut known: BTreeSet<String> = usual.map(str::to_owned).collect();
+    let is_known =
+        |known: &BTreeSet<String>, name: &str| name.starts_with("knob.") || known.contains(name);
+    if split.iter().all(|name| is_known(&known, name)) {
+        return Ok(());
+    }
+    // What becalm reads of a machine has the same names on each, whether it can be read there or not.
+    let root = SysRoot::default();
+    let machine =
+        Topology::read(&root).map(|topology| read_facts(&root, &topology)).unwrap_or_default();
+    known.extend(machine.facts.into_keys().chain(machine.unreadable.into_keys()));
+    if !split.iter().all(|name| is_known(&known, name)) {
+        let entries = store.entries(&EntryFilter::default()).map_err(told)?;
+        known.extend(entries.into_iter().flat_map(|entry| entry.facts.into_keys()));
+    }
+    let Some(unknown) = split.iter().find(|name| !is_known(&known, name)) else { return Ok(()) };
+    let names: Vec<&str> = known.iter().map(String::as_str).collect();
+    Err(CommandError::usage(format!(
+        "[history] split in becalm.toml: no fact is called `{unknown}`; {}",
+        did_you_mean(unknown, &names)
+    ))
+    .hint(
+        "nothing was grouped anew; facts of another tool's files can split once an entry has them",
+    ))
 }
 
 /// Makes an empty file, and the folder `.becalm` around it, which git is told to leave alone. Under sudo they

@@ -15,3 +15,4 @@ mod resolve;
 pub(crate) use estimate::after_the_warm_up;
 pub(crate) use file::{FILE, SuiteFile};
 pub(crate) use measure::{SuiteFlags, check, run};
+pub(crate) use nearest::did_you_mean;

@@ -14,7 +14,7 @@ pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
 }
 
 /// Says what may have been meant, or else what there is.
-pub(super) fn did_you_mean(word: &str, known: &[&str]) -> String {
+pub(crate) fn did_you_mean(word: &str, known: &[&str]) -> String {
     match nearest(word, known.iter().copied()) {
         Some(one) => format!("did you mean `{one}`?"),
         None => format!("known are {}", known.join(", ")),

@@ -230,6 +230,13 @@ fn the_suite_file_says_where_the_history_is_and_what_splits_it() {
     let output = env.run(["history", "add", "b.json"]).exits_with(0);
     assert!(output.stderr.contains("1 entries changed their series"), "{}", output.stderr);
     assert_ne!(one(&env)["fingerprint"], before["fingerprint"]);
+    // A fact that does not exist would merge what was to be split.
+    env.write(
+        "becalm.toml",
+        "version = 1\n[history]\nstore = 'kept.db'\nsplit = ['knob.thp', 'cores', 'cpu_modl']\n",
+    );
+    let error = env.run(["history", "add", "b.json"]).exits_with(2).stderr;
+    assert!(error.contains("no fact is called `cpu_modl`; did you mean `cpu_model`?"), "{error}");
     env.write("becalm.toml", "version = 1\n[history]\nstor = 'x'\n");
     let error = env.run(["history", "list"]).exits_with(2).stderr;
     assert!(error.contains("becalm.toml:3: the key `stor` is not known"), "{error}");
