@@ -33,6 +33,15 @@ pub(crate) struct Terms {
     pub(crate) configured: SuiteChanges,
 }
 
+/// Says whether the detector can keep to this share of false alarms.
+pub(crate) fn check_false_alarms(share: f64) -> Result<f64, String> {
+    if (0.001..=0.1).contains(&share) {
+        Ok(share)
+    } else {
+        Err("it is from 0.1% to 10%".to_owned())
+    }
+}
+
 impl Terms {
     /// Returns the rules for a benchmark and a metric: the margin of the former goes before that of the latter.
     pub(crate) fn rules(&self, benchmark: &str, metric: &str) -> Rules {

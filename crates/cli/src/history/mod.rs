@@ -18,7 +18,7 @@ use becalm_store::{
     ANNOTATE, Access, EntryFilter, Place, SETTINGS, SPLIT, Store, StoreError, open,
 };
 
-pub(crate) use changes::{Followed, Terms, follow, placed};
+pub(crate) use changes::{Followed, Terms, check_false_alarms, follow, placed};
 pub(crate) use entry::{About, Home, new_entry};
 pub(crate) use files::measurements;
 pub(crate) use points::names_in_comparison;

@@ -3,6 +3,7 @@
 use becalm_model::wire::SuiteChanges;
 use becalm_store::{ANNOTATE, Place};
 
+use super::check_false_alarms;
 use crate::error::CommandError;
 use crate::suite::SuiteFile;
 
@@ -27,6 +28,15 @@ impl Settings {
         let file = SuiteFile::read_if_there()?;
         let history = file.as_ref().map(|file| file.document.history.clone()).unwrap_or_default();
         let changes = file.as_ref().map(|file| file.document.changes.clone()).unwrap_or_default();
+        if let (Some(file), Some(share)) = (&file, changes.false_alarms) {
+            check_false_alarms(share.0).map_err(|range| {
+                let given = share.0 * 100.0;
+                file.error_at(
+                    &["changes", "false-alarms"],
+                    format!("false-alarms is {given}%, and {range}"),
+                )
+            })?;
+        }
         let folder = file.map(|file| file.folder()).unwrap_or_default();
         let store = history.store.map(|text| match Place::parse(&text) {
             Place::File(path) => Place::File(folder.join(path)),

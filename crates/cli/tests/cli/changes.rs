@@ -124,3 +124,21 @@ fn a_margin_of_a_metric_hides_smaller_changes() {
     assert_eq!(changes(&env, &[])["changes"], Value::Array(Vec::new()));
     assert_eq!(changes(&env, &["--margin", "5%"])["changes"][0]["index"], 60);
 }
+
+#[test]
+fn terms_that_cannot_hold_are_told() {
+    let env = env();
+    env.write("a.csv", table(0..20));
+    let _ = env.run(["history", "add", "a.csv"]).exits_with(0);
+    let toml = |text: &str| env.write("becalm.toml", format!("version = 1\n[changes]\n{text}\n"));
+    toml("margins = { latency = '2%', latncy = '20%' }");
+    let told = env.run(["changes"]).exits_with(0).stderr;
+    assert!(told.contains("no benchmark or metric of the history is called latncy"), "{told}");
+    assert!(!told.contains("called latency"), "{told}");
+    for share in ["0.01%", "50%"] {
+        toml(&format!("false-alarms = '{share}'"));
+        let refused = env.run(["changes"]).exits_with(2).stderr;
+        assert!(refused.contains("becalm.toml:3: false-alarms is "), "{refused}");
+        assert!(refused.contains("it is from 0.1% to 10%"), "{refused}");
+    }
+}

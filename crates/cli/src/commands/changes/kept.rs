@@ -4,7 +4,7 @@ use becalm_model::Direction;
 use becalm_model::history::{ChangeState, Decision, StoredChange};
 use becalm_model::wire::{ChangeInHistoryDocument, ChangePointDocument};
 use becalm_stats::changes::{Change, Shift};
-use becalm_store::{Access, SeriesFilter};
+use becalm_store::{Access, SeriesFilter, Store};
 
 use super::series::{find, sized};
 use super::{Args, Engine, document};
@@ -44,6 +44,7 @@ pub(super) fn changes(
         }
         return Ok((count, documents));
     }
+    warn_of_margins(&mut *store, &settings, ui)?;
     let terms = Terms {
         margin: args.finding.margin,
         false_alarms: args.finding.false_alarms,
@@ -51,6 +52,27 @@ pub(super) fn changes(
     };
     let followed = follow(&mut *store, series, &terms, keep == Access::Write)?;
     Ok((count, followed.iter().flat_map(|one| documents_of(one, args)).collect()))
+}
+
+/// Tells the margins of `becalm.toml` that no series has the name of.
+fn warn_of_margins(
+    store: &mut dyn Store,
+    settings: &Settings,
+    ui: &Ui,
+) -> Result<(), CommandError> {
+    let margins = &settings.changes.margins;
+    if margins.is_empty() {
+        return Ok(());
+    }
+    let all = store.series(&SeriesFilter::default()).map_err(told)?;
+    for name in margins.keys() {
+        if !all.iter().any(|one| one.key.benchmark == *name || one.key.metric == *name) {
+            ui.warn(format!(
+                "[changes] margins in becalm.toml: no benchmark or metric of the history is called {name}"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn documents_of(followed: &Followed, args: &Args) -> Vec<ChangePointDocument> {

@@ -14,7 +14,7 @@ use clap::ValueEnum;
 use super::history::SeriesFlags;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::history::{StoreFlags, moment};
+use crate::history::{StoreFlags, check_false_alarms, moment};
 use crate::ui::Ui;
 
 /// Show where the level of results changed over time
@@ -137,11 +137,7 @@ fn document(change: &becalm_stats::changes::Change, state: &str) -> ChangePointD
 
 fn false_alarms(text: &str) -> Result<f64, String> {
     let share = parse_share(text).map_err(|error| error.to_string())?;
-    if (0.001..=0.1).contains(&share) {
-        Ok(share)
-    } else {
-        Err("it is from 0.1% to 10%".to_owned())
-    }
+    check_false_alarms(share)
 }
 
 fn probability(text: &str) -> Result<f64, String> {
