@@ -106,4 +106,6 @@ pub struct Pruned {
     pub bytes: u64,
     /// Documents that stay although they are old, because a change is at their entry or right behind it.
     pub kept_for_changes: usize,
+    /// Decisions about changes at these entries, which go with them.
+    pub decisions: usize,
 }

@@ -111,6 +111,14 @@ fn a_change_in_a_history_is_first_seen_once_and_can_be_decided_about() {
     assert_eq!(changes(&env, &[])["changes"][0]["history"]["review"], "open");
     let _ = env.run(["changes", "acknowledge", id]).exits_with(0);
     assert_eq!(changes(&env, &[])["changes"][0]["history"]["review"], "acknowledged");
+    // A decision does not go in silence with the entry that it is about.
+    let prune = ["history", "prune", "--entry", "61"];
+    let would = env.run([&prune[..], &["--dry-run"]].concat()).exits_with(0).stdout;
+    assert!(would.contains("with them would be taken away: 1 decision about changes"), "{would}");
+    let gone = json(&env.run([&prune[..], &["--json"]].concat()).exits_with(0).stdout);
+    let pruned = &gone["pruned"];
+    assert_eq!((&pruned["entries"], &pruned["decisions"]), (&1.into(), &1.into()), "{gone}");
+    assert_eq!(gone["schema"], "becalm/history/1");
     let refused = env.run(["changes", "acknowledge", "7@1"]).exits_with(2).stderr;
     assert!(refused.contains("there is no change 7@1"), "{refused}");
 }

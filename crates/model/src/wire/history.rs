@@ -1,4 +1,4 @@
-//! Shape of what `becalm history list --json` and `becalm history add --json` print.
+//! Shape of what `becalm history list --json`, `add --json` and `prune --json` print.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::HISTORY_SCHEMA;
 use crate::Direction;
 use crate::history::{Entry, Point, Series};
 
-/// Entries or series of a history.
+/// Entries or series of a history, or what was taken away of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HistoryDocument {
     /// `becalm/history/1`.
@@ -22,6 +22,28 @@ pub struct HistoryDocument {
     /// The series, where these were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<HistorySeriesDocument>,
+    /// What was taken away, of `prune`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pruned: Option<HistoryPrunedDocument>,
+}
+
+/// What was taken away, or would be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HistoryPrunedDocument {
+    /// Whether it was only counted.
+    pub dry_run: bool,
+    /// Entries with their values.
+    pub entries: usize,
+    /// Values of these entries.
+    pub values: usize,
+    /// Records, with those of these entries.
+    pub records: usize,
+    /// Bytes of these records, compressed.
+    pub bytes: u64,
+    /// Records that stay although they are old, because they are beside a change.
+    pub records_kept: usize,
+    /// Decisions about changes at these entries, which go with them.
+    pub decisions: usize,
 }
 
 /// One entry.
@@ -84,13 +106,19 @@ impl HistoryDocument {
     /// Makes a document of entries.
     pub fn of_entries(split: Vec<String>, entries: &[Entry]) -> Self {
         let entries = entries.iter().map(entry_document).collect();
-        Self { schema: HISTORY_SCHEMA.to_owned(), split, entries, series: Vec::new() }
+        Self { schema: HISTORY_SCHEMA.to_owned(), split, entries, ..Self::default() }
     }
 
     /// Makes a document of series with their points.
     pub fn of_series(split: Vec<String>, series: &[(Series, Vec<Point>)]) -> Self {
         let series = series.iter().map(|(one, points)| series_document(one, points)).collect();
-        Self { schema: HISTORY_SCHEMA.to_owned(), split, entries: Vec::new(), series }
+        Self { schema: HISTORY_SCHEMA.to_owned(), split, series, ..Self::default() }
+    }
+
+    /// Makes a document of what was taken away.
+    pub fn of_pruned(split: Vec<String>, pruned: HistoryPrunedDocument) -> Self {
+        let pruned = Some(pruned);
+        Self { schema: HISTORY_SCHEMA.to_owned(), split, pruned, ..Self::default() }
     }
 }
 

@@ -53,7 +53,9 @@ pub use document::{
 };
 pub use effects::{MitigationEffect, MitigationEffectsDocument};
 pub use gate::{GateDocument, GateResultDocument};
-pub use history::{HistoryDocument, HistoryEntryDocument, HistorySeriesDocument};
+pub use history::{
+    HistoryDocument, HistoryEntryDocument, HistoryPrunedDocument, HistorySeriesDocument,
+};
 pub use journal::{
     ChangeDocument, Holder, Journal, JournalError, JournalHeader, JournalLine, NatureDocument,
     ProcessDocument, TargetDocument, read_journal,

@@ -64,6 +64,11 @@ pub(super) fn plan<D: Database>(database: &mut D, prune: &Prune) -> Result<Plan,
     )?;
     let counts = all(database, "points", &rows, |row| usize::try_from(row.int(0)?).ok())?;
     plan.pruned.points = counts.iter().sum();
+    let rows = database.query(
+        &format!("SELECT entry FROM reviews WHERE entry IN {among}"),
+        &[list(plan.entries.iter().copied())],
+    )?;
+    plan.pruned.decisions = rows.len();
     Ok(plan)
 }
 

@@ -369,11 +369,23 @@ fn entries_go_with_everything_of_theirs(bench: &Bench) {
         }
         ids.push(added(&mut *store, &new));
     }
+    let sort = store
+        .series(&SeriesFilter {
+            metric: None,
+            benchmark: Some("sort".to_owned()),
+            ..SeriesFilter::default()
+        })
+        .unwrap()[0]
+        .id;
+    for at in [2, 4] {
+        let review = Review { decision: Decision::Acknowledged, by: "me".to_owned(), time: 1.0 };
+        store.review(sort, ids[at], Some(&review)).unwrap();
+    }
     let prune = Prune { entries_before: Some(200.0), entries: vec![ids[4]], ..Prune::default() };
     let pruned = store.prune(&prune).unwrap();
     assert_eq!(
         Pruned { bytes: 0, ..pruned },
-        Pruned { entries: 3, points: 4, documents: 3, bytes: 0, kept_for_changes: 0 }
+        Pruned { entries: 3, points: 4, documents: 3, bytes: 0, kept_for_changes: 0, decisions: 1 }
     );
     assert_eq!(values(&mut *store), [("sort".to_owned(), vec![2.0, 3.0])]);
     // The number of an entry is not given again, and the same thing may be added again.

@@ -1,6 +1,7 @@
 //! `becalm history prune`: taking away what is old.
 
 use becalm_model::history::EntryId;
+use becalm_model::wire::{HistoryDocument, HistoryPrunedDocument};
 use becalm_store::Prune;
 
 use crate::error::CommandError;
@@ -12,7 +13,8 @@ use crate::ui::Ui;
 ///
 /// --keep-documents takes away the records of old entries, which are nearly all of the space, and keeps their
 /// values: series, change points and plots stay as they are. The records on both sides of a change stay too,
-/// unless the change was dismissed. --before and --entry take away entries with their values.
+/// unless the change was dismissed. --before and --entry take away entries with their values, and with what was
+/// decided about changes at them: a change that is found at another entry then is open.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
 pub(crate) struct Args {
@@ -30,6 +32,9 @@ pub(crate) struct Args {
     /// Only say what would be taken away
     #[arg(long)]
     dry_run: bool,
+    /// Print what was taken away as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Which records stay.
@@ -73,6 +78,20 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         None => {}
     }
     let pruned = store.prune(&prune).map_err(told)?;
+    if args.json {
+        let document = HistoryPrunedDocument {
+            dry_run: args.dry_run,
+            entries: pruned.entries,
+            values: pruned.points,
+            records: pruned.documents,
+            bytes: pruned.bytes,
+            records_kept: pruned.kept_for_changes,
+            decisions: pruned.decisions,
+        };
+        let split = store.split().map_err(told)?;
+        ui.print_json(&HistoryDocument::of_pruned(split, document))?;
+        return Ok(Exit::Done);
+    }
     let verb = if args.dry_run { "would be taken away" } else { "taken away" };
     let mut text = format!(
         "{verb}: {} with {}, {} ({:.1} MiB)\n",
@@ -84,6 +103,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if pruned.kept_for_changes > 0 {
         let kept = count(pruned.kept_for_changes, "record", "records");
         text = format!("{text}kept beside changes: {kept}\n");
+    }
+    if pruned.decisions > 0 {
+        let decisions = count(pruned.decisions, "decision", "decisions");
+        text = format!("{text}with them {verb}: {decisions} about changes at these entries\n");
     }
     ui.print(&text)?;
     Ok(Exit::Done)
