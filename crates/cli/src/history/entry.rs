@@ -61,6 +61,28 @@ impl Home {
         self.head.is_some() && self.branch.is_none()
     }
 
+    /// Says what git does not tell here and therefore is not known of the entries.
+    pub(crate) fn doubt(&self, about: &About) -> Option<String> {
+        if about.time.is_some() {
+            return None;
+        }
+        let has_git = self.repository.is_some() || Repository::has_git();
+        match &about.commit {
+            Some(name) if self.named(name).time.is_none() => {
+                let why = if has_git { "git knows no such commit here" } else { "git cannot be started" };
+                Some(format!(
+                    "--commit {name}: {why}; it is taken as a name of your own, whose place in time is that of the \
+                     measurement unless --time tells another"
+                ))
+            }
+            None if !has_git => Some(
+                "git cannot be started, so what is checked out is not known; --commit, --branch and --time tell it"
+                    .to_owned(),
+            ),
+            _ => None,
+        }
+    }
+
     /// Finds a commit by any of its names; what git does not know keeps its name.
     fn named(&self, name: &str) -> Commit {
         let known = self.repository.as_ref().and_then(|git| git.committed(name));

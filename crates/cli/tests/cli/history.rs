@@ -186,6 +186,28 @@ fn rows_without_a_commit_are_not_of_what_is_checked_out() {
 }
 
 #[test]
+fn what_git_does_not_know_is_told() {
+    let env = env();
+    env.write("a.json", times("sort", &[1.0, 1.1, 1.2]));
+    env.write("b.json", times("sort", &[1.0, 1.1, 1.3]));
+    let told = env.run(["history", "add", "a.json", "--commit", "v9"]).exits_with(0).stderr;
+    assert!(told.contains("warning: --commit v9: git "), "{told}");
+    let given = ["history", "add", "b.json", "--commit", "v9", "--time", "2024-01-01"];
+    assert!(!env.run(given).exits_with(0).stderr.contains("warning"));
+    let without_git = env.variable("PATH", "/nowhere");
+    let told = without_git.run(["history", "add", "a.json"]).exits_with(0).stderr;
+    assert!(told.contains("git cannot be started"), "{told}");
+    for empty in [
+        &["add", "a.json", "--commit", ""][..],
+        &["add", "a.json", "--branch", ""],
+        &["show", ""],
+        &["list", "--branch", ""],
+    ] {
+        let _ = without_git.run([&["history"], empty].concat()).exits_with(2);
+    }
+}
+
+#[test]
 fn a_commit_of_any_name_and_time_can_be_given() {
     let env = env();
     env.write("a.json", times("sort", &[1.0, 1.1, 1.2]));

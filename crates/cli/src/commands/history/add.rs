@@ -6,6 +6,7 @@ use becalm_formats::AtCommit;
 use becalm_model::history::{Commit, Entry};
 use becalm_model::wire::HistoryDocument;
 use becalm_store::{Added, EntryFilter, NewEntry};
+use clap::builder::NonEmptyStringValueParser;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -27,13 +28,13 @@ pub(crate) struct Args {
     #[command(flatten)]
     store: StoreFlags,
     /// The commit that was measured: any name that git knows, or a name of your own
-    #[arg(long, value_name = "REV")]
+    #[arg(long, value_name = "REV", value_parser = NonEmptyStringValueParser::new())]
     commit: Option<String>,
     /// The branch, in place of the one that is checked out
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     branch: Option<String>,
     /// A word for these entries; may be given again
-    #[arg(long = "tag", value_name = "WORD")]
+    #[arg(long = "tag", value_name = "WORD", value_parser = NonEmptyStringValueParser::new())]
     tags: Vec<String>,
     /// When the commit was made, if git does not know: the place of the entry in time
     #[arg(long, value_name = "TIME", value_parser = moment)]
@@ -85,7 +86,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             ui.warn(format!("{name}: there is no value in it that could be kept; it was left out"));
             continue;
         }
-        let is_here = one.commit.is_none() && one.time.is_none();
+        let is_here = !names_its_place(one);
         detached |= home.is_detached() && is_here && args.branch.is_none() && one.branch.is_none();
         match store.add(&entry).map_err(told)? {
             Added::New(id) => {
@@ -101,6 +102,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             }
         }
     }
+    let needs_home = about.commit.is_some() || !wanted.iter().all(|(_, one)| names_its_place(one));
+    if let Some(doubt) = home.doubt(&about).filter(|_| needs_home && !added.is_empty()) {
+        ui.warn(doubt);
+    }
     if detached && !added.is_empty() {
         ui.say(format!(
             "no branch is checked out: what has none was taken as of {}; --branch names another",
@@ -115,6 +120,11 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ui.print_json(&document)?;
     }
     Ok(Exit::Done)
+}
+
+/// Says whether a file tells of which commit or time its measurement is.
+fn names_its_place(one: &AtCommit) -> bool {
+    one.commit.is_some() || one.time.is_some()
 }
 
 /// Says that a measurement is there already, and what of the command line was not heeded therefore.

@@ -8,6 +8,7 @@ mod show;
 
 use becalm_store::SeriesFilter;
 use clap::Subcommand;
+use clap::builder::NonEmptyStringValueParser;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -43,13 +44,13 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct SeriesFlags {
     /// Only benchmarks of this name, in which `*` stands for anything
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     benchmark: Option<String>,
     /// Only this metric, in which `*` stands for anything
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     metric: Option<String>,
     /// Only this branch
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     branch: Option<String>,
 }
 

@@ -4,6 +4,7 @@ use becalm_model::history::EntryId;
 use becalm_model::wire::read_document;
 use becalm_report::{entry_text, show_text};
 use becalm_store::{EntryFilter, fact};
+use clap::builder::NonEmptyStringValueParser;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -15,7 +16,7 @@ use crate::ui::Ui;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The number of the entry, or the beginning of a commit's id, of which the last entry is shown
-    #[arg(value_name = "ENTRY")]
+    #[arg(value_name = "ENTRY", value_parser = NonEmptyStringValueParser::new())]
     entry: String,
     #[command(flatten)]
     store: StoreFlags,

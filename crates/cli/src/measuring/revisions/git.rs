@@ -81,6 +81,11 @@ impl Repository {
         Ok(Some(repository))
     }
 
+    /// Says whether git can be started at all.
+    pub(crate) fn has_git() -> bool {
+        Command::new("git").arg("--version").stdin(Stdio::null()).output().is_ok()
+    }
+
     /// Returns the top folder of the working tree.
     pub(crate) fn top(&self) -> &Path {
         &self.top
