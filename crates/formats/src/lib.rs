@@ -25,5 +25,5 @@ pub use file::File;
 pub use format::{Entry, FORMATS, entry, import, recognise};
 pub use history::{AtCommit, History, history, history_formats};
 pub use merge::merge;
-pub use time::seconds as parse_time;
+pub use time::{is_of_calendar, seconds as parse_time};
 pub use writers::{Estimate, ExportError, Exported, Options, WRITERS, Writer, writer};

@@ -24,6 +24,12 @@ pub fn seconds(text: &str) -> Option<f64> {
     Some(seconds as f64 + part - zone(&rest[fraction..]))
 }
 
+/// Says whether seconds since the Unix epoch are of a year from 1970 to 9999: others are mistakes, such as
+/// milliseconds.
+pub fn is_of_calendar(seconds: f64) -> bool {
+    (0.0..253_402_300_800.0).contains(&seconds)
+}
+
 /// Returns by how many seconds a zone such as `+02:00` is ahead.
 fn zone(text: &str) -> f64 {
     let text = text.trim();

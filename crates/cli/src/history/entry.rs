@@ -19,7 +19,7 @@ pub(crate) struct About {
     pub(crate) commit: Option<String>,
     /// The branch.
     pub(crate) branch: Option<String>,
-    /// Time of the commit, in seconds since the Unix epoch.
+    /// Its place in time, whatever git says of the commit, in seconds since the Unix epoch.
     pub(crate) time: Option<f64>,
     /// Words for it.
     pub(crate) tags: Vec<String>,
@@ -122,7 +122,9 @@ pub(crate) fn new_entry(one: &AtCommit, about: &About, home: &Home, branch: &str
         .map_or(branch, String::as_str);
     let of_commit = commit.as_ref().and_then(|commit| commit.time);
     let began = Some(record.started_at).filter(|time| *time > 0.0);
-    let measured = began.or(about.time).or(one.time).or(of_commit).unwrap_or_else(now);
+    // Without a commit the place in time is when it was measured.
+    let of_user = about.time.filter(|_| commit.is_none());
+    let measured = of_user.or(began).or(about.time).or(one.time).or(of_commit).unwrap_or_else(now);
     NewEntry {
         content: content(record, commit.as_ref(), branch),
         measured,

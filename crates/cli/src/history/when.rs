@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use becalm_formats::parse_time;
+use becalm_formats::{is_of_calendar, parse_time};
 
 /// Something that is so old.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,12 +38,17 @@ impl Age {
 
 /// Reads a point in time: a date, seconds since the Unix epoch, or an age.
 pub(crate) fn moment(text: &str) -> Result<f64, String> {
+    if let Ok(age) = Age::parse(text) {
+        return Ok(age.begin());
+    }
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
-    let age = || Age::parse(text).ok().map(Age::begin);
-    number.or_else(|| parse_time(text)).or_else(age).ok_or_else(|| {
-        "expected a date such as 2026-11-20 or 2026-11-20T18:00:00+01:00, seconds since 1970, or an age such as 90d"
-            .to_owned()
-    })
+    match number.or_else(|| parse_time(text)) {
+        Some(time) if is_of_calendar(time) => Ok(time),
+        Some(_) => Err("it is in no year from 1970 to 9999".to_owned()),
+        None => Err("expected a date such as 2026-11-20 or 2026-11-20T18:00:00+01:00, seconds since 1970, or an \
+                     age such as 90d"
+            .to_owned()),
+    }
 }
 
 /// Returns the present time, in seconds since the Unix epoch.
@@ -61,7 +66,7 @@ mod tests {
         assert_eq!(moment("2000-03-01"), Ok(951_868_800.0));
         let age = now() - moment("2d").unwrap();
         assert!((2.0 * DAY - 5.0..2.0 * DAY + 60.0).contains(&age), "{age}");
-        for wrong in ["", "d", "yesterday", "-2d", "NaN", "ä"] {
+        for wrong in ["", "d", "yesterday", "-2d", "NaN", "ä", "1e30", "-1", "0001-01-01"] {
             assert!(moment(wrong).is_err(), "{wrong}");
         }
     }

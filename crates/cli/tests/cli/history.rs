@@ -186,6 +186,29 @@ fn rows_without_a_commit_are_not_of_what_is_checked_out() {
 }
 
 #[test]
+fn a_time_that_is_given_goes_before_that_of_git() {
+    let env = env();
+    if !has_git("a_time_that_is_given_goes_before_that_of_git") {
+        return;
+    }
+    env.write("a.json", times("sort", &[1.0, 1.1, 1.2]));
+    let add = |time: &str| env.run(["history", "add", "a.json", "--time", time]);
+    // Without a commit it is when it was measured.
+    let _ = add("2024-01-01").exits_with(0);
+    git(&env, &["init", "-q"]);
+    git(&env, &["commit", "-qm", "one", "--allow-empty"]);
+    let _ = add("2024-01-02").exits_with(0);
+    let listed = list(&env, &[]);
+    let entries = listed["entries"].as_array().unwrap();
+    assert_eq!(entries[0]["measured"], 1_704_067_200.0);
+    assert_eq!(entries[1]["commit_time"], 1_704_153_600.0);
+    for wrong in ["1e30", "1700000000000"] {
+        let refused = add(wrong).exits_with(2).stderr;
+        assert!(refused.contains("no year from 1970 to 9999"), "{refused}");
+    }
+}
+
+#[test]
 fn what_git_does_not_know_is_told() {
     let env = env();
     env.write("a.json", times("sort", &[1.0, 1.1, 1.2]));

@@ -88,7 +88,7 @@ pub(crate) fn read(files: &[File]) -> Result<History, ImportError> {
         let line = line_of(row.position());
         let written = row.get(time_at).unwrap_or_default();
         let Some(time) = when(written) else {
-            return Err(ImportError::at_line(file, line, "a time", written));
+            return Err(ImportError::at_line(file, line, "a time from 1970 to 9999", written));
         };
         let mut imported = Imported::of("CSV for Otava");
         imported.started_at(time);
@@ -174,7 +174,7 @@ fn line_of(position: Option<&csv::Position>) -> usize {
 /// Reads a time as Otava does.
 fn when(text: &str) -> Option<f64> {
     if let Ok(number) = text.parse::<f64>() {
-        return Some(number).filter(|number| number.is_finite());
+        return Some(number).filter(|number| time::is_of_calendar(*number));
     }
     let (date, rest) = text.split_once([' ', 'T']).unwrap_or((text, ""));
     // An hour of one digit.

@@ -44,6 +44,7 @@ fn what_is_wrong_with_a_csv_is_told_with_its_line() {
         history(&[File::of_text("x.csv", text)], Some("otava-csv")).unwrap_err().to_string()
     };
     assert!(told("time,m\nsoon,1\n").starts_with("x.csv, line 2: expected a time"));
+    assert!(told("time,m\n1700000000000,1\n").starts_with("x.csv, line 2: expected a time from"));
     assert!(told("when,m\n1,1\n").starts_with("x.csv, line 1: expected a column `time`"));
     assert!(told("time,m\n").contains("holds no measurement"));
     assert_eq!(told("time,m,m\n1,2,3\n"), "x.csv, line 1: expected every column once, found `m`");

@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// A word for these entries; may be given again
     #[arg(long = "tag", value_name = "WORD", value_parser = NonEmptyStringValueParser::new())]
     tags: Vec<String>,
-    /// When the commit was made, if git does not know: the place of the entry in time
+    /// The place of the entry in time, instead of when the commit was made as git or the file says
     #[arg(long, value_name = "TIME", value_parser = moment)]
     time: Option<f64>,
     /// Which format the files are of, instead of finding out by the content
