@@ -16,7 +16,7 @@ use becalm_stats::changes::{
 };
 use becalm_store::{DetectorState, Found, Store};
 
-use super::told;
+use super::{now, told};
 use crate::error::CommandError;
 
 /// Version of the detector and of what it leaves: others begin anew.
@@ -75,11 +75,12 @@ pub(crate) fn follow(
     let states = store.detectors(&ids).map_err(told)?;
     let mut followed = Vec::with_capacity(series.len());
     let mut news = Vec::new();
+    let now = now();
     for (((series, points), known), state) in series.into_iter().zip(points).zip(known).zip(states)
     {
         let rules = terms.rules(&series.key.benchmark, &series.key.metric);
         let (found, left) = detect(&points, rules, state.as_ref());
-        let changes = stored(&points, &found, &known);
+        let changes = stored(&points, &found, &known, now);
         let same = changes.iter().map(|(_, change)| change).eq(&known);
         if !same || state.as_ref() != Some(&left) {
             let changes = changes.iter().map(|(_, change)| change.clone()).collect();
@@ -120,14 +121,16 @@ fn detect(
 
 /// Makes changes that are found and not kept.
 pub(crate) fn placed(points: &[Point], found: &Changes) -> Vec<(Change, StoredChange)> {
-    stored(points, found, &[])
+    stored(points, found, &[], now())
 }
 
-/// Makes what is kept of changes. What was known keeps when it was first seen, and what was decided.
+/// Makes what is kept of changes. What was known keeps when it was first seen, and what was decided; what is
+/// new is seen `now`.
 fn stored(
     points: &[Point],
     found: &Changes,
     known: &[StoredChange],
+    now: f64,
 ) -> Vec<(Change, StoredChange)> {
     let known: HashMap<EntryId, &StoredChange> = known.iter().map(|one| (one.entry, one)).collect();
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
@@ -150,7 +153,7 @@ fn stored(
                 ratio_high: size.map_or(f64::INFINITY, |size| size.high),
                 state,
                 first_seen: before
-                    .map_or(FirstSeen { entry: seen.entry, time: seen.at }, |one| one.first_seen),
+                    .map_or(FirstSeen { entry: seen.entry, time: now }, |one| one.first_seen),
                 review: before.and_then(|one| one.review.clone()),
             },
         ));
@@ -287,13 +290,14 @@ mod tests {
             (0..80).map(|i| noise(i) + if i < 60 { 100.0 } else { 120.0 }).collect();
         let all = points(&values);
         let (found, _) = detect(&all, Rules::default(), None);
-        let first = stored(&all, &found, &[]);
+        let first = stored(&all, &found, &[], 7.0);
         let (change, kept) = &first[0];
         assert_eq!((change.index, kept.entry, kept.last_before), (60, EntryId(61), EntryId(60)));
+        assert_eq!((kept.first_seen.time, kept.first_seen.entry), (7.0, all[change.seen].entry));
         assert!(kept.ratio_low > 1.15 && kept.ratio_high < 1.25, "{kept:?}");
         let mut earlier = kept.clone();
         earlier.first_seen = FirstSeen { entry: EntryId(61), time: 5.0 };
-        let again = stored(&all, &found, &[earlier.clone()]);
+        let again = stored(&all, &found, &[earlier.clone()], 9.0);
         assert_eq!(again[0].1.first_seen, earlier.first_seen);
     }
 }

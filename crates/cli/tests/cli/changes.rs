@@ -90,6 +90,9 @@ fn a_change_in_a_history_is_first_seen_once_and_can_be_decided_about() {
     let change = &first["changes"][0];
     assert_eq!((&change["state"], &change["index"]), (&"confirmed".into(), &60.into()), "{first}");
     let place = &change["history"];
+    // By the clock, and not when the runs were: these are of 2023.
+    assert!(place["first_seen"].as_f64().unwrap() > 1.76e9, "{first}");
+    assert_eq!(changes(&env, &["--since", "1h"])["changes"].as_array().unwrap().len(), 1);
     assert_eq!((&place["after_commit"], &place["until_commit"]), (&"c059".into(), &"c060".into()));
     env.write("c.csv", table(70..90));
     let _ = env.run(["history", "add", "c.csv"]).exits_with(0);

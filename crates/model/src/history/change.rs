@@ -14,9 +14,9 @@ pub enum ChangeState {
 /// When a change was reported first. It stays, however often the series is looked at again.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FirstSeen {
-    /// The last entry of the series at that time.
+    /// The entry with which it was seen: the first that made it out.
     pub entry: EntryId,
-    /// The time, in seconds since the Unix epoch.
+    /// When becalm reported it, by the clock, in seconds since the Unix epoch.
     pub time: f64,
 }
 

@@ -72,9 +72,10 @@ pub struct ChangeInHistoryDocument {
     pub after_commit: Option<String>,
     /// The first commit that surely has the new level.
     pub until_commit: Option<String>,
-    /// Last entry of the series when the change was first reported.
+    /// The entry with which the change was first seen.
     pub first_seen_entry: i64,
-    /// When that was, in seconds since the Unix epoch.
+    /// When becalm first reported it, by the clock, in seconds since the Unix epoch; the present time where it
+    /// is not kept.
     pub first_seen: f64,
     /// `open`, `acknowledged` or `dismissed`.
     pub review: String,
