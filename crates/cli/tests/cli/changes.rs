@@ -55,6 +55,24 @@ fn a_step_in_a_file_is_found_by_every_engine() {
 }
 
 #[test]
+fn an_option_of_another_engine_is_refused() {
+    let env = env();
+    env.write("s.txt", series((0..100).map(level)));
+    for (flag, value, engine) in [
+        ("--window", "30", "becalm"),
+        ("--distance", "5", "otava"),
+        ("--false-alarms", "1%", "otava"),
+        ("--margin", "1%", "edpelt"),
+    ] {
+        let all = ["changes", "--series", "s.txt", "--engine", engine, flag, value];
+        let refused = env.run(all).exits_with(2).stderr;
+        assert!(refused.contains(&format!("{flag} is for --engine ")), "{refused}");
+    }
+    let fits = ["--series", "s.txt", "--engine", "otava", "--window", "30", "--p-value", "0.01"];
+    assert_eq!(changes(&env, &fits)["changes"][0]["index"], 60);
+}
+
+#[test]
 fn a_value_that_is_missing_keeps_its_place() {
     let env = env();
     let mut values: Vec<Option<f64>> = (0..100).map(|i| Some(level(i))).collect();

@@ -70,17 +70,42 @@ struct FindingFlags {
     /// Which detector; what others than becalm's find is not kept
     #[arg(long, value_enum, default_value_t = Engine::Becalm, help_heading = "Finding")]
     engine: Engine,
-    /// Otava's window
-    #[arg(long, value_name = "N", default_value_t = 50, help_heading = "Finding")]
+    /// Otava's window; 50 without this
+    #[arg(long, value_name = "N", help_heading = "Finding")]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=1000))]
-    window: u32,
-    /// Level of Otava's t test
-    #[arg(long, value_name = "P", value_parser = probability, default_value = "0.001", help_heading = "Finding")]
-    p_value: f64,
-    /// Fewest runs between two changes of ED-PELT
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Finding")]
+    window: Option<u32>,
+    /// Level of Otava's t test; 0.001 without this
+    #[arg(long, value_name = "P", value_parser = probability, help_heading = "Finding")]
+    p_value: Option<f64>,
+    /// Fewest runs between two changes of ED-PELT; 10 without this
+    #[arg(long, value_name = "N", help_heading = "Finding")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
-    distance: u32,
+    distance: Option<u32>,
+}
+
+impl FindingFlags {
+    /// Refuses what the engine would not look at.
+    fn check(&self) -> Result<(), CommandError> {
+        use Engine::{Becalm, Edpelt, Otava};
+        let flags = [
+            ("--margin", self.margin.is_some(), &[Becalm, Otava][..]),
+            ("--false-alarms", self.false_alarms.is_some(), &[Becalm]),
+            ("--window", self.window.is_some(), &[Otava]),
+            ("--p-value", self.p_value.is_some(), &[Otava]),
+            ("--distance", self.distance.is_some(), &[Edpelt]),
+        ];
+        for (flag, is_given, engines) in flags {
+            if is_given && !engines.contains(&self.engine) {
+                let names: Vec<String> = engines.iter().map(|engine| engine.name()).collect();
+                return Err(CommandError::usage(format!(
+                    "{flag} is for --engine {}, and {} does not look at it",
+                    names.join(" or "),
+                    self.engine.name()
+                )));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A detector.
@@ -94,10 +119,18 @@ enum Engine {
     Edpelt,
 }
 
+impl Engine {
+    /// Returns its name, as the command line has it.
+    fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if let Some(command) = &args.review {
         return review::run(command, ui);
     }
+    args.finding.check()?;
     let (series, mut changes) = match &args.series {
         Some(path) => (1, series::changes(path, &args.finding)?),
         None => kept::changes(args, ui)?,
@@ -105,10 +138,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if args.regressions {
         changes.retain(|change| change.kind == "regression" || change.kind == "change");
     }
-    let engine = args.finding.engine.to_possible_value().map(|value| value.get_name().to_owned());
     let document = ChangesDocument {
         schema: CHANGES_SCHEMA.to_owned(),
-        engine: engine.unwrap_or_default(),
+        engine: args.finding.engine.name(),
         series,
         changes,
     };

@@ -60,12 +60,12 @@ pub(super) fn find(values: &[f64], finding: &FindingFlags) -> Changes {
         Engine::Otava => otava(
             values,
             Otava {
-                window: finding.window as usize,
-                p: finding.p_value,
+                window: finding.window.unwrap_or(50) as usize,
+                p: finding.p_value.unwrap_or(0.001),
                 magnitude: finding.margin.unwrap_or(0.0),
             },
         ),
-        Engine::Edpelt => edpelt(values, finding.distance as usize),
+        Engine::Edpelt => edpelt(values, finding.distance.unwrap_or(10) as usize),
     };
     let ends = indices.iter().skip(1).copied().chain([values.len()]);
     let mut start = 0;
