@@ -1,6 +1,6 @@
 //! How the subjects were started, and what could not be controlled.
 
-use becalm_model::{Conditions, KnobRecord, KnobState, Record};
+use becalm_model::{Conditions, KnobRecord, KnobState, Record, RecordKind};
 
 use crate::escape;
 use crate::moment;
@@ -81,16 +81,30 @@ fn settings(knobs: &KnobRecord) -> String {
     rows.join(", ")
 }
 
-/// Returns what was asked for: command line, time, seed, confidence and margin.
+/// Returns what was asked for: command line, time, seed, confidence and margin. Of what another tool measured
+/// it is not known what was asked for.
 pub(crate) fn session(record: &Record) -> Vec<(&'static str, String)> {
+    if record.kind == RecordKind::Import {
+        let tool = record.source.as_ref().map_or("another tool", |source| source.tool.as_str());
+        return vec![
+            ("measured by", tool.to_owned()),
+            ("started", started(record)),
+            ("read by becalm", record.version.clone()),
+        ];
+    }
     vec![
         ("command", command_line(record)),
-        ("started", moment::utc(record.started_at)),
+        ("started", started(record)),
         ("becalm", record.version.clone()),
         ("seed", record.seed.to_string()),
         ("confidence", confidence(record.confidence)),
         ("margin", crate::quantity::percent(record.margin)),
     ]
+}
+
+/// Returns when the measuring began, which files of other tools often do not tell.
+pub(crate) fn started(record: &Record) -> String {
+    if record.started_at > 0.0 { moment::utc(record.started_at) } else { "not known".to_owned() }
 }
 
 /// Returns the command line as a shell would read it.

@@ -178,10 +178,11 @@ fn differences(page: &mut Page, old: &Record, new: &Record) {
         }
     };
     let sides = [old, new].map(conditions::session);
-    for ((name, before), (_, after)) in sides[0].iter().zip(&sides[1]) {
+    for (name, before) in &sides[0] {
         // Seeds and times differ always and say nothing.
         if *name != "seed" {
-            compare(name, before, after);
+            let after = sides[1].iter().find(|(other, _)| other == name);
+            compare(name, before, after.map_or("-", |(_, text)| text));
         }
     }
     let sides = [old, new].map(|record| conditions::rows(&record.conditions));

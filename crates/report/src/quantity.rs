@@ -9,6 +9,9 @@ pub(crate) const NBSP: char = '\u{a0}';
 /// From this ratio on, "3.1 times" is easier to understand than "+210 %".
 pub(crate) const TIMES_FROM: f64 = 2.0;
 
+/// From here on the digits of a number are more than anybody reads, and not exact any more.
+const TOO_LONG: f64 = 1e16;
+
 /// One unit and one number of decimals for everything in a table or on an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scale {
@@ -43,6 +46,9 @@ impl Scale {
         let shown = value / self.factor;
         if !shown.is_finite() {
             return "-".to_owned();
+        }
+        if shown.abs() >= TOO_LONG {
+            return format!("{shown:.3e}");
         }
         let smallest = 10.0_f64.powi(1 - i32::try_from(self.decimals).unwrap_or(0));
         let decimals = if shown != 0.0 && shown.abs() < smallest {
@@ -169,7 +175,9 @@ pub(crate) fn is_large(ratio: f64) -> bool {
 
 /// Writes a factor with three significant digits.
 pub(crate) fn times(value: f64) -> String {
-    if value.is_finite() {
+    if value.is_finite() && value >= TOO_LONG {
+        format!("{value:.2e}")
+    } else if value.is_finite() {
         format!("{value:.*}", decimals_for_digits(value, 3).clamp(0, 6))
     } else {
         "unlimited".to_owned()
@@ -195,6 +203,9 @@ pub(crate) fn percent_decimals(ratio: &RatioInterval) -> usize {
 pub(crate) fn signed_percent(share: f64, decimals: usize) -> String {
     if !share.is_finite() {
         return "unlimited".to_owned();
+    }
+    if share.abs() >= TOO_LONG {
+        return format!("{:+.1e}{NBSP}%", share * 100.0);
     }
     let text = format!("{:+.*}", decimals, share * 100.0);
     // "-0.0" would look like a direction.
@@ -266,6 +277,8 @@ mod tests {
         check(&Unit::Byte, &[2_097_152.0], "2.000 MiB");
         check(&Unit::Byte, &[512.0], "512 B");
         check(&Unit::Count, &[1_234_567.0], "1234567");
+        check(&Unit::Count, &[1e308], "1.000e308");
+        check(&Unit::Second, &[-2.5e300], "-2.500e300 s");
         check(&Unit::Named("req/s".into()), &[812.25], "812.2 req/s");
     }
 
@@ -288,6 +301,8 @@ mod tests {
         assert_eq!(percent(0.004).replace(NBSP, " "), "0.4 %");
         assert_eq!(percent(0.01).replace(NBSP, " "), "1 %");
         assert_eq!(percent(0.0).replace(NBSP, " "), "0 %");
+        assert_eq!(signed_percent(1e300, 1).replace(NBSP, " "), "+1.0e302 %");
+        assert_eq!(times(1e300), "1.00e300");
         assert_eq!(percent(0.1234).replace(NBSP, " "), "12 %");
         assert_eq!(confidence(0.9975).replace(NBSP, " "), "99.75 %");
     }

@@ -40,6 +40,7 @@ type Stamp = (Option<SystemTime>, u64, bool);
 impl Sqlite {
     /// Opens a file for writing, and makes it if it is not there. Its folder has to be there.
     pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
+        check_file(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -61,6 +62,7 @@ impl Sqlite {
         if !path.exists() {
             return Err(StoreError::Absent { place: path.display().to_string() });
         }
+        check_file(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(|e| told(path, &e))?;
         let sqlite = Self::new(connection, path)?;
@@ -273,6 +275,16 @@ fn is_without_index(error: &rusqlite::Error) -> bool {
 
 fn is(error: &rusqlite::Error, code: ErrorCode) -> bool {
     error.sqlite_error_code() == Some(code)
+}
+
+/// Refuses a folder, of which SQLite only says that it cannot be read.
+fn check_file(path: &Path) -> Result<(), StoreError> {
+    if path.is_dir() {
+        let problem =
+            format!("it is a folder; name a file, such as {}", path.join("history.db").display());
+        return Err(StoreError::Place { place: path.display().to_string(), problem });
+    }
+    Ok(())
 }
 
 fn told(path: &Path, error: &rusqlite::Error) -> StoreError {

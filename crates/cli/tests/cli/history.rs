@@ -102,6 +102,8 @@ fn a_history_that_is_not_there_says_how_to_make_one() {
         assert!(output.stderr.contains("becalm history add FILE"), "{}", output.stderr);
     }
     assert!(!env.work().join(".becalm").exists());
+    let folder = env.run(["history", "list", "--store", "."]).exits_with(4).stderr;
+    assert!(folder.contains("it is a folder; name a file"), "{folder}");
 }
 
 #[test]
@@ -195,6 +197,10 @@ fn a_time_that_is_given_goes_before_that_of_git() {
     let add = |time: &str| env.run(["history", "add", "a.json", "--time", time]);
     // Without a commit it is when it was measured.
     let _ = add("2024-01-01").exits_with(0);
+    // What another tool does not tell is not made up.
+    let shown = env.run(["history", "show", "1"]).exits_with(0).stdout;
+    assert!(shown.contains("started         not known"), "{shown}");
+    assert!(shown.contains("measured by     hyperfine") && !shown.contains("1970"), "{shown}");
     git(&env, &["init", "-q"]);
     git(&env, &["commit", "-qm", "one", "--allow-empty"]);
     let _ = add("2024-01-02").exits_with(0);

@@ -17,7 +17,6 @@ use crate::escape;
 use crate::estimate;
 use crate::facts;
 use crate::labels::{Labels, meaning};
-use crate::moment;
 use crate::outcomes;
 use crate::quantity::Scale;
 use crate::remarks;
@@ -85,7 +84,7 @@ fn header(out: &mut String, record: &Record, labels: &Labels, lines: &[(Role, St
         out,
         "<header>\n<p class=\"quiet\"><code>{}</code><br>{}</p>\n",
         escape::html(&conditions::command_line(record)),
-        moment::utc(record.started_at)
+        conditions::started(record)
     );
     for (index, (role, text)) in lines.iter().enumerate() {
         let element = if index == 0 { "h1" } else { "div" };

@@ -12,9 +12,9 @@ use crate::ui::Ui;
 /// What to do with a change.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Say that a change is real and known, so that no gate fails for it again
+    /// Accept a change as real and known: the list says so, and `becalm gate` does not fail for it any more
     Acknowledge(About),
-    /// Say that a change does not matter, or is none, and why
+    /// Say why a change does not matter, or is none: only --dismissed lists it then, and no gate fails for it
     Dismiss {
         #[command(flatten)]
         about: About,
@@ -22,14 +22,14 @@ pub(super) enum Command {
         #[arg(long, value_name = "TEXT")]
         reason: String,
     },
-    /// Take back what was said of a change
+    /// Take back what was decided about a change, so that it is open again
     Reopen(About),
 }
 
 /// Which change, and who says something about it.
 #[derive(Debug, clap::Args)]
 pub(super) struct About {
-    /// The change, as the list names it: series and entry, such as 3@120
+    /// The change, by the id that `becalm changes` lists: series and entry, such as 3@120
     #[arg(value_name = "CHANGE", value_parser = change_id)]
     change: (i64, i64),
     /// Who decides; by default the name of the user
