@@ -489,38 +489,66 @@ fn beside(project: &Project, program: &str) -> Command {
     command
 }
 
-#[test]
-fn the_action_passes_its_inputs_on() {
-    let Some(project) = project("the_action_passes_its_inputs_on", Some(1050)) else { return };
-    let Some(action) = yaml("the_action_passes_its_inputs_on", "action.yml") else { return };
+/// The step of the action with these inputs, as the service starts it: it stops at the first command that fails.
+fn action(project: &Project, action: &Value, inputs: &[(&str, &str)]) -> Command {
     let step = &action["runs"]["steps"][0];
-    assert_eq!(action["runs"]["using"], "composite");
-    let project = project.pull_request("o/r");
-    let mut command = beside(&project, "bash");
+    let mut command = beside(project, "bash");
     for (name, value) in step["env"].as_object().unwrap() {
         let input = value.as_str().unwrap();
         let input = input.strip_prefix("${{ inputs.").and_then(|rest| rest.strip_suffix(" }}"));
         let Some(input) = input.filter(|input| *input != "token") else { continue };
         let default = action["inputs"][input]["default"].as_str().expect("an input with a default");
-        let value = match input {
-            "command" => "./app",
-            "build" => BUILD,
-            "metric" => T,
-            "args" => "--rounds 6 --affinity none --scheduler other",
-            "becalm" => env!("CARGO_BIN_EXE_becalm"),
-            "allow" => "2%",
-            "id" => "from-action",
-            "save" => "saved.json",
-            _ => default,
-        };
-        command.env(name, value);
+        let given = inputs.iter().find(|(known, _)| *known == input);
+        command.env(name, given.map_or(default, |(_, value)| value));
     }
-    // As the service does: stop at the first command that fails.
-    let output =
-        command.args(["-eo", "pipefail", "-c", step["run"].as_str().unwrap()]).output().unwrap();
+    command.args(["-eo", "pipefail", "-c", step["run"].as_str().unwrap()]);
+    command
+}
+
+#[test]
+fn the_action_passes_its_inputs_on() {
+    let Some(project) = project("the_action_passes_its_inputs_on", Some(1050)) else { return };
+    let Some(file) = yaml("the_action_passes_its_inputs_on", "action.yml") else { return };
+    assert_eq!(file["runs"]["using"], "composite");
+    let project = project.pull_request("o/r");
+    let inputs = [
+        ("command", "./app"),
+        ("build", BUILD),
+        ("metric", T),
+        ("args", "--rounds 6 --affinity none\n--scheduler other\n--confidence 90%"),
+        ("becalm", env!("CARGO_BIN_EXE_becalm")),
+        ("allow", "2%"),
+        ("id", "from-action"),
+        ("save", "saved.json"),
+    ];
+    let output = action(&project, &file, &inputs).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(project.api.requests()[0].body["context"], "becalm/from-action");
-    assert_eq!(project.env.record("saved.json")["allow"], 0.02);
+    let saved = project.env.record("saved.json");
+    assert_eq!((&saved["allow"], &saved["confidence"]), (&json!(0.02), &json!(0.9)));
+}
+
+#[test]
+fn the_action_builds_becalm_where_nothing_of_the_change_is() {
+    let test = "the_action_builds_becalm_where_nothing_of_the_change_is";
+    let Some(project) = project(test, None) else { return };
+    let Some(file) = yaml(test, "action.yml") else { return };
+    // Says where it was started and with what, in the place of becalm too.
+    let cargo = "mkdir -p \"$RUNNER_TEMP/becalm/bin\"\ncp \"$0\" \"$RUNNER_TEMP/becalm/bin/becalm\"\n\
+                 echo \"$PWD ${GITHUB_TOKEN-none} $*\"";
+    project.env.script("bin/cargo", cargo);
+    let project = project.pull_request("o/r");
+    let own = project.env.work().join("action");
+    std::fs::create_dir(&own).unwrap();
+    let path = format!("{}:/usr/bin:/bin", project.env.work().join("bin").display());
+    let mut command = action(&project, &file, &[("post", "r.json"), ("id", "mine")]);
+    command.env("ACTION_PATH", &own).env("RUNNER_TEMP", project.env.work()).env("PATH", path);
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<&str> = said.lines().collect();
+    let built = format!("{} none install", own.display());
+    assert!(lines[0].starts_with(&built), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(lines[1].ends_with("ci --post r.json --id mine --comment auto"), "{said}");
 }
 
 #[test]
