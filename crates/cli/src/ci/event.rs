@@ -38,7 +38,7 @@ pub(crate) struct Surroundings {
     pub(crate) change: Option<u64>,
     /// What the service says is the base.
     pub(crate) base: Option<String>,
-    /// The job's own page.
+    /// The page of the job that measures, or has measured.
     pub(crate) link: Option<String>,
     /// The file for the summary of the job.
     pub(crate) summary: Option<PathBuf>,
@@ -126,8 +126,13 @@ fn github(
     let base =
         text("/pull_request/base/sha").or_else(|| text("/before").filter(|id| is_commit(id)));
     let server = variable("GITHUB_SERVER_URL").unwrap_or_else(|| "https://github.com".to_owned());
-    let link =
-        variable("GITHUB_RUN_ID").map(|run| format!("{server}/{repository}/actions/runs/{run}"));
+    let link = match name.as_str() {
+        // What was measured is told by the log of that one.
+        "workflow_run" => text("/workflow_run/html_url"),
+        _ => {
+            variable("GITHUB_RUN_ID").map(|run| format!("{server}/{repository}/actions/runs/{run}"))
+        }
+    };
     Ok(Surroundings {
         service,
         silent,

@@ -19,4 +19,4 @@ pub(crate) use files::{junit, write_outputs, write_summary};
 pub(crate) use notify::notify;
 pub(crate) use reported::{machine_words, report_of};
 pub(crate) use service::{When, post};
-pub(crate) use words::{reproduce, without_secrets};
+pub(crate) use words::{reproduce, without_commands, without_secrets};

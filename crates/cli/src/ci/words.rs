@@ -1,4 +1,5 @@
-//! The command line of a job: without secrets, and as it is to be repeated elsewhere.
+//! The command line of a job: without secrets, and as it is to be repeated elsewhere. And what anybody may have
+//! written, for a log that obeys.
 
 /// Options with a value that have no meaning elsewhere, or are secrets.
 const LEFT_OUT: [&str; 10] = [
@@ -31,6 +32,19 @@ pub(crate) fn without_secrets(arguments: &[String]) -> Vec<String> {
     without(arguments, &SECRET)
 }
 
+/// Returns a text for the log of a job, in which GitHub takes `::name::` at the beginning of a line and `##[name]`
+/// anywhere for commands: to set outputs, to hide words, to make annotations.
+pub(crate) fn without_commands(text: &str) -> String {
+    let lines = text.split_inclusive('\n').map(|line| {
+        let start = line.trim_start();
+        match start.strip_prefix("::") {
+            Some(rest) => format!("{}: :{rest}", &line[..line.len() - start.len()]),
+            None => line.to_owned(),
+        }
+    });
+    lines.collect::<String>().replace("##[", "## [")
+}
+
 fn without(arguments: &[String], options: &[&str]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut words = arguments.iter();
@@ -56,6 +70,14 @@ mod tests {
 
     fn words(text: &str) -> Vec<String> {
         text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn no_line_of_a_log_is_a_command() {
+        assert_eq!(
+            without_commands("a::b\n  ::add-mask::x\n::::y\nz ##[set-output name=a;]b\n"),
+            "a::b\n  : :add-mask::x\n: :::y\nz ## [set-output name=a;]b\n"
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::compare::margin;
 use crate::caller;
 use crate::ci::{
     Origin, Secret, Surroundings, When, find_base, junit, machine_words, notify, post, report_of,
-    reproduce, without_secrets, write_outputs, write_summary,
+    reproduce, without_commands, without_secrets, write_outputs, write_summary,
 };
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -82,7 +82,7 @@ pub(crate) struct Args {
     /// Save the report for `becalm ci --post` in a job that may write, as for pull requests from forks
     #[arg(long, value_name = "FILE", help_heading = "Telling")]
     save: Option<PathBuf>,
-    /// Measure nothing; post the report that another job saved
+    /// Measure nothing; post the report that another job with the same --id saved
     #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "base", "save"], help_heading = "Telling")]
     post: Option<PathBuf>,
     /// Write `JUnit` XML with a test case for each benchmark
@@ -466,9 +466,18 @@ fn post_saved(
         return Err(CommandError::measure(format!("--post {at}: larger than any report")));
     }
     let mut report = read_ci(&files::read_text(path)?).map_err(|error| {
-        CommandError::measure(format!("--post {at}: {error}"))
+        CommandError::measure(without_commands(&format!("--post {at}: {error}")))
             .hint("expected a file that `becalm ci --save` wrote")
     })?;
+    if report.id != args.id {
+        return Err(CommandError::measure(format!(
+            "--post {at}: it is of the job {}, and this posts those of {}; nothing was posted",
+            report.id, args.id
+        ))
+        .hint("--id NAME is the job whose report is expected"));
+    }
+    // People run what stands there, and whoever wrote the file chose it.
+    report.reproduce.clear();
     let Some(service) = &around.service else {
         let why = around.silent.clone();
         return Err(CommandError::usage(why.unwrap_or_else(|| {
@@ -500,9 +509,10 @@ fn post_saved(
         }
     }
     if args.flags.exports.json {
-        ui.print_json(&ci_document(&report))?;
+        // Only texts hold this, where it means the same.
+        ui.print(&json_text(&ci_document(&report)).replace("##[", "##\\u005b"))?;
     } else {
-        ui.print(&text(&report, ui))?;
+        ui.print(&without_commands(&text(&report, ui)))?;
     }
     let mut errors = post(service, &report, args.comment, around.link.as_deref(), ui);
     errors.extend(notify(

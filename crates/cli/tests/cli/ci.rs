@@ -211,7 +211,10 @@ fn a_fork_is_measured_without_rights_and_posted_with_them() {
     assert!(output.stderr.contains("from a fork, whose jobs may not write"), "{}", output.stderr);
     assert_eq!(project.api.lines(), [""; 0], "nothing is tried that cannot be");
 
-    let event = |head: &str| json!({"workflow_run": {"head_sha": head, "pull_requests": []}});
+    let event = |head: &str| {
+        json!({"workflow_run": {"head_sha": head, "pull_requests": [],
+            "html_url": "https://example.org/measuring"}})
+    };
     let project = {
         let head = project.head.clone();
         project.github("workflow_run", &event(&head))
@@ -229,7 +232,10 @@ fn a_fork_is_measured_without_rights_and_posted_with_them() {
             "POST /repos/o/r/issues/7/comments".to_owned(),
         ]
     );
-    assert!(project.api.comments()[0].contains("| **slower** | `./app` |"));
+    let comment = &project.api.comments()[0];
+    assert!(comment.contains("| **slower** | `./app` |"), "{comment}");
+    assert!(comment.contains("[the job](https://example.org/measuring)"), "{comment}");
+    assert!(!comment.contains("becalm ci"), "a fork could name any command: {comment}");
 
     // A file that names another request, one that moved on, and another commit.
     project.api.set_head(&project.base);
@@ -244,7 +250,39 @@ fn a_fork_is_measured_without_rights_and_posted_with_them() {
     forged["commit"] = "../../user".into();
     project.env.write("forged.json", forged.to_string());
     let _ = project.post("forged.json").exits_with(4);
+    let mut forged = saved;
+    forged["id"] = "trusted".into();
+    project.env.write("forged.json", forged.to_string());
+    let output = project.post("forged.json").exits_with(4);
+    assert!(output.stderr.contains("it is of the job trusted"), "{}", output.stderr);
     assert_eq!(project.api.lines(), [""; 0]);
+    let _ = project.env.run(["ci", "--post", "forged.json", "--id", "trusted"]).exits_with(0);
+}
+
+#[test]
+fn a_forged_report_gives_no_commands_to_the_service() {
+    let Some(project) = project("a_forged_report_gives_no_commands", Some(1050)) else { return };
+    let project = project.pull_request("o/r");
+    let _ = project.ci(&["--save", "report.json"]).exits_with(1);
+    let saved = json(&project.env.read("report.json"));
+    let post = |forged: &Value, more: &[&str]| {
+        project.env.write("forged.json", forged.to_string());
+        let output = project.env.run([&["ci", "--post", "forged.json"], more].concat());
+        let said = format!("{}{}", output.stdout, output.stderr);
+        let is_command = |line: &str| line.trim_start().starts_with("::") || line.contains("##[");
+        assert!(!said.lines().any(is_command), "{said}");
+        output
+    };
+    let mut forged = saved.clone();
+    forged["benchmarks"][0]["name"] = "::add-mask::a ##[add-mask]b".into();
+    let _ = post(&forged, &[]).exits_with(0);
+    let output = post(&forged, &["--json"]).exits_with(0);
+    assert_eq!(json(&output.stdout)["benchmarks"][0]["name"], forged["benchmarks"][0]["name"]);
+    forged["message"] = "::set-output name=conclusion::unchanged".into();
+    let _ = post(&forged, &[]).exits_with(0);
+    let mut forged = saved;
+    forged["benchmarks"][0]["verdict"] = "x\n::add-mask::a ##[add-mask]b".into();
+    let _ = post(&forged, &[]).exits_with(4);
 }
 
 #[test]
