@@ -1,5 +1,6 @@
 //! The commit that a head is compared with.
 
+use super::event::Surroundings;
 use crate::error::CommandError;
 use crate::measuring::Repository;
 
@@ -7,23 +8,24 @@ use crate::measuring::Repository;
 const DEFAULT_BRANCHES: [&str; 5] =
     ["origin/HEAD", "origin/main", "origin/master", "main", "master"];
 
-/// Finds the base of `head`. `told` is what the service says it is, and `commit` the head of the request.
+/// Finds the base of `head`, by what the service says.
 ///
 /// A job for a pull request has usually checked out what merging it would give: its first parent is then what the
 /// request alone differs from. Else it is the last commit that both have in common.
 pub(crate) fn find_base(
     repository: &Repository,
     head: &str,
-    told: Option<&str>,
-    commit: Option<&str>,
+    around: &Surroundings,
 ) -> Result<String, CommandError> {
     let parents = repository.parents(head)?;
-    if let ([first, second], Some(commit)) = (&parents[..], commit)
+    if let ([first, second], Some(commit)) = (&parents[..], &around.commit)
         && second == commit
     {
         return present(repository, first);
     }
-    if let Some(told) = told {
+    // A forced push leaves what was there before in no branch, and so in no clone.
+    let is_there = |id: &&String| repository.committed(id).is_some() || repository.is_shallow();
+    if let Some(told) = around.base.as_ref().or(around.before.as_ref().filter(is_there)) {
         let told = present(repository, told)?;
         return repository.common(&told, head).ok_or_else(|| {
             shallow(repository, format!("{told} and {head} have no commit in common here"))

@@ -38,6 +38,8 @@ pub(crate) struct Surroundings {
     pub(crate) change: Option<u64>,
     /// What the service says is the base.
     pub(crate) base: Option<String>,
+    /// Where the branch stood before a push.
+    pub(crate) before: Option<String>,
     /// The page of the job that measures, or has measured.
     pub(crate) link: Option<String>,
     /// The file for the summary of the job.
@@ -81,6 +83,7 @@ impl Surroundings {
             commit: None,
             change: None,
             base: None,
+            before: None,
             link: None,
             summary: None,
             outputs: None,
@@ -123,8 +126,6 @@ fn github(
         "workflow_run" => text("/workflow_run/head_sha"),
         _ => text("/pull_request/head/sha").or_else(|| variable("GITHUB_SHA")),
     };
-    let base =
-        text("/pull_request/base/sha").or_else(|| text("/before").filter(|id| is_commit(id)));
     let server = variable("GITHUB_SERVER_URL").unwrap_or_else(|| "https://github.com".to_owned());
     let link = match name.as_str() {
         // What was measured is told by the log of that one.
@@ -139,7 +140,8 @@ fn github(
         origin,
         commit,
         change: event.pointer("/pull_request/number").and_then(Value::as_u64),
-        base,
+        base: text("/pull_request/base/sha"),
+        before: text("/before").filter(|id| is_commit(id)),
         link,
         summary: variable("GITHUB_STEP_SUMMARY").map(PathBuf::from),
         outputs: variable("GITHUB_OUTPUT").map(PathBuf::from),
@@ -171,8 +173,8 @@ fn gitlab(variable: &dyn Fn(&str) -> Option<String>) -> Result<Surroundings, Com
         commit: variable("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA")
             .or_else(|| variable("CI_COMMIT_SHA")),
         change: variable("CI_MERGE_REQUEST_IID").and_then(|id| id.parse().ok()),
-        base: variable("CI_MERGE_REQUEST_DIFF_BASE_SHA")
-            .or_else(|| variable("CI_COMMIT_BEFORE_SHA").filter(|id| is_commit(id))),
+        base: variable("CI_MERGE_REQUEST_DIFF_BASE_SHA"),
+        before: variable("CI_COMMIT_BEFORE_SHA").filter(|id| is_commit(id)),
         link: variable("CI_JOB_URL"),
         summary: None,
         outputs: None,
@@ -226,8 +228,8 @@ mod tests {
     #[test]
     fn a_push_is_compared_with_what_was_there_before() {
         let push = of(&GITHUB, &json!({"before": "be"}));
-        assert_eq!((push.commit.as_deref(), push.base.as_deref()), (Some("5a"), Some("be")));
-        assert_eq!(of(&GITHUB, &json!({"before": "0000"})).base, None, "a new branch");
+        assert_eq!((push.commit.as_deref(), push.before.as_deref()), (Some("5a"), Some("be")));
+        assert_eq!(of(&GITHUB, &json!({"before": "0000"})).before, None, "a new branch");
     }
 
     #[test]

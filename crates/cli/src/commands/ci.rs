@@ -224,9 +224,7 @@ impl Job {
         let head = commit(&args.head, "--head")?;
         let base = match &args.base {
             Some(base) => base.clone(),
-            None => {
-                find_base(&repository, &head.id, around.base.as_deref(), around.commit.as_deref())?
-            }
+            None => find_base(&repository, &head.id, around)?,
         };
         let base = commit(&base, "--base")?;
         let differing = repository.differing(&base.id, &head.id)?;

@@ -442,6 +442,15 @@ fn the_merge_that_a_job_has_checked_out_is_compared_with_its_first_parent() {
 }
 
 #[test]
+fn a_forced_push_is_compared_with_what_it_has_in_common_with_the_main_branch() {
+    let Some(project) = project("a_forced_push_is_compared", Some(1050)) else { return };
+    let gone = json!({"forced": true, "before": "1234567890".repeat(4)});
+    let project = project.github("push", &gone);
+    let output = project.ci(&["--json"]).exits_with(1);
+    assert_eq!(json(&output.stdout)["base"]["id"], project.base.as_str());
+}
+
+#[test]
 fn a_shallow_clone_is_told_what_to_set() {
     let Some(project) = project("a_shallow_clone_is_told_what_to_set", Some(1050)) else { return };
     let from = format!("file://{}", project.env.work().display());
