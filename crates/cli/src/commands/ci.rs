@@ -210,9 +210,7 @@ impl Done {
 impl Job {
     fn new(args: &Args, arguments: &[String], around: &Surroundings) -> Result<Self, CommandError> {
         let user = if args.flags.conditions.keep_root { None } else { caller::sudo_user() };
-        let repository = Repository::find(user)?.ok_or_else(|| {
-            CommandError::usage("`becalm ci` compares commits, and here is no git repository")
-        })?;
+        let repository = Repository::here("`becalm ci`", user)?;
         let commit = |name: &str, option: &str| {
             let id = repository.committed(name).map(|commit| commit.id).ok_or_else(|| {
                 CommandError::usage(format!("{option} {name}: there is no such revision here"))

@@ -465,6 +465,18 @@ fn a_shallow_clone_is_told_what_to_set() {
 }
 
 #[test]
+fn a_repository_of_another_user_is_told_so() {
+    let Some(project) = project("a_repository_of_another_user_is_told_so", Some(1050)) else {
+        return;
+    };
+    // Git has this for its own tests.
+    let env = project.env.variable("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1");
+    let output = env.run(["ci", "--", "./app"]).exits_with(2);
+    assert!(output.stderr.contains("detected dubious ownership"), "{}", output.stderr);
+    assert!(output.stderr.contains("safe.directory"), "{}", output.stderr);
+}
+
+#[test]
 fn the_same_script_may_start_something_else_and_is_measured() {
     let Some(project) = project("the_same_script_may_start_something_else", None) else { return };
     project.env.write("data", "x\n");

@@ -65,7 +65,15 @@ impl Repository {
     pub(crate) fn here(flag: &str, user: Option<User>) -> Result<Self, CommandError> {
         let mut repository = Self { user, top: PathBuf::from("."), inside: PathBuf::new() };
         let top = repository.text(&["rev-parse", "--show-toplevel"]).map_err(|error| {
-            CommandError::usage(format!("{flag} needs a git repository: {}", error.message))
+            let told =
+                CommandError::usage(format!("{flag} needs a git repository: {}", error.message));
+            if error.message.contains("dubious ownership") {
+                return told.hint(
+                    "it belongs to another user, as in a container: `git config --global --add safe.directory \
+                     \"$PWD\"` trusts it",
+                );
+            }
+            told
         })?;
         repository.inside = PathBuf::from(repository.text(&["rev-parse", "--show-prefix"])?);
         repository.top = PathBuf::from(top);
@@ -246,7 +254,9 @@ impl Repository {
             .map_err(|error| CommandError::measure(format!("cannot start git: {error}")))?;
         if !status.success() {
             let said = String::from_utf8_lossy(&stderr);
-            let said = said.trim().lines().last().unwrap_or("it says nothing");
+            // Advice stands below, such as the command that trusts a folder of another user.
+            let fatal = said.lines().find(|line| line.starts_with("fatal: "));
+            let said = fatal.or(said.trim().lines().last()).unwrap_or("it says nothing");
             return Err(CommandError::measure(format!("git {} failed: {said}", arguments[0])));
         }
         Ok(String::from_utf8_lossy(&stdout).trim_end().to_owned())
