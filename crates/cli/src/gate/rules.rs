@@ -52,13 +52,19 @@ impl Rules {
 
     /// Returns what holds for a metric: what is said of the metric of this benchmark, then of the benchmark, then
     /// of the metric, then of everything. A limit of a benchmark holds for those metrics whose unit it suits.
-    pub(crate) fn of(&mut self, benchmark: &str, metric: &str, unit: &Unit) -> Rule {
+    /// `main` says whether the metric is judged without being named.
+    pub(crate) fn of(&mut self, benchmark: &str, metric: &str, unit: &Unit, main: bool) -> Rule {
         let both = format!("{benchmark}/{metric}");
         let names = [both.as_str(), benchmark, metric];
         let found: Vec<_> =
             names.iter().filter_map(|name| Some((*name, self.gate.rules.get(*name)?))).collect();
+        let names_metric = found.iter().any(|(name, _)| *name == both || *name == metric);
         let mut limits = Vec::new();
         for (key, make) in [("max", Limit::Max as fn(f64) -> Limit), ("min", Limit::Min)] {
+            // A limit that suits only what is not judged would never be looked at, and nobody would know.
+            if !main && !names_metric {
+                break;
+            }
             let given = found.iter().find_map(|(name, rule)| {
                 let text = if key == "max" { &rule.max } else { &rule.min };
                 text.as_ref().map(|text| ((*name).to_owned(), &text.0))
@@ -71,7 +77,10 @@ impl Rules {
                     limits.push(make(value));
                 }
                 Err(error) if known.is_some() => {
-                    *known = Some(format!("{error}, for the metric {metric} of {benchmark}"));
+                    *known = Some(format!(
+                        "{error}, for the metric {metric} of {benchmark}; [gate.rules.\"{benchmark}/METRIC\"] names \
+                         another metric"
+                    ));
                 }
                 Err(_) => {}
             }
@@ -82,7 +91,7 @@ impl Rules {
         Rule {
             margin: self.margin.or(margin.map(|margin| margin.0)),
             changes: changes.unwrap_or(SuiteGateChanges::Confirmed),
-            names_metric: found.iter().any(|(name, _)| *name == both || *name == metric),
+            names_metric,
             limits,
         }
     }
@@ -116,13 +125,13 @@ mod tests {
             "[gate]\nmargin = '5%'\n[gate.rules.sort]\nmargin = '2%'\nmax = '250ms'\n\
              [gate.rules.'sort/B/op']\nmax = '1kB'\n[gate.rules.instructions]\nchanges = 'pending'\n",
         );
-        let rule = rules.of("sort", "time", &Unit::Second);
+        let rule = rules.of("sort", "time", &Unit::Second, true);
         assert_eq!((rule.margin, rule.limits), (Some(0.02), vec![Limit::Max(0.25)]));
-        let rule = rules.of("sort", "B/op", &Unit::Byte);
+        let rule = rules.of("sort", "B/op", &Unit::Byte, false);
         assert_eq!((rule.margin, rule.limits), (Some(0.02), vec![Limit::Max(1000.0)]));
         assert!(rule.names_metric);
         assert_eq!(rules.unused(), ["instructions"]);
-        let rule = rules.of("find", "instructions", &Unit::Count);
+        let rule = rules.of("find", "instructions", &Unit::Count, false);
         assert_eq!((rule.margin, rule.changes), (Some(0.05), SuiteGateChanges::Pending));
         assert!(rules.check().is_ok() && rules.unused().is_empty());
     }
@@ -130,11 +139,14 @@ mod tests {
     #[test]
     fn a_limit_that_suits_no_metric_is_told_with_its_line() {
         let mut rules = rules("[gate.rules.sort]\nmax = 250\n");
-        assert_eq!(rules.of("sort", "time", &Unit::Second).limits, []);
+        assert_eq!(rules.of("sort", "time", &Unit::Second, true).limits, []);
         let told = rules.check().unwrap_err().message;
         assert!(told.starts_with("b.toml:3: `250` is not a duration"), "{told}");
+        // What is not judged does not make it one.
+        let _ = rules.of("sort", "page_faults", &Unit::Count, false);
+        assert!(rules.check().is_err());
         // It is one of counts, and has nothing to say of times.
-        let _ = rules.of("sort", "allocations", &Unit::Count);
+        let _ = rules.of("sort", "allocations", &Unit::Count, true);
         assert!(rules.check().is_ok());
     }
 }

@@ -101,6 +101,22 @@ fn limits_hold_whatever_the_history() {
 }
 
 #[test]
+fn a_limit_that_suits_only_what_is_not_judged_is_an_error() {
+    let env = env();
+    let line = ["--runs", "3", "--name", "p", "--export-json", "r.json", "--", "true"];
+    let _ = env.measure(&line).exits_with(0);
+    // Page faults are counted, too, but what is judged is the time.
+    toml(&env, "[gate.rules.p]\nmax = 250\n");
+    let refused = env.run(["gate", "r.json"]).exits_with(2).stderr;
+    assert!(refused.contains("`250` is not a duration"), "{refused}");
+    assert!(refused.contains("[gate.rules.\"p/METRIC\"]"), "{refused}");
+    toml(&env, "[gate.rules.\"p/page_faults\"]\nmax = 25000000\n[gate.rules.p]\nmax = '1h'\n");
+    let found = gate(&env, &["r.json"], 0);
+    let limits = found["results"].as_array().unwrap().iter().filter(|one| one["by"] == "limit");
+    assert_eq!(limits.count(), 2, "{found}");
+}
+
+#[test]
 fn open_changes_of_the_history_fail_until_they_are_decided_about() {
     let env = env();
     add(&env, 0..62, |i| if i < 60 { 100.0 } else { 120.0 });
@@ -144,6 +160,14 @@ fn a_comparison_is_judged_by_its_interval() {
     toml(&env, "[gate]\nmargin = '5%'\n[gate.rules.t]\nmargin = '2%'\nmax = '2000 ns'\n");
     let text = env.run(["gate", "r.json"]).exits_with(1).stdout;
     assert!(text.contains("The gate says no: 1 of 2 results beyond the rules."), "{text}");
+    let broken = env.read("r.json").replacen(
+        "\"seed\"",
+        "\"interrupted\": \"stopped by signal 2\",\n\"seed\"",
+        1,
+    );
+    env.write("broken.json", broken);
+    let text = env.run(["gate", "broken.json"]).exits_with(1).stdout;
+    assert!(text.contains("broken off (stopped by signal 2)"), "{text}");
     // The other way round it is an improvement.
     let _ = env
         .compare(&["--rounds", "6", "--metric", T, "--export-json", "b.json", &new, &old])

@@ -41,7 +41,7 @@ pub(super) fn judge(
             None => Known::default(),
         };
         for point in &entry.points {
-            let rule = rules.of(&point.benchmark, &point.metric, &point.unit);
+            let rule = rules.of(&point.benchmark, &point.metric, &point.unit, point.main);
             if point.main || rule.names_metric {
                 let level = known.level(point);
                 let head = entry.commit.as_ref().map(|commit| commit.id.clone());
