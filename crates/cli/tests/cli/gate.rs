@@ -68,6 +68,11 @@ fn one_side_is_judged_by_what_its_history_resolves() {
     let _ = env.run(["history", "add", "new.csv"]).exits_with(0);
     let found = gate(&env, &["--margin", "5%", "new.csv"], 1);
     assert_eq!(found["results"][0]["earlier"], 60, "{found}");
+    // Nor is another of its commit: what fails does not pass because it is measured again.
+    new(&env, 114.0);
+    let found = gate(&env, &["--margin", "5%", "new.csv"], 1);
+    assert_eq!(found["results"][0]["earlier"], 60, "{found}");
+    assert!(found["next"].as_str().unwrap().contains("--rev c059 --rev new"), "{found}");
 }
 
 #[test]

@@ -43,8 +43,8 @@ pub(super) fn judge(
         for point in &entry.points {
             let rule = rules.of(&point.benchmark, &point.metric, &point.unit, point.main);
             if point.main || rule.names_metric {
-                let level = known.level(point);
                 let head = entry.commit.as_ref().map(|commit| commit.id.clone());
+                let level = known.level(point, head.as_deref());
                 all.push(Against { point: point.clone(), rule, level, head });
             }
         }
@@ -66,6 +66,7 @@ pub(super) fn judge(
             ..said
         };
         let base = level.last().and_then(|last| last.commit.as_deref().map(str::to_owned));
+        let base = base.filter(|id| Some(id) != head.as_ref());
         // What has a limit is decided by that until there is a history.
         if result.missing.is_none() || rule.limits.is_empty() {
             judged.results.push(Judgement { result, base, head });
@@ -110,8 +111,10 @@ impl Known {
         Ok(Self { followed, others, itself: itself(store, entry)? })
     }
 
-    /// Returns the values since the last confirmed change of the series of a point.
-    fn level(&self, point: &NewPoint) -> Vec<Point> {
+    /// Returns the values since the last confirmed change of the series of a point. Those of its own commit are no
+    /// evidence for it, else what fails would pass when it is measured again; unless there is no other commit, as
+    /// where one program is watched.
+    fn level(&self, point: &NewPoint, commit: Option<&str>) -> Vec<Point> {
         let mut parameters = point.parameters.clone();
         parameters.sort();
         let followed = self.followed.iter().find(|one| {
@@ -126,8 +129,14 @@ impl Known {
         let confirmed =
             followed.changes.iter().filter(|(_, one)| one.state == ChangeState::Confirmed);
         let start = confirmed.map(|(change, _)| change.index).max().unwrap_or(0);
-        let level = followed.points[start..].iter();
-        level.filter(|one| !self.itself.contains(&one.entry)).cloned().collect()
+        let level: Vec<Point> = followed.points[start..]
+            .iter()
+            .filter(|one| !self.itself.contains(&one.entry))
+            .cloned()
+            .collect();
+        let is_other = |one: &&Point| commit.is_none() || one.commit.as_deref() != commit;
+        let others: Vec<Point> = level.iter().filter(is_other).cloned().collect();
+        if others.is_empty() { level } else { others }
     }
 
     /// Says that the history is of other machines, where it has nothing of this one.
