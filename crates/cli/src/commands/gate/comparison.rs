@@ -16,11 +16,6 @@ pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
         judged.notes.extend(same.map(|note| format!("{note}.")));
         return;
     }
-    if let Some(why) = &record.interrupted {
-        judged.notes.push(format!(
-            "The comparison was broken off ({why}); what it found until then holds."
-        ));
-    }
     for comparison in &record.comparisons {
         let metric = &record.metrics[comparison.metric];
         let candidate = comparison.candidate;

@@ -59,6 +59,24 @@ pub(crate) struct Args {
 struct Judged {
     results: Vec<Judgement>,
     notes: Vec<String>,
+    /// Files of measurements that did not come to their end, and why.
+    broken_off: Vec<String>,
+}
+
+impl Judged {
+    /// What did not come to its end may say no, but not yes: a program that crashes is never slow.
+    fn doubt_what_was_broken_off(&mut self) {
+        if self.broken_off.is_empty() {
+            return;
+        }
+        for Judgement { result, .. } in &mut self.results {
+            if result.verdict == Outcome::Pass.word() {
+                Outcome::Inconclusive.word().clone_into(&mut result.verdict);
+                result.reason.push_str(", but the measurement was broken off");
+            }
+        }
+        self.notes.extend(self.broken_off.iter().map(|one| format!("Broken off: {one}.")));
+    }
 }
 
 /// One result, with the commits that the advice names.
@@ -80,6 +98,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         for path in &args.records {
             // Files of many commits are no records.
             let record = if path.is_dir() { None } else { read_record(path).ok() };
+            let broken_off = record.as_ref().and_then(|record| record.interrupted.as_ref());
+            judged.broken_off.extend(broken_off.map(|why| format!("{}: {why}", path.display())));
             match record.filter(|record| record.kind == RecordKind::Comparison) {
                 Some(record) => comparison::judge(&record, &mut rules, &mut judged),
                 None => match &measurements(path, None, ui)?[..] {
@@ -102,6 +122,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             return Err(CommandError::measure("there is no value in it that could be judged"));
         }
     }
+    judged.doubt_what_was_broken_off();
     rules.check()?;
     for name in rules.unused() {
         ui.warn(format!(
@@ -112,13 +133,18 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 }
 
 fn conclude(judged: Judged, args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    let Judged { results: judgements, notes } = judged;
+    let Judged { results: judgements, notes, broken_off } = judged;
     let mut results: Vec<_> = judgements.iter().map(|one| one.result.clone()).collect();
     put_worst_first(&mut results);
     let worst = results.first();
     let about = worst.and_then(|worst| judgements.iter().find(|one| one.result == *worst));
     let advice = about.and_then(|one| next(&one.result, one.base.as_deref(), one.head.as_deref()));
     let outcome = worst.map_or(Outcome::Pass, |worst| Outcome::from_word(&worst.verdict));
+    let advice = if outcome == Outcome::Inconclusive && !broken_off.is_empty() {
+        Some("Measure again, to the end.".to_owned())
+    } else {
+        advice
+    };
     let document = GateDocument {
         schema: GATE_SCHEMA.to_owned(),
         verdict: outcome.word().to_owned(),
