@@ -183,6 +183,23 @@ fn a_change_of_documentation_gets_a_good_status_and_no_comment() {
 }
 
 #[test]
+fn a_submodule_that_is_to_be_ignored_is_a_change() {
+    let Some(project) = project("a_submodule_that_is_to_be_ignored", Some(1050)) else { return };
+    let modules = "[submodule \"m\"]\n\tpath = m\n\turl = ./m\n\tignore = all\n";
+    project.env.write(".gitmodules", modules);
+    git(&project.env, &["add", "-f", ".gitmodules"]);
+    let at = |commit: &str, message: &str| {
+        let entry = format!("160000,{commit},m");
+        git(&project.env, &["update-index", "--add", "--cacheinfo", &entry]);
+        git(&project.env, &["commit", "-q", "-m", message]);
+    };
+    at(&project.base, "with a module");
+    at(&project.head, "a newer module");
+    let output = project.ci(&["--base", "HEAD~1"]);
+    assert!(!output.stdout.contains("have the same files"), "{}", output.stdout);
+}
+
+#[test]
 fn the_comment_is_found_on_a_later_page() {
     let Some(project) = project("the_comment_is_found_on_a_later_page", Some(1050)) else { return };
     let project = project.pull_request("o/r");

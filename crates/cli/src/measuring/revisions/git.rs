@@ -131,7 +131,11 @@ impl Repository {
 
     /// Returns the paths in which two revisions differ.
     pub(crate) fn differing(&self, a: &str, b: &str) -> Result<Vec<String>, CommandError> {
-        let text = self.text(&["diff", "--name-only", "--no-renames", "--end-of-options", a, b])?;
+        // `.gitmodules` may say that submodules are to be ignored, and what they hold is built all the same.
+        let all = ["--no-renames", "--no-relative", "--ignore-submodules=none"];
+        let named =
+            ["diff", "--name-only"].into_iter().chain(all).chain(["--end-of-options", a, b]);
+        let text = self.text(&named.collect::<Vec<_>>())?;
         Ok(text.lines().map(str::to_owned).collect())
     }
 
