@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use becalm_model::wire::ChangePointDocument;
-use becalm_stats::changes::engines::{Otava, edpelt, otava};
+use becalm_stats::changes::engines::{EDPELT_DISTANCE, Otava, edpelt, otava};
 use becalm_stats::changes::{Change, Changes, Shift, detect, sizes};
 
 use super::{Engine, FindingFlags, document};
@@ -57,15 +57,19 @@ pub(super) fn find(values: &[f64], finding: &FindingFlags) -> Changes {
             };
             return detect(values.iter().copied(), terms.rules("", ""));
         }
-        Engine::Otava => otava(
-            values,
-            Otava {
-                window: finding.window.unwrap_or(50) as usize,
-                p: finding.p_value.unwrap_or(0.001),
-                magnitude: finding.margin.unwrap_or(0.0),
-            },
-        ),
-        Engine::Edpelt => edpelt(values, finding.distance.unwrap_or(10) as usize),
+        Engine::Otava => {
+            let usual = Otava::default();
+            let terms = Otava {
+                window: finding.window.map_or(usual.window, |window| window as usize),
+                p: finding.p_value.unwrap_or(usual.p),
+                magnitude: finding.margin.unwrap_or(usual.magnitude),
+            };
+            otava(values, terms)
+        }
+        Engine::Edpelt => {
+            let distance = finding.distance.map_or(EDPELT_DISTANCE, |distance| distance as usize);
+            edpelt(values, distance)
+        }
     };
     let ends = indices.iter().skip(1).copied().chain([values.len()]);
     let mut start = 0;
