@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use becalm_machine::{Chooser, Width};
+use becalm_model::with_causes;
 use becalm_runner::session::parse_variable;
 use becalm_runner::{
     EnvPolicy, Environment, MALLOC_VARIABLE, MAX_PADDING, Placement, Program, Scheduler,
@@ -17,7 +18,6 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::{Affinity, LayoutFlag, Machine, Switch, affinity};
 use crate::memory::MallocFlag;
-use becalm_model::with_causes;
 
 /// Become a command, under the conditions in which `run` and `compare` start one
 ///

@@ -24,7 +24,7 @@ pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
         if !comparison.primary && !rule.names_metric {
             continue;
         }
-        let told = record.terms.get(candidate).and_then(|terms| terms.margin_of(metric));
+        let told = record.margin_of(candidate, metric);
         let margin = rule.margin.or(told).unwrap_or(record.margin);
         let value = |subject: usize| {
             let sample = Sample::new(record.values(subject, comparison.metric)).ok();

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use becalm_machine::SysRoot;
+use becalm_model::with_causes;
 use becalm_runner::timeit::{
     Calibration, CalibrationError, CompileError, Language, Setting, Snippet, Workbench, Worker,
     calibrate,
@@ -13,7 +14,6 @@ use super::amount::{AmountFlags, loops};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::Surroundings;
-use becalm_model::with_causes;
 
 /// Where the programs of version managers such as pyenv lie that only start others.
 const SHIMS: &str = "/shims/";
