@@ -12,7 +12,7 @@ use postgres::error::SqlState;
 use postgres::types::{FromSql, IsNull, ToSql, Type, private::BytesMut};
 use postgres::{Client, Config, NoTls};
 
-use crate::database::{Database, Purpose};
+use crate::database::{Database, Purpose, within};
 use crate::error::StoreError;
 use crate::sqlite::PATIENCE;
 use crate::value::{Row, Value};
@@ -51,7 +51,10 @@ impl Postgres {
             PATIENCE.as_millis()
         ))?;
         if make && !open.has_schema()? {
-            open.run("CREATE SCHEMA IF NOT EXISTS becalm")?;
+            // Under the lock of writers: two that make it at once would be in each other's way.
+            within(&mut open, Purpose::Writing, |open| {
+                open.run("CREATE SCHEMA IF NOT EXISTS becalm")
+            })?;
         }
         Ok(open)
     }

@@ -149,14 +149,15 @@ impl Database for Sqlite {
     }
 
     fn version(&mut self) -> Result<i64, StoreError> {
-        let pragma =
-            |name: &str| self.connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-        let (version, application) = pragma("user_version")
-            .and_then(|version| Ok((version, pragma("application_id")?)))
-            .map_err(|error| self.told(&error))?;
-        let tables = self
+        // One statement, hence one state of the file: another writer may be making the tables just now.
+        let (version, application, tables) = self
             .connection
-            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))
+            .query_row(
+                "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
+                 FROM pragma_user_version, pragma_application_id",
+                [],
+                |row| Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?)),
+            )
             .map_err(|error| self.told(&error))?;
         if application != APPLICATION && (tables > 0 || application != 0) {
             return Err(StoreError::Place {

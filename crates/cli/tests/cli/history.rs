@@ -358,10 +358,11 @@ fn writers_at_the_same_time_lose_nothing() {
             env.write(&name, times("sort", &[f64::from(writer), f64::from(at)]));
             command.arg(name);
         }
-        writers.push(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        writers.push(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
     }
-    for mut writer in writers {
-        assert!(writer.wait().unwrap().success());
+    for writer in writers {
+        let ended = writer.wait_with_output().unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
     }
     assert_eq!(list(&env, &[])["entries"].as_array().unwrap().len(), 60);
 }

@@ -2,7 +2,7 @@
 
 use becalm_store::{Access, Place, StoreError, open};
 
-use crate::support::{Bench, added, entry};
+use crate::support::{Bench, added, begun_by_several, entry};
 
 #[test]
 fn a_newer_history_is_refused_and_left_alone() {
@@ -26,4 +26,12 @@ fn a_server_that_is_not_there_is_told_without_the_password() {
         "{told}"
     );
     assert!(!format!("{place:?}").contains("secret"));
+}
+
+#[test]
+fn several_writers_may_begin_it_at_once() {
+    for _ in 0..4 {
+        let Some(bench) = Bench::postgres() else { return };
+        begun_by_several(&bench);
+    }
 }

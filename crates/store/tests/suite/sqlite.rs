@@ -7,7 +7,7 @@ use std::process::Command;
 use becalm_store::{Access, EntryFilter, Place, Store, StoreError, open};
 use becalm_testkit::skipped;
 
-use crate::support::{Bench, added, entry, values};
+use crate::support::{Bench, added, begun_by_several, entry, values};
 
 fn file(bench: &Bench) -> &Path {
     let Place::File(path) = &bench.place else { panic!("not a file") };
@@ -44,6 +44,13 @@ fn files_of_others_are_left_alone() {
             assert!(matches!(error, StoreError::Place { .. }), "{error}");
         }
         assert!(std::fs::read(&path).unwrap() == before, "{}", path.display());
+    }
+}
+
+#[test]
+fn several_writers_may_begin_it_at_once() {
+    for _ in 0..30 {
+        begun_by_several(&Bench::sqlite());
     }
 }
 

@@ -94,3 +94,19 @@ pub(crate) fn values(store: &mut dyn Store) -> Vec<(String, Vec<f64>)> {
     let values = points.iter().map(|points| points.iter().map(|point| point.value).collect());
     series.iter().map(|one| one.key.benchmark.clone()).zip(values).collect()
 }
+
+/// Has several writers begin an empty history at the same moment.
+pub(crate) fn begun_by_several(bench: &Bench) {
+    let together = std::sync::Barrier::new(6);
+    std::thread::scope(|scope| {
+        for writer in 0..6 {
+            let together = &together;
+            scope.spawn(move || {
+                together.wait();
+                added(&mut *bench.open(), &entry(&writer.to_string(), 1.0, 1.0));
+            });
+        }
+    });
+    let mut store = bench.open_for_reading();
+    assert_eq!(store.entries(&becalm_store::EntryFilter::default()).unwrap().len(), 6);
+}
