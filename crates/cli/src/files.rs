@@ -222,16 +222,14 @@ pub(crate) fn make_file(path: &Path) -> std::io::Result<std::fs::File> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path)?;
-    give_to_owner_of_folder(&file, path);
-    Ok(file)
+    make_new_file(path)
 }
 
 /// Makes an empty file where there is none.
-pub(crate) fn make_new_file(path: &Path) -> std::io::Result<()> {
+pub(crate) fn make_new_file(path: &Path) -> std::io::Result<std::fs::File> {
     let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path)?;
     give_to_owner_of_folder(&file, path);
-    Ok(())
+    Ok(file)
 }
 
 /// Returns the path with `ending` after its name.

@@ -27,7 +27,7 @@ pub(crate) use when::{Age, moment, now};
 
 use crate::caller::sudo_user;
 use crate::error::CommandError;
-use crate::files::{make_file, make_folder};
+use crate::files::{make_folder, make_new_file};
 use crate::measuring::Repository;
 use crate::suite::did_you_mean;
 use crate::ui::Ui;
@@ -178,16 +178,17 @@ fn prepare(path: &Path) -> Result<(), CommandError> {
     if let Some(folder) = folder.filter(|folder| !folder.exists()) {
         make_folder(folder).map_err(|error| failed(folder, &error))?;
         let ignore = folder.join(".gitignore");
-        let made =
-            make_file(&ignore).and_then(|mut file| std::io::Write::write_all(&mut file, b"*\n"));
-        made.map_err(|error| failed(&ignore, &error))?;
+        begin(&ignore, "*\n").map_err(|error| failed(&ignore, &error))?;
     }
-    // Two that come at the same time: the second finds the file of the first.
-    match crate::files::make_new_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-            Err(failed(path, &error))
-        }
-        _ => Ok(()),
+    begin(path, "").map_err(|error| failed(path, &error))
+}
+
+/// Makes a file with this in it. Of two that come at the same time, the second leaves the file of the first.
+fn begin(path: &Path, content: &str) -> std::io::Result<()> {
+    match make_new_file(path) {
+        Ok(mut file) => std::io::Write::write_all(&mut file, content.as_bytes()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
     }
 }
 
