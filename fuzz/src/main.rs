@@ -16,9 +16,9 @@ fuzz_target!(|bytes: &[u8]| {
         Some((&0, rest)) => rest
             .split(|byte| *byte == 0xff)
             .zip(["new/benchmark.json", "new/sample.json", "new/estimates.json", "machine.json"])
-            .map(|(bytes, name)| File { name: name.to_owned(), bytes: bytes.to_vec() })
+            .map(|(bytes, name)| File::new(name, bytes.to_vec()))
             .collect(),
-        _ => vec![File { name: "file".to_owned(), bytes: bytes.to_vec() }],
+        _ => vec![File::new("file", bytes.to_vec())],
     };
     if let Ok(record) = import(&files, FORMAT.as_deref()) {
         for run in &record.runs {

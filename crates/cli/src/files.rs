@@ -43,7 +43,7 @@ pub(crate) fn read_as_it_is(path: &Path) -> Result<(Record, bool), CommandError>
     let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(OWN_WITHIN)]).into_owned();
     if !beginning.contains("\"becalm/") {
         let name = path.display().to_string();
-        return foreign::from_files(&[File { name, bytes }], None).map(|record| (record, false));
+        return foreign::from_files(&[File::new(name, bytes)], None).map(|record| (record, false));
     }
     let text = as_text(path, bytes)?;
     if text.trim_start().starts_with("{\"log\"") {

@@ -71,7 +71,7 @@ fn files(path: &Path) -> Result<Vec<File>, CommandError> {
     };
     if !path.is_dir() {
         let bytes = crate::files::read_bytes(path)?;
-        return Ok(vec![File { name: path.display().to_string(), bytes }]);
+        return Ok(vec![File::new(path.display().to_string(), bytes)]);
     }
     let mut found = Vec::new();
     let mut left = LARGEST;
@@ -108,7 +108,7 @@ fn collect(
                 std::io::Error::other(format!("its files have more than {} GiB", LARGEST >> 30))
             })?;
             let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
-            found.push(File { name, bytes: std::fs::read(&path)? });
+            found.push(File::new(name, std::fs::read(&path)?));
         }
     }
     Ok(())

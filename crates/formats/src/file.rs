@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::Read as _;
+use std::string::FromUtf8Error;
 
 use crate::error::ImportError;
 
@@ -10,23 +11,44 @@ use crate::error::ImportError;
 pub struct File {
     /// Its path, or its path inside the folder that is imported, with `/` between the parts.
     pub name: String,
-    /// What it holds.
-    pub bytes: Vec<u8>,
+    /// What it holds, looked at once: many formats ask whether it is theirs.
+    content: Result<String, FromUtf8Error>,
 }
 
 impl File {
+    /// Makes a file of a name and of what it holds.
+    pub fn new(name: impl Into<String>, bytes: Vec<u8>) -> Self {
+        Self { name: name.into(), content: String::from_utf8(bytes) }
+    }
+
     /// Makes a file of a text; for tests and for the output of a harness.
     pub fn of_text(name: &str, text: &str) -> Self {
-        Self { name: name.to_owned(), bytes: text.as_bytes().to_vec() }
+        Self { name: name.to_owned(), content: Ok(text.to_owned()) }
+    }
+
+    /// Returns what the file holds.
+    pub fn bytes(&self) -> &[u8] {
+        match &self.content {
+            Ok(text) => text.as_bytes(),
+            Err(error) => error.as_bytes(),
+        }
+    }
+
+    /// Says whether these letters stand anywhere in the file. That is quick in large ones, too.
+    pub(crate) fn holds(&self, letters: &str) -> bool {
+        memchr::memmem::find(self.bytes(), letters.as_bytes()).is_some()
     }
 
     /// Returns the text of the file, without the byte order mark that some Windows programs write.
     pub(crate) fn text(&self) -> Result<&str, ImportError> {
-        let text = std::str::from_utf8(&self.bytes).map_err(|error| {
-            let line = self.bytes[..error.valid_up_to()].split(|byte| *byte == b'\n').count();
-            ImportError::at_line(self, line, "UTF-8 text", "other bytes")
-        })?;
-        Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+        match &self.content {
+            Ok(text) => Ok(text.strip_prefix('\u{feff}').unwrap_or(text)),
+            Err(error) => {
+                let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+                let line = before.split(|byte| *byte == b'\n').count();
+                Err(ImportError::at_line(self, line, "UTF-8 text", "other bytes"))
+            }
+        }
     }
 }
 
@@ -54,13 +76,13 @@ pub(crate) fn expanded(files: &[File]) -> Result<Cow<'_, [File]>, ImportError> {
 }
 
 fn is_compressed(file: &File) -> bool {
-    file.bytes.starts_with(&[0x1f, 0x8b])
+    file.bytes().starts_with(&[0x1f, 0x8b])
 }
 
 fn expand(file: &File, left: &mut u64) -> Result<File, ImportError> {
     let mut bytes = Vec::new();
     // One byte more than there may be tells a file that is too large from one that just fits.
-    flate2::read::MultiGzDecoder::new(file.bytes.as_slice())
+    flate2::read::MultiGzDecoder::new(file.bytes())
         .take(*left + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| {
@@ -70,7 +92,7 @@ fn expand(file: &File, left: &mut u64) -> Result<File, ImportError> {
         let most = MOST_EXPANDED >> 20;
         ImportError::compressed(file, format!("expanded it is larger than {most} MiB"))
     })?;
-    Ok(File { name: file.name.clone(), bytes })
+    Ok(File::new(&file.name, bytes))
 }
 
 #[cfg(test)]
@@ -83,9 +105,9 @@ mod tests {
     fn what_expands_too_far_is_refused() {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         encoder.write_all(&[b' '; 1000]).unwrap();
-        let file = File { name: "a.gz".to_owned(), bytes: encoder.finish().unwrap() };
+        let file = File::new("a.gz", encoder.finish().unwrap());
         let mut left = 1000;
-        assert_eq!(expand(&file, &mut left).unwrap().bytes.len(), 1000);
+        assert_eq!(expand(&file, &mut left).unwrap().bytes().len(), 1000);
         assert_eq!(left, 0);
         assert_eq!(
             expand(&file, &mut 999).unwrap_err().to_string(),

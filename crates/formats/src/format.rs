@@ -104,7 +104,7 @@ pub fn import(files: &[File], format: Option<&str>) -> Result<Record, ImportErro
         })?,
     };
     let mut record = (entry.read)(files)?;
-    if files.iter().any(|file| file.text().is_ok_and(json::has_bare_tokens)) {
+    if files.iter().any(json::has_bare_tokens) {
         record.notes.push(NO_NUMBERS.to_owned());
     }
     if let Some(source) = &mut record.source {

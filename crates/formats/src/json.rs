@@ -7,15 +7,11 @@ use serde_json::Value;
 
 use crate::error::ImportError;
 use crate::file::{File, only};
+use crate::lines;
 
 /// Returns the first 4096 bytes of a text without white space in front, by which a format is recognised.
 pub(crate) fn beginning(text: &str) -> &str {
-    let text = text.trim_start();
-    let mut end = text.len().min(4096);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    lines::beginning(text.trim_start(), 4096)
 }
 
 /// Reads a whole file as one JSON document.
@@ -51,6 +47,10 @@ pub(crate) fn read_text<T: DeserializeOwned>(
 fn parse<T: DeserializeOwned>(
     text: &str,
 ) -> Result<T, serde_path_to_error::Error<serde_json::Error>> {
+    // Following the path takes longer than reading; it is asked for when there is an error to tell.
+    if let Ok(document) = serde_json::from_str(text) {
+        return Ok(document);
+    }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let document = serde_path_to_error::deserialize(&mut deserializer)?;
     match deserializer.end() {
@@ -106,10 +106,13 @@ fn without_bare_tokens(text: &str) -> Option<String> {
     found.then_some(clean)
 }
 
-/// Says whether a JSON text has `NaN` or an infinity outside of strings.
-pub(crate) fn has_bare_tokens(text: &str) -> bool {
-    let may_have = ["Infinity", "NaN", "inf"].iter().any(|token| text.contains(token));
-    text.trim_start().starts_with(['{', '[']) && may_have && without_bare_tokens(text).is_some()
+/// Says whether a file of JSON has `NaN` or an infinity outside of strings.
+pub(crate) fn has_bare_tokens(file: &File) -> bool {
+    file.text().is_ok_and(|text| {
+        text.trim_start().starts_with(['{', '['])
+            && ["Infinity", "NaN", "inf"].iter().any(|token| file.holds(token))
+            && without_bare_tokens(text).is_some()
+    })
 }
 
 /// Says whether the files are one text that begins like a JSON object or list and names all of these
@@ -126,15 +129,11 @@ pub(crate) fn names(files: &[File], beginnings: &[char], fields: &[&str]) -> boo
 /// every format.
 pub(crate) fn ends(text: &str) -> (&str, &str) {
     const LENGTH: usize = 256 << 10;
-    let mut start = text.len().min(LENGTH);
-    while !text.is_char_boundary(start) {
-        start -= 1;
-    }
     let mut end = text.len().saturating_sub(LENGTH);
     while !text.is_char_boundary(end) {
         end += 1;
     }
-    (&text[..start], &text[end..])
+    (lines::beginning(text, LENGTH), &text[end..])
 }
 
 /// Returns what a field of unknown kind holds as a text for people: nothing for `null` and for what

@@ -14,6 +14,7 @@ mod json;
 mod lines;
 mod merge;
 mod messages;
+mod objects;
 mod processes;
 mod readers;
 mod time;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use becalm_model::Unit;
 
 use crate::error::ImportError;
-use crate::file::File;
+use crate::file::{File, only};
 use crate::units;
 
 /// Returns the lines of a file with their numbers, as they look on a terminal: without escape sequences
@@ -17,10 +17,23 @@ pub(crate) fn lines(
     Ok(text.lines().enumerate().map(|(index, line)| (index + 1, plain(line))))
 }
 
-/// Says whether any line of the one file is such a one; for recognising a format.
+/// How many bytes are looked at for recognising a format: many formats do so, and files may be large.
+const RECOGNISED_BY: usize = 4 << 20;
+
+/// Says whether any of the first lines of the one file is such a one; for recognising a format.
 pub(crate) fn any(files: &[File], is: impl Fn(&str) -> bool) -> bool {
-    let [file] = files else { return false };
-    lines(file).is_ok_and(|mut lines| lines.any(|(_, line)| is(&line)))
+    only(files)
+        .and_then(File::text)
+        .is_ok_and(|text| beginning(text, RECOGNISED_BY).lines().any(|line| is(&plain(line))))
+}
+
+/// Returns the first so many bytes of a text, without a part of a character.
+pub(crate) fn beginning(text: &str, bytes: usize) -> &str {
+    let mut end = text.len().min(bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// Returns a line as it looks on a terminal.

@@ -22,10 +22,8 @@ pub(crate) const NDJSON: Entry = Entry {
     name: "cargo-criterion",
     about: "cargo criterion --message-format=json",
     recognise: |files| {
-        only(files).and_then(File::text).is_ok_and(|text| {
-            text.contains("\"reason\"")
-                && text.contains("\"benchmark-complete\"")
-                && text.contains("\"id\"")
+        only(files).is_ok_and(|file| {
+            ["\"reason\"", "\"benchmark-complete\"", "\"id\""].iter().all(|word| file.holds(word))
         })
     },
     read,

@@ -23,9 +23,9 @@ pub(crate) const XML: Entry = Entry {
     name: "catch2-xml",
     about: "Catch2 --reporter xml (aggregates only)",
     recognise: |files| {
-        only(files).and_then(File::text).is_ok_and(|text| {
-            text.contains("<Catch2TestRun")
-                || (text.contains("<Catch ") && text.contains("<BenchmarkResults"))
+        only(files).is_ok_and(|file| {
+            file.holds("<Catch2TestRun")
+                || (file.holds("<Catch ") && file.holds("<BenchmarkResults"))
         })
     },
     read,

@@ -29,13 +29,10 @@ pub(crate) const FOLDER: Entry = Entry {
     name: "criterion",
     about: "criterion's folder target/criterion",
     recognise: |files| {
-        files.iter().any(|file| {
-            let holds = |text: &str| file.text().is_ok_and(|found| found.contains(text));
-            match file_name(file) {
-                "sample.json" => holds("\"iters\"") && holds("\"times\""),
-                "estimates.json" => holds("\"point_estimate\""),
-                _ => false,
-            }
+        files.iter().any(|file| match file_name(file) {
+            "sample.json" => file.holds("\"iters\"") && file.holds("\"times\""),
+            "estimates.json" => file.holds("\"point_estimate\""),
+            _ => false,
         })
     },
     read,
@@ -117,7 +114,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
             let new = if above.is_empty() { "new".to_owned() } else { format!("{above}/new") };
             if is_other
                 && let Some(new) = folders.get(new.as_str()).and_then(|new| new.sample)
-                && folder.sample.is_some_and(|sample| sample.bytes == new.bytes)
+                && folder.sample.is_some_and(|sample| sample.bytes() == new.bytes())
             {
                 imported.note(format!("`{baseline}` is left out where it is a copy of `new`"));
                 continue;

@@ -52,13 +52,22 @@ struct Value {
     number: f64,
 }
 
+struct Process {
+    subject: String,
+    number: u64,
+    warmup: bool,
+    values: Vec<Value>,
+}
+
 #[derive(Default)]
 struct Values {
     metrics: Vec<Metric>,
     metric_indices: HashMap<String, usize>,
-    /// Subject, number and kind of each process, in the order of the file.
-    processes: Vec<(String, bool, Vec<Value>)>,
+    /// In the order of the file.
+    processes: Vec<Process>,
     process_indices: HashMap<(String, u64, bool), usize>,
+    /// The process of the row before, which most often is that of the next one.
+    last: usize,
 }
 
 fn read(files: &[File]) -> Result<Record, ImportError> {
@@ -86,25 +95,28 @@ impl Values {
             "" | "false" => Ok(false),
             other => Err(row.wrong(&format!("`true` or `false` as {column}"), other)),
         };
-        let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        let metric = Metric {
-            name: row.text("metric").to_owned(),
-            unit: Unit::from_name(row.text("unit")),
-            direction,
-            exact: flag("exact")?,
-            benchmark: some(row.text("benchmark")),
-            statistic: some(row.text("statistic")),
+        let some = |column: &str| Some(row.text(column)).filter(|text| !text.is_empty());
+        let name = some("metric").ok_or_else(|| row.wrong("a name as metric", ""))?;
+        let (unit, exact) = (Unit::from_name(row.text("unit")), flag("exact")?);
+        let at = match self.metric_indices.get(name) {
+            Some(at) => *at,
+            None => self.metric(Metric {
+                name: name.to_owned(),
+                unit: unit.clone(),
+                direction,
+                exact,
+                benchmark: some("benchmark").map(str::to_owned),
+                statistic: some("statistic").map(str::to_owned),
+            }),
         };
-        if metric.name.is_empty() {
-            return Err(row.wrong("a name as metric", ""));
-        }
-        let at = *self.metric_indices.entry(metric.name.clone()).or_insert_with(|| {
-            self.metrics.push(metric.clone());
-            self.metrics.len() - 1
-        });
-        if self.metrics[at] != metric {
+        let known = &self.metrics[at];
+        let is_same = known.unit == unit
+            && (known.direction, known.exact) == (direction, exact)
+            && known.benchmark.as_deref() == some("benchmark")
+            && known.statistic.as_deref() == some("statistic");
+        if !is_same {
             let expected = "the same unit, direction and benchmark as in the rows before";
-            return Err(row.wrong(expected, &metric.name));
+            return Err(row.wrong(expected, name));
         }
         let count = |column: &str| {
             let text = row.text(column);
@@ -116,16 +128,31 @@ impl Values {
         };
         let text = row.text("value");
         let number = number(text).ok_or_else(|| row.wrong("a finite number as value", text))?;
-        let subject = row.text("subject").to_owned();
-        let warmup = flag("warmup")?;
-        let key = (subject.clone(), count("run")?, warmup);
-        let process = *self.process_indices.entry(key).or_insert_with(|| {
-            self.processes.push((subject, warmup, Vec::new()));
-            self.processes.len() - 1
-        });
-        let value = Value { line: row.line(), metric: at, iteration, number };
-        self.processes[process].2.push(value);
+        let process = self.process(row.text("subject"), count("run")?, flag("warmup")?);
+        process.values.push(Value { line: row.line(), metric: at, iteration, number });
         Ok(())
+    }
+
+    /// Adds a metric and returns its index.
+    fn metric(&mut self, metric: Metric) -> usize {
+        self.metric_indices.insert(metric.name.clone(), self.metrics.len());
+        self.metrics.push(metric);
+        self.metrics.len() - 1
+    }
+
+    fn process(&mut self, subject: &str, number: u64, warmup: bool) -> &mut Process {
+        let is_last = self.processes.get(self.last).is_some_and(|last| {
+            last.number == number && last.warmup == warmup && last.subject == subject
+        });
+        if !is_last {
+            let key = (subject.to_owned(), number, warmup);
+            self.last = *self.process_indices.entry(key).or_insert_with(|| {
+                let subject = subject.to_owned();
+                self.processes.push(Process { subject, number, warmup, values: Vec::new() });
+                self.processes.len() - 1
+            });
+        }
+        &mut self.processes[self.last]
     }
 
     fn finish(self, file: &File) -> Result<Record, ImportError> {
@@ -142,14 +169,14 @@ impl Values {
         let whole = self.metrics.iter().filter(|metric| metric.benchmark.is_none()).count();
         // Every process has a place for each metric of the whole process: a damaged file must not make
         // that very many.
-        let rows: usize = self.processes.iter().map(|(_, _, values)| values.len()).sum();
+        let rows: usize = self.processes.iter().map(|one| one.values.len()).sum();
         if whole.saturating_mul(self.processes.len()) > rows.saturating_mul(64) + 1_000_000 {
             let found = format!("{whole} metrics of {} processes", self.processes.len());
             let expected = "processes that have most of the metrics";
             return Err(ImportError::at_field(file, "metric", expected, &found));
         }
         imported.expect(self.processes.len());
-        for (subject, warmup, mut of_process) in self.processes {
+        for Process { subject, warmup, values: mut of_process, .. } in self.processes {
             let subject = imported.subject(&subject);
             of_process.sort_by_key(|value| (indices[value.metric], value.iteration));
             let mut values = vec![None; whole];

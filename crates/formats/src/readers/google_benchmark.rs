@@ -19,6 +19,7 @@ use crate::file::{File, only};
 use crate::format::Entry;
 use crate::imported::{Imported, part, single};
 use crate::json::{self, text_of};
+use crate::objects::{Field, Objects, Shape};
 use crate::{time, units};
 
 pub(crate) const JSON: Entry = Entry {
@@ -32,13 +33,11 @@ pub(crate) const JSON: Entry = Entry {
     read,
 };
 
-type Row = Map<String, Value>;
-
 #[derive(Deserialize)]
 struct Document {
     #[serde(default, deserialize_with = "json::or_default")]
     context: Map<String, Value>,
-    benchmarks: Vec<Row>,
+    benchmarks: Objects,
 }
 
 /// Fields of the format; all other numbers are counters.
@@ -63,64 +62,91 @@ const AGGREGATES: [&str; 6] = ["mean", "median", "stddev", "cv", "BigO", "RMS"];
 fn read(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
     let document: Document = json::read(file)?;
+    let context = |field: &str| document.context.get(field).map(text_of).unwrap_or_default();
     // Until 1.7 the version had another name.
-    let version =
-        ["library_version", "libbenchmark_version"].map(|key| text(&document.context, key));
+    let version = ["library_version", "libbenchmark_version"].map(context);
     let mut imported = Imported::of(format!("google-benchmark {}", version.concat()).trim_end());
     facts(&mut imported, &document.context);
-    let executable = text(&document.context, "executable");
+    let executable = context("executable");
     let program = executable.rsplit(['/', '\\']).next().unwrap_or_default();
     let program = if program.is_empty() { "google-benchmark" } else { program };
     let subject = imported.command(program, Vec::new(), Vec::new());
 
-    let known: HashSet<String> = document.benchmarks.iter().map(|row| text(row, "name")).collect();
+    let shapes = &document.benchmarks.shapes;
+    let known: HashSet<&str> = shapes.iter().map(|shape| shape.text("name")).collect();
+    let statistics: Vec<Option<(String, String)>> =
+        shapes.iter().map(|shape| aggregate(shape, &known)).collect();
     let mut rows = Rows { file, imported, subject, series: Vec::new(), places: HashMap::new() };
-    let mut aggregates = Vec::new();
-    for (index, row) in document.benchmarks.iter().enumerate() {
-        match aggregate(row, &known) {
-            Some((name, statistic)) => aggregates.push((index, row, name, statistic)),
-            None => rows.iteration(index, row)?,
+    let mut columns = Vec::new();
+    for (shape, statistic) in shapes.iter().zip(&statistics) {
+        columns.push(match statistic {
+            Some(_) => Vec::new(),
+            None => rows.measured(shape)?,
+        });
+    }
+    for row in document.benchmarks.rows() {
+        for column in &columns[row.shape] {
+            rows.series[column.series].1.push(row.numbers[column.place] * column.factor);
         }
     }
-    let measured: HashSet<String> = rows.places.keys().cloned().collect();
-    let mut grouped = Groups::default();
-    for (index, row, name, statistic) in aggregates {
-        rows.aggregate(index, row, &name, &statistic, &measured, &mut grouped)?;
+    let mut groups = Groups::default();
+    for row in document.benchmarks.rows() {
+        if let Some((name, statistic)) = &statistics[row.shape] {
+            rows.aggregate(&shapes[row.shape], row.numbers, name, statistic, &mut groups)?;
+        }
     }
-    rows.finish(grouped)
+    rows.finish(groups)
 }
 
-fn text(row: &Row, field: &str) -> String {
-    row.get(field).map(text_of).unwrap_or_default()
-}
-
-/// Returns of what, and which statistic, a row is; `None` for one that was measured.
-fn aggregate(row: &Row, known: &HashSet<String>) -> Option<(String, String)> {
-    let name = text(row, "name");
+/// Returns of what, and which statistic, rows are; `None` for those that were measured.
+fn aggregate(row: &Shape, known: &HashSet<&str>) -> Option<(String, String)> {
+    let name = row.text("name");
     let of = |statistic: &str| {
         let ending = format!("_{statistic}");
-        let base = name.strip_suffix(&ending).unwrap_or(&name).to_owned();
+        let base = name.strip_suffix(&ending).unwrap_or(name).to_owned();
         (base, statistic.to_owned())
     };
-    if text(row, "run_type") == "aggregate" {
-        let (base, statistic) = of(&text(row, "aggregate_name"));
-        let run_name = text(row, "run_name");
-        return Some((if run_name.is_empty() { base } else { run_name }, statistic));
+    if row.text("run_type") == "aggregate" {
+        let (base, statistic) = of(row.text("aggregate_name"));
+        let run_name = row.text("run_name");
+        return Some((if run_name.is_empty() { base } else { run_name.to_owned() }, statistic));
     }
-    if row.contains_key("run_type") {
+    if row.get("run_type").is_some() {
         return None;
     }
     AGGREGATES.iter().find_map(|statistic| {
         let (base, _) = of(statistic);
-        let is_fit = row.contains_key("big_o") || row.contains_key("rms");
-        let is_beside = known.contains(&base) || is_family(&base, known);
-        (base != name && (is_fit || is_beside)).then(|| of(statistic))
+        let is_beside = known.contains(base.as_str()) || is_family(&base, known);
+        (base != name && (is_fit(row) || is_beside)).then(|| of(statistic))
     })
 }
 
 /// Says whether there are several statistics of a name, as in a file that holds nothing else.
-fn is_family(base: &str, known: &HashSet<String>) -> bool {
-    known.contains(&format!("{base}_mean")) && known.contains(&format!("{base}_stddev"))
+fn is_family(base: &str, known: &HashSet<&str>) -> bool {
+    known.contains(format!("{base}_mean").as_str())
+        && known.contains(format!("{base}_stddev").as_str())
+}
+
+/// Says whether rows are the coefficients or the error of a fit.
+fn is_fit(row: &Shape) -> bool {
+    row.get("big_o").is_some() || row.get("rms").is_some()
+}
+
+/// A number that rows have, and what it is.
+struct Measure {
+    name: String,
+    unit: Unit,
+    direction: Direction,
+    /// Where among the numbers of a row it stands, and what it is multiplied with.
+    place: usize,
+    factor: f64,
+}
+
+/// Which numbers of rows belong to which series.
+struct Column {
+    place: usize,
+    factor: f64,
+    series: usize,
 }
 
 /// What the statistics of one benchmark are, by measure: unit, direction, and figures.
@@ -143,46 +169,46 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    fn iteration(&mut self, index: usize, row: &Row) -> Result<(), ImportError> {
-        let name = Some(text(row, "run_name")).filter(|name| !name.is_empty());
-        let name = name.unwrap_or_else(|| text(row, "name"));
+    /// Makes the metrics of rows that were measured, and says which of their numbers belong to them.
+    fn measured(&mut self, row: &Shape) -> Result<Vec<Column>, ImportError> {
+        let name = Some(row.text("run_name")).filter(|name| !name.is_empty());
+        let name = name.unwrap_or_else(|| row.text("name"));
         if name.is_empty() {
-            let place = format!("benchmarks[{index}].name");
-            return Err(ImportError::at_field(self.file, &place, "a name", "nothing"));
+            let place = format!("benchmarks[{}].name", row.first);
+            let found = row.get("name").map_or("nothing", Field::shown);
+            return Err(ImportError::at_field(self.file, &place, "a name", found));
         }
-        let is_set = |field| matches!(row.get(field), Some(Value::Bool(true)));
         for (field, what) in [("error_occurred", "failed"), ("skipped", "was skipped")] {
-            if is_set(field) {
-                let why = ["error_message", "skip_message"].map(|field| text(row, field)).concat();
+            if row.get(field) == Some(&Field::Bool(true)) {
+                let why = ["error_message", "skip_message"].map(|field| row.text(field)).concat();
                 let why = if why.is_empty() { String::new() } else { format!(": {why}") };
                 self.imported.note(format!("`{name}` {what}{why}"));
-                return Ok(());
+                return Ok(Vec::new());
             }
         }
-        for (measure, unit, direction, value) in self.measures(index, row)? {
-            let metric = self.imported.benchmark(&name, &measure, unit, direction);
-            let of_name = self.places.entry(name.clone()).or_default();
-            let at = *of_name.entry(metric).or_insert_with(|| {
+        let mut columns = Vec::new();
+        for Measure { name: measure, unit, direction, place, factor } in self.measures(row)? {
+            let metric = self.imported.benchmark(name, &measure, unit, direction);
+            let of_name = self.places.entry(name.to_owned()).or_default();
+            let series = *of_name.entry(metric).or_insert_with(|| {
                 self.series.push((metric, Vec::new()));
                 self.series.len() - 1
             });
-            self.series[at].1.push(value);
+            columns.push(Column { place, factor, series });
         }
-        Ok(())
+        Ok(columns)
     }
 
     fn aggregate(
         &mut self,
-        index: usize,
-        row: &Row,
+        row: &Shape,
+        numbers: &[f64],
         name: &str,
         statistic: &str,
-        measured: &HashSet<String>,
         groups: &mut Groups,
     ) -> Result<(), ImportError> {
         // Fits have coefficients, and `cv` is a share; neither is in the unit of the metric.
-        let is_share = text(row, "aggregate_unit") == "percentage" || statistic == "cv";
-        if is_share || row.contains_key("big_o") || row.contains_key("rms") {
+        if row.text("aggregate_unit") == "percentage" || statistic == "cv" || is_fit(row) {
             return Ok(());
         }
         let figure = match statistic {
@@ -191,12 +217,12 @@ impl Rows<'_> {
             "max" => "maximum",
             other => other,
         };
-        let repetitions = row.get("iterations").and_then(Value::as_f64);
-        for (measure, unit, direction, value) in self.measures(index, row)? {
-            if measured.contains(name) {
+        let repetitions = row.number("iterations").map(|place| numbers[place]);
+        for Measure { name: measure, unit, direction, place, factor } in self.measures(row)? {
+            if let Some(of_name) = self.places.get(name) {
                 let metric = self.imported.benchmark(name, &measure, unit.clone(), direction);
                 // A counter that only aggregates have is no metric that was measured.
-                if !self.places[name].contains_key(&metric) {
+                if !of_name.contains_key(&metric) {
                     continue;
                 }
             }
@@ -205,7 +231,7 @@ impl Rows<'_> {
                 groups.order.push(key);
                 (unit, direction, Vec::new())
             });
-            group.2.push((figure.to_owned(), value));
+            group.2.push((figure.to_owned(), numbers[place] * factor));
             let has_samples = group.2.iter().any(|(name, _)| name == "samples");
             if let Some(repetitions) = repetitions.filter(|_| !has_samples) {
                 group.2.push(("samples".to_owned(), repetitions));
@@ -214,39 +240,33 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// Returns the times and counters of a row: measure, unit, direction, value.
-    fn measures(
-        &self,
-        index: usize,
-        row: &Row,
-    ) -> Result<Vec<(String, Unit, Direction, f64)>, ImportError> {
+    /// Returns the times and counters of rows.
+    fn measures(&self, row: &Shape) -> Result<Vec<Measure>, ImportError> {
+        let wrong = |field: &str, expected: &str| {
+            let place = format!("benchmarks[{}].{field}", row.first);
+            let found = row.get(field).map_or("nothing", Field::shown);
+            ImportError::at_field(self.file, &place, expected, found)
+        };
         let (unit, factor) = match row.get("time_unit") {
-            None | Some(Value::Null) => (Unit::Second, 1e-9),
-            Some(text) => units::unit(&text_of(text)),
+            None | Some(Field::Null) => (Unit::Second, 1e-9),
+            Some(_) => units::unit(row.text("time_unit")),
         };
         if unit != Unit::Second {
-            let place = format!("benchmarks[{index}].time_unit");
-            let found = row.get("time_unit").map(json::shown).unwrap_or_default();
-            return Err(ImportError::at_field(self.file, &place, "a unit of time", &found));
+            return Err(wrong("time_unit", "a unit of time"));
         }
         let mut measures = Vec::new();
-        for (measure, field) in [("", "real_time"), ("cpu_time", "cpu_time")] {
-            let value = match row.get(field) {
-                None | Some(Value::Null) => continue,
-                Some(Value::Number(number)) => number.as_f64(),
-                Some(other) => {
-                    let place = format!("benchmarks[{index}].{field}");
-                    let found = json::shown(other);
-                    return Err(ImportError::at_field(self.file, &place, "a number", &found));
-                }
+        for (name, field) in [("", "real_time"), ("cpu_time", "cpu_time")] {
+            let place = match row.get(field) {
+                None | Some(Field::Null) => continue,
+                Some(Field::Number(place)) => *place,
+                Some(_) => return Err(wrong(field, "a number")),
             };
-            let value = value.map(|value| value * factor);
-            measures.extend(value.map(|v| (measure.to_owned(), Unit::Second, Direction::Lower, v)));
+            let (unit, direction) = (Unit::Second, Direction::Lower);
+            measures.push(Measure { name: name.to_owned(), unit, direction, place, factor });
         }
-        for (field, value) in row.iter().filter(|(field, _)| !FIELDS.contains(&field.as_str())) {
-            let Some(value) = value.as_f64() else { continue };
-            let (unit, direction) = counter(field);
-            measures.push((field.clone(), unit, direction, value));
+        for (name, place) in row.numbers().filter(|(name, _)| !FIELDS.contains(name)) {
+            let (unit, direction) = counter(name);
+            measures.push(Measure { name: name.to_owned(), unit, direction, place, factor: 1.0 });
         }
         Ok(measures)
     }

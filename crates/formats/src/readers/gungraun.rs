@@ -24,8 +24,7 @@ pub(crate) const JSON: Entry = Entry {
 };
 
 fn has_summary(file: &File) -> bool {
-    file.text()
-        .is_ok_and(|text| text.contains("\"benchmark_exe\"") && text.contains("\"module_path\""))
+    file.holds("\"benchmark_exe\"") && file.holds("\"module_path\"")
 }
 
 #[derive(Deserialize)]

@@ -26,10 +26,9 @@ pub(crate) const JSON: Entry = Entry {
     about: "Krun's results, unpacked",
     recognise: |files| {
         only(files).is_ok_and(|file| {
-            let is_json = |text: &str| {
-                text.trim_start().starts_with('{') && text.contains("\"wallclock_times\"")
-            };
-            is_packed(file) || file.text().is_ok_and(is_json)
+            let is_object = |text: &str| text.trim_start().starts_with('{');
+            is_packed(file)
+                || (file.text().is_ok_and(is_object) && file.holds("\"wallclock_times\""))
         })
     },
     read: read_json,
@@ -51,7 +50,7 @@ pub(crate) const CSV: Entry = Entry {
 };
 
 fn is_packed(file: &File) -> bool {
-    file.bytes.starts_with(b"BZh") && file.text().is_err()
+    file.bytes().starts_with(b"BZh") && file.text().is_err()
 }
 
 #[derive(Deserialize)]

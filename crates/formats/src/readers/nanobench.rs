@@ -6,13 +6,13 @@
 
 use becalm_model::{Direction, Record, Unit};
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
 use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::format::Entry;
 use crate::imported::{Imported, Names, part, single};
 use crate::json::{self, Number, Text};
+use crate::objects::{Field, Objects, Shape};
 
 pub(crate) const JSON: Entry = Entry {
     name: "nanobench",
@@ -40,7 +40,7 @@ struct Row {
     #[serde(default, rename = "median(elapsed)")]
     median: Number,
     #[serde(default, deserialize_with = "json::or_default")]
-    measurements: Vec<Map<String, Value>>,
+    measurements: Objects,
 }
 
 /// Counters and their names here.
@@ -72,19 +72,18 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
                 .note(format!("the values of `{name}` are of iterations of {batch} units each"));
         }
         let column = |field: &str| -> Result<Vec<f64>, ImportError> {
-            let mut values = Vec::new();
-            for (at, one) in row.measurements.iter().enumerate() {
-                match one.get(field) {
-                    None | Some(Value::Null) => {}
-                    Some(Value::Number(number)) => values.extend(number.as_f64()),
-                    Some(other) => {
-                        let place = format!("results[{index}].measurements[{at}].{field}");
-                        let found = json::shown(other);
-                        return Err(ImportError::at_field(file, &place, "a number", &found));
-                    }
+            let place = |shape: &Shape| match shape.get(field) {
+                None | Some(Field::Null) => Ok(None),
+                Some(Field::Number(place)) => Ok(Some(*place)),
+                Some(other) => {
+                    let place = format!("results[{index}].measurements[{}].{field}", shape.first);
+                    Err(ImportError::at_field(file, &place, "a number", other.shown()))
                 }
-            }
-            Ok(values)
+            };
+            let shapes = &row.measurements.shapes;
+            let places: Vec<Option<usize>> = shapes.iter().map(place).collect::<Result<_, _>>()?;
+            let rows = row.measurements.rows();
+            Ok(rows.filter_map(|one| Some(one.numbers[places[one.shape]?])).collect())
         };
         let metric = imported.benchmark(&name, "", Unit::Second, Direction::Lower);
         imported.summary(subject, metric, [("median", row.median.0)]);

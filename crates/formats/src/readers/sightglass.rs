@@ -10,7 +10,6 @@
 use std::collections::{BTreeMap, HashMap};
 
 use becalm_model::{Direction, Record, Unit};
-use serde::Deserialize;
 
 use crate::error::ImportError;
 use crate::file::{File, only};
@@ -18,6 +17,7 @@ use crate::format::Entry;
 use crate::imported::{Imported, part};
 use crate::json;
 use crate::lines::number;
+use crate::objects::{Field, Objects, Shape};
 use crate::readers::table::Table;
 
 pub(crate) const CSV: Entry = Entry {
@@ -45,18 +45,15 @@ pub(crate) const JSON: Entry = Entry {
     read: read_json,
 };
 
-#[derive(Deserialize)]
-struct Measurement {
-    #[serde(default)]
-    arch: String,
-    engine: String,
-    #[serde(default)]
-    engine_flags: Option<String>,
-    wasm: String,
+struct Measurement<'a> {
+    arch: &'a str,
+    engine: &'a str,
+    flags: &'a str,
+    wasm: &'a str,
     process: u64,
     iteration: u64,
-    phase: String,
-    event: String,
+    phase: &'a str,
+    event: &'a str,
     count: f64,
 }
 
@@ -66,65 +63,141 @@ fn read_csv(files: &[File]) -> Result<Record, ImportError> {
     for column in ["engine", "wasm", "process", "iteration", "phase", "event", "count"] {
         table.require(column)?;
     }
-    let mut measurements = Vec::new();
+    let mut values = Values::new();
     while let Some(row) = table.next()? {
-        let text = |column: &str| row.text(column).to_owned();
         let whole = |column: &str| {
             let cell = row.text(column);
             cell.parse::<u64>().map_err(|_| row.wrong(&format!("a number as {column}"), cell))
         };
         let count = row.text("count");
-        measurements.push(Measurement {
-            arch: text("arch"),
-            engine: text("engine"),
-            engine_flags: Some(text("engine_flags")),
-            wasm: text("wasm"),
+        values.add(&Measurement {
+            arch: row.text("arch"),
+            engine: row.text("engine"),
+            flags: row.text("engine_flags"),
+            wasm: row.text("wasm"),
             process: whole("process")?,
             iteration: whole("iteration")?,
-            phase: text("phase"),
-            event: text("event"),
+            phase: row.text("phase"),
+            event: row.text("event"),
             count: number(count).ok_or_else(|| row.wrong("a number as count", count))?,
         });
     }
-    record(file, measurements)
+    values.finish(file)
 }
 
 fn read_json(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
-    record(file, json::read(file)?)
+    let objects: Objects = json::read(file)?;
+    let wrong = |shape: &Shape, index: usize, field: &str, expected: &str| {
+        let found = shape.get(field).map_or("nothing", Field::shown);
+        ImportError::at_field(file, &format!("[{index}].{field}"), expected, found)
+    };
+    for shape in &objects.shapes {
+        for field in ["engine", "wasm", "phase", "event"] {
+            if !matches!(shape.get(field), Some(Field::Text(_))) {
+                return Err(wrong(shape, shape.first, field, "a text"));
+            }
+        }
+    }
+    let mut values = Values::new();
+    for (index, row) in objects.rows().enumerate() {
+        let shape = &objects.shapes[row.shape];
+        let number = |field: &str| {
+            let place = shape.number(field);
+            place
+                .map(|place| row.numbers[place])
+                .ok_or_else(|| wrong(shape, index, field, "a number"))
+        };
+        let counted = |field: &str| {
+            whole(number(field)?).ok_or_else(|| wrong(shape, index, field, "a whole number"))
+        };
+        values.add(&Measurement {
+            arch: shape.text("arch"),
+            engine: shape.text("engine"),
+            flags: shape.text("engine_flags"),
+            wasm: shape.text("wasm"),
+            process: counted("process")?,
+            iteration: counted("iteration")?,
+            phase: shape.text("phase"),
+            event: shape.text("event"),
+            count: number("count")?,
+        });
+    }
+    values.finish(file)
+}
+
+/// Returns the number of a process or an iteration.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "looked at before")]
+fn whole(number: f64) -> Option<u64> {
+    // All whole numbers up to there are told apart.
+    let is_whole = number.fract() == 0.0 && (0.0..=9_007_199_254_740_991.0).contains(&number);
+    is_whole.then_some(number as u64)
 }
 
 /// The values of each metric, with the number of the iteration.
 type Series = BTreeMap<usize, Vec<(u64, f64)>>;
 
-fn record(file: &File, measurements: Vec<Measurement>) -> Result<Record, ImportError> {
-    let mut imported = Imported::of("sightglass");
-    let mut processes: Vec<(usize, Series)> = Vec::new();
-    let mut indices = HashMap::new();
-    for one in measurements {
-        imported.fact("architecture", one.arch);
-        let flags = one.engine_flags.unwrap_or_default();
-        let subject = imported.subject(format!("{} {flags}", one.engine).trim_end());
-        let (unit, factor) = match one.event.as_str() {
+/// What is measured, while the file is read.
+struct Values {
+    imported: Imported,
+    /// The subject of each process, and its values.
+    processes: Vec<(usize, Series)>,
+    indices: HashMap<(usize, u64), usize>,
+    /// Subject, metric and factor, by the texts of a measurement, which are few.
+    kinds: HashMap<String, (usize, usize, f64)>,
+    key: String,
+}
+
+impl Values {
+    fn new() -> Self {
+        Self {
+            imported: Imported::of("sightglass"),
+            processes: Vec::new(),
+            indices: HashMap::new(),
+            kinds: HashMap::new(),
+            key: String::new(),
+        }
+    }
+
+    fn add(&mut self, one: &Measurement) {
+        self.key.clear();
+        for text in [one.arch, one.engine, one.flags, one.wasm, one.phase, one.event] {
+            self.key.push_str(text);
+            self.key.push('\0');
+        }
+        let known = self.kinds.get(&self.key).copied();
+        let (subject, metric, factor) = known.unwrap_or_else(|| self.kind(one));
+        let at = *self.indices.entry((subject, one.process)).or_insert_with(|| {
+            self.processes.push((subject, BTreeMap::new()));
+            self.processes.len() - 1
+        });
+        let values = self.processes[at].1.entry(metric).or_default();
+        values.push((one.iteration, one.count * factor));
+    }
+
+    /// Makes the subject and the metric of a measurement, and keeps them under its key.
+    fn kind(&mut self, one: &Measurement) -> (usize, usize, f64) {
+        self.imported.fact("architecture", one.arch);
+        let subject = self.imported.subject(format!("{} {}", one.engine, one.flags).trim_end());
+        let (unit, factor) = match one.event {
             "nanoseconds" => (Unit::Second, 1e-9),
             "microseconds" => (Unit::Second, 1e-6),
             _ => (Unit::Count, 1.0),
         };
         let benchmark = format!("{} {}", one.wasm, one.phase);
-        let metric = imported.benchmark(&benchmark, &one.event, unit, Direction::Lower);
-        let at = *indices.entry((subject, one.process)).or_insert_with(|| {
-            processes.push((subject, BTreeMap::new()));
-            processes.len() - 1
-        });
-        let values = processes[at].1.entry(metric).or_default();
-        values.push((one.iteration, one.count * factor));
+        let metric = self.imported.benchmark(&benchmark, one.event, unit, Direction::Lower);
+        self.kinds.insert(self.key.clone(), (subject, metric, factor));
+        (subject, metric, factor)
     }
-    for (subject, metrics) in processes {
-        let parts = metrics.into_iter().filter_map(|(metric, mut values)| {
-            values.sort_by_key(|(iteration, _)| *iteration);
-            part(metric, values.into_iter().map(|(_, value)| value).collect())
-        });
-        imported.parts(subject, parts.collect());
+
+    fn finish(mut self, file: &File) -> Result<Record, ImportError> {
+        for (subject, metrics) in self.processes {
+            let parts = metrics.into_iter().filter_map(|(metric, mut values)| {
+                values.sort_by_key(|(iteration, _)| *iteration);
+                part(metric, values.into_iter().map(|(_, value)| value).collect())
+            });
+            self.imported.parts(subject, parts.collect());
+        }
+        self.imported.finish(file)
     }
-    imported.finish(file)
 }

@@ -15,12 +15,12 @@ pub(crate) fn files(path: &str) -> Vec<File> {
     paths.sort();
     paths
         .into_iter()
-        .map(|file| File {
-            name: match file.strip_prefix(&root) {
-                Ok(inside) if inside != Path::new("") => inside.to_str().unwrap().to_owned(),
-                _ => path.to_owned(),
-            },
-            bytes: std::fs::read(&file).unwrap(),
+        .map(|file| {
+            let name = match file.strip_prefix(&root) {
+                Ok(inside) if inside != Path::new("") => inside.to_str().unwrap(),
+                _ => path,
+            };
+            File::new(name, std::fs::read(&file).unwrap())
         })
         .collect()
 }

@@ -175,7 +175,7 @@ proptest! {
         prop_assume!(record.runs.iter().all(|run| run.parts.iter().all(|part| record.metrics[part.metric].benchmark.is_some())));
         let csv = becalm_formats::writer("csv").unwrap();
         let Ok(exported) = (csv.write)(&record, &choose(&record, &["all"], &[])) else { return Ok(()) };
-        let file = File { name: "x.csv".to_owned(), bytes: exported.bytes };
+        let file = File::new("x.csv", exported.bytes);
         match import(&[file], Some("csv")) {
             Ok(back) => {
                 let sorted = |record: &Record| {

@@ -103,7 +103,7 @@ fn the_custom_json_of_the_action_comes_back_bit_by_bit() {
         options.with_estimates(vec![Estimate { subject: 0, metric: 0, low: 0.0, high: 1.0 }]);
     let bytes =
         (writer("github-action-benchmark").unwrap().write)(&record, &options).unwrap().bytes;
-    let back = import(&[File { name: "x".to_owned(), bytes }], None).unwrap();
+    let back = import(&[File::new("x", bytes)], None).unwrap();
     assert_eq!(back.summaries[0].figures.len(), 2);
 }
 

@@ -127,7 +127,7 @@ pub(crate) fn text(record: &Record, format: &str, metrics: &[&str]) -> String {
 /// Writes a record and reads it again, which has to be recognised as `format`.
 #[track_caller]
 pub(crate) fn there_and_back(record: &Record, to: &str, format: &str, metrics: &[&str]) -> Record {
-    let file = File { name: "file".to_owned(), bytes: export(record, to, metrics).unwrap().bytes };
+    let file = File::new("file", export(record, to, metrics).unwrap().bytes);
     let back = import(&[file], None).unwrap();
     assert_eq!(back.source.as_ref().unwrap().format, format);
     back

@@ -40,7 +40,7 @@ fn seeds() -> Vec<Vec<u8>> {
     ];
     captures
         .iter()
-        .map(|path| files(path).remove(0).bytes)
+        .map(|path| files(path).remove(0).bytes().to_vec())
         .chain(made.iter().map(|text| text.as_bytes().to_vec()))
         .collect()
 }
@@ -48,7 +48,7 @@ fn seeds() -> Vec<Vec<u8>> {
 /// Imports a file as everything that it could be. That nothing panics is the test; what comes out has to
 /// hold together.
 fn try_all(bytes: Vec<u8>) {
-    let files = [File { name: "a.json".to_owned(), bytes }];
+    let files = [File::new("a.json", bytes)];
     let _ = recognise(&files);
     for entry in FORMATS {
         let Ok(record) = import(&files, Some(entry.name)) else { continue };

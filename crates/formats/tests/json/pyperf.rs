@@ -21,10 +21,10 @@ fn a_run_is_a_process_and_calibration_is_warm_up() {
 fn compressed_files_are_known_by_their_content() {
     let plain = files("pyperf/self_timeit_fast.json").remove(0);
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(&plain.bytes).unwrap();
+    encoder.write_all(plain.bytes()).unwrap();
     let packed = encoder.finish().unwrap();
-    let cut = File { name: "a.json.gz".to_owned(), bytes: packed[..packed.len() / 2].to_vec() };
-    let packed = File { name: "a.json.gz".to_owned(), bytes: packed };
+    let cut = File::new("a.json.gz", packed[..packed.len() / 2].to_vec());
+    let packed = File::new("a.json.gz", packed);
     assert_eq!(import(&[packed], None), import(&[plain], None));
     let error = import(&[cut], None).unwrap_err().to_string();
     assert!(error.starts_with("a.json.gz: it is damaged as a gzip file"), "{error}");

@@ -42,7 +42,7 @@ fn krun_has_one_list_per_process() {
 
 #[test]
 fn a_packed_file_is_to_be_unpacked() {
-    let file = File { name: "a.json.bz2".to_owned(), bytes: b"BZh91AY&SY\xff\xfe".to_vec() };
+    let file = File::new("a.json.bz2", b"BZh91AY&SY\xff\xfe".to_vec());
     assert_eq!(
         import(&[file], None).unwrap_err().to_string(),
         "a.json.bz2: it is packed; unpack it with `bunzip2` first"

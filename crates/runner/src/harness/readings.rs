@@ -39,7 +39,7 @@ pub fn readings(
 ) -> Result<Vec<Reading>, HarnessError> {
     let files = match harness.place {
         Place::Output => {
-            vec![File { name: "the output".to_owned(), bytes: output.unwrap_or_default().to_vec() }]
+            vec![File::new("the output", output.unwrap_or_default().to_vec())]
         }
         place => folder
             .read(place)

@@ -64,7 +64,7 @@ impl ResultFolder {
             Place::File(name) => {
                 let path = self.0.path().join(name);
                 let bytes = bounded(&path)?;
-                files.push(File { name: name.to_owned(), bytes });
+                files.push(File::new(name, bytes));
             }
             Place::Folder(endings) => {
                 self.collect(self.0.path(), endings, DEEPEST, &mut files)?;
@@ -88,7 +88,7 @@ impl ResultFolder {
             if kind.is_dir() && depth > 0 {
                 self.collect(&path, endings, depth - 1, files)?;
             } else if kind.is_file() && endings.iter().any(|ending| name.ends_with(ending)) {
-                files.push(File { name, bytes: bounded(&path)? });
+                files.push(File::new(name, bounded(&path)?));
             }
         }
         Ok(())
