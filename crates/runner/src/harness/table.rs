@@ -180,8 +180,8 @@ pub const HARNESSES: &[Harness] = &[
         },
     },
     // Every benchmark gets a JVM of its own, which takes half a second to start. Five iterations of the time
-    // are given to the compiler before five are timed: code that warms up slowly needs flags of the user,
-    // which stand behind these and so win. By itself JMH goes on after a benchmark that failed.
+    // are given to the compiler before five are timed: code that warms up slowly needs flags of the user. By
+    // itself JMH goes on after a benchmark that failed.
     Harness {
         name: "jmh",
         format: Some("jmh"),

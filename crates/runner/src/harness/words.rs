@@ -9,12 +9,13 @@ pub struct Invocation {
     pub environment: Vec<(String, String)>,
 }
 
-/// Puts `early` right behind the part of the command that names the benchmarks' program, so that flags
-/// of the user override them, and `late` at the end, so that the results go where becalm reads them.
+/// Puts `early` right behind the part of the command that names the benchmarks' program, without what the
+/// user gives otherwise, and `late` at the end, so that the results go where becalm reads them.
 pub(super) fn with_flags(command: &[String], early: &[String], late: &[String]) -> Vec<String> {
     let split = program_length(command);
     let mut words: Vec<String> = command[..split].to_vec();
     let rest = &command[split..];
+    let early = &not_given(early, rest);
     // What stands behind `--` goes to the program that cargo starts.
     if is(command, 0, "cargo") && !command.iter().any(|word| word == "--") {
         words.extend_from_slice(rest);
@@ -26,6 +27,19 @@ pub(super) fn with_flags(command: &[String], early: &[String], late: &[String]) 
     }
     words.extend_from_slice(late);
     words
+}
+
+/// Returns the flags that are not among the words of the user, with their values: some harnesses take the last of
+/// two that are the same, others refuse them.
+fn not_given(flags: &[String], given: &[String]) -> Vec<String> {
+    let name = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
+    let is_flag = |word: &str| word.starts_with('-');
+    flags
+        .chunk_by(|_, next| !is_flag(next))
+        .filter(|flag| !given.iter().any(|word| is_flag(word) && name(word) == name(&flag[0])))
+        .flatten()
+        .cloned()
+        .collect()
 }
 
 /// Returns how many words start the program: `java -jar x.jar` is one, and so is `python3 x.py`.
@@ -109,5 +123,17 @@ mod tests {
         check("node --import tsx b.ts", "node --import tsx b.ts -e 1 -l 2");
         check("bun run b.ts", "bun run b.ts -e 1 -l 2");
         check("sh bench.sh --x", "sh bench.sh -e 1 --x -l 2");
+    }
+
+    #[test]
+    fn what_the_user_gives_is_not_given_twice() {
+        check("./bench -e 5", "./bench -e 5 -l 2");
+        check("./bench -e=5 e", "./bench -e=5 e -l 2");
+        check("./bench --e 5 -ee", "./bench -e 1 --e 5 -ee -l 2");
+        // That one is of cargo.
+        check("cargo bench -e", "cargo bench -e -- -e 1 -l 2");
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let flags = words("-f 1 -wi 5 --quiet --time=3 -k a");
+        assert_eq!(not_given(&flags, &words("-wi 9 --time 4 k")).join(" "), "-f 1 --quiet -k a");
     }
 }

@@ -40,6 +40,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     flags: Option<String>,
 
+    /// Give this to the harness itself, such as `--worker --loops=64`
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    harness_flags: Option<String>,
+
     /// Use this becalm instead of building one
     #[arg(long, value_name = "PATH")]
     becalm: Option<PathBuf>,
@@ -152,7 +156,9 @@ fn compared(
     }
     command.args(args.flags.iter().flat_map(|flags| flags.split(' ')));
     let started = Instant::now();
-    let record = record_of(command.args([&built.baseline, other]), &record)?;
+    let flags = args.harness_flags.as_deref().unwrap_or_default();
+    let subjects = [&built.baseline, other].map(|subject| format!("{subject} {flags}"));
+    let record = record_of(command.args(&subjects), &record)?;
     Verdicts::read(&record, project.fourth, started.elapsed().as_secs_f64())
 }
 
