@@ -6,8 +6,12 @@ use crate::escape;
 use crate::moment;
 use crate::quantity::confidence;
 
-/// Returns the conditions as pairs of name and text.
-pub(crate) fn rows(conditions: &Conditions) -> Vec<(&'static str, String)> {
+/// Returns the conditions as pairs of name and text; none of what another tool measured.
+pub(crate) fn rows(record: &Record) -> Vec<(&'static str, String)> {
+    if record.kind == RecordKind::Import {
+        return Vec::new();
+    }
+    let conditions = &record.conditions;
     let cpus = match &conditions.affinity {
         Some(list) => list.clone(),
         None => "not pinned".to_owned(),
@@ -107,8 +111,11 @@ pub(crate) fn started(record: &Record) -> String {
     if record.started_at > 0.0 { moment::utc(record.started_at) } else { "not known".to_owned() }
 }
 
-/// Returns the command line as a shell would read it.
+/// Returns the command line as a shell would read it; of what another tool measured the name of that tool.
 pub(crate) fn command_line(record: &Record) -> String {
+    if let (RecordKind::Import, Some(source)) = (record.kind, &record.source) {
+        return source.tool.clone();
+    }
     let line = escape::shell(&record.arguments);
     if line.is_empty() { "becalm".to_owned() } else { format!("becalm {line}") }
 }

@@ -177,18 +177,18 @@ fn differences(page: &mut Page, old: &Record, new: &Record) {
             table.push([name.into(), before.into(), after.into()]);
         }
     };
-    let sides = [old, new].map(conditions::session);
-    for (name, before) in &sides[0] {
-        // Seeds and times differ always and say nothing.
-        if *name != "seed" {
-            let after = sides[1].iter().find(|(other, _)| other == name);
-            compare(name, before, after.map_or("-", |(_, text)| text));
+    for rows in [conditions::session, conditions::rows] {
+        let sides = [rows(old), rows(new)];
+        let of = |side: usize, name: &str| {
+            sides[side].iter().find(|row| row.0 == name).map_or("-", |row| row.1.as_str())
+        };
+        let added = sides[1].iter().filter(|row| !sides[0].iter().any(|old| old.0 == row.0));
+        for (name, _) in sides[0].iter().chain(added) {
+            // Seeds and times differ always and say nothing.
+            if *name != "seed" {
+                compare(name, of(0, name), of(1, name));
+            }
         }
-    }
-    let sides = [old, new].map(|record| conditions::rows(&record.conditions));
-    for (name, before) in &sides[0] {
-        let after = sides[1].iter().find(|(other, _)| other == name);
-        compare(name, before, after.map_or("-", |(_, text)| text));
     }
     let keys: BTreeSet<&String> =
         old.machine.facts.keys().chain(new.machine.facts.keys()).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use becalm_model::{Disturbance, DisturbanceSource, Record};
+use becalm_model::{Disturbance, DisturbanceSource, Record, RecordKind};
 
 use crate::quantity::{NBSP, count};
 
@@ -35,6 +35,9 @@ pub(crate) fn summary(
     };
     let n_runs = (0..record.runs.len()).filter(|&index| counts(index)).count();
     let hit: Vec<&DisturbedRun> = disturbed.iter().filter(|run| counts(run.run)).collect();
+    if record.kind == RecordKind::Import {
+        return "whether any was disturbed is not known".to_owned();
+    }
     if hit.is_empty() {
         return format!("none of {} disturbed", count(n_runs, "run"));
     }

@@ -59,7 +59,8 @@ pub fn markdown(record: &Record, disturbed: &[DisturbedRun]) -> String {
     for remark in remarks {
         let _ = writeln!(out, "- {}", plain(&remark));
     }
-    let _ = writeln!(out, "- becalm {}, {}", plain(&record.version), code(&command_line(record)));
+    let by = if record.kind == RecordKind::Import { "read by becalm" } else { "becalm" };
+    let _ = writeln!(out, "- {by} {}, {}", plain(&record.version), code(&command_line(record)));
     out
 }
 

@@ -25,17 +25,20 @@ pub fn show_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> 
     legend(&mut page, record, &labels);
     page.gap();
     let (measured, warmups): (Vec<_>, Vec<_>) = record.runs.iter().partition(|run| !run.warmup);
+    let warmups = if warmups.is_empty() {
+        String::new()
+    } else {
+        format!(", {}", count(warmups.len(), "warm-up run"))
+    };
     page.say(&format!(
-        "{} of {}, {}; {}.",
+        "{} of {}{warmups}; {}.",
         count(measured.len(), "run"),
         count(record.subjects.len(), "subject"),
-        count(warmups.len(), "warm-up run"),
         disturbed::summary(record, disturbed, None),
     ));
     page.section("Session");
     let session = conditions::session(record);
     pairs(&mut page, session.iter().map(|(name, value)| (*name, value.as_str())));
-    page.section("Conditions");
     write_conditions(&mut page, record);
     notes_and_limits(&mut page, record, &labels);
     page.finish()
@@ -205,7 +208,6 @@ pub fn metadata_text(record: &Record, style: &Style) -> String {
             command.chain(parameters.map(|(name, value)| (name.as_str(), value.as_str()))),
         );
     }
-    page.section("Conditions");
     write_conditions(&mut page, record);
     if !record.machine.facts.is_empty() || !record.machine.unreadable.is_empty() {
         page.section("Machine");

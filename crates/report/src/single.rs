@@ -50,7 +50,6 @@ pub fn run_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> S
         page.gap();
         page.say_as(Role::Warning, &remark);
     }
-    page.section("Conditions");
     write_conditions(&mut page, record);
     notes_and_limits(&mut page, record, &labels);
     page.finish()
@@ -79,8 +78,12 @@ pub(crate) fn given(page: &mut Page, record: &Record, labels: &Labels) {
     page.table(&table);
 }
 
+/// Says under which conditions becalm measured.
 pub(crate) fn write_conditions(page: &mut Page, record: &Record) {
-    let rows = conditions::rows(&record.conditions);
+    let rows = conditions::rows(record);
+    if !rows.is_empty() {
+        page.section("Conditions");
+    }
     pairs(page, rows.iter().map(|(name, value)| (*name, value.as_str())));
 }
 

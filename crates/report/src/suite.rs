@@ -101,7 +101,6 @@ pub fn suite_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) ->
         page.gap();
         page.say_as(Role::Warning, &remark);
     }
-    page.section("Conditions");
     write_conditions(&mut page, record);
     notes_and_limits(&mut page, record, &Labels::of(&record.subjects));
     page.finish()

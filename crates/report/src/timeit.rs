@@ -53,7 +53,6 @@ pub fn timeit_text(
         page.gap();
         page.say_as(Role::Warning, &remark);
     }
-    page.section("Conditions");
     write_conditions(&mut page, record);
     notes_and_limits(&mut page, record, &labels);
     page.finish()

@@ -49,7 +49,7 @@ pub fn html(record: &Record, disturbed: &[DisturbedRun]) -> String {
     list(&mut out, "Limits", &record.conditions.limits);
     out.push_str("<h2>Session and conditions</h2>\n");
     let mut rows = conditions::session(record);
-    rows.extend(conditions::rows(&record.conditions));
+    rows.extend(conditions::rows(record));
     definitions(&mut out, &rows);
     let machine = facts::table(&record.machine);
     if !machine.is_empty() {
