@@ -40,8 +40,7 @@ pub(crate) fn read_as_it_is(path: &Path) -> Result<(Record, bool), CommandError>
         CommandError::measure(format!("cannot read {at}: {error}"))
             .hint("expected a file that `becalm run` or `becalm compare` saved with --export-json")
     };
-    let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(OWN_WITHIN)]).into_owned();
-    if !beginning.contains("\"becalm/") {
+    if !is_own(&bytes) {
         let name = path.display().to_string();
         return foreign::from_files(&[File::new(name, bytes)], None).map(|record| (record, false));
     }
@@ -53,8 +52,17 @@ pub(crate) fn read_as_it_is(path: &Path) -> Result<(Record, bool), CommandError>
     }
 }
 
-/// Documents of becalm name their schema within so many bytes.
-const OWN_WITHIN: usize = 4096;
+/// Says whether this is a document of becalm: it names its schema at the beginning, or, where another program has
+/// sorted its fields, in front of the subjects.
+fn is_own(bytes: &[u8]) -> bool {
+    let start = |length| String::from_utf8_lossy(&bytes[..bytes.len().min(length)]);
+    let sorted = start(1 << 20);
+    let is_schema = |(at, _): (usize, &str)| {
+        let before = sorted[..at].trim_end();
+        before.strip_suffix(':').is_some_and(|name| name.trim_end().ends_with("\"schema\""))
+    };
+    start(4096).contains("\"becalm/") || sorted.match_indices("\"becalm/").any(is_schema)
+}
 
 /// Reads a file, or standard input for `-`, as text.
 pub(crate) fn read_text(path: &Path) -> Result<String, CommandError> {
@@ -249,7 +257,7 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), CommandError> {
     let existed = path.symlink_metadata().is_ok();
     std::fs::OpenOptions::new().append(true).create(true).open(path).map_err(|error| {
         CommandError::usage(format!("cannot write {}: {error}", path.display()))
-            .hint("nothing was measured; choose a file in a folder that exists and is writable")
+            .hint("nothing was begun; choose a file in a folder that exists and is writable")
     })?;
     if !existed {
         // Only the probe is removed; the folder has been shown to be writable.

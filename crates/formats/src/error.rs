@@ -11,6 +11,12 @@ pub enum ImportError {
         /// Name of the file.
         file: String,
     },
+    /// There is nothing in the file.
+    #[error("{file} is empty")]
+    Empty {
+        /// Name of the file.
+        file: String,
+    },
     /// There is no format of that name.
     #[error("there is no format `{name}`")]
     NoFormat {

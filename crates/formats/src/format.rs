@@ -97,6 +97,11 @@ pub fn recognise(files: &[File]) -> Option<&'static Entry> {
 pub fn import(files: &[File], format: Option<&str>) -> Result<Record, ImportError> {
     let files = expanded(files)?;
     let files = files.as_ref();
+    if let [file] = files
+        && file.bytes().trim_ascii().is_empty()
+    {
+        return Err(ImportError::Empty { file: file.name.clone() });
+    }
     let entry = match format {
         Some(name) => entry(name)?,
         None => recognise(files).ok_or_else(|| ImportError::Unrecognised {

@@ -138,6 +138,12 @@ fn wrong(path: &Path, text: &str, error: &toml::de::Error) -> CommandError {
         Some((key, known)) => {
             format!("the key `{key}` is not known; {}", did_you_mean(key, &known))
         }
+        None if message == "missing field `version`" => {
+            format!("the file has to begin with `version = {SUITE_VERSION}`")
+        }
+        None if text[error.span().unwrap_or_default()].starts_with("[[benchmark]]") => {
+            "a benchmark is a table with its name: [benchmark.NAME]".to_owned()
+        }
         None => message.replace('\n', ", "),
     };
     CommandError::usage(format!("{}:{at}: {told}", path.display()))
@@ -196,7 +202,11 @@ mod tests {
              { name = \"rate\", regex = '(\\d+)/s' }",
         );
         check("version = 2\n", "b.toml:1: version 2 is not known; this becalm reads version 1");
-        check("[benchmark.a]\n", "b.toml:1: missing field `version`");
+        check("[benchmark.a]\n", "b.toml:1: the file has to begin with `version = 1`");
+        check(
+            "version = 1\n[[benchmark]]\nname = 'a'\n",
+            "b.toml:2: a benchmark is a table with its name: [benchmark.NAME]",
+        );
         assert!(
             SuiteFile::parse("b.toml".into(), "x = [".into())
                 .unwrap_err()

@@ -16,7 +16,7 @@ fn a_file_that_cannot_be_written_is_an_error_before_anything_is_measured() {
         assert_eq!(
             said(&output),
             "error: cannot write absent/r: No such file or directory (os error 2)\n\
-             hint: nothing was measured; choose a file in a folder that exists and is writable\n"
+             hint: nothing was begun; choose a file in a folder that exists and is writable\n"
         );
         assert!(!env.work().join("measured").exists());
     }

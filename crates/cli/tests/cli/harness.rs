@@ -70,7 +70,12 @@ fn results_that_cannot_be_read_are_told_with_the_subject() {
     let output = env.measure(&["--harness", "hyperfine", "--", "./silent"]).exits_with(4);
     assert!(said(&output).contains("`./silent`: hyperfine left no results that can be read"));
     let output = env.measure(&["--harness", "custom", "--", "./silent"]).exits_with(4);
-    assert!(said(&output).contains("the output: this looks like no format"));
+    assert!(said(&output).contains("the results of custom cannot be read: the output is empty"));
+    env.script("talking", "echo usage: talking NAME; echo what is to be measured");
+    let output = env.measure(&["--harness", "custom", "--", "./talking"]).exits_with(4);
+    let said = said(&output);
+    assert!(said.contains("the output: this looks like no format that is known"), "{said}");
+    assert!(said.contains("it begins with: usage: talking NAME"), "{said}");
 }
 
 #[test]

@@ -22,12 +22,14 @@ pub enum HarnessError {
         source: io::Error,
     },
     /// They are something else than they should be.
-    #[error("the results of {harness} cannot be read: {source}")]
+    #[error("the results of {harness} cannot be read: {source}{beginning}")]
     Format {
         /// Name of the harness.
         harness: &'static str,
         /// What went wrong.
-        source: ImportError,
+        source: Box<ImportError>,
+        /// The first line of what it printed, where that is of help: `; it begins with: ...`.
+        beginning: String,
     },
 }
 
@@ -45,9 +47,20 @@ pub fn readings(
             .read(place)
             .map_err(|source| HarnessError::NoResults { harness: harness.name, source })?,
     };
-    let record = import(&files, harness.format)
-        .map_err(|source| HarnessError::Format { harness: harness.name, source })?;
+    let record = import(&files, harness.format).map_err(|source| HarnessError::Format {
+        harness: harness.name,
+        beginning: if harness.place == Place::Output { beginning(output) } else { String::new() },
+        source: Box::new(source),
+    })?;
     Ok(of_record(&record))
+}
+
+/// Quotes the first line of an output that was not understood: most often it is a message.
+fn beginning(output: Option<&[u8]>) -> String {
+    let text = String::from_utf8_lossy(output.unwrap_or_default());
+    let line: String =
+        text.trim_start().lines().next().unwrap_or_default().chars().take(200).collect();
+    if line.is_empty() { String::new() } else { format!("; it begins with: {line}") }
 }
 
 /// Takes all that was measured as one process: a harness that starts processes of its own is one run too.
