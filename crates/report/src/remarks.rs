@@ -121,12 +121,7 @@ pub(crate) fn next_steps(record: &Record, labels: &Labels) -> Vec<String> {
                     let time = per_round.map_or(String::new(), |seconds| {
                         format!(" ({})", roughly(seconds * rounds as f64))
                     });
-                    let rounds = if rounds == 1 {
-                        format!("1{NBSP}more round")
-                    } else {
-                        format!("{rounds}{NBSP}more rounds")
-                    };
-                    format!("Next: about {rounds}{time} would decide{about}.")
+                    format!("Next: about {}{time} would decide{about}.", more_rounds(rounds))
                 }
                 None => format!(
                     "Next: these rounds do not tell how many more would decide{about}; \
@@ -141,9 +136,13 @@ pub(crate) fn next_steps(record: &Record, labels: &Labels) -> Vec<String> {
 fn all_open(open: usize, rounds: u64, per_round: Option<f64>) -> String {
     let time = per_round
         .map_or(String::new(), |seconds| format!(" ({})", roughly(seconds * rounds as f64)));
-    format!(
-        "Next: about {rounds}{NBSP}more rounds{time} would decide all {open} that are inconclusive."
-    )
+    let rounds = more_rounds(rounds);
+    format!("Next: about {rounds}{time} would decide all {open} that are inconclusive.")
+}
+
+/// Writes how many rounds more.
+pub fn more_rounds(rounds: u64) -> String {
+    if rounds == 1 { format!("1{NBSP}more round") } else { format!("{rounds}{NBSP}more rounds") }
 }
 
 /// Returns the notes of the record and of the comparisons shown, each once.

@@ -1,6 +1,7 @@
 //! A comparison, whose sides were measured interleaved.
 
 use becalm_model::{Record, Verdict};
+use becalm_report::more_rounds;
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 
@@ -40,7 +41,7 @@ pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
                 "slower, perhaps within the margin".to_owned()
             }
             (Outcome::Inconclusive, _) => match comparison.rounds_needed {
-                Some(rounds) => format!("not decided; {rounds} more rounds would"),
+                Some(rounds) => format!("not decided; {} would", more_rounds(rounds)),
                 None => "not decided".to_owned(),
             },
         };

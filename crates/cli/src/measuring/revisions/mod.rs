@@ -110,9 +110,27 @@ impl Revisions {
             all.add(name, commit, making)?;
         }
         all.layouts.leave_out_repeated();
+        all.warn_of_missing(making);
         all.notes = all.described(making.flags.build.as_deref());
         all.notes.extend(notes);
         Ok(all)
+    }
+
+    /// Warns of a program that is not in the repository where nothing builds it.
+    fn warn_of_missing(&self, making: Making<'_>) {
+        let program = &making.words[0];
+        let is_inside = program.contains('/') && !program.contains('*');
+        if making.flags.build.is_some() || !is_inside {
+            return;
+        }
+        // An absolute path stays one.
+        let missing = self.built.iter().find(|one| !self.start(one).join(program).exists());
+        if let Some(one) = missing {
+            making.ui.warn(format!(
+                "{} has no {program}, and nothing was built: --build CMD builds each revision in its own folder",
+                one.name
+            ));
+        }
     }
 
     /// Checks out and builds one more revision; returns its number. When that fails, nothing of it stays.
