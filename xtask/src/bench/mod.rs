@@ -4,6 +4,7 @@ mod changes;
 mod decide;
 mod disturber;
 mod harnesses;
+mod import;
 mod overhead;
 mod peers;
 mod probe;
@@ -24,6 +25,7 @@ pub(crate) enum Bench {
     Changes(changes::Args),
     Decide(decide::Args),
     Harnesses(harnesses::Args),
+    Import(import::Args),
     Overhead(overhead::Args),
     Probe(probe::Args),
     Redo(redo::Args),
@@ -39,6 +41,7 @@ impl Bench {
             Self::Changes(args) => changes::run(args),
             Self::Decide(args) => decide::run(args),
             Self::Harnesses(args) => harnesses::run(args),
+            Self::Import(args) => import::run(args),
             Self::Overhead(args) => overhead::run(args),
             Self::Probe(args) => probe::run(args),
             Self::Redo(args) => redo::run(args),
