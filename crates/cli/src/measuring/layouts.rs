@@ -55,6 +55,10 @@ impl Layouts {
                 }
             }
         }
+        if Self::count(flags) > 1 {
+            let last = Self::count(flags);
+            ui.say(format!("what the build command writes here is now that of layout {last}"));
+        }
         layouts.leave_out_repeated();
         Ok(layouts)
     }
