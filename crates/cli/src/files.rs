@@ -52,16 +52,15 @@ pub(crate) fn read_as_it_is(path: &Path) -> Result<(Record, bool), CommandError>
     }
 }
 
-/// Says whether this is a document of becalm: it names its schema at the beginning, or, where another program has
-/// sorted its fields, in front of the subjects.
+/// Says whether this is a document of becalm: it names its schema, wherever another program may have sorted it to.
 fn is_own(bytes: &[u8]) -> bool {
-    let start = |length| String::from_utf8_lossy(&bytes[..bytes.len().min(length)]);
-    let sorted = start(1 << 20);
-    let is_schema = |(at, _): (usize, &str)| {
-        let before = sorted[..at].trim_end();
-        before.strip_suffix(':').is_some_and(|name| name.trim_end().ends_with("\"schema\""))
-    };
-    start(4096).contains("\"becalm/") || sorted.match_indices("\"becalm/").any(is_schema)
+    memchr::memmem::find_iter(bytes, b"\"becalm/").any(|at| {
+        let before = bytes[..at].trim_ascii_end();
+        before.strip_suffix(b":").is_some_and(|name| {
+            let name = name.trim_ascii_end();
+            name.ends_with(b"\"schema\"") || name.ends_with(b"\"log\"")
+        })
+    })
 }
 
 /// Reads a file, or standard input for `-`, as text.

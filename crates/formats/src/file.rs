@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::io::Read as _;
-use std::string::FromUtf8Error;
 
 use crate::error::ImportError;
 
@@ -12,13 +11,25 @@ pub struct File {
     /// Its path, or its path inside the folder that is imported, with `/` between the parts.
     pub name: String,
     /// What it holds, looked at once: many formats ask whether it is theirs.
-    content: Result<String, FromUtf8Error>,
+    content: Result<String, NoText>,
+}
+
+/// Bytes that are no text, and the line of the first that is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct NoText {
+    bytes: Vec<u8>,
+    line: usize,
 }
 
 impl File {
     /// Makes a file of a name and of what it holds.
     pub fn new(name: impl Into<String>, bytes: Vec<u8>) -> Self {
-        Self { name: name.into(), content: String::from_utf8(bytes) }
+        let content = String::from_utf8(bytes).map_err(|error| {
+            let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = before.split(|byte| *byte == b'\n').count();
+            NoText { bytes: error.into_bytes(), line }
+        });
+        Self { name: name.into(), content }
     }
 
     /// Makes a file of a text; for tests and for the output of a harness.
@@ -30,23 +41,22 @@ impl File {
     pub fn bytes(&self) -> &[u8] {
         match &self.content {
             Ok(text) => text.as_bytes(),
-            Err(error) => error.as_bytes(),
+            Err(no_text) => &no_text.bytes,
         }
     }
 
-    /// Says whether these letters stand anywhere in the file. That is quick in large ones, too.
+    /// Says whether this is a text in which these letters stand. That is quick in large ones, too.
     pub(crate) fn holds(&self, letters: &str) -> bool {
-        memchr::memmem::find(self.bytes(), letters.as_bytes()).is_some()
+        let stands_in = |text: &String| memchr::memmem::find(text.as_bytes(), letters.as_bytes());
+        self.content.as_ref().ok().and_then(stands_in).is_some()
     }
 
     /// Returns the text of the file, without the byte order mark that some Windows programs write.
     pub(crate) fn text(&self) -> Result<&str, ImportError> {
         match &self.content {
             Ok(text) => Ok(text.strip_prefix('\u{feff}').unwrap_or(text)),
-            Err(error) => {
-                let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-                let line = before.split(|byte| *byte == b'\n').count();
-                Err(ImportError::at_line(self, line, "UTF-8 text", "other bytes"))
+            Err(no_text) => {
+                Err(ImportError::at_line(self, no_text.line, "UTF-8 text", "other bytes"))
             }
         }
     }

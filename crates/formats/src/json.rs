@@ -25,15 +25,18 @@ pub(crate) fn read_text<T: DeserializeOwned>(
     text: &str,
     lines_before: usize,
 ) -> Result<T, ImportError> {
-    let error = match parse(text) {
+    if let Ok(document) = serde_json::from_str(text) {
+        return Ok(document);
+    }
+    // Only a text that is refused is looked through for these tokens: they are rare.
+    let clean = without_bare_tokens(text);
+    if let Some(document) = clean.as_ref().and_then(|text| serde_json::from_str(text).ok()) {
+        return Ok(document);
+    }
+    // Following the path of an error takes longer than reading.
+    let error = match parse(clean.as_deref().unwrap_or(text)) {
         Ok(document) => return Ok(document),
         Err(error) => error,
-    };
-    // Only a text that is refused is looked through for these tokens: they are rare.
-    let error = match without_bare_tokens(text).map(|text| parse(&text)) {
-        Some(Ok(document)) => return Ok(document),
-        Some(Err(error)) => error,
-        None => error,
     };
     let inner = error.inner();
     Err(ImportError::Json {
@@ -47,10 +50,6 @@ pub(crate) fn read_text<T: DeserializeOwned>(
 fn parse<T: DeserializeOwned>(
     text: &str,
 ) -> Result<T, serde_path_to_error::Error<serde_json::Error>> {
-    // Following the path takes longer than reading; it is asked for when there is an error to tell.
-    if let Ok(document) = serde_json::from_str(text) {
-        return Ok(document);
-    }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let document = serde_path_to_error::deserialize(&mut deserializer)?;
     match deserializer.end() {
@@ -129,11 +128,7 @@ pub(crate) fn names(files: &[File], beginnings: &[char], fields: &[&str]) -> boo
 /// every format.
 pub(crate) fn ends(text: &str) -> (&str, &str) {
     const LENGTH: usize = 256 << 10;
-    let mut end = text.len().saturating_sub(LENGTH);
-    while !text.is_char_boundary(end) {
-        end += 1;
-    }
-    (lines::beginning(text, LENGTH), &text[end..])
+    (lines::beginning(text, LENGTH), lines::ending(text, LENGTH))
 }
 
 /// Returns what a field of unknown kind holds as a text for people: nothing for `null` and for what

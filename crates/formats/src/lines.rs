@@ -17,14 +17,26 @@ pub(crate) fn lines(
     Ok(text.lines().enumerate().map(|(index, line)| (index + 1, plain(line))))
 }
 
-/// How many bytes are looked at for recognising a format: many formats do so, and files may be large.
+/// How many bytes of each end are looked at for recognising a format: many formats do so, and files may be large.
 const RECOGNISED_BY: usize = 4 << 20;
 
-/// Says whether any of the first lines of the one file is such a one; for recognising a format.
+/// Says whether any of the first or the last lines of the one file is such a one; for recognising a format.
 pub(crate) fn any(files: &[File], is: impl Fn(&str) -> bool) -> bool {
-    only(files)
-        .and_then(File::text)
-        .is_ok_and(|text| beginning(text, RECOGNISED_BY).lines().any(|line| is(&plain(line))))
+    only(files).and_then(File::text).is_ok_and(|text| {
+        let first = beginning(text, RECOGNISED_BY);
+        let last = ending(&text[first.len()..], RECOGNISED_BY);
+        // The line that is cut is left out.
+        first.lines().chain(last.lines().skip(1)).any(|line| is(&plain(line)))
+    })
+}
+
+/// Returns the last so many bytes of a text, without a part of a character.
+pub(crate) fn ending(text: &str, bytes: usize) -> &str {
+    let mut start = text.len().saturating_sub(bytes);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    &text[start..]
 }
 
 /// Returns the first so many bytes of a text, without a part of a character.

@@ -2,7 +2,7 @@
 //! which differ in their numbers alone.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -24,7 +24,10 @@ pub(crate) enum Field<'a> {
 #[derive(Debug)]
 pub(crate) struct Shape {
     fields: Vec<(String, Field<'static>)>,
-    numbers: usize,
+    /// The fields that count: of several with one name the last.
+    seen: Vec<usize>,
+    /// How many numbers a row has.
+    width: usize,
     /// Where in the list the first one stands.
     pub(crate) first: usize,
 }
@@ -48,9 +51,13 @@ pub(crate) struct Row<'a> {
 }
 
 impl Shape {
-    /// Returns a field; of two with one name the last.
+    fn seen(&self) -> impl Iterator<Item = &(String, Field<'static>)> {
+        self.seen.iter().map(|at| &self.fields[*at])
+    }
+
+    /// Returns a field.
     pub(crate) fn get(&self, name: &str) -> Option<&Field<'static>> {
-        self.fields.iter().rev().find(|field| field.0 == name).map(|field| &field.1)
+        self.seen().find(|field| field.0 == name).map(|field| &field.1)
     }
 
     /// Returns the text in a field; an empty one for everything else.
@@ -71,7 +78,7 @@ impl Shape {
 
     /// Returns the fields that are numbers, with their places.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = (&str, usize)> {
-        self.fields.iter().filter_map(|(name, field)| match field {
+        self.seen().filter_map(|(name, field)| match field {
             Field::Number(place) => Some((name.as_str(), *place)),
             _ => None,
         })
@@ -79,19 +86,6 @@ impl Shape {
 }
 
 impl Field<'_> {
-    /// Says what is there, for messages.
-    pub(crate) fn shown(&self) -> &str {
-        match self {
-            Field::Null => "null",
-            Field::Bool(true) => "true",
-            Field::Bool(false) => "false",
-            Field::Number(_) => "a number",
-            Field::Text(text) => text,
-            Field::List => "a list",
-            Field::Object => "an object",
-        }
-    }
-
     fn into_owned(self) -> Field<'static> {
         match self {
             Field::Text(text) => Field::Text(Cow::Owned(text.into_owned())),
@@ -110,10 +104,24 @@ impl Objects {
         let mut rest = self.numbers.as_slice();
         self.rows.iter().map(move |shape| {
             let shape = *shape as usize;
-            let (numbers, behind) = rest.split_at(self.shapes[shape].numbers);
+            let (numbers, behind) = rest.split_at(self.shapes[shape].width);
             rest = behind;
             Row { shape, numbers }
         })
+    }
+
+    /// Says what a field of the row at `index` holds, for messages.
+    pub(crate) fn shown(&self, index: usize, field: &str) -> String {
+        let Some(row) = self.rows().nth(index) else { return "nothing".to_owned() };
+        match self.shapes[row.shape].get(field) {
+            None => "nothing".to_owned(),
+            Some(Field::Null) => "null".to_owned(),
+            Some(Field::Bool(truth)) => truth.to_string(),
+            Some(Field::Number(place)) => row.numbers[*place].to_string(),
+            Some(Field::Text(text)) => text.to_string(),
+            Some(Field::List) => "a list".to_owned(),
+            Some(Field::Object) => "an object".to_owned(),
+        }
     }
 }
 
@@ -154,7 +162,7 @@ struct Reader<'de> {
 
 impl Reader<'_> {
     /// Adds the object whose fields were read; its numbers are there already.
-    fn end_object(&mut self, numbers: usize) {
+    fn end_object(&mut self, width: usize) {
         let is = |shape: &Shape| {
             let pairs = shape.fields.iter().zip(&self.fields);
             shape.fields.len() == self.fields.len()
@@ -174,11 +182,12 @@ impl Reader<'_> {
             let at = u32::try_from(shapes.len()).expect("each takes more than a byte of memory");
             let own =
                 |(name, field): (Cow<'_, str>, Field<'_>)| (name.into_owned(), field.into_owned());
-            shapes.push(Shape {
-                fields: self.fields.drain(..).map(own).collect(),
-                numbers,
-                first: self.objects.rows.len(),
-            });
+            let fields: Vec<_> = self.fields.drain(..).map(own).collect();
+            let mut names = HashSet::new();
+            let mut seen: Vec<usize> =
+                (0..fields.len()).rev().filter(|at| names.insert(&fields[*at].0)).collect();
+            seen.reverse();
+            shapes.push(Shape { fields, seen, width, first: self.objects.rows.len() });
             same_hash.push(at);
             self.followers.push(at);
             at
@@ -330,6 +339,9 @@ mod tests {
         assert_eq!(rows, expected.map(|(shape, numbers)| (shape, numbers.to_vec())));
         let first: Vec<usize> = objects.shapes.iter().map(|shape| shape.first).collect();
         assert_eq!(first, [0, 2, 4, 5]);
+        // Of two with one name the last counts.
+        assert_eq!(objects.shapes[3].numbers().collect::<Vec<_>>(), [("n", 1)]);
+        assert_eq!(["n", "a", "x"].map(|field| objects.shown(5, field)), ["9", "x", "nothing"]);
         let last = &objects.shapes[3];
         assert_eq!((last.text("a"), last.number("n"), last.get("b")), ("x", Some(1), None));
         assert_eq!(objects.shapes[1].get("b"), Some(&Field::List));

@@ -89,9 +89,8 @@ fn settings(knobs: &KnobRecord) -> String {
 /// it is not known what was asked for.
 pub(crate) fn session(record: &Record) -> Vec<(&'static str, String)> {
     if record.kind == RecordKind::Import {
-        let tool = record.source.as_ref().map_or("another tool", |source| source.tool.as_str());
         return vec![
-            ("measured by", tool.to_owned()),
+            ("measured by", tool(record).to_owned()),
             ("started", started(record)),
             ("read by becalm", record.version.clone()),
         ];
@@ -106,6 +105,11 @@ pub(crate) fn session(record: &Record) -> Vec<(&'static str, String)> {
     ]
 }
 
+/// Returns which tool measured what was imported.
+fn tool(record: &Record) -> &str {
+    record.source.as_ref().map_or("another tool", |source| source.tool.as_str())
+}
+
 /// Returns when the measuring began, which files of other tools often do not tell.
 pub(crate) fn started(record: &Record) -> String {
     if record.started_at > 0.0 { moment::utc(record.started_at) } else { "not known".to_owned() }
@@ -113,8 +117,8 @@ pub(crate) fn started(record: &Record) -> String {
 
 /// Returns the command line as a shell would read it; of what another tool measured the name of that tool.
 pub(crate) fn command_line(record: &Record) -> String {
-    if let (RecordKind::Import, Some(source)) = (record.kind, &record.source) {
-        return source.tool.clone();
+    if record.kind == RecordKind::Import {
+        return tool(record).to_owned();
     }
     let line = escape::shell(&record.arguments);
     if line.is_empty() { "becalm".to_owned() } else { format!("becalm {line}") }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use becalm_model::{Comparison, Record, Verdict};
+use becalm_model::{Comparison, Record, RecordKind, Verdict};
 
 use crate::comparison_table;
 use crate::conditions;
@@ -198,7 +198,10 @@ fn differences(page: &mut Page, old: &Record, new: &Record) {
         };
         compare(key, &fact(old), &fact(new));
     }
-    if table.is_empty() {
+    let is_foreign = [old, new].iter().any(|record| record.kind == RecordKind::Import);
+    if table.is_empty() && is_foreign {
+        page.section("What is known of session and machine is the same in both.");
+    } else if table.is_empty() {
         page.section("Session, conditions and machine facts are the same in both.");
     } else {
         page.section("What else differs");

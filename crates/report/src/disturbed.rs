@@ -27,6 +27,9 @@ pub(crate) fn summary(
     disturbed: &[DisturbedRun],
     subject: Option<usize>,
 ) -> String {
+    if record.kind == RecordKind::Import {
+        return "whether any was disturbed is not known".to_owned();
+    }
     let counts = |index: usize| {
         record
             .runs
@@ -35,9 +38,6 @@ pub(crate) fn summary(
     };
     let n_runs = (0..record.runs.len()).filter(|&index| counts(index)).count();
     let hit: Vec<&DisturbedRun> = disturbed.iter().filter(|run| counts(run.run)).collect();
-    if record.kind == RecordKind::Import {
-        return "whether any was disturbed is not known".to_owned();
-    }
     if hit.is_empty() {
         return format!("none of {} disturbed", count(n_runs, "run"));
     }

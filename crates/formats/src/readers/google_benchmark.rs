@@ -76,7 +76,9 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     let known: HashSet<&str> = shapes.iter().map(|shape| shape.text("name")).collect();
     let statistics: Vec<Option<(String, String)>> =
         shapes.iter().map(|shape| aggregate(shape, &known)).collect();
-    let mut rows = Rows { file, imported, subject, series: Vec::new(), places: HashMap::new() };
+    let objects = &document.benchmarks;
+    let (series, places) = (Vec::new(), HashMap::new());
+    let mut rows = Rows { file, objects, imported, subject, series, places };
     let mut columns = Vec::new();
     for (shape, statistic) in shapes.iter().zip(&statistics) {
         columns.push(match statistic {
@@ -149,8 +151,14 @@ struct Column {
     series: usize,
 }
 
-/// What the statistics of one benchmark are, by measure: unit, direction, and figures.
-type Described = (Unit, Direction, Vec<(String, f64)>);
+/// What the statistics of one benchmark are, by measure.
+struct Described {
+    unit: Unit,
+    direction: Direction,
+    figures: Vec<(String, f64)>,
+    /// Whether the number of samples is among them.
+    has_samples: bool,
+}
 
 #[derive(Default)]
 struct Groups {
@@ -160,6 +168,7 @@ struct Groups {
 
 struct Rows<'a> {
     file: &'a File,
+    objects: &'a Objects,
     imported: Imported,
     subject: usize,
     /// The values of each metric, in the order in which the metrics were made.
@@ -175,8 +184,8 @@ impl Rows<'_> {
         let name = name.unwrap_or_else(|| row.text("name"));
         if name.is_empty() {
             let place = format!("benchmarks[{}].name", row.first);
-            let found = row.get("name").map_or("nothing", Field::shown);
-            return Err(ImportError::at_field(self.file, &place, "a name", found));
+            let found = self.objects.shown(row.first, "name");
+            return Err(ImportError::at_field(self.file, &place, "a name", &found));
         }
         for (field, what) in [("error_occurred", "failed"), ("skipped", "was skipped")] {
             if row.get(field) == Some(&Field::Bool(true)) {
@@ -229,12 +238,12 @@ impl Rows<'_> {
             let key = (name.to_owned(), measure);
             let group = groups.figures.entry(key.clone()).or_insert_with(|| {
                 groups.order.push(key);
-                (unit, direction, Vec::new())
+                Described { unit, direction, figures: Vec::new(), has_samples: false }
             });
-            group.2.push((figure.to_owned(), numbers[place] * factor));
-            let has_samples = group.2.iter().any(|(name, _)| name == "samples");
-            if let Some(repetitions) = repetitions.filter(|_| !has_samples) {
-                group.2.push(("samples".to_owned(), repetitions));
+            group.figures.push((figure.to_owned(), numbers[place] * factor));
+            if let Some(repetitions) = repetitions.filter(|_| !group.has_samples) {
+                group.figures.push(("samples".to_owned(), repetitions));
+                group.has_samples = true;
             }
         }
         Ok(())
@@ -244,8 +253,8 @@ impl Rows<'_> {
     fn measures(&self, row: &Shape) -> Result<Vec<Measure>, ImportError> {
         let wrong = |field: &str, expected: &str| {
             let place = format!("benchmarks[{}].{field}", row.first);
-            let found = row.get(field).map_or("nothing", Field::shown);
-            ImportError::at_field(self.file, &place, expected, found)
+            let found = self.objects.shown(row.first, field);
+            ImportError::at_field(self.file, &place, expected, &found)
         };
         let (unit, factor) = match row.get("time_unit") {
             None | Some(Field::Null) => (Unit::Second, 1e-9),
@@ -279,7 +288,7 @@ impl Rows<'_> {
         let mut is_aggregated = false;
         for (name, measure) in groups.order {
             let key = (name, measure);
-            let (unit, direction, figures) = &groups.figures[&key];
+            let Described { unit, direction, figures, .. } = &groups.figures[&key];
             let metric = self.imported.benchmark(&key.0, &key.1, unit.clone(), *direction);
             if !self.places.contains_key(&key.0) {
                 let of = |statistic: &str| figures.iter().find(|(name, _)| name == statistic);

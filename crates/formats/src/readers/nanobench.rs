@@ -75,9 +75,10 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
             let place = |shape: &Shape| match shape.get(field) {
                 None | Some(Field::Null) => Ok(None),
                 Some(Field::Number(place)) => Ok(Some(*place)),
-                Some(other) => {
+                Some(_) => {
                     let place = format!("results[{index}].measurements[{}].{field}", shape.first);
-                    Err(ImportError::at_field(file, &place, "a number", other.shown()))
+                    let found = row.measurements.shown(shape.first, field);
+                    Err(ImportError::at_field(file, &place, "a number", &found))
                 }
             };
             let shapes = &row.measurements.shapes;

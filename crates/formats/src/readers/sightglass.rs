@@ -8,6 +8,7 @@
 //! An engine is a subject; `process` tells processes apart, and all of one are made together.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
 
 use becalm_model::{Direction, Record, Unit};
 
@@ -17,7 +18,7 @@ use crate::format::Entry;
 use crate::imported::{Imported, part};
 use crate::json;
 use crate::lines::number;
-use crate::objects::{Field, Objects, Shape};
+use crate::objects::{Field, Objects};
 use crate::readers::table::Table;
 
 pub(crate) const CSV: Entry = Entry {
@@ -88,14 +89,17 @@ fn read_csv(files: &[File]) -> Result<Record, ImportError> {
 fn read_json(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
     let objects: Objects = json::read(file)?;
-    let wrong = |shape: &Shape, index: usize, field: &str, expected: &str| {
-        let found = shape.get(field).map_or("nothing", Field::shown);
-        ImportError::at_field(file, &format!("[{index}].{field}"), expected, found)
+    let wrong = |index: usize, field: &str, expected: &str| {
+        let found = objects.shown(index, field);
+        ImportError::at_field(file, &format!("[{index}].{field}"), expected, &found)
     };
     for shape in &objects.shapes {
-        for field in ["engine", "wasm", "phase", "event"] {
-            if !matches!(shape.get(field), Some(Field::Text(_))) {
-                return Err(wrong(shape, shape.first, field, "a text"));
+        for field in ["engine", "wasm", "phase", "event", "arch", "engine_flags"] {
+            let is_optional = ["arch", "engine_flags"].contains(&field);
+            match shape.get(field) {
+                Some(Field::Text(_)) => {}
+                None | Some(Field::Null) if is_optional => {}
+                _ => return Err(wrong(shape.first, field, "a text")),
             }
         }
     }
@@ -104,12 +108,10 @@ fn read_json(files: &[File]) -> Result<Record, ImportError> {
         let shape = &objects.shapes[row.shape];
         let number = |field: &str| {
             let place = shape.number(field);
-            place
-                .map(|place| row.numbers[place])
-                .ok_or_else(|| wrong(shape, index, field, "a number"))
+            place.map(|place| row.numbers[place]).ok_or_else(|| wrong(index, field, "a number"))
         };
         let counted = |field: &str| {
-            whole(number(field)?).ok_or_else(|| wrong(shape, index, field, "a whole number"))
+            whole(number(field)?).ok_or_else(|| wrong(index, field, "a whole number"))
         };
         values.add(&Measurement {
             arch: shape.text("arch"),
@@ -162,8 +164,8 @@ impl Values {
     fn add(&mut self, one: &Measurement) {
         self.key.clear();
         for text in [one.arch, one.engine, one.flags, one.wasm, one.phase, one.event] {
-            self.key.push_str(text);
-            self.key.push('\0');
+            // The length before it, because a text may hold any letter.
+            let _ = write!(self.key, "{} {text}", text.len());
         }
         let known = self.kinds.get(&self.key).copied();
         let (subject, metric, factor) = known.unwrap_or_else(|| self.kind(one));

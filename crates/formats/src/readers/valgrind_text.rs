@@ -32,7 +32,7 @@ pub(crate) const TEXT: Entry = Entry {
 
 fn read(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
-    let is_iai = !lines::any(files, |line| count(line).is_some_and(|(.., compared)| compared));
+    let is_iai = !lines(file)?.any(|(_, line)| count(&line).is_some_and(|(.., compared)| compared));
     let tool = if is_iai { "iai" } else { "gungraun" };
     let mut imported = Imported::of(tool);
     let mut processes = Processes::default();

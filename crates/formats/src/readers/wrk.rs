@@ -63,7 +63,7 @@ const ERRORS: [&str; 5] = [
 
 fn read(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
-    let is_second = lines::any(files, |line| {
+    let is_second = lines(file)?.any(|(_, line)| {
         line.contains("HdrHistogram") || line.trim_start().starts_with("Thread calibration:")
     });
     let mut imported = Imported::of(if is_second { "wrk2" } else { "wrk" });

@@ -91,6 +91,26 @@ const PATCHES: [&str; 22] = [
     "'",
 ];
 
+#[test]
+fn results_behind_much_output_are_recognised() {
+    let go = "goos: linux\nBenchmarkA-2\t100\t5.0 ns/op\n";
+    let name = |text: &str| recognise(&[File::of_text("a.txt", text)]).map(|entry| entry.name);
+    assert_eq!(name(go), Some("go-bench"));
+    let output =
+        "a line of eighty letters that a build writes before the benchmarks are run at all\n";
+    let output = output.repeat(60_000);
+    assert_eq!(name(&format!("{output}{go}")), Some("go-bench"));
+}
+
+#[test]
+fn what_is_no_text_is_taken_for_none() {
+    for word in ["<Catch2TestRun", "\"benchmark_exe\" \"module_path\""] {
+        let bytes = [b"\xff\n", word.as_bytes()].concat();
+        let told = import(&[File::new("a", bytes)], None).unwrap_err().to_string();
+        assert_eq!(told, "a: this looks like no format that is known");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 

@@ -48,7 +48,25 @@ fn old_files_have_no_types_of_rows() {
 }
 
 #[test]
+fn of_two_fields_with_one_name_the_last_counts() {
+    let row =
+        r#"{"name": "a", "real_time": 1, "real_time": 2, "n": 8, "n": 9, "gone": 7, "gone": null}"#;
+    let text = format!(r#"{{"benchmarks": [{row}, {row}]}}"#);
+    let record = import(&[File::of_text("a.json", &text)], Some("google-benchmark")).unwrap();
+    let parts = &record.runs[0].parts;
+    let values: Vec<(&str, f64, usize)> = parts
+        .iter()
+        .map(|part| (record.metrics[part.metric].name.as_str(), part.value, part.iterations.len()))
+        .collect();
+    assert_eq!(values, [("a", 2e-9, 2), ("a n", 9.0, 2)]);
+}
+
+#[test]
 fn what_is_wrong_is_named_with_its_place() {
+    assert_eq!(
+        read(r#"{"benchmarks": [{"name": "a", "real_time": 1, "time_unit": 5}]}"#).unwrap_err(),
+        "a.json, at benchmarks[0].time_unit: expected a unit of time, found `5`"
+    );
     assert_eq!(
         read(r#"{"benchmarks": [{"name": "a", "real_time": "x"}]}"#).unwrap_err(),
         "a.json, at benchmarks[0].real_time: expected a number, found `x`"

@@ -65,6 +65,14 @@ fn sightglass_has_engines_processes_and_phases() {
         "process":1,"iteration":0,"phase":"Execution","event":"instructions-retired","count":5}]"#;
     insta::assert_snapshot!(condensed(&read(json)));
     assert_eq!(
+        error("sightglass", &json.replace("\"-O opt-level=0\"", "[\"-O\"]")),
+        "a.csv, at [0].engine_flags: expected a text, found `a list`"
+    );
+    assert_eq!(
+        error("sightglass", &json.replace("\"iteration\":0", "\"iteration\":-1")),
+        "a.csv, at [0].iteration: expected a whole number, found `-1`"
+    );
+    assert_eq!(
         error("sightglass-csv", "arch,engine,phase,event,count\n"),
         "a.csv, line 1: expected a column `wasm`, found `arch,engine,phase,event,count`"
     );

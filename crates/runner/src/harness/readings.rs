@@ -49,7 +49,10 @@ pub fn readings(
     };
     let record = import(&files, harness.format).map_err(|source| HarnessError::Format {
         harness: harness.name,
-        beginning: if harness.place == Place::Output { beginning(output) } else { String::new() },
+        beginning: match source {
+            ImportError::Unrecognised { .. } => beginning(output),
+            _ => String::new(),
+        },
         source: Box::new(source),
     })?;
     Ok(of_record(&record))
@@ -58,8 +61,8 @@ pub fn readings(
 /// Quotes the first line of an output that was not understood: most often it is a message.
 fn beginning(output: Option<&[u8]>) -> String {
     let text = String::from_utf8_lossy(output.unwrap_or_default());
-    let line: String =
-        text.trim_start().lines().next().unwrap_or_default().chars().take(200).collect();
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    let line: String = line.chars().filter(|c| !c.is_control()).take(200).collect();
     if line.is_empty() { String::new() } else { format!("; it begins with: {line}") }
 }
 

@@ -32,6 +32,9 @@ pub(super) fn with_flags(command: &[String], early: &[String], late: &[String]) 
 /// Returns the flags that are not among the words of the user, with their values: some harnesses take the last of
 /// two that are the same, others refuse them.
 fn not_given(flags: &[String], given: &[String]) -> Vec<String> {
+    // What stands behind these goes to another program.
+    let end = given.iter().position(|word| word == "--" || word == "-args");
+    let given = &given[..end.unwrap_or(given.len())];
     let name = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
     let is_flag = |word: &str| word.starts_with('-');
     flags
@@ -130,6 +133,7 @@ mod tests {
         check("./bench -e 5", "./bench -e 5 -l 2");
         check("./bench -e=5 e", "./bench -e=5 e -l 2");
         check("./bench --e 5 -ee", "./bench -e 1 --e 5 -ee -l 2");
+        check("go test ./... -args -e 9", "go test -e 1 ./... -args -e 9 -l 2");
         // That one is of cargo.
         check("cargo bench -e", "cargo bench -e -- -e 1 -l 2");
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();

@@ -119,11 +119,11 @@ impl Revisions {
     /// Warns of a program that is not in the repository where nothing builds it.
     fn warn_of_missing(&self, making: Making<'_>) {
         let program = &making.words[0];
-        let is_inside = program.contains('/') && !program.contains('*');
+        let is_inside =
+            program.contains('/') && !program.starts_with('/') && !program.contains('*');
         if making.flags.build.is_some() || !is_inside {
             return;
         }
-        // An absolute path stays one.
         let missing = self.built.iter().find(|one| !self.start(one).join(program).exists());
         if let Some(one) = missing {
             making.ui.warn(format!(
