@@ -4,7 +4,8 @@
 //! `becalm import`. The peer is Python, whose `json` or `csv` module reads the same file into memory, and makes
 //! nothing of it.
 
-use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -38,7 +39,10 @@ with open(sys.argv[1]) as file:
     data = json.load(file) if sys.argv[1].endswith('.json') else list(csv.reader(file, delimiter=sys.argv[2]))";
 
 /// A format: its name, the ending of its files, what separates its columns, and how a file is written.
-type Format = (&'static str, &'static str, &'static str, fn(&[f64]) -> String);
+type Format = (&'static str, &'static str, &'static str, fn(&mut Out, &[f64]) -> io::Result<()>);
+
+/// Where files are written to; not through memory, for what this process holds would be counted as its children's.
+type Out = BufWriter<File>;
 
 const FORMATS: [Format; 9] = [
     ("hyperfine", "json", "", hyperfine),
@@ -70,7 +74,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     ]);
     for (name, ending, separator, write) in FORMATS {
         let path = folder.path().join(format!("{name}.{ending}"));
-        std::fs::write(&path, write(&values))?;
+        let mut out = BufWriter::new(File::create(&path)?);
+        write(&mut out, &values)?;
+        out.flush()?;
+        drop(out);
         let mut own = (f64::INFINITY, 0);
         let mut peer = own;
         for _ in 0..args.times {
@@ -112,47 +119,86 @@ fn timed(command: &mut Command) -> Result<(f64, u64)> {
     Ok((started.elapsed().as_secs_f64(), memory))
 }
 
-/// Returns the values of each benchmark.
-fn by_benchmark(values: &[f64]) -> impl Iterator<Item = (usize, &[f64])> {
-    values.chunks(values.len().div_ceil(BENCHMARKS)).enumerate()
+/// Writes something for each benchmark, with `between` between.
+fn each(
+    out: &mut Out,
+    values: &[f64],
+    between: &str,
+    one: impl Fn(&mut Out, usize, &[f64]) -> io::Result<()>,
+) -> io::Result<()> {
+    for (at, of) in values.chunks(values.len().div_ceil(BENCHMARKS)).enumerate() {
+        if at > 0 {
+            out.write_all(between.as_bytes())?;
+        }
+        one(out, at, of)?;
+    }
+    Ok(())
 }
 
-/// Writes something for each benchmark, with commas between.
-fn each(values: &[f64], one: impl Fn(usize, &[f64]) -> String) -> String {
-    by_benchmark(values).map(|(at, of)| one(at, of)).collect::<Vec<_>>().join(",\n")
+/// Writes a list, whose members `one` writes.
+fn list<T>(
+    out: &mut Out,
+    members: impl IntoIterator<Item = T>,
+    one: impl Fn(&mut Out, T) -> io::Result<()>,
+) -> io::Result<()> {
+    out.write_all(b"[")?;
+    for (at, member) in members.into_iter().enumerate() {
+        if at > 0 {
+            out.write_all(b",\n")?;
+        }
+        one(out, member)?;
+    }
+    out.write_all(b"]")
 }
 
-fn hyperfine(values: &[f64]) -> String {
-    let one =
-        |at, of: &[f64]| format!("{{\"command\": \"b{at}\", \"mean\": 0.001, \"times\": {of:?}}}");
-    format!("{{\"results\": [{}]}}", each(values, one))
+fn numbers(out: &mut Out, values: &[f64]) -> io::Result<()> {
+    list(out, values, |out, value| write!(out, "{value:?}"))
 }
 
-fn pyperf(values: &[f64]) -> String {
-    let one = |at, of: &[f64]| {
-        let runs: Vec<String> =
-            of.chunks(1000).map(|values| format!("{{\"values\": {values:?}}}")).collect();
-        let name = format!("{{\"name\": \"b{at}\", \"unit\": \"second\"}}");
-        format!("{{\"metadata\": {name}, \"runs\": [{}]}}", runs.join(","))
-    };
-    format!("{{\"benchmarks\": [{}], \"version\": \"1.0\"}}", each(values, one))
+fn hyperfine(out: &mut Out, values: &[f64]) -> io::Result<()> {
+    write!(out, "{{\"results\": [")?;
+    each(out, values, ",", |out, at, of| {
+        write!(out, "{{\"command\": \"b{at}\", \"mean\": 0.001, \"times\": ")?;
+        numbers(out, of)?;
+        write!(out, "}}")
+    })?;
+    write!(out, "]}}")
 }
 
-fn pytest_benchmark(values: &[f64]) -> String {
-    let one = |at, of: &[f64]| {
-        let stats = format!("{{\"rounds\": {}, \"iterations\": 1, \"data\": {of:?}}}", of.len());
-        format!("{{\"name\": \"b{at}\", \"fullname\": \"t.py::b{at}\", \"stats\": {stats}}}")
-    };
-    let head = "\"machine_info\": {}, \"commit_info\": {}, \"version\": \"5.3.1\"";
-    format!("{{{head}, \"benchmarks\": [{}]}}", each(values, one))
+fn pyperf(out: &mut Out, values: &[f64]) -> io::Result<()> {
+    write!(out, "{{\"benchmarks\": [")?;
+    each(out, values, ",", |out, at, of| {
+        write!(out, "{{\"metadata\": {{\"name\": \"b{at}\", \"unit\": \"second\"}}, \"runs\": ")?;
+        list(out, of.chunks(1000), |out, values| {
+            write!(out, "{{\"values\": ")?;
+            numbers(out, values)?;
+            write!(out, "}}")
+        })?;
+        write!(out, "}}")
+    })?;
+    write!(out, "], \"version\": \"1.0\"}}")
+}
+
+fn pytest_benchmark(out: &mut Out, values: &[f64]) -> io::Result<()> {
+    write!(out, "{{\"machine_info\": {{}}, \"version\": \"5.3.1\", \"benchmarks\": [")?;
+    each(out, values, ",", |out, at, of| {
+        write!(out, "{{\"name\": \"b{at}\", \"fullname\": \"t.py::b{at}\", \"stats\": ")?;
+        write!(out, "{{\"rounds\": {}, \"iterations\": 1, \"data\": ", of.len())?;
+        numbers(out, of)?;
+        write!(out, "}}}}")
+    })?;
+    write!(out, "]}}")
 }
 
 /// A row is a repetition, with a real time and a CPU time: two values.
-fn google_benchmark(values: &[f64]) -> String {
-    let one = |at, of: &[f64]| {
-        let row = |(repetition, times): (usize, &[f64])| {
-            format!(
-                "    {{\n      \"name\": \"BM_{at}\",\n      \"family_index\": {at},\n      \
+fn google_benchmark(out: &mut Out, values: &[f64]) -> io::Result<()> {
+    write!(out, "{{\"context\": {{\"num_cpus\": 2}}, \"benchmarks\": [")?;
+    each(out, values, ",\n", |out, at, of| {
+        for (repetition, times) in of.chunks_exact(2).enumerate() {
+            let between = if repetition > 0 { ",\n" } else { "" };
+            write!(
+                out,
+                "{between}    {{\n      \"name\": \"BM_{at}\",\n      \"family_index\": {at},\n      \
                  \"per_family_instance_index\": 0,\n      \"run_name\": \"BM_{at}\",\n      \
                  \"run_type\": \"iteration\",\n      \"repetitions\": {},\n      \
                  \"repetition_index\": {repetition},\n      \"threads\": 1,\n      \
@@ -161,36 +207,37 @@ fn google_benchmark(values: &[f64]) -> String {
                 of.len() / 2,
                 times[0] * 1e9,
                 times[1] * 1e9
-            )
-        };
-        of.chunks_exact(2).enumerate().map(row).collect::<Vec<_>>().join(",\n")
-    };
-    let head = "\"context\": {\"num_cpus\": 2, \"library_build_type\": \"release\"}";
-    format!("{{\n{head},\n\"benchmarks\": [\n{}\n]}}", each(values, one))
+            )?;
+        }
+        Ok(())
+    })?;
+    write!(out, "]}}")
 }
 
-fn tinybench(values: &[f64]) -> String {
-    let one = |at, of: &[f64]| {
-        format!(
-            "{{\"name\": \"b{at}\", \"result\": {{\"mean\": 1, \"p75\": 1, \"samples\": {of:?}}}}}"
-        )
-    };
-    format!("[{}]", each(values, one))
+fn tinybench(out: &mut Out, values: &[f64]) -> io::Result<()> {
+    write!(out, "[")?;
+    each(out, values, ",", |out, at, of| {
+        write!(out, "{{\"name\": \"b{at}\", \"result\": {{\"hz\": 1, \"mean\": 1, \"samples\": ")?;
+        numbers(out, of)?;
+        write!(out, ", \"sd\": 1, \"rme\": 1, \"p75\": 1, \"p99\": 1, \"p995\": 1, \"p999\": 1}}}}")
+    })?;
+    write!(out, "]")
 }
 
-fn nanobench(values: &[f64]) -> String {
-    let one = |at, of: &[f64]| {
-        let row = |value: &f64| format!("{{\"iterations\": 10, \"elapsed\": {value:?}}}");
-        let rows: Vec<String> = of.iter().map(row).collect();
-        let rows = rows.join(",");
-        format!("{{\"name\": \"b{at}\", \"median(elapsed)\": 0.001, \"measurements\": [{rows}]}}")
-    };
-    format!("{{\"results\": [{}]}}", each(values, one))
+fn nanobench(out: &mut Out, values: &[f64]) -> io::Result<()> {
+    write!(out, "{{\"results\": [")?;
+    each(out, values, ",", |out, at, of| {
+        write!(out, "{{\"name\": \"b{at}\", \"median(elapsed)\": 0.001, \"measurements\": ")?;
+        list(out, of, |out, value| write!(out, "{{\"iterations\": 10, \"elapsed\": {value:?}}}"))?;
+        write!(out, "}}")
+    })?;
+    write!(out, "]}}")
 }
 
-fn sightglass(values: &[f64]) -> String {
-    let row = |(at, value): (usize, &f64)| {
-        format!(
+fn sightglass(out: &mut Out, values: &[f64]) -> io::Result<()> {
+    list(out, values.iter().enumerate(), |out, (at, value)| {
+        write!(
+            out,
             "{{\"arch\": \"x86_64\", \"engine\": \"e.so\", \"wasm\": \"b{}.wasm\", \"process\": {}, \
              \"iteration\": {}, \"phase\": \"Execution\", \"event\": \"cycles\", \"count\": {:.0}}}",
             at % BENCHMARKS,
@@ -198,26 +245,25 @@ fn sightglass(values: &[f64]) -> String {
             at / BENCHMARKS % 1000,
             value * 1e9
         )
-    };
-    format!("[{}]", values.iter().enumerate().map(row).collect::<Vec<_>>().join(","))
+    })
 }
 
-fn go_bench(values: &[f64]) -> String {
-    let mut text = "goos: linux\ngoarch: amd64\npkg: p\n".to_owned();
-    for (at, of) in by_benchmark(values) {
+fn go_bench(out: &mut Out, values: &[f64]) -> io::Result<()> {
+    writeln!(out, "goos: linux\ngoarch: amd64\npkg: p")?;
+    each(out, values, "", |out, at, of| {
         for value in of {
-            let _ = writeln!(text, "BenchmarkB{at}-2\t1000\t{:.1} ns/op", value * 1e9);
+            writeln!(out, "BenchmarkB{at}-2\t1000\t{:.1} ns/op", value * 1e9)?;
         }
-    }
-    text + "PASS\n"
+        Ok(())
+    })?;
+    writeln!(out, "PASS")
 }
 
-fn csv(values: &[f64]) -> String {
-    let mut text = "subject,benchmark,metric,unit,direction,run,iteration,value\n".to_owned();
+fn csv(out: &mut Out, values: &[f64]) -> io::Result<()> {
+    writeln!(out, "subject,benchmark,metric,unit,direction,run,iteration,value")?;
     for (at, value) in values.iter().enumerate() {
         let (benchmark, run, iteration) = (at % BENCHMARKS, at / 10_000, at / BENCHMARKS % 1000);
-        let _ =
-            writeln!(text, "a,b{benchmark},b{benchmark} time,s,lower,{run},{iteration},{value:?}");
+        writeln!(out, "a,b{benchmark},b{benchmark} time,s,lower,{run},{iteration},{value:?}")?;
     }
-    text
+    Ok(())
 }
