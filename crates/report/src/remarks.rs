@@ -7,7 +7,7 @@ use crate::disturbed::{self, DisturbedRun};
 use crate::labels::Labels;
 use crate::moment::roughly;
 use crate::outcomes;
-use crate::quantity::{NBSP, confidence, count, percent};
+use crate::quantity::{confidence, count, percent};
 use crate::sentence::Claim;
 use crate::shown;
 
@@ -140,9 +140,8 @@ fn all_open(open: usize, rounds: u64, per_round: Option<f64>) -> String {
     format!("Next: about {rounds}{time} would decide all {open} that are inconclusive.")
 }
 
-/// Writes how many rounds more.
-pub fn more_rounds(rounds: u64) -> String {
-    if rounds == 1 { format!("1{NBSP}more round") } else { format!("{rounds}{NBSP}more rounds") }
+fn more_rounds(rounds: u64) -> String {
+    count(usize::try_from(rounds).unwrap_or(usize::MAX), "more round")
 }
 
 /// Returns the notes of the record and of the comparisons shown, each once.

@@ -47,17 +47,17 @@ impl Layouts {
     ) -> Result<Self, CommandError> {
         Self::refuse_senseless(flags)?;
         let mut layouts = Self::none(subjects.len());
-        for seed in 1..=Self::count(flags) {
+        let count = Self::count(flags);
+        for seed in 1..=count {
             Self::step(command, Path::new("."), seed, user, interrupt, ui)?;
-            if Self::count(flags) > 1 {
+            if count > 1 {
                 for (index, subject) in subjects.iter().enumerate() {
                     layouts.keep(index, &subject.command[0], Path::new("."), seed, user)?;
                 }
             }
         }
-        if Self::count(flags) > 1 {
-            let last = Self::count(flags);
-            ui.say(format!("what the build command writes here is now that of layout {last}"));
+        if count > 1 {
+            ui.say(format!("what the build command writes here is now that of layout {count}"));
         }
         layouts.leave_out_repeated();
         Ok(layouts)

@@ -141,12 +141,18 @@ fn wrong(path: &Path, text: &str, error: &toml::de::Error) -> CommandError {
         None if message == "missing field `version`" => {
             format!("the file has to begin with `version = {SUITE_VERSION}`")
         }
-        None if text[error.span().unwrap_or_default()].starts_with("[[benchmark]]") => {
+        None if begins_with(text, error, "[[benchmark]]") => {
             "a benchmark is a table with its name: [benchmark.NAME]".to_owned()
         }
         None => message.replace('\n', ", "),
     };
     CommandError::usage(format!("{}:{at}: {told}", path.display()))
+}
+
+/// Says whether these letters stand where the error is.
+fn begins_with(text: &str, error: &toml::de::Error, letters: &str) -> bool {
+    let rest = error.span().and_then(|span| text.get(span.start..));
+    rest.is_some_and(|rest| rest.starts_with(letters))
 }
 
 /// Takes apart what serde says of a key that it does not know: the key, and those that it does.

@@ -11,10 +11,10 @@ use becalm_model::Change;
 use becalm_model::wire::ProcessDocument;
 use becalm_runner::Interrupt;
 
-use super::text::{count, failures, left_lines, recovered_lines};
+use super::text::{failures, left_lines, recovered_lines};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::ui::Ui;
+use crate::ui::{Ui, count};
 
 /// A machine that this process tunes, with a guardian beside it.
 #[derive(Debug)]

@@ -7,6 +7,8 @@ use becalm_machine::tune::{Applied, Effect, Left, Plan, Recovered, Restored};
 use becalm_machine::{Reading, SysRoot};
 use becalm_model::{Change, Target};
 
+use crate::ui::count;
+
 /// Returns a plan: what would be set, knob by knob, and what cannot be.
 pub(crate) fn plan_text(root: &SysRoot, plan: &Plan) -> String {
     let mut text = String::new();
@@ -175,11 +177,6 @@ pub(crate) fn settings<'a>(changes: impl IntoIterator<Item = &'a Change>) -> Str
         }
     }
     text
-}
-
-/// Returns `1 setting` or `3 settings`.
-pub(super) fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 fn reading(now: &Reading) -> String {

@@ -58,6 +58,23 @@ struct Measurement<'a> {
     count: f64,
 }
 
+impl<'a> Measurement<'a> {
+    /// Makes one of its texts, by the names of their columns, of process and iteration, and of the count.
+    fn of(text: impl Fn(&str) -> &'a str, (process, iteration): (u64, u64), count: f64) -> Self {
+        Self {
+            arch: text("arch"),
+            engine: text("engine"),
+            flags: text("engine_flags"),
+            wasm: text("wasm"),
+            process,
+            iteration,
+            phase: text("phase"),
+            event: text("event"),
+            count,
+        }
+    }
+}
+
 fn read_csv(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
     let mut table = Table::of(file)?;
@@ -71,17 +88,9 @@ fn read_csv(files: &[File]) -> Result<Record, ImportError> {
             cell.parse::<u64>().map_err(|_| row.wrong(&format!("a number as {column}"), cell))
         };
         let count = row.text("count");
-        values.add(&Measurement {
-            arch: row.text("arch"),
-            engine: row.text("engine"),
-            flags: row.text("engine_flags"),
-            wasm: row.text("wasm"),
-            process: whole("process")?,
-            iteration: whole("iteration")?,
-            phase: row.text("phase"),
-            event: row.text("event"),
-            count: number(count).ok_or_else(|| row.wrong("a number as count", count))?,
-        });
+        let place = (whole("process")?, whole("iteration")?);
+        let count = number(count).ok_or_else(|| row.wrong("a number as count", count))?;
+        values.add(&Measurement::of(|column| row.text(column), place, count));
     }
     values.finish(file)
 }
@@ -113,17 +122,8 @@ fn read_json(files: &[File]) -> Result<Record, ImportError> {
         let counted = |field: &str| {
             whole(number(field)?).ok_or_else(|| wrong(index, field, "a whole number"))
         };
-        values.add(&Measurement {
-            arch: shape.text("arch"),
-            engine: shape.text("engine"),
-            flags: shape.text("engine_flags"),
-            wasm: shape.text("wasm"),
-            process: counted("process")?,
-            iteration: counted("iteration")?,
-            phase: shape.text("phase"),
-            event: shape.text("event"),
-            count: number("count")?,
-        });
+        let place = (counted("process")?, counted("iteration")?);
+        values.add(&Measurement::of(|field| shape.text(field), place, number("count")?));
     }
     values.finish(file)
 }

@@ -1,13 +1,13 @@
 //! A comparison, whose sides were measured interleaved.
 
 use becalm_model::{Record, Verdict};
-use becalm_report::more_rounds;
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 
 use super::{Judged, Judgement, limits, named};
 use crate::gate::{Outcome, Rules, Worse, against_margin};
 use crate::history::names_in_comparison;
+use crate::ui::count;
 
 /// Judges every comparison that decides, and those whose metric a rule names.
 pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
@@ -41,7 +41,10 @@ pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
                 "slower, perhaps within the margin".to_owned()
             }
             (Outcome::Inconclusive, _) => match comparison.rounds_needed {
-                Some(rounds) => format!("not decided; {} would", more_rounds(rounds)),
+                Some(rounds) => {
+                    let rounds = usize::try_from(rounds).unwrap_or(usize::MAX);
+                    format!("not decided; {} would", count(rounds, "more round"))
+                }
                 None => "not decided".to_owned(),
             },
         };

@@ -19,7 +19,7 @@ pub(crate) use self::git::{Commit, Repository, Signed};
 use super::flags::MeasureFlags;
 use super::layouts::Layouts;
 use crate::error::CommandError;
-use crate::ui::Ui;
+use crate::ui::{Ui, count};
 
 /// The working tree as it is, in place of a revision.
 const WORKING_TREE: &str = ".";
@@ -370,10 +370,6 @@ fn note_uncommitted(
         ));
     }
     Ok(())
-}
-
-fn count(n: usize, word: &str) -> String {
-    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> CommandError {
