@@ -73,6 +73,8 @@ pub struct Conditions {
     pub rest: String,
     /// What was waited for before each round, and how long at most, in words; `None` if nothing was.
     pub settle: Option<String>,
+    /// How the pace of the subjects' CPU was sampled; `None` if it was not.
+    pub pace: Option<String>,
     /// What became of disturbed rounds: `keep` or `redo`. Empty in records from before there was a
     /// choice, when all were kept.
     pub on_disturbance: String,

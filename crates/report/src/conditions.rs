@@ -40,6 +40,7 @@ pub(crate) fn rows(record: &Record) -> Vec<(&'static str, String)> {
         ("page cache", conditions.cache.clone()),
         ("rest after a run", conditions.rest.clone()),
         ("settled before a round", conditions.settle.clone().unwrap_or_default()),
+        ("pace of the CPU", conditions.pace.clone().unwrap_or_default()),
         ("disturbed rounds", on_disturbance(conditions)),
         ("environment", environment),
         ("tuned", tuned(&conditions.knobs)),

@@ -110,6 +110,7 @@ pub(crate) fn own_evidence(finished: &Finished, migrations: Option<f64>) -> Evid
         run_delay: finished.run_delay,
         main_thread_time: finished.main_thread_time,
         blocked: blocked(finished),
+        pace: finished.pace,
         ..Evidence::default()
     }
 }
@@ -131,6 +132,7 @@ fn with_window(run: &Evidence, window: &Evidence) -> Evidence {
         run_delay: run.run_delay,
         main_thread_time: run.main_thread_time,
         blocked: run.blocked,
+        pace: run.pace,
         ..window.clone()
     }
 }
@@ -196,6 +198,7 @@ mod tests {
             major_faults: 4,
             main_thread_time: Some(cpu_time),
             run_delay: Some(0.001),
+            pace: Some(4e-6),
             counters: vec![],
             output: None,
         }
@@ -232,7 +235,7 @@ mod tests {
         let evidence = with_window(&own_evidence(&finished(0.01), Some(2.0)), &window);
         assert_eq!(evidence.migrations, Some(2));
         assert_eq!((evidence.involuntary_switches, evidence.major_faults), (2, 4));
-        assert_eq!(evidence.run_delay, Some(0.001));
+        assert_eq!((evidence.run_delay, evidence.pace), (Some(0.001), Some(4e-6)));
         // It ran all the time, and waited a millisecond: rounding must not make it less than nothing.
         assert_eq!(evidence.blocked, Some(0.0));
         assert_eq!(evidence.window, Some(0.02));

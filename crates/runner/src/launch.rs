@@ -78,6 +78,8 @@ pub struct Finished {
     pub main_thread_time: Option<f64>,
     /// Time for which the main thread was ready but waited for a CPU, in seconds.
     pub run_delay: Option<f64>,
+    /// The pace of its CPU, see [`Evidence::pace`](becalm_model::Evidence::pace).
+    pub pace: Option<f64>,
     /// One value per [`CounterPlan::metrics`].
     pub counters: Vec<Option<f64>>,
     /// What it wrote, with [`Stdout::Capture`].
@@ -152,6 +154,7 @@ pub fn launch(
         major_faults: usage.major_faults,
         main_thread_time,
         run_delay,
+        pace: None,
         counters,
         output,
     })

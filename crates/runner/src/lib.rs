@@ -15,6 +15,7 @@ mod launch;
 mod launch_error;
 mod layout;
 mod malloc;
+mod pace;
 mod page_cache;
 mod placement;
 mod precedence;

@@ -9,6 +9,7 @@ use becalm_stats::sim::calibration::{ALPHA, MARGIN, MAXIMUM, family_false_alarms
 use becalm_stats::sim::noise::{
     BIMODAL, CORRELATED_95, INDEPENDENT, LARGE_STEP, Noise, POSITION, SPIKES,
 };
+use becalm_stats::sim::pace::CORES;
 use becalm_stats::sim::redo::ALIKE;
 use becalm_stats::sim::{OnDisturbance, Plan, Tally};
 
@@ -85,6 +86,26 @@ fn making_disturbed_rounds_again_leaves_the_right_side_right() {
         let tally = Tally::disturbed(&disturber, OnDisturbance::Redo, &plan, 1.05, (1000, SEED));
         assert!(tally.below <= 5, "{}: {tally:?}", disturber.name);
     }
+}
+
+#[test]
+fn allowing_for_the_pace_does_not_make_equal_programs_differ() {
+    for (plan, trials) in
+        [(Plan::fixed(17, 0.0, ALPHA), 6000), (Plan::sequential(MAXIMUM, 0.0, ALPHA, 1), 2000)]
+    {
+        for core in CORES {
+            let tally = core.tally(&plan, 1.0, true, (trials, SEED));
+            assert_kept(core.name, tally.different());
+        }
+    }
+}
+
+#[test]
+fn allowing_for_a_neighbour_on_the_core_finds_what_it_hid() {
+    let plan = Plan::fixed(17, 0.0, ALPHA);
+    let found = |allows| CORES[0].tally(&plan, 1.02, allows, (1000, SEED)).above;
+    let (without, with) = (found(false), found(true));
+    assert!(with > 950 && without < 500, "{without} without, {with} with");
 }
 
 #[test]

@@ -33,6 +33,7 @@ fn the_paired_estimate_agrees_with_dense_matrices() {
                 baseline: baseline[i],
                 candidate: candidate[i],
                 candidate_first: first[i].as_bool().unwrap(),
+                pace: [0, 1].map(|side| case["pace"][i][side].as_f64().unwrap_or(0.0)),
             })
             .collect();
         let estimate = paired::estimate(&rounds, 0.05).unwrap();

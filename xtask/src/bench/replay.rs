@@ -174,6 +174,7 @@ fn observation(
         baseline: value(baseline).ln(),
         candidate: value(candidate).ln(),
         candidate_first: candidate.pos == 0,
+        pace: [0.0; 2],
     })
 }
 

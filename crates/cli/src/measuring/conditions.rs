@@ -68,6 +68,11 @@ pub(crate) struct ConditionFlags {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Conditions")]
     pub(crate) settle: Option<Duration>,
 
+    /// Sample during each run how fast its core is, and allow for it in comparisons of CPU time: `auto`
+    /// (where a virtual machine hides the other half of the core, and the pace varies)
+    #[arg(long, value_enum, default_value_t = PaceFlag::Auto, help_heading = "Conditions")]
+    pub(crate) pace: PaceFlag,
+
     /// What becomes of a round in which a run was disturbed, by the evidence alone: `redo` discards it
     /// and makes another one, at most a third more rounds in all
     #[arg(long, value_enum, default_value_t = OnDisturbanceFlag::Keep, help_heading = "Conditions")]
@@ -97,6 +102,17 @@ pub(crate) enum Switch {
     /// On
     On,
     /// Off
+    Off,
+}
+
+/// Whether the pace of the subjects' core is sampled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PaceFlag {
+    /// Where it can be of use
+    Auto,
+    /// Wherever the subjects have one CPU
+    On,
+    /// Nowhere
     Off,
 }
 

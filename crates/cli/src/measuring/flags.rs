@@ -7,9 +7,9 @@ use becalm_machine::Width;
 use becalm_model::{parse_duration, parse_share};
 use becalm_runner::SeriesRule;
 use becalm_runner::harness::{HARNESSES, Harness, harness};
-use becalm_runner::session::Conditioning;
+use becalm_runner::session::{Conditioning, Pace};
 
-use super::conditions::{Affinity, ConditionFlags, SchedulerFlag};
+use super::conditions::{Affinity, ConditionFlags, PaceFlag, SchedulerFlag};
 use super::exports::ExportFlags;
 
 /// JSON readers that keep numbers as floating point get whole numbers up to this right.
@@ -189,6 +189,8 @@ impl MeasureFlags {
         flags.exports.export_json = Some(record);
         (flags.rounds, flags.min_rounds) = (None, None);
         (flags.max_rounds, flags.max_time) = (None, None);
+        // Their rounds are put together, and each session has samples of its own length.
+        flags.conditions.pace = PaceFlag::Off;
         // No session has the schedule of another.
         let seed = &mut flags.conditions.seed;
         *seed = seed.map(|seed| seed.wrapping_add(number) & LARGEST_SEED);
@@ -208,8 +210,13 @@ impl MeasureFlags {
     pub(crate) fn conditioning(&self) -> Conditioning {
         let affinity = self.conditions.affinity == Affinity::Auto && self.width().is_none();
         let scheduler = self.conditions.scheduler == SchedulerFlag::Auto;
-        if affinity || scheduler {
-            Conditioning::Learn { affinity, scheduler }
+        let pace = match self.conditions.pace {
+            PaceFlag::Auto => Pace::WhereItVaries,
+            PaceFlag::On => Pace::On,
+            PaceFlag::Off => Pace::Off,
+        };
+        if affinity || scheduler || pace != Pace::Off {
+            Conditioning::Learn { affinity, scheduler, pace }
         } else {
             Conditioning::Given
         }

@@ -49,6 +49,46 @@ fn niceness_class_randomisation_and_rest_are_recorded_as_they_were_had() {
 }
 
 #[test]
+fn the_pace_of_the_core_is_sampled_and_allowed_for_where_asked() {
+    let env = env();
+    let busy = format!("{} workload compute --amount 5000", env!("CARGO_BIN_EXE_becalm"));
+    let compared = |more: &[&str]| {
+        let rest = ["--rounds", "8", "--metric", "cpu_time", "--margin", "0", "--json"];
+        let output = env.run([&["compare", &busy, &busy], &rest[..], more].concat());
+        json(&output.stdout)
+    };
+    let paces = |record: &Value| -> Vec<bool> {
+        let subjects = record["subjects"].as_array().unwrap().iter();
+        let runs = subjects.flat_map(|subject| subject["runs"].as_array().unwrap());
+        let measured = runs.filter(|run| run["warmup"] != true);
+        measured
+            .map(|run| run["evidence"]["pace"].as_f64().is_some_and(|pace| pace > 0.0))
+            .collect()
+    };
+    let notes = |record: &Value| record["comparisons"][0]["notes"].to_string();
+    let sampled = compared(&["--pace", "on"]);
+    let settings = &sampled["settings"];
+    if settings["affinity"].as_str().is_some_and(|cpus| cpus.parse::<u32>().is_ok()) {
+        assert_eq!(settings["pace"], "sampled every 125 us during each run");
+        let paces = paces(&sampled);
+        if paces.iter().all(|&is_there| is_there) {
+            assert!(notes(&sampled).contains("the pace of the core"), "{}", notes(&sampled));
+        } else {
+            // An ordinary thread may come too late for a run of some milliseconds.
+            assert!(!is_root() && !notes(&sampled).contains("the pace of the core"));
+        }
+    } else {
+        skipped("the_pace_of_the_core_is_sampled: the subjects got more than one CPU");
+    }
+    let plain = compared(&["--pace", "off"]);
+    assert_eq!(plain["settings"]["pace"], Value::Null);
+    assert!(paces(&plain).iter().all(|&is_there| !is_there));
+    assert!(!notes(&plain).contains("the pace of the core"));
+    let wide = compared(&["--pace", "on", "--affinity", "none"]);
+    assert!(limits(&wide).contains("the pace is not sampled"), "{}", limits(&wide));
+}
+
+#[test]
 fn the_page_cache_can_be_warmed_by_an_extra_run() {
     let env = env();
     env.script("count", "echo x >> runs");

@@ -238,6 +238,9 @@ pub struct SettingsDocument {
     /// What was waited for before each round, and how long at most; absent if nothing was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settle: Option<String>,
+    /// How the pace of the subjects' CPU was sampled; absent if it was not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pace: Option<String>,
     /// What became of disturbed rounds: `keep` or `redo`; absent in older records, when all were kept.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub on_disturbance: String,

@@ -340,6 +340,7 @@ fn conditions(document: SettingsDocument) -> Conditions {
         cache: document.cache,
         rest: document.rest,
         settle: document.settle,
+        pace: document.pace,
         on_disturbance: document.on_disturbance,
         environment: document.environment,
         limits: document.limits,

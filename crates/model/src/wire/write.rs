@@ -192,6 +192,7 @@ fn settings(conditions: &Conditions) -> SettingsDocument {
         cache: conditions.cache.clone(),
         rest: conditions.rest.clone(),
         settle: conditions.settle.clone(),
+        pace: conditions.pace.clone(),
         on_disturbance: conditions.on_disturbance.clone(),
         environment: conditions.environment.clone(),
         limits: conditions.limits.clone(),

@@ -2,6 +2,7 @@
 
 use becalm_model::{Comparison, Metric, RatioInterval, Record, Unit, Verdict, metric};
 use becalm_stats::decide::family;
+use becalm_stats::decide::pace::{self, Allowance};
 use becalm_stats::decide::paired::{self, Estimate};
 
 use super::pairs::{PairedRound, Pairs, pairs};
@@ -174,11 +175,35 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
     };
     comparison.ratio = Some(ratio);
     comparison.verdict = verdict(&ratio, judgement.margin, metric.direction);
+    comparison.notes.extend(pace_note(&one.pairs, level));
     comparison.noise_floor = Some(((estimate.high - estimate.low) / 2.0).exp_m1());
     if comparison.verdict == Verdict::Inconclusive {
         comparison.rounds_needed = rounds_needed(&ratio, rounds, judgement.margin);
     }
     comparison
+}
+
+/// Says what was made of the pace of the core, and what the answer is without it.
+fn pace_note(pairs: &Pairs, level: f64) -> Option<String> {
+    match pace::allowance(&pairs.observations) {
+        Allowance::None => None,
+        Allowance::Made { varied } => {
+            let plain = paired::estimate(&pace::without(&pairs.observations), level)?;
+            Some(format!(
+                "allowed for the pace of the core, which varied by {:.0} % from run to run; without that the \
+                 ratio is {:.4} [{:.4}, {:.4}]",
+                100.0 * varied.exp_m1(),
+                plain.centre.exp(),
+                plain.low.exp(),
+                plain.high.exp()
+            ))
+        }
+        Allowance::Refused { differed } => Some(format!(
+            "the pace of the core is not allowed for: it differed between the subjects by {:.1} %, which may \
+             be their own doing",
+            100.0 * differed.abs().exp_m1()
+        )),
+    }
 }
 
 fn notes(metric: &Metric, pairs: &Pairs) -> Vec<String> {

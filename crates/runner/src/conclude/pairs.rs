@@ -16,6 +16,9 @@ pub struct PairedRound {
     pub candidate_first: bool,
     /// The layout that both ran, where there are several.
     pub layout: Option<u32>,
+    /// Logarithms of the pace of the core during the baseline's run and during the candidate's, where
+    /// that was sampled and the metric depends on it; else two zeros.
+    pub pace: [f64; 2],
 }
 
 /// Returns the values of `metric` of the two subjects in all usable rounds, in time order.
@@ -38,6 +41,7 @@ pub fn observations(rounds: &[PairedRound]) -> Vec<Observation> {
             baseline: round.baseline.ln(),
             candidate: round.candidate.ln(),
             candidate_first: round.candidate_first,
+            pace: round.pace,
         };
         match round.layout {
             Some(layout) => layouts.entry(layout).or_default().push(observation),
@@ -81,6 +85,7 @@ pub(crate) fn pairs(record: &Record, baseline: usize, candidate: usize, metric: 
         censored: 0,
         not_positive: 0,
     };
+    let mut all_have_a_pace = record.metrics[metric].name == becalm_model::metric::CPU_TIME;
     for runs in rounds.into_values() {
         if runs.iter().flatten().any(|run| run.discarded) {
             pairs.discarded += 1;
@@ -104,14 +109,23 @@ pub(crate) fn pairs(record: &Record, baseline: usize, candidate: usize, metric: 
             // One lower bound understates the difference, which is the safe side.
             _ => pairs.censored += 1,
         }
+        let log = |run: &Run| run.evidence().pace.filter(|pace| *pace > 0.0).map(f64::ln);
+        let pace = log(first).zip(log(second));
+        all_have_a_pace &= pace.is_some();
         pairs.rounds.push(PairedRound {
             baseline: a,
             candidate: b,
             candidate_first: second.order < first.order,
             layout: first.layout,
+            pace: pace.map_or([0.0; 2], |(a, b)| [a, b]),
         });
         if a <= 0.0 || b <= 0.0 {
             pairs.not_positive += 1;
+        }
+    }
+    if !all_have_a_pace {
+        for round in &mut pairs.rounds {
+            round.pace = [0.0; 2];
         }
     }
     pairs.observations = observations(&pairs.rounds);
@@ -127,5 +141,6 @@ fn mean(observations: &[Observation]) -> Observation {
         baseline: observations.iter().map(|one| one.baseline).sum::<f64>() / n,
         candidate: observations.iter().map(|one| one.candidate).sum::<f64>() / n,
         candidate_first: 2 * first > observations.len(),
+        pace: [0, 1].map(|side| observations.iter().map(|one| one.pace[side]).sum::<f64>() / n),
     }
 }

@@ -368,3 +368,53 @@ fn an_unfinished_round_and_the_warm_up_are_not_used() {
     assert_eq!((found.rounds, found.discarded_rounds), (10, 1));
     assert_eq!(found.verdict, Verdict::Equivalent);
 }
+
+/// A record of 16 rounds on a core whose pace varies; `own` is what the candidate itself adds to it.
+fn paced(own: f64) -> Record {
+    record(2, 16, |round, subject, run| {
+        let mut rng = Rng::new((round * 2 + subject) as u64 + 100);
+        let slow = 0.5 * rng.uniform() + if subject == 1 { own } else { 0.0 };
+        let seconds = (0.4 * slow).exp() * wobble(round, subject);
+        run.values = [seconds, seconds, seconds, 0.0, 1e6].map(Some).to_vec();
+        run.evidence = Some(Box::new(Evidence {
+            main_thread_time: Some(seconds),
+            run_delay: Some(0.0),
+            pace: Some(4e-6 * slow.exp()),
+            ..Evidence::default()
+        }));
+    })
+}
+
+#[test]
+fn the_pace_of_the_core_is_allowed_for_in_cpu_time_and_told() {
+    let found = comparisons(&paced(0.0), &judgement(&[]), &Shape::single());
+    let of = |name: &str| {
+        found.iter().find(|one| Metric::always()[one.metric].name == name).expect("it is compared")
+    };
+    let (cpu, wall) = (of(metric::CPU_TIME), of(metric::WALL_TIME));
+    assert_eq!(cpu.verdict, Verdict::Equivalent);
+    assert!(cpu.noise_floor.unwrap() < 0.005 && wall.noise_floor.unwrap() > 0.02, "{cpu:?}");
+    let note = &cpu.notes[0];
+    assert!(note.starts_with("allowed for the pace of the core, which varied by 1"), "{note}");
+    assert!(note.contains("without that the ratio is "), "{note}");
+    assert!(wall.notes.is_empty(), "{:?}", wall.notes);
+}
+
+#[test]
+fn a_pace_that_is_a_subjects_own_doing_stays_on_its_account() {
+    let found = comparisons(&paced(0.5), &judgement(&[]), &Shape::single());
+    assert_eq!(found[0].verdict, Verdict::Slower);
+    assert!(found[0].ratio.unwrap().low > 1.1, "{:?}", found[0]);
+    assert!(found[0].notes[0].contains("may be their own doing"), "{:?}", found[0].notes);
+}
+
+#[test]
+fn one_run_without_a_pace_leaves_all_of_them_as_they_are() {
+    let mut record = paced(0.0);
+    if let Some(evidence) = &mut record.runs[5].evidence {
+        evidence.pace = None;
+    }
+    let found = comparisons(&record, &judgement(&[]), &Shape::single());
+    assert!(found[0].noise_floor.unwrap() > 0.02);
+    assert!(found[0].notes.iter().all(|note| !note.contains("pace")), "{:?}", found[0].notes);
+}

@@ -21,7 +21,7 @@ pub use independent::{Spent, spent};
 pub use measure::{LeftOut, SessionError, drop_unfinished_round, measure};
 pub use plan::{
     Conditioning, FIFO_REST, FailurePolicy, Goal, Independent, Judgement, LONGEST_FIFO_RUN, Layout,
-    OnDisturbance, OnFailure, OwnTerms, Plan, Primary, Rest, Stop,
+    OnDisturbance, OnFailure, OwnTerms, Pace, Plan, Primary, Rest, Stop,
 };
 pub use redo::causes;
 pub use settling::settle_note;

@@ -116,9 +116,23 @@ pub enum Conditioning {
         affinity: bool,
         /// Whether the scheduling class is to be chosen.
         scheduler: bool,
+        /// Whether the pace of the CPU is to be sampled.
+        pace: Pace,
     },
     /// As the user said.
     Given,
+}
+
+/// Whether the pace of a subject's CPU is sampled during its runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// It is not.
+    #[default]
+    Off,
+    /// Where it varies, and the subjects compute on one CPU for long enough to take samples.
+    WhereItVaries,
+    /// On whatever single CPU they have.
+    On,
 }
 
 /// Everything that is settled before the first run, beside the subjects themselves.

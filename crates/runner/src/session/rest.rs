@@ -56,6 +56,7 @@ mod tests {
             major_faults: 0,
             main_thread_time: None,
             run_delay: None,
+            pace: None,
             counters: Vec::new(),
             output: None,
         }

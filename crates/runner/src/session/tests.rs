@@ -137,7 +137,7 @@ fn plan(stop: Stop) -> Plan {
         builds: vec![],
         rest: Rest::Auto,
         on_disturbance: OnDisturbance::Keep,
-        conditioning: Conditioning::Learn { affinity: true, scheduler: true },
+        conditioning: Conditioning::Learn { affinity: true, scheduler: true, pace: Pace::Off },
         judgement: Judgement { confidence: 0.95, margin: 0.01, primary: Primary::Auto },
         independent: None,
     }

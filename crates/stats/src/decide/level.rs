@@ -18,6 +18,12 @@
 //! scores estimate their variance, whatever the noise does. Compared with a trimmed t test of the
 //! paired differences this uses the neighbours beyond the pair (worth 9 to 21 % for lag-1
 //! correlations of 0.3 to 0.6) and loses one run to a spike instead of a pair.
+//!
+//! Where the pace of the core was sampled beside each run, `y_j` has a further term `beta x_j`, with `x` the
+//! logarithm of how long a fixed piece of work took meanwhile: the analysis of covariance (Fisher 1932,
+//! *Statistical Methods for Research Workers*, section 49.1), with the share `beta` between 0, the subject
+//! does not feel it, and 1, the subject slows as much as the sample. It takes a degree of freedom. The
+//! scores are those of the part of `z` that `x` does not explain.
 
 use crate::student;
 
@@ -39,6 +45,9 @@ const VARIANCE_INFLATION: f64 = 1.05;
 /// A standard error of the log ratio below this is the rounding of floating-point numbers.
 const ROUNDING: f64 = 1e-13;
 
+/// Paces whose weighted spread about their level is below this tell nothing, as where none was sampled.
+const LEAST_PACE: f64 = 1e-9;
+
 /// A round: the logarithms of the two values, and which came first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Observation {
@@ -48,12 +57,26 @@ pub struct Observation {
     pub candidate: f64,
     /// Whether the candidate ran before the baseline.
     pub candidate_first: bool,
+    /// Logarithms of how long a fixed piece of work took on the core during the baseline's run and
+    /// during the candidate's; two zeros where it was not sampled.
+    pub pace: [f64; 2],
 }
 
 impl Observation {
     /// Returns the logarithm of candidate / baseline.
     pub fn log_ratio(&self) -> f64 {
         self.candidate - self.baseline
+    }
+
+    /// Returns the round as it would have been at one pace, of which a subject takes the `share`.
+    pub(super) fn at_one_pace(&self, share: f64) -> Self {
+        let [baseline, candidate] = self.pace;
+        Self {
+            baseline: self.baseline - share * baseline,
+            candidate: self.candidate - share * candidate,
+            candidate_first: self.candidate_first,
+            pace: [0.0; 2],
+        }
     }
 }
 
@@ -66,6 +89,8 @@ pub(super) struct Fit {
     pub(super) standard_error: f64,
     /// Degrees of freedom for Student's t.
     pub(super) df: f64,
+    /// Share of the core's change of pace that the subjects take, 0 to 1; 0 where none was sampled.
+    pub(super) pace: f64,
 }
 
 impl Fit {
@@ -86,58 +111,138 @@ impl Fit {
 pub(super) fn fit(rounds: &[Observation], quantum: f64) -> Fit {
     let n = rounds.len();
     let runs = Runs::of(rounds);
-    let ratio = median(&mut rounds.iter().map(Observation::log_ratio).collect::<Vec<_>>());
-    let mut effect = ratio;
-    let mut level = running_median(&runs.without(effect));
+    let mut effect = median(&mut rounds.iter().map(Observation::log_ratio).collect::<Vec<_>>());
+    let mut pace = 0.0;
+    let mut level = running_median(&runs.without(effect, pace));
     let floor = (quantum / 2.0).max(1e-7);
     let penalty = 1.0 / STEP_VARIANCE;
     let mut scale = floor;
-    let mut scores = vec![(0.0, 0.0); 2 * n];
+    let mut about = vec![About::default(); 2 * n];
+    let mut solved = Solved::default();
+    let mut pace_about_level = runs.pace.clone();
     for _ in 0..ITERATIONS {
-        let errors = runs.errors(&level, effect);
+        let errors = runs.errors(&level, effect, pace);
         scale = (SCALE_CORRECTION * spread(&errors)).max(floor);
         let weights: Vec<f64> =
             errors.iter().map(|e| (NU + 1.0) / (NU + (e / scale).powi(2))).collect();
         let smooth = Smoother::new(&weights, penalty);
-        let [level_of_values, level_of_design] = smooth.solve([&runs.values, &runs.design]);
-        for (j, score) in scores.iter_mut().enumerate() {
-            *score = (
-                weights[j] * (runs.values[j] - level_of_values[j]),
-                weights[j] * (runs.design[j] - level_of_design[j]),
-            );
+        let [of_values, of_design, of_pace] =
+            smooth.solve([&runs.values, &runs.design, &runs.pace]);
+        for (j, about) in about.iter_mut().enumerate() {
+            *about = About {
+                value: weights[j] * (runs.values[j] - of_values[j]),
+                design: weights[j] * (runs.design[j] - of_design[j]),
+                pace: weights[j] * (runs.pace[j] - of_pace[j]),
+            };
         }
-        let along = |pick: fn(&(f64, f64)) -> f64| -> f64 {
-            runs.design.iter().zip(&scores).map(|(z, score)| z * pick(score)).sum()
-        };
-        let information = along(|score| score.1);
-        if information <= 1e-12 {
-            break;
+        for (about, (x, of_pace)) in pace_about_level.iter_mut().zip(runs.pace.iter().zip(&of_pace))
+        {
+            *about = x - of_pace;
         }
-        effect = along(|score| score.0) / information;
+        let Some(next) = Solved::of(&runs, &about) else { break };
+        solved = next;
+        (effect, pace) = (solved.effect, solved.pace);
         for (j, level) in level.iter_mut().enumerate() {
-            *level = level_of_values[j] - effect * level_of_design[j];
+            *level = of_values[j] - effect * of_design[j] - pace * of_pace[j];
         }
     }
-    let score = |j: usize| runs.design[j] * (scores[j].0 - effect * scores[j].1);
-    let variance: f64 = (0..n).map(|i| (score(2 * i) + score(2 * i + 1)).powi(2)).sum();
-    let curvature = curvature(&runs, &level, effect, scale, penalty);
+    let unexplained: Vec<f64> = (runs.design.iter().zip(&pace_about_level))
+        .map(|(z, x)| z - solved.explained * x)
+        .collect();
+    let score = |j: usize| {
+        let About { value, design, pace: of_pace } = about[j];
+        unexplained[j] * (value - effect * design - pace * of_pace)
+    };
+    // A round that tells much of the pace lies too close to the fit: HC2 (MacKinnon and White 1985, J. of
+    // Econometrics 29).
+    let told = |j: usize| pace_about_level[j] * about[j].pace;
+    let told_by_all: f64 = (0..2 * n).map(told).sum();
+    let variance: f64 = (0..n)
+        .map(|i| {
+            let [first, second] = [2 * i, 2 * i + 1];
+            let leverage = if solved.explained == 0.0 {
+                0.0
+            } else {
+                ((told(first) + told(second)) / told_by_all).clamp(0.0, 0.5)
+            };
+            (score(first) + score(second)).powi(2) / (1.0 - leverage)
+        })
+        .sum();
+    let errors = runs.errors(&level, effect, pace);
+    let curvature = curvature(&errors, &unexplained, scale, penalty);
     let count = n as f64;
-    let df = count - 2.0;
-    let standard_error = (VARIANCE_INFLATION * variance * count / (count - 2.5)).sqrt() / curvature;
+    let taken = if solved.is_paced { 1.0 } else { 0.0 };
+    let df = count - 2.0 - taken;
+    let inflation = VARIANCE_INFLATION * count / (count - 2.5 - taken);
+    let standard_error = (inflation * variance).sqrt() / curvature;
     if standard_error < ROUNDING {
         // No noise at all: every round shows the same ratio, which the fit only blurs.
-        return Fit { effect: ratio, standard_error: 0.0, df };
+        let mut ratios: Vec<f64> =
+            rounds.iter().map(|round| round.at_one_pace(pace).log_ratio()).collect();
+        return Fit { effect: median(&mut ratios), standard_error: 0.0, df, pace };
     }
-    Fit { effect, standard_error, df }
+    Fit { effect, standard_error, df, pace }
+}
+
+/// A run's value, design and pace about their levels, times its weight.
+#[derive(Debug, Clone, Copy, Default)]
+struct About {
+    value: f64,
+    design: f64,
+    pace: f64,
+}
+
+/// The solution of the normal equations.
+#[derive(Debug, Clone, Copy, Default)]
+struct Solved {
+    effect: f64,
+    pace: f64,
+    /// What the pace explains of the design, by chance.
+    explained: f64,
+    /// Whether there was a pace to go by.
+    is_paced: bool,
+}
+
+impl Solved {
+    /// Solves for the effect and the share of the pace; `None` where nothing tells the subjects apart.
+    fn of(runs: &Runs, about: &[About]) -> Option<Self> {
+        let sum = |of: &[f64], pick: fn(&About) -> f64| -> f64 {
+            of.iter().zip(about).map(|(x, about)| x * pick(about)).sum()
+        };
+        let information = sum(&runs.design, |about| about.design);
+        if information <= 1e-12 {
+            return None;
+        }
+        let along = sum(&runs.design, |about| about.value);
+        let paces = sum(&runs.pace, |about| about.pace);
+        let alone = Self { effect: along / information, ..Self::default() };
+        if paces <= LEAST_PACE {
+            return Some(alone);
+        }
+        let shared = sum(&runs.design, |about| about.pace);
+        let left = information - shared * shared / paces;
+        if left <= 1e-3 * information {
+            // The subjects ran at two paces, so that nobody can tell which it was.
+            return Some(alone);
+        }
+        let along_pace = sum(&runs.pace, |about| about.value);
+        let free = (along_pace - along * shared / information) / (paces * left / information);
+        let pace = free.clamp(0.0, 1.0);
+        Some(Self {
+            effect: (along - pace * shared) / information,
+            pace,
+            explained: if pace > 0.0 && pace < 1.0 { shared / paces } else { 0.0 },
+            is_paced: true,
+        })
+    }
 }
 
 /// Slope of the summed score at the fit, with the level profiled out. Runs far out in the tails
 /// have negative curvature; it is floored so that no single run can undo the others.
-fn curvature(runs: &Runs, level: &[f64], effect: f64, scale: f64, penalty: f64) -> f64 {
+fn curvature(errors: &[f64], design: &[f64], scale: f64, penalty: f64) -> f64 {
     const LEAST_WEIGHT: f64 = 0.02;
     const LEAST_SHARE: f64 = 0.3;
-    let raw: Vec<f64> = runs
-        .errors(level, effect)
+    let raw: Vec<f64> = errors
         .iter()
         .map(|e| {
             let square = (e / scale).powi(2);
@@ -145,9 +250,9 @@ fn curvature(runs: &Runs, level: &[f64], effect: f64, scale: f64, penalty: f64) 
         })
         .collect();
     let weights: Vec<f64> = raw.iter().map(|w| w.max(LEAST_WEIGHT)).collect();
-    let [smooth] = Smoother::new(&weights, penalty).solve([&runs.design]);
+    let [smooth] = Smoother::new(&weights, penalty).solve([design]);
     let slope: f64 =
-        runs.design.iter().zip(&weights).zip(&smooth).map(|((z, w), x)| z * w * (z - x)).sum();
+        design.iter().zip(&weights).zip(&smooth).map(|((z, w), x)| z * w * (z - x)).sum();
     let kept = raw.iter().sum::<f64>() / weights.iter().sum::<f64>();
     slope * kept.max(LEAST_SHARE)
 }
@@ -156,6 +261,7 @@ fn curvature(runs: &Runs, level: &[f64], effect: f64, scale: f64, penalty: f64) 
 struct Runs {
     values: Vec<f64>,
     design: Vec<f64>,
+    pace: Vec<f64>,
 }
 
 impl Runs {
@@ -163,26 +269,31 @@ impl Runs {
         let mut runs = Self {
             values: Vec::with_capacity(2 * rounds.len()),
             design: Vec::with_capacity(2 * rounds.len()),
+            pace: Vec::with_capacity(2 * rounds.len()),
         };
         for round in rounds {
-            let mut pair = [(round.baseline, -0.5), (round.candidate, 0.5)];
+            let [of_baseline, of_candidate] = round.pace;
+            let mut pair =
+                [(round.baseline, -0.5, of_baseline), (round.candidate, 0.5, of_candidate)];
             if round.candidate_first {
                 pair.swap(0, 1);
             }
-            for (value, design) in pair {
+            for (value, design, pace) in pair {
                 runs.values.push(value);
                 runs.design.push(design);
+                runs.pace.push(pace);
             }
         }
         runs
     }
 
-    fn without(&self, effect: f64) -> Vec<f64> {
-        self.values.iter().zip(&self.design).map(|(y, z)| y - effect * z).collect()
+    fn without(&self, effect: f64, pace: f64) -> Vec<f64> {
+        let explained = self.design.iter().zip(&self.pace).map(|(z, x)| effect * z + pace * x);
+        self.values.iter().zip(explained).map(|(y, explained)| y - explained).collect()
     }
 
-    fn errors(&self, level: &[f64], effect: f64) -> Vec<f64> {
-        self.without(effect).iter().zip(level).map(|(u, level)| u - level).collect()
+    fn errors(&self, level: &[f64], effect: f64, pace: f64) -> Vec<f64> {
+        self.without(effect, pace).iter().zip(level).map(|(u, level)| u - level).collect()
     }
 }
 

@@ -1,10 +1,12 @@
 //! The estimate of a comparison: the log ratio of two subjects from interleaved rounds, with an
 //! interval that excludes 0 exactly when the test rejects.
 //!
-//! The fit is that of `level.rs`; this file adds what few rounds and coarse values need.
+//! The fit is that of `level.rs`; this file adds what few rounds and coarse values need, and `pace.rs` whether
+//! the pace of the core is allowed for.
 
 use super::flips;
 use super::level::{self, median};
+use super::pace;
 use crate::student;
 
 pub use super::level::Observation;
@@ -71,10 +73,12 @@ pub fn level_of(rounds: &[Observation]) -> Option<Level> {
             df: EXACT_DF,
         });
     }
-    let quantum = quantum(rounds);
-    let fit = level::fit(rounds, quantum);
+    let rounds = pace::allowed(rounds);
+    let quantum = quantum(&rounds);
+    let fit = level::fit(&rounds, quantum);
+    let rounds = at_one_pace(&rounds, &fit);
     // Where values move in steps larger than their noise, nothing finer than a step can be known.
-    let step = if is_coarse(rounds, quantum) { quantum / 2.0 } else { 0.0 };
+    let step = if is_coarse(&rounds, quantum) { quantum / 2.0 } else { 0.0 };
     Some(Level { centre: fit.effect, error: fit.standard_error.max(step), df: fit.df })
 }
 
@@ -86,11 +90,13 @@ pub fn estimate(rounds: &[Observation], level: f64) -> Option<Estimate> {
     if rounds.len() < FEWEST_ROUNDS as usize || level <= 0.0 || level >= 1.0 {
         return None;
     }
-    let quantum = quantum(rounds);
-    let fit = level::fit(rounds, quantum);
+    let rounds = pace::allowed(rounds);
+    let quantum = quantum(&rounds);
+    let fit = level::fit(&rounds, quantum);
+    let rounds = at_one_pace(&rounds, &fit);
     let mut p = fit.p();
     let mut half_width = student::two_sided_quantile(1.0 - level, fit.df) * fit.standard_error;
-    if is_coarse(rounds, quantum) {
+    if is_coarse(&rounds, quantum) {
         // The values move in steps larger than their noise: nothing finer can be known.
         half_width = half_width.max(quantum);
         if fit.effect.abs() <= quantum {
@@ -114,6 +120,11 @@ pub fn estimate(rounds: &[Observation], level: f64) -> Option<Estimate> {
         }
     }
     Some(Estimate { centre: fit.effect, low, high, p })
+}
+
+/// Returns the rounds as they would have been at one pace of the core, by the fit.
+fn at_one_pace(rounds: &[Observation], fit: &level::Fit) -> Vec<Observation> {
+    rounds.iter().map(|round| round.at_one_pace(fit.pace)).collect()
 }
 
 /// Returns the fewest rounds from which a difference can be called at a two-sided `level`.
@@ -176,6 +187,7 @@ mod tests {
                 baseline: noise * rng.normal(),
                 candidate: effect + noise * rng.normal(),
                 candidate_first: rng.coin(),
+                pace: [0.0; 2],
             })
             .collect()
     }
@@ -219,7 +231,8 @@ mod tests {
 
     #[test]
     fn equal_values_give_no_difference() {
-        let round = Observation { baseline: 1.0, candidate: 1.0, candidate_first: false };
+        let round =
+            Observation { baseline: 1.0, candidate: 1.0, candidate_first: false, pace: [0.0; 2] };
         let estimate = estimate(&[round; 10], 0.05).unwrap();
         assert_eq!((estimate.low, estimate.high, estimate.p), (0.0, 0.0, 1.0));
     }
@@ -233,6 +246,7 @@ mod tests {
                 baseline: 0.0,
                 candidate: if i % 7 == 0 { step } else { 0.0 },
                 candidate_first: i % 2 == 0,
+                pace: [0.0; 2],
             })
             .collect();
         let estimate = estimate(&rounds, 0.05).unwrap();
@@ -248,10 +262,42 @@ mod tests {
                 baseline: 0.001 * f64::from(i % 3),
                 candidate: if i < 5 { 0.03 } else { -0.0005 * f64::from(i % 2) },
                 candidate_first: i % 2 == 0,
+                pace: [0.0; 2],
             })
             .collect();
         let estimate = estimate(&rounds, 0.006).unwrap();
         assert!(estimate.low <= 0.0 && estimate.p >= 0.006, "{estimate:?}");
+    }
+
+    /// Rounds on a core whose other half is in use for a share of each run.
+    fn paced(seed: u64, n: usize, effect: f64, share: f64) -> Vec<Observation> {
+        let mut rng = Rng::new(seed);
+        let mut rounds = noisy(seed, n, effect, 0.01);
+        for round in &mut rounds {
+            round.pace = [0, 1].map(|_| -12.0 + 0.5 * rng.uniform());
+            round.baseline += share * round.pace[0];
+            round.candidate += share * round.pace[1];
+        }
+        rounds
+    }
+
+    #[test]
+    fn what_a_neighbour_on_the_core_takes_is_allowed_for() {
+        let rounds = paced(6, 17, 0.02, 0.4);
+        let with = estimate(&rounds, 0.05).unwrap();
+        let without = estimate(&pace::without(&rounds), 0.05).unwrap();
+        assert!(with.low > 0.0 && with.high < 0.04, "{with:?}");
+        assert!(without.high - without.low > 2.0 * (with.high - with.low), "{without:?} {with:?}");
+        let level = level_of(&rounds).unwrap();
+        assert!((level.centre - with.centre).abs() < 1e-12 && (level.df - 14.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_pace_that_never_varies_is_as_good_as_none() {
+        let none = noisy(7, 17, 0.01, 0.01);
+        let same: Vec<Observation> =
+            none.iter().map(|round| Observation { pace: [-12.0; 2], ..*round }).collect();
+        assert_eq!(estimate(&same, 0.05), estimate(&none, 0.05));
     }
 
     #[test]
@@ -284,7 +330,7 @@ mod tests {
                 baseline: r.baseline + shift, candidate: r.candidate + shift, ..*r }).collect();
             let swapped: Vec<Observation> = rounds.iter().map(|r| Observation {
                 baseline: r.candidate, candidate: r.baseline,
-                candidate_first: !r.candidate_first }).collect();
+                candidate_first: !r.candidate_first, ..*r }).collect();
             let (two, three) = (estimate(&shifted, 0.05).unwrap(), estimate(&swapped, 0.05).unwrap());
             for (a, b) in [(one.centre, two.centre), (one.low, two.low), (one.high, two.high),
                            (one.centre, -three.centre), (one.low, -three.high)] {
@@ -293,11 +339,32 @@ mod tests {
         }
 
         #[test]
-        fn nothing_finite_makes_it_panic(
-            values in proptest::collection::vec((-700.0..700.0_f64, -700.0..700.0_f64, any::<bool>()), 0..30),
+        fn with_a_pace_common_factors_and_names_change_nothing_but_the_sign_either(
+            seed in 0_u64..5000, n in 6_usize..40, share in 0.0..1.0_f64, shift in -5.0..5.0_f64,
         ) {
-            let rounds: Vec<Observation> = values.iter().map(|&(baseline, candidate, candidate_first)|
-                Observation { baseline, candidate, candidate_first }).collect();
+            let rounds = paced(seed, n, 0.01, share);
+            let one = estimate(&rounds, 0.05).unwrap();
+            let shifted: Vec<Observation> = rounds.iter().map(|r| Observation {
+                pace: r.pace.map(|pace| pace + shift), ..*r }).collect();
+            let swapped: Vec<Observation> = rounds.iter().map(|r| Observation {
+                baseline: r.candidate, candidate: r.baseline,
+                candidate_first: !r.candidate_first, pace: [r.pace[1], r.pace[0]] }).collect();
+            let (two, three) = (estimate(&shifted, 0.05).unwrap(), estimate(&swapped, 0.05).unwrap());
+            for (a, b) in [(one.centre, two.centre), (one.low, two.low), (one.high, two.high),
+                           (one.centre, -three.centre), (one.low, -three.high)] {
+                prop_assert!((a - b).abs() < 1e-7, "{} {}", a, b);
+            }
+        }
+
+        #[test]
+        fn nothing_finite_makes_it_panic(
+            values in proptest::collection::vec(
+                (-700.0..700.0_f64, -700.0..700.0_f64, any::<bool>(), proptest::array::uniform2(-700.0..700.0_f64)),
+                0..30,
+            ),
+        ) {
+            let rounds: Vec<Observation> = values.iter().map(|&(baseline, candidate, candidate_first, pace)|
+                Observation { baseline, candidate, candidate_first, pace }).collect();
             if let Some(estimate) = estimate(&rounds, 0.05) {
                 prop_assert!(!estimate.centre.is_nan() && (0.0..=1.0).contains(&estimate.p));
             }

@@ -111,6 +111,7 @@ impl Bench {
                     baseline: baseline + self.levels[0],
                     candidate: candidate + self.levels[commit],
                     candidate_first,
+                    pace: [0.0; 2],
                 }
             })
             .collect()

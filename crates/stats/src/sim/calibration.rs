@@ -1,6 +1,7 @@
 //! How often rules are wrong, and how often they find what is there: counted, as tables.
 
 use super::noise::{self, Noise};
+use super::pace;
 use super::redo::{self, Disturber, OnDisturbance};
 use super::rule::Rule;
 use super::trial::{Order, Plan, observe};
@@ -159,6 +160,8 @@ pub fn calibration_markdown(trials: u32, seed: u64) -> String {
         tables.schedules(),
         disturbers(),
         tables.redone(),
+        pace::models(),
+        pace::table(trials, seed),
     ];
     text += &all.each_ref().map(Table::markdown).join("\n");
     text
@@ -441,7 +444,7 @@ pub fn own(plan: Plan) -> Rule {
     Rule::Becalm(plan, Order::Schedule)
 }
 
-fn titles(names: &[&str]) -> Vec<String> {
+pub(super) fn titles(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
@@ -449,7 +452,7 @@ fn named(noise: &Noise, cells: Vec<String>) -> Vec<String> {
     std::iter::once(noise.name.to_owned()).chain(cells).collect()
 }
 
-fn percent(rate: Interval) -> String {
+pub(super) fn percent(rate: Interval) -> String {
     let Interval { estimate, low, high } = rate.map(|share| 100.0 * share);
     format!("{estimate:.1} [{low:.1}, {high:.1}]")
 }
@@ -461,7 +464,7 @@ mod tests {
     #[test]
     fn the_tables_are_complete_and_their_seed_decides_them() {
         let text = calibration_markdown(3, 1);
-        assert_eq!(text.matches("\n### ").count(), 9);
+        assert_eq!(text.matches("\n### ").count(), 11);
         assert!(noise::ALL.iter().all(|noise| text.matches(noise.name).count() >= 4));
         assert!(text == calibration_markdown(3, 1) && text != calibration_markdown(3, 2));
     }

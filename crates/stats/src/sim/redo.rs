@@ -208,6 +208,7 @@ impl Disturber {
                     baseline: logs[0],
                     candidate: logs[1],
                     candidate_first: order[0] == 1,
+                    pace: [0.0; 2],
                 });
             }
         }

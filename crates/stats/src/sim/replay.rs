@@ -30,6 +30,7 @@ pub fn replay(pairs: &[Pair], margin: f64) -> Answer {
             baseline: log(pair.baseline),
             candidate: log(pair.candidate),
             candidate_first: pair.candidate_first,
+            pace: [0.0; 2],
         })
         .collect();
     let n = u32::try_from(rounds.len()).expect("fewer than 2^32 rounds");

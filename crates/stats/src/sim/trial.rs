@@ -63,6 +63,7 @@ pub fn observe(
                 baseline,
                 candidate: noise.read(disturbance[place] + ratio.ln()),
                 candidate_first: place < first,
+                pace: [0.0; 2],
             });
         }
     }

@@ -133,5 +133,6 @@ pub(super) fn paired(round: &BisectRoundDocument) -> PairedRound {
         candidate: round.commit,
         candidate_first: round.commit_first,
         layout: round.layout,
+        pace: [0.0; 2],
     }
 }

@@ -10,12 +10,12 @@ use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use becalm_machine::Width;
-use becalm_model::{Record, RecordKind, Subject};
+use becalm_model::{Record, RecordKind, Subject, metric};
 use becalm_report::outlook_text;
 use becalm_runner::Interrupt;
 use becalm_runner::session::{
-    Event, Executor, Isolate, LeftOut, OnFailure, Plan, Primary, RunError, SessionError, Spawn,
-    SpawnPlan, Stop, measure,
+    Conditioning, Event, Executor, Isolate, LeftOut, OnFailure, Pace, Plan, Primary, RunError,
+    SessionError, Spawn, SpawnPlan, Stop, measure,
 };
 
 pub(crate) use self::end::Finished;
@@ -167,7 +167,7 @@ struct Carried {
 fn carry_out(
     mut wanted: Wanted,
     flags: &MeasureFlags,
-    plan: SpawnPlan,
+    mut plan: SpawnPlan,
     primary: Primary,
     setting: Setting<'_>,
     ui: &Ui,
@@ -175,6 +175,13 @@ fn carry_out(
     let Setting { machine, quiet, interrupt, notes, mut limits } = setting;
     let elapsed = wanted.resumed.as_ref().map_or(Duration::ZERO, end_of_last_run);
     let planned_end = wanted.resumed.as_ref().and_then(planned_end);
+    let is_of_use =
+        wanted.kind == RecordKind::Comparison && pace_is_of_use(&plan, &primary, machine);
+    if let Conditioning::Learn { pace: pace @ Pace::WhereItVaries, .. } = &mut plan.conditioning
+        && !is_of_use
+    {
+        *pace = Pace::Off;
+    }
     let isolate = flags.conditions.isolate.then_some(quiet as &dyn Isolate);
     let mut spawn = Spawn::new(plan, &machine.root, interrupt, elapsed, isolate);
     if let Some(maximum) = flags.conditions.settle {
@@ -232,6 +239,20 @@ fn carry_out(
     record.conditions.knobs = quiet.record();
     note_drift(&mut record);
     Ok(Carried { record, log, result, left_out, cleaned })
+}
+
+/// Says whether sampling the pace of the core may help: where CPU time may decide, and where a virtual
+/// machine hides who else uses the core and how fast it is. Elsewhere the evidence has both.
+fn pace_is_of_use(plan: &SpawnPlan, primary: &Primary, machine: &Machine) -> bool {
+    let may_decide_on_cpu_time = match primary {
+        Primary::Auto => true,
+        Primary::Named(names) => names.iter().any(|name| name == metric::CPU_TIME),
+        Primary::Benchmarks(_) => false,
+    };
+    let virtualisation = machine.facts.facts.get("virtualisation").map(String::as_str);
+    may_decide_on_cpu_time
+        && plan.backend.is_none()
+        && !matches!(virtualisation, None | Some("none" | "no sign of any"))
 }
 
 /// Starts the log of a session; says among its limits why there is none.

@@ -22,6 +22,7 @@ use super::plan::{Conditioning, FIFO_REST, Rest};
 use super::rest::RestDebt;
 use super::settling::unsettled_limit;
 use super::spawn_plan::{Cache, Isolate, RunError, SpawnPlan};
+use crate::pace::{self, PaceSampler};
 use crate::precedence::Precedence;
 use crate::{
     Callgrind, EvidenceCollector, Interrupt, Program, Scheduler, monotonic_raw, own_affinity,
@@ -63,6 +64,8 @@ pub struct Spawn<'a> {
     /// Whether the present scheduling class was becalm's own idea and may be taken back.
     scheduler_is_a_try: bool,
     settling: Option<Settling>,
+    /// What samples the pace of the subjects' CPU.
+    pace: Option<PaceSampler>,
 }
 
 impl<'a> Spawn<'a> {
@@ -91,6 +94,7 @@ impl<'a> Spawn<'a> {
             rest: RestDebt::default(),
             smallest_resident: u64::MAX,
             settling: None,
+            pace: None,
             own_cpus: own_affinity().ok(),
             precedence: Precedence::take(match plan.placement.scheduler {
                 Scheduler::Fifo(priority) => priority,
@@ -197,6 +201,10 @@ impl<'a> Spawn<'a> {
             settle: self.settling.as_ref().map(|settling| {
                 format!("at most {} s, until {}", settling.maximum.as_secs_f64(), settling.baseline)
             }),
+            pace: self
+                .pace
+                .as_ref()
+                .map(|_| format!("sampled every {} us during each run", pace::PERIOD.as_micros())),
             on_disturbance: String::new(),
             environment: self.plan.variables(),
             limits,
@@ -264,6 +272,7 @@ impl Executor for Spawn<'_> {
 
     fn settle(&mut self, learnt: Learnt) {
         self.settle_placement(learnt);
+        self.settle_pace(learnt);
     }
 
     fn interrupted(&self) -> Option<String> {

@@ -6,6 +6,7 @@ use super::Spawn;
 use super::output::Inside;
 use crate::evidence::own_evidence;
 use crate::harness::Place;
+use crate::pace::PaceSampler;
 use crate::page_cache::drop_page_cache;
 use crate::session::executor::{Measured, Request};
 use crate::session::hook::{Hook, run_hook};
@@ -48,7 +49,12 @@ impl Spawn<'_> {
             backend.prepare().map_err(RunError::Results)?;
         }
         self.evidence.before_run();
-        let finished = self.launch(request).map_err(|source| launch_error(self, source))?;
+        if let Some(pace) = &self.pace {
+            pace.before_run();
+        }
+        let launched = self.launch(request);
+        let pace = self.pace.as_ref().and_then(PaceSampler::after_run);
+        let finished = Finished { pace, ..launched.map_err(|source| launch_error(self, source))? };
         self.smallest_resident = self.smallest_resident.min(finished.max_rss);
         let migrations =
             self.plan.counters.index(CPU_MIGRATIONS).and_then(|index| finished.counters[index]);

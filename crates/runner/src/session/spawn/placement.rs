@@ -1,16 +1,25 @@
 //! Where the subjects run, in which scheduling class, and where becalm itself stays meanwhile.
 
 use becalm_machine::{Choice, Leases, Width, leased, shared};
+use becalm_model::CpuSet;
 
 use super::Spawn;
+use crate::pace::PaceSampler;
 use crate::session::executor::Learnt;
-use crate::session::plan::{COMPETITION, Conditioning, LONGEST_FIFO_RUN, SHORTEST_FIFO_RUN};
+use crate::session::plan::{COMPETITION, Conditioning, LONGEST_FIFO_RUN, Pace, SHORTEST_FIFO_RUN};
 use crate::session::spawn_plan::Isolated;
 use crate::{EvidenceCollector, Scheduler, own_affinity, pin_self};
 
 /// Priority taken when nobody asked for one: the lowest real-time priority is above every normal
 /// task, and below the kernel's own real-time threads, which must not wait for a benchmark.
 pub(super) const FIFO_PRIORITY: u8 = 1;
+
+/// Shortest run, in seconds, whose pace is sampled unless asked for: it takes some twenty samples.
+const SHORTEST_PACED_RUN: f64 = 5e-3;
+
+/// A pace that varies less, from the first to the ninth decile, is that of a core without neighbours, and not
+/// worth the interrupts. The weather changes within seconds, so that a core that is shared at all counts.
+const VARYING_PACE: f64 = 1.03;
 
 pub(super) const CHOSEN_BY_THE_USER: &str = "chosen by the user";
 
@@ -100,7 +109,9 @@ impl Spawn<'_> {
 
     /// Settles on CPUs and scheduling class by what the warm-up has taught.
     pub(super) fn settle_placement(&mut self, learnt: Learnt) {
-        let Conditioning::Learn { affinity, scheduler } = self.plan.conditioning else { return };
+        let Conditioning::Learn { affinity, scheduler, .. } = self.plan.conditioning else {
+            return;
+        };
         if affinity {
             self.choose(if learnt.single_threaded { Width::One } else { Width::All });
         }
@@ -130,6 +141,40 @@ impl Spawn<'_> {
         {
             self.plan.placement.scheduler = Scheduler::Fifo(FIFO_PRIORITY);
             self.scheduler_is_a_try = true;
+        }
+    }
+
+    /// Starts to sample the pace of the subjects' CPU, if that is wanted and the warm-up has taught that it is
+    /// of use. Comes after the CPU was chosen.
+    pub(super) fn settle_pace(&mut self, learnt: Learnt) {
+        // An earlier one may be on another CPU.
+        self.pace = None;
+        let Conditioning::Learn { pace, .. } = self.plan.conditioning else { return };
+        let own = self.plan.placement.affinity.as_ref().filter(|cpus| cpus.len() == 1);
+        let computes =
+            learnt.single_threaded && learnt.cpu_bound && learnt.shortest_run >= SHORTEST_PACED_RUN;
+        let (Some(cpu), true) = (own.and_then(CpuSet::first), pace == Pace::On || computes) else {
+            if pace == Pace::On {
+                self.limit(
+                    "the pace is not sampled: the subjects have more than one CPU".to_owned(),
+                );
+            }
+            return;
+        };
+        let priority = match self.plan.placement.scheduler {
+            Scheduler::Fifo(priority) => priority,
+            Scheduler::Other => FIFO_PRIORITY,
+        };
+        match pace {
+            Pace::Off => {}
+            Pace::WhereItVaries => {
+                let sampler = PaceSampler::start(cpu, priority).ok();
+                self.pace = sampler.filter(|sampler| sampler.varies >= VARYING_PACE);
+            }
+            Pace::On => match PaceSampler::start(cpu, priority) {
+                Ok(sampler) => self.pace = Some(sampler),
+                Err(error) => self.limit(format!("the pace of CPU {cpu} is not sampled: {error}")),
+            },
         }
     }
 

@@ -1,0 +1,252 @@
+//! How fast a core is while a subject runs on it.
+//!
+//! A virtual CPU is half of a core whose other half may belong to somebody else, and its frequency is the
+//! host's business; neither can be seen from inside. Both show in how long a fixed piece of arithmetic takes.
+//! A thread of becalm wakes up on the subject's CPU 8000 times a second, does that piece, and sleeps
+//! again: the mean over a run says at which pace the core went *during* the run, which no probe before and
+//! after it can, because such neighbours come and go within milliseconds.
+//!
+//! The kernel accounts the thread's time to becalm and not to the subject. What it costs the subject are two
+//! switches and an interrupt each time, alike for all subjects.
+
+use std::hint::black_box;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use becalm_model::{CpuId, CpuSet};
+
+use crate::sys::sched;
+
+/// Time between two samples.
+pub(crate) const PERIOD: Duration = Duration::from_micros(125);
+
+/// How long a sample takes on the core at its best, in seconds: long enough for a clock of 20 to 40 ns, and
+/// short beside the period.
+const SAMPLE: f64 = 3e-6;
+
+/// Samples without which a run has no pace.
+const FEWEST: u32 = 8;
+
+/// A sample that took so many times as long as the shortest did not run through.
+const INTERRUPTED: f64 = 4.0;
+
+/// Samples of the look around at the start.
+const LOOK: usize = 60;
+
+/// Samples the pace of one CPU while it is told to.
+#[derive(Debug)]
+pub(crate) struct PaceSampler {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    /// How much longer the sample took at a bad moment than at a good one, at the start: the ratio of the
+    /// ninth decile to the first.
+    pub(crate) varies: f64,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    is_running: AtomicBool,
+    has_ended: AtomicBool,
+    gathered: Mutex<Gathered>,
+}
+
+/// Samples of a run.
+#[derive(Debug, Clone, Copy)]
+struct Gathered {
+    /// Seconds, all samples together.
+    sum: f64,
+    samples: u32,
+    /// Shortest sample ever, in seconds.
+    shortest: f64,
+}
+
+impl Default for Gathered {
+    fn default() -> Self {
+        Self { sum: 0.0, samples: 0, shortest: f64::INFINITY }
+    }
+}
+
+impl Gathered {
+    fn add(&mut self, seconds: f64) {
+        self.shortest = self.shortest.min(seconds);
+        if seconds < INTERRUPTED * self.shortest {
+            self.sum += seconds;
+            self.samples += 1;
+        }
+    }
+
+    fn take(&mut self) -> Option<f64> {
+        let mean = (self.samples >= FEWEST).then(|| self.sum / f64::from(self.samples));
+        (self.sum, self.samples) = (0.0, 0);
+        mean
+    }
+}
+
+impl PaceSampler {
+    /// Starts to sample this CPU, in a real-time class above `priority` where that is allowed, and looks
+    /// around for some 10 ms.
+    ///
+    /// # Errors
+    ///
+    /// There can be no further thread, or it may not run on the CPU.
+    pub(crate) fn start(cpu: CpuId, priority: u8) -> io::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let (sender, receiver) = mpsc::channel();
+        let theirs = Arc::clone(&shared);
+        let thread = thread::Builder::new()
+            .name("pace".to_owned())
+            .spawn(move || sample(cpu, priority, &theirs, &sender))?;
+        let varies = receiver.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
+        let mut sampler = Self { shared, thread: Some(thread), varies: 1.0 };
+        sampler.varies = varies?;
+        Ok(sampler)
+    }
+
+    /// Is told that a run is about to start.
+    pub(crate) fn before_run(&self) {
+        // The last sample of the run before may have come after its end.
+        let _ = self.shared.gathered().take();
+        self.shared.is_running.store(true, Ordering::Relaxed);
+        if let Some(thread) = &self.thread {
+            thread.thread().unpark();
+        }
+    }
+
+    /// Is told that the run has ended; returns how long the samples took on average meanwhile, in seconds.
+    pub(crate) fn after_run(&self) -> Option<f64> {
+        self.shared.is_running.store(false, Ordering::Relaxed);
+        self.shared.gathered().take()
+    }
+}
+
+impl Shared {
+    fn gathered(&self) -> MutexGuard<'_, Gathered> {
+        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for PaceSampler {
+    fn drop(&mut self) {
+        self.shared.has_ended.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // It cannot have panicked, and there would be nobody to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The life of the thread.
+fn sample(cpu: CpuId, priority: u8, shared: &Shared, ready: &Sender<io::Result<f64>>) {
+    if let Err(error) = sched::set_own_affinity(&CpuSet::from_iter([cpu])) {
+        let _ = ready.send(Err(error));
+        return;
+    }
+    // As an ordinary thread it comes late where others compete, and samples less often.
+    let _ = sched::set_own_fifo(priority.saturating_add(1).min(sched::HIGHEST_PRIORITY));
+    let rounds = rounds();
+    let _ = ready.send(Ok(look(rounds)));
+    while !shared.has_ended.load(Ordering::Relaxed) {
+        if !shared.is_running.load(Ordering::Relaxed) {
+            thread::park();
+            continue;
+        }
+        thread::sleep(PERIOD);
+        if shared.is_running.load(Ordering::Relaxed) {
+            let seconds = timed(rounds);
+            shared.gathered().add(seconds);
+        }
+    }
+}
+
+/// Returns how many rounds of [`work`] take as long as a sample should.
+fn rounds() -> u32 {
+    const TRIED: u32 = 1000;
+    let shortest = (0..20).map(|_| timed(TRIED)).fold(f64::INFINITY, f64::min).max(1e-8);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+    let rounds = (f64::from(TRIED) * SAMPLE / shortest).clamp(100.0, 1e6) as u32;
+    rounds
+}
+
+/// Samples for some 10 ms and returns the ratio of the ninth decile to the first.
+fn look(rounds: u32) -> f64 {
+    let mut seconds: Vec<f64> = (0..LOOK)
+        .map(|_| {
+            thread::sleep(PERIOD);
+            timed(rounds)
+        })
+        .collect();
+    seconds.sort_unstable_by(f64::total_cmp);
+    seconds[LOOK * 9 / 10] / seconds[LOOK / 10]
+}
+
+fn timed(rounds: u32) -> f64 {
+    let start = Instant::now();
+    black_box(work(black_box(rounds)));
+    start.elapsed().as_secs_f64()
+}
+
+/// Arithmetic that keeps as many units of a core busy as it has: what another thread of the core takes is
+/// missed at once, and the sample takes up to twice as long. A chain of dependent rounds would hardly notice.
+/// No step depends on another of its round, and the compiler knows no shorter way to the result.
+fn work(rounds: u32) -> u64 {
+    let (mut a, mut b, mut c, mut d) = (1_u64, 2_u64, 3_u64, 4_u64);
+    let (mut e, mut f, mut g, mut h) = (5_u64, 6_u64, 7_u64, 8_u64);
+    for _ in 0..rounds {
+        let (first, fifth) = (a, e);
+        a = a.wrapping_add(b);
+        b ^= c;
+        c = c.wrapping_sub(d);
+        d ^= first;
+        e = e.wrapping_sub(f);
+        f = f.wrapping_add(g);
+        g ^= h;
+        h = h.wrapping_add(fifth);
+    }
+    a ^ b ^ c ^ d ^ e ^ f ^ g ^ h
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_has_the_mean_of_its_samples_without_those_that_were_interrupted() {
+        let mut gathered = Gathered::default();
+        for sample in [4e-6, 6e-6, 4e-6, 6e-6, 4e-6, 6e-6, 4e-6] {
+            gathered.add(sample);
+        }
+        assert_eq!(gathered.take(), None, "too few");
+        for sample in [4e-6, 6e-6, 4e-6, 6e-6, 900e-6, 4e-6, 6e-6, 4e-6, 6e-6] {
+            gathered.add(sample);
+        }
+        assert!((gathered.take().unwrap() - 5e-6).abs() < 1e-12);
+        assert_eq!(gathered.take(), None, "each run has samples of its own");
+    }
+
+    #[test]
+    fn a_cpu_is_sampled_while_it_is_told_to() {
+        let cpu = sched::own_affinity().unwrap().first().unwrap();
+        let sampler = PaceSampler::start(cpu, 1).unwrap();
+        assert!(sampler.varies >= 1.0);
+        assert_eq!(sampler.after_run(), None, "no run, no pace");
+        let mut paces = Vec::new();
+        // A busy machine may let an ordinary thread wait for long.
+        for _ in 0..50 {
+            sampler.before_run();
+            thread::sleep(Duration::from_millis(20));
+            paces.extend(sampler.after_run());
+        }
+        assert!(!paces.is_empty());
+        assert!(paces.iter().all(|pace| (1e-7..1e-2).contains(pace)), "{paces:?}");
+    }
+
+    #[test]
+    fn a_cpu_that_is_not_there_is_an_error() {
+        assert!(PaceSampler::start(CpuId(8000), 1).is_err());
+    }
+}
