@@ -34,6 +34,8 @@ pub(in crate::bench) struct Answer {
 enum Asked {
     /// Becalm with as many executions as hyperfine, asked for any difference.
     Rounds(Who),
+    /// The same, with the pace of the core left alone.
+    Unpaced(Who),
     /// Becalm with its own margin and stop rule, for the time to a decision.
     UntilDecided(Who),
     /// Hyperfine, read in several ways.
@@ -43,6 +45,9 @@ enum Asked {
 /// Arguments for 34 executions: a warm-up round and 16 more of two programs.
 const FIXED: [&str; 4] = ["--margin", "0", "--rounds", "16"];
 
+/// The same without samples of the pace.
+const UNPACED: [&str; 6] = ["--margin", "0", "--rounds", "16", "--pace", "off"];
+
 /// Arguments for the time to a decision.
 const SEQUENTIAL: [&str; 2] = ["--max-time", "2s"];
 
@@ -50,7 +55,7 @@ const SEQUENTIAL: [&str; 2] = ["--max-time", "2s"];
 pub(super) fn ask_all(stage: &Stage, case: Case, rng: &mut Rng) -> Result<Vec<Answer>> {
     let mut order: Vec<Asked> = Who::all()
         .iter()
-        .flat_map(|&who| [Asked::Rounds(who), Asked::UntilDecided(who)])
+        .flat_map(|&who| [Asked::Rounds(who), Asked::Unpaced(who), Asked::UntilDecided(who)])
         .chain([Asked::Hyperfine])
         .collect();
     let tables = order.clone();
@@ -67,6 +72,10 @@ pub(super) fn ask_all(stage: &Stage, case: Case, rng: &mut Rng) -> Result<Vec<An
                 let rule = format!("becalm, {}", who.name());
                 answers.push(ask_becalm(stage, who, &programs, &FIXED, rule));
             }
+            Asked::Unpaced(who) => {
+                let rule = format!("becalm, {}, --pace off", who.name());
+                answers.push(ask_becalm(stage, who, &programs, &UNPACED, rule));
+            }
             Asked::UntilDecided(who) => {
                 let rule = format!("becalm, {}, own stop", who.name());
                 answers.push(ask_becalm(stage, who, &programs, &SEQUENTIAL, rule));
@@ -80,6 +89,7 @@ pub(super) fn ask_all(stage: &Stage, case: Case, rng: &mut Rng) -> Result<Vec<An
     let rank = |answer: &Answer| {
         tables.iter().position(|asked| match asked {
             Asked::Rounds(who) => answer.rule == format!("becalm, {}", who.name()),
+            Asked::Unpaced(who) => answer.rule == format!("becalm, {}, --pace off", who.name()),
             Asked::UntilDecided(who) => answer.rule == format!("becalm, {}, own stop", who.name()),
             Asked::Hyperfine => answer.rule.starts_with("hyperfine"),
         })
