@@ -105,7 +105,7 @@ fn allowing_for_a_neighbour_on_the_core_finds_what_it_hid() {
     let plan = Plan::fixed(17, 0.0, ALPHA);
     let found = |allows| CORES[0].tally(&plan, 1.02, allows, (1000, SEED)).above;
     let (without, with) = (found(false), found(true));
-    assert!(with > 950 && without < 500, "{without} without, {with} with");
+    assert!(with > 800 && without < 150, "{without} without, {with} with");
 }
 
 #[test]
