@@ -50,9 +50,11 @@ pub struct Evidence {
     pub interrupts: Option<u64>,
     /// Softirqs run on the subject's CPUs (`/proc/softirqs`).
     pub softirqs: Option<u64>,
-    /// How long a fixed piece of arithmetic took on the subject's CPU during the run, on average, in
+    /// How long a step of a fixed piece of arithmetic took on the subject's CPU during the run, on average, in
     /// seconds: longer where the core was slower, or somebody used its other half.
     pub pace: Option<f64>,
+    /// How often that was sampled, each time by taking the CPU from the subject for some microseconds.
+    pub pace_samples: Option<u64>,
     /// Frequency of the subject's first CPU right after the run, in hertz, as the driver states it.
     pub frequency: Option<f64>,
     /// Mean frequency of the subject's CPUs while they ran something, in hertz: APERF over MPERF, times
@@ -178,6 +180,7 @@ const FIELDS: &[Field] = &[
     field!(optional count interrupts),
     field!(optional count softirqs),
     field!(optional pace),
+    field!(optional count pace_samples),
     field!(optional frequency),
     field!(optional effective_frequency),
 ];
@@ -236,7 +239,8 @@ mod tests {
             thermal_throttles: Some(7),
             interrupts: Some(8),
             softirqs: Some(9),
-            pace: Some(4e-6),
+            pace: Some(7e-10),
+            pace_samples: Some(150),
             frequency: Some(3.5e9),
             effective_frequency: Some(3.4e9),
         };

@@ -10,6 +10,8 @@ use becalm_machine::{Activity, ActivityReader, SysRoot, monotonic_now};
 use becalm_model::{CpuSet, Evidence};
 
 use crate::launch::Finished;
+#[cfg(test)]
+use crate::pace::Sampled;
 use crate::sys::clock;
 
 /// Shortest time between two readings.
@@ -83,7 +85,7 @@ impl EvidenceCollector {
             return Vec::new();
         }
         let closed = Totals::read(&mut self.reader);
-        // While becalm works no subject runs, so what it uses disturbs none.
+        // What becalm uses while no subject runs disturbs none, and what it uses to sample the pace is told.
         let ours = self.used + (closed.becalm - self.opened.becalm);
         let window = window(&self.opened.activity, &closed.activity, ours);
         self.opened = closed;
@@ -110,7 +112,8 @@ pub(crate) fn own_evidence(finished: &Finished, migrations: Option<f64>) -> Evid
         run_delay: finished.run_delay,
         main_thread_time: finished.main_thread_time,
         blocked: blocked(finished),
-        pace: finished.pace,
+        pace: finished.pace.and_then(|sampled| sampled.pace),
+        pace_samples: finished.pace.map(|sampled| sampled.samples),
         ..Evidence::default()
     }
 }
@@ -133,6 +136,7 @@ fn with_window(run: &Evidence, window: &Evidence) -> Evidence {
         main_thread_time: run.main_thread_time,
         blocked: run.blocked,
         pace: run.pace,
+        pace_samples: run.pace_samples,
         ..window.clone()
     }
 }
@@ -198,7 +202,7 @@ mod tests {
             major_faults: 4,
             main_thread_time: Some(cpu_time),
             run_delay: Some(0.001),
-            pace: Some(4e-6),
+            pace: Some(Sampled { pace: Some(7e-10), samples: 150 }),
             counters: vec![],
             output: None,
         }
@@ -235,7 +239,7 @@ mod tests {
         let evidence = with_window(&own_evidence(&finished(0.01), Some(2.0)), &window);
         assert_eq!(evidence.migrations, Some(2));
         assert_eq!((evidence.involuntary_switches, evidence.major_faults), (2, 4));
-        assert_eq!((evidence.run_delay, evidence.pace), (Some(0.001), Some(4e-6)));
+        assert_eq!((evidence.run_delay, evidence.pace), (Some(0.001), Some(7e-10)));
         // It ran all the time, and waited a millisecond: rounding must not make it less than nothing.
         assert_eq!(evidence.blocked, Some(0.0));
         assert_eq!(evidence.window, Some(0.02));

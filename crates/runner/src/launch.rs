@@ -14,6 +14,7 @@ use crate::counters::CounterPlan;
 use crate::environment::{Environment, padding_variable};
 use crate::interrupt::Interrupt;
 use crate::launch_error::{LaunchError, Step};
+use crate::pace::Sampled;
 use crate::placement::{Placement, Scheduler};
 use crate::program::Program;
 use crate::stdio::{Capture, Connections, Drained, MAX_CAPTURE, Stderr, Stdin, Stdout};
@@ -78,8 +79,8 @@ pub struct Finished {
     pub main_thread_time: Option<f64>,
     /// Time for which the main thread was ready but waited for a CPU, in seconds.
     pub run_delay: Option<f64>,
-    /// The pace of its CPU, see [`Evidence::pace`](becalm_model::Evidence::pace).
-    pub pace: Option<f64>,
+    /// The pace of its CPU, where that was sampled.
+    pub pace: Option<Sampled>,
     /// One value per [`CounterPlan::metrics`].
     pub counters: Vec<Option<f64>>,
     /// What it wrote, with [`Stdout::Capture`].

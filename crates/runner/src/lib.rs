@@ -40,6 +40,7 @@ pub use launch::{Finished, Launch, launch, replace, resident_floor};
 pub use launch_error::{LaunchError, Step};
 pub use layout::{MAX_PADDING, padding};
 pub use malloc::{MALLOC_VARIABLE, kept_memory};
+pub use pace::Sampled;
 pub use page_cache::drop_page_cache;
 pub use placement::{Placement, Scheduler, User, invoking_user, own_affinity, pin_self};
 pub use program::Program;

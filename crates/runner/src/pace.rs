@@ -2,7 +2,7 @@
 //!
 //! A virtual CPU is half of a core whose other half may belong to somebody else, and its frequency is the
 //! host's business; neither can be seen from inside. Both show in how long a fixed piece of arithmetic takes.
-//! A thread of becalm wakes up on the subject's CPU 8000 times a second, does that piece, and sleeps
+//! A thread of becalm wakes up on the subject's CPU some 7000 times a second, does that piece, and sleeps
 //! again: the mean over a run says at which pace the core went *during* the run, which no probe before and
 //! after it can, because such neighbours come and go within milliseconds.
 //!
@@ -19,9 +19,10 @@ use std::time::{Duration, Instant};
 
 use becalm_model::{CpuId, CpuSet};
 
+use crate::Scheduler;
 use crate::sys::sched;
 
-/// Time between two samples.
+/// Time between two samples; a thread without privilege wakes up some 50 us later.
 pub(crate) const PERIOD: Duration = Duration::from_micros(125);
 
 /// How long a sample takes on the core at its best, in seconds: long enough for a clock of 20 to 40 ns, and
@@ -42,6 +43,8 @@ const LOOK: usize = 60;
 pub(crate) struct PaceSampler {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
+    /// Rounds of [`work`] in a sample.
+    rounds: u32,
     /// How much longer the sample took at a bad moment than at a good one, at the start: the ratio of the
     /// ninth decile to the first.
     pub(crate) varies: f64,
@@ -54,72 +57,87 @@ struct Shared {
     gathered: Mutex<Gathered>,
 }
 
+/// What the samples during a run showed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sampled {
+    /// See [`Evidence::pace`](becalm_model::Evidence::pace); `None` with too few samples.
+    pub pace: Option<f64>,
+    /// See [`Evidence::pace_samples`](becalm_model::Evidence::pace_samples).
+    pub samples: u64,
+}
+
 /// Samples of a run.
 #[derive(Debug, Clone, Copy)]
 struct Gathered {
-    /// Seconds, all samples together.
+    /// Seconds, all samples together that ran through.
     sum: f64,
-    samples: u32,
+    ran_through: u32,
+    /// How often the CPU was taken from the subject.
+    samples: u64,
     /// Shortest sample ever, in seconds.
     shortest: f64,
 }
 
 impl Default for Gathered {
     fn default() -> Self {
-        Self { sum: 0.0, samples: 0, shortest: f64::INFINITY }
+        Self { sum: 0.0, ran_through: 0, samples: 0, shortest: f64::INFINITY }
     }
 }
 
 impl Gathered {
     fn add(&mut self, seconds: f64) {
+        self.samples += 1;
         self.shortest = self.shortest.min(seconds);
         if seconds < INTERRUPTED * self.shortest {
             self.sum += seconds;
-            self.samples += 1;
+            self.ran_through += 1;
         }
     }
 
-    fn take(&mut self) -> Option<f64> {
-        let mean = (self.samples >= FEWEST).then(|| self.sum / f64::from(self.samples));
-        (self.sum, self.samples) = (0.0, 0);
-        mean
+    /// Returns what was gathered and starts afresh; `rounds` are those of a sample.
+    fn take(&mut self, rounds: u32) -> Sampled {
+        let all = f64::from(self.ran_through) * f64::from(rounds);
+        let pace = (self.ran_through >= FEWEST).then(|| self.sum / all);
+        let samples = self.samples;
+        *self = Self { shortest: self.shortest, ..Self::default() };
+        Sampled { pace, samples }
     }
 }
 
 impl PaceSampler {
-    /// Starts to sample this CPU, in a real-time class above `priority` where that is allowed, and looks
-    /// around for some 10 ms.
+    /// Starts to sample this CPU and looks around for some 10 ms. The samples go before a subject of this class;
+    /// before an ordinary one they do where that is allowed, and else come late where others compete.
     ///
     /// # Errors
     ///
-    /// There can be no further thread, or it may not run on the CPU.
-    pub(crate) fn start(cpu: CpuId, priority: u8) -> io::Result<Self> {
+    /// There can be no further thread, or it may not run on the CPU, or not before a real-time subject.
+    pub(crate) fn start(cpu: CpuId, subject: Scheduler) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let (sender, receiver) = mpsc::channel();
         let theirs = Arc::clone(&shared);
         let thread = thread::Builder::new()
-            .name("pace".to_owned())
-            .spawn(move || sample(cpu, priority, &theirs, &sender))?;
-        let varies = receiver.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
-        let mut sampler = Self { shared, thread: Some(thread), varies: 1.0 };
-        sampler.varies = varies?;
+            .name("becalm-pace".to_owned())
+            .spawn(move || sample(cpu, subject, &theirs, &sender))?;
+        let ready = receiver.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
+        let mut sampler = Self { shared, thread: Some(thread), rounds: 0, varies: 1.0 };
+        (sampler.rounds, sampler.varies) = ready?;
         Ok(sampler)
     }
 
     /// Is told that a run is about to start.
     pub(crate) fn before_run(&self) {
         // The last sample of the run before may have come after its end.
-        let _ = self.shared.gathered().take();
+        let _ = self.shared.gathered().take(self.rounds);
         self.shared.is_running.store(true, Ordering::Relaxed);
         if let Some(thread) = &self.thread {
             thread.thread().unpark();
         }
     }
 
-    /// Is told that the run has ended; returns how long the samples took on average meanwhile, in seconds.
-    pub(crate) fn after_run(&self) -> Option<f64> {
+    /// Is told that the run has ended; returns what the samples showed meanwhile.
+    pub(crate) fn after_run(&self) -> Sampled {
         self.shared.is_running.store(false, Ordering::Relaxed);
-        self.shared.gathered().take()
+        self.shared.gathered().take(self.rounds)
     }
 }
 
@@ -134,22 +152,22 @@ impl Drop for PaceSampler {
         self.shared.has_ended.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // It cannot have panicked, and there would be nobody to tell.
+            // There is nobody to tell if it panicked.
             let _ = thread.join();
         }
     }
 }
 
 /// The life of the thread.
-fn sample(cpu: CpuId, priority: u8, shared: &Shared, ready: &Sender<io::Result<f64>>) {
-    if let Err(error) = sched::set_own_affinity(&CpuSet::from_iter([cpu])) {
+fn sample(cpu: CpuId, subject: Scheduler, shared: &Shared, ready: &Sender<io::Result<(u32, f64)>>) {
+    let place =
+        sched::set_own_affinity(&CpuSet::from_iter([cpu])).and_then(|()| go_before(subject));
+    if let Err(error) = place {
         let _ = ready.send(Err(error));
         return;
     }
-    // As an ordinary thread it comes late where others compete, and samples less often.
-    let _ = sched::set_own_fifo(priority.saturating_add(1).min(sched::HIGHEST_PRIORITY));
     let rounds = rounds();
-    let _ = ready.send(Ok(look(rounds)));
+    let _ = ready.send(Ok((rounds, look(rounds))));
     while !shared.has_ended.load(Ordering::Relaxed) {
         if !shared.is_running.load(Ordering::Relaxed) {
             thread::park();
@@ -159,6 +177,20 @@ fn sample(cpu: CpuId, priority: u8, shared: &Shared, ready: &Sender<io::Result<f
         if shared.is_running.load(Ordering::Relaxed) {
             let seconds = timed(rounds);
             shared.gathered().add(seconds);
+        }
+    }
+}
+
+/// Puts the calling thread before a subject of this class.
+fn go_before(subject: Scheduler) -> io::Result<()> {
+    match subject {
+        Scheduler::Fifo(priority) => sched::set_own_fifo(priority.saturating_add(1)),
+        Scheduler::Other => {
+            // Somebody may have chosen a class for becalm, which stays.
+            if sched::is_ordinary()? {
+                let _ = sched::set_own_fifo(1);
+            }
+            Ok(())
         }
     }
 }
@@ -220,33 +252,35 @@ mod tests {
         for sample in [4e-6, 6e-6, 4e-6, 6e-6, 4e-6, 6e-6, 4e-6] {
             gathered.add(sample);
         }
-        assert_eq!(gathered.take(), None, "too few");
+        assert_eq!(gathered.take(2), Sampled { pace: None, samples: 7 }, "too few");
         for sample in [4e-6, 6e-6, 4e-6, 6e-6, 900e-6, 4e-6, 6e-6, 4e-6, 6e-6] {
             gathered.add(sample);
         }
-        assert!((gathered.take().unwrap() - 5e-6).abs() < 1e-12);
-        assert_eq!(gathered.take(), None, "each run has samples of its own");
+        let sampled = gathered.take(2);
+        assert!((sampled.pace.unwrap() - 2.5e-6).abs() < 1e-12);
+        assert_eq!(sampled.samples, 9);
+        assert_eq!(gathered.take(2).samples, 0, "each run has samples of its own");
     }
 
     #[test]
     fn a_cpu_is_sampled_while_it_is_told_to() {
         let cpu = sched::own_affinity().unwrap().first().unwrap();
-        let sampler = PaceSampler::start(cpu, 1).unwrap();
+        let sampler = PaceSampler::start(cpu, Scheduler::Other).unwrap();
         assert!(sampler.varies >= 1.0);
-        assert_eq!(sampler.after_run(), None, "no run, no pace");
+        assert_eq!(sampler.after_run().pace, None, "no run, no pace");
         let mut paces = Vec::new();
         // A busy machine may let an ordinary thread wait for long.
         for _ in 0..50 {
             sampler.before_run();
             thread::sleep(Duration::from_millis(20));
-            paces.extend(sampler.after_run());
+            paces.extend(sampler.after_run().pace);
         }
         assert!(!paces.is_empty());
-        assert!(paces.iter().all(|pace| (1e-7..1e-2).contains(pace)), "{paces:?}");
+        assert!(paces.iter().all(|pace| (1e-11..1e-5).contains(pace)), "{paces:?}");
     }
 
     #[test]
     fn a_cpu_that_is_not_there_is_an_error() {
-        assert!(PaceSampler::start(CpuId(8000), 1).is_err());
+        assert!(PaceSampler::start(CpuId(8000), Scheduler::Other).is_err());
     }
 }

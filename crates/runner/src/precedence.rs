@@ -25,11 +25,14 @@ impl Precedence {
             return Ok(None);
         }
         // A limit on the priority may leave room for the subject's alone.
-        sched::set_own_fifo(subject.saturating_add(1).min(sched::HIGHEST_PRIORITY))
+        sched::set_own_fifo(subject.saturating_add(1).min(HIGHEST))
             .or_else(|_| sched::set_own_fifo(subject))?;
         Ok(Some(Self(())))
     }
 }
+
+/// Highest real-time priority.
+const HIGHEST: u8 = 99;
 
 impl Drop for Precedence {
     fn drop(&mut self) {

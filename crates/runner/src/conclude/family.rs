@@ -175,7 +175,7 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
     };
     comparison.ratio = Some(ratio);
     comparison.verdict = verdict(&ratio, judgement.margin, metric.direction);
-    comparison.notes.extend(pace_note(&one.pairs, level));
+    comparison.notes.extend(pace_note(&one.pairs, estimate.pace, level));
     comparison.noise_floor = Some(((estimate.high - estimate.low) / 2.0).exp_m1());
     if comparison.verdict == Verdict::Inconclusive {
         comparison.rounds_needed = rounds_needed(&ratio, rounds, judgement.margin);
@@ -184,20 +184,27 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
 }
 
 /// Says what was made of the pace of the core, and what the answer is without it.
-fn pace_note(pairs: &Pairs, level: f64) -> Option<String> {
+fn pace_note(pairs: &Pairs, share: f64, level: f64) -> Option<String> {
+    if pairs.without_pace > 0 {
+        return Some(format!(
+            "the pace of the core is not known during {}, and is not allowed for",
+            rounds(pairs.without_pace)
+        ));
+    }
     match pace::allowance(&pairs.observations) {
-        Allowance::None => None,
-        Allowance::Made { varied } => {
+        Allowance::Made { varied } if share > 0.0 => {
             let plain = paired::estimate(&pace::without(&pairs.observations), level)?;
             Some(format!(
-                "allowed for the pace of the core, which varied by {:.0} % from run to run; without that the \
-                 ratio is {:.4} [{:.4}, {:.4}]",
+                "allowed for the pace of the core, which varied by {:.0} % from run to run and is felt by \
+                 {:.0} %; without that the ratio is {:.4} [{:.4}, {:.4}]",
                 100.0 * varied.exp_m1(),
+                100.0 * share,
                 plain.centre.exp(),
                 plain.low.exp(),
                 plain.high.exp()
             ))
         }
+        Allowance::None | Allowance::Made { .. } => None,
         Allowance::Refused { differed } => Some(format!(
             "the pace of the core is not allowed for: it differed between the subjects by {:.1} %, which may \
              be their own doing",

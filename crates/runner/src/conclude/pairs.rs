@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::{Record, Run};
+use becalm_model::{Record, Run, metric as metrics};
 use becalm_stats::decide::paired::Observation;
 
 /// The values of two subjects in one round.
@@ -63,6 +63,8 @@ pub(crate) struct Pairs {
     pub(crate) discarded: u32,
     /// Usable rounds in which one side was cut off, so that its value is a lower bound.
     pub(crate) censored: u32,
+    /// Usable rounds during which the pace of the core is not known, where it is known of others.
+    pub(crate) without_pace: u32,
     /// Usable rounds without a log ratio because a value is zero or below.
     pub(crate) not_positive: u32,
 }
@@ -83,9 +85,10 @@ pub(crate) fn pairs(record: &Record, baseline: usize, candidate: usize, metric: 
         rounds: Vec::with_capacity(rounds.len()),
         discarded: 0,
         censored: 0,
+        without_pace: 0,
         not_positive: 0,
     };
-    let mut all_have_a_pace = record.metrics[metric].name == becalm_model::metric::CPU_TIME;
+    let is_of_the_core = record.metrics[metric].name == metrics::CPU_TIME;
     for runs in rounds.into_values() {
         if runs.iter().flatten().any(|run| run.discarded) {
             pairs.discarded += 1;
@@ -111,19 +114,24 @@ pub(crate) fn pairs(record: &Record, baseline: usize, candidate: usize, metric: 
         }
         let log = |run: &Run| run.evidence().pace.filter(|pace| *pace > 0.0).map(f64::ln);
         let pace = log(first).zip(log(second));
-        all_have_a_pace &= pace.is_some();
+        if is_of_the_core && pace.is_none() {
+            pairs.without_pace += 1;
+        }
         pairs.rounds.push(PairedRound {
             baseline: a,
             candidate: b,
             candidate_first: second.order < first.order,
             layout: first.layout,
-            pace: pace.map_or([0.0; 2], |(a, b)| [a, b]),
+            pace: pace.filter(|_| is_of_the_core).map_or([0.0; 2], |(a, b)| [a, b]),
         });
         if a <= 0.0 || b <= 0.0 {
             pairs.not_positive += 1;
         }
     }
-    if !all_have_a_pace {
+    if pairs.without_pace == u32::try_from(pairs.rounds.len()).expect("fewer than 2^32 rounds") {
+        // It was never sampled.
+        pairs.without_pace = 0;
+    } else if pairs.without_pace > 0 {
         for round in &mut pairs.rounds {
             round.pace = [0.0; 2];
         }

@@ -416,5 +416,5 @@ fn one_run_without_a_pace_leaves_all_of_them_as_they_are() {
     }
     let found = comparisons(&record, &judgement(&[]), &Shape::single());
     assert!(found[0].noise_floor.unwrap() > 0.02);
-    assert!(found[0].notes.iter().all(|note| !note.contains("pace")), "{:?}", found[0].notes);
+    assert!(found[0].notes[0].contains("is not known during 1 round"), "{:?}", found[0].notes);
 }

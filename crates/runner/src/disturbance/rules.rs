@@ -67,6 +67,12 @@ pub(super) enum Over {
     Window,
 }
 
+/// What samples of the pace took of the CPU during a run: that is becalm's own doing, and more in a longer run.
+fn taken(evidence: &Evidence) -> f64 {
+    const WITH_SWITCHES: f64 = 10e-6;
+    evidence.pace_samples.unwrap_or(0) as f64 * WITH_SWITCHES
+}
+
 const fn rule(
     source: Source,
     over: Over,
@@ -81,7 +87,10 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Source::InvoluntarySwitches,
         Over::Run,
-        |evidence| Some(evidence.involuntary_switches as f64),
+        |evidence| {
+            let by_samples = evidence.pace_samples.unwrap_or(0);
+            Some(evidence.involuntary_switches.saturating_sub(by_samples) as f64)
+        },
         |usual| SWITCHES.max(usual.value / 2.0),
     ),
     rule(
@@ -105,7 +114,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         Source::RunDelay,
         Over::Run,
-        |evidence| evidence.run_delay,
+        |evidence| Some((evidence.run_delay? - taken(evidence)).max(0.0)),
         |usual| RUN_DELAY.0.max(RUN_DELAY.1 * usual.wall),
     ),
     rule(

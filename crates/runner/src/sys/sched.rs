@@ -68,9 +68,6 @@ pub(crate) fn is_ordinary() -> io::Result<bool> {
     Ok(policy & !libc::c_long::from(libc::SCHED_RESET_ON_FORK) == normal && nice == 0)
 }
 
-/// Highest real-time priority.
-pub(crate) const HIGHEST_PRIORITY: u8 = 99;
-
 /// Gives the calling thread `SCHED_FIFO` with this priority; what it starts later gets the normal class.
 pub(crate) fn set_own_fifo(priority: u8) -> io::Result<()> {
     set_own_class(libc::SCHED_FIFO, priority)

@@ -11,10 +11,14 @@ use std::borrow::Cow;
 use super::paired::{self, Observation};
 use crate::{Sample, spread};
 
+/// Fewest rounds in which it is allowed for. With fewer the random order has a say in the answer, which it can
+/// have only if nothing was fitted to the rounds before; nor could a subject's own doing be told from luck.
+pub const FEWEST_ROUNDS: usize = 14;
+
 /// What a comparison makes of the pace of the core during its runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Allowance {
-    /// None was sampled, or it never varied.
+    /// None was sampled, it never varied, or there are too few rounds.
     None,
     /// It is allowed for; from run to run it varied by this much, the standard deviation of its logarithm.
     Made {
@@ -38,8 +42,8 @@ const LEAST: f64 = 1e-6;
 /// Returns the rounds with the pace that is allowed for, which may be none.
 pub(super) fn allowed(rounds: &[Observation]) -> Cow<'_, [Observation]> {
     match allowance(rounds) {
-        Allowance::Refused { .. } => Cow::Owned(without(rounds)),
-        Allowance::None | Allowance::Made { .. } => Cow::Borrowed(rounds),
+        Allowance::Made { .. } => Cow::Borrowed(rounds),
+        Allowance::None | Allowance::Refused { .. } => Cow::Owned(without(rounds)),
     }
 }
 
@@ -48,8 +52,11 @@ pub fn without(rounds: &[Observation]) -> Vec<Observation> {
     rounds.iter().map(|round| Observation { pace: [0.0; 2], ..*round }).collect()
 }
 
-/// Decides what is made of the pace in these rounds. [`paired::estimate`] does the same.
+/// Decides what is made of the pace in these rounds, for [`paired::estimate`] and for who tells about it.
 pub fn allowance(rounds: &[Observation]) -> Allowance {
+    if rounds.len() < FEWEST_ROUNDS {
+        return Allowance::None;
+    }
     let logs: Vec<f64> = rounds.iter().flat_map(|round| round.pace).collect();
     let varied = Sample::new(logs).ok().and_then(|logs| spread::standard_deviation(&logs).ok());
     let Some(varied) = varied.filter(|varied| *varied > LEAST) else { return Allowance::None };
@@ -102,6 +109,13 @@ mod tests {
         let Allowance::Refused { differed } = allowance(&rounds) else { panic!("{rounds:?}") };
         assert!((0.3..0.5).contains(&differed), "{differed}");
         assert!(allowed(&rounds).iter().all(|round| round.pace == [0.0; 2]));
+    }
+
+    #[test]
+    fn few_rounds_are_left_as_they_are() {
+        let rounds = rounds(0.4, 0.2);
+        assert_eq!(allowance(&rounds[..FEWEST_ROUNDS - 1]), Allowance::None);
+        assert!(matches!(allowance(&rounds[..FEWEST_ROUNDS]), Allowance::Refused { .. }));
     }
 
     #[test]

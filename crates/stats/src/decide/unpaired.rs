@@ -24,7 +24,7 @@ pub fn estimate(a: &[f64], b: &[f64], level: f64) -> Option<Estimate> {
     let error = (a.square_error + b.square_error).sqrt();
     if error == 0.0 {
         let p = if centre == 0.0 { 1.0 } else { 0.0 };
-        return Some(Estimate { centre, low: centre, high: centre, p });
+        return Some(Estimate { centre, low: centre, high: centre, p, pace: 0.0 });
     }
     let df = (a.square_error + b.square_error).powi(2)
         / (a.square_error.powi(2) / a.df + b.square_error.powi(2) / b.df);
@@ -34,6 +34,7 @@ pub fn estimate(a: &[f64], b: &[f64], level: f64) -> Option<Estimate> {
         low: centre - half_width,
         high: centre + half_width,
         p: student::two_sided_p(centre / error, df),
+        pace: 0.0,
     })
 }
 

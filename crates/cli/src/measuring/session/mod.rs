@@ -29,6 +29,7 @@ use self::notes::{
 };
 use self::record::{conclude, end_of_last_run, record_of};
 use self::terms::{longer_than_planned, plan_of, undecidable, warn_before_start};
+use super::conditions::PaceFlag;
 use super::flags::MeasureFlags;
 use super::journal::Journal;
 use super::layouts::Layouts;
@@ -175,12 +176,19 @@ fn carry_out(
     let Setting { machine, quiet, interrupt, notes, mut limits } = setting;
     let elapsed = wanted.resumed.as_ref().map_or(Duration::ZERO, end_of_last_run);
     let planned_end = wanted.resumed.as_ref().and_then(planned_end);
-    let is_of_use =
-        wanted.kind == RecordKind::Comparison && pace_is_of_use(&plan, &primary, machine);
+    let is_of_use = wanted.kind == RecordKind::Comparison
+        && matches!(wanted.tracing, Tracing::Off)
+        && pace_is_of_use(&plan, &primary, machine);
     if let Conditioning::Learn { pace: pace @ Pace::WhereItVaries, .. } = &mut plan.conditioning
         && !is_of_use
     {
         *pace = Pace::Off;
+    }
+    if flags.conditions.pace == PaceFlag::On && flags.warmup == 0 {
+        limits.push(
+            "the pace is not sampled: without a warm-up round nothing is known of the subjects"
+                .to_owned(),
+        );
     }
     let isolate = flags.conditions.isolate.then_some(quiet as &dyn Isolate);
     let mut spawn = Spawn::new(plan, &machine.root, interrupt, elapsed, isolate);
@@ -249,10 +257,12 @@ fn pace_is_of_use(plan: &SpawnPlan, primary: &Primary, machine: &Machine) -> boo
         Primary::Named(names) => names.iter().any(|name| name == metric::CPU_TIME),
         Primary::Benchmarks(_) => false,
     };
+    let shows_siblings = machine.topology.threads_per_core() > 1;
     let virtualisation = machine.facts.facts.get("virtualisation").map(String::as_str);
     may_decide_on_cpu_time
         && plan.backend.is_none()
-        && !matches!(virtualisation, None | Some("none" | "no sign of any"))
+        && !shows_siblings
+        && !matches!(virtualisation, None | Some("" | "none" | "no sign of any"))
 }
 
 /// Starts the log of a session; says among its limits why there is none.

@@ -201,10 +201,9 @@ impl<'a> Spawn<'a> {
             settle: self.settling.as_ref().map(|settling| {
                 format!("at most {} s, until {}", settling.maximum.as_secs_f64(), settling.baseline)
             }),
-            pace: self
-                .pace
-                .as_ref()
-                .map(|_| format!("sampled every {} us during each run", pace::PERIOD.as_micros())),
+            pace: self.pace.as_ref().map(|_| {
+                format!("sampled about every {} us during each run", pace::PERIOD.as_micros())
+            }),
             on_disturbance: String::new(),
             environment: self.plan.variables(),
             limits,

@@ -53,7 +53,7 @@ impl Spawn<'_> {
             pace.before_run();
         }
         let launched = self.launch(request);
-        let pace = self.pace.as_ref().and_then(PaceSampler::after_run);
+        let pace = self.pace.as_ref().map(PaceSampler::after_run);
         let finished = Finished { pace, ..launched.map_err(|source| launch_error(self, source))? };
         self.smallest_resident = self.smallest_resident.min(finished.max_rss);
         let migrations =
@@ -153,6 +153,7 @@ impl Spawn<'_> {
                     self.plan.placement.affinity = None;
                     "they could not be chosen".clone_into(&mut self.affinity_reason);
                     self.placement_limits = vec![format!("the subjects are not pinned: {error}")];
+                    self.pace = None;
                     self.watch_cpus();
                 }
                 other => return other,

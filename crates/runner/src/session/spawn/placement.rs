@@ -115,7 +115,8 @@ impl Spawn<'_> {
         if affinity {
             self.choose(if learnt.single_threaded { Width::One } else { Width::All });
         }
-        if let Err(error) = &self.precedence
+        if (affinity || scheduler)
+            && let Err(error) = &self.precedence
             && learnt.kept_waiting >= COMPETITION
         {
             self.limits.push(format!(
@@ -150,32 +151,29 @@ impl Spawn<'_> {
         // An earlier one may be on another CPU.
         self.pace = None;
         let Conditioning::Learn { pace, .. } = self.plan.conditioning else { return };
-        let own = self.plan.placement.affinity.as_ref().filter(|cpus| cpus.len() == 1);
         let computes =
             learnt.single_threaded && learnt.cpu_bound && learnt.shortest_run >= SHORTEST_PACED_RUN;
-        let (Some(cpu), true) = (own.and_then(CpuSet::first), pace == Pace::On || computes) else {
-            if pace == Pace::On {
-                self.limit(
-                    "the pace is not sampled: the subjects have more than one CPU".to_owned(),
-                );
-            }
-            return;
-        };
-        let priority = match self.plan.placement.scheduler {
-            Scheduler::Fifo(priority) => priority,
-            Scheduler::Other => FIFO_PRIORITY,
-        };
         match pace {
-            Pace::Off => {}
-            Pace::WhereItVaries => {
-                let sampler = PaceSampler::start(cpu, priority).ok();
+            Pace::WhereItVaries if computes => {
+                let sampler = self.start_sampling().ok();
                 self.pace = sampler.filter(|sampler| sampler.varies >= VARYING_PACE);
             }
-            Pace::On => match PaceSampler::start(cpu, priority) {
+            Pace::Off | Pace::WhereItVaries => {}
+            Pace::On => match self.start_sampling() {
                 Ok(sampler) => self.pace = Some(sampler),
-                Err(error) => self.limit(format!("the pace of CPU {cpu} is not sampled: {error}")),
+                Err(why) => self.limit(format!("the pace is not sampled: {why}")),
             },
         }
+    }
+
+    fn start_sampling(&self) -> Result<PaceSampler, String> {
+        if self.plan.placement.control_group.is_some() {
+            return Err("the subjects' CPUs are isolated, from becalm too".to_owned());
+        }
+        let one = self.plan.placement.affinity.as_ref().filter(|cpus| cpus.len() == 1);
+        let cpu = one.and_then(CpuSet::first).ok_or("the subjects are not kept on one CPU")?;
+        PaceSampler::start(cpu, self.plan.placement.scheduler)
+            .map_err(|error| format!("a thread for CPU {cpu}: {error}"))
     }
 
     /// Says whether the CPUs were becalm's own idea and may be given up.
