@@ -2,7 +2,7 @@
 //!
 //! A virtual CPU is half of a core whose other half may belong to somebody else, and its frequency is the
 //! host's business; neither can be seen from inside. Both show in how long a fixed piece of arithmetic takes.
-//! A thread of becalm wakes up on the subject's CPU some 7000 times a second, does that piece, and sleeps
+//! A thread of becalm wakes up on the subject's CPU some 4000 times a second, does that piece, and sleeps
 //! again: the mean over a run says at which pace the core went *during* the run, which no probe before and
 //! after it can, because such neighbours come and go within milliseconds.
 //!
@@ -23,11 +23,11 @@ use crate::Scheduler;
 use crate::sys::sched;
 
 /// Time between two samples; a thread without privilege wakes up some 50 us later.
-pub(crate) const PERIOD: Duration = Duration::from_micros(125);
+pub(crate) const PERIOD: Duration = Duration::from_micros(250);
 
 /// How long a sample takes on the core at its best, in seconds: long enough for a clock of 20 to 40 ns, and
 /// short beside the period.
-const SAMPLE: f64 = 3e-6;
+const SAMPLE: f64 = 4e-6;
 
 /// Samples without which a run has no pace.
 const FEWEST: u32 = 8;
@@ -36,7 +36,7 @@ const FEWEST: u32 = 8;
 const INTERRUPTED: f64 = 4.0;
 
 /// Samples of the look around at the start.
-const LOOK: usize = 60;
+const LOOK: usize = 40;
 
 /// Samples the pace of one CPU while it is told to.
 #[derive(Debug)]

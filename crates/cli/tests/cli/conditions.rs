@@ -69,7 +69,7 @@ fn the_pace_of_the_core_is_sampled_and_allowed_for_where_asked() {
     let sampled = compared(&["--pace", "on"]);
     let settings = &sampled["settings"];
     if settings["affinity"].as_str().is_some_and(|cpus| cpus.parse::<u32>().is_ok()) {
-        assert_eq!(settings["pace"], "sampled about every 125 us during each run");
+        assert_eq!(settings["pace"], "sampled about every 250 us during each run");
         let paces = paces(&sampled);
         if paces.iter().all(|&is_there| is_there) {
             assert!(!notes(&sampled).contains("is not known during"), "{}", notes(&sampled));
