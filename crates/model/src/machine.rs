@@ -13,3 +13,11 @@ pub struct MachineFacts {
     /// Facts that could not be read, with the reason.
     pub unreadable: BTreeMap<String, String>,
 }
+
+impl MachineFacts {
+    /// Returns what was found under a key such as `virtualisation`; `None` where nothing was found, or none.
+    pub fn found(&self, key: &str) -> Option<&str> {
+        let fact = self.facts.get(key)?.as_str();
+        (!matches!(fact, "" | "none" | "no sign of any")).then_some(fact)
+    }
+}

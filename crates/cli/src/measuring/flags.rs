@@ -189,7 +189,7 @@ impl MeasureFlags {
         flags.exports.export_json = Some(record);
         (flags.rounds, flags.min_rounds) = (None, None);
         (flags.max_rounds, flags.max_time) = (None, None);
-        // Their rounds are put together, and each session has samples of its own length.
+        // Their rounds are put together from values alone, which would leave the pace out.
         flags.conditions.pace = PaceFlag::Off;
         // No session has the schedule of another.
         let seed = &mut flags.conditions.seed;

@@ -5,14 +5,9 @@ use crate::read_facts;
 
 pub(super) fn paragraph(view: &View<'_>) -> String {
     let facts = read_facts(view.root, view.topology);
-    let fact = |key: &str| facts.facts.get(key).map(String::as_str).unwrap_or_default();
-    let machine = fact("virtualisation");
-    let container = fact("container");
-    let is_guest = !matches!(machine, "" | "none" | "no sign of any");
-    let is_contained = !matches!(container, "" | "none" | "no sign of any");
     let has_frequencies = view.root.exists("/sys/devices/system/cpu/cpufreq/policy0");
     let mut sentences = Vec::new();
-    if is_guest {
+    if let Some(machine) = facts.found("virtualisation") {
         sentences.push(format!("This is a virtual machine ({machine})."));
         if !has_frequencies {
             sentences.push(
@@ -22,7 +17,7 @@ pub(super) fn paragraph(view: &View<'_>) -> String {
             );
         }
     }
-    if is_contained {
+    if let Some(container) = facts.found("container") {
         sentences.push(format!(
             "This is a container ({container}): settings of the kernel are shared with everything beside \
              it, and can be changed from here only if it is privileged."

@@ -124,10 +124,9 @@ pub enum Conditioning {
 }
 
 /// Whether the pace of a subject's CPU is sampled during its runs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
     /// It is not.
-    #[default]
     Off,
     /// Where it varies, and the subjects compute on one CPU for long enough to take samples.
     WhereItVaries,

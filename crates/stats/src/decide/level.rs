@@ -119,7 +119,6 @@ pub(super) fn fit(rounds: &[Observation], quantum: f64) -> Fit {
     let mut scale = floor;
     let mut about = vec![About::default(); 2 * n];
     let mut solved = Solved::default();
-    let mut pace_about_level = runs.pace.clone();
     for _ in 0..ITERATIONS {
         let errors = runs.errors(&level, effect, pace);
         scale = (SCALE_CORRECTION * spread(&errors)).max(floor);
@@ -133,11 +132,8 @@ pub(super) fn fit(rounds: &[Observation], quantum: f64) -> Fit {
                 value: weights[j] * (runs.values[j] - of_values[j]),
                 design: weights[j] * (runs.design[j] - of_design[j]),
                 pace: weights[j] * (runs.pace[j] - of_pace[j]),
+                pace_alone: runs.pace[j] - of_pace[j],
             };
-        }
-        for (about, (x, of_pace)) in pace_about_level.iter_mut().zip(runs.pace.iter().zip(&of_pace))
-        {
-            *about = x - of_pace;
         }
         let Some(next) = Solved::of(&runs, &about) else { break };
         solved = next;
@@ -146,16 +142,16 @@ pub(super) fn fit(rounds: &[Observation], quantum: f64) -> Fit {
             *level = of_values[j] - effect * of_design[j] - pace * of_pace[j];
         }
     }
-    let unexplained: Vec<f64> = (runs.design.iter().zip(&pace_about_level))
-        .map(|(z, x)| z - solved.explained * x)
+    let unexplained: Vec<f64> = (runs.design.iter().zip(&about))
+        .map(|(z, about)| z - solved.explained * about.pace_alone)
         .collect();
     let score = |j: usize| {
-        let About { value, design, pace: of_pace } = about[j];
+        let About { value, design, pace: of_pace, .. } = about[j];
         unexplained[j] * (value - effect * design - pace * of_pace)
     };
     // A round that tells much of the pace lies too close to the fit: HC2 (MacKinnon and White 1985, J. of
     // Econometrics 29).
-    let told = |j: usize| pace_about_level[j] * about[j].pace;
+    let told = |j: usize| about[j].pace_alone * about[j].pace;
     let told_by_all: f64 = (0..2 * n).map(told).sum();
     let variance: f64 = (0..n)
         .map(|i| {
@@ -190,6 +186,8 @@ struct About {
     value: f64,
     design: f64,
     pace: f64,
+    /// The pace without the weight.
+    pace_alone: f64,
 }
 
 /// The solution of the normal equations.

@@ -4,7 +4,7 @@ use super::noise::{self, Noise};
 use super::pace;
 use super::redo::{self, Disturber, OnDisturbance};
 use super::rule::Rule;
-use super::trial::{Order, Plan, observe};
+use super::trial::{Order, Outcome, Plan, observe};
 use crate::decide::margin::Answer;
 use crate::{Interval, Rng, binomial};
 
@@ -38,13 +38,7 @@ pub struct Tally {
 impl Tally {
     /// Runs `trials` simulated comparisons.
     pub fn of(rule: &Rule, noise: &Noise, ratio: f64, trials: u32, seed: u64) -> Self {
-        let mut rng = Rng::new(seed);
-        let mut tally = Self::default();
-        for _ in 0..trials {
-            let outcome = rule.decide(noise, ratio, ALPHA, &mut rng.split());
-            tally.count(outcome.answer, u64::from(outcome.rounds));
-        }
-        tally
+        Self::of_sessions((trials, seed), |rng| rule.decide(noise, ratio, ALPHA, rng))
     }
 
     /// Runs `trials` simulated comparisons on a machine with disturbances.
@@ -55,10 +49,18 @@ impl Tally {
         ratio: f64,
         (trials, seed): (u32, u64),
     ) -> Self {
+        Self::of_sessions((trials, seed), |rng| disturber.decide(plan, policy, ratio, rng))
+    }
+
+    /// Counts how so many sessions end, each with a generator of its own.
+    pub(super) fn of_sessions(
+        (trials, seed): (u32, u64),
+        decide: impl Fn(&mut Rng) -> Outcome,
+    ) -> Self {
         let mut rng = Rng::new(seed);
         let mut tally = Self::default();
         for _ in 0..trials {
-            let outcome = disturber.decide(plan, policy, ratio, &mut rng.split());
+            let outcome = decide(&mut rng.split());
             tally.count(outcome.answer, u64::from(outcome.rounds));
         }
         tally

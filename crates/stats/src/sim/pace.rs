@@ -135,20 +135,8 @@ impl Core {
     }
 
     /// Runs `trials` simulated comparisons.
-    pub fn tally(
-        &self,
-        plan: &Plan,
-        ratio: f64,
-        allows: bool,
-        (trials, seed): (u32, u64),
-    ) -> Tally {
-        let mut rng = Rng::new(seed);
-        let mut tally = Tally::default();
-        for _ in 0..trials {
-            let outcome = self.decide(plan, ratio, allows, &mut rng.split());
-            tally.count(outcome.answer, u64::from(outcome.rounds));
-        }
-        tally
+    pub fn tally(&self, plan: &Plan, ratio: f64, allows: bool, trials: (u32, u64)) -> Tally {
+        Tally::of_sessions(trials, |rng| self.decide(plan, ratio, allows, rng))
     }
 }
 

@@ -258,11 +258,10 @@ fn pace_is_of_use(plan: &SpawnPlan, primary: &Primary, machine: &Machine) -> boo
         Primary::Benchmarks(_) => false,
     };
     let shows_siblings = machine.topology.threads_per_core() > 1;
-    let virtualisation = machine.facts.facts.get("virtualisation").map(String::as_str);
     may_decide_on_cpu_time
         && plan.backend.is_none()
         && !shows_siblings
-        && !matches!(virtualisation, None | Some("" | "none" | "no sign of any"))
+        && machine.facts.found("virtualisation").is_some()
 }
 
 /// Starts the log of a session; says among its limits why there is none.
