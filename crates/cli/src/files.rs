@@ -265,6 +265,18 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), CommandError> {
     Ok(())
 }
 
+/// Prints what `json` makes of each file, one document after the other.
+pub(crate) fn documents(
+    paths: &[PathBuf],
+    ui: &Ui,
+    json: impl Fn(&Record) -> String,
+) -> Result<Exit, CommandError> {
+    for path in paths {
+        ui.print(&json(&read_record(path)?))?;
+    }
+    Ok(Exit::Done)
+}
+
 /// Prints what `text` makes of each file, under its name where there are several.
 pub(crate) fn for_each_record(
     paths: &[PathBuf],

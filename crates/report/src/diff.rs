@@ -131,19 +131,26 @@ const SURROUNDINGS: [&str; 12] = [
     "smt",
 ];
 
-/// Warns of what differs beside the program, where both files tell it.
+/// Warns of what differs beside the program, where both files tell it: facts of the machine, and how the subjects
+/// were started, by any of which a result can change.
 fn other_surroundings(old: &Record, new: &Record) -> Option<String> {
-    let differs = |key: &&String| {
-        let (before, after) = (old.machine.facts.get(*key), new.machine.facts.get(*key));
-        before.is_some() && after.is_some() && before != after
-    };
-    let is_telling = |key: &&String| SURROUNDINGS.iter().any(|word| key.contains(word));
-    let keys: Vec<&str> =
-        old.machine.facts.keys().filter(differs).filter(is_telling).map(String::as_str).collect();
-    (!keys.is_empty()).then(|| {
+    let facts = (old.machine.facts.iter())
+        .filter(|(key, before)| new.machine.facts.get(*key).is_some_and(|after| after != *before))
+        .map(|(key, _)| key.as_str())
+        .filter(|key| SURROUNDINGS.iter().any(|word| key.contains(word)));
+    let is_foreign = [old, new].iter().any(|record| record.kind == RecordKind::Import);
+    let sides = [conditions::rows(old), conditions::rows(new)];
+    let names: BTreeSet<&str> = sides.iter().flatten().map(|row| row.0).collect();
+    let value = |side: usize, name: &str| sides[side].iter().find(|row| row.0 == name);
+    let conditions = (names.into_iter())
+        .filter(|name| !is_foreign && value(0, name) != value(1, name))
+        // How many variables there were hardly matters beside what they say, which is not recorded.
+        .filter(|name| *name != "environment");
+    let all: Vec<&str> = facts.chain(conditions).collect();
+    (!all.is_empty()).then(|| {
         format!(
             "More than the program differs: {}. What changed may be due to that; both texts stand below.",
-            keys.join(", ")
+            all.join(", ")
         )
     })
 }

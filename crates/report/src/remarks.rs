@@ -42,7 +42,9 @@ pub(crate) fn measured(record: &Record, disturbed: &[DisturbedRun]) -> Vec<Strin
     let rounds = deciding.iter().map(|c| (c.rounds, c.discarded_rounds));
     // With several comparisons the one with the fewest rounds is the weakest link.
     if let Some((used, discarded)) = rounds.min() {
-        let mut text = format!("{} used", count(used as usize, "round"));
+        let has_layouts = record.runs.iter().any(|run| run.layout.is_some());
+        let unit = if has_layouts { "layout" } else { "round" };
+        let mut text = format!("{} used", count(used as usize, unit));
         if discarded > 0 {
             text = format!("{text}, {discarded} discarded");
         }

@@ -107,6 +107,7 @@ fn facts_say_what_could_not_be_read() {
 fn separately_recorded_files_are_compared_with_a_warning() {
     let (old, mut new) = (fixture::comparison(), fixture::comparison());
     new.machine.facts.insert("kernel_release".into(), "6.12.1".into());
+    new.conditions.pace = Some("sampled about every 250 us during each run".into());
     let comparisons = new.comparisons.clone();
     insta::assert_snapshot!(diff_text((&old, &new), &comparisons, (0.01, 0.95), &[], &UNICODE));
 }

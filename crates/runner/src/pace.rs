@@ -35,9 +35,6 @@ const FEWEST: u32 = 8;
 /// A sample that took so many times as long as the shortest did not run through.
 const INTERRUPTED: f64 = 4.0;
 
-/// Samples of the look around at the start.
-const LOOK: usize = 40;
-
 /// Samples the pace of one CPU while it is told to.
 #[derive(Debug)]
 pub(crate) struct PaceSampler {
@@ -45,9 +42,6 @@ pub(crate) struct PaceSampler {
     thread: Option<JoinHandle<()>>,
     /// Rounds of [`work`] in a sample.
     rounds: u32,
-    /// How much longer the sample took at a bad moment than at a good one, at the start: the ratio of the
-    /// ninth decile to the first.
-    pub(crate) varies: f64,
 }
 
 #[derive(Debug, Default)]
@@ -105,8 +99,8 @@ impl Gathered {
 }
 
 impl PaceSampler {
-    /// Starts to sample this CPU and looks around for some 10 ms. The samples go before a subject of this class;
-    /// before an ordinary one they do where that is allowed, and else come late where others compete.
+    /// Makes ready to sample this CPU. The samples go before a subject of this class; before an ordinary one they
+    /// do where that is allowed, and else come late where others compete.
     ///
     /// # Errors
     ///
@@ -119,8 +113,8 @@ impl PaceSampler {
             .name("becalm-pace".to_owned())
             .spawn(move || sample(cpu, subject, &theirs, &sender))?;
         let ready = receiver.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
-        let mut sampler = Self { shared, thread: Some(thread), rounds: 0, varies: 1.0 };
-        (sampler.rounds, sampler.varies) = ready?;
+        let mut sampler = Self { shared, thread: Some(thread), rounds: 0 };
+        sampler.rounds = ready?;
         Ok(sampler)
     }
 
@@ -159,7 +153,7 @@ impl Drop for PaceSampler {
 }
 
 /// The life of the thread.
-fn sample(cpu: CpuId, subject: Scheduler, shared: &Shared, ready: &Sender<io::Result<(u32, f64)>>) {
+fn sample(cpu: CpuId, subject: Scheduler, shared: &Shared, ready: &Sender<io::Result<u32>>) {
     let place =
         sched::set_own_affinity(&CpuSet::from_iter([cpu])).and_then(|()| go_before(subject));
     if let Err(error) = place {
@@ -167,7 +161,7 @@ fn sample(cpu: CpuId, subject: Scheduler, shared: &Shared, ready: &Sender<io::Re
         return;
     }
     let rounds = rounds();
-    let _ = ready.send(Ok((rounds, look(rounds))));
+    let _ = ready.send(Ok(rounds));
     while !shared.has_ended.load(Ordering::Relaxed) {
         if !shared.is_running.load(Ordering::Relaxed) {
             thread::park();
@@ -202,18 +196,6 @@ fn rounds() -> u32 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     let rounds = (f64::from(TRIED) * SAMPLE / shortest).clamp(100.0, 1e6) as u32;
     rounds
-}
-
-/// Samples for some 10 ms and returns the ratio of the ninth decile to the first.
-fn look(rounds: u32) -> f64 {
-    let mut seconds: Vec<f64> = (0..LOOK)
-        .map(|_| {
-            thread::sleep(PERIOD);
-            timed(rounds)
-        })
-        .collect();
-    seconds.sort_unstable_by(f64::total_cmp);
-    seconds[LOOK * 9 / 10] / seconds[LOOK / 10]
 }
 
 fn timed(rounds: u32) -> f64 {
@@ -266,7 +248,6 @@ mod tests {
     fn a_cpu_is_sampled_while_it_is_told_to() {
         let cpu = sched::own_affinity().unwrap().first().unwrap();
         let sampler = PaceSampler::start(cpu, Scheduler::Other).unwrap();
-        assert!(sampler.varies >= 1.0);
         assert_eq!(sampler.after_run().pace, None, "no run, no pace");
         let mut paces = Vec::new();
         // A busy machine may let an ordinary thread wait for long.

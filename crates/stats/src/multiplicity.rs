@@ -2,13 +2,13 @@
 //!
 //! With p(1) <= ... <= p(m): adjusted p(i) = max over j <= i of min(1, (m - j + 1) p(j)). The
 //! chance of any false rejection is at most alpha, whatever the dependence. The interval that goes
-//! with the i-th smallest p is taken at confidence 1 - alpha / (m - i + 1): it excludes 0 exactly
-//! when its own step rejects. These intervals match Holm's decisions step by step; for joint
-//! coverage of all of them take [`bonferroni_confidence`].
+//! with a p is taken at the level that it was held against ([`family::levels`]): it excludes 0 exactly
+//! when that hypothesis is rejected. For joint coverage of all of them take [`bonferroni_confidence`].
 //!
 //! Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of
 //! Statistics 6 (1979).
 
+use crate::decide::family;
 use crate::sample::assert_confidence;
 
 /// One hypothesis after correction.
@@ -16,7 +16,7 @@ use crate::sample::assert_confidence;
 pub struct Holm {
     /// Corrected p, to be compared with alpha itself.
     pub adjusted_p: f64,
-    /// Confidence at which this hypothesis's own interval matches its step.
+    /// Confidence at which this hypothesis's own interval matches the decision.
     pub confidence: f64,
     /// Whether the hypothesis is rejected at `1 - confidence` for the whole family.
     pub rejected: bool,
@@ -35,12 +35,12 @@ pub fn holm(p_values: &[f64], confidence: f64) -> Vec<Holm> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
     let mut result = vec![Holm { adjusted_p: 1.0, confidence, rejected: false }; p_values.len()];
+    let levels = family::levels(p_values, |left| alpha / left as f64);
     let mut adjusted_p = 0.0_f64;
     for (step, &i) in order.iter().enumerate() {
         let left = (p_values.len() - step) as f64;
         adjusted_p = adjusted_p.max((left * p_values[i]).min(1.0));
-        result[i] =
-            Holm { adjusted_p, confidence: 1.0 - alpha / left, rejected: adjusted_p <= alpha };
+        result[i] = Holm { adjusted_p, confidence: 1.0 - levels[i], rejected: adjusted_p <= alpha };
     }
     result
 }
@@ -70,6 +70,8 @@ mod tests {
     fn a_small_p_behind_a_failed_step_is_not_rejected() {
         let result = holm(&[0.02, 0.03, 0.04], 0.95);
         assert!(result.iter().all(|h| !h.rejected && (h.adjusted_p - 0.06).abs() < 1e-15));
+        // At 95 % the interval of the last would exclude 0.
+        assert!(result.iter().all(|h| (h.confidence - (1.0 - 0.05 / 3.0)).abs() < 1e-15));
     }
 
     #[test]

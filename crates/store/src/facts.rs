@@ -22,7 +22,7 @@ pub const SPLIT: [&str; 10] = [
 ];
 
 /// Facts whose change is told beside a series if nobody says otherwise; they do not split it.
-pub const ANNOTATE: [&str; 16] = [
+pub const ANNOTATE: [&str; 17] = [
     "kernel_release",
     "compiler",
     "mitigations",
@@ -38,11 +38,12 @@ pub const ANNOTATE: [&str; 16] = [
     "setting.affinity",
     "setting.scheduler",
     "setting.malloc",
+    "setting.pace",
     "becalm",
 ];
 
 /// Facts about how subjects were started.
-pub const SETTINGS: [&str; 8] = [
+pub const SETTINGS: [&str; 9] = [
     "setting.affinity",
     "setting.isolation",
     "setting.scheduler",
@@ -51,6 +52,7 @@ pub const SETTINGS: [&str; 8] = [
     "setting.backend",
     "setting.layout",
     "setting.cache",
+    "setting.pace",
 ];
 
 /// Returns what a record says of the machine and of its settings. Beside the facts of the machine these are
@@ -73,6 +75,7 @@ pub fn facts(record: &Record) -> BTreeMap<String, String> {
     put("setting.backend", conditions.backend.as_deref().unwrap_or_default());
     put("setting.layout", &conditions.layout);
     put("setting.cache", &conditions.cache);
+    put("setting.pace", conditions.pace.as_deref().unwrap_or_default());
     let mut knobs: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for state in &conditions.knobs.states {
         let places = if state.places > 1 { format!(" x{}", state.places) } else { String::new() };

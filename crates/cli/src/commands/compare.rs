@@ -34,8 +34,8 @@ const HARNESS_MINIMUM: u32 = 12;
 ///
 /// The first command is the baseline. The verdict is `faster`, `slower`, `equivalent` (the interval
 /// of the ratio lies inside the margin) or `inconclusive`. Rounds go on until the interval leaves
-/// the margin or fits inside it, at most for 30 s, or 2 min with --harness, unless --max-time,
-/// --max-rounds or --rounds say otherwise.
+/// the margin or fits inside it, for 30 s at most but 8 rounds at least (2 min and 12 with --harness),
+/// unless --max-time, --max-rounds, --min-rounds or --rounds say otherwise.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Args {

@@ -3,14 +3,17 @@
 use std::path::PathBuf;
 
 use becalm_model::wire::diff_document;
-use becalm_model::{Metric, Record, metric, parse_share};
+use becalm_model::{Metric, Record, metric};
 use becalm_report::diff_text;
 use becalm_runner::conclude::{Pairing, compare_all_separate};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
+use crate::measuring::confidence;
 use crate::ui::Ui;
+
+use super::compare::margin;
 
 /// Smallest relative change that matters where nobody says another.
 const DEFAULT_MARGIN: f64 = 0.01;
@@ -33,10 +36,10 @@ pub(crate) struct Args {
     metric: Option<String>,
     /// Smallest relative change that matters; 0 asks for a difference only. Without it what the suite of the
     /// candidate says, or else 1%
-    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    #[arg(long, value_name = "SHARE", value_parser = margin)]
     margin: Option<f64>,
     /// Confidence of all verdicts together
-    #[arg(long, value_name = "SHARE", value_parser = parse_share, default_value = "95%")]
+    #[arg(long, value_name = "SHARE", value_parser = confidence, default_value = "95%")]
     confidence: f64,
     /// Compare although the processors differ
     #[arg(long)]

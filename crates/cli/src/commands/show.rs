@@ -21,16 +21,17 @@ pub(crate) struct Args {
     #[arg(long)]
     metadata: bool,
 
-    /// Print the record as JSON, also that of a session that did not finish
+    /// Print the record as JSON, also that of a session that did not finish; one document per file
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    if args.json {
+        return files::documents(&args.files, ui, files::json);
+    }
     files::for_each_record(&args.files, ui, |record| {
-        if args.json {
-            files::json(record)
-        } else if args.metadata {
+        if args.metadata {
             metadata_text(record, ui.style())
         } else {
             show_text(record, &disturbed_runs(record), ui.style())

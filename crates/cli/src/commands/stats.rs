@@ -43,12 +43,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ui.print(&if args.json { steady::json(&runs) } else { steady_text(&runs, ui.style()) })?;
         return Ok(Exit::Done);
     }
-    files::for_each_record(&args.files, ui, |record| {
-        if args.json {
-            let estimates = files::document(record).estimates;
-            json_text(&estimates)
-        } else {
-            stats_text(record, ui.style())
-        }
-    })
+    if args.json {
+        return files::documents(&args.files, ui, |record| {
+            json_text(&files::document(record).estimates)
+        });
+    }
+    files::for_each_record(&args.files, ui, |record| stats_text(record, ui.style()))
 }

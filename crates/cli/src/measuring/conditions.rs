@@ -69,7 +69,7 @@ pub(crate) struct ConditionFlags {
     pub(crate) settle: Option<Duration>,
 
     /// Sample during each run how fast its core is, and allow for it in comparisons of CPU time: `auto`
-    /// (where a virtual machine hides the other half of the core, and the pace varies)
+    /// (where a virtual machine hides the other half of the core)
     #[arg(long, value_enum, default_value_t = PaceFlag::Auto, help_heading = "Conditions")]
     pub(crate) pace: PaceFlag,
 

@@ -121,7 +121,7 @@ pub(crate) struct MeasureFlags {
     pub(crate) parameter_list: Vec<String>,
 
     /// Put each number from MIN to MAX in place of {NAME}
-    #[arg(short = 'P', long, num_args = 3, value_names = ["NAME", "MIN", "MAX"], action = clap::ArgAction::Append, help_heading = "Parameters")]
+    #[arg(short = 'P', long, num_args = 3, value_names = ["NAME", "MIN", "MAX"], action = clap::ArgAction::Append, allow_negative_numbers = true, help_heading = "Parameters")]
     pub(crate) parameter_scan: Vec<String>,
 
     /// Step of --parameter-scan
@@ -211,7 +211,7 @@ impl MeasureFlags {
         let affinity = self.conditions.affinity == Affinity::Auto && self.width().is_none();
         let scheduler = self.conditions.scheduler == SchedulerFlag::Auto;
         let pace = match self.conditions.pace {
-            PaceFlag::Auto => Pace::WhereItVaries,
+            PaceFlag::Auto => Pace::WhereItTells,
             PaceFlag::On => Pace::On,
             PaceFlag::Off => Pace::Off,
         };

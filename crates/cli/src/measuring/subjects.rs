@@ -141,15 +141,25 @@ fn range(scan: &[String], step: f64) -> Result<Vec<String>, CommandError> {
     }
     // Multiples of the step, not sums of it: 0.1 added ten times is not 1.
     let most = u32::try_from(MOST_SUBJECTS).expect("a small number");
+    // A millionth of a step is the rounding of decimal steps.
+    let decimals = decimals(step) + 6;
     Ok((0..=most)
         .map(|index| low + step * f64::from(index))
         // A thousandth of a step forgives the rounding of decimal steps.
         .take_while(|value| *value <= high + step * 1e-3)
         .map(|value| {
-            let text = format!("{value:.6}");
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            let text = format!("{value:.decimals$}");
+            let text = text.trim_end_matches('0').trim_end_matches('.');
+            if text == "-0" { "0" } else { text }.to_owned()
         })
         .collect())
+}
+
+/// Returns how many decimals a number above zero has before its first digit that is not zero.
+fn decimals(number: f64) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 324")]
+    let decimals = (-number.log10()).max(0.0) as usize;
+    decimals
 }
 
 /// Returns every combination of the values of parameters.
@@ -217,6 +227,22 @@ mod tests {
         assert_eq!(
             check(&["-P", "n", "1", "3", "--", "x {n}"]),
             [r#"x 1: ["x", "1"]"#, r#"x 2: ["x", "2"]"#, r#"x 3: ["x", "3"]"#]
+        );
+    }
+
+    #[test]
+    fn a_scan_may_have_small_steps_and_go_below_zero() {
+        assert_eq!(
+            check(&["-P", "t", "1e-9", "3e-9", "-D", "1e-9", "--", "x {t}"]),
+            [
+                r#"x 0.000000001: ["x", "0.000000001"]"#,
+                r#"x 0.000000002: ["x", "0.000000002"]"#,
+                r#"x 0.000000003: ["x", "0.000000003"]"#
+            ]
+        );
+        assert_eq!(
+            check(&["-P", "n", "-1", "1", "--", "x {n}"]),
+            [r#"x -1: ["x", "-1"]"#, r#"x 0: ["x", "0"]"#, r#"x 1: ["x", "1"]"#]
         );
     }
 

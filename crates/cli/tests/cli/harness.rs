@@ -50,6 +50,16 @@ fn each_benchmark_inside_is_compared_over_processes() {
 }
 
 #[test]
+fn without_a_benchmark_in_common_nothing_is_decided() {
+    let env = env();
+    env.script("old", &bench("1", ""));
+    env.script("new", &bench("1", "").replace("one", "three").replace("two", "four"));
+    let line = ["--harness", "custom", "--rounds", "2", "./old", "./new"];
+    let output = env.compare(&line).exits_with(3);
+    assert!(output.stdout.starts_with("Nothing was compared."), "{}", output.stdout);
+}
+
+#[test]
 fn a_session_goes_on_with_benchmarks_that_the_log_has_shown() {
     let env = env();
     env.script("a", &bench("1", ""));

@@ -94,6 +94,12 @@ fn several_files_are_shown_under_their_names() {
     env.write("b.json", MINIMAL);
     let output = env.run(["stats", "a.json", "b.json"]).exits_with(0);
     assert!(output.stdout.contains("a.json:\n") && output.stdout.contains("\nb.json:\n"));
+    for command in ["stats", "show"] {
+        let output = env.run([command, "--json", "a.json", "b.json"]).exits_with(0);
+        let documents = serde_json::Deserializer::from_str(&output.stdout);
+        let documents: Result<Vec<serde_json::Value>, _> = documents.into_iter().collect();
+        assert_eq!(documents.unwrap().len(), 2, "{command}");
+    }
 }
 
 #[test]
@@ -181,6 +187,7 @@ fn a_diff_without_a_common_subject_is_a_usage_error() {
     let _ =
         env.compare(&["--rounds", "2", "--export-json", "b.json", "true", "true 1"]).exits_with(3);
     let output = env.run(["diff", "a.json", "b.json"]).exits_with(2);
+    let _ = env.run(["diff", "--confidence", "100%", "a.json", "a.json"]).exits_with(2);
     assert_snapshot!(said(&output), @r"
     error: the two files have no subject in common
     hint: subjects are matched by name; a file with one subject matches any other with one

@@ -108,7 +108,8 @@ pub struct ComparisonDocument {
     pub benchmark: Option<String>,
     /// Unit of the metric; empty for plain counts.
     pub unit: String,
-    /// Candidate / baseline; above 1 the candidate has more. `null` when nothing is known.
+    /// Candidate / baseline; above 1 the candidate has more. `null` when nothing is known, and with a verdict where an
+    /// exact baseline is zero.
     pub ratio: Option<f64>,
     /// Lower end of the confidence interval of the ratio.
     pub ratio_low: Option<f64>,
@@ -116,7 +117,7 @@ pub struct ComparisonDocument {
     pub ratio_high: Option<f64>,
     /// `faster`, `slower`, `equivalent` or `inconclusive`.
     pub verdict: String,
-    /// Rounds used.
+    /// Rounds used; layouts, where there are several.
     pub rounds: u32,
     /// Rounds left out.
     pub discarded_rounds: u32,

@@ -301,6 +301,12 @@ fn comparison(
             name: name.to_owned(),
         })
     };
+    let verdict = Verdict::from_word(&document.verdict)
+        .ok_or(ReadError::Verdict { index, word: document.verdict })?;
+    // JSON has no infinity: from zero there is no ratio, but a verdict.
+    let estimate = document
+        .ratio
+        .or_else(|| matches!(verdict, Verdict::Faster | Verdict::Slower).then_some(f64::INFINITY));
     Ok(Comparison {
         baseline: subject(&document.baseline)?,
         candidate: subject(&document.candidate)?,
@@ -308,13 +314,12 @@ fn comparison(
             || ReadError::Unknown { index, what: "metric", name: document.metric.clone() },
         )?,
         primary: document.primary,
-        ratio: document.ratio.map(|estimate| RatioInterval {
+        ratio: estimate.map(|estimate| RatioInterval {
             estimate,
-            low: document.ratio_low.unwrap_or(0.0),
+            low: document.ratio_low.unwrap_or(if estimate.is_finite() { 0.0 } else { estimate }),
             high: document.ratio_high.unwrap_or(f64::INFINITY),
         }),
-        verdict: Verdict::from_word(&document.verdict)
-            .ok_or(ReadError::Verdict { index, word: document.verdict })?,
+        verdict,
         confidence: document.confidence,
         rounds: document.rounds,
         discarded_rounds: document.discarded_rounds,
@@ -387,6 +392,16 @@ mod tests {
     #[test]
     fn a_record_survives_being_written_and_read() {
         let record = read_document(MINIMAL).unwrap();
+        let text = serde_json::to_string(&document(&record, Vec::new())).unwrap();
+        assert_eq!(read_document(&text).unwrap(), record);
+    }
+
+    #[test]
+    fn a_verdict_about_a_baseline_of_zero_survives_too() {
+        let mut record = read_document(MINIMAL).unwrap();
+        let infinite = f64::INFINITY;
+        record.comparisons[0].ratio =
+            Some(RatioInterval { estimate: infinite, low: infinite, high: infinite });
         let text = serde_json::to_string(&document(&record, Vec::new())).unwrap();
         assert_eq!(read_document(&text).unwrap(), record);
     }

@@ -146,19 +146,23 @@ pub(super) fn comparison_of(
         metric: metric.name.clone(),
         benchmark: metric.benchmark.clone(),
         unit: metric.unit.to_string(),
-        ratio: comparison.ratio.map(|ratio| ratio.estimate),
-        ratio_low: comparison.ratio.map(|ratio| ratio.low),
-        // JSON has no infinity: an interval without upper end has no upper end.
-        ratio_high: comparison.ratio.map(|ratio| ratio.high).filter(|high| high.is_finite()),
+        // JSON has no infinity: an interval without upper end has no upper end, and from zero there is no ratio.
+        ratio: finite(comparison.ratio.map(|ratio| ratio.estimate)),
+        ratio_low: finite(comparison.ratio.map(|ratio| ratio.low)),
+        ratio_high: finite(comparison.ratio.map(|ratio| ratio.high)),
         verdict: comparison.verdict.word().to_owned(),
         rounds: comparison.rounds,
         discarded_rounds: comparison.discarded_rounds,
-        noise_floor: comparison.noise_floor.filter(|floor| floor.is_finite()),
+        noise_floor: finite(comparison.noise_floor),
         primary: comparison.primary,
         confidence: comparison.confidence,
         rounds_needed: comparison.rounds_needed,
         notes: comparison.notes.clone(),
     }
+}
+
+fn finite(number: Option<f64>) -> Option<f64> {
+    number.filter(|number| number.is_finite())
 }
 
 fn metric(metric: &Metric) -> MetricDocument {

@@ -120,7 +120,11 @@ fn exact_ratio(metric: &Metric, pairs: &Pairs) -> Option<f64> {
     if !metric.exact || pairs.rounds.iter().any(is_other) {
         return None;
     }
-    if baseline == candidate { Some(1.0) } else { Some(candidate / baseline) }
+    if baseline == candidate {
+        return Some(1.0);
+    }
+    // To zero and from zero there is a direction, if no factor; below zero a ratio says nothing.
+    Some(candidate / baseline).filter(|_| baseline >= 0.0 && candidate >= 0.0)
 }
 
 fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) -> Comparison {
@@ -132,6 +136,8 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
         None => (one.pairs.observations.len(), one.pairs.not_positive),
     };
     let rounds = u32::try_from(used).expect("fewer than 2^32 rounds");
+    // More rounds of the same layouts would tell no more.
+    let has_layouts = one.pairs.rounds.iter().any(|round| round.layout.is_some());
     let mut comparison = Comparison {
         baseline: 0,
         candidate: one.candidate,
@@ -154,18 +160,26 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
         return comparison;
     }
     let Some(estimate) = estimate(record, one, level) else {
+        if level <= 0.0 {
+            comparison.notes.push(
+                "the session ended before its first look, and nothing was decided".to_owned(),
+            );
+            return comparison;
+        }
         let needed = paired::fewest_rounds(level);
-        let rounds_are = match rounds {
-            0 => "no usable round is".to_owned(),
-            1 => "1 usable round is".to_owned(),
-            _ => format!("{rounds} usable rounds are"),
+        let unit = if has_layouts { "layout" } else { "round" };
+        let they_are = match rounds {
+            0 => format!("no usable {unit} is"),
+            1 => format!("1 usable {unit} is"),
+            _ => format!("{rounds} usable {unit}s are"),
         };
         comparison.notes.push(format!(
-            "{rounds_are} too few for an interval at this confidence: at least {needed} are needed"
+            "{they_are} too few for an interval at this confidence: at least {needed} are needed"
         ));
         // Where every round is lost, more of the same would be too.
         comparison.rounds_needed = (rounds > 0 || comparison.discarded_rounds == 0)
-            .then(|| u64::from(needed.saturating_sub(rounds).max(1)));
+            .then(|| u64::from(needed.saturating_sub(rounds).max(1)))
+            .filter(|_| !has_layouts);
         return comparison;
     };
     let ratio = RatioInterval {
@@ -177,7 +191,7 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
     comparison.verdict = verdict(&ratio, judgement.margin, metric.direction);
     comparison.notes.extend(pace_note(&one.pairs, estimate.pace, level));
     comparison.noise_floor = Some(((estimate.high - estimate.low) / 2.0).exp_m1());
-    if comparison.verdict == Verdict::Inconclusive {
+    if comparison.verdict == Verdict::Inconclusive && !has_layouts {
         comparison.rounds_needed = rounds_needed(&ratio, rounds, judgement.margin);
     }
     comparison

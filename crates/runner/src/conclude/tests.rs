@@ -262,6 +262,23 @@ fn equal_exact_values_are_equivalent_even_when_zero() {
 }
 
 #[test]
+fn exact_values_below_zero_have_no_ratio_and_those_from_zero_a_verdict() {
+    let found = |values: [f64; 2]| {
+        let record = with_metric(record(2, 3, |_, _, _| {}), exact("balance"), |_, subject| {
+            Some(values[subject])
+        });
+        conclude(&record, &["balance"]).remove(0)
+    };
+    for values in [[-2.0, -1.0], [-1.0, 5.0]] {
+        let found = found(values);
+        assert_eq!((found.verdict, found.ratio), (Verdict::Inconclusive, None), "{values:?}");
+    }
+    let from_zero = found([0.0, 5.0]);
+    assert_eq!(from_zero.verdict, Verdict::Slower);
+    assert!(from_zero.ratio.unwrap().low.is_infinite());
+}
+
+#[test]
 fn a_metric_that_is_not_as_exact_as_said_is_treated_as_measured() {
     let record = with_metric(record(2, 12, |_, _, _| {}), exact("alloc"), |round, subject| {
         Some(1000.0 * wobble(round, subject))

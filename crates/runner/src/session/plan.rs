@@ -128,8 +128,8 @@ pub enum Conditioning {
 pub enum Pace {
     /// It is not.
     Off,
-    /// Where it varies, and the subjects compute on one CPU for long enough to take samples.
-    WhereItVaries,
+    /// Where the subjects compute on one CPU for long enough to take samples.
+    WhereItTells,
     /// On whatever single CPU they have.
     On,
 }

@@ -56,9 +56,9 @@ pub(super) fn locate(values: &[f64], near: usize, judged: &Judgement) -> Place {
         .fold((near, f64::NEG_INFINITY), |best, one| if one.1 > best.1 { one } else { best });
     let least = best - RANGE;
     let likely = |(_, gain): &&(usize, f64)| *gain >= least;
-    // From the last place to the first.
-    let latest = gains.iter().find(likely).map_or(index, |one| one.0);
-    let earliest = gains.iter().rfind(likely).map_or(index, |one| one.0);
+    // From the last place to the first. Losses too large for a number have no order: then it stays `near`.
+    let latest = gains.iter().find(likely).map_or(index, |one| one.0.max(index));
+    let earliest = gains.iter().rfind(likely).map_or(index, |one| one.0.min(index));
     Place { index, earliest, latest }
 }
 

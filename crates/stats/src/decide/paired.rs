@@ -110,8 +110,10 @@ pub fn estimate(rounds: &[Observation], level: f64) -> Option<Estimate> {
         let ratios = || rounds.iter().map(Observation::log_ratio);
         low = ratios().fold(low, f64::min);
         high = ratios().fold(high, f64::max);
+        // All signs equal has this probability when there is no difference.
+        p = p.max(two_to_the_minus(rounds.len() - 1));
         if low <= 0.0 && 0.0 <= high {
-            p = p.max(two_to_the_minus(rounds.len() - 1).max(level * 1.000_001).min(1.0));
+            p = p.max((level * 1.000_001).min(1.0));
         }
     }
     if rounds.len() <= FLIPS_UP_TO as usize {
@@ -229,6 +231,16 @@ mod tests {
         rounds[3].candidate = rounds[3].baseline - 0.001;
         let estimate = estimate(&rounds, 0.05).unwrap();
         assert!(estimate.low <= -0.001 && estimate.p > 0.05, "{estimate:?}");
+    }
+
+    #[test]
+    fn no_difference_is_called_before_the_fewest_rounds_that_can_show_one() {
+        for level in [0.05, 0.02, 0.01, 0.004] {
+            let fewest = fewest_rounds(level) as usize;
+            let low = |n: usize| estimate(&noisy(4, n, 0.5, 0.001), level).map(|found| found.low);
+            assert!((5..fewest).all(|n| low(n).unwrap() <= 0.0), "{level}");
+            assert!(low(fewest).unwrap() > 0.0, "{level}");
+        }
     }
 
     #[test]

@@ -115,12 +115,12 @@ impl Finished {
         if !self.left_out.is_empty() {
             return Err(self.without_some(ui));
         }
-        let undecided = self
-            .record
-            .comparisons
-            .iter()
-            .any(|one| one.primary && one.verdict == Verdict::Inconclusive);
-        Ok(if undecided && !self.record.aa { Exit::Inconclusive } else { Exit::Done })
+        let is_asked = self.record.kind == RecordKind::Comparison && !self.record.aa;
+        let mut deciding = self.record.comparisons.iter().filter(|one| one.primary).peekable();
+        // Where nothing could be compared, nothing was decided.
+        let undecided =
+            deciding.peek().is_none() || deciding.any(|one| one.verdict == Verdict::Inconclusive);
+        Ok(if is_asked && undecided { Exit::Inconclusive } else { Exit::Done })
     }
 }
 

@@ -179,7 +179,7 @@ fn carry_out(
     let is_of_use = wanted.kind == RecordKind::Comparison
         && matches!(wanted.tracing, Tracing::Off)
         && pace_is_of_use(&plan, &primary, machine);
-    if let Conditioning::Learn { pace: pace @ Pace::WhereItVaries, .. } = &mut plan.conditioning
+    if let Conditioning::Learn { pace: pace @ Pace::WhereItTells, .. } = &mut plan.conditioning
         && !is_of_use
     {
         *pace = Pace::Off;

@@ -17,10 +17,6 @@ pub(super) const FIFO_PRIORITY: u8 = 1;
 /// Shortest run, in seconds, whose pace is sampled unless asked for: it takes some twenty samples.
 const SHORTEST_PACED_RUN: f64 = 5e-3;
 
-/// A pace that varies less, from the first to the ninth decile, is that of a core without neighbours, and not
-/// worth the interrupts. The weather changes within seconds, so that a core that is shared at all counts.
-const VARYING_PACE: f64 = 1.03;
-
 pub(super) const CHOSEN_BY_THE_USER: &str = "chosen by the user";
 
 impl Spawn<'_> {
@@ -154,11 +150,8 @@ impl Spawn<'_> {
         let computes =
             learnt.single_threaded && learnt.cpu_bound && learnt.shortest_run >= SHORTEST_PACED_RUN;
         match pace {
-            Pace::WhereItVaries if computes => {
-                let sampler = self.start_sampling().ok();
-                self.pace = sampler.filter(|sampler| sampler.varies >= VARYING_PACE);
-            }
-            Pace::Off | Pace::WhereItVaries => {}
+            Pace::WhereItTells if computes => self.pace = self.start_sampling().ok(),
+            Pace::Off | Pace::WhereItTells => {}
             Pace::On => match self.start_sampling() {
                 Ok(sampler) => self.pace = Some(sampler),
                 Err(why) => self.limit(format!("the pace is not sampled: {why}")),
@@ -172,7 +165,15 @@ impl Spawn<'_> {
         }
         let one = self.plan.placement.affinity.as_ref().filter(|cpus| cpus.len() == 1);
         let cpu = one.and_then(CpuSet::first).ok_or("the subjects are not kept on one CPU")?;
-        PaceSampler::start(cpu, self.plan.placement.scheduler)
+        let scheduler = self.plan.placement.scheduler;
+        PaceSampler::start(cpu, scheduler)
+            .or_else(|error| match scheduler {
+                // The class was becalm's own idea: where it is refused, the subject goes without, too.
+                Scheduler::Fifo(_) if self.scheduler_is_a_try => {
+                    PaceSampler::start(cpu, Scheduler::Other)
+                }
+                Scheduler::Fifo(_) | Scheduler::Other => Err(error),
+            })
             .map_err(|error| format!("a thread for CPU {cpu}: {error}"))
     }
 
