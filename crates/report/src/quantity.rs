@@ -226,12 +226,15 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{trimmed}{NBSP}%")
 }
 
-/// Writes a confidence: `95 %`, `99.75 %`.
+/// Writes a confidence: `95 %`, `99.75 %`, `99.9996 %`. Only what is certain is `100 %`.
 pub(crate) fn confidence(share: f64) -> String {
     if !share.is_finite() {
         return format!("?{NBSP}%");
     }
-    let text = format!("{:.2}", share * 100.0);
+    let text = (2..10)
+        .map(|decimals| format!("{:.decimals$}", share * 100.0))
+        .find(|text| share >= 1.0 || !text.starts_with("100"))
+        .unwrap_or_else(|| "99.9999999".to_owned());
     format!("{}{NBSP}%", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
@@ -305,5 +308,7 @@ mod tests {
         assert_eq!(times(1e300), "1.00e300");
         assert_eq!(percent(0.1234).replace(NBSP, " "), "12 %");
         assert_eq!(confidence(0.9975).replace(NBSP, " "), "99.75 %");
+        assert_eq!(confidence(0.999_961).replace(NBSP, " "), "99.996 %");
+        assert_eq!(confidence(1.0).replace(NBSP, " "), "100 %");
     }
 }

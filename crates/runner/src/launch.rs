@@ -271,6 +271,8 @@ fn watch(
 ) -> Result<Option<Cause>, LaunchError> {
     let group = started.pid;
     let mut cause = None;
+    // How often the user had asked to stop when it was last acted upon.
+    let mut asked = 0;
     let mut deadline = timeout.map(|timeout| Duration::from_nanos(started.released) + timeout);
     let mut entries = [
         wait::readable(started.pidfd.as_raw_fd()),
@@ -297,9 +299,12 @@ fn watch(
                 }
             }
         }
-        if let Some(signal) = interrupt.signal() {
+        if let Some(signal) = interrupt.signal()
+            && interrupt.times() > asked
+        {
             interrupt.rearm();
-            if interrupt.times() > 1 || cause.is_some() {
+            asked = interrupt.times();
+            if asked > 1 || cause.is_some() {
                 wait::kill_group(group, libc::SIGKILL);
             } else {
                 wait::kill_group(group, libc::SIGTERM);

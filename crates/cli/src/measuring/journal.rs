@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use becalm_model::{Metric, Record, Run, wire};
 
@@ -121,14 +122,16 @@ fn state_folder() -> Option<PathBuf> {
     Some(state.join("becalm/sessions"))
 }
 
-/// Removes all but the newest logs; their names start with the time.
+/// Removes all but the logs that were written to last.
 fn forget_old(folder: &Path) -> std::io::Result<()> {
-    let mut logs: Vec<PathBuf> = std::fs::read_dir(folder)?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
+    // Not by name: a session that goes on keeps the time at which it began.
+    let mut logs: Vec<(SystemTime, PathBuf)> = std::fs::read_dir(folder)?
+        .flatten()
+        .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "jsonl"))
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
         .collect();
     logs.sort();
-    for old in logs.iter().rev().skip(KEPT - 1) {
+    for (_, old) in logs.iter().rev().skip(KEPT - 1) {
         match std::fs::remove_file(old) {
             // Another becalm that starts now may have been faster.
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),

@@ -112,14 +112,17 @@ fn estimate(record: &Record, one: &Prepared, level: f64) -> Option<Estimate> {
     paired::estimate(&one.pairs.observations, level)
 }
 
-/// Returns the ratio of a metric that the user called exact, if its values bear that out.
-#[expect(clippy::float_cmp, reason = "exact values are equal to the last bit or differ")]
-fn exact_ratio(metric: &Metric, pairs: &Pairs) -> Option<f64> {
+/// Returns the values of a metric that the user called exact, if they bear that out.
+fn exact_values(metric: &Metric, pairs: &Pairs) -> Option<(f64, f64)> {
     let &PairedRound { baseline, candidate, .. } = pairs.rounds.first()?;
     let is_other = |round: &PairedRound| (round.baseline, round.candidate) != (baseline, candidate);
-    if !metric.exact || pairs.rounds.iter().any(is_other) {
-        return None;
-    }
+    (metric.exact && !pairs.rounds.iter().any(is_other)).then_some((baseline, candidate))
+}
+
+/// Returns the ratio of exact values, if they have one.
+#[expect(clippy::float_cmp, reason = "exact values are equal to the last bit or differ")]
+fn exact_ratio(metric: &Metric, pairs: &Pairs) -> Option<f64> {
+    let (baseline, candidate) = exact_values(metric, pairs)?;
     if baseline == candidate {
         return Some(1.0);
     }
@@ -162,7 +165,9 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
     let Some(estimate) = estimate(record, one, level) else {
         if level <= 0.0 {
             comparison.notes.push(
-                "the session ended before its first look, and nothing was decided".to_owned(),
+                "nothing was decided: the session ended before its first look, or earlier looks have spent \
+                 what it may err"
+                    .to_owned(),
             );
             return comparison;
         }
@@ -192,7 +197,12 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
     comparison.notes.extend(pace_note(&one.pairs, estimate.pace, level));
     comparison.noise_floor = Some(((estimate.high - estimate.low) / 2.0).exp_m1());
     if comparison.verdict == Verdict::Inconclusive && !has_layouts {
-        comparison.rounds_needed = rounds_needed(&ratio, rounds, judgement.margin);
+        let missing = paired::fewest_rounds(level).saturating_sub(rounds);
+        comparison.rounds_needed = if missing > 0 {
+            Some(u64::from(missing))
+        } else {
+            rounds_needed(&ratio, rounds, judgement.margin)
+        };
     }
     comparison
 }
@@ -243,7 +253,7 @@ fn notes(metric: &Metric, pairs: &Pairs) -> Vec<String> {
             metric.name
         ));
     }
-    if metric.exact && exact_ratio(metric, pairs).is_none() && !pairs.rounds.is_empty() {
+    if metric.exact && exact_values(metric, pairs).is_none() && !pairs.rounds.is_empty() {
         notes.push(format!(
             "{} was called exact but differs between runs of the same subject; it is treated as a \
              measured value",

@@ -88,6 +88,7 @@ pub(crate) fn pairs(record: &Record, baseline: usize, candidate: usize, metric: 
         without_pace: 0,
         not_positive: 0,
     };
+    let is_wall_time = record.metrics[metric].name == metrics::WALL_TIME;
     let is_of_the_core = record.metrics[metric].name == metrics::CPU_TIME;
     for runs in rounds.into_values() {
         if runs.iter().flatten().any(|run| run.discarded) {
@@ -103,14 +104,15 @@ pub(crate) fn pairs(record: &Record, baseline: usize, candidate: usize, metric: 
             continue;
         };
         match (first.is_censored(), second.is_censored()) {
+            (false, false) => {}
+            // One lower bound understates the difference, which is the safe side. What else was counted until the
+            // timeout is no bound: a program that hangs uses no CPU time.
+            (true, false) | (false, true) if is_wall_time => pairs.censored += 1,
             // Two lower bounds say nothing about the ratio.
-            (true, true) => {
+            _ => {
                 pairs.discarded += 1;
                 continue;
             }
-            (false, false) => {}
-            // One lower bound understates the difference, which is the safe side.
-            _ => pairs.censored += 1,
         }
         let log = |run: &Run| run.evidence().pace.filter(|pace| *pace > 0.0).map(f64::ln);
         let pace = log(first).zip(log(second));

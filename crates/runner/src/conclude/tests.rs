@@ -192,6 +192,19 @@ fn a_record_without_cpu_time_or_without_whole_runs_is_judged_by_wall_time() {
 }
 
 #[test]
+fn what_a_program_used_until_it_was_cut_off_is_no_bound() {
+    let record = record(2, 12, |round, subject, run| {
+        if subject == 1 && round % 2 == 0 {
+            run.outcome = Outcome::TimedOut;
+            scale(run, &[CPU], 0.01);
+        }
+    });
+    check_choice(&record, metric::WALL_TIME, "runs of `B` were cut off at the timeout");
+    let found = &conclude(&record, &["cpu_time"])[0];
+    assert_eq!((found.verdict, found.rounds, found.discarded_rounds), (Verdict::Equivalent, 6, 6));
+}
+
+#[test]
 fn the_primary_comparisons_come_first_and_wall_and_cpu_time_beside_them() {
     let record = with_metric(
         record(2, 10, |_, _, _| {}),
@@ -272,6 +285,8 @@ fn exact_values_below_zero_have_no_ratio_and_those_from_zero_a_verdict() {
     for values in [[-2.0, -1.0], [-1.0, 5.0]] {
         let found = found(values);
         assert_eq!((found.verdict, found.ratio), (Verdict::Inconclusive, None), "{values:?}");
+        assert!(found.notes[0].contains("which has no ratio"), "{:?}", found.notes);
+        assert!(!found.notes.iter().any(|note| note.contains("differs")), "{:?}", found.notes);
     }
     let from_zero = found([0.0, 5.0]);
     assert_eq!(from_zero.verdict, Verdict::Slower);

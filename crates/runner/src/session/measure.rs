@@ -1,5 +1,7 @@
 //! The session: rounds in random order until the plan says stop.
 
+use std::collections::BTreeSet;
+
 use becalm_model::{Evidence, Metric, Part, Record, Run, metric};
 use becalm_stats::{Sample, decide, median_interval, schedule};
 
@@ -427,7 +429,9 @@ pub fn drop_unfinished_round(record: &mut Record) {
     for warmup in [true, false] {
         let Some(last) = rounds_in(record, warmup).checked_sub(1) else { continue };
         let is_last = |run: &Run| run.warmup == warmup && run.round == last;
-        if record.runs.iter().filter(|run| is_last(run)).count() < subjects {
+        let made: BTreeSet<usize> =
+            record.runs.iter().filter(|run| is_last(run)).map(|run| run.subject).collect();
+        if made.len() < subjects {
             record.runs.retain(|run| !is_last(run));
         }
     }

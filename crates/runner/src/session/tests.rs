@@ -341,6 +341,19 @@ fn an_interruption_keeps_whole_rounds_and_is_no_failure() {
 }
 
 #[test]
+fn a_round_that_has_one_subject_twice_is_no_whole_round() {
+    let mut record = record(2);
+    let mut executor = Scripted::new(noisy);
+    listen(&plan(Stop::Rounds(3)), &mut record, &mut executor).0.unwrap();
+    let last = record.runs.pop().unwrap();
+    let twice = record.runs.last().unwrap().clone();
+    assert_ne!(last.subject, twice.subject);
+    record.runs.push(twice);
+    drop_unfinished_round(&mut record);
+    assert_eq!(record.rounds(), 2);
+}
+
+#[test]
 fn a_failing_subject_is_named_and_the_rounds_before_it_are_kept() {
     let fails = |subject, n| {
         let outcome = Outcome::Exited(if subject == 1 && n == 5 { 3 } else { 0 });

@@ -34,6 +34,10 @@ pub(super) fn record_of(
         resumed.notes.retain(|note| !is_of_left_out(note));
         resumed.confidence = flags.confidence;
         resumed.margin = wanted.margin;
+        // A round that is made again must not stand in the new log twice. In a suite a subject has rounds of its own.
+        if resumed.terms.is_empty() {
+            drop_unfinished_round(&mut resumed);
+        }
         return Ok(resumed);
     }
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

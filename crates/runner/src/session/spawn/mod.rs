@@ -119,17 +119,27 @@ impl<'a> Spawn<'a> {
 
     /// Runs the setup hooks of every subject.
     pub fn set_up(&mut self) -> Result<(), RunError> {
-        (0..self.plan.subjects.len()).try_for_each(|index| self.set_up_one(index))
+        let begun = monotonic_raw();
+        (0..self.plan.subjects.len()).try_for_each(|index| self.set_up_one(index))?;
+        self.leave_out_since(begun);
+        Ok(())
+    }
+
+    /// Counts the time since then as no time of measuring: a session that goes on would lose it again each time.
+    fn leave_out_since(&mut self, begun: Duration) {
+        self.started += monotonic_raw().saturating_sub(begun);
     }
 
     /// Runs the setup hooks of every subject, all of them even if one fails: the first run of a subject
     /// whose hook failed fails too, and says so.
     pub fn set_up_each(&mut self) {
+        let begun = monotonic_raw();
         for index in 0..self.plan.subjects.len() {
             if let Err(error @ RunError::Hook { .. }) = self.set_up_one(index) {
                 self.plan.subjects[index].program = Err(error.to_string());
             }
         }
+        self.leave_out_since(begun);
     }
 
     fn set_up_one(&mut self, index: usize) -> Result<(), RunError> {

@@ -168,8 +168,10 @@ impl Spawn<'_> {
         let scheduler = self.plan.placement.scheduler;
         PaceSampler::start(cpu, scheduler)
             .or_else(|error| match scheduler {
-                // The class was becalm's own idea: where it is refused, the subject goes without, too.
-                Scheduler::Fifo(_) if self.scheduler_is_a_try => {
+                // The class was becalm's own idea: where becalm has none, the subject will go without, too.
+                Scheduler::Fifo(_)
+                    if self.scheduler_is_a_try && !matches!(self.precedence, Ok(Some(_))) =>
+                {
                     PaceSampler::start(cpu, Scheduler::Other)
                 }
                 Scheduler::Fifo(_) | Scheduler::Other => Err(error),
