@@ -139,13 +139,11 @@ fn other_surroundings(old: &Record, new: &Record) -> Option<String> {
         .map(|(key, _)| key.as_str())
         .filter(|key| SURROUNDINGS.iter().any(|word| key.contains(word)));
     let is_foreign = [old, new].iter().any(|record| record.kind == RecordKind::Import);
-    let sides = [conditions::rows(old), conditions::rows(new)];
-    let names: BTreeSet<&str> = sides.iter().flatten().map(|row| row.0).collect();
-    let value = |side: usize, name: &str| sides[side].iter().find(|row| row.0 == name);
-    let conditions = (names.into_iter())
-        .filter(|name| !is_foreign && value(0, name) != value(1, name))
+    let conditions: BTreeSet<&str> = (changed(conditions::rows, old, new).into_iter())
+        .map(|(name, ..)| name)
         // How many variables there were hardly matters beside what they say, which is not recorded.
-        .filter(|name| *name != "environment");
+        .filter(|name| !is_foreign && *name != "environment")
+        .collect();
     let all: Vec<&str> = facts.chain(conditions).collect();
     (!all.is_empty()).then(|| {
         format!(
@@ -176,6 +174,26 @@ fn reasons(page: &mut Page, comparisons: &[Comparison]) {
     }
 }
 
+/// Rows of a name and a text.
+type Rows = Vec<(&'static str, String)>;
+
+/// Returns the rows that differ, with both texts: those of the old record in its order, then the new one's own.
+fn changed(
+    rows: fn(&Record) -> Rows,
+    old: &Record,
+    new: &Record,
+) -> Vec<(&'static str, String, String)> {
+    let sides = [rows(old), rows(new)];
+    let of = |side: usize, name: &str| {
+        sides[side].iter().find(|row| row.0 == name).map_or("-", |row| row.1.as_str()).to_owned()
+    };
+    let added = sides[1].iter().filter(|row| !sides[0].iter().any(|old| old.0 == row.0));
+    (sides[0].iter().chain(added))
+        .map(|(name, _)| (*name, of(0, name), of(1, name)))
+        .filter(|(_, before, after)| before != after)
+        .collect()
+}
+
 /// Lists what else differs: a change of kernel explains more than any interval.
 fn differences(page: &mut Page, old: &Record, new: &Record) {
     let mut table = Table::new([("", Align::Left), ("old", Align::Left), ("new", Align::Left)]);
@@ -185,15 +203,10 @@ fn differences(page: &mut Page, old: &Record, new: &Record) {
         }
     };
     for rows in [conditions::session, conditions::rows] {
-        let sides = [rows(old), rows(new)];
-        let of = |side: usize, name: &str| {
-            sides[side].iter().find(|row| row.0 == name).map_or("-", |row| row.1.as_str())
-        };
-        let added = sides[1].iter().filter(|row| !sides[0].iter().any(|old| old.0 == row.0));
-        for (name, _) in sides[0].iter().chain(added) {
+        for (name, before, after) in changed(rows, old, new) {
             // Seeds and times differ always and say nothing.
-            if *name != "seed" {
-                compare(name, of(0, name), of(1, name));
+            if name != "seed" {
+                compare(name, &before, &after);
             }
         }
     }

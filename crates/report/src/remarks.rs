@@ -42,8 +42,7 @@ pub(crate) fn measured(record: &Record, disturbed: &[DisturbedRun]) -> Vec<Strin
     let rounds = deciding.iter().map(|c| (c.rounds, c.discarded_rounds));
     // With several comparisons the one with the fewest rounds is the weakest link.
     if let Some((used, discarded)) = rounds.min() {
-        let has_layouts = record.runs.iter().any(|run| run.layout.is_some());
-        let unit = if has_layouts { "layout" } else { "round" };
+        let unit = if has_layouts(record) { "layout" } else { "round" };
         let mut text = format!("{} used", count(used as usize, unit));
         if discarded > 0 {
             text = format!("{text}, {discarded} discarded");
@@ -91,13 +90,17 @@ pub(crate) fn measured(record: &Record, disturbed: &[DisturbedRun]) -> Vec<Strin
     remarks
 }
 
+fn has_layouts(record: &Record) -> bool {
+    record.runs.iter().any(|run| run.layout.is_some())
+}
+
 /// Says what would settle an undecided comparison.
 pub(crate) fn next_steps(record: &Record, labels: &Labels) -> Vec<String> {
     let open: Vec<&Comparison> =
         deciding(record).into_iter().filter(|c| c.verdict == Verdict::Inconclusive).collect();
     let per_round = shown::seconds_per_round(record);
     let several = deciding(record).len() > 1;
-    if !open.is_empty() && record.runs.iter().any(|run| run.layout.is_some()) {
+    if !open.is_empty() && has_layouts(record) {
         return vec![
             "Next: more layouts would tell more (--layouts), and not more rounds of the same ones."
                 .to_owned(),
