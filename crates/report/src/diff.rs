@@ -70,6 +70,7 @@ pub fn diff_text(
                 candidate: &candidate,
                 metric: &metric,
                 comparison,
+                unit: "round",
                 confidence,
                 margin: new.margin_of(comparison.candidate, &metric).unwrap_or(margin),
                 aa: false,

@@ -23,6 +23,7 @@ pub(crate) fn claim<'a>(
         candidate: labels.get(comparison.candidate),
         metric,
         comparison,
+        unit: unit(record),
         confidence: shown::confidence(record),
         margin: record.margin,
         aa: record.aa,
@@ -42,8 +43,7 @@ pub(crate) fn measured(record: &Record, disturbed: &[DisturbedRun]) -> Vec<Strin
     let rounds = deciding.iter().map(|c| (c.rounds, c.discarded_rounds));
     // With several comparisons the one with the fewest rounds is the weakest link.
     if let Some((used, discarded)) = rounds.min() {
-        let unit = if has_layouts(record) { "layout" } else { "round" };
-        let mut text = format!("{} used", count(used as usize, unit));
+        let mut text = format!("{} used", count(used as usize, unit(record)));
         if discarded > 0 {
             text = format!("{text}, {discarded} discarded");
         }
@@ -88,6 +88,11 @@ pub(crate) fn measured(record: &Record, disturbed: &[DisturbedRun]) -> Vec<Strin
         ));
     }
     remarks
+}
+
+/// Returns what gives a comparison one ratio.
+fn unit(record: &Record) -> &'static str {
+    if has_layouts(record) { "layout" } else { "round" }
 }
 
 fn has_layouts(record: &Record) -> bool {

@@ -14,6 +14,8 @@ pub(crate) struct Claim<'a> {
     pub(crate) candidate: &'a str,
     pub(crate) metric: &'a Metric,
     pub(crate) comparison: &'a Comparison,
+    /// What gives it one ratio: a round or a layout.
+    pub(crate) unit: &'static str,
     /// The confidence asked for. It is the one to name: the correction for several looks and
     /// comparisons makes it hold for all of them together.
     pub(crate) confidence: f64,
@@ -45,13 +47,13 @@ pub(crate) fn verdict_word(metric: &Metric, verdict: Verdict) -> &'static str {
 /// Says what the comparison found.
 pub(crate) fn verdict(claim: &Claim) -> String {
     let Some(ratio) = claim.comparison.ratio else {
-        let (metric, rounds) = (&claim.metric.name, claim.comparison.rounds);
+        let (metric, rounds, unit) = (&claim.metric.name, claim.comparison.rounds, claim.unit);
         let pair = format!("{} and {}", claim.baseline, claim.candidate);
         return match rounds {
-            0 => format!("Inconclusive: no round gives a ratio of {metric} for {pair}."),
-            1 => format!("Inconclusive: 1 round is too few to compare {metric} of {pair}."),
+            0 => format!("Inconclusive: no {unit} gives a ratio of {metric} for {pair}."),
+            1 => format!("Inconclusive: 1 {unit} is too few to compare {metric} of {pair}."),
             _ => {
-                format!("Inconclusive: {rounds} rounds are too few to compare {metric} of {pair}.")
+                format!("Inconclusive: {rounds} {unit}s are too few to compare {metric} of {pair}.")
             }
         };
     };
@@ -123,11 +125,11 @@ fn equivalent(claim: &Claim, ratio: &RatioInterval) -> String {
 }
 
 fn inconclusive(claim: &Claim, ratio: &RatioInterval) -> String {
-    let Claim { baseline, candidate, metric, .. } = claim;
+    let Claim { baseline, candidate, metric, unit, .. } = claim;
     let on = on_metric(metric);
     if !ratio.high.is_finite() || ratio.low <= 0.0 {
         return format!(
-            "Inconclusive: too few rounds to say anything about {baseline} and {candidate}{on}."
+            "Inconclusive: too few {unit}s to say anything about {baseline} and {candidate}{on}."
         );
     }
     let decimals = percent_decimals(ratio);
@@ -245,6 +247,7 @@ mod tests {
             candidate: "B",
             metric,
             comparison: &comparison,
+            unit: "round",
             confidence: 0.95,
             margin: 0.01,
             aa,

@@ -5,7 +5,7 @@ use becalm_stats::decide::family;
 use becalm_stats::decide::pace::{self, Allowance};
 use becalm_stats::decide::paired::{self, Estimate};
 
-use super::pairs::{PairedRound, Pairs, pairs};
+use super::pairs::{PairedRound, Pairs, number_of_observations, pairs};
 use super::primary::primary_metrics;
 use super::shape::Shape;
 use super::verdict::{exact_verdict, rounds_needed, verdict};
@@ -135,7 +135,7 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
     let exact = exact_ratio(metric, &one.pairs);
     // Without a logarithm a round has no part in an estimate, but an exact value needs none.
     let (used, without_ratio) = match exact {
-        Some(_) => (one.pairs.rounds.len(), 0),
+        Some(_) => (number_of_observations(&one.pairs.rounds), 0),
         None => (one.pairs.observations.len(), one.pairs.not_positive),
     };
     let rounds = u32::try_from(used).expect("fewer than 2^32 rounds");

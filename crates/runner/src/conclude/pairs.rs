@@ -1,6 +1,6 @@
 //! The rounds of a comparison as paired log ratios.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use becalm_model::{Record, Run, metric as metrics};
 use becalm_stats::decide::paired::Observation;
@@ -50,6 +50,12 @@ pub fn observations(rounds: &[PairedRound]) -> Vec<Observation> {
     }
     observations.extend(layouts.into_values().map(|of_layout| mean(&of_layout)));
     observations
+}
+
+/// Returns how many observations rounds of any values are: one each, or one for each layout.
+pub(crate) fn number_of_observations(rounds: &[PairedRound]) -> usize {
+    let layouts: BTreeSet<u32> = rounds.iter().filter_map(|round| round.layout).collect();
+    rounds.iter().filter(|round| round.layout.is_none()).count() + layouts.len()
 }
 
 /// What the rounds give for one pair of subjects and one metric.

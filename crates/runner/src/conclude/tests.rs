@@ -275,6 +275,14 @@ fn equal_exact_values_are_equivalent_even_when_zero() {
 }
 
 #[test]
+fn rounds_of_one_layout_count_once_for_exact_values_too() {
+    let base = record(2, 6, |_, _, run| run.layout = Some(run.round % 3));
+    let record = with_metric(base, exact("size"), |_, subject| Some([0.0, 7.0][subject]));
+    let found = conclude(&record, &["size", "wall_time"]);
+    assert_eq!((found[0].rounds, found[1].rounds), (3, 3));
+}
+
+#[test]
 fn exact_values_below_zero_have_no_ratio_and_those_from_zero_a_verdict() {
     let found = |values: [f64; 2]| {
         let record = with_metric(record(2, 3, |_, _, _| {}), exact("balance"), |_, subject| {

@@ -95,10 +95,11 @@ pub(super) fn warn_before_start(record: &Record, plan: &Plan, ui: &Ui) -> bool {
 pub(super) fn longer_than_planned(plan: &Plan, round: Duration) -> Option<String> {
     let Stop::Until { minimum, budget: Some(budget), .. } = plan.stop else { return None };
     let expected = round * minimum;
-    // Where the user set the limit, it ends the session.
+    // Where the user set nothing but a limit, one round is enough, and the limit ends the session.
     (minimum > 1 && expected > budget).then(|| {
         format!(
-            "a round takes {:.1} s here, so {minimum} rounds will take about {:.0} s; --max-time ends it before",
+            "a round takes {:.1} s here, so {minimum} rounds will take about {:.0} s; --max-time, without \
+             --min-rounds, ends it before",
             round.as_secs_f64(),
             expected.as_secs_f64()
         )

@@ -1,0 +1,226 @@
+//! What each knob plans, and what it leaves alone.
+
+use std::fs;
+use std::io;
+
+use becalm_machine::knobs::{KNOBS, NoteKind, Profile, Request, Situation, Smt};
+use becalm_machine::tune::{Foreign, JournalFile, apply, plan, recover};
+use becalm_machine::{SysRoot, Topology};
+use becalm_model::{CpuSet, Target};
+use becalm_testkit::FakeTree;
+
+use crate::{ACPI, AMD_EPP, CPU, contents, lines, only, planned, tree};
+
+#[test]
+fn simple_knobs_set_what_their_documentation_says() {
+    let check = |knob: &str, expected: &[&str]| {
+        let tree = tree(ACPI);
+        assert_eq!(lines(&planned(&SysRoot::new(tree.path()), &only(knob))), expected, "{knob}");
+    };
+    check("aslr", &["/proc/sys/kernel/randomize_va_space 2 -> 0"]);
+    check(
+        "thp",
+        &[
+            "/sys/kernel/mm/transparent_hugepage/enabled always -> never",
+            "/sys/kernel/mm/transparent_hugepage/defrag madvise -> never",
+        ],
+    );
+    check("ksm", &["/sys/kernel/mm/ksm/run 1 -> 0"]);
+    check("numa-balancing", &["/proc/sys/kernel/numa_balancing 1 -> 0"]);
+    check("compaction", &["/proc/sys/vm/compaction_proactiveness 20 -> 0"]);
+    check("swappiness", &["/proc/sys/vm/swappiness 60 -> 1"]);
+    check("watchdog", &["/proc/sys/kernel/watchdog 1 -> 0"]);
+    check("timer-migration", &["/proc/sys/kernel/timer_migration 1 -> 0"]);
+    check("vmstat-interval", &["/proc/sys/vm/stat_interval 1 -> 120"]);
+    check(
+        "machine-check",
+        &["/sys/devices/system/machinecheck/machinecheck0/check_interval 300 -> 0"],
+    );
+    check("rt-throttling", &["/proc/sys/kernel/sched_rt_runtime_us 950000 -> -1"]);
+    check("autogroup", &["/proc/sys/kernel/sched_autogroup_enabled 1 -> 0"]);
+    check("perf-limits", &["/proc/sys/kernel/perf_event_max_sample_rate 100000 -> 1"]);
+    check("writeback", &["/proc/sys/vm/dirty_writeback_centisecs 500 -> 6000"]);
+    check("platform-profile", &["/sys/firmware/acpi/platform_profile balanced -> performance"]);
+    check(
+        "irq-affinity",
+        &[
+            "/proc/irq/default_smp_affinity f -> 00000005",
+            "/proc/irq/9/smp_affinity_list 0-3 -> 0,2",
+            "/proc/irq/10/smp_affinity_list 1 -> 0,2",
+        ],
+    );
+    check(
+        "workqueues",
+        &[
+            "/sys/devices/virtual/workqueue/cpumask f -> 00000005",
+            "/sys/devices/virtual/workqueue/writeback/cpumask f -> 00000005",
+        ],
+    );
+    check("cstates", &["cpu1/cpuidle/state2/disable 0 -> 1", "cpu3/cpuidle/state2/disable 0 -> 1"]);
+    check(
+        "epb",
+        &[0, 1, 2, 3]
+            .map(|cpu| format!("cpu{cpu}/power/energy_perf_bias 6 -> 0"))
+            .each_ref()
+            .map(String::as_str),
+    );
+    check("uncore", &["intel_uncore_frequency/package_00_die_00/min_freq_khz 800000 -> 2400000"]);
+    check("smt", &[]);
+}
+
+#[test]
+fn switching_smt_off_leaves_the_policies_of_vanishing_cpus_alone() {
+    let tree = tree(AMD_EPP);
+    let root = SysRoot::new(tree.path());
+    let request = Request { smt: Smt::Off, ..Request::default() };
+    let plan = planned(&root, &request);
+    let set = lines(&plan);
+    assert_eq!(set[0], "smt/control on -> off");
+    let governors: Vec<_> = set.iter().filter(|line| line.contains("scaling_governor")).collect();
+    assert_eq!(governors.len(), 2, "{set:?}");
+    // Second threads are CPUs 2 and 3. Their settings are saved all the same.
+    let guarded = |path: &str| {
+        let target = Target::File(format!("{CPU}/{path}"));
+        plan.changes.iter().any(|change| change.target == target && change.new.is_none())
+    };
+    assert!(guarded("cpufreq/policy3/scaling_governor") && guarded("cpu3/online"));
+}
+
+/// A task of a tree: one that sleeps, with its CPUs and its set of CPUs.
+fn with_task(tree: FakeTree, pid: u32, cpus: &str, group: &str) -> FakeTree {
+    tree.file(
+        format!("/proc/{pid}/stat"),
+        format!("{pid} (x) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 77 0 0\n"),
+    )
+    .file(format!("/proc/{pid}/status"), format!("Name:\tx\nCpus_allowed_list:\t{cpus}\n"))
+    .file(format!("/proc/{pid}/cgroup"), format!("4:cpuset:{group}\n"))
+}
+
+#[test]
+fn what_goes_with_cpus_by_itself_comes_back_with_them() {
+    const SETS: &str = "/sys/fs/cgroup/cpuset";
+    let mounts = format!("34 31 0:31 / {SETS} rw - cgroup cgroup rw,cpuset\n");
+    let tree = tree(ACPI)
+        .file("/proc/self/mountinfo", mounts)
+        .file(format!("{SETS}/cgroup.procs"), "\n")
+        .file(format!("{SETS}/box/cpuset.cpus"), "1-3\n")
+        .file(format!("{SETS}/box/in/cpuset.cpus"), "2-3\n")
+        .file(format!("{SETS}/box/in/cgroup.procs"), "70\n")
+        .file("/proc/irq/12/smp_affinity_list", "2-3\n");
+    let tree = with_task(with_task(tree, 70, "2-3", "/box/in"), 71, "3", "/");
+    let before = contents(&tree);
+    let folder = tree.path().to_owned();
+    let driver = ACPI.kernel(&tree);
+    let root = SysRoot::new(tree.path()).with_kernel(move |path, value| {
+        let put = |path: &str, text: &str| fs::write(folder.join(path), text).unwrap();
+        let have = |path: &str| fs::read_to_string(folder.join(path)).unwrap().trim().to_owned();
+        let task = |pid: u32, cpus: &str| {
+            put(&format!("proc/{pid}/status"), &format!("Name:\tx\nCpus_allowed_list:\t{cpus}\n"));
+        };
+        match (path.to_str().unwrap(), value) {
+            (control, "off") if control.ends_with("smt/control") => {
+                put("sys/fs/cgroup/cpuset/box/in/cpuset.cpus", "");
+                put("sys/fs/cgroup/cpuset/box/cpuset.cpus", "1");
+                put("proc/70/cgroup", "4:cpuset:/box\n");
+                put("proc/irq/12/smp_affinity_list", "0-1");
+                task(70, "1");
+                task(71, "0-1");
+            }
+            // A set lies within the one above it, and takes members only if it has CPUs.
+            (inner, "2-3")
+                if inner.ends_with("box/in/cpuset.cpus")
+                    && have("sys/fs/cgroup/cpuset/box/cpuset.cpus") == "1" =>
+            {
+                return Err(io::Error::from_raw_os_error(13));
+            }
+            (procs, "70") if procs.ends_with("box/in/cgroup.procs") => {
+                if have("sys/fs/cgroup/cpuset/box/in/cpuset.cpus").is_empty() {
+                    return Err(io::Error::from_raw_os_error(28));
+                }
+                put("proc/70/cgroup", "4:cpuset:/box/in\n");
+                task(70, "2-3");
+            }
+            _ => {}
+        }
+        driver(path, value)
+    });
+    let request = Request { smt: Smt::Off, ..only("smt") };
+    let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+    apply(&root, &mut file, &planned(&root, &request).changes).unwrap();
+    assert_ne!(contents(&tree), before);
+    let recovered = recover(&root, Foreign::Leave).unwrap();
+    assert_eq!((recovered.left(), contents(&tree)), (&[][..], before), "{recovered:?}");
+}
+
+#[test]
+fn cpus_that_go_with_smt_have_no_idle_states_to_switch() {
+    let tree = tree(ACPI);
+    let request =
+        Request { smt: Smt::Off, only: vec!["smt".into(), "cstates".into()], ..only("smt") };
+    let plan = planned(&SysRoot::new(tree.path()), &request);
+    assert_eq!(lines(&plan), ["smt/control on -> off", "cpu1/cpuidle/state2/disable 0 -> 1"]);
+}
+
+#[test]
+fn smt_stays_on_where_it_would_take_what_is_measured() {
+    let tree = tree(ACPI);
+    let root = SysRoot::new(tree.path());
+    let topology = Topology::read(&root).unwrap();
+    let cpus: CpuSet = "3".parse().unwrap();
+    let housekeeping = topology.online.difference(&cpus);
+    let request = Request { smt: Smt::Off, ..only("smt") };
+    let situation =
+        Situation { root: &root, topology: &topology, cpus, housekeeping, request: &request };
+    let plan = plan(&situation).unwrap();
+    assert_eq!(plan.changes, []);
+    assert_eq!(plan.notes[0].text, "CPU 3 would go, which is to be measured");
+}
+
+#[test]
+fn a_platform_profile_that_cannot_be_written_back_is_left() {
+    let tree = tree(ACPI).file("/sys/firmware/acpi/platform_profile", "custom\n");
+    let plan = planned(&SysRoot::new(tree.path()), &only("platform-profile"));
+    assert_eq!((plan.changes.len(), plan.notes[0].kind), (0, NoteKind::Refused));
+    assert!(plan.notes[0].text.contains("no way back"), "{}", plan.notes[0].text);
+}
+
+#[test]
+fn the_watchdogs_are_not_looked_at_while_they_are_off() {
+    // Reading one of them would make the kernel believe that it is to stay off for good.
+    let tree = tree(ACPI).file("/proc/sys/kernel/watchdog", "0\n");
+    let root = SysRoot::new(tree.path());
+    let plan = planned(&root, &only("watchdog"));
+    assert_eq!((plan.changes.len(), plan.notes[0].kind), (0, NoteKind::AlreadyQuiet));
+}
+
+#[test]
+fn a_plan_for_every_cpu_says_that_interrupts_have_nowhere_to_go() {
+    let tree = tree(ACPI);
+    let root = SysRoot::new(tree.path());
+    let topology = Topology::read(&root).unwrap();
+    let all = topology.online.clone();
+    let request = only("irq-affinity");
+    let situation = Situation {
+        root: &root,
+        topology: &topology,
+        cpus: all.clone(),
+        housekeeping: all,
+        request: &request,
+    };
+    let plan = plan(&situation).unwrap();
+    assert_eq!((plan.changes.len(), plan.notes[0].kind), (0, NoteKind::Refused));
+}
+
+#[test]
+fn every_knob_is_documented_with_its_profile() {
+    let text = include_str!("../../../../docs/MACHINE.md");
+    for knob in KNOBS {
+        let profile = match knob.profile {
+            Profile::Safe => "safe",
+            Profile::Strict => "strict",
+            Profile::OnRequest => "on request",
+        };
+        let row = format!("| `{}` | {profile}", knob.name);
+        assert!(text.contains(&row), "docs/MACHINE.md has no row {row}");
+    }
+}
