@@ -19,6 +19,7 @@ use becalm_model::metric::{
 use becalm_model::{Metric, Unit};
 
 use crate::sys::perf::{self, PerfAttr, TYPE_HARDWARE, TYPE_SOFTWARE};
+use crate::sys::user;
 use crate::sys::wait::Usage;
 use crate::sys::{clone, perf::Reading};
 
@@ -114,7 +115,8 @@ impl CounterPlan {
         }
         let hybrid = HYBRID.iter().filter_map(|path| root.read(path).value()?.parse().ok());
         let paranoid = root.read("proc/sys/kernel/perf_event_paranoid").value();
-        let machine = Machine { hybrid: hybrid.collect(), paranoid };
+        let is_root = user::effective_uid() == 0;
+        let machine = Machine { hybrid: hybrid.collect(), paranoid, is_root };
         let (mut plan, limits) = plan(wanted, &machine, |attr| perf::open(attr).map(drop));
         plan.idle =
             Arc::new(plan.attrs.iter().filter_map(|a| perf::open(&a.idle()).ok()).collect());
@@ -156,6 +158,7 @@ impl CounterPlan {
 struct Machine {
     hybrid: Vec<u32>,
     paranoid: Option<String>,
+    is_root: bool,
 }
 
 /// Chooses counters; `open` tries one on the calling process.
@@ -189,7 +192,7 @@ fn plan(
         }
     }
     debug_assert!(plan.attrs.len() <= clone::MAX_COUNTERS, "the events of two kinds of core fit");
-    (plan, troubles.sentences(machine.paranoid.as_deref()))
+    (plan, troubles.sentences(machine.paranoid.as_deref(), machine.is_root))
 }
 
 /// Tries an event with the kernel's share and, where that is refused, without it.
@@ -236,19 +239,28 @@ impl Troubles {
         }
     }
 
-    fn sentences(self, paranoid: Option<&str>) -> Vec<String> {
+    fn sentences(self, paranoid: Option<&str>, is_root: bool) -> Vec<String> {
         let level = paranoid.map_or_else(
             || "perf_event_open is refused".to_owned(),
             |level| format!("kernel.perf_event_paranoid is {level}"),
         );
         let remedy = "root, CAP_PERFMON or a lower level would allow it";
+        // Up to this level everybody may count everything of their own.
+        let is_open = |level: &str| level.parse::<i32>().is_ok_and(|level| level <= 1);
+        let denied = if is_root || paranoid.is_some_and(is_open) {
+            "a sandbox keeps perf_event_open from this process; CAP_PERFMON, and a seccomp profile with that call, \
+             would allow it"
+                .to_owned()
+        } else {
+            format!("{level}; {remedy}")
+        };
         let mut sentences = Vec::new();
         let mut say = |names: &[&str], text: String| {
             if !names.is_empty() {
                 sentences.push(format!("{}: {text}", names.join(", ")));
             }
         };
-        say(&self.denied, format!("not counted, because {level}; {remedy}."));
+        say(&self.denied, format!("not counted, because {denied}."));
         say(&self.user_only, format!("counted in user mode only, because {level}; {remedy}."));
         say(
             &self.absent,
@@ -309,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_virtual_machine_without_hardware_counters_gets_one_sentence() {
-        let machine = Machine { hybrid: vec![], paranoid: Some("2".into()) };
+        let machine = Machine { hybrid: vec![], paranoid: Some("2".into()), is_root: false };
         let migrations = PerfAttr::new(TYPE_SOFTWARE, 4, false);
         let (plan, limits) = plan(Counters::All, &machine, |attr| {
             if *attr == migrations { Ok(()) } else { errno(libc::ENOENT) }
@@ -327,8 +339,17 @@ mod tests {
     }
 
     #[test]
+    fn a_sandbox_is_not_taken_for_a_level() {
+        for (paranoid, is_root) in [("2", true), ("1", false)] {
+            let machine = Machine { hybrid: vec![], paranoid: Some(paranoid.into()), is_root };
+            let (_, limits) = plan(Counters::Software, &machine, |_| errno(libc::EPERM));
+            assert!(limits[0].contains("a sandbox keeps perf_event_open"), "{limits:?}");
+        }
+    }
+
+    #[test]
     fn a_user_without_rights_counts_in_user_mode_what_happens_there() {
-        let machine = Machine { hybrid: vec![], paranoid: Some("2".into()) };
+        let machine = Machine { hybrid: vec![], paranoid: Some("2".into()), is_root: false };
         let whole = |attr: &PerfAttr| {
             let mut events = SOFTWARE.iter().chain(&HARDWARE);
             events.any(|event| *attr == PerfAttr::new(event.kind, event.config, false))
@@ -357,7 +378,7 @@ mod tests {
 
     #[test]
     fn a_hybrid_processor_is_counted_on_both_kinds_of_core() {
-        let machine = Machine { hybrid: vec![4, 10], paranoid: None };
+        let machine = Machine { hybrid: vec![4, 10], paranoid: None, is_root: false };
         let (plan, limits) = plan(Counters::All, &machine, |_| Ok(()));
         assert_eq!(limits, [""; 0]);
         assert_eq!((plan.metrics().len(), plan.attrs().len()), (10, 1 + 2 * 6));
@@ -368,7 +389,7 @@ mod tests {
 
     #[test]
     fn a_sandbox_without_the_call_is_named() {
-        let machine = Machine { hybrid: vec![], paranoid: None };
+        let machine = Machine { hybrid: vec![], paranoid: None, is_root: false };
         let (plan, limits) = plan(Counters::Software, &machine, |_| errno(libc::ENOSYS));
         assert_eq!(plan.metrics(), CounterPlan::told().metrics());
         assert!(plan.attrs().is_empty());

@@ -18,10 +18,11 @@ use crate::pace::Sampled;
 use crate::placement::{Placement, Scheduler};
 use crate::program::Program;
 use crate::stdio::{Capture, Connections, Drained, MAX_CAPTURE, Stderr, Stdin, Stdout};
+use crate::sys::clock;
 use crate::sys::clone::{self, Child, StartError, Started};
 use crate::sys::perf::PerfAttr;
 use crate::sys::sched::CpuMask;
-use crate::sys::{clock, wait};
+use crate::sys::wait::{self, Sent};
 
 /// How long a subject may take to end by itself after SIGTERM, before SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
@@ -112,14 +113,19 @@ pub fn launch(
     // The writing end of the pipe has to be the subject's alone.
     drop(connections);
 
-    let watched = watch(&started, capture.as_mut(), launch.timeout, interrupt);
+    let watched = watch(launch, &started, capture.as_mut(), interrupt);
     let ended = clock::monotonic_raw_nanos();
     let (main_thread_time, run_delay) = schedstat(started.pid).unzip();
+    if let Err(error @ LaunchError::NotOurs { .. }) = watched {
+        // It has not ended, and waiting for it could take for ever.
+        return Err(error);
+    }
     // Before the leader is reaped, while its number cannot mean another group. Also ends the
     // leader, should watching it have failed.
-    wait::kill_group(started.pid, libc::SIGKILL);
+    let _ = wait::kill_group(started.pid, libc::SIGKILL);
     let usage = wait::reap(started.pid)
         .map_err(|source| LaunchError::System { operation: "wait for the command", source })?;
+    wait::reap_orphans(started.pid);
     let counters = counters.read(std::mem::take(&mut started.counters), &usage);
     let mut cause = watched?;
     let output = match capture {
@@ -132,11 +138,14 @@ pub fn launch(
         }
         None => None,
     };
+    let command = || launch.program.name().to_owned();
     let outcome = match (cause, usage.exit()) {
         (Some(Cause::Interrupted(signal)), _) => return Err(LaunchError::Interrupted { signal }),
         (Some(Cause::TooMuchOutput), _) => {
-            let command = launch.program.name().to_owned();
-            return Err(LaunchError::OutputTooLarge { command, limit: MAX_CAPTURE });
+            return Err(LaunchError::OutputTooLarge { command: command(), limit: MAX_CAPTURE });
+        }
+        (Some(Cause::WantsTerminal), _) => {
+            return Err(LaunchError::WantsTerminal { command: command() });
         }
         (Some(Cause::TimedOut), _) => Outcome::TimedOut,
         (None, Ok(code)) => Outcome::Exited(code),
@@ -260,20 +269,25 @@ enum Cause {
     TimedOut,
     TooMuchOutput,
     Interrupted(i32),
+    WantsTerminal,
 }
+
+/// Time between two looks whether a subject was stopped, which wakes nobody up.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Waits until the subject has ended, without reaping it; says why if becalm had to end it.
 fn watch(
+    launch: &Launch<'_>,
     started: &Started,
     mut capture: Option<&mut Capture>,
-    timeout: Option<Duration>,
     interrupt: &Interrupt,
 ) -> Result<Option<Cause>, LaunchError> {
     let group = started.pid;
     let mut cause = None;
     // How often the user had asked to stop when it was last acted upon.
     let mut asked = 0;
-    let mut deadline = timeout.map(|timeout| Duration::from_nanos(started.released) + timeout);
+    let mut deadline =
+        launch.timeout.map(|timeout| Duration::from_nanos(started.released) + timeout);
     let mut entries = [
         wait::readable(started.pidfd.as_raw_fd()),
         wait::readable(interrupt.as_raw_fd()),
@@ -281,11 +295,12 @@ fn watch(
     ];
     loop {
         let left = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic_raw()));
-        wait::poll(&mut entries, left)
+        wait::poll(&mut entries, Some(left.map_or(LOOK, |left| left.min(LOOK))))
             .map_err(|source| LaunchError::System { operation: "wait for the command", source })?;
         if entries[0].revents != 0 {
             return Ok(cause);
         }
+        let mut signal = None;
         if entries[2].revents != 0
             && let Some(capture) = &mut capture
         {
@@ -295,32 +310,41 @@ fn watch(
                 Drained::TooMuch => {
                     entries[2].fd = -1;
                     cause = Some(Cause::TooMuchOutput);
-                    wait::kill_group(group, libc::SIGKILL);
+                    signal = Some(libc::SIGKILL);
                 }
             }
         }
-        if let Some(signal) = interrupt.signal()
+        if let Some(interrupted) = interrupt.signal()
             && interrupt.times() > asked
         {
             interrupt.rearm();
             asked = interrupt.times();
             if asked > 1 || cause.is_some() {
-                wait::kill_group(group, libc::SIGKILL);
+                signal = Some(libc::SIGKILL);
             } else {
-                wait::kill_group(group, libc::SIGTERM);
+                signal = Some(libc::SIGTERM);
                 deadline = Some(clock::monotonic_raw() + GRACE);
             }
-            cause = Some(Cause::Interrupted(signal));
+            cause = Some(Cause::Interrupted(interrupted));
         } else if deadline.is_some_and(|deadline| deadline <= clock::monotonic_raw()) {
             if cause.is_none() {
                 cause = Some(Cause::TimedOut);
-                wait::kill_group(group, libc::SIGTERM);
+                signal = Some(libc::SIGTERM);
                 deadline = Some(clock::monotonic_raw() + GRACE);
             } else {
-                wait::kill_group(group, libc::SIGKILL);
+                signal = Some(libc::SIGKILL);
                 // Nothing outlives SIGKILL but a wait in the kernel, and that ends when it ends.
                 deadline = None;
             }
+        } else if cause.is_none() && wait::wants_terminal(group) {
+            cause = Some(Cause::WantsTerminal);
+            signal = Some(libc::SIGKILL);
+        }
+        if let Some(signal) = signal
+            && wait::kill_group(group, signal) == Sent::NotAllowed
+        {
+            let command = launch.program.name().to_owned();
+            return Err(LaunchError::NotOurs { command, pid: group });
         }
     }
 }

@@ -42,6 +42,36 @@ pub enum LaunchError {
         /// What the kernel said.
         source: io::Error,
     },
+    /// What is to be standard input can be read once only.
+    #[error(
+        "{} is a pipe, of which the first run would leave nothing to the next: keep what comes from it in a \
+         file, and give that",
+        path.display()
+    )]
+    ReadOnce {
+        /// The pipe.
+        path: PathBuf,
+    },
+    /// The subject wanted the terminal.
+    #[error(
+        "`{command}` wants to use the terminal, which it does not have: it was ended. What it asks for there \
+         (a password?) has to be given in another way"
+    )]
+    WantsTerminal {
+        /// The program.
+        command: String,
+    },
+    /// The subject belongs to somebody else and cannot be ended.
+    #[error(
+        "cannot end `{command}` (process {pid}), which runs as another user and goes on: end it yourself. \
+         Run becalm as that user; `sudo becalm --keep-root` runs subjects as root"
+    )]
+    NotOurs {
+        /// The program.
+        command: String,
+        /// Its process.
+        pid: i32,
+    },
     /// The control group to run in cannot be entered.
     #[error(
         "cannot start `{command}`: entering the control group {}: {source}{}",

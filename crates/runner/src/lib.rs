@@ -9,6 +9,7 @@ mod evidence;
 mod extract;
 pub mod harness;
 mod hold;
+mod inherited;
 mod interrupt;
 mod iterations;
 mod launch;

@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -79,18 +80,22 @@ impl Connections {
         let mut capture = None;
         if let Stdin::File(path) = stdin {
             let role = "standard input";
-            let file = File::open(base.join(path));
-            connections.stdin = Some(file.map_err(|source| open_error(path, role, source))?);
+            let file = open_at_once(OpenOptions::new().read(true), &base.join(path))
+                .map_err(|source| open_error(path, role, source))?;
+            let kind =
+                file.metadata().map_err(|source| open_error(path, role, source))?.file_type();
+            if kind.is_fifo() || kind.is_socket() {
+                return Err(LaunchError::ReadOnce { path: path.clone() });
+            }
+            connections.stdin = Some(file);
         }
         match stdout {
             Stdout::Null | Stdout::Inherit => {}
             Stdout::File(path) => {
                 let role = "standard output";
-                let file = OpenOptions::new()
-                    .write(true)
-                    .create(true)
-                    .truncate(true)
-                    .open(base.join(path));
+                let mut options = OpenOptions::new();
+                options.write(true).create(true).truncate(true);
+                let file = open_at_once(&mut options, &base.join(path));
                 connections.stdout = Some(file.map_err(|source| open_error(path, role, source))?);
             }
             Stdout::Capture => {
@@ -117,6 +122,13 @@ impl Connections {
         };
         [file(&self.stdin).or(Some(self.null)), stdout, stderr]
     }
+}
+
+/// Opens a file; a named pipe too without waiting until somebody opens its other end, which no signal would end.
+fn open_at_once(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let file = options.custom_flags(libc::O_NONBLOCK).open(path)?;
+    wait::set_blocking(file.as_raw_fd(), true)?;
+    Ok(file)
 }
 
 fn open_error(path: &Path, role: &'static str, source: io::Error) -> LaunchError {
@@ -156,7 +168,7 @@ impl Capture {
     fn open() -> io::Result<(Self, io::PipeWriter)> {
         let (reader, writer) = io::pipe()?;
         // Only the reading end: a subject that finds its output full has to be made to wait.
-        wait::set_nonblocking(reader.as_raw_fd())?;
+        wait::set_blocking(reader.as_raw_fd(), false)?;
         wait::enlarge_pipe(reader.as_raw_fd(), PIPE_BYTES);
         let pipe = File::from(std::os::fd::OwnedFd::from(reader));
         Ok((Self { pipe, bytes: Vec::new() }, writer))

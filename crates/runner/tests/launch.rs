@@ -3,6 +3,8 @@
 mod support;
 
 use std::fs;
+use std::io::Write as _;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
@@ -203,6 +205,34 @@ fn standard_input_is_empty_or_a_file_read_from_its_start_every_time() {
     assert_eq!(subject.output(), "hello");
     subject.stdin = Stdin::File("/no/such".into());
     assert_eq!(subject.error(), "cannot open /no/such as standard input of the command");
+}
+
+#[test]
+fn a_pipe_is_no_standard_input_of_many_runs() {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(b"once").unwrap();
+    let mut subject = command(&["cat"]);
+    subject.stdin = Stdin::File(format!("/proc/self/fd/{}", reader.as_raw_fd()).into());
+    assert!(subject.error().contains("is a pipe, of which the first run would leave nothing"));
+    // Nobody writes to this one, and yet nobody waits.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fifo");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    subject.stdin = Stdin::File(path.clone());
+    assert!(subject.error().contains("is a pipe"));
+    subject.stdin = Stdin::Null;
+    subject.stdout = Stdout::File(path);
+    assert!(subject.error().contains("as standard output of the command"));
+}
+
+#[test]
+fn who_wants_the_terminal_is_ended_and_told() {
+    // What the kernel sends to a group in the background that reads from its terminal.
+    let error = shell("kill -TTIN $$; sleep 1000").error();
+    assert!(error.contains("wants to use the terminal, which it does not have"), "{error}");
+    // Who is stopped for another reason goes on when it is told to.
+    let finished = shell("(sleep 1.3; kill -CONT $$) & kill -STOP $$; exit 3").run();
+    assert_eq!(finished.outcome, Outcome::Exited(3));
 }
 
 #[test]

@@ -60,7 +60,8 @@ impl<'a, 'b> Traced<'a, 'b> {
     pub(crate) fn finish(self, record: &mut Record, root: &SysRoot) {
         let Some(tracer) = self.tracer else { return };
         let recording = tracer.finish();
-        let began = monotonic_raw().saturating_sub(self.executor.elapsed());
+        // A resumed session may be older than the machine is up.
+        let began = monotonic_raw().as_secs_f64() - self.executor.elapsed().as_secs_f64();
         let mut trace = joined(&recording, record, began, root);
         // A resumed session keeps what was traced before.
         if let Some(before) = record.trace.take() {

@@ -1,6 +1,6 @@
 //! CPUs, scheduling class, niceness, page cache and rest.
 
-use becalm_testkit::skipped;
+use becalm_testkit::{TestEnv, skipped};
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -46,6 +46,50 @@ fn niceness_class_randomisation_and_rest_are_recorded_as_they_were_had() {
     assert_eq!(settings["nice"], 5);
     assert_eq!((&settings["scheduler"], &settings["aslr"]), (&"other".into(), &"off".into()));
     assert_eq!(settings["rest"], "50%");
+}
+
+#[test]
+fn what_becalm_was_started_with_is_recorded_too() {
+    let settings = |starter: &str, arguments: &[&str]| {
+        let run = [env!("CARGO_BIN_EXE_becalm"), "run", "--rounds", "1", "--json", "--", "true"];
+        let output = TestEnv::new(starter).run([arguments, &run].concat());
+        let is_there = output.status.success();
+        if !is_there {
+            skipped(&format!("what_becalm_was_started_with: {starter}: {}", output.stderr));
+        }
+        is_there.then(|| json(&output.stdout)["settings"].clone())
+    };
+    if let Some(settings) = settings("nice", &["-n", "7"]) {
+        assert_eq!(settings["nice"], 7);
+    }
+    if let Some(settings) = settings("setarch", &["-R"]) {
+        assert_eq!(settings["aslr"], "off");
+    }
+    if let Some(settings) = settings("chrt", &["-b", "0"]) {
+        assert_eq!(settings["scheduler"], "batch");
+    }
+    if let Some(settings) = settings("chrt", &["-f", "10"]) {
+        assert_eq!((&settings["scheduler"], &settings["rest"]), (&"fifo:10".into(), &"7%".into()));
+    }
+}
+
+#[test]
+fn cpus_that_are_not_there_are_told_and_not_recorded() {
+    let output =
+        env().run(["run", "--affinity", "0-4000", "--rounds", "1", "--json", "--", "true"]);
+    let record = json(&output.exits_with(0).stdout);
+    let affinity = record["settings"]["affinity"].as_str().unwrap().to_owned();
+    assert!(!affinity.contains("4000"), "{affinity}");
+    let expected = format!("are offline or not allowed here: the subjects have {affinity} alone");
+    assert!(limits(&record).contains(&expected), "{}", limits(&record));
+}
+
+#[test]
+fn who_starts_becalm_may_have_ignored_the_end_of_children() {
+    let env = TestEnv::new("sh");
+    let script = "trap '' CHLD; exec \"$0\" run --rounds 2 --setup true -- true";
+    let output = env.run(["-c", script, env!("CARGO_BIN_EXE_becalm")]).exits_with(0);
+    assert!(output.stdout.contains("true, wall_time"), "{}", output.stdout);
 }
 
 #[test]

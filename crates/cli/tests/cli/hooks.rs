@@ -1,5 +1,6 @@
 //! `--setup`, `--prepare`, `--conclude` and `--cleanup`.
 
+use becalm_testkit::{TestEnv, skipped};
 use insta::assert_snapshot;
 
 use crate::support::{Measures, env, said};
@@ -75,4 +76,41 @@ fn a_server_that_the_setup_starts_lives_until_the_cleanup_ends_it() {
         "true",
     ];
     let _ = env.measure(&arguments).exits_with(0);
+}
+
+#[test]
+fn hooks_have_the_cpus_that_becalm_was_started_with() {
+    let env = env();
+    let own = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+    let cpus = own.lines().find(|line| line.starts_with("Cpus_allowed_list:")).unwrap().to_owned();
+    let show = |file: &str| format!("grep Cpus_allowed_list: /proc/self/status > {file}");
+    let (setup, prepare) = (show("setup"), show("prepare"));
+    let hooks = ["--rounds", "1", "--setup", &setup, "--prepare", &prepare, "--", "true"];
+    let _ = env.measure(&hooks).exits_with(0);
+    for file in ["setup", "prepare"] {
+        assert_eq!(env.read(file).trim_end(), cpus, "{file}");
+    }
+}
+
+#[test]
+fn a_hook_that_wants_the_terminal_is_ended_and_told() {
+    let output =
+        env().measure(&["--setup", "kill -TTOU $$; sleep 1000", "--", "true"]).exits_with(4);
+    assert!(said(&output).contains("it wants to use the terminal"), "{}", said(&output));
+}
+
+#[test]
+fn the_first_process_of_a_container_takes_orphans_away() {
+    let env = TestEnv::new("unshare");
+    let subject = "sleep 1000 & sleep 1000 & true";
+    let count = "grep -l 'State:.Z' /proc/[0-9]*/status | wc -l > zombies";
+    let run = ["run", "--rounds", "5", "--cleanup", count, "--", "sh", "-c", subject];
+    let container = ["-p", "-f", "--mount-proc", env!("CARGO_BIN_EXE_becalm")];
+    let output = env.run([&container[..], &run].concat());
+    if output.stderr.starts_with("unshare:") {
+        skipped("the_first_process_of_a_container: this sandbox does not allow one");
+        return;
+    }
+    let _ = output.exits_with(0);
+    assert_eq!(env.read("zombies").trim(), "0");
 }

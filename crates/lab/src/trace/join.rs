@@ -41,11 +41,10 @@ impl InterruptTime {
 
 /// Returns what took time from each run of a record, whose session began at `began`
 /// (`CLOCK_MONOTONIC_RAW`).
-pub fn joined(recording: &Recording, record: &Record, began: Duration, root: &SysRoot) -> Trace {
+pub fn joined(recording: &Recording, record: &Record, began: f64, root: &SysRoot) -> Trace {
     let counting = InterruptTime::read(root);
     let wall = record.metric_index(WALL_TIME);
     let cpu_time = record.metric_index(CPU_TIME);
-    let began = began.as_secs_f64();
     let mut runs = Vec::new();
     for (index, run) in record.runs.iter().enumerate() {
         let Some(seconds) = wall.and_then(|wall| run.value(wall)) else { continue };

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use crate::sys::wait;
+use crate::sys::wait::{self, Sent};
 use crate::{Interrupt, User};
 
 /// A moment at which a command of the user runs.
@@ -68,6 +68,7 @@ pub(crate) fn run_hook(
     match run_to_end(shell, interrupt, accepted) {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(status.to_string()),
+        Err(error) if error.kind() == std::io::ErrorKind::Other => Err(error.to_string()),
         Err(error) => Err(format!("cannot run sh: {error}")),
     }
 }
@@ -91,15 +92,30 @@ fn end(child: &mut Child, interrupt: &Interrupt, accepted: u32) -> std::io::Resu
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
-        match told {
+        let signal = match told {
             None if interrupt.times() > accepted => {
-                wait::kill_group(group, libc::SIGTERM);
                 told = Some(crate::monotonic_raw());
+                Some(libc::SIGTERM)
             }
             Some(since) if crate::monotonic_raw().saturating_sub(since) > GRACE => {
-                wait::kill_group(group, libc::SIGKILL);
+                Some(libc::SIGKILL)
             }
-            _ => {}
+            _ => None,
+        };
+        if let Some(signal) = signal
+            && wait::kill_group(group, signal) == Sent::NotAllowed
+        {
+            return Err(std::io::Error::other(format!(
+                "process {group} runs as another user and cannot be ended: it goes on"
+            )));
+        }
+        if pause == LONGEST_PAUSE && wait::wants_terminal(group) {
+            let _ = wait::kill_group(group, libc::SIGKILL);
+            child.wait()?;
+            return Err(std::io::Error::other(
+                "it wants to use the terminal, which it does not have: it was ended. What it asks for there (a \
+                 password?) has to be given in another way",
+            ));
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(LONGEST_PAUSE);

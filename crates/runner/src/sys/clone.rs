@@ -122,7 +122,7 @@ pub(crate) fn start(child: &Child<'_>) -> Result<Started, StartError> {
         }
         // Linux before 5.2 ignores CLONE_PIDFD.
         (None, None) => {
-            super::wait::kill_group(pid, libc::SIGKILL);
+            let _ = super::wait::kill_group(pid, libc::SIGKILL);
             StartError::Clone(io::Error::from_raw_os_error(libc::ENOSYS))
         }
     };

@@ -68,6 +68,54 @@ pub(crate) fn is_ordinary() -> io::Result<bool> {
     Ok(policy & !libc::c_long::from(libc::SCHED_RESET_ON_FORK) == normal && nice == 0)
 }
 
+/// The scheduling of the calling thread as what it starts inherits it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Inherited {
+    /// `SCHED_OTHER` and its like.
+    pub(crate) policy: libc::c_int,
+    /// Real-time priority.
+    pub(crate) priority: libc::c_int,
+    /// Niceness.
+    pub(crate) nice: i32,
+}
+
+impl Inherited {
+    pub(crate) fn read() -> io::Result<Self> {
+        const ITSELF: libc::pid_t = 0;
+        let mut priority: libc::c_int = 0;
+        // The raw calls: musl's wrappers refuse. SAFETY: plain numbers, and `priority` is the one field of
+        // `struct sched_param` as the kernel knows it.
+        let policy = unsafe {
+            if libc::syscall(libc::SYS_sched_getparam, ITSELF, &raw mut priority) < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            libc::syscall(libc::SYS_sched_getscheduler, ITSELF)
+        };
+        let policy = libc::c_int::try_from(policy).map_err(|_| io::Error::last_os_error())?;
+        if policy < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: plain numbers. An error is not to be expected for the thread itself.
+        let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
+        if policy & libc::SCHED_RESET_ON_FORK == 0 {
+            return Ok(Self { policy, priority, nice });
+        }
+        let policy = match policy & !libc::SCHED_RESET_ON_FORK {
+            libc::SCHED_FIFO | libc::SCHED_RR => libc::SCHED_OTHER,
+            other => other,
+        };
+        Ok(Self { policy, priority: 0, nice: nice.max(0) })
+    }
+}
+
+/// Says whether what the calling process starts has its addresses at random places, for all that it knows
+/// (`ADDR_NO_RANDOMIZE`, personality(2)).
+pub(crate) fn inherits_aslr() -> bool {
+    const ASK: libc::c_ulong = 0xffff_ffff;
+    // SAFETY: with this number nothing is changed.
+    unsafe { libc::personality(ASK) & libc::ADDR_NO_RANDOMIZE == 0 }
+}
+
 /// Gives the calling thread `SCHED_FIFO` with this priority; what it starts later gets the normal class.
 pub(crate) fn set_own_fifo(priority: u8) -> io::Result<()> {
     set_own_class(libc::SCHED_FIFO, priority)

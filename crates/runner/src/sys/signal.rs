@@ -175,6 +175,10 @@ pub(crate) fn install(interrupt: Interrupt) -> io::Result<&'static Interrupt> {
         return Ok(installed);
     }
     let installed = INSTALLED.get_or_init(|| interrupt);
+    // Who starts becalm may have ignored it, and children would then vanish without being waited for.
+    if reset(1 << (libc::SIGCHLD - 1)) < 0 {
+        return Err(io::Error::last_os_error());
+    }
     for signal in STOPPING {
         // SAFETY: an all-zero sigaction is a valid value: empty mask, no flags, SIG_DFL.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };

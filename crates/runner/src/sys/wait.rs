@@ -68,6 +68,23 @@ pub(crate) fn reap(pid: Pid) -> io::Result<Usage> {
     })
 }
 
+/// Reaps what is left of a group that was killed, where this process is the first of a container: orphans are its
+/// children, and nobody else takes them away. They take a moment to end.
+pub(crate) fn reap_orphans(group: Pid) {
+    const TRIES: u32 = 20;
+    if std::process::id() != 1 {
+        return;
+    }
+    for _ in 0..TRIES {
+        // SAFETY: takes plain numbers; no status is asked for.
+        match unsafe { libc::waitpid(-group, std::ptr::null_mut(), libc::WNOHANG) } {
+            0 => std::thread::sleep(Duration::from_millis(1)),
+            1.. => {}
+            ..0 => return,
+        }
+    }
+}
+
 fn seconds(time: libc::timeval) -> f64 {
     time.tv_sec as f64 + time.tv_usec as f64 * 1e-6
 }
@@ -76,12 +93,34 @@ fn count(value: libc::c_long) -> u64 {
     u64::try_from(value).unwrap_or(0)
 }
 
-/// Sends a signal to a whole process group. A group that is already empty is no error.
-pub(crate) fn kill_group(group: Pid, signal: libc::c_int) {
+/// Whether a signal has come to anybody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// It has, or nobody was left.
+    Done,
+    /// All that is left of the group belongs to another user.
+    NotAllowed,
+}
+
+/// Sends a signal to a whole process group.
+pub(crate) fn kill_group(group: Pid, signal: libc::c_int) -> Sent {
     // SAFETY: takes plain numbers. The caller has not reaped the leader yet, so that the number
     // cannot have been given to another group.
+    match checked(unsafe { libc::kill(-group, signal) }) {
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => Sent::NotAllowed,
+        _ => Sent::Done,
+    }
+}
+
+/// Says whether a child was stopped because it wanted to use the terminal: its group is in the background.
+pub(crate) fn wants_terminal(pid: Pid) -> bool {
+    let mut facts = MaybeUninit::<libc::siginfo_t>::zeroed();
+    let Ok(id) = libc::id_t::try_from(pid) else { return false };
+    let options = libc::WSTOPPED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: `facts` has room for what the call writes, and is all zero, which is valid, where it writes nothing.
     unsafe {
-        libc::kill(-group, signal);
+        checked(libc::waitid(libc::P_PID, id, facts.as_mut_ptr(), options)).is_ok()
+            && [libc::SIGTTIN, libc::SIGTTOU].contains(&facts.assume_init().si_status())
     }
 }
 
@@ -134,12 +173,13 @@ pub(crate) fn enlarge_pipe(fd: RawFd, bytes: libc::c_int) {
     }
 }
 
-/// Makes reads from a descriptor return at once.
-pub(crate) fn set_nonblocking(fd: RawFd) -> io::Result<()> {
+/// Makes reads and writes of a descriptor wait, or return at once.
+pub(crate) fn set_blocking(fd: RawFd, waits: bool) -> io::Result<()> {
     // SAFETY: takes plain numbers; the descriptor is open in the caller.
     unsafe {
-        let flags = checked(libc::fcntl(fd, libc::F_GETFL))?;
-        checked(libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK))?;
+        let flags = checked(libc::fcntl(fd, libc::F_GETFL))? & !libc::O_NONBLOCK;
+        let flags = if waits { flags } else { flags | libc::O_NONBLOCK };
+        checked(libc::fcntl(fd, libc::F_SETFL, flags))?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! `placement` where subjects and becalm itself run, `calm` the wait for a machine at rest.
 
 mod calm;
+mod clock;
 mod one_run;
 mod output;
 mod placement;
@@ -15,6 +16,7 @@ use becalm_machine::{Choice, Leases, SysRoot, Width};
 use becalm_model::{Conditions, CpuSet, Evidence, KnobRecord, Metric};
 
 use self::calm::Settling;
+use self::clock::SessionClock;
 use self::placement::{CHOSEN_BY_THE_USER, FIFO_PRIORITY};
 use super::executor::{Executor, Learnt, Measured, Request};
 use super::hook::Hook;
@@ -22,6 +24,7 @@ use super::plan::{Conditioning, FIFO_REST, Rest};
 use super::rest::RestDebt;
 use super::settling::unsettled_limit;
 use super::spawn_plan::{Cache, Isolate, RunError, SpawnPlan};
+use crate::inherited::Inherited;
 use crate::pace::{self, PaceSampler};
 use crate::precedence::Precedence;
 use crate::{
@@ -37,12 +40,14 @@ pub struct Spawn<'a> {
     read_metrics: Vec<Metric>,
     root: &'a SysRoot,
     interrupt: &'a Interrupt,
-    started: Duration,
+    clock: SessionClock,
     rest: RestDebt,
     /// Smallest of the resident sets of all runs, in bytes.
     smallest_resident: u64,
     /// Where becalm itself could run before the session, to be put back after it.
     own_cpus: Option<CpuSet>,
+    /// What subjects have where nobody asked for anything.
+    inherited: Inherited,
     /// What lets becalm see the end of a run at once, where it is allowed.
     precedence: io::Result<Option<Precedence>>,
     evidence: EvidenceCollector,
@@ -90,12 +95,13 @@ impl<'a> Spawn<'a> {
             placement_limits: Vec::new(),
             limits: Vec::new(),
             scheduler_is_a_try: false,
-            started: monotonic_raw().saturating_sub(elapsed),
+            clock: SessionClock::after(elapsed),
             rest: RestDebt::default(),
             smallest_resident: u64::MAX,
             settling: None,
             pace: None,
             own_cpus: own_affinity().ok(),
+            inherited: Inherited::read(root),
             precedence: Precedence::take(match plan.placement.scheduler {
                 Scheduler::Fifo(priority) => priority,
                 Scheduler::Other => FIFO_PRIORITY,
@@ -121,13 +127,8 @@ impl<'a> Spawn<'a> {
     pub fn set_up(&mut self) -> Result<(), RunError> {
         let begun = monotonic_raw();
         (0..self.plan.subjects.len()).try_for_each(|index| self.set_up_one(index))?;
-        self.leave_out_since(begun);
+        self.clock.leave_out_since(begun);
         Ok(())
-    }
-
-    /// Counts the time since then as no time of measuring: a session that goes on would lose it again each time.
-    fn leave_out_since(&mut self, begun: Duration) {
-        self.started += monotonic_raw().saturating_sub(begun);
     }
 
     /// Runs the setup hooks of every subject, all of them even if one fails: the first run of a subject
@@ -139,7 +140,7 @@ impl<'a> Spawn<'a> {
                 self.plan.subjects[index].program = Err(error.to_string());
             }
         }
-        self.leave_out_since(begun);
+        self.clock.leave_out_since(begun);
     }
 
     fn set_up_one(&mut self, index: usize) -> Result<(), RunError> {
@@ -191,9 +192,12 @@ impl<'a> Spawn<'a> {
         Conditions {
             affinity: placement.affinity.as_ref().map(ToString::to_string),
             affinity_reason: self.affinity_reason.clone(),
-            scheduler: placement.scheduler.to_string(),
-            nice: placement.nice.unwrap_or(0),
-            aslr: if placement.aslr_off { "off" } else { "on" }.to_owned(),
+            scheduler: match placement.scheduler {
+                Scheduler::Other => self.inherited.scheduler.clone(),
+                Scheduler::Fifo(_) => placement.scheduler.to_string(),
+            },
+            nice: placement.nice.unwrap_or(self.inherited.nice),
+            aslr: if placement.aslr_off || !self.inherited.aslr { "off" } else { "on" }.to_owned(),
             malloc: if self.plan.keeps_memory { "keep" } else { "" }.to_owned(),
             in_memory: self.plan.folder().map(|folder| folder.display().to_string()),
             backend: self.plan.backend.as_ref().map(|_| "callgrind".to_owned()),
@@ -242,6 +246,7 @@ impl<'a> Spawn<'a> {
         match (self.plan.rest, self.plan.placement.scheduler) {
             (Rest::Share(share), _) => share,
             (Rest::Auto, Scheduler::Fifo(_)) => FIFO_REST,
+            (Rest::Auto, Scheduler::Other) if self.inherited.is_real_time() => FIFO_REST,
             (Rest::Auto, Scheduler::Other) => 0.0,
         }
     }
@@ -276,7 +281,7 @@ impl Executor for Spawn<'_> {
     }
 
     fn elapsed(&self) -> Duration {
-        monotonic_raw().saturating_sub(self.started)
+        self.clock.now()
     }
 
     fn settle(&mut self, learnt: Learnt) {

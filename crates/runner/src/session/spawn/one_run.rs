@@ -11,7 +11,7 @@ use crate::page_cache::drop_page_cache;
 use crate::session::executor::{Measured, Request};
 use crate::session::hook::{Hook, run_hook};
 use crate::session::spawn_plan::{Cache, Expectation, RunError, Stand};
-use crate::{Finished, Launch, LaunchError, Scheduler, Stdout, launch};
+use crate::{Finished, Launch, LaunchError, Scheduler, Stdout, launch, own_affinity, pin_self};
 
 impl Spawn<'_> {
     /// Prepares a run, makes it, and reads what it gave.
@@ -88,7 +88,7 @@ impl Spawn<'_> {
             }
         };
         let measured = Measured {
-            started: finished.released.saturating_sub(self.started).as_secs_f64(),
+            started: self.clock.at(finished.released).as_secs_f64(),
             outcome: finished.outcome,
             values,
             iterations,
@@ -151,8 +151,13 @@ impl Spawn<'_> {
                 // So were the CPUs.
                 Err(error) if self.affinity_is_a_try() && error.is_affinity_refused() => {
                     self.plan.placement.affinity = None;
+                    // What becalm starts has the CPUs that becalm has.
+                    if let Some(all) = &self.own_cpus {
+                        let _ = pin_self(all);
+                    }
                     "they could not be chosen".clone_into(&mut self.affinity_reason);
-                    self.placement_limits = vec![format!("the subjects are not pinned: {error}")];
+                    self.placement_limits =
+                        vec![format!("the subjects are not pinned (any more): {error}")];
                     self.pace = None;
                     self.watch_cpus();
                 }
@@ -173,8 +178,16 @@ impl Spawn<'_> {
         // What the hook does to the machine is no evidence against the runs before it.
         self.close_window();
         let (user, folder) = (self.plan.placement.user.as_ref(), self.plan.folder_of(subject));
-        run_hook(hook, text, user, folder.as_deref(), self.interrupt)
-            .map_err(|how| RunError::Hook { hook, command: text.to_owned(), how })
+        // A build in a hook, or a server that it starts, is not for the one CPU that becalm keeps to.
+        let kept_to = own_affinity().ok();
+        let widened = self.own_cpus.as_ref().is_some_and(|all| pin_self(all).is_ok());
+        let result = run_hook(hook, text, user, folder.as_deref(), self.interrupt);
+        if let Some(cpus) = kept_to.filter(|_| widened)
+            && let Err(error) = pin_self(&cpus)
+        {
+            self.limit(format!("becalm could not be kept off the subject's CPUs: {error}"));
+        }
+        result.map_err(|how| RunError::Hook { hook, command: text.to_owned(), how })
     }
 
     /// Ends the window of evidence before something that is not a run.

@@ -31,6 +31,7 @@ impl Spawn<'_> {
 
     /// Takes the CPUs that the user named, if any, whoever else uses them.
     pub(super) fn take_given(&mut self) {
+        self.keep_to_what_is_there();
         let given = self.plan.placement.affinity.clone();
         self.make_way();
         self.watch_cpus();
@@ -80,6 +81,27 @@ impl Spawn<'_> {
                 .push(format!("becalm could not be kept off the subject's CPUs: {error}"));
         }
         self.watch_cpus();
+    }
+
+    /// Leaves out the CPUs that the user named and that are offline, or not for this control group: the kernel would
+    /// do so too, and tell nobody.
+    fn keep_to_what_is_there(&mut self) {
+        let Some(given) = self.plan.placement.affinity.clone() else { return };
+        // In a thread of its own, because where becalm itself runs is another matter.
+        let granted = std::thread::scope(|scope| {
+            scope
+                .spawn(|| pin_self(&given).and_then(|()| own_affinity()).ok())
+                .join()
+                .ok()
+                .flatten()
+        });
+        // Where none is there the first run says so.
+        let Some(granted) = granted.filter(|granted| *granted != given) else { return };
+        self.limits.push(format!(
+            "CPUs {} are offline or not allowed here: the subjects have {granted} alone",
+            given.difference(&granted)
+        ));
+        self.plan.placement.affinity = Some(granted);
     }
 
     /// Moves becalm off the CPUs that the user gave to the subjects, where there are others.
