@@ -1,6 +1,6 @@
 //! Saved records: reading them, and writing files that are either whole or not there.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -169,11 +169,16 @@ fn write_with(
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let temporary = beside(&target, &format!(".{}.tmp", std::process::id()));
     // Not through a link that somebody has put there: the name can be guessed.
-    let fresh = std::fs::OpenOptions::new().write(true).create_new(true).open(&temporary);
+    let fresh = || std::fs::OpenOptions::new().write(true).create_new(true).open(&temporary);
+    let fresh = fresh().or_else(|error| match error.kind() {
+        // Left by one that was killed; in a container numbers of processes come again.
+        ErrorKind::AlreadyExists => std::fs::remove_file(&temporary).and_then(|()| fresh()),
+        _ => Err(error),
+    });
     let mut file = match fresh {
         Ok(file) => file,
         // A file that may be written in a folder that may not.
-        Err(_) if target.exists() => {
+        Err(error) if is_refused(&error) && target.exists() => {
             return std::fs::File::create(&target)
                 .and_then(|mut file| write(&mut file))
                 .map_err(failed);
@@ -189,6 +194,11 @@ fn write_with(
         return Err(failed(error));
     }
     Ok(())
+}
+
+/// Says whether nothing may be made in a folder, as opposed to: there is no room for it.
+fn is_refused(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
 /// Returns the ids of the user who called sudo, if becalm was called so.
@@ -292,4 +302,20 @@ pub(crate) fn for_each_record(
         ui.print(&text(&record))?;
     }
     Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_one_that_was_killed_is_in_nobodys_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json");
+        let left = beside(&path, &format!(".{}.tmp", std::process::id()));
+        std::fs::write(&left, "half").unwrap();
+        write_atomically(&path, "whole").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "whole");
+        assert!(!left.exists());
+    }
 }

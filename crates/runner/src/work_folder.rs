@@ -99,6 +99,16 @@ impl WorkFolder {
         Ok(folder)
     }
 
+    /// Gives a file in it to whom the folder belongs.
+    ///
+    /// # Errors
+    ///
+    /// If the owner cannot be changed.
+    pub fn give(&self, file: &Path) -> io::Result<()> {
+        let owner = fs::metadata(&self.path)?;
+        chown(file, Some(owner.uid()), Some(owner.gid()))
+    }
+
     /// Returns where it lies.
     pub fn path(&self) -> &Path {
         &self.path

@@ -74,6 +74,7 @@ pub(crate) fn tell(
         time: asked.time.as_secs_f64(),
         filter: asked.filter.as_deref(),
         results: &results,
+        folder: folder.unwrap_or(Path::new("")),
     };
     let mut commands = Vec::new();
     let mut environment = Vec::new();
@@ -94,7 +95,7 @@ fn common(subjects: &[Subject], folder: Option<&Path>) -> Result<&'static Harnes
         let program = Program::resolve(&subject.command, path.as_deref(), folder);
         let path = program.as_ref().map_or(subject.command[0].as_ref(), Program::path);
         let path = folder.map_or(path.to_owned(), |folder| folder.join(path));
-        let one = detect(&subject.command, &path).ok_or_else(|| {
+        let one = detect(&subject.command, &path, folder.unwrap_or(Path::new(""))).ok_or_else(|| {
             CommandError::usage(format!("`{}` looks like no harness that is known", subject.name))
                 .hint("name it, as in --harness google-benchmark; `custom` reads what a program prints")
         })?;

@@ -147,6 +147,7 @@ impl Layouts {
         };
         let to = place.path().join(format!("{subject:03}-{seed:04}"));
         fs::copy(&from, &to).map_err(|error| failed(&from, &error))?;
+        place.give(&to).map_err(|error| failed(&from, &error))?;
         self.programs[subject].push(to);
         Ok(())
     }

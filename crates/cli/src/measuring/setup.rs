@@ -73,7 +73,9 @@ pub(crate) fn spawn_plan(
     let (harness, invocations) = match Asked::of(flags)? {
         None => (None, workers),
         Some(asked) => {
-            let told = harness::tell(&asked, subjects, placement.user.as_ref(), None)?;
+            // All builds are of one project, so the first tells what they are.
+            let folder = stands.first().map(Stand::built);
+            let told = harness::tell(&asked, subjects, placement.user.as_ref(), folder.as_deref())?;
             for (name, value) in &told.environment {
                 environment =
                     environment.with(name.as_ref(), value.as_ref()).map_err(CommandError::usage)?;

@@ -24,7 +24,7 @@ fn under_sudo(test: &str, arguments: &[&str]) -> Option<(TestEnv, CommandOutput)
     env.write("passwd", "root:x:0:0:root:/root:/bin/bash\nits:x:4242:4343::/home/its:/bin/sh\n");
     env.write("group", "root:x:0:\nits:x:4343:\nmore:x:4444:its\nother:x:4545:root\n");
     let script = "{ mount --bind passwd /etc/passwd && mount --bind group /etc/group; } || exit 77; \
-                  chmod 777 .; chown 4242 . \"$XDG_STATE_HOME\"; exec env SUDO_UID=4242 SUDO_GID=4343 SUDO_USER=its \
+                  umask 077; chmod 777 .; chown 4242 . \"$XDG_STATE_HOME\"; exec env SUDO_UID=4242 SUDO_GID=4343 SUDO_USER=its \
                   SUDO_COMMAND=becalm HOME=/root USER=root LOGNAME=root SHELL=/bin/bash \"$0\" \"$@\"";
     let before = ["-m", "sh", "-c", script, env!("CARGO_BIN_EXE_becalm")];
     let output = env.run([&before[..], arguments].concat());
@@ -72,4 +72,12 @@ fn a_hook_is_the_invoking_user_too() {
     let _ = output.exits_with(0);
     let shown = std::fs::read_to_string(env.work().join("shown")).unwrap();
     assert_eq!(shown, SHOWN);
+}
+
+#[test]
+fn what_becalm_makes_for_a_subject_may_be_read_by_it_whatever_the_umask() {
+    let arguments =
+        ["timeit", "-p", "2", "-n", "2", "-w", "0", "--min-time", "200us", "--lang", "sh", "x=2"];
+    let Some((_, output)) = under_sudo("timeit_under_sudo", &arguments) else { return };
+    let _ = output.exits_with(0);
 }

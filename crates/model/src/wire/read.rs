@@ -46,6 +46,9 @@ pub enum ReadError {
     /// The document has no subject.
     #[error("the document has no subject")]
     NoSubject,
+    /// A confidence that is no share.
+    #[error("the confidence {0} is not between 0 and 1")]
+    Confidence(f64),
     /// A round number that no session reaches.
     #[error("a run of `{subject}` is of round {round}; rounds go up to {MAX_ROUND}")]
     Round {
@@ -81,6 +84,9 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
         };
     if document.subjects.is_empty() {
         return Err(ReadError::NoSubject);
+    }
+    if !(document.confidence > 0.0 && document.confidence < 1.0) {
+        return Err(ReadError::Confidence(document.confidence));
     }
     let metrics = metrics(&document);
     let names = Names::of(&metrics);
@@ -418,6 +424,16 @@ mod tests {
         assert!(error.unwrap_err().to_string().contains("subject `C`"));
         let error = read_document(&MINIMAL.replace("slower", "odd"));
         assert!(error.unwrap_err().to_string().contains("verdict `odd`"));
+    }
+
+    #[test]
+    fn a_confidence_in_percent_is_refused() {
+        for confidence in ["95", "1", "0", "-1"] {
+            let text =
+                MINIMAL.replace(r#""confidence": 0.95"#, &format!(r#""confidence": {confidence}"#));
+            let error = read_document(&text).unwrap_err().to_string();
+            assert_eq!(error, format!("the confidence {confidence} is not between 0 and 1"));
+        }
     }
 
     #[test]

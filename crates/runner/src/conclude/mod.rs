@@ -13,7 +13,7 @@ mod verdict;
 pub use character::{Character, character};
 pub use family::comparisons;
 pub use pairs::{PairedRound, observations, paired_rounds};
-pub use primary::{Choice, one_sided, primary_metrics};
+pub use primary::{Choice, is_one_sided, one_sided, primary_metrics};
 pub use separate::{Pairing, compare_all_separate, compare_separate};
 pub use shape::Shape;
 pub use verdict::leaves_or_fits_margin;

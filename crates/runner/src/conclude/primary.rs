@@ -48,6 +48,14 @@ fn of_benchmarks(record: &Record, measures: &[String]) -> Vec<usize> {
     if main.is_empty() { all(&|metric| metric.benchmark.is_some()) } else { main }
 }
 
+/// How a sentence of [`one_sided`] begins.
+const ONE_SIDED: &str = "the benchmark ";
+
+/// Says whether a note is of [`one_sided`]: a session that goes on has its own.
+pub fn is_one_sided(note: &str) -> bool {
+    note.starts_with(ONE_SIDED) && note.contains(" and not in ")
+}
+
 /// Says which benchmarks some subjects have and others do not, as sentences.
 pub fn one_sided(record: &Record) -> Vec<String> {
     let has = |subject: usize, metric: usize| {
@@ -64,7 +72,7 @@ pub fn one_sided(record: &Record) -> Vec<String> {
         };
         if !with.is_empty() && !without.is_empty() {
             sentences.push(format!(
-                "the benchmark {} is in {} and not in {}",
+                "{ONE_SIDED}{} is in {} and not in {}",
                 metric.name,
                 names(&with),
                 names(&without)

@@ -31,12 +31,12 @@ const SCRIPT_MARKS: &[(&[u8], &str)] = &[
     (b"tinybench", "tinybench"),
 ];
 
-/// Finds out which harness a command is; `None` for one that looks like none.
-pub fn detect(command: &[String], program: &Path) -> Option<&'static Harness> {
-    by_words(command).or_else(|| by_content(program)).and_then(harness)
+/// Finds out which harness a command is that starts in `folder`; `None` for one that looks like none.
+pub fn detect(command: &[String], program: &Path, folder: &Path) -> Option<&'static Harness> {
+    by_words(command, folder).or_else(|| by_content(program)).and_then(harness)
 }
 
-fn by_words(command: &[String]) -> Option<&'static str> {
+fn by_words(command: &[String], folder: &Path) -> Option<&'static str> {
     let has = |word: &str| command.iter().any(|one| base_name(one) == word);
     let first = base_name(command.first()?);
     if first == "hyperfine" {
@@ -50,12 +50,12 @@ fn by_words(command: &[String]) -> Option<&'static str> {
     } else if has("pyperf") {
         Some("pyperf")
     } else if let Some(script) = script(command) {
-        let bytes = read(Path::new(&command[script - 1]))?;
+        let bytes = read(&folder.join(&command[script - 1]))?;
         SCRIPT_MARKS.iter().find(|(mark, _)| holds(&bytes, mark)).map(|(_, name)| *name)
     } else if first == "java" && command.iter().any(|word| word == "-jar") {
         // The names of the files inside a jar stand in it as they are.
         let jar = command.iter().find(|word| ends_with(word, ".jar"))?;
-        holds(&read(Path::new(jar))?, b"META-INF/BenchmarkList").then_some("jmh")
+        holds(&read(&folder.join(jar))?, b"META-INF/BenchmarkList").then_some("jmh")
     } else {
         None
     }
@@ -97,7 +97,17 @@ mod tests {
         let name = path.to_str().unwrap();
         let words: Vec<String> =
             command.split(' ').map(|word| word.replace("{program}", name)).collect();
-        assert_eq!(detect(&words, &path).map(|one| one.name), expected, "{command}");
+        let found = detect(&words, &path, Path::new(""));
+        assert_eq!(found.map(|one| one.name), expected, "{command}");
+    }
+
+    #[test]
+    fn a_script_is_looked_for_where_it_is_started() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("bench.py"), "import pyperf").unwrap();
+        let words = ["python3", "bench.py"].map(str::to_owned);
+        let found = |at: &Path| detect(&words, Path::new("python3"), at).map(|one| one.name);
+        assert_eq!((found(folder.path()), found(Path::new("/no/such"))), (Some("pyperf"), None));
     }
 
     #[test]

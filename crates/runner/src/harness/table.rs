@@ -18,6 +18,8 @@ pub struct Terms<'a> {
     pub filter: Option<&'a str>,
     /// Where the results go, see [`Harness::place`].
     pub results: &'a Path,
+    /// Where the command starts.
+    pub folder: &'a Path,
 }
 
 /// Where a harness leaves its results.
@@ -264,7 +266,7 @@ pub const HARNESSES: &[Harness] = &[
             early.extend(
                 terms.filter.into_iter().flat_map(|filter| ["-t", filter]).map(str::to_owned),
             );
-            let late = if super::vitest::reports(command) {
+            let late = if super::vitest::reports(command, terms.folder) {
                 flags(&["--reporter=json", &format!("--outputFile={}", path(terms))])
             } else {
                 flags(&["--outputJson", &path(terms)])

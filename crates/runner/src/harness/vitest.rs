@@ -10,11 +10,11 @@ use super::words::base_name;
 /// First version whose benchmarks are in what its JSON reporter writes, and that knows no `--outputJson`.
 const REPORTED_SINCE: u32 = 5;
 
-/// Says whether the vitest of a command has its benchmarks in the JSON report; one whose version cannot be
-/// told is taken for a new one.
-pub(super) fn reports(command: &[String]) -> bool {
-    let here = std::env::current_dir().unwrap_or_default();
-    package(command, &here)
+/// Says whether the vitest of a command that starts in `folder` has its benchmarks in the JSON report; one whose
+/// version cannot be told is taken for a new one.
+pub(super) fn reports(command: &[String], folder: &Path) -> bool {
+    let folder = std::path::absolute(folder).unwrap_or_default();
+    package(command, &folder)
         .and_then(|path| major(&path))
         .is_none_or(|major| major >= REPORTED_SINCE)
 }

@@ -38,10 +38,9 @@ impl Workbench {
         let texts = snippet.texts();
         let (name, worker) = snippet.language.worker();
         for (part, text) in &texts {
-            fs::write(folder.path().join(part), format!("{text}\n"))?;
+            write(&folder, part, &format!("{text}\n"))?;
         }
-        let source = folder.path().join(name);
-        fs::write(&source, filled(worker, &texts))?;
+        let source = write(&folder, name, &filled(worker, &texts))?;
         Ok(Self { folder, source, language: snippet.language })
     }
 
@@ -91,6 +90,14 @@ impl Worker {
     fn command(&self, arguments: &[String]) -> Vec<String> {
         self.words.iter().chain(arguments).cloned().collect()
     }
+}
+
+/// Writes a file for whom the folder is for, whatever the umask is.
+fn write(folder: &WorkFolder, name: &str, text: &str) -> io::Result<PathBuf> {
+    let path = folder.path().join(name);
+    fs::write(&path, text)?;
+    folder.give(&path)?;
+    Ok(path)
 }
 
 /// Puts the parts in the place of their lines, in the worker of a language that cannot read them itself.

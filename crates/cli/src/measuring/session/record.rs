@@ -87,7 +87,9 @@ pub(super) fn conclude(record: &mut Record, plan: &Plan, spawn: &Spawn<'_>, limi
     on_disturbance.clone_into(&mut record.conditions.on_disturbance);
     settle_note(record);
     if record.kind == RecordKind::Comparison {
-        record.notes.extend(conclude::one_sided(record));
+        let one_sided = conclude::one_sided(record);
+        record.notes.retain(|note| !conclude::is_one_sided(note));
+        record.notes.extend(one_sided);
         record.comparisons = final_comparisons(plan, record, record.interrupted.is_none());
     }
 }

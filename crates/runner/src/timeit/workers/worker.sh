@@ -15,7 +15,8 @@ exec 3>&1 >/dev/null
 
 if [ -n "$EPOCHREALTIME" ]; then
     # The point is a comma in some languages.
-    becalm_read='becalm_now=${EPOCHREALTIME%[.,]*}${EPOCHREALTIME#*[.,]}000'
+    # Read once: a second could begin between two readings.
+    becalm_read='becalm_now=$EPOCHREALTIME; becalm_now=${becalm_now%[.,]*}${becalm_now#*[.,]}000'
 else
     becalm_read='becalm_now=$(date +%s%N)'
     case $(date +%s%N) in
