@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Measures, env, json, said};
+use crate::support::{Measures, env, json, said, schedule};
 
 /// A program that prints what hyperfine would: benchmarks `one` and `two`, of which `two` is slower by
 /// this factor, and what `extra` adds.
@@ -54,9 +54,11 @@ fn without_a_benchmark_in_common_nothing_is_decided() {
     let env = env();
     env.script("old", &bench("1", ""));
     env.script("new", &bench("1", "").replace("one", "three").replace("two", "four"));
-    let line = ["--harness", "custom", "--rounds", "2", "./old", "./new"];
+    let line =
+        ["--harness", "custom", "--rounds", "500", "--export-json", "r.json", "./old", "./new"];
     let output = env.compare(&line).exits_with(3);
     assert!(output.stdout.starts_with("Nothing was compared."), "{}", output.stdout);
+    assert_eq!(schedule(&env.record("r.json")).len(), 2, "a second round would show the same");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! All comparisons of a record, with the correction for their number.
 
-use becalm_model::{Comparison, Metric, RatioInterval, Record, Unit, Verdict, metric};
+use becalm_model::{Comparison, Metric, RatioInterval, Record, RecordKind, Unit, Verdict, metric};
 use becalm_stats::decide::family;
 use becalm_stats::decide::pace::{self, Allowance};
 use becalm_stats::decide::paired::{self, Estimate};
@@ -22,10 +22,7 @@ pub fn comparisons(record: &Record, judgement: &Judgement, shape: &Shape) -> Vec
             .iter()
             .flat_map(|&metric| candidates.clone().map(move |candidate| (metric, candidate)))
             // What only one side has cannot be compared, and takes nothing from the others.
-            .filter(|&(metric, candidate)| {
-                record.metrics[metric].benchmark.is_none()
-                    || has(record, 0, metric) && has(record, candidate, metric)
-            })
+            .filter(|&(metric, candidate)| is_shared(record, candidate, metric))
             .map(|(metric, candidate)| Prepared {
                 metric,
                 candidate,
@@ -65,6 +62,24 @@ struct Prepared {
 }
 
 /// Says whether a subject has any value of a metric.
+/// Says whether the subjects have shown benchmarks, each of them, and no candidate one that the baseline has too:
+/// further rounds would show the same.
+pub(crate) fn have_nothing_in_common(record: &Record, judgement: &Judgement) -> bool {
+    let metrics = primary_metrics(record, judgement).metrics;
+    let shows_some = |subject| metrics.iter().any(|&metric| has(record, subject, metric));
+    record.kind == RecordKind::Comparison
+        && record.subjects.len() > 1
+        && (0..record.subjects.len()).all(shows_some)
+        && !metrics.iter().any(|&metric| {
+            (1..record.subjects.len()).any(|candidate| is_shared(record, candidate, metric))
+        })
+}
+
+fn is_shared(record: &Record, candidate: usize, metric: usize) -> bool {
+    record.metrics[metric].benchmark.is_none()
+        || has(record, 0, metric) && has(record, candidate, metric)
+}
+
 fn has(record: &Record, subject: usize, metric: usize) -> bool {
     record.measured(subject).any(|run| run.value(metric).is_some())
 }

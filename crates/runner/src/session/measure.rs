@@ -120,6 +120,9 @@ fn rounds<E: Executor>(
         let elapsed = offset + executor.elapsed().as_secs_f64() - start;
         let fraction = plan.stop.fraction(rounds, elapsed);
         tell(Event::RoundFinished { rounds, fraction, warmup: false });
+        if rounds == 1 && conclude::have_nothing_in_common(record, &plan.judgement) {
+            return Ok(());
+        }
         if rounds >= plan.stop.minimum() && goal_is_reached(plan, record, rounds, tell) {
             return Ok(());
         }
