@@ -10,6 +10,10 @@ use super::plan::{OnDisturbance, Plan};
 use crate::disturbance::disturbances_of_round;
 use crate::{Observed, disturbances};
 
+/// Rounds before a round that tell what is usual: more would know it no better, and a session of very many rounds
+/// would spend its time on sorting them again after each.
+const LATEST: u32 = 500;
+
 /// Discards the last measured round if the plan says so and it was disturbed; returns its number then. To
 /// be called when the round has ended and its evidence is complete. Judging a round again changes nothing,
 /// so that a session which was broken off in between loses nothing.
@@ -32,7 +36,7 @@ pub(super) fn judge(plan: &Plan, record: &mut Record) -> Option<u32> {
 }
 
 /// Returns what disturbed each run, in the order of the record: a run that was kept is held against all
-/// measured runs of its subject, a discarded one against those before it, as when it was discarded.
+/// measured runs of its subject, a discarded one against the latest before it, as when it was discarded.
 pub fn causes(record: &Record) -> Vec<Vec<Disturbance>> {
     let mut causes = vec![Vec::new(); record.runs.len()];
     for (indices, runs) in by_subject(record, |_| true) {
@@ -52,8 +56,9 @@ pub fn causes(record: &Record) -> Vec<Vec<Disturbance>> {
 
 /// Labels the runs of a measured round by what was usual before it; returns their indices in the record.
 fn causes_of_round(record: &Record, round: u32) -> Vec<(usize, Vec<Disturbance>)> {
-    let before: Vec<Vec<Observed<'_>>> =
-        by_subject(record, |run| run.round < round).into_iter().map(|(_, runs)| runs).collect();
+    let latest = round.saturating_sub(LATEST)..round;
+    let before = by_subject(record, |run| latest.contains(&run.round));
+    let before: Vec<Vec<Observed<'_>>> = before.into_iter().map(|(_, runs)| runs).collect();
     let (mut indices, mut runs) = (Vec::new(), Vec::new());
     for (of_subject, now) in by_subject(record, |run| run.round == round) {
         // A run without a wall time is in no record of ours.
