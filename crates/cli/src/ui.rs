@@ -11,7 +11,7 @@ use becalm_model::wire::json_text;
 /// How becalm speaks to people.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ui {
-    /// Whether stderr is a terminal, so that a progress line makes sense.
+    /// Whether stderr is a terminal that can take a line back, so that a progress line makes sense.
     pub(crate) progress: bool,
     quiet: bool,
     style: Style,
@@ -50,7 +50,9 @@ impl Ui {
         // Without any locale (a container, a CI job) the output is still UTF-8 nearly everywhere.
         let unicode = locale.is_empty() || locale.to_lowercase().replace('-', "").contains("utf8");
         Self {
-            progress: std::io::stderr().is_terminal() && !quiet,
+            progress: std::io::stderr().is_terminal()
+                && std::env::var_os("TERM").is_none_or(|name| name != "dumb")
+                && !quiet,
             quiet,
             style: Style { width, colour, unicode },
             table_width,
@@ -136,7 +138,8 @@ impl Ui {
     /// Replaces the progress line; an empty one removes it.
     pub(crate) fn progress_line(&self, line: &str) {
         if self.progress {
-            let mut out = anstream::stderr().lock();
+            // As it is: without colours a stream of text would take out what erases the line, too.
+            let mut out = std::io::stderr().lock();
             let _ = write!(out, "\r\x1b[2K{line}");
             let _ = out.flush();
         }

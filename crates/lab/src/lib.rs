@@ -2,6 +2,7 @@
 
 pub mod ablate;
 mod iterate;
+mod namespace;
 mod places;
 pub mod probe;
 pub mod reproduce;

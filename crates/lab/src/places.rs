@@ -8,6 +8,11 @@ use crate::workloads::Shape;
 /// Threads per CPU of a crew, if nobody says.
 const CREW_PER_CPU: usize = 2;
 
+/// Returns the threads of a crew on so many CPUs.
+pub(crate) fn crew_on(cpus: usize) -> usize {
+    (CREW_PER_CPU * cpus).max(1)
+}
+
 /// Where the threads of a workload run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Places {
@@ -72,7 +77,7 @@ pub(crate) fn place(
         Shape::Siblings => siblings(tasks, usable, topology),
         Shape::Cores => cores(tasks, usable, topology),
         Shape::Crew => {
-            let threads = tasks.unwrap_or(CREW_PER_CPU * usable.len()).max(1);
+            let threads = tasks.unwrap_or(crew_on(usable.len()));
             Ok(Places::Together { threads, cpus: pin.cloned() })
         }
     }

@@ -1,6 +1,5 @@
 //! `becalm machine dump`: the files that say how a machine is built and set, for bug reports.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use becalm_machine::SysRoot;
@@ -52,7 +51,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     }
     let bytes = archive(&dump, TOP)
         .map_err(|error| CommandError::measure(format!("cannot compress the archive: {error}")))?;
-    write(&args.file, &bytes)?;
+    write(&args.file, &bytes, ui)?;
     let sizes = format!("{} files, {} KiB", dump.entries.len(), bytes.len().div_ceil(1024));
     if args.file != Path::new("-") {
         ui.say(format!("wrote {}: {sizes}", args.file.display()));
@@ -65,13 +64,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
-    let failed = |error: std::io::Error| {
-        CommandError::measure(format!("cannot write {}: {error}", path.display()))
-    };
+fn write(path: &Path, bytes: &[u8], ui: &Ui) -> Result<(), CommandError> {
     if path == Path::new("-") {
-        let mut out = std::io::stdout().lock();
-        return out.write_all(bytes).and_then(|()| out.flush()).map_err(failed);
+        return ui.print_bytes(bytes);
     }
     files::write_bytes_atomically(path, bytes)
 }

@@ -16,6 +16,7 @@ use super::siblings::WhileBusy;
 use super::trace_text::{TracedWindow, overwritten, parse};
 use super::windows::{lengths, turn};
 use super::{Aside, CpuNoise, ProbeError, Siblings, Terms, Window};
+use crate::namespace;
 
 /// Name of the tracing instance, and of the changes in the journal.
 pub const INSTANCE: &str = "becalm-noise-probe";
@@ -85,6 +86,11 @@ impl Tracer {
         if threshold == 0 || !terms.threshold.as_nanos().is_multiple_of(1000) {
             return Err("its threshold is a whole number of microseconds".to_owned());
         }
+        if terms.class.scheduler() != Scheduler::Other && namespace::is_nested(root) {
+            return Err(
+                "its threads cannot be seen, and given a class, from this pid namespace".to_owned()
+            );
+        }
         let set = |name: &str, new: String| -> Result<Change, String> {
             let path = self.path(name);
             let old = root.read(&path);
@@ -138,7 +144,7 @@ impl Tracer {
         Self::write(root, &self.instance("/events/osnoise/sample_threshold/enable"), "1")?;
         let mut all: Vec<CpuNoise> = terms.cpus.iter().map(CpuNoise::traced).collect();
         let order: Vec<usize> = (0..all.len()).collect();
-        let (mut lost, mut epoch) = (0, None);
+        let (mut lost, mut missing, mut epoch) = (0, 0, None);
         for round in 0..TURNS as usize {
             for (done, index) in turn(&order, round).into_iter().enumerate() {
                 progress((round * all.len() + done) as f64 / (TURNS as usize * all.len()) as f64);
@@ -152,6 +158,10 @@ impl Tracer {
                 let (windows, overwritten) =
                     self.turn(root, topology, terms, noise.cpu, interrupt)?;
                 lost += overwritten;
+                if overwritten > 0 {
+                    let windows = u32::try_from(windows.len()).unwrap_or(u32::MAX);
+                    missing += Rhythm::of(terms).windows.saturating_sub(windows);
+                }
                 noise.steal = match (noise.steal, stolen, account.read().steal) {
                     (Some(sum), Some(before), Some(after)) => Some(sum + (after - before).max(0.0)),
                     _ => None,
@@ -163,8 +173,8 @@ impl Tracer {
         }
         let limit = (lost > 0).then(|| {
             format!(
-                "{lost} events were overwritten before they were read: the time lost is complete, the \
-                 histogram is not"
+                "{lost} events were overwritten before they were read, {missing} whole windows among them: in the \
+                 others the time lost is complete, the histogram is not"
             )
         });
         Ok((all, limit.into_iter().collect()))

@@ -23,7 +23,8 @@ const TRAILER: usize = 24;
 
 /// Reads all records of one CPU, in the order in which they were written.
 pub(super) fn decode(mut bytes: &[u8], cpu: u32, meanings: &mut Meanings, out: &mut Vec<Event>) {
-    let mut latest = out.last().map_or(0, |event| event.at);
+    // Of this CPU alone: what others did last is in `out` too, and may be later than the loss.
+    let mut latest = 0;
     while let Some(record) = next_record(&mut bytes) {
         if let Some(event) = event(record, cpu, latest, meanings) {
             latest = event.at;
@@ -150,6 +151,19 @@ mod tests {
                 (1300, 71, What::Lost(44)),
             ],
         );
+    }
+
+    #[test]
+    fn what_was_lost_on_a_cpu_is_not_moved_behind_what_another_did() {
+        let mut meanings = Meanings::default();
+        meanings.add(5, Meaning::FaultStart);
+        let mut events = Vec::new();
+        let sample = |at| record(RECORD_SAMPLE, &[5, pair(70, 71), at]);
+        decode(&sample(9000), 0, &mut meanings, &mut events);
+        let lost = record(RECORD_LOST, &[5, 44, pair(70, 71), 1300, 5]);
+        decode(&[lost, sample(1300)].concat(), 1, &mut meanings, &mut events);
+        let times: Vec<u64> = events.iter().map(|event| event.at).collect();
+        assert_eq!(times, [9000, 1300, 1300]);
     }
 
     #[test]

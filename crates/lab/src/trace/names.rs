@@ -45,15 +45,18 @@ impl Names {
         let folder = format!("/proc/{}", tid.0);
         let file = |name: &str| root.read(format!("{folder}/{name}")).value();
         let stat = file("stat").unwrap_or_default();
-        let mut name = comm.text();
-        if name.is_empty() {
-            name = file("comm").unwrap_or_else(|| format!("task {}", tid.0));
-        }
+        let traced = comm.text();
         let is_kernel = match flags(&stat) {
             Some(flags) => flags & KERNEL_THREAD != 0,
+            None if self.tasks.contains_key(&tid) => return,
             // It is gone already; workers of the kernel cannot be mistaken.
-            None => name.starts_with("kworker/"),
+            None => traced.starts_with("kworker/"),
         };
+        // The trace has the name with which a task came to its CPU, and a program may have executed another one since.
+        // A worker of the kernel says in the file what it works on, too.
+        let name = Some(traced.clone()).filter(|_| is_kernel && !traced.is_empty());
+        let name = name.or_else(|| file("comm")).or(Some(traced).filter(|name| !name.is_empty()));
+        let name = name.unwrap_or_else(|| format!("task {}", tid.0));
         let status = if is_kernel { None } else { file("status") };
         let process = status.as_deref().and_then(process_of).unwrap_or(tid.0);
         let unit = if is_kernel { None } else { file("cgroup").as_deref().and_then(unit_of) };
@@ -217,6 +220,20 @@ mod tests {
         assert_eq!(task(10), kernel("kworker/u8:0"));
         names.owner = 5;
         assert_eq!(names.task(Tid(7), None), Culprit::Becalm);
+    }
+
+    #[test]
+    fn a_program_that_a_shell_executes_is_not_the_shell() {
+        let tree =
+            FakeTree::new().file("/proc/7/stat", stat("yes", 0)).file("/proc/7/comm", "yes\n");
+        let root = SysRoot::new(tree.path());
+        let mut names = Names::default();
+        let shell = Comm::new(b"bash");
+        names.look_up(&root, Tid(7), shell);
+        assert_eq!(names.tasks[&Tid(7)].name, "yes");
+        // Looked up again when it is gone, it keeps what was known.
+        names.look_up(&SysRoot::new("/no/such"), Tid(7), shell);
+        assert_eq!(names.tasks[&Tid(7)].name, "yes");
     }
 
     #[test]

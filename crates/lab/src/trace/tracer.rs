@@ -22,6 +22,7 @@ use super::ledger::{Ledger, Mode, Rules};
 use super::merge::Merge;
 use super::names::Names;
 use super::tracefs::Tracefs;
+use crate::namespace;
 use crate::sys::trace::{self as sys, Ring};
 
 /// How long the reader sleeps. At a million events a second, 100 bytes each, 2 MB come meanwhile.
@@ -68,7 +69,10 @@ pub struct Recording {
 impl Tracer {
     /// Starts to trace every CPU that is online.
     pub fn start(root: &SysRoot, mode: Mode) -> Result<Self, TraceError> {
-        check_namespace(root)?;
+        // Numbers in tracepoints are those of the first namespace, others those of the opener's.
+        if namespace::is_nested(root) {
+            return Err(TraceError::Namespace);
+        }
         let tracefs = Tracefs::find(root)?;
         let catalogue = Catalogue::read(root, &tracefs.path)?;
         let cpus = online(root);
@@ -148,16 +152,6 @@ fn touch() {
 
 fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// Numbers in tracepoints are those of the first pid namespace, others those of the opener's.
-fn check_namespace(root: &SysRoot) -> Result<(), TraceError> {
-    /// `PROC_PID_INIT_INO` of the kernel's `include/linux/proc_ns.h`.
-    const FIRST: &str = "pid:[4026531836]";
-    match root.link("/proc/self/ns/pid") {
-        Some(namespace) if namespace.as_os_str() != FIRST => Err(TraceError::Namespace),
-        _ => Ok(()),
-    }
 }
 
 fn online(root: &SysRoot) -> CpuSet {

@@ -189,6 +189,12 @@ impl Workload {
         self.shape() != Shape::Single
     }
 
+    /// Returns how many threads it has where it may use so many CPUs and nobody says, if that depends on them: who
+    /// compares it on different CPUs has to say.
+    pub fn threads_on(self, cpus: usize) -> Option<usize> {
+        (self.shape() == Shape::Crew).then(|| crate::places::crew_on(cpus))
+    }
+
     pub(crate) fn shape(self) -> Shape {
         facts(self).shape
     }

@@ -99,7 +99,8 @@ impl<D: Database> Store for History<D> {
             return self.reading(|database| pruning::plan(database, prune).map(|plan| plan.pruned));
         }
         let pruned = self.writing(|database| pruning::prune(database, prune))?;
-        self.database.shrink()?;
+        // What was taken away is gone. Room that cannot be given back now goes with the next time.
+        let _ = self.database.shrink();
         Ok(pruned)
     }
 

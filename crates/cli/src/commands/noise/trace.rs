@@ -35,7 +35,7 @@ const TRACED: usize = 1;
 ///
 /// With a command, it is run again and again, every other time without the trace, so that the cost of
 /// the trace is known too. Without one, the CPUs are watched for a while, and everything is told that
-/// would have kept a program from them.
+/// would have kept a program from them; of the flags only `--duration` and `--json` are for that.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("resume", |resume| resume.hide(true)))]
 pub(crate) struct Args {
@@ -59,7 +59,25 @@ pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comm
     if args.flags.resume.is_some() {
         return Err(CommandError::usage("a trace cannot be resumed"));
     }
-    if args.command.is_empty() { watch(args, ui) } else { trace(args, given, ui) }
+    if !args.command.is_empty() {
+        return trace(args, given, ui);
+    }
+    match not_of_watch(given) {
+        None => watch(args, ui),
+        Some(flag) => Err(CommandError::usage(format!(
+            "{flag} is about a command that is run and traced; without one the CPUs are watched"
+        ))
+        .hint("give the command after `--`, or leave the flag out")),
+    }
+}
+
+/// Returns the first flag that says nothing to a watch, which would take it in silence.
+fn not_of_watch(given: &[OsString]) -> Option<String> {
+    const OF_WATCH: [&str; 3] = ["--duration", "--json", "--quiet"];
+    let words = given.iter().map(|word| word.to_string_lossy());
+    words
+        .filter_map(|word| Some(word.split('=').next()?.to_owned()))
+        .find(|word| word.starts_with('-') && word != "--" && !OF_WATCH.contains(&word.as_str()))
 }
 
 fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
@@ -182,6 +200,15 @@ fn json(document: &becalm_model::wire::TraceDocument) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flags_of_a_command_are_not_taken_in_silence() {
+        let flag =
+            |words: &str| not_of_watch(&words.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(flag("--quiet noise trace --duration=2s --json"), None);
+        assert_eq!(flag("noise trace --export-html=r.html"), Some("--export-html".to_owned()));
+        assert_eq!(flag("noise trace --duration 2s --tune"), Some("--tune".to_owned()));
+    }
 
     #[test]
     fn a_watch_has_some_length() {

@@ -40,6 +40,10 @@ impl Ledger {
 
     /// Begins anew where becalm's child becomes the subject.
     pub(super) fn exec(&mut self, now: u64, tid: Tid) {
+        if self.names.contains_key(&tid) {
+            // It has another name now, and does not have to leave its CPU for that.
+            self.fresh.push(tid);
+        }
         let Some(open) = self.open.get_mut(&tid) else { return };
         if !open.is_subject {
             open.is_subject = true;

@@ -20,7 +20,7 @@ use self::cpus::Cpu;
 use self::lives::Open;
 use self::threads::Thread;
 use super::account::Account;
-use super::event::{Comm, Event, Function, Left, Tid, What};
+use super::event::{Comm, Event, Function, Tid, What};
 
 /// What the state machine has to know of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(super) struct Ledger {
     /// What each worker of the kernel works on.
     works: HashMap<Tid, Function>,
     names: HashMap<Tid, Comm>,
-    /// Tasks that were charged and that nobody has looked up yet.
+    /// Tasks that were charged and that nobody has looked up yet, or not since they execute another program.
     fresh: Vec<Tid>,
     episodes: u64,
 }
@@ -89,7 +89,7 @@ impl Ledger {
         std::mem::take(&mut self.closed)
     }
 
-    /// Returns the tasks that were charged for the first time since the last call.
+    /// Returns the tasks that were charged for the first time since the last call, or have a new name.
     pub(super) fn take_fresh(&mut self) -> Vec<Tid> {
         std::mem::take(&mut self.fresh)
     }
@@ -190,7 +190,7 @@ impl Ledger {
         }
         self.advance(cpu, event.at);
         if let Some(present) = self.cpus[cpu].current {
-            self.leave_cpu(cpu, event.at, present, Left::Ready);
+            self.lose_sight(cpu, event.at, present);
         }
         let comm = self.names.get(&tid).copied().unwrap_or_default();
         self.enter_cpu(cpu, event.at, tid, comm);

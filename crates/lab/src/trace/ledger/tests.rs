@@ -264,6 +264,36 @@ fn lost_events_are_time_that_nobody_knows() {
 }
 
 #[test]
+fn where_a_subject_went_unseen_is_unknown_until_it_is_seen_again() {
+    let mut script = Script::running();
+    script.then(1900, 0, What::Lost(1));
+    // It has gone to sleep, and nobody saw that.
+    script.present[0] = Tid::IDLE;
+    script
+        .then(2000, 0, What::Enter(TIMER))
+        .then(2010, 0, What::Leave(TIMER))
+        .then(8000, 0, What::Wakeup { tid: SUBJECT, target: 0 })
+        .switch(8010, 0, SUBJECT, Left::Asleep)
+        .exit(9000, 0)
+        .check(1090, &[(Who::Unknown, 6900), (Who::WakeUp, 10)]);
+}
+
+#[test]
+fn a_subject_is_on_one_cpu_at_a_time_whatever_was_lost() {
+    let mut script = Script::running();
+    script.then(1500, 0, What::Lost(1));
+    // It was preempted there, which is lost, and comes to the other CPU, which is seen.
+    script.switch(2000, 1, SUBJECT, Left::Asleep);
+    script.present[0] = HOG;
+    script
+        .then(3000, 0, What::Enter(TIMER))
+        .then(3010, 0, What::Leave(TIMER))
+        .switch(3500, 0, Tid::IDLE, Left::Asleep)
+        .exit(4000, 1)
+        .check(2000, &[(Who::Unknown, 500)]);
+}
+
+#[test]
 fn a_switch_that_was_lost_is_made_up_for_by_the_next_event() {
     let mut script = Script::running();
     script.switch(1500, 0, HOG, Left::Ready).then(1900, 0, What::Lost(1));

@@ -26,6 +26,8 @@ pub(super) enum State {
     Asleep,
     Blocked,
     Stopped,
+    /// Somebody else has its CPU, and why it left was lost.
+    Unseen,
 }
 
 impl Ledger {
@@ -46,13 +48,32 @@ impl Ledger {
         }
     }
 
+    /// Takes a task off a CPU that has another one by now, though its leaving was lost.
+    pub(super) fn lose_sight(&mut self, cpu: usize, now: u64, tid: Tid) {
+        self.cpus[cpu].current = None;
+        let Some(thread) = self.threads.get_mut(&tid) else { return };
+        // It may have been seen to come to another CPU since.
+        if thread.state == State::Running && thread.cpu == cpu {
+            thread.state = State::Unseen;
+            thread.since = now;
+        }
+    }
+
     pub(super) fn enter_cpu(&mut self, cpu: usize, now: u64, tid: Tid, comm: Comm) {
         self.stop_waiting(tid, now);
         self.end_pause(tid, now);
         if let Some(thread) = self.threads.get_mut(&tid) {
+            let before = (thread.state == State::Running).then_some(thread.cpu);
             thread.state = State::Running;
             thread.since = now;
             thread.cpu = cpu;
+            // Where its leaving was lost it would be charged with two CPUs.
+            if let Some(before) = before.filter(|&before| before != cpu)
+                && self.cpus[before].current == Some(tid)
+            {
+                self.cpus[before].current = None;
+                self.cpus[before].is_lost = true;
+            }
         }
         self.episodes += 2;
         let slot = &mut self.cpus[cpu];
@@ -88,6 +109,7 @@ impl Ledger {
             },
             State::Asleep => Who::Asleep,
             State::Stopped => Who::Stopped,
+            State::Unseen => Who::Unknown,
         };
         let root = thread.root;
         let episode = self.episode();
@@ -102,7 +124,7 @@ impl Ledger {
             // It had not left yet.
             State::Running => {}
             State::Ready { .. } => self.migrate(tid, target, now),
-            State::Asleep | State::Blocked | State::Stopped => {
+            State::Asleep | State::Blocked | State::Stopped | State::Unseen => {
                 self.end_pause(tid, now);
                 self.wait_on(tid, target, now, State::Ready { woken: true });
             }

@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime};
 use becalm_lab::Workload;
 use becalm_lab::ablate::mitigation::{self, MITIGATIONS};
 use becalm_model::{parse_duration, parse_share};
+use becalm_runner::own_affinity;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::error::CommandError;
@@ -161,7 +162,13 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let unnamed = args.command.is_empty().then_some(Workload::Compute);
     let subject = match args.workload.or(unnamed) {
         Some(workload) => {
-            Subject::Workload { becalm: becalm.clone(), workload, iterations: args.iterations }
+            let cpus = own_affinity().map_or(1, |cpus| cpus.len());
+            Subject::Workload {
+                becalm: becalm.clone(),
+                workload,
+                iterations: args.iterations,
+                threads: workload.threads_on(cpus),
+            }
         }
         None => Subject::Command(args.command.clone()),
     };

@@ -25,6 +25,8 @@ pub(super) enum Subject {
         workload: Workload,
         /// Timed iterations of each run.
         iterations: u32,
+        /// How many threads it has, whatever CPUs it may use; `None` where they do not depend on those.
+        threads: Option<usize>,
     },
     /// A command.
     Command(Vec<String>),
@@ -68,7 +70,7 @@ impl Subject {
     pub(super) fn words(&self, members: &[usize]) -> Vec<String> {
         match self {
             Self::Command(words) => words.clone(),
-            Self::Workload { becalm, workload, iterations } => {
+            Self::Workload { becalm, workload, iterations, threads } => {
                 let mut words = vec![
                     becalm.clone(),
                     "workload".to_owned(),
@@ -77,6 +79,9 @@ impl Subject {
                     iterations.to_string(),
                     "--json".to_owned(),
                 ];
+                if let Some(threads) = threads {
+                    words.extend(["--tasks".to_owned(), threads.to_string()]);
+                }
                 if has(members, Means::LockMemory) {
                     words.push("--mlock".to_owned());
                 }
@@ -110,10 +115,12 @@ impl Subject {
                     .main_thread_time
                     .is_some_and(|main| main >= MAIN_THREAD_SHARE * finished.cpu_time()),
             }),
-            Self::Workload { .. } => {
+            Self::Workload { workload, .. } => {
                 let output = finished.output.as_deref().unwrap_or_default();
                 let document = read_workload(output).map_err(|error| error.to_string())?;
-                Ok(Shown { single_threaded: document.tasks.len() <= 1, values: document.values })
+                // A crew is timed as one.
+                let single_threaded = document.tasks.len() <= 1 && !workload.is_of_several();
+                Ok(Shown { single_threaded, values: document.values })
             }
         }
     }
@@ -130,12 +137,21 @@ mod tests {
             becalm: "/b".to_owned(),
             workload: Workload::ArraySum,
             iterations: 7,
+            threads: None,
         };
         let members = ["pin", "mlock", "warm-up"].map(|name| find(name).unwrap());
         assert_eq!(
             subject.words(&members).join(" "),
             "/b workload array-sum --iterations 7 --json --mlock --warmup 20"
         );
+        let crew = Subject::Workload {
+            becalm: "/b".to_owned(),
+            workload: Workload::Oversubscribed,
+            iterations: 7,
+            threads: Workload::Oversubscribed.threads_on(3),
+        };
+        let words = crew.words(&[find("pin").unwrap()]).join(" ");
+        assert_eq!(words, "/b workload oversubscribed --iterations 7 --json --tasks 6");
         let command = Subject::Command(vec!["a".to_owned(), "b c".to_owned()]);
         assert_eq!(command.words(&members), ["a", "b c"]);
         assert_eq!((command.name().as_str(), command.timing()), ("a 'b c'", Timing::Runs));
