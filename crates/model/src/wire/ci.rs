@@ -121,7 +121,15 @@ pub enum CiReadError {
         /// Its value, shortened.
         value: String,
     },
+    /// A unit that could be more than a unit where it is shown.
+    #[error(
+        "the unit {0:?} is none that is posted: at most 40 letters, digits, spaces and any of /%._-^*()°"
+    )]
+    Unit(String),
 }
+
+/// Longest unit or version that is taken from a file.
+const LONGEST_WORD: usize = 40;
 
 /// Returns the document of a report.
 pub fn ci_document(report: &CiReport) -> CiDocument {
@@ -215,6 +223,9 @@ pub fn read_ci(text: &str) -> Result<CiReport, CiReadError> {
     if !is_ci_id(&document.id) {
         return Err(refused("id", &document.id));
     }
+    if !is_version(&document.version) {
+        return Err(refused("version", &document.version));
+    }
     Ok(CiReport {
         id: document.id,
         base: commit("base", document.base)?,
@@ -246,7 +257,7 @@ fn line(one: CiBenchmarkDocument) -> Result<CiLine, CiReadError> {
     Ok(CiLine {
         name: one.name,
         metric: one.metric,
-        unit: Unit::from_name(&one.unit),
+        unit: unit(&one.unit)?,
         direction,
         base: finite(one.base),
         head: finite(one.head),
@@ -258,6 +269,21 @@ fn line(one: CiBenchmarkDocument) -> Result<CiLine, CiReadError> {
         },
         rounds_needed: one.rounds_needed,
     })
+}
+
+/// Reads a unit. Users name their own, so that there is no list; what could be a mention, a link or markup is none.
+fn unit(text: &str) -> Result<Unit, CiReadError> {
+    let fits = |c: char| c.is_alphanumeric() || " /%._-^*()°".contains(c);
+    if text.chars().count() <= LONGEST_WORD && text.chars().all(fits) {
+        Ok(Unit::from_name(text))
+    } else {
+        Err(CiReadError::Unit(shortened(text)))
+    }
+}
+
+fn is_version(text: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b".+-".contains(&byte);
+    (1..=LONGEST_WORD).contains(&text.len()) && text.bytes().all(fits)
 }
 
 fn interval(
@@ -282,7 +308,11 @@ fn direction_word(direction: Direction) -> &'static str {
 }
 
 fn refused(field: &'static str, value: &str) -> CiReadError {
-    CiReadError::Value { field, value: value.chars().take(60).collect() }
+    CiReadError::Value { field, value: shortened(value) }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(60).collect()
 }
 
 #[cfg(test)]
@@ -346,5 +376,17 @@ mod tests {
         assert!(with("/benchmarks/0/verdict", "fine".into()).starts_with("verdict is fine"));
         assert!(with("/commit", "../../user".into()).starts_with("commit is ../../user"));
         assert!(with("/allow", 7.0.into()).starts_with("allow is 7"));
+        assert!(with("/version", "1 @all".into()).starts_with("version is 1 @all"));
+        for unit in ["@all", "[a](//x)", "http://x", "#1", "<b>", "a\nb", &"s".repeat(41)] {
+            let told = with("/benchmarks/0/unit", unit.into());
+            assert!(told.contains("is none that is posted"), "{told}");
+        }
+    }
+
+    #[test]
+    fn units_of_every_kind_are_posted() {
+        for unit in ["", "B/op", "%", "req/s", "p99-ns", "µs", "°C", "m^2", "MB/s (read)"] {
+            assert_eq!(super::unit(unit).unwrap().to_string(), unit);
+        }
     }
 }

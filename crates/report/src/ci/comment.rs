@@ -120,10 +120,11 @@ fn markdown_row(row: &Row, standing: Standing) -> String {
         _ => row.verdict.to_owned(),
     };
     // Tables are cut at bars even inside code, unless they are escaped.
-    let name = code(&row.name).replace('|', "\\|");
-    let values = [&row.base, &row.head, &row.change, &row.interval, &row.noise];
-    let values: Vec<String> = values.into_iter().map(|value| escape::markdown(value)).collect();
-    format!("| {verdict} | {name} | {} |\n", values.join(" | "))
+    let cell = |text: &str| code(text).replace('|', "\\|");
+    // Anybody may have chosen the unit. The others are numbers alone.
+    let named = [&row.name, &row.base, &row.head].map(|text| cell(text));
+    let numbers = [&row.change, &row.interval, &row.noise].map(|text| escape::markdown(text));
+    format!("| {verdict} | {} | {} |\n", named.join(" | "), numbers.join(" | "))
 }
 
 fn tail(report: &CiReport, link: Option<&str>) -> String {
@@ -170,7 +171,7 @@ fn tail(report: &CiReport, link: Option<&str>) -> String {
             fenced("sh", &command)
         );
     }
-    let _ = writeln!(out, "<sub>becalm {}</sub>", escape::markdown(&limited(&report.version)));
+    let _ = writeln!(out, "<sub>becalm {}</sub>", code(&limited(&report.version)));
     out
 }
 
@@ -272,6 +273,18 @@ mod tests {
     }
 
     #[test]
+    fn units_and_versions_are_neither_links_nor_mentions() {
+        let unit = Unit::Named("@all www.evil.org ` | <b>".to_owned());
+        let mut report = report(vec![CiLine { unit, ..line("a", 1.05, Verdict::Slower) }]);
+        report.version = "1 @all https://evil.org".to_owned();
+        let comment = ci_comment(&report, None);
+        let values =
+            "`` 0.01230 @all www.evil.org ` \\| <b> `` | `` 0.01292 @all www.evil.org ` \\| <b> ``";
+        assert!(comment.contains(&format!("| `a` | {values} | +5.0 % |")), "{comment}");
+        assert!(comment.ends_with("<sub>becalm `1 @all https://evil.org`</sub>\n"), "{comment}");
+    }
+
+    #[test]
     fn a_comment_has_room_in_what_github_takes() {
         let lines = (0..20_000)
             .map(|n| line(&format!("benchmark {n} {}", "x".repeat(300)), 1.05, Verdict::Slower));
@@ -281,6 +294,6 @@ mod tests {
         let comment = ci_comment(&report, None);
         assert!(comment.len() < 65_000, "{}", comment.len());
         assert!(comment.contains("further lines left out here."), "{}", &comment[..3000]);
-        assert!(comment.ends_with("<sub>becalm 0.1.0</sub>\n"), "the end is there");
+        assert!(comment.ends_with("<sub>becalm `0.1.0`</sub>\n"), "the end is there");
     }
 }

@@ -44,7 +44,8 @@ fn a_regression_gets_one_comment_a_failing_status_and_a_summary() {
         "{comment}"
     );
     assert!(
-        comment.contains("| **slower** | `./app` | 1000 ns | 1050 ns | +5.00 % | exact | none |"),
+        comment
+            .contains("| **slower** | `./app` | `1000 ns` | `1050 ns` | +5.00 % | exact | none |"),
         "{comment}"
     );
     assert!(comment.contains("base against itself: no noise at all"), "{comment}");
