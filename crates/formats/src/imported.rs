@@ -94,12 +94,8 @@ impl Imported {
     /// metric, whose name says the unit: values of both must not be mixed.
     pub(crate) fn metric(&mut self, mut metric: Metric) -> usize {
         let known = self.metrics.get(&metric.name).map(|&at| &self.record.metrics[at]);
-        if known.is_some_and(|k| k.unit != metric.unit || k.direction != metric.direction) {
-            let better = match metric.direction {
-                Direction::Lower => "less",
-                Direction::Higher => "more",
-            };
-            metric.name = format!("{} [{}, {better} is better]", metric.name, metric.unit);
+        if known.is_some_and(|known| !known.is_same_quantity(&metric)) {
+            metric.name = format!("{} [{}]", metric.name, metric.quantity());
         }
         *self.metrics.entry(metric.name.clone()).or_insert_with(|| {
             self.record.metrics.push(metric);

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use becalm_model::Record;
+use becalm_model::{Metric, Record, Subject};
 
-/// Puts records of the same benchmarks together: subjects and metrics are the same where their names
-/// are, a record with one subject adds to another with one, and processes keep their order. What differs
-/// between the files is told by a note. `None` without a record.
+/// Puts records of the same benchmarks together: subjects are the same where their names are, metrics where name,
+/// unit and direction are. A record with one subject adds to another with one, and processes keep their order.
+/// What differs between the files, and what cannot be kept, is told by a note. `None` without a record.
 pub fn merge(records: Vec<Record>) -> Option<Record> {
     let mut records = records.into_iter();
     let mut whole = records.next()?;
@@ -18,41 +18,8 @@ pub fn merge(records: Vec<Record>) -> Option<Record> {
 
 fn add(whole: &mut Record, record: Record) {
     note_differences(whole, &record);
-    let both_have_one = whole.subjects.len() == 1 && record.subjects.len() == 1;
-    let mut names: HashMap<String, usize> =
-        whole.subjects.iter().enumerate().map(|(at, one)| (one.name.clone(), at)).collect();
-    let subjects: Vec<usize> = record
-        .subjects
-        .into_iter()
-        .map(|subject| {
-            if both_have_one {
-                return 0;
-            }
-            *names.entry(subject.name.clone()).or_insert_with(|| {
-                whole.subjects.push(subject);
-                whole.subjects.len() - 1
-            })
-        })
-        .collect();
-    let mut names: HashMap<String, usize> =
-        whole.metrics.iter().enumerate().map(|(at, one)| (one.name.clone(), at)).collect();
-    let of_process = whole.metrics.iter().take_while(|one| one.benchmark.is_none()).count();
-    let metrics: Vec<Option<usize>> = record
-        .metrics
-        .into_iter()
-        .map(|metric| {
-            if let Some(&at) = names.get(&metric.name) {
-                return Some(at);
-            }
-            // Behind benchmarks there is no place for a metric of the whole process.
-            if metric.benchmark.is_none() && of_process < whole.metrics.len() {
-                return None;
-            }
-            names.insert(metric.name.clone(), whole.metrics.len());
-            whole.metrics.push(metric);
-            Some(whole.metrics.len() - 1)
-        })
-        .collect();
+    let subjects = places_of_subjects(whole, record.subjects);
+    let metrics = places_of_metrics(whole, record.metrics);
     let mut rounds = vec![0; whole.subjects.len()];
     for run in &whole.runs {
         rounds[run.subject] = rounds[run.subject].max(run.round + 1);
@@ -74,10 +41,108 @@ fn add(whole: &mut Record, record: Record) {
     }
     // What the tool concluded from one file is no conclusion from all of them.
     whole.summaries.clear();
-    for note in record.notes {
-        if !whole.notes.contains(&note) {
-            whole.notes.push(note);
+    for sentence in record.notes {
+        note(whole, sentence);
+    }
+}
+
+/// Returns where each subject of a further file stands; those that are new are added.
+fn places_of_subjects(whole: &mut Record, subjects: Vec<Subject>) -> Vec<usize> {
+    if let ([_], [one]) = (&whole.subjects[..], &subjects[..]) {
+        note_pooled(whole, one);
+        return vec![0];
+    }
+    let mut names: HashMap<String, usize> =
+        whole.subjects.iter().enumerate().map(|(at, one)| (one.name.clone(), at)).collect();
+    subjects
+        .into_iter()
+        .map(|subject| {
+            *names.entry(subject.name.clone()).or_insert_with(|| {
+                whole.subjects.push(subject);
+                whole.subjects.len() - 1
+            })
+        })
+        .collect()
+}
+
+/// Tells that the only subject of a further file counts as that of the first, where they are not plainly the same.
+fn note_pooled(whole: &mut Record, subject: &Subject) {
+    let known = &whole.subjects[0];
+    let what = if known.name != subject.name {
+        format!("`{}` counts as `{}`", subject.name, known.name)
+    } else if known.command != subject.command {
+        format!("`{}` counts as one, although its command differs", known.name)
+    } else if known.parameters != subject.parameters {
+        format!("`{}` counts as one, although its parameters differ", known.name)
+    } else {
+        return;
+    };
+    note(whole, format!("the files have one subject each: {what}"));
+}
+
+/// Returns where the values of each metric of a further file go; `None` where there is no place for them.
+fn places_of_metrics(whole: &mut Record, metrics: Vec<Metric>) -> Vec<Option<usize>> {
+    let mut names: HashMap<String, usize> =
+        whole.metrics.iter().enumerate().map(|(at, one)| (one.name.clone(), at)).collect();
+    let of_process = whole.metrics.iter().take_while(|one| one.benchmark.is_none()).count();
+    let mut place = |mut metric: Metric| {
+        let known = names.get(&metric.name).map(|&at| &whole.metrics[at]);
+        if let Some(known) = known.filter(|known| !known.is_same_quantity(&metric)) {
+            // As within one file: values of both must not be mixed.
+            let told = format!(
+                "{} is in one file [{}] and in another [{}]: these are kept apart",
+                metric.name,
+                known.quantity(),
+                metric.quantity()
+            );
+            metric.name = format!("{} [{}]", metric.name, metric.quantity());
+            note(whole, told);
         }
+        if let Some(&at) = names.get(&metric.name) {
+            join(whole, at, &metric);
+            return Some(at);
+        }
+        // Behind benchmarks there is no place for a metric of the whole process.
+        if metric.benchmark.is_none() && of_process < whole.metrics.len() {
+            note(
+                whole,
+                format!(
+                    "{} is left out: the first file does not have it of its processes; name one first that has it",
+                    metric.name
+                ),
+            );
+            return None;
+        }
+        names.insert(metric.name.clone(), whole.metrics.len());
+        whole.metrics.push(metric);
+        Some(whole.metrics.len() - 1)
+    };
+    metrics.into_iter().map(&mut place).collect()
+}
+
+/// Keeps of a metric what holds for the values of all files: it is exact if it is in each, and raw if it is in each.
+fn join(whole: &mut Record, at: usize, metric: &Metric) {
+    let known = &mut whole.metrics[at];
+    known.exact &= metric.exact;
+    if known.statistic == metric.statistic {
+        return;
+    }
+    let words = |one: &Metric| one.statistic.clone().unwrap_or_else(|| "single values".to_owned());
+    let told = format!(
+        "the files differ in what they have of {}: {} and {}",
+        metric.name,
+        words(known),
+        words(metric)
+    );
+    if known.statistic.is_none() {
+        known.statistic.clone_from(&metric.statistic);
+    }
+    note(whole, told);
+}
+
+fn note(whole: &mut Record, sentence: String) {
+    if !whole.notes.contains(&sentence) {
+        whole.notes.push(sentence);
     }
 }
 
@@ -102,10 +167,8 @@ fn note_differences(whole: &mut Record, record: &Record) {
         if let (Some(one), Some(other)) = (one, other)
             && one != other
         {
-            let note = format!("the files differ in {key}: {one} and {other}");
-            if !whole.notes.contains(&note) {
-                whole.notes.push(note);
-            }
+            let told = format!("the files differ in {key}: {one} and {other}");
+            note(whole, told);
         }
     }
 }
@@ -115,16 +178,27 @@ mod tests {
     use super::*;
     use crate::{File, import};
 
+    fn merged<const N: usize>(files: [&str; N]) -> Record {
+        let read = |text: &str| import(&[File::of_text("x", text)], None).unwrap();
+        merge(files.map(read).into()).unwrap()
+    }
+
+    /// A result of JMH, in this mode and unit, with these values of one fork.
+    fn jmh(mode: &str, unit: &str, values: &str) -> String {
+        let raw =
+            if values.is_empty() { String::new() } else { format!(r#", "rawData": [[{values}]]"#) };
+        format!(
+            r#"[{{"benchmark": "a.B.run", "mode": "{mode}", "forks": 1, "jvm": "java",
+            "primaryMetric": {{"score": 4, "scoreUnit": "{unit}"{raw}}}}}]"#
+        )
+    }
+
     #[test]
     fn each_file_adds_its_processes() {
-        let read = |text: &str| import(&[File::of_text("x", text)], None).unwrap();
-        let one = read(
+        let whole = merged([
             r#"{"results": [{"command": "a", "times": [1, 2]}, {"command": "b", "times": [3]}]}"#,
-        );
-        let two = read(
             r#"{"results": [{"command": "b", "times": [4]}, {"command": "c", "times": [5]}]}"#,
-        );
-        let whole = merge(vec![one, two]).unwrap();
+        ]);
         let names: Vec<&str> = whole.subjects.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["a", "b", "c"]);
         let wall = whole.metric_index("wall_time").unwrap();
@@ -134,5 +208,46 @@ mod tests {
             Some(1)
         );
         assert_eq!(merge(Vec::new()), None);
+    }
+
+    #[test]
+    fn seconds_and_operations_per_second_are_not_one_series() {
+        let (time, rate) = (jmh("avgt", "s/op", "4, 5"), jmh("thrpt", "ops/s", "0.2, 0.25"));
+        let whole = merged([&time, &rate, &rate]);
+        let name = |at: usize| whole.metrics[at].name.as_str();
+        assert_eq!((name(0), name(1)), ("a.B.run", "a.B.run [ops/s, more is better]"));
+        assert_eq!((whole.values(0, 0).len(), whole.values(0, 1).len()), (1, 2));
+        let told = "a.B.run is in one file [s, less is better] and in another [ops/s, more is better]: these are kept \
+                    apart";
+        assert_eq!(whole.notes, [told]);
+    }
+
+    #[test]
+    fn means_among_raw_values_make_them_means() {
+        let (raw, mean) = (jmh("avgt", "s/op", "4, 5"), jmh("avgt", "s/op", ""));
+        for files in [[&raw, &mean], [&mean, &raw]] {
+            let whole = merged(files.map(String::as_str));
+            assert_eq!(whole.metrics[0].statistic.as_deref(), Some("mean"));
+            assert!(
+                whole.notes.iter().any(|one| one.contains("differ in what they have of a.B.run"))
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_pooled_or_left_out_is_told() {
+        let one = |command: &str| {
+            format!(r#"{{"results": [{{"command": "{command}", "times": [1, 2]}}]}}"#)
+        };
+        let whole = merged([&one("a"), &one("b")]);
+        assert_eq!(whole.subjects.len(), 1);
+        assert_eq!(whole.notes, ["the files have one subject each: `b` counts as `a`"]);
+        let whole = merged([&jmh("avgt", "s/op", "4, 5"), &one("a")]);
+        assert_eq!(whole.metric_index("wall_time"), None);
+        assert!(
+            whole.notes.iter().any(|note| note.starts_with("wall_time is left out")),
+            "{:?}",
+            whole.notes
+        );
     }
 }

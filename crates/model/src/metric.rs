@@ -150,6 +150,20 @@ impl Metric {
         beside.and_then(|rest| rest.strip_prefix(' ')) == Some(name)
     }
 
+    /// Says whether values of this metric and of another can be put beside each other, whatever their names are.
+    pub fn is_same_quantity(&self, other: &Self) -> bool {
+        self.unit == other.unit && self.direction == other.direction
+    }
+
+    /// Returns unit and direction in words: `ops/s, more is better`. A count has no unit.
+    pub fn quantity(&self) -> String {
+        let better = match self.direction {
+            Direction::Lower => "less",
+            Direction::Higher => "more",
+        };
+        format!("{}, {better} is better", self.unit)
+    }
+
     /// Returns the metrics that every run has, in the order in which [`crate::Run::values`]
     /// starts: wall, CPU, user and system time, and the largest resident set.
     pub fn always() -> Vec<Self> {

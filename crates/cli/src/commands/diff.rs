@@ -79,7 +79,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         })
         .collect();
     let comparisons = compare_all_separate(&old, &new, &pairings, args.confidence, margin);
-    let told = one_sided(&old, &new, args.new.is_none());
+    let mut told = one_sided(&old, &new, args.new.is_none());
+    told.extend(other_quantities(&old, &new));
     if args.json {
         let mut document = diff_document(&old, &new, &comparisons, (args.confidence, margin));
         document.notes = told;
@@ -134,7 +135,7 @@ fn subjects(old: &Record, new: &Record, is_one_file: bool) -> Vec<(usize, usize)
         .collect()
 }
 
-/// Returns the names of the metrics to compare, which both records have.
+/// Returns the names of the metrics to compare, which both records have in the same unit and direction.
 fn metrics(args: &Args, old: &Record, new: &Record) -> Result<Vec<String>, CommandError> {
     let wanted = |one: &Metric| match &args.metric {
         Some(name) => one.name == *name || one.is_measure(name),
@@ -142,7 +143,9 @@ fn metrics(args: &Args, old: &Record, new: &Record) -> Result<Vec<String>, Comma
     };
     let both = |is_wanted: &dyn Fn(&Metric) -> bool| -> Vec<String> {
         let names = old.metrics.iter().filter(|one| is_wanted(one)).map(|one| one.name.clone());
-        names.filter(|name| new.metric_index(name).is_some()).collect()
+        names
+            .filter(|name| in_both(old, new, name).is_some_and(|[a, b]| a.is_same_quantity(b)))
+            .collect()
     };
     let mut names = both(&wanted);
     let has_benchmarks = |record: &Record| record.metrics.iter().any(Metric::is_main);
@@ -164,11 +167,32 @@ fn metrics(args: &Args, old: &Record, new: &Record) -> Result<Vec<String>, Comma
     };
     let kind = if are_benchmarks { "benchmark" } else { "metric" };
     let what = args.metric.as_ref().map_or(kind.to_owned(), |name| format!("metric `{name}`"));
-    Err(CommandError::usage(format!(
+    let refused = CommandError::usage(format!(
         "the two files have no {what} in common: the old one has {}; the new one has {}",
         known(old),
         known(new)
-    )))
+    ));
+    Err(other_quantities(old, new).into_iter().fold(refused, CommandError::hint))
+}
+
+/// Returns a metric as each of the two records has it.
+fn in_both<'a>(old: &'a Record, new: &'a Record, name: &str) -> Option<[&'a Metric; 2]> {
+    Some([&old.metrics[old.metric_index(name)?], &new.metrics[new.metric_index(name)?]])
+}
+
+/// Says which benchmarks and metrics have another unit or direction in each of the two, as sentences.
+fn other_quantities(old: &Record, new: &Record) -> Vec<String> {
+    let both = old.metrics.iter().filter_map(|one| in_both(old, new, &one.name));
+    let other = both.filter(|[before, after]| !before.is_same_quantity(after));
+    let told = other.map(|[before, after]| {
+        format!(
+            "Not compared: {} is in the old file [{}] and in the new one [{}].",
+            before.name,
+            before.quantity(),
+            after.quantity()
+        )
+    });
+    told.collect()
 }
 
 /// Says which subjects and benchmarks only one of the two has, as sentences.

@@ -70,6 +70,30 @@ fn what_was_measured_separately_is_compared_by_processes_with_a_warning() {
 }
 
 #[test]
+fn what_has_another_unit_by_now_is_not_compared() {
+    let env = env();
+    let jmh = |benchmarks: &[(&str, &str)]| {
+        let one = |(name, unit): &(&str, &str)| {
+            let mode = if *unit == "s/op" { "avgt" } else { "thrpt" };
+            format!(
+                r#"{{"benchmark": "{name}", "mode": "{mode}", "forks": 2, "jvm": "java",
+                "primaryMetric": {{"score": 4, "scoreUnit": "{unit}", "rawData": [[4, 5], [4, 6]]}}}}"#
+            )
+        };
+        format!("[{}]", benchmarks.iter().map(one).collect::<Vec<_>>().join(", "))
+    };
+    env.write("old.json", jmh(&[("a.run", "s/op"), ("b.run", "s/op")]));
+    env.write("new.json", jmh(&[("a.run", "ops/s"), ("b.run", "s/op")]));
+    let output = env.run(["diff", "old.json", "new.json", "--json"]).exits_with(0);
+    let document = json(&output.stdout);
+    assert_eq!(document["comparisons"].as_array().unwrap().len(), 1);
+    let told = "Not compared: a.run is in the old file [s, less is better] and in the new one [ops/s, more is better].";
+    assert_eq!(document["notes"][0], told);
+    let output = env.run(["diff", "old.json", "new.json", "--metric", "a.run"]).exits_with(2);
+    assert!(output.stderr.contains(told), "{}", output.stderr);
+}
+
+#[test]
 fn a_file_that_is_named_twice_counts_once_at_most() {
     let env = env();
     env.write("a.json", times("a", &[1.0]));

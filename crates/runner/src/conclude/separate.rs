@@ -80,7 +80,8 @@ fn p_value(old: &Record, new: &Record, one: &Pairing) -> f64 {
 /// Compares `metric` (by name) of one subject of each record as two independent samples of processes. The
 /// order of measuring was not random between them, so drift of the machine cannot be excluded: the note
 /// says so. Indices in the result: `baseline` into `old`, `candidate` into `new`, `metric` into
-/// `old`. `None` where one of them has no value.
+/// `old`. `None` where one of them has no value, or where the metric has another unit or direction in each: seconds
+/// and operations per second have no ratio.
 pub fn compare_separate(
     (old, baseline): (&Record, usize),
     (new, candidate): (&Record, usize),
@@ -91,7 +92,7 @@ pub fn compare_separate(
     let (old_metric, new_metric) = (old.metric_index(metric)?, new.metric_index(metric)?);
     let described = [&old.metrics[old_metric], &new.metrics[new_metric]];
     let values = [old.values(baseline, old_metric), new.values(candidate, new_metric)];
-    if values.iter().any(Vec::is_empty) {
+    if values.iter().any(Vec::is_empty) || !described[0].is_same_quantity(described[1]) {
         return None;
     }
     let direction = described[0].direction;
@@ -213,6 +214,19 @@ mod tests {
         let (a, b) = ([1.0, 1.01, 0.99, 1.0, 1.02], [1.2, 1.21, 1.19, 1.2, 1.22]);
         check(&a, &b, |_| (), Verdict::Slower, "");
         check(&b, &a, |_| (), Verdict::Faster, "");
+    }
+
+    #[test]
+    fn other_units_and_directions_are_not_compared() {
+        let old = record(&[1.0, 1.1, 1.2, 1.1], |_| ());
+        let changes: [fn(&mut Metric); 2] = [
+            |metric| metric.unit = Unit::Named("ops/s".to_owned()),
+            |metric| metric.direction = becalm_model::Direction::Higher,
+        ];
+        for change in changes {
+            let new = record(&[2.0, 2.1, 2.2, 2.1], change);
+            assert_eq!(compare_separate((&old, 0), (&new, 0), "m", 0.95, 0.01), None);
+        }
     }
 
     #[test]
