@@ -24,4 +24,4 @@ pub use facts::{ANNOTATE, SETTINGS, SPLIT, fact, facts, fingerprint};
 pub use filter::{EntryFilter, SeriesFilter};
 pub use new_entry::{Added, NewEntry, NewPoint};
 pub use place::{Access, Place, open};
-pub use store::{DetectorState, Found, Prune, Pruned, Store};
+pub use store::{DetectorState, Found, Prune, Pruned, Seen, Snapshot, Store};

@@ -1,5 +1,7 @@
 //! What a history can be asked for, and what can be put into it.
 
+use std::collections::HashMap;
+
 use becalm_model::history::{Entry, EntryId, Point, Review, Series, SeriesId, StoredChange};
 
 use crate::error::StoreError;
@@ -28,15 +30,16 @@ pub trait Store: Send {
     /// Returns the changes of series in time order, one list for each series asked for.
     fn changes(&mut self, series: &[SeriesId]) -> Result<Vec<Vec<StoredChange>>, StoreError>;
 
-    /// Returns what the detector left, for each series asked for. It is forgotten as soon as a point comes
-    /// anywhere but at the end of the series, or is taken away; where there is one, only points at the end
-    /// are new to it.
-    fn detectors(&mut self, series: &[SeriesId]) -> Result<Vec<Option<DetectorState>>, StoreError>;
+    /// Returns points, changes and what the detector left as they are together at one moment, one of each for
+    /// every series asked for.
+    fn snapshot(&mut self, series: &[SeriesId]) -> Result<Snapshot, StoreError>;
 
-    /// Replaces the changes and the state of the detector of each of these series, all together or none.
+    /// Replaces the changes and the state of the detector of each of these series, all together or none; says
+    /// whether it did. It does not where entries came or went since `seen`, the moment that they were found at: what
+    /// is kept would not be of the points that are there.
     /// A change at an entry where one is known keeps the stored [`StoredChange::first_seen`]; what was decided
     /// about it is not touched, and [`StoredChange::review`] is not looked at.
-    fn put_changes(&mut self, found: &[Found]) -> Result<(), StoreError>;
+    fn put_changes(&mut self, found: &[Found], seen: &Seen) -> Result<bool, StoreError>;
 
     /// Keeps what was decided about the change at `entry`, or opens it again with `None`. A decision stays
     /// also while the detector does not report the change.
@@ -57,6 +60,25 @@ pub trait Store: Send {
     /// move, and changes with what was decided about them go with the point that they are at.
     fn regroup(&mut self, split: &[String]) -> Result<usize, StoreError>;
 }
+
+/// What there is of series at one moment, one of each for every series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Snapshot {
+    /// Their points in time order.
+    pub points: Vec<Vec<Point>>,
+    /// Their changes in time order.
+    pub changes: Vec<Vec<StoredChange>>,
+    /// What the detector left. It is forgotten as soon as a point comes anywhere but at the end of the series, or
+    /// is taken away; where there is one, only points at the end are new to it.
+    pub detectors: Vec<Option<DetectorState>>,
+    /// Which entries there were.
+    pub seen: Seen,
+}
+
+/// Which entries there were of the branch and machine of each series: how many, the last number, and the sum of the
+/// numbers. No number is given twice, so that entries that came or went show.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Seen(pub(crate) HashMap<SeriesId, [i64; 3]>);
 
 /// What a detector wants to find again about a series; the store does not look into it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use becalm_model::history::{ChangeState, Commit, FirstSeen, StoredChange};
 use becalm_model::{Direction, Unit};
 use becalm_stats::center::median;
 use becalm_stats::{Rng, Sample};
 use becalm_store::{
-    Access, DetectorState, Found, NewEntry, NewPoint, Place, SeriesFilter, Store, open,
+    Access, DetectorState, Found, NewEntry, NewPoint, Place, SeriesFilter, Snapshot, Store, open,
 };
 
 /// Fill a history and measure what adding and reading cost
@@ -97,8 +97,7 @@ fn measure(name: &str, place: &Place, args: &Args) -> Result<()> {
         let ids: Vec<_> = series.iter().map(|one| one.id).collect();
         store.changes(&ids)?;
         listing.push(began.elapsed().as_secs_f64());
-        store.detectors(&ids)?;
-        points = store.points(&ids)?.iter().map(Vec::len).sum();
+        points = store.snapshot(&ids)?.points.iter().map(Vec::len).sum();
         reading.push(began.elapsed().as_secs_f64());
     }
     told(name, &format!("list the changes of {} series", args.series), listing)?;
@@ -117,7 +116,7 @@ fn told(name: &str, what: &str, times: Vec<f64>) -> Result<()> {
 fn find(store: &mut dyn Store) -> Result<()> {
     let series = store.series(&SeriesFilter::default())?;
     let ids: Vec<_> = series.iter().map(|one| one.id).collect();
-    let points = store.points(&ids)?;
+    let Snapshot { points, seen, .. } = store.snapshot(&ids)?;
     let found: Vec<Found> = ids
         .iter()
         .zip(&points)
@@ -142,7 +141,7 @@ fn find(store: &mut dyn Store) -> Result<()> {
             }
         })
         .collect();
-    store.put_changes(&found)?;
+    ensure!(store.put_changes(&found, &seen)?, "somebody else writes to this history");
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use becalm_model::wire::SuiteChanges;
 use becalm_stats::changes::{
     self, Change, Changes, Checkpoint, Correlation, DEFAULT_FALSE_ALARMS, Detector, Rules, sizes,
 };
-use becalm_store::{DetectorState, Found, Store};
+use becalm_store::{DetectorState, Found, Snapshot, Store};
 
 use super::{now, told};
 use crate::error::CommandError;
@@ -70,9 +70,8 @@ pub(crate) fn follow(
     keep: bool,
 ) -> Result<Vec<Followed>, CommandError> {
     let ids: Vec<SeriesId> = series.iter().map(|one| one.id).collect();
-    let points = store.points(&ids).map_err(told)?;
-    let known = store.changes(&ids).map_err(told)?;
-    let states = store.detectors(&ids).map_err(told)?;
+    let Snapshot { points, changes: known, detectors: states, seen } =
+        store.snapshot(&ids).map_err(told)?;
     let mut followed = Vec::with_capacity(series.len());
     let mut news = Vec::new();
     let now = now();
@@ -89,7 +88,8 @@ pub(crate) fn follow(
         followed.push(Followed { series, points, changes });
     }
     if keep && !news.is_empty() {
-        store.put_changes(&news).map_err(told)?;
+        // Where somebody added or took away entries meanwhile nothing is kept: whoever looks next finds it again.
+        store.put_changes(&news, &seen).map_err(told)?;
     }
     Ok(followed)
 }

@@ -9,7 +9,7 @@ use becalm_model::history::{
 use super::{all, reading};
 use crate::database::{Database, list};
 use crate::error::StoreError;
-use crate::store::{DetectorState, Found};
+use crate::store::{DetectorState, Found, Seen};
 use crate::value::{Row, Value};
 
 pub(super) fn of<D: Database>(
@@ -75,8 +75,17 @@ pub(super) fn detectors<D: Database>(
     Ok(series.iter().map(|one| states.remove(&one.0)).collect())
 }
 
-pub(super) fn put<D: Database>(database: &mut D, found: &[Found]) -> Result<(), StoreError> {
+pub(super) fn put<D: Database>(
+    database: &mut D,
+    found: &[Found],
+    seen: &Seen,
+) -> Result<bool, StoreError> {
     let series: Vec<SeriesId> = found.iter().map(|one| one.series).collect();
+    let present = reading::seen(database, &series)?;
+    let is_there = |one| present.0.get(one).is_some_and(|entries| seen.0.get(one) == Some(entries));
+    if !series.iter().all(is_there) {
+        return Ok(false);
+    }
     let known = of(database, &series)?;
     let ids = list(series.iter().map(|one| one.0));
     let among = database.numbers_of(1);
@@ -100,7 +109,7 @@ pub(super) fn put<D: Database>(database: &mut D, found: &[Found]) -> Result<(), 
             )?;
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 fn insert<D: Database>(

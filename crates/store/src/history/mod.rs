@@ -12,7 +12,7 @@ use crate::database::{Database, Purpose, check_version, migrate, within};
 use crate::error::StoreError;
 use crate::filter::{EntryFilter, SeriesFilter};
 use crate::new_entry::{Added, NewEntry};
-use crate::store::{DetectorState, Found, Prune, Pruned, Store};
+use crate::store::{Found, Prune, Pruned, Seen, Snapshot, Store};
 use crate::value::Row;
 
 /// An open history.
@@ -77,12 +77,19 @@ impl<D: Database> Store for History<D> {
         changes::of(&mut self.database, series)
     }
 
-    fn detectors(&mut self, series: &[SeriesId]) -> Result<Vec<Option<DetectorState>>, StoreError> {
-        changes::detectors(&mut self.database, series)
+    fn snapshot(&mut self, series: &[SeriesId]) -> Result<Snapshot, StoreError> {
+        self.reading(|database| {
+            Ok(Snapshot {
+                points: reading::points(database, series)?,
+                changes: changes::of(database, series)?,
+                detectors: changes::detectors(database, series)?,
+                seen: reading::seen(database, series)?,
+            })
+        })
     }
 
-    fn put_changes(&mut self, found: &[Found]) -> Result<(), StoreError> {
-        self.writing(|database| changes::put(database, found))
+    fn put_changes(&mut self, found: &[Found], seen: &Seen) -> Result<bool, StoreError> {
+        self.writing(|database| changes::put(database, found, seen))
     }
 
     fn review(

@@ -12,6 +12,7 @@ use crate::database::{Database, list};
 use crate::error::StoreError;
 use crate::filter::{EntryFilter, SeriesFilter};
 use crate::packed::{PackedPoint, unpack};
+use crate::store::Seen;
 use crate::value::{Row, Value};
 
 const ENTRY: &str = "SELECT id, measured, commit_id, commit_time, branch, dirty, tags, facts, fingerprint, \
@@ -179,6 +180,25 @@ pub(super) fn points<D: Database>(
     }
     let at = |one: &SeriesId| ids.binary_search(&one.0).expect("it is among them");
     Ok(series.iter().map(|one| of_series[at(one)].clone()).collect())
+}
+
+/// Returns which entries there are of the branch and machine of each of these series.
+pub(super) fn seen<D: Database>(database: &mut D, series: &[SeriesId]) -> Result<Seen, StoreError> {
+    let among = database.numbers_of(1);
+    // PostgreSQL's sum of large numbers would be a decimal one.
+    let rows = database.query(
+        &format!(
+            "SELECT s.id, g.entries, g.last, g.total FROM series s JOIN (SELECT branch, fingerprint, \
+             count(*) AS entries, max(id) AS last, CAST(sum(id) AS BIGINT) AS total FROM entries \
+             GROUP BY branch, fingerprint) g ON g.branch = s.branch AND g.fingerprint = s.fingerprint \
+             WHERE s.id IN {among}"
+        ),
+        &[list(series.iter().map(|one| one.0))],
+    )?;
+    let seen = all(database, "entries", &rows, |row| {
+        Some((SeriesId(row.int(0)?), [row.int(1)?, row.int(2)?, row.int(3)?]))
+    })?;
+    Ok(Seen(seen.into_iter().collect()))
 }
 
 /// Returns the points of these entries, one list for each.

@@ -5,7 +5,8 @@ use becalm_model::history::{
 };
 use becalm_model::{Direction, Unit};
 use becalm_store::{
-    Added, DetectorState, EntryFilter, Found, Prune, Pruned, SPLIT, SeriesFilter, StoreError,
+    Added, DetectorState, EntryFilter, Found, NewEntry, Prune, Pruned, SPLIT, SeriesFilter, Store,
+    StoreError,
 };
 
 use crate::support::{Bench, added, all_series, entry, facts, point, values};
@@ -34,6 +35,7 @@ both!(
     series_are_found_by_name,
     a_change_keeps_when_it_was_seen_and_what_was_decided,
     a_detector_is_forgotten_when_the_past_changes,
+    what_was_found_in_other_points_is_not_kept,
     other_facts_group_series_anew_and_lose_nothing,
     documents_go_first_and_those_at_changes_stay,
     entries_go_with_everything_of_theirs,
@@ -207,6 +209,13 @@ fn change(entry: EntryId, last_before: EntryId, seen: f64) -> StoredChange {
     }
 }
 
+/// Keeps what was found in the points that are there now.
+fn keep(store: &mut dyn Store, found: &[Found]) -> Result<bool, StoreError> {
+    let series: Vec<SeriesId> = found.iter().map(|one| one.series).collect();
+    let seen = store.snapshot(&series).unwrap().seen;
+    store.put_changes(found, &seen)
+}
+
 fn a_change_keeps_when_it_was_seen_and_what_was_decided(bench: &Bench) {
     let mut store = bench.open();
     let ids: Vec<EntryId> = (0..4)
@@ -217,9 +226,12 @@ fn a_change_keeps_when_it_was_seen_and_what_was_decided(bench: &Bench) {
     let found =
         |changes: Vec<StoredChange>| Found { series, changes, detector: Some(state.clone()) };
     let one = change(ids[1], ids[0], 10.0);
-    store.put_changes(&[found(vec![one.clone()])]).unwrap();
+    keep(&mut *store, &[found(vec![one.clone()])]).unwrap();
     assert_eq!(store.changes(&[series]).unwrap(), [[one.clone()]]);
-    assert_eq!(store.detectors(&[series, SeriesId(9)]).unwrap(), [Some(state.clone()), None]);
+    assert_eq!(
+        store.snapshot(&[series, SeriesId(9)]).unwrap().detectors,
+        [Some(state.clone()), None]
+    );
 
     let dismissed = Review {
         decision: Decision::Dismissed { reason: "a new compiler".to_owned() },
@@ -231,7 +243,7 @@ fn a_change_keeps_when_it_was_seen_and_what_was_decided(bench: &Bench) {
     let mut again = change(ids[1], ids[0], 20.0);
     again.state = ChangeState::Confirmed;
     let other = change(ids[3], ids[2], 20.0);
-    store.put_changes(&[found(vec![again.clone(), other.clone()])]).unwrap();
+    keep(&mut *store, &[found(vec![again.clone(), other.clone()])]).unwrap();
     let expected = StoredChange {
         first_seen: one.first_seen,
         review: Some(dismissed.clone()),
@@ -240,9 +252,9 @@ fn a_change_keeps_when_it_was_seen_and_what_was_decided(bench: &Bench) {
     };
     assert_eq!(store.changes(&[series]).unwrap(), [[expected, other]]);
     // It is not reported for a while, and comes back: the decision is still there.
-    store.put_changes(&[found(Vec::new())]).unwrap();
+    keep(&mut *store, &[found(Vec::new())]).unwrap();
     assert_eq!(store.changes(&[series]).unwrap(), [[]]);
-    store.put_changes(&[found(vec![again.clone()])]).unwrap();
+    keep(&mut *store, &[found(vec![again.clone()])]).unwrap();
     let changes = store.changes(&[series]).unwrap().remove(0);
     assert_eq!((&changes[0].review, changes[0].first_seen.time), (&Some(dismissed), 20.0));
 
@@ -255,7 +267,7 @@ fn a_change_keeps_when_it_was_seen_and_what_was_decided(bench: &Bench) {
     assert!(matches!(nowhere, StoreError::Missing { .. }), "{nowhere}");
     // One that is wrong changes nothing.
     let wrong = found(vec![change(EntryId(77), ids[0], 1.0)]);
-    store.put_changes(&[wrong]).unwrap_err();
+    keep(&mut *store, &[wrong]).unwrap_err();
     assert_eq!(store.changes(&[series]).unwrap()[0].len(), 1);
 }
 
@@ -265,20 +277,45 @@ fn a_detector_is_forgotten_when_the_past_changes(bench: &Bench) {
     let series = all_series(&mut *store)[0].id;
     let detector = Some(DetectorState { version: 1, bytes: vec![1] });
     let found = Found { series, changes: Vec::new(), detector };
-    let keep = |store: &mut dyn becalm_store::Store| {
-        store.put_changes(std::slice::from_ref(&found)).unwrap();
-    };
     let is_there =
-        |store: &mut dyn becalm_store::Store| store.detectors(&[series]).unwrap()[0].is_some();
-    keep(&mut *store);
+        |store: &mut dyn Store| store.snapshot(&[series]).unwrap().detectors[0].is_some();
+    keep(&mut *store, std::slice::from_ref(&found)).unwrap();
     added(&mut *store, &entry("2", 20.0, 1.0));
     added(&mut *store, &entry("2 again", 20.0, 1.0));
     assert!(is_there(&mut *store), "points at the end");
     added(&mut *store, &entry("between", 15.0, 1.0));
     assert!(!is_there(&mut *store), "a point in the past");
-    keep(&mut *store);
+    keep(&mut *store, &[found]).unwrap();
     store.prune(&Prune { entries: vec![first], ..Prune::default() }).unwrap();
     assert!(!is_there(&mut *store), "a point less");
+}
+
+fn what_was_found_in_other_points_is_not_kept(bench: &Bench) {
+    let mut store = bench.open();
+    let ids: Vec<EntryId> = (1..4)
+        .map(|at| added(&mut *store, &entry(&at.to_string(), 10.0 * f64::from(at), 1.0)))
+        .collect();
+    let series = all_series(&mut *store)[0].id;
+    let detector = Some(DetectorState { version: 1, bytes: vec![1] });
+    let found = [Found { series, changes: vec![change(ids[2], ids[1], 1.0)], detector }];
+    let seen = store.snapshot(&[series]).unwrap().seen;
+    // Somebody else adds and takes away while this one looks for changes.
+    let mut other = bench.open();
+    let between = added(&mut *other, &entry("between", 15.0, 1.0));
+    assert!(!store.put_changes(&found, &seen).unwrap(), "one more");
+    other.prune(&Prune { entries: vec![between], ..Prune::default() }).unwrap();
+    let one_less = store.snapshot(&[series]).unwrap().seen;
+    other.prune(&Prune { entries: vec![ids[0]], ..Prune::default() }).unwrap();
+    added(&mut *other, &entry("1", 10.0, 1.0));
+    assert!(!store.put_changes(&found, &one_less).unwrap(), "as many, and others");
+    let snapshot = store.snapshot(&[series]).unwrap();
+    assert_eq!((snapshot.points[0].len(), &snapshot.detectors[0]), (3, &None));
+    assert_eq!(snapshot.changes, [[]]);
+    // What happens on another branch is none of its business.
+    let elsewhere = NewEntry { branch: "other".to_owned(), ..entry("elsewhere", 5.0, 1.0) };
+    added(&mut *other, &elsewhere);
+    assert!(store.put_changes(&found, &snapshot.seen).unwrap());
+    assert_eq!(store.changes(&[series]).unwrap()[0].len(), 1);
 }
 
 fn other_facts_group_series_anew_and_lose_nothing(bench: &Bench) {
@@ -302,7 +339,7 @@ fn other_facts_group_series_anew_and_lose_nothing(bench: &Bench) {
     let at = of_a.iter().position(|points| points[0].entry == ids[0]).unwrap();
     let series = series[at].id;
     let found = Found { series, changes: vec![change(ids[4], ids[2], 1.0)], detector: None };
-    store.put_changes(&[found]).unwrap();
+    keep(&mut *store, &[found]).unwrap();
     let review = Review { decision: Decision::Acknowledged, by: "ada".into(), time: 1.0 };
     store.review(series, ids[4], Some(&review)).unwrap();
 
@@ -334,11 +371,11 @@ fn documents_go_first_and_those_at_changes_stay(bench: &Bench) {
         .collect();
     let series = all_series(&mut *store)[0].id;
     let found = Found { series, changes: vec![change(ids[3], ids[2], 1.0)], detector: None };
-    store.put_changes(&[found]).unwrap();
+    keep(&mut *store, &[found]).unwrap();
     let by_time = Prune { documents_before: Some(400.0), dry_run: true, ..Prune::default() };
     let would = store.prune(&by_time).unwrap();
     assert_eq!((would.documents, would.kept_for_changes, would.entries), (2, 2, 0));
-    let kept = |store: &mut dyn becalm_store::Store| -> Vec<bool> {
+    let kept = |store: &mut dyn Store| -> Vec<bool> {
         let entries = store.entries(&EntryFilter::default()).unwrap();
         entries.iter().map(|one| one.has_document).collect()
     };
