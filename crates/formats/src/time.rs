@@ -1,7 +1,7 @@
 //! Points in time as tools write them.
 
-/// Returns the seconds since the Unix epoch of `2026-11-20 18:45:27.945`, also with `T` between and
-/// with a zone behind. Without a zone it is taken as UTC: nothing better is known.
+/// Returns the seconds since the Unix epoch of `2026-11-20 18:45:27.945`, also with `T` between, without seconds, and
+/// with a zone behind. Without a zone it is taken as UTC: nothing better is known. What no clock shows is no time.
 pub fn seconds(text: &str) -> Option<f64> {
     let text = text.trim();
     let number = |from: usize, to: usize| -> Option<i64> {
@@ -10,18 +10,32 @@ pub fn seconds(text: &str) -> Option<f64> {
     };
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
     let dashes = (text.get(4..5)?, text.get(7..8)?) == ("-", "-");
-    if !dashes || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+    if !dashes || !(1..=12).contains(&month) || !(1..=days_of(year, month)).contains(&day) {
         return None;
     }
-    let mut seconds = days(year, month, day) * 86_400;
-    let mut rest = text.get(10..)?;
-    if let (Some(hour), Some(minute)) = (number(11, 13), number(14, 16)) {
-        seconds += hour * 3600 + minute * 60 + number(17, 19).unwrap_or(0);
-        rest = text.get(19..).unwrap_or("");
+    let midnight = days(year, month, day) * 86_400;
+    let rest = text.get(10..)?;
+    let has_clock =
+        rest.trim_start_matches(['T', 't', ' ']).starts_with(|c: char| c.is_ascii_digit());
+    if !has_clock {
+        return Some(midnight as f64 - zone(rest)?);
     }
-    let fraction = rest.find(|c: char| c != '.' && !c.is_ascii_digit()).unwrap_or(rest.len());
-    let part: f64 = rest[..fraction].parse().unwrap_or(0.0);
-    Some(seconds as f64 + part - zone(&rest[fraction..]))
+    let (hour, minute, colon) = (number(11, 13)?, number(14, 16)?, text.get(13..14)?);
+    let has_seconds = text.get(16..17) == Some(":");
+    let second = if has_seconds { number(17, 19)? } else { 0 };
+    // A leap second is the 61st.
+    if colon != ":" || hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    let rest = text.get(if has_seconds { 19 } else { 16 }..)?;
+    let (part, rest) = match rest.strip_prefix('.').filter(|_| has_seconds) {
+        Some(digits) => {
+            let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+            (rest[..=end].parse().unwrap_or(0.0), &digits[end..])
+        }
+        None => (0.0, rest),
+    };
+    Some((midnight + hour * 3600 + minute * 60 + second) as f64 + part - zone(rest)?)
 }
 
 /// Says whether seconds since the Unix epoch are of a year from 1970 to 9999: others are mistakes, such as
@@ -30,17 +44,23 @@ pub fn is_of_calendar(seconds: f64) -> bool {
     (0.0..253_402_300_800.0).contains(&seconds)
 }
 
-/// Returns by how many seconds a zone such as `+02:00` is ahead.
-fn zone(text: &str) -> f64 {
+/// Returns by how many seconds a zone such as `+02:00` is ahead. Names of zones are not known, and count as UTC.
+fn zone(text: &str) -> Option<f64> {
     let text = text.trim();
     let sign = match text.as_bytes().first() {
         Some(b'+') => 1.0,
         Some(b'-') => -1.0,
-        _ => return 0.0,
+        _ => return Some(0.0),
     };
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
-    let number = |from, to| digits.get(from..to).and_then(|d| d.parse::<f64>().ok());
-    sign * (number(0, 2).unwrap_or(0.0) * 3600.0 + number(2, 4).unwrap_or(0.0) * 60.0)
+    let number = |from, to| digits.get(from..to).and_then(|d| d.parse::<f64>().ok()).unwrap_or(0.0);
+    let (hours, minutes) = (number(0, 2), number(2, 4));
+    (hours < 24.0 && minutes < 60.0).then_some(sign * (hours * 3600.0 + minutes * 60.0))
+}
+
+fn days_of(year: i64, month: i64) -> i64 {
+    let next = if month == 12 { days(year + 1, 1, 1) } else { days(year, month + 1, 1) };
+    next - days(year, month, 1)
 }
 
 /// Counts the days from the epoch to a date of the Gregorian calendar, with years that begin in March,
@@ -64,8 +84,41 @@ mod tests {
         assert_eq!(seconds("2026-11-20T18:33:44+00:00"), Some(1_795_199_624.0));
         assert_eq!(seconds("2026-11-20T20:33:44+0200"), Some(1_795_199_624.0));
         assert_eq!(seconds("2026-11-20"), Some(1_795_132_800.0));
-        assert_eq!(seconds("Fri Nov 20"), None);
-        assert_eq!(seconds("2026-ä1-20"), None);
-        assert_eq!(seconds(""), None);
+        assert_eq!(seconds("2026-11-20 (Friday)"), Some(1_795_132_800.0));
+        assert_eq!(seconds("2024-02-29T00:00:00.25-00:30"), Some(1_709_166_600.25));
+    }
+
+    #[test]
+    fn a_zone_counts_also_behind_a_time_without_seconds() {
+        for text in [
+            "2026-11-20T18:33+01:00",
+            "2026-11-20 18:33 +0100",
+            "2026-11-20T17:33Z",
+            "2026-11-20 17:33",
+        ] {
+            assert_eq!(seconds(text), Some(1_795_195_980.0), "{text}");
+        }
+        assert_eq!(seconds("2026-11-20 17:33:00 UTC"), Some(1_795_195_980.0));
+        assert_eq!(seconds("2026-11-20+01:00"), Some(1_795_129_200.0));
+    }
+
+    #[test]
+    fn what_no_clock_shows_is_no_time() {
+        for text in [
+            "",
+            "Fri Nov 20",
+            "2026-ä1-20",
+            "2026-02-29",
+            "2026-13-01",
+            "2026-11-20T99:00",
+            "2026-11-20T18:60",
+            "2026-11-20T18:00:61",
+            "2026-11-20T18:00:0",
+            "2026-11-20T1800",
+            "2026-11-20 18",
+            "2026-11-20T18:00:00+99:00",
+        ] {
+            assert_eq!(seconds(text), None, "{text}");
+        }
     }
 }

@@ -48,7 +48,7 @@ pub(crate) const TEXT: Entry = Entry {
     recognise: |files| {
         lines::any(files, |line| {
             let mut fields = line.split_whitespace().peekable();
-            let named = fields.next_if(|name| name.starts_with("Benchmark")).is_some();
+            let named = fields.next_if(|name| is_benchmark(name)).is_some();
             fields.next().is_some_and(is_count)
                 && fields.next().is_some_and(|value| number(value).is_some())
                 && fields.next().is_some_and(|unit| named || unit == "ns/op")
@@ -135,6 +135,12 @@ struct Results {
     failed: BTreeSet<String>,
 }
 
+/// Says whether a line begins with the name of a benchmark. Go takes no function for one whose name goes on with a
+/// lower-case letter, and programs print `Benchmarking 10 items`.
+fn is_benchmark(line: &str) -> bool {
+    line.strip_prefix("Benchmark").is_some_and(|rest| !rest.starts_with(char::is_lowercase))
+}
+
 /// What a `Unit` line says.
 #[derive(Default, Clone, Copy)]
 struct UnitLine {
@@ -177,7 +183,7 @@ struct BenchmarkLine {
 
 impl Results {
     fn line(&mut self, file: &File, number: usize, line: &str) -> Result<(), ImportError> {
-        if line.starts_with("Benchmark") {
+        if is_benchmark(line) {
             let mut fields = line.split_whitespace();
             let name = fields.next().unwrap_or_default();
             let rest: Vec<&str> = fields.collect();

@@ -6,7 +6,7 @@
 //!   value, `Right` with that of the baseline, or `Both`, the new one first.
 //! - Values are `Int` or `Float`; those are counts of a simulation or of valgrind, and exact.
 
-use becalm_model::{Metric, Part, Record, Unit};
+use becalm_model::{Direction, Metric, Part, Record, Unit};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -112,8 +112,15 @@ fn described(name: &str, event: &str) -> Metric {
     } else {
         Unit::Count
     };
-    let metric = benchmark(name, event, unit, becalm_model::Direction::Lower);
-    Metric { exact: true, ..metric }
+    Metric { exact: true, ..benchmark(name, event, unit, direction(event)) }
+}
+
+/// Returns which way an event gets better, as JSON names it (`L1HitRate`) or the text (`L1 Hit Rate`). More hits are
+/// better where they spare the memory; a hit in memory itself is what every cache has missed.
+pub(super) fn direction(event: &str) -> Direction {
+    let name = event.replace(' ', "");
+    let is_of_cache = name.ends_with("HitRate") && !name.to_ascii_lowercase().starts_with("ram");
+    if is_of_cache { Direction::Higher } else { Direction::Lower }
 }
 
 fn values(file: &File, place: &str, value: &Value) -> Result<Values, ImportError> {
@@ -187,4 +194,27 @@ fn summaries(file: &File) -> Result<Vec<Summary>, ImportError> {
         summaries.push(json::read(file)?);
     }
     Ok(summaries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hits_in_caches_are_good_and_hits_in_memory_are_not() {
+        for event in ["L1HitRate", "LLHitRate", "L1 Hit Rate", "LL Hit Rate"] {
+            assert_eq!(direction(event), Direction::Higher, "{event}");
+        }
+        for event in [
+            "Ir",
+            "RamHitRate",
+            "RAM Hit Rate",
+            "D1MissRate",
+            "LLd Miss Rate",
+            "RamHits",
+            "L1 Hits",
+        ] {
+            assert_eq!(direction(event), Direction::Lower, "{event}");
+        }
+    }
 }

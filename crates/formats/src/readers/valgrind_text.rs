@@ -8,7 +8,7 @@
 //!
 //! Several outputs in one file are several processes.
 
-use becalm_model::{Direction, Record, Unit};
+use becalm_model::{Record, Unit};
 
 use crate::error::ImportError;
 use crate::file::{File, only};
@@ -16,6 +16,7 @@ use crate::format::Entry;
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines, number};
 use crate::processes::Processes;
+use crate::readers::gungraun::direction;
 
 pub(crate) const TEXT: Entry = Entry {
     name: "gungraun-text",
@@ -62,9 +63,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
                 label if label.ends_with("bytes") => Unit::Byte,
                 _ => Unit::Count,
             };
-            let is_good = label.ends_with("Hit Rate");
-            let direction = if is_good { Direction::Higher } else { Direction::Lower };
-            let metric = imported.benchmark(&benchmark, &measure, unit, direction);
+            let metric = imported.benchmark(&benchmark, &measure, unit, direction(label));
             processes.add(&mut imported, subject, vec![single(metric, value)]);
         } else if line.trim().is_empty() {
             names.clear();

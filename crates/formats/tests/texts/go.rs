@@ -100,6 +100,14 @@ fn what_a_benchmark_prints_does_not_hide_its_result() {
 }
 
 #[test]
+fn a_word_that_begins_like_a_benchmark_is_none() {
+    let record = read(
+        "goos: linux\nBenchmarking 10 items\nBenchmarks 3 done in 5 ns/op\nBenchmarkA 1 2 ns/op\n",
+    );
+    assert_eq!((record.metrics.len(), record.metrics[0].name.as_str()), (1, "BenchmarkA"));
+}
+
+#[test]
 fn what_is_wrong_is_named_with_its_line() {
     let error = |text: &str| {
         import(&[File::of_text("b.txt", text)], Some("go-bench")).unwrap_err().to_string()
