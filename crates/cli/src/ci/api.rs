@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde_json::Value;
 use ureq::http::{Request, Response};
 
+use super::secrets::{Secrets, parts_of_address};
+
 /// Longest that one request may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -145,6 +147,8 @@ pub(super) struct Api {
     agent: ureq::Agent,
     base: Secret,
     headers: Vec<(&'static str, Secret)>,
+    /// What the service was told in confidence: some repeat the request that they refuse.
+    secrets: Secrets,
 }
 
 impl Api {
@@ -160,13 +164,16 @@ impl Api {
             .build()
             .new_agent();
         let base = Secret::new(base.expose().trim_end_matches('/'));
-        Self { agent, base, headers }
+        let words = headers.iter().flat_map(|(_, value)| value.expose().split(' '));
+        let secrets = Secrets::new(words.map(str::to_owned));
+        Self { agent, base, headers, secrets }
     }
 
-    /// Speaks to one address, which is taken as it is.
+    /// Speaks to one address, which is taken as it is, and is a secret.
     pub(super) fn whole(address: Secret) -> Self {
         let api = Self::new(&Secret::new(""), Vec::new());
-        Self { base: address, ..api }
+        let secrets = Secrets::new(parts_of_address(address.expose()));
+        Self { base: address, secrets, ..api }
     }
 
     /// Makes a request and returns the answer; [`Value::Null`] where it is empty.
@@ -210,13 +217,6 @@ impl Api {
         }
     }
 
-    /// Takes out of a service's words what it was told in confidence: some repeat the request that they refuse.
-    fn without_secrets(&self, text: String) -> String {
-        let words = self.headers.iter().flat_map(|(_, value)| value.expose().split(' '));
-        // Short words are ones of everyday, and no token.
-        words.filter(|word| word.len() >= 8).fold(text, |text, word| text.replace(word, "***"))
-    }
-
     /// Makes a request once. The error comes with how long to wait before the next try, where one makes sense.
     fn once(
         &self,
@@ -256,7 +256,7 @@ impl Api {
         if (200..300).contains(&status) {
             return body.map_err(|error| (unreachable(why(&error)), Some(Wait::Usual)));
         }
-        let said = said(&self.without_secrets(body.unwrap_or_default()));
+        let said = said(&self.secrets.hide(&body.unwrap_or_default()));
         let wait = match status {
             // GitHub's limits on how fast one may ask come as 403 or 429.
             429 | 500.. => Some(asked.map_or(Wait::Usual, Wait::Asked)),
@@ -322,8 +322,10 @@ mod tests {
             &Secret::new("http://x"),
             vec![("Authorization", Secret::new("Bearer t0ken-of-ours"))],
         );
-        let said = api.without_secrets("bad: Bearer t0ken-of-ours".to_owned());
-        assert_eq!(said, "bad: Bearer ***");
+        assert_eq!(api.secrets.hide("bad: Bearer t0ken-of-ours"), "bad: Bearer ***");
+        let hook = Api::whole(Secret::new("https://x.org/services/B012345678?key=0123456789"));
+        let said = "no such hook: /services/B012345678?key=0123456789";
+        assert_eq!(hook.secrets.hide(said), "no such hook: /***");
     }
 
     #[test]

@@ -21,6 +21,9 @@ pub(crate) enum Origin {
     PrivilegedFork,
     /// The end of another workflow, which may have run the code of anybody.
     AfterOther,
+    /// A comment on the pull request of this number, which may be from a fork, in a job that has the rights of the
+    /// project.
+    Commented(u64),
 }
 
 /// Where a job runs and for what.
@@ -32,8 +35,10 @@ pub(crate) struct Surroundings {
     pub(crate) silent: Option<String>,
     /// What started the job.
     pub(crate) origin: Origin,
-    /// The commit that gets the status.
+    /// The commit that the job is for.
     pub(crate) commit: Option<String>,
+    /// The commit that the service has checked out for the job, such as the merge of the other one.
+    pub(crate) checked_out: Option<String>,
     /// Number of the pull or merge request.
     pub(crate) change: Option<u64>,
     /// What the service says is the base.
@@ -69,6 +74,16 @@ impl Surroundings {
         Self::of(&variable, &event)
     }
 
+    /// Returns the commit that gets the status of what was measured at `head`: that of the job, if it is what was
+    /// measured or what was merged into it. A job may measure something else, such as the pull request that it was
+    /// asked about in a comment, and must not speak of its own commit then.
+    pub(crate) fn commit_of_status(&self, head: &str, parents: &[String]) -> Option<String> {
+        let commit = self.commit.as_ref()?;
+        let is_it = commit == head || self.checked_out.as_deref() == Some(head);
+        let is_merged = parents.iter().skip(1).any(|parent| parent == commit);
+        Some(if is_it || is_merged { commit.clone() } else { head.to_owned() })
+    }
+
     fn of(variable: &dyn Fn(&str) -> Option<String>, event: &Value) -> Result<Self, CommandError> {
         if variable("GITHUB_ACTIONS").is_some() {
             return github(variable, event);
@@ -81,6 +96,7 @@ impl Surroundings {
             silent: None,
             origin: Origin::Own,
             commit: None,
+            checked_out: None,
             change: None,
             base: None,
             before: None,
@@ -109,11 +125,15 @@ fn github(
     let request = event.get("pull_request").filter(|value| value.is_object());
     let is_fork = request.is_some()
         && text("/pull_request/head/repo/full_name").as_deref() != Some(repository.as_str());
-    let origin = match (name.as_str(), is_fork) {
-        ("workflow_run", _) => Origin::AfterOther,
-        ("pull_request_target", true) => Origin::PrivilegedFork,
-        (_, true) => Origin::Fork,
-        (_, false) => Origin::Own,
+    // A comment on an issue has no such field.
+    let commented = event.pointer("/issue/pull_request").filter(|value| value.is_object());
+    let commented = commented.and_then(|_| event.pointer("/issue/number")?.as_u64());
+    let origin = match (name.as_str(), commented, is_fork) {
+        ("workflow_run", ..) => Origin::AfterOther,
+        ("issue_comment", Some(change), _) => Origin::Commented(change),
+        ("pull_request_target", _, true) => Origin::PrivilegedFork,
+        (.., true) => Origin::Fork,
+        (.., false) => Origin::Own,
     };
     let token = variable("GITHUB_TOKEN").or_else(|| variable("GH_TOKEN")).map(Secret::new);
     let service = token.map(|token| Service::GitHub(GitHub::new(&api, &repository, &token)));
@@ -139,6 +159,8 @@ fn github(
         silent,
         origin,
         commit,
+        // For `pull_request_target` it is the base.
+        checked_out: variable("GITHUB_SHA").filter(|_| name != "pull_request_target"),
         change: event.pointer("/pull_request/number").and_then(Value::as_u64),
         base: text("/pull_request/base/sha"),
         before: text("/before").filter(|id| is_commit(id)),
@@ -172,6 +194,7 @@ fn gitlab(variable: &dyn Fn(&str) -> Option<String>) -> Result<Surroundings, Com
         // In a pipeline for the merged result the commit is one that GitLab made for it.
         commit: variable("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA")
             .or_else(|| variable("CI_COMMIT_SHA")),
+        checked_out: variable("CI_COMMIT_SHA"),
         change: variable("CI_MERGE_REQUEST_IID").and_then(|id| id.parse().ok()),
         base: variable("CI_MERGE_REQUEST_DIFF_BASE_SHA"),
         before: variable("CI_COMMIT_BEFORE_SHA").filter(|id| is_commit(id)),
@@ -230,6 +253,36 @@ mod tests {
         let push = of(&GITHUB, &json!({"before": "be"}));
         assert_eq!((push.commit.as_deref(), push.before.as_deref()), (Some("5a"), Some("be")));
         assert_eq!(of(&GITHUB, &json!({"before": "0000"})).before, None, "a new branch");
+    }
+
+    #[test]
+    fn the_status_is_of_what_was_measured() {
+        let event = json!({"pull_request": {"number": 7, "head": {"sha": "4e", "repo": {"full_name": "o/r"}}}});
+        let of_request = of(&GITHUB, &event);
+        let status = |around: &Surroundings, head: &str, parents: &[&str]| {
+            let parents: Vec<String> = parents.iter().map(|one| (*one).to_owned()).collect();
+            around.commit_of_status(head, &parents).unwrap()
+        };
+        assert_eq!(status(&of_request, "4e", &["ba"]), "4e");
+        assert_eq!(status(&of_request, "5a", &["ba"]), "4e", "what the service has checked out");
+        assert_eq!(status(&of_request, "77", &["ba", "4e"]), "4e", "a merge of it");
+        assert_eq!(status(&of_request, "77", &["4e", "ba"]), "77", "a merge into it");
+        let push = of(&GITHUB, &json!({"before": "be"}));
+        assert_eq!(
+            (status(&push, "5a", &[]), status(&push, "77", &["5a"])),
+            ("5a".into(), "77".into())
+        );
+        assert_eq!(of(&[], &Value::Null).commit_of_status("77", &[]), None);
+    }
+
+    #[test]
+    fn a_comment_on_a_pull_request_may_ask_for_the_code_of_a_fork() {
+        let commented = [&GITHUB[..], &[("GITHUB_EVENT_NAME", "issue_comment")]].concat();
+        let on_request =
+            json!({"issue": {"number": 7, "pull_request": {"url": "u"}}, "comment": {}});
+        assert_eq!(of(&commented, &on_request).origin, Origin::Commented(7));
+        let on_issue = json!({"issue": {"number": 7}, "comment": {}});
+        assert_eq!(of(&commented, &on_issue).origin, Origin::Own);
     }
 
     #[test]

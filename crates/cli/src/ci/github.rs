@@ -37,6 +37,14 @@ impl GitHub {
         text(&answer, "/head/sha", &format!("GET {path}"))
     }
 
+    /// Says whether a pull request is from another repository, also one that is gone.
+    pub(super) fn is_from_fork(&self, change: u64) -> Result<bool, ApiError> {
+        let path = format!("/repos/{}/pulls/{change}", self.repository);
+        let answer = self.api.call(Method::Get, &path, None, Again::Always)?;
+        let from = answer.pointer("/head/repo/full_name").and_then(Value::as_str);
+        Ok(from != Some(self.repository.as_str()))
+    }
+
     /// Finds the comment that begins with `marker` and that somebody with rights here has written.
     pub(super) fn find_comment(&self, change: u64, marker: &str) -> Result<Option<u64>, ApiError> {
         for page in 1..=MOST_PAGES {

@@ -9,6 +9,7 @@ mod github;
 mod gitlab;
 mod notify;
 mod reported;
+mod secrets;
 mod service;
 mod words;
 
@@ -18,5 +19,6 @@ pub(crate) use event::{Origin, Surroundings};
 pub(crate) use files::{junit, write_outputs, write_summary};
 pub(crate) use notify::notify;
 pub(crate) use reported::{machine_words, report_of};
+pub(crate) use secrets::Secrets;
 pub(crate) use service::{When, post};
 pub(crate) use words::{reproduce, without_commands, without_secrets};

@@ -45,6 +45,16 @@ impl Service {
         head.map_err(|error| self.told(&error, "cannot read the pull request"))
     }
 
+    /// Says whether a pull request is from a fork, which only GitHub is asked: comments start no job of GitLab.
+    pub(crate) fn is_from_fork(&self, change: u64) -> Result<bool, CommandError> {
+        match self {
+            Self::GitHub(one) => one
+                .is_from_fork(change)
+                .map_err(|error| self.told(&error, "cannot read the pull request")),
+            Self::GitLab(_) => Ok(false),
+        }
+    }
+
     fn find_comment(&self, change: u64, marker: &str) -> Result<Option<u64>, ApiError> {
         match self {
             Self::GitHub(one) => one.find_comment(change, marker),

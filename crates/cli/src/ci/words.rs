@@ -18,6 +18,9 @@ const LEFT_OUT: [&str; 10] = [
 /// Options whose value is a secret.
 const SECRET: [&str; 2] = ["--notify", "--notify-slack"];
 
+/// The option whose value is `NAME=VALUE`, and the value may be anything.
+const VARIABLE: &str = "--env";
+
 /// Returns the command line that does the same elsewhere.
 pub(crate) fn reproduce(arguments: &[String], base: &str, head: &str) -> Vec<String> {
     let after = arguments.iter().position(|word| word == "ci").map_or(0, |at| at + 1);
@@ -27,9 +30,24 @@ pub(crate) fn reproduce(arguments: &[String], base: &str, head: &str) -> Vec<Str
     words
 }
 
-/// Returns the command line as it may be kept.
+/// Returns the command line as it may be kept: variables for the subject have their names alone.
 pub(crate) fn without_secrets(arguments: &[String]) -> Vec<String> {
-    without(arguments, &SECRET)
+    let mut kept = without(arguments, &SECRET);
+    let own = kept.iter().position(|word| word == "--").unwrap_or(kept.len());
+    let hide = |value: &str| {
+        let name = value.split('=').next().unwrap_or_default();
+        format!("{name}=***")
+    };
+    for at in 0..own {
+        if kept[at] == VARIABLE && at + 1 < own {
+            kept[at + 1] = hide(&kept[at + 1]);
+        } else if let Some(value) =
+            kept[at].strip_prefix(VARIABLE).and_then(|one| one.strip_prefix('='))
+        {
+            kept[at] = format!("{VARIABLE}={}", hide(value));
+        }
+    }
+    kept
 }
 
 /// Returns a text for the log of a job, in which GitHub takes `::name::` at the beginning of a line and `##[name]`
@@ -92,6 +110,11 @@ mod tests {
         assert_eq!(
             without_secrets(&given).join(" "),
             "--quiet ci --base main --build make --save f -- ./a --save"
+        );
+        let given = words("ci --env KEY=s3cret=x --env=OTHER=t0ken --env-clear -- ./a --env A=b");
+        assert_eq!(
+            without_secrets(&given).join(" "),
+            "ci --env KEY=*** --env=OTHER=*** --env-clear -- ./a --env A=b"
         );
     }
 }

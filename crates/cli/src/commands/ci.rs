@@ -13,8 +13,8 @@ use becalm_runner::session::Goal;
 use super::compare::margin;
 use crate::caller;
 use crate::ci::{
-    Origin, Secret, Surroundings, When, find_base, junit, machine_words, notify, post, report_of,
-    reproduce, without_commands, without_secrets, write_outputs, write_summary,
+    Origin, Secret, Secrets, Surroundings, When, find_base, junit, machine_words, notify, post,
+    report_of, reproduce, without_commands, without_secrets, write_outputs, write_summary,
 };
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -137,10 +137,15 @@ pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comm
     }
     let job = Job::new(args, &measuring::as_texts(given), &around)?;
     let done = job.carry_out(args, ui);
-    let report = job.report(args, &around, &done);
+    let mut report = job.report(args, &around, &done);
+    // What a build prints as it fails, for one, is read by anybody in a log, a comment, an artifact and a chat.
+    let secrets = secrets(args);
+    secrets.hide_in(&mut report);
     let told = tell(&report, done.record(), args, &around, ui);
     let exit = match done {
-        Done::Failed(error) => return Err(error),
+        Done::Failed(error) => {
+            return Err(CommandError { message: secrets.hide(&error.message), ..error });
+        }
         Done::Identical(_) => Exit::Done,
         // What broke the session off says so, and goes before what was found until then.
         Done::Measured(finished) => match finished.once_only().end(ui)? {
@@ -149,6 +154,12 @@ pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comm
         },
     };
     told.map(|()| exit)
+}
+
+/// Returns what is known to be secret in this job.
+fn secrets(args: &Args) -> Secrets {
+    let hooks = [&args.notify, &args.notify_slack].into_iter().flatten();
+    Secrets::of(|name| std::env::var(name).ok(), hooks)
 }
 
 fn refuse_senseless(args: &Args, around: &Surroundings) -> Result<(), CommandError> {
@@ -167,22 +178,35 @@ fn refuse_senseless(args: &Args, around: &Surroundings) -> Result<(), CommandErr
     if flags.names.len() > 1 {
         return Err(CommandError::usage("there is one command, and so at most one --name"));
     }
-    if around.origin == Origin::PrivilegedFork {
-        return Err(CommandError::usage(
-            "`pull_request_target` would run the code of a fork with a token that may write",
-        )
-        .hint(
-            "measure in a workflow on `pull_request` with --save FILE, and post with `becalm ci --post FILE` in one \
-             on `workflow_run` (docs/CI.md)",
-        ));
-    }
-    Ok(())
+    refuse_privileged_fork(around)
+}
+
+fn refuse_privileged_fork(around: &Surroundings) -> Result<(), CommandError> {
+    let why = match (around.origin, &around.service) {
+        (Origin::PrivilegedFork, _) => {
+            "`pull_request_target` would run the code of a fork with a token that may write"
+        }
+        (Origin::Commented(change), Some(service)) if service.is_from_fork(change)? => {
+            "`issue_comment` would run the code of a fork in a job that has the rights of the project"
+        }
+        (Origin::Commented(_), None) => {
+            "a comment started this job, and without GITHUB_TOKEN nobody can tell whether the pull request is from a \
+             fork, whose code would have the rights of the project"
+        }
+        _ => return Ok(()),
+    };
+    Err(CommandError::usage(why).hint(
+        "measure in a workflow on `pull_request` with --save FILE, and post with `becalm ci --post FILE` in one on \
+         `workflow_run` (docs/CI.md)",
+    ))
 }
 
 /// What is to be compared.
 struct Job {
     base: CiCommit,
     head: CiCommit,
+    /// The commit that gets the status.
+    commit: Option<String>,
     /// Paths in which the commits differ.
     differing: Vec<String>,
     /// The command line, without secrets.
@@ -225,13 +249,14 @@ impl Job {
             None => find_base(&repository, &head.id, around)?,
         };
         let base = commit(&base, "--base")?;
+        let commit = around.commit_of_status(&head.id, &repository.parents(&head.id)?);
         let differing = repository.differing(&base.id, &head.id)?;
         let line = match &args.command[..] {
             [line] => CommandLine::Line(line.clone()),
             words => CommandLine::of_words(words, &args.flags),
         };
         let command = measuring::subjects(&[line], &args.flags)?.remove(0).command;
-        Ok(Self { base, head, differing, arguments: without_secrets(arguments), command })
+        Ok(Self { base, head, commit, differing, arguments: without_secrets(arguments), command })
     }
 
     /// Builds and measures.
@@ -305,6 +330,23 @@ impl Job {
         }
     }
 
+    /// Says what was measured in place of the commit that the job is for.
+    fn told_of_commit(&self, commit: &str) -> Option<String> {
+        let short = commit.get(..10).unwrap_or(commit);
+        if commit == self.head.id {
+            None
+        } else if self.commit.as_deref() == Some(commit) {
+            Some(format!(
+                "what was measured is not {short} itself but what the job has checked out, such as the merge of it"
+            ))
+        } else {
+            Some(format!(
+                "the job is for {short}, and {} was measured, which has the status",
+                self.head.short()
+            ))
+        }
+    }
+
     fn report(&self, args: &Args, around: &Surroundings, done: &Done) -> CiReport {
         let name = match args.flags.names.first() {
             Some(name) => name.clone(),
@@ -329,17 +371,12 @@ impl Job {
                 (result, machine, Vec::new())
             }
         };
-        if let Some(commit) = around.commit.as_ref().filter(|commit| **commit != self.head.id) {
-            notes.push(format!(
-                "what was measured is not {} itself but what the job has checked out, such as the merge of it",
-                commit.get(..10).unwrap_or(commit)
-            ));
-        }
+        notes.extend(around.commit.as_ref().and_then(|commit| self.told_of_commit(commit)));
         CiReport {
             id: args.id.clone(),
             base: self.base.clone(),
             head: self.head.clone(),
-            commit: around.commit.clone(),
+            commit: self.commit.clone(),
             change: around.change,
             rule: CiRule {
                 confidence: args.flags.confidence,

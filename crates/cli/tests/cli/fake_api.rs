@@ -38,6 +38,8 @@ struct State {
     /// further headers.
     refusals: Vec<(String, u16, String)>,
     head: String,
+    /// The repository that requests are from; `o/r` if nobody says.
+    repository: Option<String>,
 }
 
 /// A running server; its thread ends with the test program.
@@ -91,6 +93,11 @@ impl FakeApi {
     /// Sets the commit at which every request stands.
     pub(crate) fn set_head(&self, head: &str) {
         head.clone_into(&mut self.state.lock().unwrap().head);
+    }
+
+    /// Sets the repository that every request is from.
+    pub(crate) fn set_repository(&self, name: &str) {
+        self.state.lock().unwrap().repository = Some(name.to_owned());
     }
 
     /// Refuses the next request that begins so.
@@ -168,7 +175,10 @@ fn real(state: &mut State, request: &Request) -> (u16, Value) {
             (200, comment.clone())
         }
         ("GET", "user") => (200, json!({"id": 42})),
-        ("GET", _) if path.contains("/pulls/") => (200, json!({"head": {"sha": state.head}})),
+        ("GET", _) if path.contains("/pulls/") => {
+            let repository = state.repository.as_deref().unwrap_or("o/r");
+            (200, json!({"head": {"sha": state.head, "repo": {"full_name": repository}}}))
+        }
         ("GET", _) if path.contains("/merge_requests/") => (200, json!({"sha": state.head})),
         ("POST", "hook") => (200, json!("ok")),
         ("POST", _) if path.contains("/statuses/") => (201, json!({"id": 1})),

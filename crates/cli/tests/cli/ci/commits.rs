@@ -41,6 +41,31 @@ fn the_merge_that_a_job_has_checked_out_is_compared_with_its_first_parent() {
 }
 
 #[test]
+fn what_a_comment_asked_for_has_the_status_and_not_the_commit_of_the_job() {
+    let Some(project) = project("what_a_comment_asked_for", Some(1050)) else { return };
+    // The job is for the main branch, and `gh pr checkout` has put the change into its folder.
+    let event = json!({"issue": {"number": 7, "pull_request": {"url": "u"}}, "comment": {"body": "/bench"}});
+    let main = project.base.clone();
+    let project = project.github("issue_comment", &event);
+    let env = project.env.variable("GITHUB_SHA", &main);
+    let project = Project { env, ..project };
+    let output = project.ci(&["--json"]).exits_with(1);
+    let report = json(&output.stdout);
+    assert_eq!(report["commit"], project.head.as_str());
+    assert!(report["notes"][0].as_str().unwrap().starts_with("the job is for "), "{report}");
+    let status = format!("POST /repos/o/r/statuses/{}", project.head);
+    assert_eq!(project.api.lines(), ["GET /repos/o/r/pulls/7".to_owned(), status]);
+    project.api.set_repository("somebody/r");
+    let output = project.ci(&[]).exits_with(2);
+    assert!(
+        output.stderr.contains("`issue_comment` would run the code of a fork"),
+        "{}",
+        output.stderr
+    );
+    assert!(!output.stderr.contains("building"), "{}", output.stderr);
+}
+
+#[test]
 fn a_forced_push_is_compared_with_what_it_has_in_common_with_the_main_branch() {
     let Some(project) = project("a_forced_push_is_compared", Some(1050)) else { return };
     let gone = json!({"forced": true, "before": "1234567890".repeat(4)});

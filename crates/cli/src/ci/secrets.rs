@@ -1,0 +1,132 @@
+//! Secrets that the environment of a job holds, taken out of what anybody may read: builds print what they are given.
+
+use becalm_model::ci::{CiReport, CiResult};
+
+use super::api::Secret;
+
+/// Variables whose values are secrets, whoever uses them.
+const NAMES: [&str; 9] = [
+    "GITHUB_TOKEN",
+    "GH_TOKEN",
+    "ACTIONS_RUNTIME_TOKEN",
+    "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
+    "BECALM_GITLAB_TOKEN",
+    "GITLAB_TOKEN",
+    "CI_JOB_TOKEN",
+    "CI_REGISTRY_PASSWORD",
+    "PGPASSWORD",
+];
+
+/// Variable with the place of the history, which may be an address with a password in it.
+const STORE: &str = "BECALM_STORE";
+
+/// Shorter values are words of everyday, and to replace them would give them away.
+const SHORTEST: usize = 8;
+
+/// What stands in the place of a secret.
+const HIDDEN: &str = "***";
+
+/// Values that nobody is to read.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub(crate) struct Secrets(Vec<String>);
+
+impl Secrets {
+    /// Takes those of the environment, and the addresses of webhooks, whose variables are read with the flags.
+    pub(crate) fn of<'a>(
+        variable: impl Fn(&str) -> Option<String>,
+        hooks: impl IntoIterator<Item = &'a Secret>,
+    ) -> Self {
+        let hooks = hooks.into_iter().flat_map(|one| parts_of_address(one.expose()));
+        let password = variable(STORE).and_then(|address| password_in(&address));
+        Self::new(NAMES.into_iter().filter_map(&variable).chain(hooks).chain(password))
+    }
+
+    /// Takes these values, as far as they are long enough.
+    pub(super) fn new(values: impl IntoIterator<Item = String>) -> Self {
+        let mut values: Vec<String> =
+            values.into_iter().filter(|value| value.len() >= SHORTEST).collect();
+        // One may be part of another, of which the rest would stay.
+        values.sort_unstable_by_key(|value| std::cmp::Reverse(value.len()));
+        Self(values)
+    }
+
+    /// Returns a text without them.
+    pub(crate) fn hide(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), HIDDEN))
+    }
+
+    /// Takes them out of all texts of a report.
+    pub(crate) fn hide_in(&self, report: &mut CiReport) {
+        let hide = |text: &mut String| *text = self.hide(text);
+        match &mut report.result {
+            CiResult::Identical(why) | CiResult::Failed(why) => hide(why),
+            CiResult::Measured { lines, .. } => {
+                for line in lines {
+                    hide(&mut line.name);
+                    hide(&mut line.metric);
+                }
+            }
+        }
+        hide(&mut report.base.title);
+        hide(&mut report.head.title);
+        hide(&mut report.machine);
+        report.reproduce.iter_mut().for_each(hide);
+        report.notes.iter_mut().for_each(hide);
+    }
+}
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "[{} secrets]", self.0.len())
+    }
+}
+
+/// Returns what of an address is secret: all of it, and each longer part behind the name of the host.
+pub(super) fn parts_of_address(address: &str) -> Vec<String> {
+    let behind = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let (_, path) = behind.split_once('/').unwrap_or((behind, ""));
+    let parts = path.split(['/', '?', '&', '=', '#']).map(str::to_owned);
+    [address, path]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(parts)
+        .chain(password_in(address))
+        .collect()
+}
+
+/// Returns the password of `scheme://user:password@host`.
+fn password_in(address: &str) -> Option<String> {
+    let (_, behind) = address.split_once("://")?;
+    let (user, _) = behind.split('/').next()?.rsplit_once('@')?;
+    user.split_once(':').map(|(_, password)| password.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_secrets_are_replaced_and_the_longer_ones_first() {
+        let variable = |name: &str| match name {
+            "GITHUB_TOKEN" => Some("t0ken-of-ours".to_owned()),
+            "PGPASSWORD" => Some("short".to_owned()),
+            "BECALM_STORE" => Some("postgresql://becalm:passw0rd!@host/measurements".to_owned()),
+            "HOME" => Some("/home/somebody".to_owned()),
+            _ => None,
+        };
+        let hook = Secret::new("https://x/t0ken-of-ours-2");
+        let secrets = Secrets::of(variable, [&hook]);
+        let text = "t0ken-of-ours-2, passw0rd! and t0ken-of-ours for measurements in a short /home/somebody";
+        let hidden = "***, *** and *** for measurements in a short /home/somebody";
+        assert_eq!(secrets.hide(text), hidden);
+    }
+
+    #[test]
+    fn an_address_is_a_secret_also_in_parts() {
+        let secrets = Secrets::new(parts_of_address(
+            "https://hooks.example.org/services/T01/s3cret-s3cret?a=b",
+        ));
+        let said = "POST services/T01/s3cret-s3cret?a=b: no s3cret-s3cret at hooks.example.org";
+        assert_eq!(secrets.hide(said), "POST ***: no *** at hooks.example.org");
+    }
+}
