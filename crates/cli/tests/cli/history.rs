@@ -237,6 +237,51 @@ fn what_git_does_not_know_is_told() {
 }
 
 #[test]
+fn signatures_that_the_user_wants_to_see_are_not_taken_for_commits() {
+    let env = env();
+    if !has_git("signatures_that_the_user_wants_to_see") {
+        return;
+    }
+    git(&env, &["init", "-q"]);
+    // Signs everything, and finds every signature good, which git shows in its log.
+    let signed = "printf '\\n[GNUPG:] SIG_CREATED \\n[GNUPG:] GOODSIG x y\\ngpg: good\\n' >&2";
+    env.script("gpg", &format!("cat > /dev/null\n{signed}\necho -----BEGIN PGP SIGNATURE-----"));
+    let program = env.work().join("gpg").display().to_string();
+    git(&env, &["config", "gpg.program", &program]);
+    git(&env, &["config", "log.showSignature", "true"]);
+    git(&env, &["commit", "-q", "-S", "--allow-empty", "-m", "signed"]);
+    let shown = git(&env, &["log", "-1", "--format=%H"]);
+    assert!(shown.lines().count() > 1, "{shown}");
+    let head = git(&env, &["rev-parse", "HEAD"]);
+    env.write("a.json", times("sort", &[1.0, 1.1, 1.2]));
+    let added = env.run(["history", "add", "a.json"]).exits_with(0).stdout;
+    assert!(added.starts_with(&format!("added entry 1: {} on main, ", &head[..10])), "{added}");
+    let entry = &list(&env, &[])["entries"][0];
+    assert_eq!((&entry["commit"], &entry["commit_time"]), (&head.as_str().into(), &1.7e9.into()));
+}
+
+#[test]
+fn what_pytest_did_not_find_is_not_told_by_it() {
+    let env = env();
+    let file = |id: &str, branch: &str| {
+        format!(
+            r#"{{"machine_info": {{}}, "commit_info": {{"id": "{id}", "branch": "{branch}", "project": "p"}},
+            "benchmarks": [{{"fullname": "a.py::t", "stats": {{"data": [{}, 2]}}}}]}}"#,
+            id.len()
+        )
+    };
+    env.write("a.json", file("unversioned", "(unknown)"));
+    env.write("b.json", file("0123456789abcdef", "(detached head)"));
+    let _ = env.run(["history", "add", "a.json", "b.json"]).exits_with(0);
+    let listed = list(&env, &[]);
+    let entries = listed["entries"].as_array().unwrap();
+    let told: Vec<_> =
+        entries.iter().map(|one| (one["commit"].as_str(), one["branch"].as_str())).collect();
+    assert!(told.contains(&(None, Some("main"))), "{told:?}");
+    assert!(told.contains(&(Some("0123456789abcdef"), Some("main"))), "{told:?}");
+}
+
+#[test]
 fn a_commit_of_any_name_and_time_can_be_given() {
     let env = env();
     env.write("a.json", times("sort", &[1.0, 1.1, 1.2]));

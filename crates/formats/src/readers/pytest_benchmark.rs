@@ -3,6 +3,7 @@
 //! - All times are seconds per call: a round of several calls (`stats.iterations`) is divided already.
 //! - `stats.data` has one value per round, if the data was saved; otherwise there are only statistics.
 //! - All benchmarks of a file ran in one process of pytest.
+//! - `commit_info` has placeholders outside of a repository and where no branch is checked out.
 //! - Names of machines and of people's folders stand in `machine_info` and are no facts.
 
 use becalm_model::{Direction, Record, Unit};
@@ -81,7 +82,10 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     let commit = |field: &str| document.commit_info.get(field).map(text_of).unwrap_or_default();
     let parameters = [("commit", "id"), ("branch", "branch"), ("dirty", "dirty")];
     let parameters = parameters.map(|(name, field)| (name.to_owned(), commit(field)));
-    let parameters = parameters.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+    let parameters = parameters
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty() && !is_placeholder(value))
+        .collect();
     let project = Some(commit("project")).filter(|name| !name.is_empty());
     let subject = imported.command(project.as_deref().unwrap_or("pytest"), Vec::new(), parameters);
 
@@ -129,6 +133,11 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     }
     imported.parts(subject, parts);
     imported.finish(file)
+}
+
+/// Says whether this stands where pytest-benchmark found no commit or no branch: `unversioned`, `(detached head)`.
+fn is_placeholder(value: &str) -> bool {
+    ["unversioned", "unknown"].contains(&value) || value.starts_with('(') && value.ends_with(')')
 }
 
 impl Stats {

@@ -31,6 +31,20 @@ fn without_data_there_are_only_statistics() {
 }
 
 #[test]
+fn placeholders_are_neither_commits_nor_branches() {
+    let of = |info: &str| {
+        let benchmarks = r#"[{"fullname": "a.py::t", "stats": {"data": [1, 2]}}]"#;
+        let text = format!(
+            r#"{{"machine_info": {{}}, "commit_info": {info}, "benchmarks": {benchmarks}}}"#
+        );
+        import(&[File::of_text("a.json", &text)], None).unwrap().subjects[0].parameters.clone()
+    };
+    assert_eq!(of(r#"{"id": "unversioned", "branch": "(unknown)"}"#), []);
+    let commit = ("commit".to_owned(), "abc".to_owned());
+    assert_eq!(of(r#"{"id": "abc", "branch": "(detached head)"}"#), [commit]);
+}
+
+#[test]
 fn what_is_wrong_is_named_with_its_place() {
     let of = |rest: &str| {
         read(&format!(r#"{{"machine_info": {{}}, "benchmarks": [{{{rest}}}]}}"#)).unwrap_err()

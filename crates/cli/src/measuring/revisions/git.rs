@@ -249,6 +249,8 @@ impl Repository {
 
     fn text(&self, arguments: &[&str]) -> Result<String, CommandError> {
         let mut git = Command::new("git");
+        // The user's wish to see signatures in the log would put them between the lines that are read here.
+        git.args(["-c", "log.showSignature=false"]);
         git.arg("-C").arg(&self.top).args(arguments).stdin(Stdio::null());
         if let Some(user) = &self.user {
             user.runs(&mut git);
