@@ -15,6 +15,9 @@ use crate::exit::Exit;
 use crate::foreign;
 use crate::ui::Ui;
 
+/// Name of the folder at the top of a repository in which becalm keeps what it needs again.
+pub(crate) const FOLDER: &str = ".becalm";
+
 /// Reads a saved record: a document, or the log of a session with what follows from its runs.
 pub(crate) fn read_record(path: &Path) -> Result<Record, CommandError> {
     let (mut record, is_log) = read_as_it_is(path)?;
@@ -231,6 +234,23 @@ pub(crate) fn make_folder(path: &Path) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Makes the folder `.becalm` that a file is to lie in, if it is to lie in one, and tells git to leave it alone.
+pub(crate) fn make_own_folder(file: &Path) -> std::io::Result<()> {
+    let folder = file.parent().filter(|folder| folder.file_name().is_some_and(|n| n == FOLDER));
+    let Some(folder) = folder else { return Ok(()) };
+    make_folder(folder)?;
+    make_if_missing(&folder.join(".gitignore"), "*\n")
+}
+
+/// Makes a file with this in it. One that is there stays, also where somebody else makes it at the same time.
+pub(crate) fn make_if_missing(path: &Path, content: &str) -> std::io::Result<()> {
+    match make_new_file(path) {
+        Ok(mut file) => file.write_all(content.as_bytes()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Makes an empty file, in place of one that is there, and never through a link.

@@ -3,6 +3,7 @@
 //! What the detector left with a series is where it stands and which changes it confirmed; a series that got
 //! longer is read from there. Whoever may only read the history gets the same answer, and keeps nothing.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -60,6 +61,16 @@ pub(crate) struct Followed {
     pub(crate) series: Series,
     pub(crate) points: Vec<Point>,
     pub(crate) changes: Vec<(Change, StoredChange)>,
+}
+
+/// Says whether a level rose. Medians of coarse values may be equal on both sides: then the ranks tell, or the ratio
+/// where another engine has no ranks.
+pub(crate) fn rose(change: &Change, stored: &StoredChange) -> bool {
+    match stored.after.partial_cmp(&stored.before) {
+        Some(Ordering::Equal) if change.z.is_nan() => stored.ratio > 1.0,
+        Some(Ordering::Equal) => change.z > 0.0,
+        order => order == Some(Ordering::Greater),
+    }
 }
 
 /// Finds the changes of these series, and keeps them where `keep` is set.
@@ -282,6 +293,29 @@ mod tests {
         );
         let broken = DetectorState { version: VERSION, bytes: b"nothing\n1 2".to_vec() };
         assert_eq!(detect(&all, Rules::default(), Some(&broken)).0, whole);
+    }
+
+    #[test]
+    fn where_medians_are_equal_the_ranks_say_which_way_a_level_went() {
+        // Of the coarse values more are the larger one by now, and the median is still the other.
+        let mut rng = becalm_stats::Rng::new(1);
+        let values: Vec<f64> = (0..300)
+            .map(|i| if rng.uniform() < if i < 150 { 0.02 } else { 0.42 } { 11.0 } else { 10.0 })
+            .collect();
+        for (sign, expected) in [(1.0, true), (-1.0, false)] {
+            let all = points(&values.iter().map(|value| sign * value + 21.0).collect::<Vec<_>>());
+            let (found, _) = detect(&all, Rules::default(), None);
+            let (change, stored) = &stored(&all, &found, &[], 7.0)[0];
+            #[expect(clippy::float_cmp, reason = "they are the same value")]
+            let are_equal = stored.before == stored.after;
+            assert!(are_equal, "{stored:?}");
+            assert_eq!(rose(change, stored), expected, "{change:?}");
+            // Other engines have no ranks.
+            let without = Change { z: f64::NAN, ..*change };
+            let by_ratio =
+                StoredChange { ratio: if expected { 1.02 } else { 0.98 }, ..stored.clone() };
+            assert_eq!(rose(&without, &by_ratio), expected);
+        }
     }
 
     #[test]

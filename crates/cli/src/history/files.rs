@@ -36,7 +36,7 @@ pub(crate) fn measurements(
 }
 
 /// Takes the subjects of `compare --rev` apart, of which each is of another commit, under one name.
-fn by_revision(record: Record) -> Vec<AtCommit> {
+pub(crate) fn by_revision(record: Record) -> Vec<AtCommit> {
     let revision = |subject: usize| {
         let parameters = &record.subjects[subject].parameters;
         parameters.iter().find(|(name, _)| name == "revision").map(|(_, id)| id.clone())

@@ -18,16 +18,16 @@ use becalm_store::{
     ANNOTATE, Access, EntryFilter, Place, SETTINGS, SPLIT, Store, StoreError, open,
 };
 
-pub(crate) use changes::{Followed, Terms, check_false_alarms, follow, placed};
+pub(crate) use changes::{Followed, Terms, check_false_alarms, follow, placed, rose};
 pub(crate) use entry::{About, Home, new_entry};
-pub(crate) use files::measurements;
+pub(crate) use files::{by_revision, measurements};
 pub(crate) use points::names_in_comparison;
 pub(crate) use settings::Settings;
 pub(crate) use when::{Age, moment, now};
 
 use crate::caller::sudo_user;
 use crate::error::CommandError;
-use crate::files::{make_folder, make_new_file};
+use crate::files::{FOLDER, make_if_missing, make_own_folder};
 use crate::measuring::Repository;
 use crate::suite::did_you_mean;
 use crate::ui::Ui;
@@ -46,9 +46,6 @@ pub(crate) struct StoreFlags {
     )]
     store: Option<String>,
 }
-
-/// Name of the folder at the top of a repository.
-const FOLDER: &str = ".becalm";
 
 impl StoreFlags {
     /// Opens the history for reading.
@@ -165,31 +162,14 @@ fn check_split(store: &mut dyn Store, split: &[String]) -> Result<(), CommandErr
     ))
 }
 
-/// Makes an empty file, and the folder `.becalm` around it, which git is told to leave alone. Under sudo they
-/// belong to the owner of the folder.
+/// Makes an empty file, and the folder `.becalm` around it. Under sudo they belong to the owner of the folder.
 fn prepare(path: &Path) -> Result<(), CommandError> {
     if path.exists() {
         return Ok(());
     }
-    let failed = |path: &Path, error: &std::io::Error| {
-        CommandError::measure(format!("cannot make {}: {error}", path.display()))
-    };
-    let folder = path.parent().filter(|folder| folder.file_name().is_some_and(|n| n == FOLDER));
-    if let Some(folder) = folder.filter(|folder| !folder.exists()) {
-        make_folder(folder).map_err(|error| failed(folder, &error))?;
-        let ignore = folder.join(".gitignore");
-        begin(&ignore, "*\n").map_err(|error| failed(&ignore, &error))?;
-    }
-    begin(path, "").map_err(|error| failed(path, &error))
-}
-
-/// Makes a file with this in it. Of two that come at the same time, the second leaves the file of the first.
-fn begin(path: &Path, content: &str) -> std::io::Result<()> {
-    match make_new_file(path) {
-        Ok(mut file) => std::io::Write::write_all(&mut file, content.as_bytes()),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
-    }
+    make_own_folder(path)
+        .and_then(|()| make_if_missing(path, ""))
+        .map_err(|error| CommandError::measure(format!("cannot make {}: {error}", path.display())))
 }
 
 /// Makes an error for people of one of the store.

@@ -37,6 +37,24 @@ fn toml(env: &TestEnv, text: &str) {
 }
 
 #[test]
+fn a_record_comes_from_standard_input_once() {
+    let env = env();
+    let file = env.write("r.json", r#"{"results": [{"command": "a", "times": [1, 2, 3]}]}"#);
+    let gate = |arguments: &[&str]| {
+        let mut command = env.command([&["gate", "--json"], arguments].concat());
+        command.stdin(std::fs::File::open(&file).unwrap()).output().unwrap()
+    };
+    let output = gate(&["-"]);
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    let found = json(&String::from_utf8_lossy(&output.stdout));
+    assert_eq!(
+        (&found["results"][0]["benchmark"], &found["results"][0]["value"]),
+        (&"a".into(), &2.0.into())
+    );
+    assert_eq!(gate(&["-", "-"]).status.code(), Some(4), "there is nothing left for the second");
+}
+
+#[test]
 fn one_side_is_judged_by_what_its_history_resolves() {
     let env = env();
     new(&env, 102.0);

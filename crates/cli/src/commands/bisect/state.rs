@@ -52,7 +52,7 @@ impl Saved {
     ) -> Result<Self, CommandError> {
         let [good, bad] = [0, range.bad()].map(|end| super::short(&range.commits[end].id));
         let path = args.state.clone().unwrap_or_else(|| {
-            repository.top().join(".becalm").join(format!("bisect-{good}-{bad}.json"))
+            repository.top().join(files::FOLDER).join(format!("bisect-{good}-{bad}.json"))
         });
         if let Ok(old) = Self::read(&path)
             && old.document.state == RUNNING
@@ -147,7 +147,11 @@ impl Saved {
 
     fn make_records(&self) -> Result<(), CommandError> {
         let folder = self.records();
-        std::path::absolute(&folder).and_then(|all| files::make_folder(&all)).map_err(|error| {
+        let make = || {
+            files::make_own_folder(&self.path)?;
+            files::make_folder(&std::path::absolute(&folder)?)
+        };
+        make().map_err(|error: std::io::Error| {
             CommandError::usage(format!("cannot make {}: {error}", folder.display()))
         })
     }

@@ -9,7 +9,7 @@ use becalm_store::{Access, SeriesFilter, Store};
 use super::series::{find, sized};
 use super::{Args, Engine, document};
 use crate::error::CommandError;
-use crate::history::{Followed, Settings, Terms, follow, placed, told};
+use crate::history::{Followed, Settings, Terms, follow, placed, rose, told};
 use crate::ui::Ui;
 
 /// Finds the changes of the series that are asked for, and says how many series these are.
@@ -92,9 +92,11 @@ fn one(followed: &Followed, change: &Change, stored: &StoredChange) -> ChangePoi
         ChangeState::Pending => "pending",
     };
     let key = &followed.series.key;
-    let rose = stored.after > stored.before;
-    let kind =
-        if rose == (key.direction == Direction::Lower) { "regression" } else { "improvement" };
+    let kind = if rose(change, stored) == (key.direction == Direction::Lower) {
+        "regression"
+    } else {
+        "improvement"
+    };
     let commit = |place: usize| followed.points[place].commit.as_deref().map(str::to_owned);
     let review = stored.review.as_ref();
     let reason = review.and_then(|review| match &review.decision {

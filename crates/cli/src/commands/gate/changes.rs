@@ -1,6 +1,6 @@
 //! The changes of level of a history, and its newest values.
 
-use becalm_model::history::{ChangeState, StoredChange};
+use becalm_model::history::ChangeState;
 use becalm_model::wire::SuiteGateChanges;
 use becalm_model::{Direction, RatioInterval};
 use becalm_store::{Access, SeriesFilter};
@@ -8,7 +8,7 @@ use becalm_store::{Access, SeriesFilter};
 use super::{Args, Judged, Judgement, limits, named};
 use crate::error::CommandError;
 use crate::gate::{Outcome, Rules, Worse, against_margin};
-use crate::history::{Followed, Settings, Terms, follow, told};
+use crate::history::{Followed, Settings, Terms, follow, rose, told};
 use crate::ui::Ui;
 
 /// Judges every open change for the worse among the last runs of each series, and the last value by the limits.
@@ -47,7 +47,8 @@ fn judge_one(followed: &Followed, args: &Args, rules: &mut Rules, judged: &mut J
             SuiteGateChanges::Confirmed => stored.state == ChangeState::Confirmed,
             SuiteGateChanges::Pending => true,
         };
-        if !counts || stored.review.is_some() || !is_worse(stored, key.direction) {
+        let is_worse = rose(change, stored) == (key.direction == Direction::Lower);
+        if !counts || stored.review.is_some() || !is_worse {
             continue;
         }
         // Without a margin any change that was found is one.
@@ -91,8 +92,4 @@ fn judge_one(followed: &Followed, args: &Args, rules: &mut Rules, judged: &mut J
     if let Some(last) = followed.points.last() {
         limits(last.value, &rule, &names, judged);
     }
-}
-
-fn is_worse(stored: &StoredChange, direction: Direction) -> bool {
-    (stored.after > stored.before) == (direction == Direction::Lower)
 }

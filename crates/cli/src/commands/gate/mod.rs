@@ -4,7 +4,7 @@ mod changes;
 mod comparison;
 mod history;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use becalm_model::wire::{GATE_SCHEMA, GateDocument, GateResultDocument};
 use becalm_model::{RecordKind, Unit, parse_share};
@@ -14,7 +14,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files::read_record;
 use crate::gate::{Outcome, Rule, Rules, against_limit, next, put_worst_first};
-use crate::history::{Settings, StoreFlags, measurements};
+use crate::history::{Settings, StoreFlags, by_revision, measurements};
 use crate::ui::Ui;
 
 /// Largest change for the worse that is let through where nobody says.
@@ -97,22 +97,30 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         let mut new = Vec::new();
         for path in &args.records {
             // Files of many commits are no records.
-            let record = if path.is_dir() { None } else { read_record(path).ok() };
+            let record = if path.is_dir() { None } else { Some(read_record(path)) };
+            // Standard input can be read only once.
+            let is_input = path == Path::new("-");
+            let record = if is_input { record.transpose()? } else { record.and_then(Result::ok) };
             let broken_off = record.as_ref().and_then(|record| record.interrupted.as_ref());
             judged.broken_off.extend(broken_off.map(|why| format!("{}: {why}", path.display())));
-            match record.filter(|record| record.kind == RecordKind::Comparison) {
-                Some(record) => comparison::judge(&record, &mut rules, &mut judged),
-                None => match &measurements(path, None, ui)?[..] {
-                    [one] => new.push(one.clone()),
-                    many => {
-                        return Err(CommandError::usage(format!(
-                            "{} has results of {} commits, and a record is of one",
-                            path.display(),
-                            many.len()
-                        ))
-                        .hint("add it with `becalm history add`; `becalm gate` without a file judges the history"));
-                    }
-                },
+            let found = match record {
+                Some(record) if record.kind == RecordKind::Comparison => {
+                    comparison::judge(&record, &mut rules, &mut judged);
+                    continue;
+                }
+                Some(record) if is_input => by_revision(record),
+                _ => measurements(path, None, ui)?,
+            };
+            match &found[..] {
+                [one] => new.push(one.clone()),
+                many => {
+                    return Err(CommandError::usage(format!(
+                        "{} has results of {} commits, and a record is of one",
+                        path.display(),
+                        many.len()
+                    ))
+                    .hint("add it with `becalm history add`; `becalm gate` without a file judges the history"));
+                }
             }
         }
         if !new.is_empty() {
