@@ -84,7 +84,7 @@ fn note_pooled(whole: &mut Record, subject: &Subject) {
 fn places_of_metrics(whole: &mut Record, metrics: Vec<Metric>) -> Vec<Option<usize>> {
     let mut names: HashMap<String, usize> =
         whole.metrics.iter().enumerate().map(|(at, one)| (one.name.clone(), at)).collect();
-    let of_process = whole.metrics.iter().take_while(|one| one.benchmark.is_none()).count();
+    let mut has_benchmarks = whole.metrics.iter().any(|one| one.benchmark.is_some());
     let mut place = |mut metric: Metric| {
         let known = names.get(&metric.name).map(|&at| &whole.metrics[at]);
         if let Some(known) = known.filter(|known| !known.is_same_quantity(&metric)) {
@@ -103,7 +103,7 @@ fn places_of_metrics(whole: &mut Record, metrics: Vec<Metric>) -> Vec<Option<usi
             return Some(at);
         }
         // Behind benchmarks there is no place for a metric of the whole process.
-        if metric.benchmark.is_none() && of_process < whole.metrics.len() {
+        if metric.benchmark.is_none() && has_benchmarks {
             note(
                 whole,
                 format!(
@@ -113,6 +113,7 @@ fn places_of_metrics(whole: &mut Record, metrics: Vec<Metric>) -> Vec<Option<usi
             );
             return None;
         }
+        has_benchmarks |= metric.benchmark.is_some();
         names.insert(metric.name.clone(), whole.metrics.len());
         whole.metrics.push(metric);
         Some(whole.metrics.len() - 1)
@@ -232,6 +233,24 @@ mod tests {
                 whole.notes.iter().any(|one| one.contains("differ in what they have of a.B.run"))
             );
         }
+    }
+
+    #[test]
+    fn a_further_file_may_have_several_metrics_more() {
+        let with = |names: &[&str]| {
+            let mut record = Record::empty(becalm_model::RecordKind::Import);
+            record.metrics =
+                names.iter().map(|name| Metric::lower(name, becalm_model::Unit::Second)).collect();
+            record
+        };
+        let whole =
+            merge(vec![with(&["wall_time"]), with(&["wall_time", "user_time", "system_time"])])
+                .unwrap();
+        let names: Vec<&str> = whole.metrics.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(
+            (names, whole.notes),
+            (vec!["wall_time", "user_time", "system_time"], Vec::new())
+        );
     }
 
     #[test]

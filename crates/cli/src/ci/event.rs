@@ -159,8 +159,9 @@ fn github(
         silent,
         origin,
         commit,
-        // For `pull_request_target` it is the base.
-        checked_out: variable("GITHUB_SHA").filter(|_| name != "pull_request_target"),
+        // For these it is the base, or the default branch, and nothing of the change.
+        checked_out: variable("GITHUB_SHA")
+            .filter(|_| !["pull_request_target", "workflow_run"].contains(&name.as_str())),
         change: event.pointer("/pull_request/number").and_then(Value::as_u64),
         base: text("/pull_request/base/sha"),
         before: text("/before").filter(|id| is_commit(id)),
@@ -272,6 +273,8 @@ mod tests {
             (status(&push, "5a", &[]), status(&push, "77", &["5a"])),
             ("5a".into(), "77".into())
         );
+        let target = [&GITHUB[..], &[("GITHUB_EVENT_NAME", "pull_request_target")]].concat();
+        assert_eq!(status(&of(&target, &event), "5a", &[]), "5a", "the base, and not the request");
         assert_eq!(of(&[], &Value::Null).commit_of_status("77", &[]), None);
     }
 
