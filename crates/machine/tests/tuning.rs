@@ -199,6 +199,70 @@ fn a_journal_of_another_boot_is_discarded_and_nothing_is_written() {
 }
 
 #[test]
+fn a_journal_of_another_boot_is_discarded_whatever_else_is_wrong_with_it() {
+    let check = |damage: &dyn Fn(Vec<u8>) -> Vec<u8>, changes: usize| {
+        let tree = tree();
+        let root = root(&tree);
+        let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+        apply(&root, &mut file, &changes_of_two_plans()[0]).unwrap();
+        file.plan(&changes_of_two_plans()[1]).unwrap();
+        let path = tree.path().join("var/lib/becalm/journal");
+        fs::write(&path, damage(fs::read(&path).unwrap())).unwrap();
+        assert!(recover(&root, Foreign::Leave).is_err(), "of this boot it is not thrown away");
+        let tree = tree.file("/proc/sys/kernel/random/boot_id", "next\n");
+        let tuned = contents(&tree);
+        assert_eq!(recover(&root, Foreign::Leave).unwrap(), Recovered::OtherBoot { changes });
+        assert_eq!((contents(&tree), journal::exists(&root)), (tuned, false));
+    };
+    // The third line are the values of the first plan.
+    let spoil_third = |text: Vec<u8>| {
+        let mut lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
+        lines[2] = b"{\"settled\":\xff}\n";
+        lines.concat()
+    };
+    check(&spoil_third, 1);
+    let newer = |text: Vec<u8>| {
+        String::from_utf8(text).unwrap().replace("becalm/journal/1", "becalm/journal/9").into()
+    };
+    check(&newer, 0);
+}
+
+fn changes_of_two_plans() -> [Vec<Change>; 2] {
+    let mut changes = changes();
+    let second = changes.split_off(1);
+    [changes, second]
+}
+
+#[test]
+fn a_journal_that_cannot_be_used_goes_aside_for_whoever_insists() {
+    let check = |tree: FakeTree| {
+        let root = root(&tree);
+        let before = contents(&tree);
+        assert!(recover(&root, Foreign::Leave).is_err() && journal::exists(&root));
+        for number in 1..3 {
+            let Recovered::SetAside { place, why } = recover(&root, Foreign::Overwrite).unwrap()
+            else {
+                panic!("nothing can be read of it")
+            };
+            assert!(!why.is_empty() && !journal::exists(&root));
+            let name = format!("var/lib/becalm/journal.damaged-{number}");
+            assert_eq!(place, tree.path().join(name));
+            // Nothing stands in the way of the next one, whose journal is damaged in the same way.
+            fs::rename(place, tree.path().join("var/lib/becalm/journal")).unwrap();
+            fs::write(tree.path().join(format!("var/lib/becalm/journal.damaged-{number}")), "")
+                .unwrap();
+        }
+        assert!(contents(&tree).keys().all(|path| {
+            before.contains_key(path) || path.to_string_lossy().contains("damaged")
+        }));
+    };
+    check(tree().file("/var/lib/becalm/journal", "rubbish\n"));
+    check(tree().file("/var/lib/becalm/journal", b"\xff\xff\n"));
+    check(tree().file("/var/lib/becalm/journal", "{\"journal\":\"becalm/journal/9\"}\n"));
+    check(tree().unreadable("/var/lib/becalm/journal"));
+}
+
+#[test]
 fn the_oldest_value_of_a_target_is_the_one_that_comes_back() {
     // What could not be put back once, and was then changed again by the next becalm.
     let tree = tree();

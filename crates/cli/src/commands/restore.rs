@@ -17,8 +17,8 @@ use crate::ui::Ui;
 /// still at work puts its changes back itself when it ends.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Also overwrite values that somebody else has set meanwhile, and use a damaged journal as far as it
-    /// can be read; once restored, nothing is left to overwrite
+    /// Also overwrite values that somebody else has set meanwhile, use a damaged journal as far as it can be
+    /// read, and move one aside that cannot; once restored, nothing is left to overwrite
     #[arg(long)]
     force: bool,
 

@@ -88,6 +88,18 @@ pub(crate) fn report(recovered: &Recovered, ui: &Ui) -> Exit {
 }
 
 fn say_left(recovered: &Recovered, ui: &Ui) -> Exit {
+    if let Recovered::SetAside { why, .. } = recovered {
+        ui.error(&CommandError {
+            exit: Exit::NotRestored,
+            message: format!("nothing could be put back, because the journal cannot be used: {why}"),
+            hints: vec![
+                "the machine may still be tuned, unless it was restarted since: a restart resets every \
+                 setting"
+                    .to_owned(),
+            ],
+        });
+        return Exit::NotRestored;
+    }
     let left = recovered.left();
     if left.is_empty() {
         return Exit::Done;
@@ -108,6 +120,9 @@ fn say_leftovers(recovered: &Recovered, ui: &Ui) {
             for line in recovered_lines(recovered) {
                 ui.say(line);
             }
+        }
+        Recovered::SetAside { .. } => {
+            report(recovered, ui);
         }
         Recovered::Restored(_) => {
             ui.warn("an earlier becalm died before it had put the machine back; done now");

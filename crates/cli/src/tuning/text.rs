@@ -119,9 +119,19 @@ fn failure(applied: &Applied) -> Option<String> {
 pub(super) fn recovered_lines(recovered: &Recovered) -> Vec<String> {
     match recovered {
         Recovered::Nothing => vec!["Nothing to restore: becalm has changed nothing.".to_owned()],
+        Recovered::OtherBoot { changes: 0 } => {
+            vec![
+                "The journal is of an earlier boot, which reset every setting: discarded."
+                    .to_owned(),
+            ]
+        }
         Recovered::OtherBoot { changes } => vec![format!(
-            "The journal is of an earlier boot, which reset its {changes} settings: discarded."
+            "The journal is of an earlier boot, which reset its {}: discarded.",
+            count(*changes, "setting")
         )],
+        Recovered::SetAside { place, .. } => {
+            vec![format!("The journal is now {}; becalm can be used again.", place.display())]
+        }
         Recovered::Restored(restored) => restored_lines(restored),
     }
 }

@@ -302,6 +302,20 @@ fn a_damaged_journal_counts_up_to_the_damage_for_whoever_insists() {
 }
 
 #[test]
+fn a_journal_that_cannot_be_used_is_moved_aside_for_whoever_insists() {
+    let bench = bench();
+    let tree = bench.tree.file("/var/lib/becalm/journal", b"\xff rubbish\n");
+    let bench = Bench { tree, ..bench };
+    let refused = bench.tune(&["--hold", "--", "true"]).exits_with(4);
+    assert!(refused.stderr.contains("`becalm restore --force` moves"), "{}", refused.stderr);
+    let _ = bench.restore(&[]).exits_with(5);
+    let aside = bench.restore(&["--force"]).exits_with(5);
+    assert!(aside.stderr.contains("nothing could be put back"), "{}", aside.stderr);
+    assert!(aside.stderr.contains("journal.damaged-1"), "{}", aside.stderr);
+    let _ = bench.tune(&["--hold", "--", "true"]).exits_with(0);
+}
+
+#[test]
 fn a_knob_that_was_named_and_has_nothing_to_do_says_why() {
     let bench = bench();
     let output = bench.tune(&["--also", "network"]).exits_with(0);

@@ -127,8 +127,8 @@ impl MachineLock {
 /// process.
 fn at_work(root: &SysRoot) -> Option<Holder> {
     // What is wrong with it comes up when the machine is restored.
-    let journal = journal::load(root).ok()??;
-    if !journal::is_of_boot(&journal.header, &journal::boot_id(root)) {
+    let journal = journal::load_readable(root).ok()??;
+    if !journal::is_of_boot(&journal.header.boot_id, &journal::boot_id(root)) {
         return None;
     }
     let here = SysRoot::default();

@@ -1,7 +1,10 @@
 //! Undoing what the journal tells of, whoever wrote it.
 
+use std::path::PathBuf;
+
 use super::journal::{
-    JournalFile, JournalFileError, boot_id, is_of_boot, keep_only, load, load_readable,
+    JournalFile, JournalFileError, boot_id, is_of_boot, is_of_earlier_boot, keep_only, load,
+    load_readable, set_aside,
 };
 use super::restore::{Foreign, Left, Restored, Saved, Trace, find_foreign, restore, saved};
 use crate::SysRoot;
@@ -13,8 +16,15 @@ pub enum Recovered {
     Nothing,
     /// It was of an earlier boot, which reset everything that it tells of.
     OtherBoot {
-        /// How many changes it told of.
+        /// How many changes it told of; fewer where it cannot be read to its end.
         changes: usize,
+    },
+    /// It could not be used, and was moved aside because somebody insisted. Nothing was put back.
+    SetAside {
+        /// Where it is now.
+        place: PathBuf,
+        /// What is wrong with it.
+        why: String,
     },
     /// The machine was restored, as far as told.
     Restored(Restored),
@@ -25,7 +35,7 @@ impl Recovered {
     pub fn left(&self) -> &[super::Left] {
         match self {
             Self::Restored(restored) => &restored.left,
-            Self::Nothing | Self::OtherBoot { .. } => &[],
+            Self::Nothing | Self::OtherBoot { .. } | Self::SetAside { .. } => &[],
         }
     }
 }
@@ -33,27 +43,37 @@ impl Recovered {
 /// Puts back everything that the journal tells of. The caller holds the machine's lock.
 ///
 /// What cannot be put back stays in the journal. With [`Foreign::Overwrite`] the lines of a damaged one
-/// count up to the damage. A journal that cannot be written to does not keep
-/// the machine from being restored; the error says so afterwards.
+/// count up to the damage, and one that cannot be used at all is moved aside. A journal that cannot be
+/// written to does not keep the machine from being restored; the error says so afterwards.
 ///
 /// # Errors
 ///
 /// If the journal cannot be read, then nothing was done, or cannot be written.
 pub fn recover(root: &SysRoot, foreign: Foreign) -> Result<Recovered, JournalFileError> {
     // Who insists gets back what can be read of a damaged one.
-    let journal = match foreign {
-        Foreign::Leave => load(root)?,
-        Foreign::Overwrite => load_readable(root)?,
+    let loaded = match foreign {
+        Foreign::Leave => load(root),
+        Foreign::Overwrite => load_readable(root),
     };
-    let Some(journal) = journal else {
-        keep_only(root, &[])?;
-        return Ok(Recovered::Nothing);
+    let journal = match loaded {
+        Ok(Some(journal)) if is_of_boot(&journal.header.boot_id, &boot_id(root)) => journal,
+        Ok(None) => {
+            keep_only(root, &[])?;
+            return Ok(Recovered::Nothing);
+        }
+        Ok(Some(journal)) => return Ok(discard(root, journal.changes.len())),
+        // Whatever is wrong with it: what it tells of was reset.
+        Err(_) if is_of_earlier_boot(root) => {
+            let readable = load_readable(root).ok().flatten();
+            return Ok(discard(root, readable.map_or(0, |journal| journal.changes.len())));
+        }
+        Err(error @ JournalFileError::NotOurs { .. }) => return Err(error),
+        Err(error) => {
+            let place = if foreign == Foreign::Overwrite { set_aside(root)? } else { None };
+            let why = std::error::Error::source(&error).map_or(String::new(), ToString::to_string);
+            return place.map(|place| Recovered::SetAside { place, why }).ok_or(error);
+        }
     };
-    if !is_of_boot(&journal.header, &boot_id(root)) {
-        // One that cannot be removed is passed over from now on.
-        let _ = keep_only(root, &[]);
-        return Ok(Recovered::OtherBoot { changes: journal.changes.len() });
-    }
     let mut saved = saved(&journal);
     find_foreign(root, &mut saved);
     let theirs: Vec<_> = saved
@@ -72,4 +92,11 @@ pub fn recover(root: &SysRoot, foreign: Foreign) -> Result<Recovered, JournalFil
     } else {
         noted.map(|()| Recovered::Restored(restored))
     }
+}
+
+/// Removes a journal of an earlier boot, which told of so many changes.
+fn discard(root: &SysRoot, changes: usize) -> Recovered {
+    // One that cannot be removed is passed over from now on.
+    let _ = keep_only(root, &[]);
+    Recovered::OtherBoot { changes }
 }

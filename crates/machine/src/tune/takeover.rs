@@ -53,9 +53,10 @@ pub fn take_over(
     Ok(recover(root, foreign)?)
 }
 
-/// Tells a guardian whose owner is dead to give the machine free; says whether there is one.
+/// Tells a guardian whose owner is dead to give the machine free; says whether there is one. A journal that
+/// cannot be used names none: whoever holds the lock is told by the lock then.
 fn relieve_guardian(root: &SysRoot) -> Result<bool, RestoreError> {
-    let Some(journal) = journal::load_readable(root)? else { return Ok(false) };
+    let Ok(Some(journal)) = journal::load_readable(root) else { return Ok(false) };
     let Some(guardian) = journal.guardian else { return Ok(false) };
     let here = SysRoot::default();
     if is_alive(&here, journal.header.owner) || !is_alive(&here, guardian) {

@@ -162,18 +162,23 @@ struct OnlyJournal {
     journal: String,
 }
 
+#[derive(Deserialize)]
+struct OnlyBoot {
+    boot_id: String,
+}
+
 /// Reads a journal. A cut-off last line is normal after a crash: what it spoke of was not done yet.
 ///
 /// `None` if not even the first line is whole, so that nothing was done.
-pub fn read_journal(text: &str) -> Result<Option<Journal>, JournalError> {
-    let mut lines = text.split_inclusive('\n').enumerate();
-    let Some((_, first)) = lines.next().filter(|(_, first)| first.ends_with('\n')) else {
+pub fn read_journal(text: &[u8]) -> Result<Option<Journal>, JournalError> {
+    let mut lines = text.split_inclusive(|byte| *byte == b'\n').enumerate();
+    let Some((_, first)) = lines.next().filter(|(_, first)| is_whole(first)) else {
         return Ok(None);
     };
     // The version is checked first: a newer journal may not have this shape at all.
-    let OnlyJournal { journal } = serde_json::from_str(first).map_err(JournalError::Header)?;
+    let OnlyJournal { journal } = serde_json::from_slice(first).map_err(JournalError::Header)?;
     check_readable(&journal, &[JOURNAL_SCHEMA])?;
-    let header = serde_json::from_str(first).map_err(JournalError::Header)?;
+    let header = serde_json::from_slice(first).map_err(JournalError::Header)?;
     let mut journal = Journal {
         header,
         guardian: None,
@@ -182,10 +187,10 @@ pub fn read_journal(text: &str) -> Result<Option<Journal>, JournalError> {
         restoring: None,
     };
     for (index, line) in lines {
-        if !line.ends_with('\n') {
+        if !is_whole(line) {
             break;
         }
-        match serde_json::from_str(line) {
+        match serde_json::from_slice(line) {
             Ok(JournalLine::Guardian(process)) => journal.guardian = Some(process),
             Ok(JournalLine::Plan(plan)) => {
                 let first = journal.changes.len();
@@ -203,6 +208,17 @@ pub fn read_journal(text: &str) -> Result<Option<Journal>, JournalError> {
         }
     }
     Ok(Some(journal))
+}
+
+/// Returns the boot of which a journal is, whatever its version and whatever became of its other lines.
+/// Every version names it in this way: a boot resets what any of them tells of.
+pub fn boot_of_journal(text: &[u8]) -> Option<String> {
+    let first = text.split_inclusive(|byte| *byte == b'\n').next().filter(|line| is_whole(line))?;
+    serde_json::from_slice(first).ok().map(|OnlyBoot { boot_id }| boot_id)
+}
+
+fn is_whole(line: &[u8]) -> bool {
+    line.ends_with(b"\n")
 }
 
 /// Returns the path of a target if it is none that a knob could have named. Who restores does so as
@@ -326,7 +342,7 @@ mod tests {
             line(&JournalLine::Plan(changes.iter().map(Into::into).collect())),
             line(&JournalLine::Settled(vec![Some("never".into()), None, None])),
         );
-        let journal = read_journal(&text).unwrap().unwrap();
+        let journal = read_journal(text.as_bytes()).unwrap().unwrap();
         assert_eq!((journal.guardian, &journal.changes[..]), (Some(guardian), &changes[..]));
         assert_eq!(journal.settled, [Some("never".into()), None, None]);
     }
@@ -334,17 +350,17 @@ mod tests {
     #[test]
     fn a_line_that_was_cut_off_was_not_acted_upon() {
         let plan = line(&JournalLine::Plan(vec![(&change()).into()]));
-        let journal = read_journal(&format!("{HEADER}\n{plan}")).unwrap().unwrap();
+        let journal = read_journal(format!("{HEADER}\n{plan}").as_bytes()).unwrap().unwrap();
         assert_eq!(journal.changes, []);
-        assert_eq!(read_journal(HEADER).unwrap(), None);
-        assert_eq!(read_journal("").unwrap(), None);
+        assert_eq!(read_journal(HEADER.as_bytes()).unwrap(), None);
+        assert_eq!(read_journal(b"").unwrap(), None);
     }
 
     #[test]
     fn a_path_that_leads_elsewhere_is_refused() {
         let check = |target: Target, is_ours: bool| {
             let plan = JournalLine::Plan(vec![(&Change { target, ..change() }).into()]);
-            let read = read_journal(&format!("{HEADER}\n{}\n", line(&plan)));
+            let read = read_journal(format!("{HEADER}\n{}\n", line(&plan)).as_bytes());
             assert_eq!(read.is_ok(), is_ours, "{read:?}");
         };
         check(Target::File("/sys/kernel/mm/ksm/run".into()), true);
@@ -360,10 +376,33 @@ mod tests {
 
     #[test]
     fn damage_and_newer_versions_are_refused() {
-        let error = read_journal(&format!("{HEADER}\nrubbish\n")).unwrap_err().to_string();
-        assert!(error.starts_with("line 2 is not an entry"), "{error}");
-        let error = read_journal("{\"journal\":\"becalm/journal/9\"}\n").unwrap_err().to_string();
-        assert!(error.contains("version 9"), "{error}");
-        assert!(matches!(read_journal("rubbish\n"), Err(JournalError::Header(_))));
+        let told = |text: &[u8]| read_journal(text).unwrap_err().to_string();
+        let rubbish = told(format!("{HEADER}\nrubbish\n").as_bytes());
+        assert!(rubbish.starts_with("line 2 is not an entry"), "{rubbish}");
+        // A value of which a disk has lost a bit is not written to the machine.
+        let plan = line(&JournalLine::Plan(vec![(&change()).into()]));
+        let mut spoiled = format!("{HEADER}\n{plan}\n").into_bytes();
+        let value = spoiled.windows(6).position(|bytes| bytes == b"always").unwrap();
+        spoiled[value] |= 0x80;
+        let spoiled = told(&spoiled);
+        assert!(spoiled.starts_with("line 2 is not an entry"), "{spoiled}");
+        let newer = told(b"{\"journal\":\"becalm/journal/9\"}\n");
+        assert!(newer.contains("version 9"), "{newer}");
+        assert!(matches!(read_journal(b"rubbish\n"), Err(JournalError::Header(_))));
+    }
+
+    #[test]
+    fn the_boot_is_known_of_a_journal_that_cannot_be_used() {
+        let check = |text: &[u8], expected: Option<&str>| {
+            assert_eq!(boot_of_journal(text).as_deref(), expected);
+        };
+        check(format!("{HEADER}\n\u{fffd}rubbish").as_bytes(), Some("b"));
+        check(
+            b"{\"journal\":\"becalm/journal/9\",\"boot_id\":\"c\",\"more\":1}\n\xff\n",
+            Some("c"),
+        );
+        check(HEADER.as_bytes(), None);
+        check(b"rubbish\n", None);
+        check(b"", None);
     }
 }

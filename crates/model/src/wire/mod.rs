@@ -58,7 +58,7 @@ pub use history::{
 };
 pub use journal::{
     ChangeDocument, Holder, Journal, JournalError, JournalHeader, JournalLine, NatureDocument,
-    ProcessDocument, TargetDocument, read_journal,
+    ProcessDocument, TargetDocument, boot_of_journal, read_journal,
 };
 pub use log::{LogDiscard, LogError, LogHeader, LogMetric, LogRun, read_log};
 pub use plan::{PlanChoiceDocument, PlanDocument, PlanGoalDocument, PlanLevelDocument};

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use becalm_model::wire::{
     JOURNAL_SCHEMA, Journal, JournalError, JournalHeader, JournalLine, ProcessDocument,
-    read_journal,
+    VersionError, boot_of_journal, read_journal,
 };
 use becalm_model::{Change, Target};
 
@@ -33,15 +33,19 @@ pub enum JournalFileError {
         /// Why.
         source: io::Error,
     },
-    /// It is there and cannot be opened.
-    #[error("cannot read the journal {path}: {source}; the machine may still be tuned")]
+    /// It is there and cannot be read.
+    #[error(
+        "cannot read the journal {path}: {source}; the machine may still be tuned. A restart of the \
+         machine resets every setting; after that `becalm restore --force` moves the journal aside, so \
+         that becalm can be used again"
+    )]
     Read {
         /// Which file.
         path: PathBuf,
         /// Why.
         source: io::Error,
     },
-    /// It is there and makes no sense.
+    /// One of its lines makes no sense.
     #[error(
         "the journal {path} is damaged: {source}; the machine may still be tuned. `becalm restore \
          --force` puts back what its lines before that tell, and removes it; a restart of the machine \
@@ -52,6 +56,29 @@ pub enum JournalFileError {
         path: PathBuf,
         /// What is wrong.
         source: JournalError,
+    },
+    /// Its first line makes no sense, so that nothing tells of which boot or version the others are.
+    #[error(
+        "the journal {path} is damaged: {source}; the machine may still be tuned, and nothing tells how it \
+         was. A restart of the machine resets every setting; after that `becalm restore --force` moves the \
+         journal aside, so that becalm can be used again"
+    )]
+    Headless {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        source: JournalError,
+    },
+    /// A newer becalm has written it.
+    #[error(
+        "the journal {path} cannot be used: {source}; the machine may still be tuned. `restore` of the \
+         becalm that wrote it puts the machine back; so does a restart of the machine"
+    )]
+    Newer {
+        /// Which file.
+        path: PathBuf,
+        /// Which version.
+        source: VersionError,
     },
     /// Somebody else than root could have written it.
     #[error(
@@ -150,7 +177,7 @@ impl JournalFile {
 pub fn load(root: &SysRoot) -> Result<Option<Journal>, JournalFileError> {
     let Some((path, text)) = text(root)? else { return Ok(None) };
     // Without a whole first line the owner died before it had changed anything.
-    read_journal(&text).map_err(|source| JournalFileError::Damaged { path, source })
+    read_journal(&text).map_err(|source| unusable(path, source))
 }
 
 /// Returns what the lines of the journal tell up to the first that makes no sense.
@@ -158,16 +185,51 @@ pub fn load_readable(root: &SysRoot) -> Result<Option<Journal>, JournalFileError
     let Some((path, text)) = text(root)? else { return Ok(None) };
     match read_journal(&text) {
         Err(JournalError::Line { line, .. } | JournalError::Path { line, .. }) => {
-            let readable: String = text.split_inclusive('\n').take(line - 1).collect();
-            read_journal(&readable)
+            let readable = text.split_inclusive(|byte| *byte == b'\n').take(line - 1);
+            read_journal(&readable.flatten().copied().collect::<Vec<u8>>())
         }
         other => other,
     }
-    .map_err(|source| JournalFileError::Damaged { path, source })
+    .map_err(|source| unusable(path, source))
+}
+
+fn unusable(path: PathBuf, source: JournalError) -> JournalFileError {
+    match source {
+        JournalError::Line { .. } | JournalError::Path { .. } => {
+            JournalFileError::Damaged { path, source }
+        }
+        JournalError::Version(source @ VersionError::TooNew { .. }) => {
+            JournalFileError::Newer { path, source }
+        }
+        JournalError::Header(_) | JournalError::Version(_) => {
+            JournalFileError::Headless { path, source }
+        }
+    }
+}
+
+/// Says whether the journal is of an earlier boot, whatever else is wrong with it.
+pub(super) fn is_of_earlier_boot(root: &SysRoot) -> bool {
+    let text = text(root).ok().flatten();
+    let written = text.and_then(|(_, text)| boot_of_journal(&text));
+    written.is_some_and(|written| !is_of_boot(&written, &boot_id(root)))
+}
+
+/// Moves a journal aside that cannot be used, and returns where to. It is kept for whoever can read more
+/// of it; becalm does not look at it again.
+pub(super) fn set_aside(root: &SysRoot) -> Result<Option<PathBuf>, JournalFileError> {
+    let Some(path) = find(root) else { return Ok(None) };
+    let is_free = |place: &PathBuf| fs::symlink_metadata(place).is_err();
+    let place =
+        (1..=u32::MAX).map(|number| path.with_extension(format!("damaged-{number}"))).find(is_free);
+    let place = place.expect("there are more numbers than files");
+    fs::rename(&path, &place)
+        .and_then(|()| sync_folder(&path))
+        .map_err(|source| JournalFileError::Write { path, source })?;
+    Ok(Some(place))
 }
 
 /// Returns the journal as it stands in its file.
-fn text(root: &SysRoot) -> Result<Option<(PathBuf, String)>, JournalFileError> {
+fn text(root: &SysRoot) -> Result<Option<(PathBuf, Vec<u8>)>, JournalFileError> {
     let Some(path) = find(root) else { return Ok(None) };
     let failed = |source| JournalFileError::Read { path: path.clone(), source };
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
@@ -178,8 +240,8 @@ fn text(root: &SysRoot) -> Result<Option<(PathBuf, String)>, JournalFileError> {
         check_owner(folder, &folder.metadata().map_err(failed)?)?;
         check_owner(&path, &file.metadata().map_err(failed)?)?;
     }
-    let mut text = String::new();
-    file.read_to_string(&mut text).map_err(failed)?;
+    let mut text = Vec::new();
+    file.read_to_end(&mut text).map_err(failed)?;
     Ok(Some((path, text)))
 }
 
@@ -211,10 +273,10 @@ pub fn boot_id(root: &SysRoot) -> String {
     root.read("/proc/sys/kernel/random/boot_id").value().unwrap_or_default()
 }
 
-/// Says whether a journal was written in this boot, whose id is `boot`. One that does not tell is
-/// taken for one of this boot, because the other way round old values would be lost.
-pub(super) fn is_of_boot(header: &JournalHeader, boot: &str) -> bool {
-    header.boot_id == boot || header.boot_id.is_empty() || boot.is_empty()
+/// Says whether a journal that names the boot `written` was written in this one, whose id is `boot`. One
+/// that does not tell is taken for one of this boot, because the other way round old values would be lost.
+pub(super) fn is_of_boot(written: &str, boot: &str) -> bool {
+    written == boot || written.is_empty() || boot.is_empty()
 }
 
 fn header(root: &SysRoot, command: &str, owner: ProcessDocument) -> JournalHeader {

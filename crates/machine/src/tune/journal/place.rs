@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use becalm_model::wire::read_journal;
+use becalm_model::wire::boot_of_journal;
 
 use super::{JournalFileError, boot_id, is_of_boot};
 use crate::SysRoot;
@@ -25,10 +25,8 @@ pub(super) fn places(root: &SysRoot) -> impl Iterator<Item = PathBuf> {
 pub(super) fn find(root: &SysRoot) -> Option<PathBuf> {
     let mut all = find_all(root);
     let boot = boot_id(root);
-    let is_of_now = |path: &PathBuf| {
-        let journal = read_journal(&fs::read_to_string(path).ok()?).ok()??;
-        Some(is_of_boot(&journal.header, &boot))
-    };
+    let is_of_now =
+        |path: &PathBuf| Some(is_of_boot(&boot_of_journal(&fs::read(path).ok()?)?, &boot));
     let index = match all.as_slice() {
         [] => return None,
         [_] => 0,

@@ -113,6 +113,25 @@ fn of_two_journals_none_is_forgotten_and_none_comes_back() {
 }
 
 #[test]
+fn every_way_of_being_unusable_has_a_message_of_its_own() {
+    let check = |text: &[u8], told: &str| {
+        let (tree, root) = machine();
+        let _tree = tree.file("/var/lib/becalm/journal", text);
+        let error = load(&root).unwrap_err().to_string();
+        assert!(error.contains(told), "{error}");
+        assert!(error.contains("the machine may still be tuned"), "{error}");
+    };
+    check(b"rubbish\n", "nothing tells how it was");
+    check(b"\xff\xfe\n", "nothing tells how it was");
+    check(b"{\"journal\":\"becalm/run/1\"}\n", "nothing tells how it was");
+    check(b"{\"journal\":\"becalm/journal/9\"}\n", "`restore` of the becalm that wrote it");
+    let (tree, root) = machine();
+    let _tree = tree.unreadable("/var/lib/becalm/journal");
+    let error = load(&root).unwrap_err().to_string();
+    assert!(error.starts_with("cannot read the journal"), "{error}");
+}
+
+#[test]
 fn what_others_could_have_written_is_not_trusted() {
     let check = |mode: u32, is_trusted: bool| {
         let tree = FakeTree::new().file("/journal", "");
