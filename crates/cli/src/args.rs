@@ -8,7 +8,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::commands;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::tuning::put_back_leftovers;
+use crate::tuning::{put_back_leftovers, with_leftovers};
 use crate::ui::Ui;
 
 /// Makes performance numbers trustworthy: interleaved measuring, evidence per run, honest verdicts.
@@ -101,17 +101,15 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         }
     };
     let ui = Ui::new(cli.quiet);
-    if cli.command.uses_the_machine() {
-        put_back_leftovers(&SysRoot::default(), &ui);
-    }
+    let root = SysRoot::default();
+    let leftovers =
+        if cli.command.uses_the_machine() { put_back_leftovers(&root, &ui) } else { Exit::Done };
     let given = arguments.into_iter().skip(1).collect::<Vec<_>>();
-    match dispatch(cli, &given, &ui) {
-        Ok(exit) => exit,
-        Err(error) => {
-            ui.error(&error);
-            error.exit
-        }
-    }
+    let ended = dispatch(cli, &given, &ui).unwrap_or_else(|error| {
+        ui.error(&error);
+        error.exit
+    });
+    with_leftovers(&root, leftovers, ended)
 }
 
 fn dispatch(cli: Cli, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {

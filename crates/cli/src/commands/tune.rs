@@ -99,14 +99,43 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     // Before anything is changed for it.
     resolve(&args.command)?;
     let interrupt = caller::interrupt()?;
-    let mut tuned = Tuned::begin(&root, &told(args), wait(&args.wait), interrupt, ui)?;
+    let tuned = Tuned::begin(&root, &told(args), wait(&args.wait), interrupt, ui)?;
+    let (tuned, set) = tuned.attempt(|tuned| quiet(args, &root, &request, tuned, ui), ui)?;
+    if let Some(signal) = interrupt.signal() {
+        return Ok(ended(tuned.finish(ui)?, Exit::Signal(signal)));
+    }
+    if !args.hold {
+        let (guardian, leftovers) = tuned.keep(ui)?;
+        ui.say(format!(
+            "Tuned: {set} All stays so until `becalm restore` (guardian: process {}).",
+            guardian.pid
+        ));
+        return Ok(leftovers);
+    }
+    ui.say(format!("Tuned: {set}"));
+    let result = hold_for(args, interrupt);
+    let restored = tuned.finish(ui)?;
+    match result {
+        Ok(status) => Ok(ended(restored, exit_of(status))),
+        Err(error) => Err(CommandError { exit: ended(restored, error.exit), ..error }),
+    }
+}
+
+/// Makes the changes and says what came of them; returns how much was changed, as a sentence.
+fn quiet(
+    args: &Args,
+    root: &SysRoot,
+    request: &Request,
+    tuned: &mut Tuned<'_>,
+    ui: &Ui,
+) -> Result<String, CommandError> {
     // Only now, with the lock held, are the values those of the untouched machine; and whoever had
     // it before may have brought CPUs back.
-    let place = Place::read(&root, args.cpus.as_ref())?;
-    let plan = place.plan(&root, &request)?;
+    let place = Place::read(root, args.cpus.as_ref())?;
+    let plan = place.plan(root, request)?;
     let before = if args.verify { spins(&place.cpus) } else { Vec::new() };
     let applied = tuned.apply(&plan.changes, ui)?;
-    if let Some(unmoved) = unmoved(&root, &applied) {
+    if let Some(unmoved) = unmoved(root, &applied) {
         ui.say(format!("irq-affinity: {unmoved}"));
     }
     for note in plan.notes.iter().filter(|note| is_asked_for(args, note)) {
@@ -116,31 +145,14 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         tuned.hold_latency(latency, ui);
     }
     if args.verify {
-        ui.say(verdict(&root, &before, &spins(&place.cpus)).trim_end());
+        ui.say(verdict(root, &before, &spins(&place.cpus)).trim_end());
     }
     let set = applied.iter().filter(|one| one.effect == tune::Effect::Set);
     let set = format!("{} changed. {}", settings(set.map(|one| &one.change)), place.told());
     if args.json {
         ui.print(&json(&place, &plan, &applied))?;
     }
-    if let Some(signal) = interrupt.signal() {
-        return Ok(ended(tuned.finish(ui)?, Exit::Signal(signal)));
-    }
-    if !args.hold {
-        let guardian = tuned.keep()?;
-        ui.say(format!(
-            "Tuned: {set} All stays so until `becalm restore` (guardian: process {}).",
-            guardian.pid
-        ));
-        return Ok(Exit::Done);
-    }
-    ui.say(format!("Tuned: {set}"));
-    let result = hold_for(args, interrupt);
-    let restored = tuned.finish(ui)?;
-    match result {
-        Ok(status) => Ok(ended(restored, exit_of(status))),
-        Err(error) => Err(CommandError { exit: ended(restored, error.exit), ..error }),
-    }
+    Ok(set)
 }
 
 /// How a command ended, unless something could not be put back: that is worse.

@@ -78,10 +78,14 @@ impl<'a> Quiet<'a> {
                 Tuned::begin(&machine.root, command, wait(&flags.conditions.wait), interrupt, ui)?;
             tuned = Some(session);
         }
-        if let (Some(request), Some(session)) = (&request, &mut tuned) {
+        if let Some(request) = &request
+            && let Some(session) = tuned.take()
+        {
             let plan =
-                tune::plan(&situation(machine, &cpus, request)).map_err(CommandError::usage)?;
-            applied = session.apply(&plan.changes, ui)?;
+                || tune::plan(&situation(machine, &cpus, request)).map_err(CommandError::usage);
+            let (session, made) =
+                session.attempt(|session| session.apply(&plan()?.changes, ui), ui)?;
+            (tuned, applied) = (Some(session), made);
         }
         let before = readings(machine, &cpus);
         let state = State { cpus, tuned, applied, isolation: None, before };

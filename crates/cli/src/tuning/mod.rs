@@ -8,7 +8,7 @@ mod verify;
 
 pub(crate) use flags::{ProfileFlag, RequestFlags, WaitFlag, parse_profile, wait};
 pub(crate) use session::{
-    Tuned, ended_by, guardian, put_back_leftovers, refused, report, unrestored,
+    Tuned, ended_by, guardian, put_back_leftovers, refused, report, unrestored, with_leftovers,
 };
 pub(crate) use text::{failures, plan_text, settings, unmoved};
 pub(crate) use verify::{spins, verdict};

@@ -5,7 +5,8 @@ use std::process::Command;
 
 use becalm_machine::SysRoot;
 use becalm_machine::tune::{
-    self, Applied, LockError, MachineLock, Recovered, TuneError, Tuning, Wait, journal,
+    self, Applied, JournalFileError, LockError, MachineLock, NotKept, Recovered, TuneError, Tuning,
+    Wait, journal,
 };
 use becalm_model::Change;
 use becalm_model::wire::ProcessDocument;
@@ -20,6 +21,8 @@ use crate::ui::{Ui, count};
 #[derive(Debug)]
 pub(crate) struct Tuned<'a> {
     tuning: Tuning<'a>,
+    /// The exit code by what an earlier becalm left.
+    leftovers: Exit,
 }
 
 impl<'a> Tuned<'a> {
@@ -35,22 +38,33 @@ impl<'a> Tuned<'a> {
         let guardian = guardian(root);
         match Tuning::begin(root, command, guardian, wait, &stop) {
             Ok((tuning, recovered)) => {
-                say_leftovers(&recovered, ui);
-                Ok(Self { tuning })
+                Ok(Self { tuning, leftovers: say_leftovers(&recovered, ui) })
             }
             Err(error) => Err(ended_by(interrupt, refused(error))),
         }
     }
 
-    /// Makes changes and says which of them did not work.
+    /// Does something with the machine. Where that fails everything is put back at once, and the error says
+    /// what became of it.
+    pub(crate) fn attempt<T>(
+        mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, CommandError>,
+        ui: &Ui,
+    ) -> Result<(Self, T), CommandError> {
+        match work(&mut self) {
+            Ok(done) => Ok((self, done)),
+            Err(error) => Err(given_up(error, self.tuning.finish(), ui)),
+        }
+    }
+
+    /// Makes changes and says which of them did not work. After an error what was changed before is there
+    /// still: see [`Tuned::attempt`] and [`Tuned::finish`].
     pub(crate) fn apply(
         &mut self,
         changes: &[Change],
         ui: &Ui,
     ) -> Result<Vec<Applied>, CommandError> {
-        let applied = self.tuning.apply(changes).map_err(|error| {
-            CommandError::measure(error).hint("what was changed before is put back")
-        })?;
+        let applied = self.tuning.apply(changes).map_err(CommandError::measure)?;
         for failure in failures(&applied) {
             ui.warn(failure);
         }
@@ -70,12 +84,35 @@ impl<'a> Tuned<'a> {
         Ok(report(&recovered, ui))
     }
 
-    /// Leaves the machine tuned, in the care of the guardian.
-    pub(crate) fn keep(self) -> Result<ProcessDocument, CommandError> {
-        self.tuning.keep().map_err(|error| {
-            CommandError::measure(format!("the guardian cannot keep the machine tuned: {error}"))
-                .hint("everything is put back")
-        })
+    /// Leaves the machine tuned, in the care of the guardian; returns which process that is, and the exit
+    /// code by what an earlier becalm left.
+    pub(crate) fn keep(self, ui: &Ui) -> Result<(ProcessDocument, Exit), CommandError> {
+        let leftovers = self.leftovers;
+        self.tuning.keep().map(|guardian| (guardian, leftovers)).map_err(
+            |NotKept { why, restored }| {
+                let message = format!("the guardian cannot keep the machine tuned: {why}");
+                given_up(CommandError::measure(message), restored, ui)
+            },
+        )
+    }
+}
+
+/// Returns an error because of which everything was to be put back, with what came of that.
+fn given_up(
+    error: CommandError,
+    restored: Result<Recovered, JournalFileError>,
+    ui: &Ui,
+) -> CommandError {
+    match restored {
+        Ok(Recovered::Nothing) => error.hint("nothing that becalm has changed is left"),
+        Ok(recovered) => match report(&recovered, ui) {
+            Exit::Done => error.hint("what was changed before is put back"),
+            exit => CommandError { exit, ..error }.hint("not everything could be put back"),
+        },
+        Err(failure) => {
+            let CommandError { exit, message, hints } = unrestored(&failure);
+            hints.into_iter().fold(CommandError { exit, ..error }.hint(message), CommandError::hint)
+        }
     }
 }
 
@@ -113,45 +150,52 @@ fn say_left(recovered: &Recovered, ui: &Ui) -> Exit {
     Exit::NotRestored
 }
 
-fn say_leftovers(recovered: &Recovered, ui: &Ui) {
+/// Says what became of what an earlier becalm left, and returns the exit code that this alone would have.
+fn say_leftovers(recovered: &Recovered, ui: &Ui) -> Exit {
     match recovered {
-        Recovered::Nothing => {}
-        Recovered::OtherBoot { .. } => {
-            for line in recovered_lines(recovered) {
-                ui.say(line);
-            }
-        }
-        Recovered::SetAside { .. } => {
-            report(recovered, ui);
+        Recovered::Nothing => return Exit::Done,
+        Recovered::OtherBoot { .. } | Recovered::SetAside { .. } => {}
+        Recovered::Restored(_) if recovered.left().is_empty() => {
+            ui.warn("an earlier becalm died before it had put the machine back; done now");
         }
         Recovered::Restored(_) => {
-            ui.warn("an earlier becalm died before it had put the machine back; done now");
-            for line in recovered_lines(recovered) {
-                ui.say(line);
-            }
-            say_left(recovered, ui);
+            ui.warn("an earlier becalm died before it had put the machine back; done now, as far as possible");
         }
     }
+    report(recovered, ui)
 }
 
-/// Puts back what a becalm left that died together with its guardian. For the start of every
-/// command: without root, or while another becalm is at work, it only says what it sees.
-pub(crate) fn put_back_leftovers(root: &SysRoot, ui: &Ui) {
+/// Puts back what a becalm left that died together with its guardian, and returns the exit code that this
+/// alone would have. For the start of every command: without root, or while another becalm is at work, it
+/// only says what it sees.
+pub(crate) fn put_back_leftovers(root: &SysRoot, ui: &Ui) -> Exit {
     if !journal::exists(root) || tune::holder(root).is_some() {
-        return;
+        return Exit::Done;
     }
     let no_stop = || false;
     match MachineLock::take(root, "putting back what a dead becalm left", Wait::No, &no_stop) {
         Ok(_lock) => match tune::recover(root, tune::Foreign::Leave) {
             Ok(recovered) => say_leftovers(&recovered, ui),
-            Err(error) => ui.warn(error),
+            Err(error) => {
+                ui.warn(error);
+                Exit::NotRestored
+            }
         },
         // Somebody else was quicker.
-        Err(LockError::Held(_)) => {}
-        Err(LockError::Make { .. }) => ui.warn(
-            "this machine may still be tuned by a becalm that died; `sudo becalm restore` puts it back",
-        ),
+        Err(LockError::Held(_)) => Exit::Done,
+        Err(LockError::Make { .. }) => {
+            ui.warn(
+                "this machine may still be tuned by a becalm that died; `sudo becalm restore` puts it back",
+            );
+            Exit::Done
+        }
     }
+}
+
+/// Returns how a command ended that began with `leftovers`: what could not be put back then, nor since, is
+/// worse than anything that came afterwards.
+pub(crate) fn with_leftovers(root: &SysRoot, leftovers: Exit, ended: Exit) -> Exit {
+    if leftovers == Exit::NotRestored && journal::exists(root) { leftovers } else { ended }
 }
 
 /// The command line of a guardian: this very program.
@@ -189,5 +233,59 @@ pub(crate) fn unrestored(error: &tune::JournalFileError) -> CommandError {
         exit: Exit::NotRestored,
         message: error.to_string(),
         hints: vec!["`becalm restore` tries again; a restart resets every setting".to_owned()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_machine::tune::{JournalFile, apply};
+    use becalm_testkit::FakeTree;
+
+    const FILE: &str = "/sys/k";
+
+    /// A machine that a becalm has left tuned that is dead, and whose setting cannot be put back.
+    fn spoiled() -> FakeTree {
+        let tree = FakeTree::new().file("/proc/sys/kernel/random/boot_id", "b\n").file(FILE, "1\n");
+        let root = SysRoot::new(tree.path());
+        let mut journal = JournalFile::start(&root, "a test", &[]).unwrap();
+        apply(&root, &mut journal, &[Change::file("k", FILE, "1", "0", "why")]).unwrap();
+        tree.unreadable(FILE)
+    }
+
+    #[test]
+    fn what_an_earlier_becalm_left_is_the_exit_code_until_it_is_put_back() {
+        let tree = spoiled();
+        let root = SysRoot::new(tree.path());
+        let leftovers = put_back_leftovers(&root, &Ui::new(true));
+        assert_eq!(leftovers, Exit::NotRestored);
+        assert_eq!(with_leftovers(&root, leftovers, Exit::Done), Exit::NotRestored);
+        assert_eq!(with_leftovers(&root, Exit::Done, Exit::No), Exit::No);
+        // The command itself has put it back when it ended.
+        let tree = tree.without(FILE).file(FILE, "0\n");
+        tune::recover(&root, tune::Foreign::Leave).unwrap();
+        assert_eq!(with_leftovers(&root, leftovers, Exit::Done), Exit::Done);
+        assert_eq!(put_back_leftovers(&root, &Ui::new(true)), Exit::Done);
+        drop(tree);
+    }
+
+    #[test]
+    fn an_error_says_what_became_of_the_machine() {
+        let check = |restored: Result<Recovered, JournalFileError>, exit: Exit, hint: &str| {
+            let error = given_up(CommandError::measure("it failed"), restored, &Ui::new(true));
+            assert_eq!((error.exit, error.message.as_str()), (exit, "it failed"));
+            assert!(error.hints[0].contains(hint), "{:?}", error.hints);
+        };
+        check(Ok(Recovered::Nothing), Exit::CouldNotMeasure, "nothing that becalm has changed");
+        let all = Recovered::Restored(tune::Restored::default());
+        check(Ok(all), Exit::CouldNotMeasure, "what was changed before is put back");
+        let tree = spoiled();
+        let root = SysRoot::new(tree.path());
+        let some = tune::recover(&root, tune::Foreign::Leave);
+        check(some, Exit::NotRestored, "not everything could be put back");
+        let tree = tree.file("/var/lib/becalm/journal", "rubbish\n");
+        let none = tune::recover(&root, tune::Foreign::Leave);
+        check(none, Exit::NotRestored, "the machine may still be tuned");
+        drop(tree);
     }
 }

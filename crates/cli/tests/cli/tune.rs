@@ -194,6 +194,53 @@ fn the_next_one_to_tune_does_not_take_tuned_values_for_the_old_ones() {
 }
 
 #[test]
+fn what_an_earlier_becalm_left_and_nobody_can_put_back_is_the_exit_code() {
+    let bench = bench();
+    let mut owner = bench.hold();
+    signal(bench.guardian(), "KILL");
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    bench.env.write("stop", "");
+    std::fs::remove_file(bench.path(BALANCING)).unwrap();
+    std::fs::create_dir(bench.path(BALANCING)).unwrap();
+    let kept = bench.tune(&[]).exits_with(5);
+    assert!(kept.stderr.contains("1 setting could not be put back"), "{}", kept.stderr);
+    assert!(kept.stderr.contains("Tuned: "), "{}", kept.stderr);
+    std::fs::remove_dir(bench.path(BALANCING)).unwrap();
+    std::fs::write(bench.path(BALANCING), "0\n").unwrap();
+    let _ = bench.restore(&[]).exits_with(0);
+    assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
+}
+
+#[test]
+fn a_disk_that_is_full_after_the_changes_does_not_keep_them() {
+    const BLOCK: usize = 512;
+    let bench = bench();
+    // The last line of a journal does not fit, and all others do: its length depends on the command's.
+    let journal = bench.path("/var/lib/becalm/journal").display().to_string();
+    let whole = bench.tune(&["--hold", "--", "sh", "-c", &format!("cat {journal}")]).exits_with(0);
+    let (before, last) = whole.stdout.trim_end().rsplit_once('\n').unwrap();
+    assert!(last.contains("settled"), "{last}");
+    let before = before.len() + "\n/bin/".len();
+    let blocks = (before + last.len()).div_ceil(BLOCK);
+    let detours = "./".repeat((blocks * BLOCK - before) / 2 - last.len() / 4);
+    let root = bench.root();
+    let mut full = Command::new("sh");
+    full.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"")]);
+    let becalm = bench.env.command(["tune", "--root", &root]);
+    let environment = becalm.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    full.env_clear().envs(environment).current_dir(bench.env.work());
+    full.arg(becalm.get_program()).args(becalm.get_args()).args(ONLY);
+    full.args(["--hold", "--", &format!("/bin/{detours}sh"), "-c", "exit 0"]);
+    let output = full.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(said.contains("cannot write the journal"), "{said}");
+    assert!(said.contains("what was changed before is put back"), "{said}");
+    assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
+}
+
+#[test]
 fn a_signal_to_the_owner_ends_the_command_and_puts_the_machine_back() {
     let bench = bench();
     let mut owner = bench.hold();

@@ -161,7 +161,10 @@ impl<'a> Machine<'a> {
                 entered.leave()?;
                 Ok(Err(why))
             }
-            Err(error) => Err(error.into()),
+            Err(error) => {
+                entered.leave()?;
+                Err(error.into())
+            }
         }
     }
 

@@ -51,20 +51,34 @@ impl Guardian {
     }
 
     /// Sends it home: everything is put back.
-    pub(super) fn dismiss(mut self) {
+    pub(super) fn dismiss(&mut self) {
         // If it cannot be told it finds nothing to do.
         let _ = self.say(DONE);
+        self.wait_for_end();
     }
 
     /// Leaves the tuned machine to it, with the longest wake-up latency that the CPUs may have, in
     /// microseconds.
-    pub(super) fn keep(mut self, latency: Option<i32>) -> io::Result<()> {
+    pub(super) fn keep(&mut self, latency: Option<i32>) -> io::Result<()> {
         let words = latency.map_or_else(|| KEEP.to_owned(), |us| format!("{KEEP} {us}"));
         self.say(&words)?;
         self.expect(KEPT)?;
         // It outlives this process: nobody waits for it.
         self.socket = None;
         Ok(())
+    }
+
+    /// Lets it put everything back, unless it was told otherwise, and waits until it has ended. It may have
+    /// been killed long before: whether anything is left the journal tells.
+    pub(super) fn wait_for_end(&mut self) {
+        if self.socket.take().is_some() {
+            let _ = self.child.wait();
+        }
+    }
+
+    /// Says whether it still stands guard for this process, as far as that knows.
+    pub(super) fn is_on_duty(&self) -> bool {
+        self.socket.is_some()
     }
 
     fn say(&mut self, words: &str) -> io::Result<()> {
@@ -88,10 +102,8 @@ impl Guardian {
 
 impl Drop for Guardian {
     fn drop(&mut self) {
-        if self.socket.take().is_some() {
-            // What it puts back now must be back before this process ends.
-            let _ = self.child.wait();
-        }
+        // What it puts back now must be back before this process ends.
+        self.wait_for_end();
     }
 }
 

@@ -27,7 +27,7 @@ pub use recover::{Recovered, recover};
 pub use restore::{Foreign, Left, Restored, Saved, Trace, find_foreign, restore, saved};
 pub(crate) use same::chosen;
 pub use same::same;
-pub use session::{TuneError, Tuning};
+pub use session::{NotKept, TuneError, Tuning};
 pub use state::KnobReadings;
 pub use takeover::{RestoreError, take_over};
 pub(crate) use target::read as read_target;

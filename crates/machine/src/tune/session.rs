@@ -15,11 +15,11 @@ use super::{
 use crate::SysRoot;
 
 /// A machine that this process tunes. When it is dropped, or when this process dies, a guardian
-/// puts everything back.
+/// puts everything back; if the guardian died before, this process does when it is dropped.
 #[derive(Debug)]
 pub struct Tuning<'a> {
     root: &'a SysRoot,
-    // Fields drop in this order: the guardian acts while this process still has the lock.
+    // Fields drop in this order: whoever acts does so while this process still has the lock.
     guardian: Guardian,
     journal: JournalFile,
     latency: Option<(i32, File)>,
@@ -39,6 +39,15 @@ pub enum TuneError {
     /// No guardian.
     #[error("cannot start the guardian: {0}; nothing was changed")]
     Guardian(io::Error),
+}
+
+/// Why the machine is not left to the guardian, and what became of the machine instead.
+#[derive(Debug)]
+pub struct NotKept {
+    /// Why.
+    pub why: io::Error,
+    /// What putting everything back led to.
+    pub restored: Result<Recovered, JournalFileError>,
 }
 
 impl<'a> Tuning<'a> {
@@ -82,20 +91,49 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     ///
-    /// If the journal cannot be used; the guardian then tries as well.
-    pub fn finish(self) -> Result<Recovered, JournalFileError> {
-        drop(self.latency);
-        let recovered = recover(self.root, Foreign::Leave)?;
-        self.guardian.dismiss();
-        Ok(recovered)
+    /// If the journal cannot be used, neither by the guardian nor by this process.
+    pub fn finish(mut self) -> Result<Recovered, JournalFileError> {
+        self.latency = None;
+        match recover(self.root, Foreign::Leave) {
+            Ok(recovered) => {
+                self.guardian.dismiss();
+                Ok(recovered)
+            }
+            Err(_) => self.leave_to_guardian(),
+        }
     }
 
     /// Leaves the machine tuned, in the care of the guardian, and returns which process that is.
-    pub fn keep(mut self) -> io::Result<ProcessDocument> {
+    ///
+    /// # Errors
+    ///
+    /// If the guardian is no more, or cannot do what it has to. The machine is put back then.
+    pub fn keep(mut self) -> Result<ProcessDocument, NotKept> {
+        self.hand_over().map_err(|why| NotKept { why, restored: self.leave_to_guardian() })
+    }
+
+    fn hand_over(&mut self) -> io::Result<ProcessDocument> {
         let process = self.guardian.process();
         let holder = Holder { process, command: format!("{}, kept by its guardian", self.command) };
         self.lock.name_holder(&holder)?;
         self.guardian.keep(self.latency.as_ref().map(|(latency, _)| *latency))?;
         Ok(process)
+    }
+
+    /// Lets the guardian put everything back, and then does what it has not done: somebody may have killed
+    /// it, and what it could not put back is tried once more.
+    fn leave_to_guardian(&mut self) -> Result<Recovered, JournalFileError> {
+        self.latency = None;
+        self.guardian.wait_for_end();
+        recover(self.root, Foreign::Leave)
+    }
+}
+
+impl Drop for Tuning<'_> {
+    fn drop(&mut self) {
+        if self.guardian.is_on_duty() {
+            // Nobody is left to be told; what is left stays in the journal, for the next becalm.
+            let _ = self.leave_to_guardian();
+        }
     }
 }

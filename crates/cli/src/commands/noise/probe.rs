@@ -261,12 +261,14 @@ impl Probe<'_> {
     fn by_tracer(&self) -> Result<(Vec<CpuNoise>, Vec<String>), NoTracer> {
         let tracer = Tracer::find(self.root).map_err(NoTracer::Unusable)?;
         tracer.plan(self.root, self.terms).map_err(NoTracer::Unusable)?;
-        let mut tuned =
+        let tuned =
             Tuned::begin(self.root, "becalm noise probe", Wait::No, self.interrupt, self.ui)
                 .map_err(|error| NoTracer::Unusable(error.message))?;
         // Only now, with the lock held, are the values those of the untouched machine.
         let changes = tracer.plan(self.root, self.terms).map_err(NoTracer::Unusable)?;
-        let applied = tuned.apply(&changes, self.ui).map_err(NoTracer::Failed)?;
+        let (tuned, applied) = tuned
+            .attempt(|tuned| tuned.apply(&changes, self.ui), self.ui)
+            .map_err(NoTracer::Failed)?;
         let result = match applied.iter().find(|applied| applied.is_failure()) {
             Some(failure) => {
                 Err(NoTracer::Unusable(format!("{} could not be set", failure.change.target)))

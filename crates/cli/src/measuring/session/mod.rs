@@ -143,9 +143,9 @@ pub(crate) fn conduct(
 }
 
 /// What a session is carried out in.
-struct Setting<'a> {
+struct Setting<'a, 'machine> {
     machine: &'a Machine,
-    quiet: &'a Quiet<'a>,
+    quiet: &'a Quiet<'machine>,
     interrupt: &'static Interrupt,
     /// What is to be told before the first run.
     notes: Vec<String>,
@@ -170,7 +170,7 @@ fn carry_out(
     flags: &MeasureFlags,
     mut plan: SpawnPlan,
     primary: Primary,
-    setting: Setting<'_>,
+    setting: Setting<'_, '_>,
     ui: &Ui,
 ) -> Result<Carried, CommandError> {
     let Setting { machine, quiet, interrupt, notes, mut limits } = setting;
