@@ -210,7 +210,8 @@ fn is_restored(change: &Change, now: &Reading, all: &[Saved]) -> bool {
 }
 
 /// irqbalance takes what it is told, and acts on it at its next look at the interrupts. What it says
-/// until then is the past, so it is always told, and the telling is enough.
+/// until then is the past, and who told it last may have died before that was noted; so it is always told,
+/// and the telling is enough.
 pub(super) fn tells_late(target: &Target) -> bool {
     matches!(target, Target::IrqbalanceBan)
 }

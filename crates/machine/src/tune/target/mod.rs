@@ -7,6 +7,7 @@ mod irqbalance;
 mod membership;
 mod routes;
 mod subtree;
+mod told;
 mod unit;
 mod watchdog;
 
