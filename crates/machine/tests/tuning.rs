@@ -186,6 +186,24 @@ fn a_guarded_value_that_another_change_disturbs_comes_back() {
 }
 
 #[test]
+fn what_a_later_change_undoes_is_not_called_set() {
+    let tree = tree();
+    let folder = tree.path().to_owned();
+    // Writing A gives B its old value, as a service does that stops.
+    let root = SysRoot::new(tree.path()).with_kernel(move |path, value| {
+        if path == Path::new(A) {
+            fs::write(folder.join("sys/b"), "always [madvise] never\n")?;
+        }
+        kernel(&folder, path, value)
+    });
+    let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+    let changes =
+        [Change::file("b", B, "madvise", "never", "why"), Change::file("a", A, "1", "0", "why")];
+    let applied = apply(&root, &mut file, &changes).unwrap();
+    assert_eq!([&applied[0].effect, &applied[1].effect], [&Effect::Ignored, &Effect::Set]);
+}
+
+#[test]
 fn a_journal_of_another_boot_is_discarded_and_nothing_is_written() {
     let tree = tree();
     let root = root(&tree);

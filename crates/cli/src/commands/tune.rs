@@ -134,7 +134,7 @@ fn quiet(
     let place = Place::read(root, args.cpus.as_ref())?;
     let plan = place.plan(root, request)?;
     let before = if args.verify { spins(&place.cpus) } else { Vec::new() };
-    let applied = tuned.apply(&plan.changes, ui)?;
+    let (plan, applied) = tuned.carry_out(plan, &place.situation(root, request), ui)?;
     if let Some(unmoved) = unmoved(root, &applied) {
         ui.say(format!("irq-affinity: {unmoved}"));
     }
@@ -207,10 +207,13 @@ impl Place {
     }
 
     fn plan(&self, root: &SysRoot, request: &Request) -> Result<Plan, CommandError> {
+        tune::plan(&self.situation(root, request)).map_err(CommandError::usage)
+    }
+
+    fn situation<'a>(&'a self, root: &'a SysRoot, request: &'a Request) -> Situation<'a> {
         let Self { topology, cpus, housekeeping } = self;
         let (cpus, housekeeping) = (cpus.clone(), housekeeping.clone());
-        tune::plan(&Situation { root, topology, cpus, housekeeping, request })
-            .map_err(CommandError::usage)
+        Situation { root, topology, cpus, housekeeping, request }
     }
 }
 

@@ -81,10 +81,10 @@ impl<'a> Quiet<'a> {
         if let Some(request) = &request
             && let Some(session) = tuned.take()
         {
-            let plan =
-                || tune::plan(&situation(machine, &cpus, request)).map_err(CommandError::usage);
-            let (session, made) =
-                session.attempt(|session| session.apply(&plan()?.changes, ui), ui)?;
+            let situation = situation(machine, &cpus, request);
+            let plan = || tune::plan(&situation).map_err(CommandError::usage);
+            let work = |session: &mut Tuned<'_>| session.carry_out(plan()?, &situation, ui);
+            let (session, (_, made)) = session.attempt(work, ui)?;
             (tuned, applied) = (Some(session), made);
         }
         let before = readings(machine, &cpus);

@@ -4,9 +4,10 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 use becalm_machine::SysRoot;
+use becalm_machine::knobs::Situation;
 use becalm_machine::tune::{
-    self, Applied, JournalFileError, LockError, MachineLock, NotKept, Recovered, TuneError, Tuning,
-    Wait, journal,
+    self, Applied, JournalFileError, LockError, MachineLock, NotKept, Plan, Recovered, TuneError,
+    Tuning, Wait, journal,
 };
 use becalm_model::Change;
 use becalm_model::wire::ProcessDocument;
@@ -65,10 +66,21 @@ impl<'a> Tuned<'a> {
         ui: &Ui,
     ) -> Result<Vec<Applied>, CommandError> {
         let applied = self.tuning.apply(changes).map_err(CommandError::measure)?;
-        for failure in failures(&applied) {
-            ui.warn(failure);
-        }
+        say_failures(&applied, ui);
         Ok(applied)
+    }
+
+    /// Makes the changes of a plan for `situation`, likewise, and returns what was planned in the end: see
+    /// [`Tuning::carry_out`].
+    pub(crate) fn carry_out(
+        &mut self,
+        plan: Plan,
+        situation: &Situation<'_>,
+        ui: &Ui,
+    ) -> Result<(Plan, Vec<Applied>), CommandError> {
+        let done = self.tuning.carry_out(plan, situation).map_err(CommandError::measure)?;
+        say_failures(&done.1, ui);
+        Ok(done)
     }
 
     /// Keeps the CPUs out of idle states that take longer than `microseconds` to leave.
@@ -94,6 +106,12 @@ impl<'a> Tuned<'a> {
                 given_up(CommandError::measure(message), restored, ui)
             },
         )
+    }
+}
+
+fn say_failures(applied: &[Applied], ui: &Ui) {
+    for failure in failures(applied) {
+        ui.warn(failure);
     }
 }
 

@@ -230,7 +230,12 @@ impl Planned {
 }
 
 /// All knobs, in the order in which they are turned.
+///
+/// What stops programs comes first, and so is put back last: some of them (tuned, TLP) keep settings that
+/// are turned here, which they take back as they stop, and when they start they save what they find.
 pub const KNOBS: &[&Knob] = &[
+    &services::SERVICES,
+    &desktop::DESKTOP,
     &smt::SMT,
     &platform_profile::PLATFORM_PROFILE,
     &governor::GOVERNOR,
@@ -258,10 +263,11 @@ pub const KNOBS: &[&Knob] = &[
     &irq_affinity::IRQ_AFFINITY,
     &workqueues::WORKQUEUES,
     &kernel_threads::KERNEL_THREADS,
-    &services::SERVICES,
-    &desktop::DESKTOP,
     &network::NETWORK,
 ];
+
+/// Names of knobs that stop programs. Everything else is planned when these have been turned.
+pub(crate) const STOPPING: [&str; 2] = ["services", "desktop"];
 
 /// Names of knobs in the order in which they are put back first; the others follow in the reverse
 /// of [`KNOBS`].

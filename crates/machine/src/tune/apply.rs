@@ -1,5 +1,7 @@
 //! Making changes, each read back.
 
+use std::io;
+
 use becalm_model::{Change, Nature, Target};
 
 use super::journal::{JournalFile, JournalFileError};
@@ -64,7 +66,8 @@ impl Applied {
 /// Makes `changes` in order. They are in `journal`, on disk, before the first is made; afterwards
 /// the journal gets the values of all targets that it knows.
 ///
-/// A refused change does not keep the others from being made.
+/// A refused change does not keep the others from being made. Whether a target has its new value is read
+/// after the last change, because one may undo another.
 ///
 /// # Errors
 ///
@@ -76,17 +79,24 @@ pub fn apply(
     changes: &[Change],
 ) -> Result<Vec<Applied>, JournalFileError> {
     journal.plan(changes)?;
-    let applied = changes
-        .iter()
-        .map(|change| Applied { change: change.clone(), effect: make(root, change) })
-        .collect();
+    let answers: Vec<io::Result<()>> = changes.iter().map(|change| make(root, change)).collect();
     journal.settled(root)?;
-    Ok(applied)
+    let applied = changes.iter().zip(answers).map(|(change, answer)| Applied {
+        change: change.clone(),
+        effect: effect(root, change, answer),
+    });
+    Ok(applied.collect())
 }
 
-fn make(root: &SysRoot, change: &Change) -> Effect {
+fn make(root: &SysRoot, change: &Change) -> io::Result<()> {
+    let new = change.new.as_ref();
+    new.map_or(Ok(()), |new| target::write(root, &change.target, new))
+}
+
+/// Says what came of a change that the kernel has answered so.
+fn effect(root: &SysRoot, change: &Change, answer: io::Result<()>) -> Effect {
     let Some(new) = &change.new else { return Effect::Guarded };
-    if let Err(error) = target::write(root, &change.target, new) {
+    if let Err(error) = answer {
         return Effect::Refused { reason: error.to_string() };
     }
     if tells_late(&change.target) {

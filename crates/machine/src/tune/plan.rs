@@ -2,7 +2,7 @@
 
 use becalm_model::{Change, Target};
 
-use crate::knobs::{KNOBS, Note, Profile, Request, Situation};
+use crate::knobs::{KNOBS, Note, Profile, Request, STOPPING, Situation};
 
 /// All changes of a request, in the order in which they are to be made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,6 +42,32 @@ pub fn plan(situation: &Situation<'_>) -> Result<Plan, UnknownKnob> {
         plan.notes.extend(planned.notes);
     }
     Ok(plan)
+}
+
+impl Plan {
+    /// Returns the part of it that stops programs.
+    pub(super) fn stopping(&self) -> Self {
+        let stops = |knob: &str| STOPPING.contains(&knob);
+        let changes = self.changes.iter().filter(|change| stops(&change.knob));
+        let notes = self.notes.iter().filter(|note| stops(&note.knob));
+        Self { changes: changes.cloned().collect(), notes: notes.cloned().collect() }
+    }
+
+    /// Appends another plan.
+    pub(super) fn followed_by(mut self, later: Self) -> Self {
+        self.changes.extend(later.changes);
+        self.notes.extend(later.notes);
+        self
+    }
+}
+
+/// Plans what `situation.request` asks for, but for what stops programs.
+pub(super) fn plan_the_rest(situation: &Situation<'_>) -> Result<Plan, UnknownKnob> {
+    let mut request = situation.request.clone();
+    request.skip.extend(STOPPING.map(str::to_owned));
+    let Situation { root, topology, ref cpus, ref housekeeping, .. } = *situation;
+    let (cpus, housekeeping) = (cpus.clone(), housekeeping.clone());
+    plan(&Situation { root, topology, cpus, housekeeping, request: &request })
 }
 
 /// Adds a change. A target has one: what is set hides what is guarded, and of two values the later

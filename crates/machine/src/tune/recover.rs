@@ -8,6 +8,7 @@ use super::journal::{
 };
 use super::restore::{Foreign, Left, Restored, Saved, Trace, find_foreign, restore, saved};
 use crate::SysRoot;
+use crate::knobs::STOPPING;
 
 /// What the journal led to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,8 +84,18 @@ pub fn recover(root: &SysRoot, foreign: Foreign) -> Result<Recovered, JournalFil
         .collect();
     let noted = JournalFile::reopen(root)
         .and_then(|file| file.map_or(Ok(()), |mut file| file.restoring(&theirs)));
-    let restored = restore(root, &saved, foreign);
-    let left: Vec<Saved> = restored.left.iter().map(Left::saved).collect();
+    let (stopped, settings): (Vec<Saved>, Vec<Saved>) =
+        saved.into_iter().partition(|one| STOPPING.contains(&one.change.knob.as_str()));
+    let mut restored = restore(root, &settings, foreign);
+    if !stopped.is_empty() {
+        // A service that is started sets its own values again: whoever goes on if this process dies now must
+        // not put back what was there before it.
+        let is_ours = |one: &&Saved| foreign == Foreign::Overwrite || one.trace != Trace::Foreign;
+        let open = stopped.iter().filter(is_ours).cloned();
+        let _ = keep_only(root, &left(&restored).into_iter().chain(open).collect::<Vec<_>>());
+        restored.extend(restore(root, &stopped, foreign));
+    }
+    let left = left(&restored);
     keep_only(root, &left)?;
     // With the journal gone or rewritten a failed note no longer matters, unless things are left.
     if left.is_empty() {
@@ -92,6 +103,11 @@ pub fn recover(root: &SysRoot, foreign: Foreign) -> Result<Recovered, JournalFil
     } else {
         noted.map(|()| Recovered::Restored(restored))
     }
+}
+
+/// Returns what a journal has to know of what is left.
+fn left(restored: &Restored) -> Vec<Saved> {
+    restored.left.iter().map(Left::saved).collect()
 }
 
 /// Removes a journal of an earlier boot, which told of so many changes.

@@ -54,6 +54,16 @@ pub struct Restored {
     pub left: Vec<Left>,
 }
 
+impl Restored {
+    /// Adds what was done afterwards.
+    pub(super) fn extend(&mut self, later: Self) {
+        self.put_back.extend(later.put_back);
+        self.untouched += later.untouched;
+        self.foreign.extend(later.foreign);
+        self.left.extend(later.left);
+    }
+}
+
 /// A target that does not have its old value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
@@ -269,4 +279,22 @@ fn in_order(saved: &[Saved]) -> Vec<&Saved> {
         })
     });
     ordered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn services_are_started_when_everything_else_is_back() {
+        let knobs = ["services", "desktop", "smt", "governor", "thp", "network", "isolation"];
+        let saved = knobs.map(|knob| Saved {
+            change: Change::file(knob, format!("/sys/{knob}"), "1", "0", "why"),
+            trace: Trace::Unknown,
+        });
+        let order: Vec<&str> =
+            in_order(&saved).iter().map(|saved| saved.change.knob.as_str()).collect();
+        let expected = ["smt", "governor", "isolation", "network", "thp", "desktop", "services"];
+        assert_eq!(order, expected);
+    }
 }

@@ -9,10 +9,12 @@ use becalm_model::wire::{Holder, ProcessDocument};
 
 use super::guardian::{Guardian, hold_latency};
 use super::lock::{LockError, MachineLock, Wait};
+use super::plan::plan_the_rest;
 use super::{
-    Applied, Foreign, JournalFile, JournalFileError, Left, Recovered, Saved, apply, recover,
+    Applied, Foreign, JournalFile, JournalFileError, Left, Plan, Recovered, Saved, apply, recover,
 };
 use crate::SysRoot;
+use crate::knobs::Situation;
 
 /// A machine that this process tunes. When it is dropped, or when this process dies, a guardian
 /// puts everything back; if the guardian died before, this process does when it is dropped.
@@ -78,6 +80,28 @@ impl<'a> Tuning<'a> {
     /// Makes changes, journalled before the first.
     pub fn apply(&mut self, changes: &[Change]) -> Result<Vec<Applied>, JournalFileError> {
         apply(self.root, &mut self.journal, changes)
+    }
+
+    /// Makes the changes of a plan for `situation`, and returns what was planned and made in the end.
+    ///
+    /// Programs are stopped first, and everything else is planned anew when they have: what they had set
+    /// themselves they take back as they stop, and what they find when they are started again has to be
+    /// what they left.
+    pub fn carry_out(
+        &mut self,
+        plan: Plan,
+        situation: &Situation<'_>,
+    ) -> Result<(Plan, Vec<Applied>), JournalFileError> {
+        let stopping = plan.stopping();
+        if stopping.changes.is_empty() {
+            let applied = self.apply(&plan.changes)?;
+            return Ok((plan, applied));
+        }
+        let mut applied = self.apply(&stopping.changes)?;
+        let rest =
+            plan_the_rest(situation).expect("its knobs were found when it was first planned");
+        applied.extend(self.apply(&rest.changes)?);
+        Ok((stopping.followed_by(rest), applied))
     }
 
     /// Keeps the CPUs out of idle states that take longer than `microseconds` to leave, until this

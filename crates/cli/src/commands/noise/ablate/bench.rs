@@ -228,7 +228,12 @@ impl<'a> Bench<'a> {
         is_isolated: bool,
     ) -> Result<(), Trouble> {
         let mut applied = match request {
-            Some(request) => apply(&mut quieted.tuning, &self.plan(members, request).changes)?,
+            Some(request) => {
+                let plan = self.plan(members, request);
+                let situation = self.situation(members, request);
+                let done = quieted.tuning.carry_out(plan, &situation);
+                done.map_err(|error| Trouble::Fatal(CommandError::measure(error)))?.1
+            }
             None => Vec::new(),
         };
         if is_isolated {
@@ -281,11 +286,14 @@ impl<'a> Bench<'a> {
 
     /// Plans the settings that knobs ask for.
     pub(super) fn plan(&self, members: &[usize], request: &Request) -> tune::Plan {
+        tune::plan(&self.situation(members, request)).expect("only knobs that exist are named")
+    }
+
+    fn situation<'b>(&'b self, members: &[usize], request: &'b Request) -> Situation<'b> {
         let (root, topology) = (self.root, self.topology);
         let cpus = advice::affinity(members, &self.choice.subject, &topology.allowed)
             .unwrap_or_else(|| self.choice.subject.clone());
-        tune::plan(&Situation::of(root, topology, cpus, request))
-            .expect("only knobs that exist are named")
+        Situation::of(root, topology, cpus, request)
     }
 
     /// Plans CPUs for the subject alone.
