@@ -265,6 +265,13 @@ impl SysRoot {
         self.resolve(path.as_ref()).exists()
     }
 
+    /// Says whether a file can be written at all, by its mode: also root's writes fail where the kernel's own
+    /// file takes none.
+    pub(crate) fn is_for_writing(&self, path: impl AsRef<Path>) -> bool {
+        let facts = fs::metadata(self.resolve(path.as_ref()));
+        facts.is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o200 != 0)
+    }
+
     /// Returns where a symbolic link leads, in its own words; `None` for what is no link.
     pub fn link(&self, path: impl AsRef<Path>) -> Option<PathBuf> {
         fs::read_link(self.resolve(path.as_ref())).ok()

@@ -3,7 +3,8 @@
 //! What is imitated was seen on Linux 6.1 and 6.12: a preference that is locked while the governor is
 //! `performance`, limits that are clamped without a word, turbo that lowers the limit and raises it
 //! again, switches of policies that answer EINVAL while the global one is off, policies of CPUs that are
-//! offline, which answer EBUSY and have the global switch's setting and limit when they return.
+//! offline, which answer EBUSY and have the global switch's setting and limit when they return, tunables of a
+//! governor that are gone with the last policy that has it, and have their defaults when it comes back.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,6 +18,11 @@ const CPU: &str = "/sys/devices/system/cpu";
 const LOWEST: u64 = 800_000;
 const NOMINAL: u64 = 2_400_000;
 const TURBO: u64 = 3_200_000;
+/// The governor that has a tunable here, its default, and what somebody has set.
+const GOVERNOR: &str = "schedutil";
+const TUNABLE: &str = "rate_limit_us";
+const DEFAULT: &str = "2000";
+const CHOSEN: &str = "700";
 const EBUSY: i32 = 16;
 const EINVAL: i32 = 22;
 
@@ -69,6 +75,10 @@ impl FakeCpufreq {
                 .file(format!("{policy}/cpuinfo_max_freq"), format!("{TURBO}\n"))
                 .file(format!("{policy}/scaling_min_freq"), format!("{LOWEST}\n"))
                 .file(format!("{policy}/scaling_max_freq"), format!("{TURBO}\n"));
+            if self.governor == GOVERNOR {
+                let folder = self.tunables(&policy);
+                tree = tree.file(format!("{folder}/{TUNABLE}"), format!("{CHOSEN}\n"));
+            }
             if self.epp {
                 let path = format!("{policy}/energy_performance_preference");
                 tree = tree.file(path, "balance_performance\n");
@@ -94,6 +104,12 @@ impl FakeCpufreq {
             Switch::Boost | Switch::IdleBoost => tree.file(format!("{CPU}/cpufreq/boost"), "1\n"),
             Switch::Cpb | Switch::None => tree,
         }
+    }
+
+    /// Returns where the tunables of the governor are. The drivers of Arm have them for each policy.
+    fn tunables(&self, policy: &str) -> String {
+        let above = if self.driver == "scmi" { policy } else { &format!("{CPU}/cpufreq") };
+        format!("{above}/{GOVERNOR}")
     }
 
     /// Returns what answers to writes in `tree` as this driver would.
@@ -200,6 +216,7 @@ impl Kernel {
         if !["performance", "powersave", "schedutil"].contains(&value) {
             return refused(EINVAL).map(|_| ());
         }
+        self.tunables(policy, value);
         if !self.cpufreq.epp {
             return Ok(());
         }
@@ -212,6 +229,24 @@ impl Kernel {
             self.store(&preference, &before);
         }
         Ok(())
+    }
+
+    /// Makes or forgets the tunables as this policy gets a governor.
+    fn tunables(&self, policy: &str, governor: &str) {
+        let folder = self.place(&self.cpufreq.tunables(policy));
+        if governor == GOVERNOR && !folder.exists() {
+            fs::create_dir(&folder).expect("the tree can be written");
+            fs::write(folder.join(TUNABLE), format!("{DEFAULT}\n"))
+                .expect("the tree can be written");
+        } else if governor != GOVERNOR && folder.exists() {
+            let has = |other: &String| self.read(&format!("{other}/scaling_governor")) == GOVERNOR;
+            let shares = |other: &String| {
+                other != policy && self.cpufreq.tunables(other) == self.cpufreq.tunables(policy)
+            };
+            if !self.policies().iter().any(|other| shares(other) && has(other)) {
+                fs::remove_dir_all(&folder).expect("the tree can be written");
+            }
+        }
     }
 
     /// Highest frequency that turbo allows now.
@@ -257,6 +292,11 @@ impl Kernel {
                 fs::rename(&file, &kept).expect("the tree can be written");
                 fs::create_dir(&file).expect("the tree can be written");
             }
+        }
+        // Those of a policy alone begin anew with it.
+        if self.cpufreq.governor == GOVERNOR {
+            let governor = self.read(&format!("{policy}/scaling_governor"));
+            self.tunables(policy, &governor);
         }
         let has_global = self.place(&format!("{CPU}/cpufreq/boost")).exists();
         if is_on && has_global && self.cpufreq.switch_per_policy {

@@ -6,7 +6,7 @@
 //! <https://docs.kernel.org/admin-guide/pm/cpufreq.html>
 
 use super::policies::policies;
-use super::{Knob, NoteKind, Planned, Profile, Situation, limits};
+use super::{Knob, NoteKind, Planned, Profile, Situation, limits, tunables};
 
 const NAME: &str = "governor";
 const REASON: &str = "the frequency follows the load with a delay";
@@ -34,6 +34,7 @@ fn plan(situation: &Situation<'_>) -> Planned {
         if has_speed {
             planned.guard(situation, NAME, speed);
         }
+        tunables::guard(situation, &mut planned, NAME, &policy);
         planned.set(situation, NAME, policy.file("scaling_governor"), "performance", REASON);
     }
     if planned == Planned::default() {

@@ -32,6 +32,7 @@ mod smt;
 mod swappiness;
 mod thp;
 mod timer_migration;
+pub(crate) mod tunables;
 mod turbo;
 mod uncore;
 mod vmstat_interval;

@@ -6,7 +6,7 @@ use super::{Situation, Smt};
 use crate::SysRoot;
 use crate::cpumask::read_list;
 
-const FOLDER: &str = "/sys/devices/system/cpu/cpufreq";
+pub(super) const FOLDER: &str = "/sys/devices/system/cpu/cpufreq";
 
 /// A cpufreq policy.
 #[derive(Debug, Clone, PartialEq, Eq)]

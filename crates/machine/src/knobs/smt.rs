@@ -9,7 +9,7 @@
 use becalm_model::{CpuId, CpuSet};
 
 use super::policies::{all_policies, running_siblings, second_threads};
-use super::{Knob, NoteKind, Planned, Profile, Situation, Smt, hotplug, limits};
+use super::{Knob, NoteKind, Planned, Profile, Situation, Smt, hotplug, limits, tunables};
 use crate::SysRoot;
 
 const NAME: &str = "smt";
@@ -68,6 +68,7 @@ fn plan(situation: &Situation<'_>) -> Planned {
     }
     hotplug::guard(situation, &mut planned, NAME, &sure_to_stay(situation));
     for policy in all_policies(situation) {
+        tunables::guard(situation, &mut planned, NAME, &policy);
         for file in [
             // Back online a policy has the global setting again.
             "boost",

@@ -11,6 +11,7 @@ use becalm_model::{Change, Nature, Target};
 use super::apply::is;
 use super::capped::is_capped;
 use super::target::{self, ABSENT};
+use crate::knobs::tunables::governor_of;
 use crate::knobs::{KNOBS, RESTORED_FIRST};
 use crate::{Reading, SysRoot};
 
@@ -214,7 +215,11 @@ impl<'a> Open<'a> {
 fn is_restored(change: &Change, now: &Reading, all: &[Saved]) -> bool {
     match now {
         Reading::Value(now) => is(&change.target, now, &change.old),
-        Reading::Absent => dies_with_its_owner(&change.target) || is_in_our_folder(change, all),
+        Reading::Absent => {
+            dies_with_its_owner(&change.target)
+                || is_in_our_folder(change, all)
+                || is_of_a_past_governor(change, all)
+        }
         _ => false,
     }
 }
@@ -250,6 +255,18 @@ fn is_in_our_folder(change: &Change, all: &[Saved]) -> bool {
         }
         Target::Unit(name) => other.change.old == "inactive" && path.contains(&format!("/{name}/")),
         _ => false,
+    })
+}
+
+/// The tunables of a governor go with it. They come back with it where that is put back, which it is not
+/// where somebody else has chosen another one meanwhile.
+fn is_of_a_past_governor(change: &Change, all: &[Saved]) -> bool {
+    let Target::File(path) = &change.target else { return false };
+    let Some(governor) = governor_of(path) else { return false };
+    !all.iter().any(|other| {
+        let is_governor = matches!(&other.change.target, Target::File(path)
+            if path.ends_with("/scaling_governor"));
+        is_governor && other.change.old == governor && other.trace != Trace::Foreign
     })
 }
 

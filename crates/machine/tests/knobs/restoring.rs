@@ -12,7 +12,9 @@ use becalm_machine::{SysRoot, Topology};
 use becalm_testkit::{FakeCpufreq, FakeTree};
 use proptest::prelude::*;
 
-use crate::{ALL, AMD_EPP, AMD_EPP_OLD, INTEL_HWP, contents, everything, only, planned, tree};
+use crate::{
+    ACPI, ALL, AMD_EPP, AMD_EPP_OLD, INTEL_HWP, contents, everything, only, planned, tree,
+};
 
 /// A kernel whose n-th write, or every one from the n-th on, fails.
 fn failing(
@@ -101,6 +103,26 @@ fn whatever_write_of_the_whole_plan_fails_nothing_differs_in_silence() {
             check_cycle(cpufreq, &request, "whole plan", move |number| number >= n);
         }
     }
+}
+
+#[test]
+fn tunables_of_a_governor_that_somebody_else_has_replaced_are_not_missed() {
+    let tree = tree(ACPI);
+    let kernel = ACPI.kernel(&tree);
+    let root = SysRoot::new(tree.path()).with_kernel(kernel);
+    let request = only("governor");
+    let plan = planned(&root, &request);
+    let tunable = "/sys/devices/system/cpu/cpufreq/schedutil/rate_limit_us";
+    assert!(plan.changes.iter().any(|change| change.target.to_string() == tunable));
+    let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+    apply(&root, &mut file, &plan.changes).unwrap();
+    assert!(!root.exists(tunable));
+    for policy in 0..4 {
+        let path = format!("/sys/devices/system/cpu/cpufreq/policy{policy}/scaling_governor");
+        root.write(path, "powersave").unwrap();
+    }
+    let recovered = recover(&root, Foreign::Leave).unwrap();
+    assert_eq!((recovered.left(), journal::exists(&root)), (&[][..], false), "{recovered:?}");
 }
 
 proptest! {
