@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::{Dump, Entry, Redactor};
 use crate::sysroot::{Links, PathKind, Reading, SysRoot};
+use crate::tune::watchdog_is_off;
 
 /// More of one file is not taken; the largest that becalm reads is `/proc/interrupts` of a large
 /// server.
@@ -66,6 +67,11 @@ impl<'a> Taking<'a> {
     pub(super) fn file_with(&mut self, path: impl AsRef<Path>, keeps: impl Fn(&str) -> bool) {
         let path = path.as_ref();
         if self.root.path_kind(path, Links::Follow) != Some(PathKind::File) {
+            return;
+        }
+        if path.to_str().is_some_and(|path| watchdog_is_off(self.root, path)) {
+            // To read it would keep the watchdog off for good.
+            self.entries.insert(self.redactor.path(path), Entry::File(b"0\n".to_vec()));
             return;
         }
         match self.root.read_start(path, LIMIT) {

@@ -80,3 +80,13 @@ fn what_may_not_be_read_is_there_and_counted() {
     assert_eq!(taken(&dump, "/proc/sys/vm/drop_caches").as_deref(), Some(""));
     assert!(dump.left_out.iter().any(|one| one.contains("1 files")), "{:?}", dump.left_out);
 }
+
+#[test]
+fn parts_of_a_watchdog_that_is_off_are_taken_without_being_read() {
+    let parts = ["/proc/sys/kernel/nmi_watchdog", "/proc/sys/kernel/soft_watchdog"];
+    let tree = FakeMachine::default().tree().file("/proc/sys/kernel/watchdog", "0\n");
+    let tree = parts.iter().fold(tree, |tree, part| tree.file(part, "1\n"));
+    let root = SysRoot::new(tree.path()).denying(parts[0]).denying(parts[1]);
+    let dump = Dump::of(&root, &[]);
+    assert!(parts.iter().all(|part| taken(&dump, part).as_deref() == Some("0\n")));
+}

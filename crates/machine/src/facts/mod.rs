@@ -12,10 +12,11 @@ mod system;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use becalm_model::{CpuId, CpuSet, MachineFacts};
+use becalm_model::{CpuId, CpuSet, MachineFacts, Target};
 
 use crate::sysroot::{Reading, SysRoot};
 use crate::topology::Topology;
+use crate::tune::read_target;
 
 pub(crate) use cpu::cpu_model;
 
@@ -62,7 +63,8 @@ impl Collector<'_> {
         }
     }
 
-    /// Takes the fact from one file; `absent` says what it means when there is no such file.
+    /// Takes the fact from one file; `absent` says what it means when there is no such file. Read as tuning
+    /// does: some files change what they tell of when they are read.
     fn file(
         &mut self,
         key: &str,
@@ -70,7 +72,7 @@ impl Collector<'_> {
         absent: &str,
         shape: impl FnOnce(&str) -> Option<String>,
     ) {
-        match self.root.read(path) {
+        match read_target(self.root, &Target::File(path.to_owned())) {
             Reading::Value(text) => match shape(&text) {
                 Some(value) => self.put(key, value),
                 None => self.miss(key, format!("{path} holds `{}`", excerpt(&text))),

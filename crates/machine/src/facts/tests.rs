@@ -159,3 +159,12 @@ fn a_missing_file_system_is_blamed_and_not_the_kernel() {
     assert_eq!(found["aslr"], "/proc/sys is not mounted here");
     assert_eq!(found["cpu_quota"], "our control group /sys/fs/cgroup/job does not exist here");
 }
+
+#[test]
+fn a_watchdog_that_is_off_is_not_asked() {
+    let part = "/proc/sys/kernel/nmi_watchdog";
+    let tree =
+        FakeMachine::default().tree().file(part, "1\n").file("/proc/sys/kernel/watchdog", "0\n");
+    let found = facts(&SysRoot::new(tree.path()).denying(part));
+    assert_eq!(found.facts.get("nmi_watchdog").map(String::as_str), Some("off"), "{found:#?}");
+}

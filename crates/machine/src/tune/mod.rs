@@ -31,4 +31,4 @@ pub use session::{NotKept, TuneError, Tuning};
 pub use state::KnobReadings;
 pub use takeover::{RestoreError, take_over};
 pub(crate) use target::read as read_target;
-pub(crate) use target::{ABSENT, DOWN, PRESENT, UP, allowed_list, write};
+pub(crate) use target::{ABSENT, DOWN, PRESENT, UP, allowed_list, watchdog_is_off, write};

@@ -17,6 +17,7 @@ use becalm_model::Target;
 
 pub(crate) use affinity::allowed_list;
 pub(crate) use interface::{DOWN, UP};
+pub(crate) use watchdog::is_off as watchdog_is_off;
 
 use super::chosen;
 use crate::{Reading, SysRoot};

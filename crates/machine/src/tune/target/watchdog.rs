@@ -10,7 +10,7 @@ const PARTS: [&str; 2] = ["/proc/sys/kernel/nmi_watchdog", "/proc/sys/kernel/sof
 
 /// Says whether a file is a part of the watchdog while the whole is off, so that it is 0 and must not
 /// be read.
-pub(super) fn is_off(root: &SysRoot, path: &str) -> bool {
+pub(crate) fn is_off(root: &SysRoot, path: &str) -> bool {
     PARTS.contains(&path) && root.read(ALL).value().as_deref() == Some("0")
 }
 
