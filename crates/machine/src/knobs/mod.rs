@@ -192,6 +192,32 @@ impl Planned {
         }
     }
 
+    /// Plans to raise a number to `least`, unless it is so high already.
+    pub fn raise(
+        &mut self,
+        situation: &Situation<'_>,
+        knob: &str,
+        path: &str,
+        least: u64,
+        reason: &str,
+    ) {
+        let now = situation.root.read(path).value().and_then(|text| text.parse::<u64>().ok());
+        match now.filter(|now| *now >= least) {
+            Some(_) => self.already_quiet(situation, knob, path),
+            None => self.set(situation, knob, path, &least.to_string(), reason),
+        }
+    }
+
+    /// Notes that a file needs no change, whatever it holds.
+    pub fn already_quiet(&mut self, situation: &Situation<'_>, knob: &str, path: &str) {
+        let value = self.see(situation, path).value().unwrap_or_default();
+        self.notes.push(Note {
+            knob: knob.to_owned(),
+            kind: NoteKind::AlreadyQuiet,
+            text: format!("{path} is {value} already"),
+        });
+    }
+
     /// Plans to save a file and put it back, because other changes may disturb it. Files that do
     /// not exist need no care.
     pub fn guard(&mut self, situation: &Situation<'_>, knob: &str, path: impl Into<String>) {

@@ -17,6 +17,6 @@ pub(super) const VMSTAT_INTERVAL: Knob = Knob {
 
 fn plan(situation: &Situation<'_>) -> Planned {
     let mut planned = Planned::default();
-    planned.set(situation, NAME, "/proc/sys/vm/stat_interval", "120", REASON);
+    planned.raise(situation, NAME, "/proc/sys/vm/stat_interval", 120, REASON);
     planned
 }

@@ -9,6 +9,7 @@ use super::{Knob, Planned, Profile, Situation};
 
 const NAME: &str = "writeback";
 const REASON: &str = "dirty pages are written out every five seconds";
+const PATH: &str = "/proc/sys/vm/dirty_writeback_centisecs";
 
 pub(super) const WRITEBACK: Knob = Knob {
     name: NAME,
@@ -19,6 +20,11 @@ pub(super) const WRITEBACK: Knob = Knob {
 
 fn plan(situation: &Situation<'_>) -> Planned {
     let mut planned = Planned::default();
-    planned.set(situation, NAME, "/proc/sys/vm/dirty_writeback_centisecs", "6000", REASON);
+    // 0 switches it off, which is quieter still.
+    if situation.root.read(PATH).value().as_deref() == Some("0") {
+        planned.already_quiet(situation, NAME, PATH);
+    } else {
+        planned.raise(situation, NAME, PATH, 6000, REASON);
+    }
     planned
 }

@@ -86,6 +86,25 @@ fn switching_smt_off_leaves_the_policies_of_vanishing_cpus_alone() {
     assert!(guarded("cpufreq/policy3/scaling_governor") && guarded("cpu3/online"));
 }
 
+#[test]
+fn what_is_quieter_already_is_left() {
+    let check = |knob: &str, path: &str, value: &str, expected: &[&str]| {
+        let tree = tree(ACPI).file(path, format!("{value}\n"));
+        let plan = planned(&SysRoot::new(tree.path()), &only(knob));
+        assert_eq!(lines(&plan), expected, "{knob} {value}");
+        let is_quiet = plan.notes.iter().any(|note| note.kind == NoteKind::AlreadyQuiet);
+        assert_eq!(is_quiet, expected.is_empty(), "{:?}", plan.notes);
+    };
+    let path = "/proc/sys/vm/dirty_writeback_centisecs";
+    check("writeback", path, "0", &[]);
+    check("writeback", path, "6000", &[]);
+    check("writeback", path, "90000", &[]);
+    check("writeback", path, "1", &["/proc/sys/vm/dirty_writeback_centisecs 1 -> 6000"]);
+    let path = "/proc/sys/vm/stat_interval";
+    check("vmstat-interval", path, "600", &[]);
+    check("vmstat-interval", path, "0", &["/proc/sys/vm/stat_interval 0 -> 120"]);
+}
+
 /// A task of a tree: one that sleeps, with its CPUs and its set of CPUs.
 fn with_task(tree: FakeTree, pid: u32, cpus: &str, group: &str) -> FakeTree {
     tree.file(
