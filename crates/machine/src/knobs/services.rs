@@ -3,7 +3,7 @@
 //! Only those that run, and never for good: nothing is disabled or masked, so a restart of the machine
 //! brings them all back. What starts a service by itself (its timer or socket) is stopped before it.
 //! Never on the list: what a login, the network, the disks or the logs depend on, and what may be in the
-//! middle of writing packages or firmware. A service that is at work on something that ends (`apt-daily`,
+//! middle of writing packages or firmware (snapd, unattended-upgrades). A service that is at work on something that ends (`apt-daily`,
 //! `fstrim`) is let finish: stopped, the work would be half done, and started again in the end.
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub(super) const SERVICES: Knob = Knob {
 };
 
 /// Timers and sockets first, then what they start.
-pub(super) const NOISY: [&str; 38] = [
+pub(super) const NOISY: [&str; 35] = [
     "anacron.timer",
     "apt-daily.timer",
     "apt-daily-upgrade.timer",
@@ -42,7 +42,6 @@ pub(super) const NOISY: [&str; 38] = [
     "systemd-tmpfiles-clean.timer",
     "update-notifier-download.timer",
     "updatedb.timer",
-    "snapd.socket",
     "anacron.service",
     "apt-daily.service",
     "apt-daily-upgrade.service",
@@ -56,11 +55,9 @@ pub(super) const NOISY: [&str; 38] = [
     "power-profiles-daemon.service",
     "smartd.service",
     "smartmontools.service",
-    "snapd.service",
     "sysstat-collect.timer",
     "tlp.service",
     "tuned.service",
-    "unattended-upgrades.service",
     "whoopsie.service",
 ];
 
@@ -148,5 +145,13 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), NOISY.len());
         assert!(names.iter().all(|name| systemd::is_unit_name(name)));
+    }
+
+    #[test]
+    fn what_may_be_writing_packages_or_firmware_is_not_on_the_list() {
+        let writers = ["fwupd.", "packagekit.", "snapd.", "unattended-upgrades."];
+        for name in NOISY.iter().filter(|name| name.strip_suffix(".timer").is_none()) {
+            assert!(!writers.iter().any(|writer| name.starts_with(writer)), "{name}");
+        }
     }
 }
