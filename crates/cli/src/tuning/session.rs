@@ -187,7 +187,7 @@ fn say_leftovers(recovered: &Recovered, ui: &Ui) -> Exit {
 /// alone would have. For the start of every command: without root, or while another becalm is at work, it
 /// only says what it sees.
 pub(crate) fn put_back_leftovers(root: &SysRoot, ui: &Ui) -> Exit {
-    if !journal::exists(root) || tune::holder(root).is_some() {
+    if !journal::exists(root) || tune::is_held(root) {
         return Exit::Done;
     }
     let no_stop = || false;

@@ -19,9 +19,9 @@ pub use ranking::{NoiseRanking, Rank};
 
 use crate::facts::cpu_model;
 use crate::sysroot::SysRoot;
-use crate::tune::journal::boot_id;
+use crate::tune::journal::{boot_id, make_folder};
 
-/// Root's place. Only root may enter the folder, as the journal of tuning lies there too.
+/// Root's place. Only root may write there, as the journal of tuning lies there too.
 const OF_ROOT: &str = "/var/lib/becalm";
 
 /// What a file is about.
@@ -76,10 +76,12 @@ fn places(root: &SysRoot, name: &str) -> Vec<PathBuf> {
 
 fn put(root: &SysRoot, place: &Path, text: &str) -> io::Result<()> {
     let folder = root.resolve(place.parent().unwrap_or(place));
-    match DirBuilder::new().mode(0o700).recursive(true).create(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => root.put_file(place, &format!("{text}\n")),
+    if place.starts_with(OF_ROOT) {
+        make_folder(&folder)?;
+    } else {
+        DirBuilder::new().mode(0o700).recursive(true).create(folder)?;
     }
+    root.put_file(place, &format!("{text}\n"))
 }
 
 fn named(error: &io::Error, place: &Path) -> io::Error {

@@ -7,9 +7,9 @@
 //! The file can be lost while it is held (somebody empties /run) or belong to another view of the
 //! file system. Then the journal tells that a becalm is at work.
 
-use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -147,12 +147,27 @@ pub fn holder(root: &SysRoot) -> Option<Holder> {
     }
 }
 
+/// Says whether somebody holds the lock, also to who may not open it.
+pub fn is_held(root: &SysRoot) -> bool {
+    let path = root.resolve(Path::new(FOLDER)).join(NAME);
+    let Ok(facts) = path.metadata() else { return false };
+    let locks = root.read("/proc/locks").value().unwrap_or_default();
+    is_listed(&locks, facts.dev(), facts.ino()) || holder(root).is_some()
+}
+
+/// Looks for a file lock in `/proc/locks`: `1: FLOCK  ADVISORY  WRITE 77 00:19:4711 0 EOF`, where the sixth
+/// word is the device, in hexadecimal digits, and the number of the file.
+fn is_listed(locks: &str, device: u64, file: u64) -> bool {
+    let place = format!("{:02x}:{:02x}:{file}", libc::major(device), libc::minor(device));
+    locks.lines().any(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        words.get(1) == Some(&"FLOCK") && words.get(5) == Some(&place.as_str())
+    })
+}
+
 fn open(path: &Path) -> io::Result<File> {
     let folder = path.parent().expect("the lock lies in a folder");
-    match DirBuilder::new().mode(0o700).recursive(true).create(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
-    }
+    journal::make_folder(folder)?;
     let file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -176,7 +191,7 @@ fn read_holder(file: &mut File) -> Option<Holder> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use becalm_testkit::FakeTree;
+    use becalm_testkit::{FakeTree, skipped};
 
     #[test]
     fn the_second_one_is_told_who_is_first_or_waits() {
@@ -205,6 +220,40 @@ mod tests {
         std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
         let _lock = MachineLock::take(&SysRoot::new(tree.path()), "c", Wait::No, &|| false);
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_lock_that_may_not_be_opened_is_seen_among_those_of_the_kernel() {
+        let locks = "1: POSIX  ADVISORY  WRITE 12 00:1a:77 0 EOF\n\
+                     2: FLOCK  ADVISORY  WRITE 900 00:1a:4711 0 EOF\n2: -> FLOCK  ADVISORY  WRITE 901 00:1a:78 0 EOF\n";
+        let device = libc::makedev(0, 0x1a);
+        assert!(is_listed(locks, device, 4711));
+        assert!(!is_listed(locks, device, 77) && !is_listed(locks, device, 47));
+        assert!(!is_listed(locks, libc::makedev(8, 1), 4711));
+        // As this kernel lists them, which shows only locks of this container's processes.
+        let tree = FakeTree::new();
+        let root = SysRoot::new(tree.path());
+        let _lock = MachineLock::take(&root, "c", Wait::No, &|| false).unwrap();
+        let facts = tree.path().join("run/becalm/lock").metadata().unwrap();
+        let locks = SysRoot::default().read("/proc/locks").value().unwrap_or_default();
+        if !is_listed(&locks, facts.dev(), facts.ino()) {
+            skipped("a_lock_that_may_not_be_opened: this kernel does not list the lock");
+        }
+        assert!(is_held(&root));
+    }
+
+    #[test]
+    fn everybody_may_ask_whether_there_is_a_lock_or_a_journal() {
+        let tree = FakeTree::new().file("/run/becalm/lock", "");
+        let folder = tree.path().join("run/becalm");
+        // As an earlier becalm made it.
+        std::fs::set_permissions(&folder, Permissions::from_mode(0o700)).unwrap();
+        let root = SysRoot::new(tree.path());
+        let _lock = MachineLock::take(&root, "c", Wait::No, &|| false).unwrap();
+        let _journal = journal::JournalFile::start(&root, "c", &[]).unwrap();
+        let mode = |path: &str| tree.path().join(path).metadata().unwrap().mode() & 0o777;
+        assert_eq!([mode("run/becalm"), mode("var/lib/becalm")], [0o711, 0o711]);
+        assert_eq!([mode("run/becalm/lock"), mode("var/lib/becalm/journal")], [0o600, 0o600]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub mod task;
 pub use apply::{Applied, Effect, apply};
 pub use guardian::{GuardError, Watch, stand_guard};
 pub use journal::{JournalFile, JournalFileError};
-pub use lock::{LockError, MachineLock, Wait, holder};
+pub use lock::{LockError, MachineLock, Wait, holder, is_held};
 pub use plan::{Plan, UnknownKnob, is_changed, names, plan};
 pub use recover::{Recovered, recover};
 pub use restore::{Foreign, Left, Restored, Saved, Trace, find_foreign, restore, saved};

@@ -1,13 +1,13 @@
 //! The journal on disk: what was there before becalm changed it.
 //!
 //! Every line is written and synced before what it speaks of is done. There is one journal on a
-//! machine, in a folder that only root may enter: who can write it could make root write anything.
+//! machine, in a folder in which only root may write: who can write it could make root write anything.
 
 mod place;
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use becalm_model::wire::{
@@ -16,6 +16,7 @@ use becalm_model::wire::{
 };
 use becalm_model::{Change, Target};
 
+pub(crate) use self::place::make_folder;
 use self::place::{check_owner, find, find_all, folder_of, places, remove_others, sync_folder};
 use super::restore::{Saved, Trace};
 use super::target;
@@ -296,10 +297,7 @@ fn start(
 ) -> Result<File, JournalFileError> {
     let failed = |source| JournalFileError::Write { path: path.to_owned(), source };
     let folder = folder_of(path);
-    match DirBuilder::new().mode(0o700).recursive(true).create(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
-        _ => {}
-    }
+    make_folder(folder).map_err(failed)?;
     if root.is_live() {
         check_owner(folder, &folder.metadata().map_err(failed)?)?;
     }

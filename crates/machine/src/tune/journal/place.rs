@@ -1,8 +1,8 @@
 //! Where the journal lies, and whose it is.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use becalm_model::wire::boot_of_journal;
@@ -14,6 +14,24 @@ use crate::SysRoot;
 /// boot, which resets what becalm changes anyway.
 const FOLDERS: [&str; 2] = ["/var/lib/becalm", "/run/becalm"];
 const NAME: &str = "journal";
+
+/// Root alone may write there, and see which files there are. Everybody may ask for a file by its name: who
+/// measures without root has to learn that the machine may still be tuned.
+const FOLDER_MODE: u32 = 0o711;
+
+/// Makes a folder for a file of becalm's own, or lets everybody into the one that an earlier becalm made.
+pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(FOLDER_MODE).recursive(true).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let mode = folder.metadata()?.mode() & 0o7777;
+    if mode | FOLDER_MODE != mode {
+        // Where that is not allowed, whoever has no root learns less.
+        let _ = fs::set_permissions(folder, Permissions::from_mode(mode | FOLDER_MODE));
+    }
+    Ok(())
+}
 
 /// Returns where the journal may lie, the best place first.
 pub(super) fn places(root: &SysRoot) -> impl Iterator<Item = PathBuf> {
