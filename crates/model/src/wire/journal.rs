@@ -224,16 +224,24 @@ fn is_whole(line: &[u8]) -> bool {
 /// Returns the path of a target if it is none that a knob could have named. Who restores does so as
 /// root: a journal must not lead it out of where settings lie.
 fn stray_path(target: &Target) -> Option<&str> {
-    let (path, place) = match target {
-        Target::File(path) | Target::Folder(path) => (path, "/"),
-        Target::Membership { hierarchy, .. } => (hierarchy, "/"),
-        Target::UnitFile(path) => (path, "/run/systemd/"),
+    // Control groups may be mounted anywhere; their files and becalm's folders have names of their own.
+    let is_of_kernel = |path: &str| path.starts_with("/sys/") || path.starts_with("/proc/");
+    let has_name = |path: &str, starts: &[&str]| {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        path.starts_with('/') && starts.iter().any(|start| name.starts_with(start))
+    };
+    let (path, is_of_a_knob) = match target {
+        Target::File(path) => (path, is_of_kernel(path) || has_name(path, &["cpuset.", "cgroup."])),
+        Target::Folder(path) => (path, is_of_kernel(path) || has_name(path, &["becalm"])),
+        // Only its `cgroup.procs` is written.
+        Target::Membership { hierarchy, .. } => (hierarchy, hierarchy.starts_with('/')),
+        Target::UnitFile(path) => (path, path.starts_with("/run/systemd/")),
         Target::Interface(name) | Target::Routes(name) => {
             return name.contains('/').then_some(name);
         }
         Target::Affinity { .. } | Target::Unit(_) | Target::IrqbalanceBan => return None,
     };
-    let leads_out = !path.starts_with(place) || path.split('/').any(|part| part == "..");
+    let leads_out = !is_of_a_knob || path.split('/').any(|part| part == "..");
     leads_out.then_some(path)
 }
 
@@ -366,6 +374,12 @@ mod tests {
         check(Target::File("/sys/kernel/mm/ksm/run".into()), true);
         check(Target::File("/sys/../etc/shadow".into()), false);
         check(Target::File("sys/a".into()), false);
+        check(Target::File("/etc/shadow".into()), false);
+        check(Target::File("/proc/sys/vm/swappiness".into()), true);
+        check(Target::File("/dev/cpuset/becalm/cpuset.cpus".into()), true);
+        check(Target::File("/cgroup/a/cpuset.d/authorized_keys".into()), false);
+        check(Target::Folder("/dev/cpuset/becalm-others".into()), true);
+        check(Target::Folder("/etc/cron.d".into()), false);
         check(Target::Folder("/sys/fs/cgroup/..".into()), false);
         check(Target::Folder("/sys/fs/cgroup/a..b".into()), true);
         check(Target::UnitFile("/run/systemd/system/becalm.slice".into()), true);
