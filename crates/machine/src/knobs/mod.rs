@@ -234,9 +234,9 @@ impl Planned {
         }
     }
 
-    /// Reads a file and remembers its value.
+    /// Reads a file as it is read to be put back, and remembers its value.
     pub fn see(&mut self, situation: &Situation<'_>, path: &str) -> Reading {
-        let reading = situation.root.read(path);
+        let reading = crate::tune::read_target(situation.root, &Target::File(path.to_owned()));
         if let Reading::Value(value) = &reading {
             self.seen.push((path.to_owned(), crate::tune::chosen(value).to_owned()));
         }

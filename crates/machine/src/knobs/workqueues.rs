@@ -31,9 +31,10 @@ fn plan(situation: &Situation<'_>) -> Planned {
         .map(|name| format!("{FOLDER}/{name}/cpumask"))
         .filter(|path| root.exists(path));
     for path in std::iter::once(format!("{FOLDER}/cpumask")).chain(own) {
-        let old = root.read(&path).value().as_deref().and_then(parse_mask);
+        // As it is in force, which may be narrower than was asked for.
+        let now = root.read(&path).value().as_deref().and_then(parse_mask);
         // A mask that leaves the measured CPUs alone stays: it may be narrower for a reason.
-        if old.is_some_and(|old| old.intersection(&situation.cpus).is_empty()) {
+        if now.is_some_and(|now| now.intersection(&situation.cpus).is_empty()) {
             planned.guard(situation, NAME, path);
         } else {
             planned.set(situation, NAME, path, &new, REASON);

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 
 use becalm_machine::knobs::{KNOBS, NoteKind, Profile, Request, Situation, Smt};
-use becalm_machine::tune::{Foreign, JournalFile, apply, plan, recover};
+use becalm_machine::tune::{Effect, Foreign, JournalFile, apply, plan, recover};
 use becalm_machine::{SysRoot, Topology};
 use becalm_model::{CpuSet, Target};
 use becalm_testkit::FakeTree;
@@ -84,6 +84,36 @@ fn switching_smt_off_leaves_the_policies_of_vanishing_cpus_alone() {
         plan.changes.iter().any(|change| change.target == target && change.new.is_none())
     };
     assert!(guarded("cpufreq/policy3/scaling_governor") && guarded("cpu3/online"));
+}
+
+#[test]
+fn unbound_work_gets_back_the_cpus_that_somebody_asked_for() {
+    const MASK: &str = "/sys/devices/virtual/workqueue/cpumask";
+    // As Linux 6.7 shows it: CPU 2 is in a partition of somebody else's.
+    let tree = tree(ACPI).file(MASK, "b\n").file(format!("{MASK}_requested"), "f\n");
+    let requested = tree.path().join(&format!("{MASK}_requested")[1..]);
+    let root = SysRoot::new(tree.path()).with_kernel(move |path, value| {
+        if path.to_str() == Some(MASK) {
+            fs::write(&requested, format!("{value}\n"))?;
+            let shown = u32::from_str_radix(value, 16).unwrap() & !4;
+            return Ok(Some(format!("{shown:08x}\n")));
+        }
+        Ok(Some(format!("{value}\n")))
+    });
+    let plan = planned(&root, &only("workqueues"));
+    assert_eq!(lines(&plan)[0], format!("{MASK} f -> 00000005"));
+    let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+    let applied = apply(&root, &mut file, &plan.changes).unwrap();
+    assert!(applied.iter().all(|one| one.effect == Effect::Set), "{applied:?}");
+    assert_eq!(root.read(MASK).value().as_deref(), Some("00000001"));
+    let recovered = recover(&root, Foreign::Leave).unwrap();
+    assert_eq!(recovered.left(), []);
+    let is = |path: &str, mask: u32| {
+        let text = root.read(path).value().unwrap();
+        assert_eq!(u32::from_str_radix(&text, 16), Ok(mask), "{path}");
+    };
+    is(MASK, 0xb);
+    is(&format!("{MASK}_requested"), 0xf);
 }
 
 #[test]

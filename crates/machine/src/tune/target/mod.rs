@@ -10,6 +10,7 @@ mod subtree;
 mod told;
 mod unit;
 mod watchdog;
+mod workqueue;
 
 use std::io;
 
@@ -31,6 +32,7 @@ pub(crate) const ABSENT: &str = "absent";
 pub(crate) fn read(root: &SysRoot, target: &Target) -> Reading {
     match target {
         Target::File(path) if watchdog::is_off(root, path) => Reading::Value("0".to_owned()),
+        Target::File(path) if workqueue::is_it(path) => workqueue::read(root),
         Target::File(path) => root.read(path),
         Target::Folder(path) => {
             Reading::Value(if root.exists(path) { PRESENT } else { ABSENT }.to_owned())
