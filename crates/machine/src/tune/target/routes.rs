@@ -2,7 +2,10 @@
 //!
 //! Saved as the kernel's own messages, so that every attribute comes back, also one that becalm does not
 //! know: `ip route save` and `ip route restore` do the same. Those that the kernel or a router makes by
-//! themselves are left out, because they come back by themselves.
+//! themselves are left out, because they come back by themselves. With one exception: `NetworkManager` gives
+//! an interface addresses for which the kernel is to make no route (`IFA_F_NOPREFIXROUTE`), and makes that
+//! itself, in the kernel's name. Where there is such an address the kernel's routes are saved too; those that
+//! it has made again by then are found there, and left.
 
 use std::fmt::Write as _;
 use std::io;
@@ -12,9 +15,16 @@ use crate::{Reading, SysRoot, sys};
 
 const RTM_NEWROUTE: u16 = 24;
 const RTM_GETROUTE: u16 = 26;
+const RTM_GETADDR: u16 = 22;
 
 /// `struct rtmsg`: family, lengths of two prefixes, tos, table, protocol, scope, type, flags.
 const ROUTE: usize = 12;
+
+/// `struct ifaddrmsg`: family, length of the prefix, flags, scope, interface.
+const ADDRESS: usize = 8;
+
+/// Attribute of `linux/if_addr.h`.
+const IFA_FLAGS: u16 = 8;
 
 /// Attributes of `linux/rtnetlink.h`.
 const RTA_OIF: u16 = 4;
@@ -80,29 +90,49 @@ fn routes(index: u32) -> io::Result<Vec<String>> {
         let mut payload = vec![0; ROUTE];
         payload[0] = family;
         let found = netlink::dump(RTM_GETROUTE, &payload)?;
+        let lacks_some = lacks_routes(family, index)?;
         // Without IPv6 the kernel answers with what it has.
         let found = found.iter().filter_map(|message| message.get(HEADER..));
         all.extend(
             found
-                .filter(|route| route.first() == Some(&family) && is_chosen(route, index))
+                .filter(|route| route.first() == Some(&family))
+                .filter(|route| is_chosen(route, index, lacks_some))
                 .map(|route| digits(&netlink::message(RTM_NEWROUTE, 0, &lasting(route)))),
         );
     }
     Ok(all)
 }
 
-/// Says whether somebody has set a route, through this interface.
-fn is_chosen(route: &[u8], index: u32) -> bool {
+/// Says whether an interface has an address of a family for which the kernel makes no route.
+fn lacks_routes(family: u8, index: u32) -> io::Result<bool> {
+    const IFA_F_NOPREFIXROUTE: u32 = 0x200;
+    let mut payload = vec![0; ADDRESS];
+    payload[0] = family;
+    let all = netlink::dump(RTM_GETADDR, &payload)?;
+    let mut here = all.iter().filter_map(|message| message.get(HEADER..)).filter(|address| {
+        address.len() >= ADDRESS && address[0] == family && u32_at(address, 4) == index
+    });
+    Ok(here.any(|address| {
+        attributes(&address[ADDRESS..]).any(|(kind, whole)| {
+            kind == IFA_FLAGS && whole.len() == 8 && u32_at(whole, 4) & IFA_F_NOPREFIXROUTE != 0
+        })
+    }))
+}
+
+/// Says whether somebody has set a route, through this interface. Where it `lacks_some` of the kernel's, one
+/// in its name may be of somebody too.
+fn is_chosen(route: &[u8], index: u32, lacks_some: bool) -> bool {
     const RT_TABLE_LOCAL: u8 = 255;
+    const RTPROT_KERNEL: u8 = 2;
     /// Of a redirect, the kernel's, of a router's advertisement.
-    const BY_THEMSELVES: [u8; 3] = [1, 2, 9];
+    const BY_THEMSELVES: [u8; 3] = [1, RTPROT_KERNEL, 9];
     const RTM_F_CLONED: u32 = 0x200;
     if route.len() < ROUTE {
         return false;
     }
     let (table, protocol, flags) = (route[4], route[5], u32_at(route, 8));
     table != RT_TABLE_LOCAL
-        && !BY_THEMSELVES.contains(&protocol)
+        && (!BY_THEMSELVES.contains(&protocol) || (protocol == RTPROT_KERNEL && lacks_some))
         && flags & RTM_F_CLONED == 0
         && attributes(&route[ROUTE..]).any(|(kind, whole)| match kind {
             RTA_OIF if whole.len() == 8 => u32_at(whole, 4) == index,
@@ -187,6 +217,8 @@ mod tests {
              ip route add 10.9.0.0/16 via 10.1.2.9 dev lo metric 7 mtu 1300 && \
              ip route add 10.8.0.1/32 dev lo scope link && \
              ip route add default via 10.8.0.1 dev lo proto dhcp table 77 && \
+             ip address add 10.5.0.2/24 dev lo noprefixroute && \
+             ip route add 10.5.0.0/24 dev lo proto kernel scope link src 10.5.0.2 metric 100 && \
              ip route add 10.7.0.0/16 nexthop via 10.1.2.8 dev lo weight 3 nexthop via 10.8.0.1 dev lo || exit 77; \
              exec \"$0\" --exact \"$1\" --ignored --nocapture",
         );
@@ -216,7 +248,7 @@ mod tests {
         };
         let root = SysRoot::default();
         let (before, text) = (read(&root, "lo").value().unwrap(), shown());
-        assert_eq!(before.split(' ').count(), 4, "{before}");
+        assert_eq!(before.split(' ').count(), 5, "{before}");
         interface::write(&root, "lo", interface::DOWN).unwrap();
         assert_eq!(interface::read(&root, "lo"), Reading::Value("down".into()));
         assert_eq!(read(&root, "lo"), Reading::Value(String::new()));
