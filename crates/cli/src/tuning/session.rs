@@ -201,6 +201,8 @@ pub(crate) fn put_back_leftovers(root: &SysRoot, ui: &Ui) -> Exit {
         },
         // Somebody else was quicker.
         Err(LockError::Held(_)) => Exit::Done,
+        // A restart has reset what it tells of.
+        Err(LockError::Make { .. }) if journal::is_older_than_boot(root) => Exit::Done,
         Err(LockError::Make { .. }) => {
             ui.warn(
                 "this machine may still be tuned by a becalm that died; `sudo becalm restore` puts it back",

@@ -9,6 +9,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 
 use becalm_model::wire::{
     JOURNAL_SCHEMA, Journal, JournalError, JournalHeader, JournalLine, ProcessDocument,
@@ -249,6 +250,21 @@ fn text(root: &SysRoot) -> Result<Option<(PathBuf, Vec<u8>)>, JournalFileError> 
 /// Says whether there is a journal, whether or not this process may read it.
 pub fn exists(root: &SysRoot) -> bool {
     !find_all(root).is_empty()
+}
+
+/// Says whether every journal was last written before this boot, by the clock, for who may not read them. The
+/// clock may have been set since: that is good enough for a warning, and for nothing else.
+pub fn is_older_than_boot(root: &SysRoot) -> bool {
+    let stat = root.read("/proc/stat").value().unwrap_or_default();
+    let booted = stat.lines().find_map(|line| line.strip_prefix("btime ")?.trim().parse().ok());
+    let Some(booted) = booted.map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds)) else {
+        return false;
+    };
+    let is_older = |path: &PathBuf| {
+        let written = fs::symlink_metadata(path).and_then(|facts| facts.modified());
+        written.is_ok_and(|written| written < booted)
+    };
+    find_all(root).iter().all(is_older)
 }
 
 /// Leaves only `leftovers` in the journal, which could not be undone; removes it if there are none,

@@ -54,6 +54,17 @@ fn what_could_not_be_undone_stays_and_the_rest_goes() {
 }
 
 #[test]
+fn who_may_not_read_a_journal_sees_by_the_clock_whether_a_restart_came_after_it() {
+    let (tree, root) = machine();
+    let _journal = JournalFile::start(&root, "becalm tune", &[]).unwrap();
+    assert!(!is_older_than_boot(&root), "nothing tells when this boot was");
+    let tree = tree.file("/proc/stat", "cpu 1\nbtime 1700000000\n");
+    assert!(!is_older_than_boot(&root));
+    let _tree = tree.file("/proc/stat", "cpu 1\nbtime 99999999999\n");
+    assert!(is_older_than_boot(&root));
+}
+
+#[test]
 fn half_a_line_does_not_spoil_the_next_one() {
     // A kill in the middle of a long line, or a disk that becomes full.
     let (tree, root) = machine();
