@@ -44,7 +44,7 @@ fn series(path: &Path) -> Result<Vec<Series>, CommandError> {
         let mut runs = Vec::new();
         for (index, subject) in record.subjects.iter().enumerate() {
             for run in record.measured(index).filter(|run| !run.iterations.is_empty()) {
-                let name = format!("{}, round {}", subject.name, run.round);
+                let name = format!("{}, round {}", subject.name, run.round + 1);
                 becalm_runner::check_times(&run.iterations)
                     .map_err(|error| CommandError::measure(format!("{name}: {error}")))?;
                 runs.push((Some(name), run.iterations.clone()));

@@ -185,18 +185,26 @@ pub(crate) fn times(value: f64) -> String {
 }
 
 /// Returns the decimals that show the width of the interval, and no more: digits inside the
-/// uncertainty only look precise.
+/// uncertainty only look precise. But an interval that leaves 0 out must not be written with a 0 at its end.
 pub(crate) fn percent_decimals(ratio: &RatioInterval) -> usize {
+    /// More decimals than that nobody reads.
+    const MOST: usize = 9;
     let half_width = (ratio.high - ratio.low) / 2.0 * 100.0;
     let reference =
         if half_width > 0.0 { half_width * 2.0 } else { (ratio.estimate - 1.0).abs() * 10.0 };
-    match reference {
+    let least = match reference {
         r if !r.is_finite() => 1,
         r if r >= 20.0 => 0,
         r if r >= 0.95 => 1,
         r if r >= 0.095 => 2,
         _ => 3,
+    };
+    if !ratio.excludes_one() {
+        return least;
     }
+    let nearest = (ratio.low - 1.0).abs().min((ratio.high - 1.0).abs()) * 100.0;
+    let is_seen = |decimals: &usize| nearest * 10_f64.powf(*decimals as f64) >= 0.5;
+    (least..MOST).find(is_seen).unwrap_or(MOST)
 }
 
 /// Writes a share with its sign: `+2.1 %`.
@@ -253,6 +261,20 @@ mod tests {
         let shown: Vec<String> =
             values.iter().map(|&v| scale.with_unit(v).replace(NBSP, " ")).collect();
         assert_eq!(shown.join(", "), expected);
+    }
+
+    #[test]
+    fn an_interval_without_zero_does_not_end_at_zero() {
+        let written = |low, estimate, high| {
+            let RatioText { change, interval } = ratio(&RatioInterval { low, estimate, high });
+            format!("{change} {interval}").replace(NBSP, " ")
+        };
+        assert_eq!(written(1.0003, 1.008, 1.0157), "+0.80 % +0.03 % .. +1.57 %");
+        assert_eq!(
+            written(1.000_000_4, 1.000_000_4, 1.000_000_4),
+            "+0.00004 % +0.00004 % .. +0.00004 %"
+        );
+        assert_eq!(written(0.9997, 1.008, 1.0157), "+0.8 % 0.0 % .. +1.6 %");
     }
 
     #[test]

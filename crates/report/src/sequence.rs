@@ -7,6 +7,7 @@ use becalm_model::Unit;
 use crate::axis::Axis;
 use crate::page::caption;
 use crate::quantity::{NBSP, Scale};
+use crate::strip;
 use crate::style::Style;
 use crate::width::{columns, pad_left};
 
@@ -84,14 +85,7 @@ pub(crate) fn sequence_in(points: &[Point], unit: &Unit, words: &Words, style: &
     }
     let _ = writeln!(out, "  {}  {}", " ".repeat(margin), numbers(points.len(), n_columns, words));
     out.push_str(&caption(&legend(points, words, style), margin + 4, style));
-    let beyond = axis.beyond(&values);
-    if beyond != (0, 0) {
-        let farthest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let note = format!(
-            "({} beyond the edge of the plot; the largest is {})",
-            beyond.0 + beyond.1,
-            with_unit(&scale, farthest)
-        );
+    if let Some(note) = strip::beyond(&values, &axis, &scale) {
         out.push_str(&caption(&note, margin + 4, style));
     }
     out

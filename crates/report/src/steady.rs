@@ -57,7 +57,7 @@ pub fn steady_runs(record: &Record, subject: usize) -> Vec<SteadyRun> {
     record
         .measured(subject)
         .filter_map(|run| {
-            let name = format!("round {}", run.round);
+            let name = format!("round {}", run.round + 1);
             SteadyRun::of(name, run.iterations.clone(), TOLERANCE).ok()
         })
         .collect()

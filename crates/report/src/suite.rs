@@ -49,11 +49,21 @@ pub fn outlook_text(outlook: &SuiteOutlook) -> String {
     let all = count(outlook.benchmarks, "benchmark").replace(NBSP, " ");
     let open = outlook.benchmarks.saturating_sub(outlook.limited);
     match outlook.about {
+        Some(_) if outlook.limited == 0 => {
+            format!(
+                "suite: {all}, by number of runs; how long they take is not known before they are made"
+            )
+        }
         Some(about) => {
             let about = roughly(about).replace(NBSP, " ");
             let most =
                 if at_most == about { String::new() } else { format!(" (at most {at_most})") };
-            format!("suite: {all}, about {about} from here on{most}")
+            let others = if open == 0 {
+                String::new()
+            } else {
+                format!(", {open} of which it is not known")
+            };
+            format!("suite: {all}{others}, about {about} from here on{most}")
         }
         None if open == 0 => format!("suite: {all}, at most {at_most} and the warm-up"),
         None if outlook.limited == 0 => {

@@ -7,8 +7,9 @@ use becalm_stats::decide::paired::{self, Estimate};
 
 use super::pairs::{PairedRound, Pairs, number_of_observations, pairs};
 use super::primary::primary_metrics;
+use super::resolution;
 use super::shape::Shape;
-use super::verdict::{exact_verdict, rounds_needed, verdict};
+use super::verdict::{exact_verdict, ratio_of_exact, rounds_needed, verdict};
 use crate::session::{Judgement, Primary};
 
 /// Returns the comparisons of every candidate with the baseline: the primary metrics first, then
@@ -124,7 +125,11 @@ fn estimate(record: &Record, one: &Prepared, level: f64) -> Option<Estimate> {
     if exact_ratio(&record.metrics[one.metric], &one.pairs).is_some() {
         return None;
     }
-    paired::estimate(&one.pairs.observations, level)
+    let estimate = paired::estimate(&one.pairs.observations, level)?;
+    Some(match resolution::hidden(&one.pairs.rounds) {
+        Some(hidden) => resolution::widened(estimate, hidden),
+        None => estimate,
+    })
 }
 
 /// Returns the values of a metric that the user called exact, if they bear that out.
@@ -134,15 +139,13 @@ fn exact_values(metric: &Metric, pairs: &Pairs) -> Option<(f64, f64)> {
     (metric.exact && !pairs.rounds.iter().any(is_other)).then_some((baseline, candidate))
 }
 
-/// Returns the ratio of exact values, if they have one.
-#[expect(clippy::float_cmp, reason = "exact values are equal to the last bit or differ")]
+/// Why more rounds would not decide.
+const COARSE: &str = "the values move in steps, or never, and nothing finer than a step is seen, however many rounds \
+                      there are: a finer clock would tell more, and a count can be called exact";
+
 fn exact_ratio(metric: &Metric, pairs: &Pairs) -> Option<f64> {
-    let (baseline, candidate) = exact_values(metric, pairs)?;
-    if baseline == candidate {
-        return Some(1.0);
-    }
-    // To zero and from zero there is a direction, if no factor; below zero a ratio says nothing.
-    Some(candidate / baseline).filter(|_| baseline >= 0.0 && candidate >= 0.0)
+    exact_values(metric, pairs)
+        .and_then(|(baseline, candidate)| ratio_of_exact(baseline, candidate))
 }
 
 fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) -> Comparison {
@@ -208,10 +211,17 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
         high: estimate.high.exp(),
     };
     comparison.ratio = Some(ratio);
-    comparison.verdict = verdict(&ratio, judgement.margin, metric.direction);
+    comparison.verdict = match verdict(&ratio, judgement.margin, metric.direction) {
+        // A lower bound says nothing of how large the difference is at most.
+        Verdict::Equivalent if one.pairs.censored > 0 => Verdict::Inconclusive,
+        verdict => verdict,
+    };
     comparison.notes.extend(pace_note(&one.pairs, estimate.pace, level));
     comparison.noise_floor = Some(((estimate.high - estimate.low) / 2.0).exp_m1());
-    if comparison.verdict == Verdict::Inconclusive && !has_layouts {
+    if comparison.verdict == Verdict::Inconclusive && estimate.is_coarse {
+        comparison.notes.push(COARSE.to_owned());
+    } else if comparison.verdict == Verdict::Inconclusive && !has_layouts && one.pairs.censored == 0
+    {
         let missing = paired::fewest_rounds(level).saturating_sub(rounds);
         comparison.rounds_needed = if missing > 0 {
             Some(u64::from(missing))

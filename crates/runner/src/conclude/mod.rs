@@ -4,6 +4,7 @@ mod character;
 mod family;
 mod pairs;
 mod primary;
+mod resolution;
 mod separate;
 mod shape;
 #[cfg(test)]
@@ -17,4 +18,4 @@ pub use pairs::{PairedRound, observations, paired_rounds};
 pub use primary::{Choice, is_one_sided, one_sided, primary_metrics};
 pub use separate::{Pairing, compare_all_separate, compare_separate};
 pub use shape::Shape;
-pub use verdict::leaves_or_fits_margin;
+pub use verdict::is_settled;

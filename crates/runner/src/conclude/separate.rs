@@ -3,7 +3,7 @@
 use becalm_model::{Comparison, Metric, RatioInterval, Record, Verdict};
 use becalm_stats::decide::{family, unpaired};
 
-use super::verdict::{exact_verdict, verdict};
+use super::verdict::{exact_verdict, ratio_of_exact, verdict};
 
 const NOT_INTERLEAVED: &str = "measured separately: a change of the machine between the two cannot be told \
                                from a change of the program; `becalm compare` interleaves them";
@@ -123,7 +123,16 @@ pub fn compare_separate(
     if cut_off.contains(&true) {
         comparison.notes.push(CUT_OFF.to_owned());
     }
-    match ratio(&values, 1.0 - confidence) {
+    let used = [logs(&values[0]), logs(&values[1])];
+    let dropped =
+        values.iter().map(Vec::len).sum::<usize>() - used.iter().map(Vec::len).sum::<usize>();
+    if dropped > 0 {
+        let has = if dropped == 1 { "1 value is" } else { &format!("{dropped} values are") };
+        comparison.notes.push(format!("{has} zero or less, which has no ratio, and left out"));
+        comparison.rounds =
+            u32::try_from(used[0].len().min(used[1].len())).expect("fewer than 2^32 runs");
+    }
+    match ratio(&used, 1.0 - confidence) {
         // Two lower bounds say nothing about the ratio, and one of them at most which way it goes.
         _ if cut_off.contains(&true) => {}
         Ok(found) => {
@@ -144,14 +153,7 @@ fn exact_ratio(metrics: [&Metric; 2], values: &[Vec<f64>; 2]) -> Option<f64> {
     #[expect(clippy::float_cmp, reason = "exact values are equal to the last bit or differ")]
     let are_exact = metrics.iter().all(|metric| metric.exact)
         && values.iter().all(|side| side.iter().all(|value| *value == side[0]));
-    let (old, new) = (values[0][0], values[1][0]);
-    if !are_exact {
-        None
-    } else if old.to_bits() == new.to_bits() {
-        Some(1.0)
-    } else {
-        Some(new / old).filter(|ratio| ratio.is_finite() && *ratio > 0.0)
-    }
+    if are_exact { ratio_of_exact(values[0][0], values[1][0]) } else { None }
 }
 
 /// Returns the logarithms of what has one.
@@ -159,10 +161,9 @@ fn logs(values: &[f64]) -> Vec<f64> {
     values.iter().filter(|&&value| value > 0.0).map(|value| value.ln()).collect()
 }
 
-/// Returns the interval of the ratio, or why there is none.
-fn ratio(values: &[Vec<f64>; 2], level: f64) -> Result<RatioInterval, &'static str> {
-    let estimate =
-        unpaired::estimate(&logs(&values[0]), &logs(&values[1]), level).ok_or(ONE_PROCESS)?;
+/// Returns the interval of the ratio from logarithms, or why there is none.
+fn ratio([old, new]: &[Vec<f64>; 2], level: f64) -> Result<RatioInterval, &'static str> {
+    let estimate = unpaired::estimate(old, new, level).ok_or(ONE_PROCESS)?;
     let found = RatioInterval {
         estimate: estimate.centre.exp(),
         low: estimate.low.exp(),
@@ -241,5 +242,21 @@ mod tests {
         check(&[1.0; 4], &[2.0; 4], |_| (), Verdict::Inconclusive, COARSE);
         check(&[1.0; 4], &[2.0; 4], |metric| metric.exact = true, Verdict::Slower, "");
         check(&[1.0], &[1.0], |metric| metric.exact = true, Verdict::Equivalent, "");
+        check(&[0.0], &[5.0], |metric| metric.exact = true, Verdict::Slower, "");
+    }
+
+    #[test]
+    fn values_without_a_ratio_are_told() {
+        let below = "2 values are zero or less, which has no ratio, and left out";
+        check(&[-2.0], &[-4.0], |metric| metric.exact = true, Verdict::Inconclusive, below);
+        let (a, b) = ([0.0, 0.0, 1.0, 1.01, 0.99, 1.0, 1.02], [1.2, 1.21, 1.19, 1.2, 1.22]);
+        check(&a, &b, |_| (), Verdict::Slower, below);
+    }
+
+    #[test]
+    fn nothing_finer_than_a_step_is_told() {
+        // A clock of 10 ms.
+        let (a, b) = ([0.1; 20], [[0.11; 12].as_slice(), &[0.1; 8]].concat());
+        check(&a, &b, |_| (), Verdict::Inconclusive, "");
     }
 }

@@ -275,6 +275,37 @@ fn equal_exact_values_are_equivalent_even_when_zero() {
 }
 
 #[test]
+fn values_that_never_differ_hide_a_unit_of_their_last_digit() {
+    let found = |values: [f64; 2]| {
+        let coarse = Metric::lower("printed", Unit::Second);
+        let record = with_metric(record(2, 12, |_, _, _| {}), coarse, |_, one| Some(values[one]));
+        conclude(&record, &["printed"]).remove(0)
+    };
+    // Two decimals: both may take 0.105.
+    for values in [[0.10, 0.11], [0.1, 0.1]] {
+        let found = found(values);
+        assert_eq!((found.verdict, found.rounds_needed), (Verdict::Inconclusive, None));
+        assert!(found.notes[0].contains("nothing finer than a step"), "{:?}", found.notes);
+    }
+    assert_eq!(found([1000.0, 1100.0]).verdict, Verdict::Slower);
+    assert_eq!(found([1000.0, 1000.0]).verdict, Verdict::Equivalent);
+}
+
+#[test]
+fn lower_bounds_are_never_equivalent() {
+    let record = record(2, 30, |round, subject, run| {
+        run.values[0] = Some(if subject == 0 { 0.999 * wobble(round, 0) } else { 1.0 });
+        if subject == 1 {
+            run.outcome = Outcome::TimedOut;
+        }
+    });
+    let found = &conclude(&record, &["wall_time"])[0];
+    assert!(found.ratio.unwrap().high < 1.01, "it would fit: {found:?}");
+    assert_eq!((found.verdict, found.rounds_needed), (Verdict::Inconclusive, None));
+    assert!(!is_settled(found, 0.01));
+}
+
+#[test]
 fn rounds_of_one_layout_count_once_for_exact_values_too() {
     let base = record(2, 6, |_, _, run| run.layout = Some(run.round % 3));
     let record = with_metric(base, exact("size"), |_, subject| Some([0.0, 7.0][subject]));

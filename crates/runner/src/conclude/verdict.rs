@@ -1,6 +1,6 @@
 //! From an interval to one of four words.
 
-use becalm_model::{Direction, RatioInterval, Verdict};
+use becalm_model::{Comparison, Direction, RatioInterval, Verdict};
 use becalm_stats::decide::margin::{self, Answer};
 
 /// Returns the verdict of an interval: the answer about the ratio in the words of the metric.
@@ -20,10 +20,21 @@ pub(crate) fn exact_verdict(ratio: f64, margin: f64, direction: Direction) -> Ve
     if ratio == 1.0 { Verdict::Equivalent } else { verdict(&point, margin, direction) }
 }
 
+/// Returns the ratio of exact values, if they have one: to zero and from zero there is a direction, if no factor;
+/// below zero a ratio says nothing.
+#[expect(clippy::float_cmp, reason = "exact values are equal to the last bit or differ")]
+pub(crate) fn ratio_of_exact(baseline: f64, candidate: f64) -> Option<f64> {
+    if baseline == candidate {
+        return Some(1.0);
+    }
+    Some(candidate / baseline).filter(|_| baseline >= 0.0 && candidate >= 0.0)
+}
+
 /// Says whether measuring on would not change the answer: the interval left the margin to one side
-/// or fits inside it. Without a margin, leaving 1 is enough.
-pub fn leaves_or_fits_margin(ratio: Option<&RatioInterval>, margin: f64) -> bool {
-    ratio.is_some_and(|ratio| margin::is_settled(ratio.low, ratio.high, margin))
+/// or fits inside it. Without a margin, leaving 1 is enough. What fits by lower bounds alone fits nothing.
+pub fn is_settled(comparison: &Comparison, margin: f64) -> bool {
+    comparison.verdict != Verdict::Inconclusive
+        && comparison.ratio.is_some_and(|ratio| margin::is_settled(ratio.low, ratio.high, margin))
 }
 
 /// Returns how many more rounds would settle an undecided comparison whose estimate stays where it

@@ -307,9 +307,10 @@ fn goal_is_reached(
                 conclude::comparisons(record, &plan.judgement, &Shape::of_session(plan, record));
             tell(Event::Looked { rounds, comparisons: &comparisons });
             !comparisons.is_empty()
-                && comparisons.iter().filter(|one| one.primary).all(|one| {
-                    conclude::leaves_or_fits_margin(one.ratio.as_ref(), plan.judgement.margin)
-                })
+                && comparisons
+                    .iter()
+                    .filter(|one| one.primary)
+                    .all(|one| conclude::is_settled(one, plan.judgement.margin))
         }
     }
 }

@@ -42,6 +42,8 @@ pub struct Estimate {
     pub high: f64,
     /// Two-sided p value of no difference.
     pub p: f64,
+    /// Whether steps in which the values move, and not their noise, limit the interval: more rounds would not help.
+    pub is_coarse: bool,
     /// Share of the core's change of pace that was taken out of the values, 0 to 1; 0 where none was.
     pub pace: f64,
 }
@@ -98,7 +100,8 @@ pub fn estimate(rounds: &[Observation], level: f64) -> Option<Estimate> {
     let rounds = at_one_pace(&rounds, &fit);
     let mut p = fit.p();
     let mut half_width = student::two_sided_quantile(1.0 - level, fit.df) * fit.standard_error;
-    if is_coarse(&rounds, quantum) {
+    let is_coarse = is_coarse(&rounds, quantum);
+    if is_coarse {
         // The values move in steps larger than their noise: nothing finer can be known.
         half_width = half_width.max(quantum);
         if fit.effect.abs() <= quantum {
@@ -123,7 +126,7 @@ pub fn estimate(rounds: &[Observation], level: f64) -> Option<Estimate> {
             (low, high) = (low.min(0.0), high.max(0.0));
         }
     }
-    Some(Estimate { centre: fit.effect, low, high, p, pace: fit.pace })
+    Some(Estimate { centre: fit.effect, low, high, p, is_coarse, pace: fit.pace })
 }
 
 /// Returns the rounds as they would have been at one pace of the core, by the fit.
@@ -151,6 +154,15 @@ fn two_to_the_minus(n: usize) -> f64 {
 /// least a quarter of all values occur more than once. Values that are nearly all different have no
 /// step that matters, and the function returns 0, as it does when each subject has one value only.
 fn quantum(rounds: &[Observation]) -> f64 {
+    step([
+        rounds.iter().map(|round| round.baseline).collect(),
+        rounds.iter().map(|round| round.candidate).collect(),
+    ])
+}
+
+/// The same of two samples.
+pub(super) fn step(samples: [Vec<f64>; 2]) -> f64 {
+    let n: usize = samples.iter().map(Vec::len).sum();
     let mut ties = 0;
     let mut smallest = |mut values: Vec<f64>| {
         values.sort_unstable_by(f64::total_cmp);
@@ -164,10 +176,8 @@ fn quantum(rounds: &[Observation]) -> f64 {
         }
         step
     };
-    let baseline = smallest(rounds.iter().map(|round| round.baseline).collect());
-    let candidate = smallest(rounds.iter().map(|round| round.candidate).collect());
-    let quantum = baseline.min(candidate);
-    if quantum.is_finite() && 2 * ties >= rounds.len() { quantum } else { 0.0 }
+    let quantum = samples.map(&mut smallest).into_iter().fold(f64::INFINITY, f64::min);
+    if quantum.is_finite() && 4 * ties >= n { quantum } else { 0.0 }
 }
 
 /// Says whether the step of the values is larger than their noise.

@@ -119,7 +119,7 @@ fn final_comparisons(plan: &Plan, record: &Record, is_over: bool) -> Vec<Compari
     let decided = present
         .iter()
         .filter(|one| one.primary)
-        .all(|one| conclude::leaves_or_fits_margin(one.ratio.as_ref(), plan.judgement.margin));
+        .all(|one| conclude::is_settled(one, plan.judgement.margin));
     if !is_over || (decided && !present.is_empty()) {
         return present;
     }
