@@ -9,14 +9,14 @@
 
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use becalm_model::wire::Holder;
 
-use super::journal;
 use super::task::{is_alive, this_process};
+use super::{file_locks, journal};
 use crate::SysRoot;
 
 const FOLDER: &str = "/run/becalm";
@@ -151,18 +151,7 @@ pub fn holder(root: &SysRoot) -> Option<Holder> {
 pub fn is_held(root: &SysRoot) -> bool {
     let path = root.resolve(Path::new(FOLDER)).join(NAME);
     let Ok(facts) = path.metadata() else { return false };
-    let locks = root.read("/proc/locks").value().unwrap_or_default();
-    is_listed(&locks, facts.dev(), facts.ino()) || holder(root).is_some()
-}
-
-/// Looks for a file lock in `/proc/locks`: `1: FLOCK  ADVISORY  WRITE 77 00:19:4711 0 EOF`, where the sixth
-/// word is the device, in hexadecimal digits, and the number of the file.
-fn is_listed(locks: &str, device: u64, file: u64) -> bool {
-    let place = format!("{:02x}:{:02x}:{file}", libc::major(device), libc::minor(device));
-    locks.lines().any(|line| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        words.get(1) == Some(&"FLOCK") && words.get(5) == Some(&place.as_str())
-    })
+    file_locks::is_held(root, &facts) || holder(root).is_some()
 }
 
 fn open(path: &Path) -> io::Result<File> {
@@ -192,6 +181,7 @@ fn read_holder(file: &mut File) -> Option<Holder> {
 mod tests {
     use super::*;
     use becalm_testkit::{FakeTree, skipped};
+    use std::os::unix::fs::MetadataExt as _;
 
     #[test]
     fn the_second_one_is_told_who_is_first_or_waits() {
@@ -223,21 +213,14 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_may_not_be_opened_is_seen_among_those_of_the_kernel() {
-        let locks = "1: POSIX  ADVISORY  WRITE 12 00:1a:77 0 EOF\n\
-                     2: FLOCK  ADVISORY  WRITE 900 00:1a:4711 0 EOF\n2: -> FLOCK  ADVISORY  WRITE 901 00:1a:78 0 EOF\n";
-        let device = libc::makedev(0, 0x1a);
-        assert!(is_listed(locks, device, 4711));
-        assert!(!is_listed(locks, device, 77) && !is_listed(locks, device, 47));
-        assert!(!is_listed(locks, libc::makedev(8, 1), 4711));
-        // As this kernel lists them, which shows only locks of this container's processes.
+    fn a_lock_that_is_held_is_seen() {
         let tree = FakeTree::new();
         let root = SysRoot::new(tree.path());
+        assert!(!is_held(&root));
         let _lock = MachineLock::take(&root, "c", Wait::No, &|| false).unwrap();
         let facts = tree.path().join("run/becalm/lock").metadata().unwrap();
-        let locks = SysRoot::default().read("/proc/locks").value().unwrap_or_default();
-        if !is_listed(&locks, facts.dev(), facts.ino()) {
-            skipped("a_lock_that_may_not_be_opened: this kernel does not list the lock");
+        if !file_locks::is_held(&SysRoot::default(), &facts) {
+            skipped("a_lock_that_is_held: this kernel does not list it to who may not open it");
         }
         assert!(is_held(&root));
     }

@@ -5,6 +5,7 @@
 
 mod apply;
 mod capped;
+mod file_locks;
 mod guardian;
 pub mod journal;
 mod lock;
