@@ -300,6 +300,8 @@ fn watch(
         if entries[0].revents != 0 {
             return Ok(cause);
         }
+        // Whoever writes is not stopped.
+        let is_silent = entries.iter().all(|entry| entry.revents == 0);
         let mut signal = None;
         if entries[2].revents != 0
             && let Some(capture) = &mut capture
@@ -336,7 +338,7 @@ fn watch(
                 // Nothing outlives SIGKILL but a wait in the kernel, and that ends when it ends.
                 deadline = None;
             }
-        } else if cause.is_none() && wait::wants_terminal(group) {
+        } else if is_silent && cause.is_none() && wait::wants_terminal(group) {
             cause = Some(Cause::WantsTerminal);
             signal = Some(libc::SIGKILL);
         }

@@ -4,6 +4,10 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+/// Why a program of somebody else was ended that was stopped.
+pub(crate) const WANTS_TERMINAL: &str = "wants to use the terminal, which it does not have: it was ended. What it \
+                                         asks for there (a password?) has to be given in another way";
+
 /// Why a subject could not be started or measured.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
@@ -53,10 +57,7 @@ pub enum LaunchError {
         path: PathBuf,
     },
     /// The subject wanted the terminal.
-    #[error(
-        "`{command}` wants to use the terminal, which it does not have: it was ended. What it asks for there \
-         (a password?) has to be given in another way"
-    )]
+    #[error("`{command}` {}", WANTS_TERMINAL)]
     WantsTerminal {
         /// The program.
         command: String,

@@ -89,13 +89,14 @@ pub(crate) fn tell(
 
 /// Returns the harness that all subjects look like.
 fn common(subjects: &[Subject], folder: Option<&Path>) -> Result<&'static Harness, CommandError> {
+    let start = folder.unwrap_or(Path::new(""));
     let mut found: Option<&'static Harness> = None;
     for subject in subjects {
         let path = std::env::var_os("PATH");
         let program = Program::resolve(&subject.command, path.as_deref(), folder);
         let path = program.as_ref().map_or(subject.command[0].as_ref(), Program::path);
-        let path = folder.map_or(path.to_owned(), |folder| folder.join(path));
-        let one = detect(&subject.command, &path, folder.unwrap_or(Path::new(""))).ok_or_else(|| {
+        let path = start.join(path);
+        let one = detect(&subject.command, &path, start).ok_or_else(|| {
             CommandError::usage(format!("`{}` looks like no harness that is known", subject.name))
                 .hint("name it, as in --harness google-benchmark; `custom` reads what a program prints")
         })?;

@@ -66,6 +66,15 @@ impl Bench {
         child
     }
 
+    /// Leaves the machine tuned by an owner and a guardian that were killed; what it was held for ends.
+    fn abandon(&self) {
+        let mut owner = self.hold();
+        signal(self.guardian(), "KILL");
+        owner.kill().unwrap();
+        owner.wait().unwrap();
+        self.env.write("stop", "");
+    }
+
     /// The guardian that the journal names.
     fn guardian(&self) -> u32 {
         let journal = std::fs::read_to_string(self.path("/var/lib/becalm/journal")).unwrap();
@@ -169,11 +178,7 @@ fn a_guardian_puts_the_machine_back_when_its_owner_is_killed() {
 #[test]
 fn restore_puts_back_what_a_killed_owner_and_guardian_left() {
     let bench = bench();
-    let mut owner = bench.hold();
-    signal(bench.guardian(), "KILL");
-    owner.kill().unwrap();
-    owner.wait().unwrap();
-    bench.env.write("stop", "");
+    bench.abandon();
     assert_eq!((bench.balancing().as_str(), bench.journal()), ("0", true));
     let output = bench.restore(&[]).exits_with(0);
     assert!(output.stderr.contains("1 setting put back"), "{}", output.stderr);
@@ -183,11 +188,7 @@ fn restore_puts_back_what_a_killed_owner_and_guardian_left() {
 #[test]
 fn the_next_one_to_tune_does_not_take_tuned_values_for_the_old_ones() {
     let bench = bench();
-    let mut owner = bench.hold();
-    signal(bench.guardian(), "KILL");
-    owner.kill().unwrap();
-    owner.wait().unwrap();
-    bench.env.write("stop", "");
+    bench.abandon();
     let output = bench.tune(&["--hold", "--", "true"]).exits_with(0);
     assert!(output.stderr.contains("an earlier becalm died"), "{}", output.stderr);
     assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
@@ -196,11 +197,7 @@ fn the_next_one_to_tune_does_not_take_tuned_values_for_the_old_ones() {
 #[test]
 fn what_an_earlier_becalm_left_and_nobody_can_put_back_is_the_exit_code() {
     let bench = bench();
-    let mut owner = bench.hold();
-    signal(bench.guardian(), "KILL");
-    owner.kill().unwrap();
-    owner.wait().unwrap();
-    bench.env.write("stop", "");
+    bench.abandon();
     std::fs::remove_file(bench.path(BALANCING)).unwrap();
     std::fs::create_dir(bench.path(BALANCING)).unwrap();
     let kept = bench.tune(&[]).exits_with(5);

@@ -45,17 +45,17 @@ impl Names {
         let folder = format!("/proc/{}", tid.0);
         let file = |name: &str| root.read(format!("{folder}/{name}")).value();
         let stat = file("stat").unwrap_or_default();
-        let traced = comm.text();
+        let traced = Some(comm.text()).filter(|name| !name.is_empty());
         let is_kernel = match flags(&stat) {
             Some(flags) => flags & KERNEL_THREAD != 0,
             None if self.tasks.contains_key(&tid) => return,
             // It is gone already; workers of the kernel cannot be mistaken.
-            None => traced.starts_with("kworker/"),
+            None => traced.as_ref().is_some_and(|name| name.starts_with("kworker/")),
         };
         // The trace has the name with which a task came to its CPU, and a program may have executed another one since.
         // A worker of the kernel says in the file what it works on, too.
-        let name = Some(traced.clone()).filter(|_| is_kernel && !traced.is_empty());
-        let name = name.or_else(|| file("comm")).or(Some(traced).filter(|name| !name.is_empty()));
+        let live = || file("comm");
+        let name = if is_kernel { traced.or_else(live) } else { live().or(traced) };
         let name = name.unwrap_or_else(|| format!("task {}", tid.0));
         let status = if is_kernel { None } else { file("status") };
         let process = status.as_deref().and_then(process_of).unwrap_or(tid.0);

@@ -178,11 +178,7 @@ impl Planned {
         let reading = self.see(situation, &path);
         match reading {
             Reading::Value(old) if crate::tune::same(&path, &old, new) => {
-                self.notes.push(Note {
-                    knob: knob.to_owned(),
-                    kind: NoteKind::AlreadyQuiet,
-                    text: format!("{path} is {new} already"),
-                });
+                self.note_quiet(knob, &path, new);
             }
             Reading::Value(old) => {
                 let old = crate::tune::chosen(&old).to_owned();
@@ -211,6 +207,10 @@ impl Planned {
     /// Notes that a file needs no change, whatever it holds.
     pub fn already_quiet(&mut self, situation: &Situation<'_>, knob: &str, path: &str) {
         let value = self.see(situation, path).value().unwrap_or_default();
+        self.note_quiet(knob, path, &value);
+    }
+
+    fn note_quiet(&mut self, knob: &str, path: &str, value: &str) {
         self.notes.push(Note {
             knob: knob.to_owned(),
             kind: NoteKind::AlreadyQuiet,

@@ -5,12 +5,16 @@ use becalm_stats::decide::family;
 use becalm_stats::decide::pace::{self, Allowance};
 use becalm_stats::decide::paired::{self, Estimate};
 
-use super::pairs::{PairedRound, Pairs, number_of_observations, pairs};
+use super::pairs::{Pairs, number_of_observations, pairs, same_in_all};
 use super::primary::primary_metrics;
 use super::resolution;
 use super::shape::Shape;
 use super::verdict::{exact_verdict, ratio_of_exact, rounds_needed, verdict};
 use crate::session::{Judgement, Primary};
+
+/// Why more rounds would not decide.
+const COARSE: &str = "the values move in steps, or never, and nothing finer than a step is seen, however many rounds \
+                      there are: a finer clock would tell more, and a count can be called exact";
 
 /// Returns the comparisons of every candidate with the baseline: the primary metrics first, then
 /// wall time, CPU time and what else the user named, at the confidence that `judgement` and
@@ -127,22 +131,17 @@ fn estimate(record: &Record, one: &Prepared, level: f64) -> Option<Estimate> {
     }
     let estimate = paired::estimate(&one.pairs.observations, level)?;
     Some(match resolution::hidden(&one.pairs.rounds) {
-        Some(hidden) => resolution::widened(estimate, hidden),
+        Some(hidden) => estimate.no_finer_than(hidden),
         None => estimate,
     })
 }
 
 /// Returns the values of a metric that the user called exact, if they bear that out.
 fn exact_values(metric: &Metric, pairs: &Pairs) -> Option<(f64, f64)> {
-    let &PairedRound { baseline, candidate, .. } = pairs.rounds.first()?;
-    let is_other = |round: &PairedRound| (round.baseline, round.candidate) != (baseline, candidate);
-    (metric.exact && !pairs.rounds.iter().any(is_other)).then_some((baseline, candidate))
+    same_in_all(&pairs.rounds).filter(|_| metric.exact)
 }
 
-/// Why more rounds would not decide.
-const COARSE: &str = "the values move in steps, or never, and nothing finer than a step is seen, however many rounds \
-                      there are: a finer clock would tell more, and a count can be called exact";
-
+/// Returns the ratio of exact values, if they have one.
 fn exact_ratio(metric: &Metric, pairs: &Pairs) -> Option<f64> {
     exact_values(metric, pairs)
         .and_then(|(baseline, candidate)| ratio_of_exact(baseline, candidate))

@@ -52,6 +52,13 @@ pub fn observations(rounds: &[PairedRound]) -> Vec<Observation> {
     observations
 }
 
+/// Returns the values of baseline and candidate, where they are the same in every round.
+pub(crate) fn same_in_all(rounds: &[PairedRound]) -> Option<(f64, f64)> {
+    let &PairedRound { baseline, candidate, .. } = rounds.first()?;
+    let is_other = |round: &PairedRound| (round.baseline, round.candidate) != (baseline, candidate);
+    (!rounds.iter().any(is_other)).then_some((baseline, candidate))
+}
+
 /// Returns how many observations rounds of any values are: one each, or one for each layout.
 pub(crate) fn number_of_observations(rounds: &[PairedRound]) -> usize {
     let layouts: BTreeSet<u32> = rounds.iter().filter_map(|round| round.layout).collect();

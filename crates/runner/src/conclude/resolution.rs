@@ -3,36 +3,18 @@
 //! A program that prints `0.10` in every run may take anything that is rounded to that. Where a subject has one
 //! value only, nothing but its digits tells how fine it is: a unit of the last digit may be hidden in it.
 
-use becalm_stats::decide::paired::Estimate;
-
-use super::pairs::PairedRound;
+use super::pairs::{PairedRound, same_in_all};
 
 /// Returns what a unit of the last digit makes of the log ratio, where each subject shows the same value in every
 /// round.
 pub(super) fn hidden(rounds: &[PairedRound]) -> Option<f64> {
-    let first = rounds.first()?;
-    let is_other = |round: &PairedRound| {
-        (round.baseline, round.candidate) != (first.baseline, first.candidate)
-    };
-    let smallest = first.baseline.min(first.candidate);
-    if rounds.len() < 2 || smallest <= 0.0 || rounds.iter().any(is_other) {
+    let (baseline, candidate) = same_in_all(rounds).filter(|_| rounds.len() > 1)?;
+    let smallest = baseline.min(candidate);
+    if smallest <= 0.0 {
         return None;
     }
-    let digits = [first.baseline, first.candidate].map(decimals).into_iter().max()?;
+    let digits = decimals(baseline).max(decimals(candidate));
     Some((0.1_f64.powi(digits) / smallest).ln_1p())
-}
-
-/// Widens an estimate by what is hidden.
-pub(super) fn widened(estimate: Estimate, hidden: f64) -> Estimate {
-    let (low, high) = (estimate.centre - hidden, estimate.centre + hidden);
-    let p = if estimate.centre.abs() <= hidden { 1.0 } else { estimate.p };
-    Estimate {
-        low: estimate.low.min(low),
-        high: estimate.high.max(high),
-        p,
-        is_coarse: true,
-        ..estimate
-    }
 }
 
 /// Returns the decimals with which a value is written shortest.

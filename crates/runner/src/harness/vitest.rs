@@ -13,7 +13,8 @@ const REPORTED_SINCE: u32 = 5;
 /// Says whether the vitest of a command that starts in `folder` has its benchmarks in the JSON report; one whose
 /// version cannot be told is taken for a new one.
 pub(super) fn reports(command: &[String], folder: &Path) -> bool {
-    let folder = std::path::absolute(folder).unwrap_or_default();
+    // The folders above it count too, so that an empty or relative path will not do.
+    let folder = std::env::current_dir().unwrap_or_default().join(folder);
     package(command, &folder)
         .and_then(|path| major(&path))
         .is_none_or(|major| major >= REPORTED_SINCE)

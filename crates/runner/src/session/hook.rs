@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
+use crate::launch_error::WANTS_TERMINAL;
 use crate::sys::wait::{self, Sent};
 use crate::{Interrupt, User};
 
@@ -65,23 +66,26 @@ pub(crate) fn run_hook(
             shell.env("OLDPWD", own);
         }
     }
-    match run_to_end(shell, interrupt, accepted) {
+    let mut child = start(shell).map_err(|error| format!("cannot run sh: {error}"))?;
+    match end(&mut child, interrupt, accepted) {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(status.to_string()),
-        Err(error) if error.kind() == std::io::ErrorKind::Other => Err(error.to_string()),
-        Err(error) => Err(format!("cannot run sh: {error}")),
+        Err(error) => Err(error.to_string()),
     }
 }
 
 /// Runs a command to its end. After more than `accepted` signals to becalm it is told to end, and then made to.
 pub fn run_to_end(
-    mut command: Command,
+    command: Command,
     interrupt: &Interrupt,
     accepted: u32,
 ) -> std::io::Result<ExitStatus> {
-    // A group of its own, so that a signal reaches all of it, and only when becalm says so.
-    let mut child = command.process_group(0).spawn()?;
-    end(&mut child, interrupt, accepted)
+    end(&mut start(command)?, interrupt, accepted)
+}
+
+/// Starts a command in a group of its own, so that a signal reaches all of it, and only when becalm says so.
+fn start(mut command: Command) -> std::io::Result<Child> {
+    command.process_group(0).spawn()
 }
 
 fn end(child: &mut Child, interrupt: &Interrupt, accepted: u32) -> std::io::Result<ExitStatus> {
@@ -112,10 +116,7 @@ fn end(child: &mut Child, interrupt: &Interrupt, accepted: u32) -> std::io::Resu
         if pause == LONGEST_PAUSE && wait::wants_terminal(group) {
             let _ = wait::kill_group(group, libc::SIGKILL);
             child.wait()?;
-            return Err(std::io::Error::other(
-                "it wants to use the terminal, which it does not have: it was ended. What it asks for there (a \
-                 password?) has to be given in another way",
-            ));
+            return Err(std::io::Error::other(format!("it {WANTS_TERMINAL}")));
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(LONGEST_PAUSE);

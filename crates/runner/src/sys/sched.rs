@@ -54,18 +54,26 @@ pub(crate) fn own_affinity() -> io::Result<CpuSet> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(mask.to_set()) }
 }
 
-/// Says whether the calling thread has the normal scheduling class and no niceness.
-pub(crate) fn is_ordinary() -> io::Result<bool> {
+/// Returns the scheduling class of the calling thread, with `SCHED_RESET_ON_FORK` where it has that.
+fn own_policy() -> io::Result<libc::c_int> {
     const ITSELF: libc::pid_t = 0;
     // The raw call: musl's wrapper refuses. SAFETY: plain numbers.
     let policy = unsafe { libc::syscall(libc::SYS_sched_getscheduler, ITSELF) };
-    if policy < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // -1 is a niceness as well as an error; neither is ordinary. SAFETY: plain numbers.
-    let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
-    let normal = libc::c_long::from(libc::SCHED_OTHER);
-    Ok(policy & !libc::c_long::from(libc::SCHED_RESET_ON_FORK) == normal && nice == 0)
+    libc::c_int::try_from(policy)
+        .ok()
+        .filter(|policy| *policy >= 0)
+        .ok_or_else(io::Error::last_os_error)
+}
+
+/// Returns the niceness of the calling thread. -1 may be an error too, which is not to be expected for itself.
+fn own_nice() -> i32 {
+    // SAFETY: plain numbers.
+    unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) }
+}
+
+/// Says whether the calling thread has the normal scheduling class and no niceness.
+pub(crate) fn is_ordinary() -> io::Result<bool> {
+    Ok(own_policy()? & !libc::SCHED_RESET_ON_FORK == libc::SCHED_OTHER && own_nice() == 0)
 }
 
 /// The scheduling of the calling thread as what it starts inherits it.
@@ -83,20 +91,12 @@ impl Inherited {
     pub(crate) fn read() -> io::Result<Self> {
         const ITSELF: libc::pid_t = 0;
         let mut priority: libc::c_int = 0;
-        // The raw calls: musl's wrappers refuse. SAFETY: plain numbers, and `priority` is the one field of
-        // `struct sched_param` as the kernel knows it.
-        let policy = unsafe {
-            if libc::syscall(libc::SYS_sched_getparam, ITSELF, &raw mut priority) < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            libc::syscall(libc::SYS_sched_getscheduler, ITSELF)
-        };
-        let policy = libc::c_int::try_from(policy).map_err(|_| io::Error::last_os_error())?;
-        if policy < 0 {
+        // The raw call: musl's wrapper refuses. SAFETY: `priority` is the one field of `struct sched_param` as the
+        // kernel knows it.
+        if unsafe { libc::syscall(libc::SYS_sched_getparam, ITSELF, &raw mut priority) } < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: plain numbers. An error is not to be expected for the thread itself.
-        let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
+        let (policy, nice) = (own_policy()?, own_nice());
         if policy & libc::SCHED_RESET_ON_FORK == 0 {
             return Ok(Self { policy, priority, nice });
         }

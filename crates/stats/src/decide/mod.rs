@@ -9,4 +9,5 @@ pub mod pace;
 pub mod paired;
 pub mod redo;
 pub mod spending;
+mod steps;
 pub mod unpaired;

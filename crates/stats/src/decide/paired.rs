@@ -5,8 +5,8 @@
 //! the pace of the core is allowed for.
 
 use super::flips;
-use super::level::{self, median};
-use super::pace;
+use super::level;
+use super::{pace, steps};
 use crate::student;
 
 pub use super::level::Observation;
@@ -46,6 +46,23 @@ pub struct Estimate {
     pub is_coarse: bool,
     /// Share of the core's change of pace that was taken out of the values, 0 to 1; 0 where none was.
     pub pace: f64,
+}
+
+impl Estimate {
+    /// Returns it where values move in steps larger than their noise: nothing finer than a step, as a logarithm, can
+    /// be known.
+    #[must_use]
+    pub fn no_finer_than(self, step: f64) -> Self {
+        let Self { centre, low, high, p, pace, .. } = self;
+        Self {
+            centre,
+            low: low.min(centre - step),
+            high: high.max(centre + step),
+            p: if centre.abs() <= step { 1.0 } else { p },
+            is_coarse: true,
+            pace,
+        }
+    }
 }
 
 /// A log ratio with how well it is known: `(centre - truth) / error` follows Student's t with `df` degrees
@@ -98,17 +115,19 @@ pub fn estimate(rounds: &[Observation], level: f64) -> Option<Estimate> {
     let quantum = quantum(&rounds);
     let fit = level::fit(&rounds, quantum);
     let rounds = at_one_pace(&rounds, &fit);
-    let mut p = fit.p();
-    let mut half_width = student::two_sided_quantile(1.0 - level, fit.df) * fit.standard_error;
-    let is_coarse = is_coarse(&rounds, quantum);
-    if is_coarse {
-        // The values move in steps larger than their noise: nothing finer can be known.
-        half_width = half_width.max(quantum);
-        if fit.effect.abs() <= quantum {
-            p = 1.0;
-        }
+    let half_width = student::two_sided_quantile(1.0 - level, fit.df) * fit.standard_error;
+    let mut estimate = Estimate {
+        centre: fit.effect,
+        low: fit.effect - half_width,
+        high: fit.effect + half_width,
+        p: fit.p(),
+        is_coarse: false,
+        pace: fit.pace,
+    };
+    if is_coarse(&rounds, quantum) {
+        estimate = estimate.no_finer_than(quantum);
     }
-    let (mut low, mut high) = (fit.effect - half_width, fit.effect + half_width);
+    let Estimate { mut low, mut high, mut p, .. } = estimate;
     if rounds.len() < ALL_MUST_AGREE_BELOW {
         let ratios = || rounds.iter().map(Observation::log_ratio);
         low = ratios().fold(low, f64::min);
@@ -126,7 +145,7 @@ pub fn estimate(rounds: &[Observation], level: f64) -> Option<Estimate> {
             (low, high) = (low.min(0.0), high.max(0.0));
         }
     }
-    Some(Estimate { centre: fit.effect, low, high, p, is_coarse, pace: fit.pace })
+    Some(Estimate { low, high, p, ..estimate })
 }
 
 /// Returns the rounds as they would have been at one pace of the core, by the fit.
@@ -150,42 +169,18 @@ fn two_to_the_minus(n: usize) -> f64 {
     0.5_f64.powi(i32::try_from(n).unwrap_or(i32::MAX))
 }
 
-/// Step of the values: the smallest difference between two values of the same subject, when at
-/// least a quarter of all values occur more than once. Values that are nearly all different have no
-/// step that matters, and the function returns 0, as it does when each subject has one value only.
+/// Returns the step of the values; see [`steps::of`].
 fn quantum(rounds: &[Observation]) -> f64 {
-    step([
+    steps::of([
         rounds.iter().map(|round| round.baseline).collect(),
         rounds.iter().map(|round| round.candidate).collect(),
     ])
 }
 
-/// The same of two samples.
-pub(super) fn step(samples: [Vec<f64>; 2]) -> f64 {
-    let n: usize = samples.iter().map(Vec::len).sum();
-    let mut ties = 0;
-    let mut smallest = |mut values: Vec<f64>| {
-        values.sort_unstable_by(f64::total_cmp);
-        let mut step = f64::INFINITY;
-        for pair in values.windows(2) {
-            match pair[1] - pair[0] {
-                // Rounding of the logarithm is no step.
-                gap if gap <= 1e-9 => ties += 1,
-                gap => step = step.min(gap),
-            }
-        }
-        step
-    };
-    let quantum = samples.map(&mut smallest).into_iter().fold(f64::INFINITY, f64::min);
-    if quantum.is_finite() && 4 * ties >= n { quantum } else { 0.0 }
-}
-
 /// Says whether the step of the values is larger than their noise.
 fn is_coarse(rounds: &[Observation], quantum: f64) -> bool {
-    let mut ratios: Vec<f64> = rounds.iter().map(Observation::log_ratio).collect();
-    let centre = median(&mut ratios);
-    let mut deviations: Vec<f64> = ratios.iter().map(|ratio| (ratio - centre).abs()).collect();
-    1.4826 * median(&mut deviations) / std::f64::consts::SQRT_2 < quantum / 2.0
+    let ratios = rounds.iter().map(Observation::log_ratio).collect();
+    steps::scatter(ratios) / std::f64::consts::SQRT_2 < quantum / 2.0
 }
 
 #[cfg(test)]

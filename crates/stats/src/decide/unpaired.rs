@@ -5,8 +5,8 @@
 //! It treats runs as independent, so drift between the two sets becomes a difference: callers must
 //! say so.
 
-use super::level::median;
-use super::paired::{Estimate, step};
+use super::paired::Estimate;
+use super::steps;
 use crate::center::{trim_count, trimmed_mean};
 use crate::spread::winsorised_deviation;
 use crate::{Sample, student};
@@ -20,8 +20,8 @@ pub fn estimate(a: &[f64], b: &[f64], level: f64) -> Option<Estimate> {
     if level <= 0.0 || level >= 1.0 {
         return None;
     }
-    let step = step([a.to_vec(), b.to_vec()]);
-    let is_coarse = scatter(a).max(scatter(b)) < step / 2.0;
+    let step = steps::of([a.to_vec(), b.to_vec()]);
+    let is_coarse = steps::scatter(a.to_vec()).max(steps::scatter(b.to_vec())) < step / 2.0;
     let (a, b) = (side(a)?, side(b)?);
     let centre = b.mean - a.mean;
     let error = (a.square_error + b.square_error).sqrt();
@@ -31,26 +31,11 @@ pub fn estimate(a: &[f64], b: &[f64], level: f64) -> Option<Estimate> {
     }
     let df = (a.square_error + b.square_error).powi(2)
         / (a.square_error.powi(2) / a.df + b.square_error.powi(2) / b.df);
-    let mut half_width = student::two_sided_quantile(1.0 - level, df) * error;
-    let mut p = student::two_sided_p(centre / error, df);
-    if is_coarse {
-        // The values move in steps larger than their noise: nothing finer can be known.
-        half_width = half_width.max(step);
-        if centre.abs() <= step {
-            p = 1.0;
-        }
-    }
+    let half_width = student::two_sided_quantile(1.0 - level, df) * error;
     let (low, high) = (centre - half_width, centre + half_width);
-    Some(Estimate { centre, low, high, p, is_coarse, pace: 0.0 })
-}
-
-/// Returns the scale of the values about their median, by the median absolute deviation.
-fn scatter(values: &[f64]) -> f64 {
-    if values.is_empty() {
-        return 0.0;
-    }
-    let centre = median(&mut values.to_vec());
-    1.4826 * median(&mut values.iter().map(|value| (value - centre).abs()).collect::<Vec<_>>())
+    let p = student::two_sided_p(centre / error, df);
+    let estimate = Estimate { centre, low, high, p, is_coarse, pace: 0.0 };
+    Some(if is_coarse { estimate.no_finer_than(step) } else { estimate })
 }
 
 struct Side {
