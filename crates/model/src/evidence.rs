@@ -7,7 +7,8 @@
 /// interval several runs share one window, whose length is [`Evidence::window`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Evidence {
-    /// Switches away from the subject because it waited for something (`ru_nvcsw`).
+    /// Switches away from the subject because it waited for something or ended (`ru_nvcsw`). This and the next
+    /// three count from the moment at which the subject was executed.
     pub voluntary_switches: u64,
     /// Switches away from the subject although it could have run on (`ru_nivcsw`).
     pub involuntary_switches: u64,

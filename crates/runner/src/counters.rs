@@ -66,7 +66,7 @@ const fn event(name: &'static str, kind: u32, config: u64, in_user_mode: bool) -
 type Told = (&'static str, Unit, fn(&Usage) -> f64);
 
 const TOLD: [Told; 3] = [
-    (TASK_CLOCK, Unit::Second, |usage| usage.user + usage.system),
+    (TASK_CLOCK, Unit::Second, Usage::cpu_time),
     (CONTEXT_SWITCHES, Unit::Count, |usage| {
         (usage.voluntary_switches + usage.involuntary_switches) as f64
     }),

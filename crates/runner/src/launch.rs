@@ -60,7 +60,7 @@ pub struct Finished {
     pub wall: f64,
     /// How it ended.
     pub outcome: Outcome,
-    /// Seconds in user mode, of the process and the children that it waited for.
+    /// Seconds in user mode since then, of the process and the children that it waited for.
     pub user_time: f64,
     /// Seconds in the kernel, likewise.
     pub system_time: f64,
@@ -68,7 +68,7 @@ pub struct Finished {
     /// than becalm's own, which the kernel counts as the process's until it executes the subject:
     /// see [`resident_floor`].
     pub max_rss: u64,
-    /// Switches away because it waited for something.
+    /// Switches away because it waited for something, since then, as all counts.
     pub voluntary_switches: u64,
     /// Switches away although it could have run on.
     pub involuntary_switches: u64,
@@ -116,6 +116,7 @@ pub fn launch(
     let watched = watch(launch, &started, capture.as_mut(), interrupt);
     let ended = clock::monotonic_raw_nanos();
     let (main_thread_time, run_delay) = schedstat(started.pid).unzip();
+    let main_thread_time = main_thread_time.map(|time| (time - started.used.cpu_time()).max(0.0));
     if let Err(error @ LaunchError::NotOurs { .. }) = watched {
         // It has not ended, and waiting for it could take for ever.
         return Err(error);
@@ -123,9 +124,10 @@ pub fn launch(
     // Before the leader is reaped, while its number cannot mean another group. Also ends the
     // leader, should watching it have failed.
     let _ = wait::kill_group(started.pid, libc::SIGKILL);
-    let usage = wait::reap(started.pid)
+    let (status, usage) = wait::reap(started.pid)
         .map_err(|source| LaunchError::System { operation: "wait for the command", source })?;
     wait::reap_orphans(started.pid);
+    let usage = usage.since(&started.used);
     let counters = counters.read(std::mem::take(&mut started.counters), &usage);
     let mut cause = watched?;
     let output = match capture {
@@ -139,7 +141,7 @@ pub fn launch(
         None => None,
     };
     let command = || launch.program.name().to_owned();
-    let outcome = match (cause, usage.exit()) {
+    let outcome = match (cause, status.exit()) {
         (Some(Cause::Interrupted(signal)), _) => return Err(LaunchError::Interrupted { signal }),
         (Some(Cause::TooMuchOutput), _) => {
             return Err(LaunchError::OutputTooLarge { command: command(), limit: MAX_CAPTURE });

@@ -81,6 +81,18 @@ fn times_are_those_of_the_subject() {
 }
 
 #[test]
+fn what_was_done_before_the_subject_was_executed_is_not_its_own() {
+    let mut computing = shell("i=0; while [ $i -lt 10000 ]; do i=$((i+1)); done");
+    for cpu in own_affinity().unwrap().iter() {
+        // Coming from another CPU, the child waits once for the kernel to move it.
+        computing.placement.affinity = Some([cpu].into_iter().collect());
+        // A run may have to read files from the disk.
+        let switches = (0..5).map(|_| computing.run().voluntary_switches).min();
+        assert!(switches <= Some(1), "only its end, on CPU {cpu}: {switches:?}");
+    }
+}
+
+#[test]
 fn work_of_a_child_is_counted_for_the_subject_but_not_for_its_main_thread() {
     let script = "(i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done); exit 0";
     let finished = shell(script).run();

@@ -1,5 +1,6 @@
 //! Subjects that cannot be measured: a clear error that names them, and the rounds before kept.
 
+use becalm_testkit::skipped;
 use insta::assert_snapshot;
 
 use crate::support::{Measures, env, prints, said, schedule};
@@ -96,8 +97,16 @@ fn a_metric_that_stops_coming_keeps_the_rounds_before() {
 fn a_run_past_the_timeout_is_a_lower_bound_and_the_comparison_usable() {
     let env = env();
     let arguments = ["--rounds", "6", "--warmup", "0", "--timeout", "300ms", "--json"];
-    let output = env.compare(&[&arguments[..], &["true", "sleep 20"]].concat()).exits_with(0);
+    let output = env.compare(&[&arguments[..], &["true", "sleep 20"]].concat());
     let record = crate::support::json(&output.stdout);
+    let baseline = record["subjects"][0]["runs"].as_array().unwrap();
+    if baseline.iter().any(|run| run["wall_time"].as_f64() >= Some(0.3)) {
+        skipped(
+            "a_run_past_the_timeout_is_a_lower_bound: the machine kept `true` from its CPU for 300 ms",
+        );
+        return;
+    }
+    let _ = output.exits_with(0);
     let comparison = &record["comparisons"][0];
     assert_eq!(comparison["verdict"], "slower");
     assert_eq!((&comparison["rounds"], &comparison["metric"]), (&6.into(), &"wall_time".into()));

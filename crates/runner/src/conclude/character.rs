@@ -27,6 +27,10 @@ const MAIN_THREAD_SHARE: f64 = 0.95;
 /// Largest share of its time that a computing program spends neither running nor ready to run.
 const WAITING_SHARE: f64 = 0.10;
 
+/// Voluntary switches of a process that never waited: the one with which it ends. One that has none yet was seen
+/// while it was ending, and its times are not complete.
+const OF_ITS_END: u64 = 1;
+
 /// Without the kernel's per-thread figures: CPU time over wall time of one computing thread.
 const ONE_THREAD: std::ops::RangeInclusive<f64> = 0.90..=1.02;
 
@@ -61,11 +65,19 @@ pub fn character(record: &Record, runs: &[&Run]) -> Option<Character> {
     };
     let wall = of(&|_, wall, _| Some(wall))?;
     let usage = of(&|_, wall, cpu| (wall > 0.0).then(|| cpu / wall))?;
-    let main_share =
-        of(&|run, _, cpu| run.evidence().main_thread_time.filter(|_| cpu > 0.0).map(|t| t / cpu));
+    let main_share = of(&|run, _, cpu| {
+        let evidence = run.evidence();
+        let was_over = evidence.voluntary_switches >= OF_ITS_END;
+        evidence.main_thread_time.filter(|_| cpu > 0.0 && was_over).map(|time| time / cpu)
+    });
     let waiting = of(&|run, wall, cpu| {
-        let stolen = stolen_while_it_ran(run.evidence().steal.unwrap_or(0.0), wall, cpu);
-        let kept_away = run.evidence().run_delay? + stolen;
+        let evidence = run.evidence();
+        let run_delay = evidence.run_delay?;
+        if evidence.voluntary_switches <= OF_ITS_END {
+            // It never went away by itself: what it did not run was taken from it. (Steal is told in steps of 10 ms.)
+            return Some(0.0);
+        }
+        let kept_away = run_delay + stolen_while_it_ran(evidence.steal.unwrap_or(0.0), wall, cpu);
         (wall > 0.0).then(|| ((wall - cpu - kept_away) / wall).max(0.0))
     });
     // The mean, because competition comes in spells that a median of few runs does not show.

@@ -35,6 +35,7 @@ fn record(n_subjects: usize, rounds: usize, mut run: impl FnMut(usize, usize, &m
                 parts: vec![],
                 iterations: vec![],
                 evidence: Some(Box::new(Evidence {
+                    voluntary_switches: 5,
                     main_thread_time: Some(seconds),
                     run_delay: Some(0.0),
                     ..Evidence::default()
@@ -136,6 +137,30 @@ fn a_program_that_was_kept_from_its_cpu_did_not_wait() {
     let record = record(2, 10, |_, _, run| {
         scale(run, &[WALL], 2.0);
         run.evidence.get_or_insert_default().run_delay = Some(1.0);
+    });
+    check_choice(&record, metric::CPU_TIME, "compute on one thread");
+}
+
+#[test]
+fn a_program_that_never_went_away_by_itself_did_not_wait() {
+    let with_switches = |switches: u64| {
+        record(2, 10, |_, _, run| {
+            scale(run, &[WALL], 3.0);
+            run.evidence.get_or_insert_default().voluntary_switches = switches;
+        })
+    };
+    check_choice(&with_switches(1), metric::CPU_TIME, "compute on one thread");
+    check_choice(&with_switches(2), metric::WALL_TIME, "`A` spends time waiting");
+}
+
+#[test]
+fn what_was_read_while_a_program_was_ending_does_not_make_it_several_threads() {
+    let record = record(2, 10, |round, _, run| {
+        if round < 7 {
+            let evidence = run.evidence.get_or_insert_default();
+            evidence.voluntary_switches = 0;
+            evidence.main_thread_time = Some(0.1);
+        }
     });
     check_choice(&record, metric::CPU_TIME, "compute on one thread");
 }

@@ -76,6 +76,7 @@ impl Executor for Scripted {
         self.now += step.wall;
         let own = Evidence {
             major_faults: (self.faults)(self.total() - 1),
+            voluntary_switches: 1,
             main_thread_time: Some(step.wall),
             run_delay: Some(0.0),
             ..Evidence::default()

@@ -11,16 +11,17 @@
 //! parent and inherited are no way out: with `CLONE_VFORK` the kernel stops adding them up after
 //! two children.)
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, UnsafeCell};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
 
 use crate::launch_error::Step;
 
 use super::sched::CpuMask;
-use super::wait::Pid;
+use super::wait::{Pid, Usage};
 use super::{checked, clock, perf, signal};
 
 /// Most counters that one child can open.
@@ -49,6 +50,8 @@ pub(crate) struct Child<'a> {
 /// What the child leaves behind in our memory.
 struct Report {
     released: AtomicU64,
+    /// All zero is valid too: nothing used.
+    used: UnsafeCell<MaybeUninit<libc::rusage>>,
     failed: AtomicU8,
     errno: AtomicI32,
     counters: [AtomicI32; MAX_COUNTERS],
@@ -60,6 +63,8 @@ pub(crate) struct Started {
     pub(crate) pidfd: OwnedFd,
     /// `CLOCK_MONOTONIC_RAW` right before `execve`, in nanoseconds.
     pub(crate) released: u64,
+    /// What the child had used by then.
+    pub(crate) used: Usage,
     /// One per counter asked for; `None` where the child could not open it.
     pub(crate) counters: Vec<Option<OwnedFd>>,
 }
@@ -77,6 +82,7 @@ pub(crate) fn start(child: &Child<'_>) -> Result<Started, StartError> {
     let mut pidfd: c_int = -1;
     let report = Report {
         released: AtomicU64::new(0),
+        used: UnsafeCell::new(MaybeUninit::zeroed()),
         failed: AtomicU8::new(0),
         errno: AtomicI32::new(0),
         counters: [const { AtomicI32::new(-1) }; MAX_COUNTERS],
@@ -114,7 +120,9 @@ pub(crate) fn start(child: &Child<'_>) -> Result<Started, StartError> {
     let error = match (failed, owned(pidfd)) {
         (None, Some(pidfd)) => {
             let released = report.released.load(Ordering::Relaxed);
-            return Ok(Started { pid, pidfd, released, counters });
+            // SAFETY: the child is done with it, and what it did not fill in is all zero, which is valid.
+            let used = unsafe { report.used.get().read().assume_init() }.into();
+            return Ok(Started { pid, pidfd, released, used, counters });
         }
         (Some(step), _) => {
             let errno = report.errno.load(Ordering::Relaxed);
@@ -168,6 +176,10 @@ fn prepare_and_execute(order: &Order<'_>) -> Step {
     match prepare(order) {
         Ok(()) => {}
         Err(step) => return step,
+    }
+    // SAFETY: a place in the memory of the parent, which sleeps meanwhile, for what the call writes.
+    unsafe {
+        libc::getrusage(libc::RUSAGE_SELF, order.report.used.get().cast());
     }
     order.report.released.store(clock::monotonic_raw_nanos(), Ordering::Relaxed);
     // SAFETY: the path is a C string, both arrays end with a null pointer.

@@ -10,16 +10,29 @@ use super::{checked, clock};
 /// A process id as the kernel gives it.
 pub(crate) type Pid = libc::pid_t;
 
-/// What `wait4` says about a child and the children that it waited for.
+/// How a child ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Status(libc::c_int);
+
+impl Status {
+    /// Returns the exit code, or the signal as the error.
+    pub(crate) fn exit(self) -> Result<i32, i32> {
+        if libc::WIFSIGNALED(self.0) {
+            Err(libc::WTERMSIG(self.0))
+        } else {
+            Ok(libc::WEXITSTATUS(self.0))
+        }
+    }
+}
+
+/// What a process and the children that it waited for have used.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Usage {
-    /// The raw status.
-    pub(crate) status: libc::c_int,
     /// Seconds in user mode.
     pub(crate) user: f64,
     /// Seconds in the kernel.
     pub(crate) system: f64,
-    /// Bytes.
+    /// Bytes, at the most.
     pub(crate) max_rss: u64,
     /// `ru_nvcsw`.
     pub(crate) voluntary_switches: u64,
@@ -32,18 +45,43 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// Returns the exit code, or the signal as the error.
-    pub(crate) fn exit(&self) -> Result<i32, i32> {
-        if libc::WIFSIGNALED(self.status) {
-            Err(libc::WTERMSIG(self.status))
-        } else {
-            Ok(libc::WEXITSTATUS(self.status))
+    /// Returns the CPU time in user mode and in the kernel, in seconds.
+    pub(crate) fn cpu_time(&self) -> f64 {
+        self.user + self.system
+    }
+
+    /// Returns what was used after `earlier`.
+    pub(crate) fn since(&self, earlier: &Self) -> Self {
+        let seconds = |field: fn(&Self) -> f64| (field(self) - field(earlier)).max(0.0);
+        let count = |field: fn(&Self) -> u64| field(self).saturating_sub(field(earlier));
+        Self {
+            user: seconds(|usage| usage.user),
+            system: seconds(|usage| usage.system),
+            max_rss: self.max_rss,
+            voluntary_switches: count(|usage| usage.voluntary_switches),
+            involuntary_switches: count(|usage| usage.involuntary_switches),
+            minor_faults: count(|usage| usage.minor_faults),
+            major_faults: count(|usage| usage.major_faults),
+        }
+    }
+}
+
+impl From<libc::rusage> for Usage {
+    fn from(usage: libc::rusage) -> Self {
+        Self {
+            user: seconds(usage.ru_utime),
+            system: seconds(usage.ru_stime),
+            max_rss: count(usage.ru_maxrss) * 1024,
+            voluntary_switches: count(usage.ru_nvcsw),
+            involuntary_switches: count(usage.ru_nivcsw),
+            minor_faults: count(usage.ru_minflt),
+            major_faults: count(usage.ru_majflt),
         }
     }
 }
 
 /// Reaps a child that has ended or is about to.
-pub(crate) fn reap(pid: Pid) -> io::Result<Usage> {
+pub(crate) fn reap(pid: Pid) -> io::Result<(Status, Usage)> {
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     loop {
@@ -56,16 +94,7 @@ pub(crate) fn reap(pid: Pid) -> io::Result<Usage> {
     }
     // SAFETY: wait4 has filled it in; it was zeroed before, which is a valid rusage too.
     let usage = unsafe { usage.assume_init() };
-    Ok(Usage {
-        status,
-        user: seconds(usage.ru_utime),
-        system: seconds(usage.ru_stime),
-        max_rss: count(usage.ru_maxrss) * 1024,
-        voluntary_switches: count(usage.ru_nvcsw),
-        involuntary_switches: count(usage.ru_nivcsw),
-        minor_faults: count(usage.ru_minflt),
-        major_faults: count(usage.ru_majflt),
-    })
+    Ok((Status(status), usage.into()))
 }
 
 /// Reaps what is left of a group that was killed, where this process is the first of a container: orphans are its
