@@ -5,6 +5,7 @@
 //! with the value; one whose owner was killed is removed by the next becalm of the same user.
 //! <https://docs.kernel.org/filesystems/tmpfs.html>
 
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, Metadata};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, chown};
@@ -67,6 +68,11 @@ impl WorkFolder {
     /// If `place` cannot be written to.
     pub fn for_builds(place: &Path, user: Option<&User>) -> io::Result<Self> {
         Self::create_in(place, BUILDS, user)
+    }
+
+    /// Says whether this is the name of a folder that [`for_builds`](Self::for_builds) has made.
+    pub fn is_for_builds(name: &OsStr) -> bool {
+        name.to_str().is_some_and(|name| owner(BUILDS, name).is_some())
     }
 
     /// Makes a folder with programs that becalm makes, for `user` if there is one: among the temporary files,

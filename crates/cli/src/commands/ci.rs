@@ -21,7 +21,7 @@ use crate::exit::Exit;
 use crate::files;
 use crate::measuring::{
     self, Builds, CommandLine, Finished, Making, MeasureFlags, Repository, Revisions, Tracing,
-    Wanted, conduct,
+    Wanted, conduct, is_documentation,
 };
 use crate::ui::Ui;
 
@@ -299,9 +299,7 @@ impl Job {
             Making { words: &self.command, flags, user: user.as_ref(), interrupt, ui },
         )?;
         revisions.rename(&["base", "head"]);
-        if let Some(told) = revisions.identical(&self.command)
-            && !revisions.is_script(&self.command)
-        {
+        if let Some(told) = revisions.identical(&self.command) {
             return Ok(Err(told));
         }
         revisions.repeat_first("base again");
@@ -391,32 +389,6 @@ impl Job {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
-}
-
-/// Says whether a file is one that no program is made of: a text for people, at the top of the repository or in
-/// its folder for documentation. Texts elsewhere may be what a benchmark reads.
-fn is_documentation(path: &str) -> bool {
-    let path = Path::new(path);
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-    let is_text = ["md", "rst", "adoc", "txt"].contains(&ending);
-    let is_known = (ending.is_empty() || is_text)
-        && [
-            "README",
-            "CHANGELOG",
-            "CHANGES",
-            "CONTRIBUTING",
-            "AUTHORS",
-            "LICENSE",
-            "COPYING",
-            "NEWS",
-            "SECURITY",
-        ]
-        .contains(&name);
-    let is_markup = ["md", "rst", "adoc"].contains(&ending);
-    let is_there = path.starts_with("docs") || path.starts_with("doc");
-    is_known && path.components().count() == 1
-        || is_markup && (is_there || path.components().count() == 1)
 }
 
 /// Prints, saves and posts a report. What could not be posted is told, and changes nothing about the verdict: the
@@ -562,29 +534,4 @@ fn post_saved(
         warn(error, ui);
     }
     Err(last)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn documentation_is_what_no_program_is_made_of() {
-        for path in
-            ["README", "README.md", "LICENSE-MIT.md", "docs/a/b.md", "doc/x.rst", "CHANGES.txt"]
-        {
-            assert!(is_documentation(path), "{path}");
-        }
-        for path in [
-            "src/README.md",
-            "fixtures/a.md",
-            "requirements.txt",
-            "CMakeLists.txt",
-            "docs/conf.py",
-            "a.rs",
-            "README.rs",
-        ] {
-            assert!(!is_documentation(path), "{path}");
-        }
-    }
 }

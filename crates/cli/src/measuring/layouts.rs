@@ -7,7 +7,8 @@ use becalm_model::{Subject, with_causes};
 use becalm_runner::{Environment, Interrupt, Program, User, WorkFolder};
 
 use super::build::build;
-use super::flags::MeasureFlags;
+use super::flags::{BackendFlag, MeasureFlags};
+use super::same::same_content;
 use crate::error::CommandError;
 use crate::ui::Ui;
 
@@ -70,6 +71,12 @@ impl Layouts {
                 "--layouts does nothing: the build command has no {LINK_SEED}"
             )));
         }
+        if flags.backend == BackendFlag::Callgrind && Self::count(flags) > 1 {
+            return Err(CommandError::usage(format!(
+                "--backend callgrind counts instructions, which no layout changes: leave {LINK_SEED} out of --build, or \
+                 say --layouts 1"
+            )));
+        }
         Ok(())
     }
 
@@ -82,6 +89,14 @@ impl Layouts {
     pub(crate) fn open(&mut self, subject: usize) {
         self.programs.resize_with(self.programs.len().max(subject + 1), Vec::new);
         self.programs[subject].clear();
+    }
+
+    /// Removes the programs of a subject.
+    pub(crate) fn forget(&mut self, subject: usize) {
+        for path in self.programs.get_mut(subject).map(std::mem::take).unwrap_or_default() {
+            // What stays is removed in the end.
+            let _ = fs::remove_file(path);
+        }
     }
 
     /// Returns the programs of a subject, by the order of the seeds; none where there is one build.
@@ -175,16 +190,13 @@ impl Layouts {
     /// say nothing more about others.
     pub(crate) fn leave_out_repeated(&mut self) {
         self.built = self.programs.first().map_or(0, Vec::len);
-        let mut known: Vec<Vec<Option<Vec<u8>>>> = Vec::new();
-        let mut kept = Vec::new();
+        let are_same = |a: usize, b: usize| {
+            let mut pairs = self.programs.iter().map(|programs| (programs.get(a), programs.get(b)));
+            pairs.all(|pair| matches!(pair, (Some(a), Some(b)) if same_content(a, b)))
+        };
+        let mut kept: Vec<usize> = Vec::new();
         for index in 0..self.built {
-            let contents: Vec<Option<Vec<u8>>> = self
-                .programs
-                .iter()
-                .map(|programs| programs.get(index).and_then(|path| fs::read(path).ok()))
-                .collect();
-            if !known.contains(&contents) {
-                known.push(contents);
+            if !kept.iter().any(|&earlier| are_same(earlier, index)) {
                 kept.push(index);
             }
         }

@@ -27,7 +27,9 @@ pub(crate) use flags::{MeasureFlags, confidence, harness_name};
 pub(crate) use harness::Asked;
 pub(crate) use metrics::decide_exactly;
 pub(crate) use resume::{read_resumed, with_more};
-pub(crate) use revisions::{Builds, Commit, Making, Repository, Revisions, Signed};
+pub(crate) use revisions::{
+    Builds, Commit, Making, Repository, Revisions, Signed, is_documentation,
+};
 pub(crate) use session::{Finished, Wanted, as_texts, conclude_log, conduct, disturbed_runs, stop};
 pub(crate) use setup::{Machine, Statement, Surroundings, machine_facts, surroundings};
 pub(crate) use subjects::{CommandLine, MOST_SUBJECTS, combinations, fill, name, subjects};

@@ -50,6 +50,26 @@ fn a_slowdown_between_two_commits_is_found() {
 }
 
 #[test]
+fn a_script_is_measured_where_what_it_starts_may_have_changed() {
+    let Some(env) = repository("a_script_is_measured_where") else { return };
+    env.write("helper", "1\n");
+    git(&env, &["add", "helper"]);
+    git(&env, &["commit", "-q", "-m", "helper"]);
+    let output = compare(&env, &["HEAD~1", "HEAD"], &[]).exits_with(0);
+    assert!(headline(&output).contains("equivalent"), "{}", output.stdout);
+}
+
+#[test]
+fn a_worktree_of_the_user_that_is_away_is_not_forgotten() {
+    let Some(env) = repository("a_worktree_of_the_user_that_is_away") else { return };
+    git(&env, &["worktree", "add", "--detach", "away"]);
+    std::fs::rename(env.work().join("away"), env.work().join("elsewhere")).unwrap();
+    let _ = compare(&env, &["HEAD~2", "main"], &[]).exits_with(0);
+    let listed = git(&env, &["worktree", "list"]);
+    assert_eq!(listed.lines().count(), 2, "{listed}");
+}
+
+#[test]
 fn a_change_of_documentation_gives_identical_binaries() {
     let Some(env) = repository("a_change_of_documentation_gives_identical_binaries") else {
         return;
@@ -69,8 +89,12 @@ fn the_working_tree_is_a_revision_and_otherwise_said_to_be_left_out() {
     let Some(env) = repository("the_working_tree_is_a_revision") else { return };
     env.write("program", "#!/bin/sh\necho t: 2060\n");
     env.write("new file", "");
-    let output = compare(&env, &["HEAD", "."], &[]).exits_with(0);
+    let output = compare(&env, &["HEAD", "."], &["--export-json", "r.json"]).exits_with(0);
     assert!(headline(&output).contains("slower than A"), "{}", output.stdout);
+    let record = env.record("r.json");
+    let commit = record["subjects"][1]["parameters"][0][1].as_str().unwrap();
+    let time = git(&env, &["show", "-s", "--format=%ct", commit]);
+    assert_eq!(time, "1", "the same tree is the same commit, also later");
     assert!(
         said(&output).contains("1 file that git does not know is no part"),
         "{}",

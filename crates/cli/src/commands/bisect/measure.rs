@@ -91,7 +91,8 @@ pub(super) fn stop_of_ends(flags: &MeasureFlags, are_exact: bool) -> Stop {
         None => Stop::Until {
             minimum: flags.min_rounds.unwrap_or(ROUNDS_OF_ENDS),
             maximum: flags.max_rounds,
-            budget: Some(flags.max_time.unwrap_or(BUDGET_OF_ENDS)),
+            // The whole search may take longer; equal ends would take all of it.
+            budget: Some(flags.max_time.map_or(BUDGET_OF_ENDS, |most| most.min(BUDGET_OF_ENDS))),
             goal: Goal::Verdict,
         },
     }

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use becalm_runner::User;
+use becalm_runner::{User, WorkFolder};
 
+use super::documentation::is_documentation;
 use crate::error::CommandError;
 
 /// The repository that becalm was started in.
@@ -184,6 +185,14 @@ impl Repository {
         self.text(&["hash-object", "--no-filters", "--", &file])
     }
 
+    /// Returns the files of a commit with the ids of their contents, one to a line, but for documentation.
+    pub(crate) fn sources(&self, commit: &Commit) -> Result<String, CommandError> {
+        let text = self.text(&["ls-tree", "-r", "--full-tree", &commit.id])?;
+        let is_source =
+            |line: &&str| line.split_once('\t').is_none_or(|(_, path)| !is_documentation(path));
+        Ok(text.lines().filter(is_source).collect::<Vec<_>>().join("\n"))
+    }
+
     /// Finds the commit that a revision names, which was given by `flag`.
     pub(crate) fn commit(&self, flag: &str, revision: &str) -> Result<Commit, CommandError> {
         let id = self.text(&[
@@ -207,7 +216,10 @@ impl Repository {
     /// Makes a commit of the working tree as it is, which no branch has, without changing anything; `None`
     /// if nothing is changed.
     pub(crate) fn working_tree(&self) -> Result<Option<Commit>, CommandError> {
-        let id = self.text(&["stash", "create", "becalm: the working tree"])?;
+        // Always the same time, so that the same tree is the same commit when a session goes on.
+        let mut git = Command::new("git");
+        git.envs([("GIT_AUTHOR_DATE", "@1 +0000"), ("GIT_COMMITTER_DATE", "@1 +0000")]);
+        let id = self.said(git, &["stash", "create", "becalm: the working tree"])?;
         let title = "the working tree".to_owned();
         Ok(Some(Commit { id, title }).filter(|commit| !commit.id.is_empty()))
     }
@@ -241,14 +253,25 @@ impl Repository {
         Ok(())
     }
 
-    /// Lets git forget worktrees that are gone.
-    pub(crate) fn prune_worktrees(&self) {
-        // It does so by itself some day.
-        let _ = self.text(&["worktree", "prune"]);
+    /// Lets git forget the worktrees that becalm has made and that are gone, those of killed ones too. (Pruning would
+    /// forget those of the user as well that are not there at the moment, on a disk that is not mounted, with what is
+    /// staged in them.)
+    pub(crate) fn forget_worktrees(&self) {
+        let listed = self.text(&["worktree", "list", "--porcelain"]).unwrap_or_default();
+        for path in listed.lines().filter_map(|line| line.strip_prefix("worktree ")) {
+            let folder = Path::new(path).parent().and_then(Path::file_name);
+            if folder.is_some_and(WorkFolder::is_for_builds) && !Path::new(path).exists() {
+                // It does so by itself some day.
+                let _ = self.text(&["worktree", "remove", "--force", path]);
+            }
+        }
     }
 
     fn text(&self, arguments: &[&str]) -> Result<String, CommandError> {
-        let mut git = Command::new("git");
+        self.said(Command::new("git"), arguments)
+    }
+
+    fn said(&self, mut git: Command, arguments: &[&str]) -> Result<String, CommandError> {
         // The user's wish to see signatures in the log would put them between the lines that are read here.
         git.args(["-c", "log.showSignature=false"]);
         git.arg("-C").arg(&self.top).args(arguments).stdin(Stdio::null());

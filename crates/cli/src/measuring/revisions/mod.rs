@@ -4,6 +4,7 @@
 //! programs, and builds of the same sources would differ otherwise. While a revision is measured a link at that
 //! place leads to its build.
 
+mod documentation;
 mod git;
 
 use std::fs;
@@ -14,11 +15,13 @@ use becalm_model::Subject;
 use becalm_runner::session::Stand;
 use becalm_runner::{Interrupt, User, WorkFolder};
 
+pub(crate) use self::documentation::is_documentation;
 pub(crate) use self::git::{Commit, Repository, Signed};
 
 use super::flags::MeasureFlags;
 use super::layouts::Layouts;
 use crate::error::CommandError;
+use crate::exit::Exit;
 use crate::ui::{Ui, count};
 
 /// The working tree as it is, in place of a revision.
@@ -74,7 +77,7 @@ struct Built {
 impl Drop for Revisions {
     fn drop(&mut self) {
         drop(self.folder.take());
-        self.repository.prune_worktrees();
+        self.repository.forget_worktrees();
     }
 }
 
@@ -156,7 +159,11 @@ impl Revisions {
         let made = made.and_then(|()| fs::rename(&place, &to).map_err(|error| failed(&to, &error)));
         if let Err(error) = made {
             let _ = fs::remove_dir_all(&place);
-            return Err(error);
+            // Ctrl-C ends git too: that says nothing of the revision.
+            return Err(match making.interrupt.signal() {
+                Some(signal) => CommandError { exit: Exit::Signal(signal), ..error },
+                None => error,
+            });
         }
         self.built.push(Built { name: name.to_owned(), commit, folder: to });
         Ok(index)
@@ -183,10 +190,11 @@ impl Revisions {
         Ok(())
     }
 
-    /// Removes a build that is no longer needed; the others keep their numbers.
+    /// Removes a build that is no longer needed, in all its layouts; the others keep their numbers.
     pub(crate) fn forget(&mut self, index: usize) {
         // What stays is removed in the end.
         let _ = fs::remove_dir_all(&self.built[index].folder);
+        self.layouts.forget(index);
     }
 
     /// Returns all builds.
@@ -208,8 +216,8 @@ impl Revisions {
         }
     }
 
-    /// Returns what is the same for builds of the same program, byte for byte; `None` where the program is not
-    /// of the build.
+    /// Returns what is the same for builds of the same program, byte for byte, and for those of a script whose
+    /// revisions have the same sources; `None` where the program is not of the build.
     pub(crate) fn program(&self, index: usize, command: &[String]) -> Option<String> {
         let first = Path::new(command.first()?);
         if first.is_absolute() || !command[0].contains('/') {
@@ -222,9 +230,17 @@ impl Revisions {
         } else {
             layouts.to_vec()
         };
-        let ids: Option<Vec<String>> =
-            files.iter().map(|file| self.repository.content(file).ok()).collect();
-        ids.map(|ids| ids.join(" "))
+        let mut ids = files
+            .iter()
+            .map(|file| self.repository.content(file).ok())
+            .collect::<Option<Vec<String>>>()?;
+        if is_script(&files[0]) {
+            let sources = self.repository.sources(&self.built[index].commit).ok()?;
+            let list = self.place.with_file_name("sources");
+            fs::write(&list, sources).ok()?;
+            ids.push(self.repository.content(&list).ok()?);
+        }
+        Some(ids.join(" "))
     }
 
     /// Returns the subject of one build: the command, started in its folder.
@@ -262,16 +278,6 @@ impl Revisions {
         self.layouts.repeat_first();
     }
 
-    /// Says whether the program of the first build is a script, which says nothing of what it starts.
-    pub(crate) fn is_script(&self, command: &[String]) -> bool {
-        let start = self.start(&self.built[0]);
-        let path = found(&command[0], &start, &self.built[0].name).map(|name| start.join(name));
-        let mut beginning = [0; 2];
-        path.ok()
-            .and_then(|path| fs::File::open(path).ok())
-            .is_some_and(|mut file| file.read_exact(&mut beginning).is_ok() && &beginning == b"#!")
-    }
-
     fn start(&self, one: &Built) -> PathBuf {
         one.folder.join(self.repository.inside())
     }
@@ -286,7 +292,8 @@ impl Revisions {
         self.built.iter().map(stand).collect()
     }
 
-    /// Says so, if the program is the same in all builds and lies inside them.
+    /// Says so, if the program is the same in all builds and lies inside them. A script says nothing of what it
+    /// starts: there the sources have to be the same too.
     pub(crate) fn identical(&self, command: &[String]) -> Option<String> {
         let first = Path::new(command.first()?);
         if first.is_absolute() || !command[0].contains('/') || self.built.len() < 2 {
@@ -302,7 +309,14 @@ impl Revisions {
             .collect();
         let are_same = files.len() == self.built.len()
             && files.windows(2).all(|two| super::same::same_content(&two[0], &two[1]));
+        let are_same = are_same && (!is_script(&files[0]) || self.have_same_sources());
         are_same.then(|| self.told_identical(&command[0]))
+    }
+
+    fn have_same_sources(&self) -> bool {
+        let sources = |one: &Built| self.repository.sources(&one.commit).ok();
+        let all: Option<Vec<String>> = self.built.iter().map(sources).collect();
+        all.is_some_and(|all| all.windows(2).all(|two| two[0] == two[1]))
     }
 
     fn told_identical(&self, program: &str) -> String {
@@ -390,6 +404,12 @@ fn cache(user: Option<&User>) -> PathBuf {
         .or_else(|| of("HOME").map(|home| home.join(".cache")))
         .filter(|path| path.is_dir())
         .unwrap_or_else(std::env::temp_dir)
+}
+
+fn is_script(program: &Path) -> bool {
+    let mut beginning = [0; 2];
+    fs::File::open(program)
+        .is_ok_and(|mut file| file.read_exact(&mut beginning).is_ok() && &beginning == b"#!")
 }
 
 /// Puts the newest file that fits in place of a `*` in the name of a program: cargo puts a hash into the
