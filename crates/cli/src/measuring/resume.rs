@@ -44,10 +44,12 @@ pub(crate) fn with_more(saved: &[String], given: &[OsString]) -> Vec<String> {
     let (flags, commands) = saved.split_at(end);
     let mut flags = flags.to_vec();
     // A fixed number of rounds and limits exclude each other: the new wish replaces the old one.
-    if more.iter().any(|word| is_one_of(word, &FIXED)) {
+    // In a bisection the one is of each step and the others of the whole.
+    let is_bisection = saved.first().is_some_and(|command| command == "bisect");
+    if !is_bisection && more.iter().any(|word| is_one_of(word, &FIXED)) {
         remove(&mut flags, &LIMITS);
     }
-    if more.iter().any(|word| is_one_of(word, &LIMITS)) {
+    if !is_bisection && more.iter().any(|word| is_one_of(word, &LIMITS)) {
         remove(&mut flags, &FIXED);
     }
     [&flags[..], &more, commands].concat()

@@ -171,6 +171,13 @@ fn commits_that_change_no_program_are_not_measured_and_not_blamed() {
 }
 
 #[test]
+fn rounds_of_a_step_and_limits_of_the_search_go_together() {
+    let Some(env) = repository("rounds_and_limits", &[Change::Prints(1030); 2]) else { return };
+    let output = bisect(&env, &["--rounds", "3", "--max-rounds", "100", "--max-time", "1m"]);
+    assert!(output.exits_with(0).stdout.contains("change 1"));
+}
+
+#[test]
 fn a_range_without_a_difference_is_not_searched() {
     let Some(env) = repository("a_range_without_a_difference", &[Change::Prints(1000); 4]) else {
         return;

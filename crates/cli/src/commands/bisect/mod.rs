@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use becalm_model::wire::BisectDocument;
+use clap::builder::Resettable;
 
 use self::range::Range;
 use self::search::Search;
@@ -32,7 +33,8 @@ use crate::ui::Ui;
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 #[command(mut_arg("resume", |arg| arg.help("Go on with the search saved in FILE; further flags override its own")))]
-#[command(mut_arg("rounds", |arg| arg.help("Make N rounds in each step; else as many as the change needs, at least 8")))]
+// The limits are those of the whole search.
+#[command(mut_arg("rounds", |arg| arg.conflicts_with(Resettable::Reset).conflicts_with("min_rounds").help("Make N rounds in each step; else as many as the change needs, at least 8")))]
 #[command(mut_arg("min_rounds", |arg| arg.help("Make at least N rounds in each step")))]
 #[command(mut_arg("max_rounds", |arg| arg.help("Start no further step after N rounds in all")))]
 #[command(mut_arg("max_time", |arg| arg.help("Start no further step after this time")))]
