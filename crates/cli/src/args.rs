@@ -174,9 +174,25 @@ pub(crate) fn reparse_run(arguments: &[String]) -> Result<commands::run::Args, C
     }
 }
 
+/// Reads saved arguments again, as they stand there; returns the command that they are for and what each flag was
+/// given.
+pub(crate) fn matches_again(
+    arguments: &[String],
+) -> Result<(clap::Command, clap::ArgMatches), CommandError> {
+    let all = std::iter::once("becalm".to_owned()).chain(arguments.iter().cloned());
+    let line = command();
+    let matches = line.clone().try_get_matches_from(all).map_err(|error| unreadable(&error))?;
+    let found = matches
+        .subcommand()
+        .and_then(|(name, matches)| Some((line.find_subcommand(name)?.clone(), matches.clone())));
+    found.ok_or_else(|| CommandError::usage("the saved arguments name no command"))
+}
+
+fn unreadable(error: &clap::Error) -> CommandError {
+    CommandError::usage(format!("the saved arguments cannot be read again: {error}"))
+}
+
 fn parse_again(arguments: &[String]) -> Result<Command, CommandError> {
     let all = std::iter::once("becalm".to_owned()).chain(arguments.iter().cloned());
-    Cli::try_parse_from(all).map(|cli| cli.command).map_err(|error| {
-        CommandError::usage(format!("the saved arguments cannot be read again: {error}"))
-    })
+    Cli::try_parse_from(all).map(|cli| cli.command).map_err(|error| unreadable(&error))
 }

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::support::{Measures, T, env, git, has_git, json, said, send, wait_until, with};
 
-/// Runs git in the working folder.
 /// What one commit does.
 #[derive(Clone, Copy)]
 enum Change {
@@ -97,6 +96,32 @@ fn the_first_slow_commit_of_many_is_found() {
     assert!(said(&output).contains("the likeliest first is"), "{}", output.stderr);
     assert_eq!(env.read(".becalm/.gitignore"), "*\n", "git is told to leave the folder alone");
     is_clean(&env, "main");
+}
+
+#[test]
+fn the_command_that_checks_it_measures_as_the_search_did() {
+    let mut changes = vec![Change::Prints(1000); 9];
+    changes[4..].fill(Change::Prints(950));
+    let Some(env) = repository("the_command_that_checks_it", &changes) else { return };
+    let given =
+        ["--input", "/dev/null", "--ignore-failure=3,4", "--env-clear", "--max-rounds", "500"];
+    let output = bisect(&env, &given).exits_with(0);
+    let check = output.stdout.lines().find(|line| line.trim().starts_with("becalm compare"));
+    let words = shell_words::split(check.unwrap()).unwrap();
+    let has = |wanted: &[&str]| words.windows(wanted.len()).any(|some| some == wanted);
+    for wanted in [
+        &["--metric", T][..],
+        &["--build", BUILD],
+        &["--input", "/dev/null"],
+        &["--ignore-failure=3,4"],
+        &["--env-clear"],
+        &["--", "./app"],
+    ] {
+        assert!(has(wanted), "{wanted:?} in {words:?}");
+    }
+    assert!(!has(&["--max-rounds"]) && !has(&["--good"]), "{words:?}");
+    let output = env.run(&words[1..]).exits_with(0);
+    assert!(output.stdout.contains("faster"), "{}", output.stdout);
 }
 
 #[test]
@@ -213,9 +238,11 @@ fn a_budget_ends_the_search_without_an_answer_and_it_goes_on_from_there() {
     assert!(output.stdout.contains("change 21"), "{}", output.stdout);
     let document = env.record("s.json");
     assert!(document["steps"].as_array().unwrap().len() > before);
-    // Other ends are another search.
+    // Branches move, the ends of the search stay; other ends are another search.
     git(&env, &["commit", "-q", "--allow-empty", "-m", "later"]);
-    let output = env.run(["bisect", "--resume", "s.json"]).exits_with(2);
+    let output = env.run(["bisect", "--resume", "s.json"]).exits_with(0);
+    assert!(output.stdout.contains("change 21"), "{}", output.stdout);
+    let output = env.run(["bisect", "--resume", "s.json", "--bad", "HEAD"]).exits_with(2);
     assert!(said(&output).contains("the bad end is another"), "{}", output.stderr);
 }
 

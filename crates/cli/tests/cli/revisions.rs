@@ -110,6 +110,29 @@ fn the_working_tree_is_a_revision_and_otherwise_said_to_be_left_out() {
 }
 
 #[test]
+fn a_working_tree_with_a_changed_submodule_is_refused() {
+    let Some(env) = repository("a_working_tree_with_a_changed_submodule") else { return };
+    let within = |arguments: &[&str]| git(&env, &[&["-C", "the part"], arguments].concat());
+    git(&env, &["init", "-q", "other"]);
+    env.write("other/file", "1");
+    git(&env, &["-C", "other", "add", "file"]);
+    git(&env, &["-C", "other", "commit", "-q", "-m", "first"]);
+    git(&env, &["submodule", "--quiet", "add", "./other", "the part"]);
+    git(&env, &["commit", "-q", "-m", "with a part"]);
+    let refused = || {
+        let output = compare(&env, &["HEAD", "."], &[]).exits_with(2);
+        let text = said(&output);
+        assert!(text.contains("the submodule the part is changed"), "{text}");
+    };
+    env.write("the part/file", "2");
+    refused();
+    within(&["commit", "-q", "-a", "-m", "second"]);
+    refused();
+    git(&env, &["add", "the part"]);
+    refused();
+}
+
+#[test]
 fn a_build_that_fails_is_told_with_its_end() {
     let Some(env) = repository("a_build_that_fails_is_told_with_its_end") else { return };
     let output = env

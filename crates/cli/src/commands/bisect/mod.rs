@@ -1,5 +1,6 @@
 //! `becalm bisect`: which commit made it slower?
 
+mod check;
 mod measure;
 mod range;
 mod search;
@@ -60,9 +61,9 @@ pub(crate) struct Args {
     )]
     good: Option<String>,
 
-    /// A commit that has the change, later in the history
-    #[arg(long, value_name = "REVISION", default_value = "HEAD", help_heading = "Revisions")]
-    bad: String,
+    /// A commit that has the change, later in the history; HEAD unless said otherwise
+    #[arg(long, value_name = "REVISION", help_heading = "Revisions")]
+    bad: Option<String>,
 
     /// Where the search is saved after every step; .becalm/bisect-GOOD-BAD.json in the repository unless said
     /// otherwise. Records of the steps go into FILE.d
@@ -78,12 +79,16 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
-    let (mut args, arguments, resumed) = match &args.flags.resume {
-        None => (args, measuring::as_texts(given), None),
+    let ends = [args.good.clone(), args.bad.clone()];
+    let (mut args, arguments, resumed, ends) = match &args.flags.resume {
+        None => (args, measuring::as_texts(given), None, ends),
         Some(path) => {
             let saved = Saved::read(path)?;
             let arguments = measuring::with_more(&saved.document.arguments, given);
-            (args::reparse_bisect(&arguments)?, arguments, Some(saved))
+            // Branches move, and the ends of the search stay.
+            let [good, bad] = ends;
+            let ends = [good.or_else(|| Some(saved.good())), bad.or_else(|| saved.bad())];
+            (args::reparse_bisect(&arguments)?, arguments, Some(saved), ends)
         }
     };
     refuse_senseless(&args)?;
@@ -94,8 +99,8 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
     }
     let user = if args.flags.conditions.keep_root { None } else { caller::sudo_user() };
     let repository = Repository::here("bisect", user.clone())?;
-    let good = args.good.clone().unwrap_or_default();
-    let range = Range::between(&repository, &good, &args.bad)?;
+    let [good, bad] = ends.map(|end| end.unwrap_or_else(|| "HEAD".to_owned()));
+    let range = Range::between(&repository, &good, &bad)?;
     let line = CommandLine::of_words(&args.command, &args.flags);
     let words = measuring::subjects(&[line], &args.flags)?.remove(0).command;
     let saved = match resumed {
@@ -106,7 +111,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
     let making = Making { words: &words, flags: &args.flags, user: user.as_ref(), interrupt, ui };
     let revisions = Revisions::none(repository, making)?;
     let document = Search::new(saved, revisions, making, args.margin, &range).run()?;
-    finish(&document, &args, exports, ui)
+    finish(&document, exports, ui)
 }
 
 fn refuse_senseless(args: &Args) -> Result<(), CommandError> {
@@ -130,7 +135,6 @@ fn refuse_senseless(args: &Args) -> Result<(), CommandError> {
 /// Prints and saves the answer.
 fn finish(
     document: &BisectDocument,
-    args: &Args,
     (as_json, path): (bool, Option<PathBuf>),
     ui: &Ui,
 ) -> Result<Exit, CommandError> {
@@ -140,31 +144,10 @@ fn finish(
     if as_json {
         ui.print(&state::json(document))?;
     } else {
-        ui.print(&becalm_report::bisect_text(document, &check(document, args), ui.style()))?;
+        let check = check::command(document)?;
+        ui.print(&becalm_report::bisect_text(document, &check, ui.style()))?;
     }
     Ok(if document.state == "found" { Exit::Done } else { Exit::Inconclusive })
-}
-
-/// Returns the command by which the answer can be checked.
-fn check(document: &BisectDocument, args: &Args) -> String {
-    let Some(found) = &document.found else { return String::new() };
-    let short = |number: usize| match number {
-        0 => short(&document.good.id),
-        number => short(&document.commits[number - 1].id),
-    };
-    let mut words = vec!["becalm".to_owned(), "compare".to_owned()];
-    for number in [found.from - 1, found.to] {
-        words.extend(["--rev".to_owned(), short(number).to_owned()]);
-    }
-    if let Some(build) = &document.build {
-        words.extend(["--build".to_owned(), build.clone()]);
-    }
-    for metric in &args.flags.metric {
-        words.extend(["--metric".to_owned(), metric.clone()]);
-    }
-    words.push("--".to_owned());
-    words.extend(document.command.iter().cloned());
-    shell_words::join(words)
 }
 
 /// Returns the beginning of an id, as people know it.

@@ -103,6 +103,16 @@ impl Saved {
         Ok(saved)
     }
 
+    /// Returns the id of the good end.
+    pub(super) fn good(&self) -> String {
+        self.document.good.id.clone()
+    }
+
+    /// Returns the id of the bad end; `None` where the file names no commit.
+    pub(super) fn bad(&self) -> Option<String> {
+        self.document.commits.last().map(|one| one.id.clone())
+    }
+
     /// Takes up a search again, if it is still the same.
     pub(super) fn go_on(
         mut self,

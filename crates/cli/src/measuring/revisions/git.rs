@@ -230,6 +230,23 @@ impl Repository {
         Ok(text.lines().filter_map(|line| line.get(3..)).map(str::to_owned).collect())
     }
 
+    /// Returns the submodules that are at another commit than the last commit of this repository has, or that have
+    /// changes of their own.
+    pub(crate) fn changed_submodules(&self) -> Result<Vec<String>, CommandError> {
+        let told = ["--porcelain=v2", "--untracked-files=no", "--ignore-submodules=none"];
+        let text = self.text(&[&["status"], &told[..]].concat())?;
+        // 1 XY S<commit><modified><untracked> and six more fields, or seven if it was moved, before the path.
+        let changed = |line: &str| {
+            let fields: Vec<&str> = line.split(' ').collect();
+            let state = fields.get(2).filter(|state| state.starts_with('S'))?;
+            let first = if fields[0] == "1" { 8 } else { 9 };
+            let path = fields.get(first..)?.join(" ");
+            let is_changed = fields[1] != ".." && fields[1] != ".M" || state.contains(['C', 'M']);
+            is_changed.then(|| path.split('\t').next().unwrap_or_default().to_owned())
+        };
+        Ok(text.lines().filter_map(changed).collect())
+    }
+
     /// Returns the paths of files that git does not know and does not ignore.
     pub(crate) fn untracked(&self) -> Result<Vec<String>, CommandError> {
         let text = self.text(&["ls-files", "--others", "--exclude-standard"])?;

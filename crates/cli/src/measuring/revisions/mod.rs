@@ -362,6 +362,12 @@ fn resolve(
             untracked[0]
         ));
     }
+    if let Some(path) = repository.changed_submodules()?.first() {
+        return Err(CommandError::usage(format!(
+            "--rev .: the submodule {path} is changed, and git takes no picture of that"
+        ))
+        .hint("commit it in the submodule and here, on a branch of its own, and give that branch to --rev"));
+    }
     if let Some(commit) = repository.working_tree()? {
         return Ok(commit);
     }
