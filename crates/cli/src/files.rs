@@ -99,6 +99,7 @@ pub(crate) fn document(record: &Record) -> wire::Document<wire::Runs<'_>> {
                 subject: named.name.clone(),
                 metric: metric.name.clone(),
                 unit: metric.unit.to_string(),
+                statistic: metric.statistic.clone(),
                 runs: summary.n,
                 minimum: summary.minimum,
                 median: summary.median,
@@ -307,11 +308,29 @@ pub(crate) fn documents(
     Ok(Exit::Done)
 }
 
+/// Metrics that an error lists.
+const MOST_NAMED: usize = 20;
+
+/// Refuses a metric, or a measure of benchmarks, that a record does not have.
+pub(crate) fn check_metric(record: &Record, name: Option<&str>) -> Result<(), CommandError> {
+    let Some(name) = name else { return Ok(()) };
+    if record.metrics.iter().any(|metric| metric.name == name || metric.is_measure(name)) {
+        return Ok(());
+    }
+    let mut names: Vec<&str> =
+        record.metrics.iter().take(MOST_NAMED).map(|metric| metric.name.as_str()).collect();
+    if record.metrics.len() > MOST_NAMED {
+        names.push("others");
+    }
+    Err(CommandError::usage(format!("no metric is called {name}"))
+        .hint(format!("there are {}", names.join(", "))))
+}
+
 /// Prints what `text` makes of each file, under its name where there are several.
 pub(crate) fn for_each_record(
     paths: &[PathBuf],
     ui: &Ui,
-    text: impl Fn(&Record) -> String,
+    text: impl Fn(&Record) -> Result<String, CommandError>,
 ) -> Result<Exit, CommandError> {
     for (index, path) in paths.iter().enumerate() {
         let record = read_record(path)?;
@@ -319,7 +338,7 @@ pub(crate) fn for_each_record(
             let gap = if index > 0 { "\n" } else { "" };
             ui.print(&format!("{gap}{}:\n", path.display()))?;
         }
-        ui.print(&text(&record))?;
+        ui.print(&text(&record)?)?;
     }
     Ok(Exit::Done)
 }

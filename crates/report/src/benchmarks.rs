@@ -25,7 +25,7 @@ pub(crate) fn of(
         1 => "1 process".to_owned(),
         n => format!("{n} processes"),
     };
-    let has = |&&index: &&usize| shown::sample(record, subject, index).is_some();
+    let has = |&&index: &&usize| shown::any_sample(record, subject, index).is_some();
     let metrics = count(listed.iter().filter(has).count(), "metric");
     Some((format!("{}: {metrics} of benchmarks in {processes}", labels.get(subject)), table))
 }
@@ -43,10 +43,10 @@ fn table(record: &Record, subject: usize, metrics: &[usize], unicode: bool) -> T
         ("CV inside".to_owned(), Align::Right),
     ]);
     for &index in metrics {
-        let Some(sample) = shown::sample(record, subject, index) else { continue };
+        let Some(sample) = shown::any_sample(record, subject, index) else { continue };
         let estimate = shown::summary(record, &sample);
         let metric = shown::metric_at(record, index);
-        let scale = Scale::of(&metric.unit, [estimate.median], unicode);
+        let scale = Scale::of_summaries(&metric.unit, [&estimate], unicode);
         let name = match &metric.statistic {
             Some(statistic) => format!("{} ({statistic})", metric.name),
             None => metric.name.clone(),

@@ -9,7 +9,29 @@ use crate::quantity::{NBSP, Scale, confidence, count, percent, signed_percent};
 use crate::shown;
 use crate::table::{Align, Table};
 
-/// Writes the median with its interval: the one line that stands for a subject.
+/// Writes what there is of a sample in one line: the median with its interval, or the statistic that another tool has
+/// computed, of which there is nothing to compute.
+pub(crate) fn said(metric: &Metric, summary: &Summary, scale: &Scale, at: f64) -> String {
+    match &metric.statistic {
+        Some(statistic) if summary.n == 1 => {
+            format!("{statistic} {}, as the tool gives it", scale.with_unit(summary.median))
+        }
+        Some(statistic) => {
+            format!(
+                "median {} of the tool's values, each a {statistic}",
+                headline(summary, scale, at)
+            )
+        }
+        None => format!("median {}", headline(summary, scale, at)),
+    }
+}
+
+/// Says whether a sample is one value that another tool has computed.
+pub(crate) fn is_given(metric: &Metric, summary: &Summary) -> bool {
+    metric.statistic.is_some() && summary.n == 1
+}
+
+/// Writes the median with its interval.
 pub(crate) fn headline(summary: &Summary, scale: &Scale, at: f64) -> String {
     let median = scale.with_unit(summary.median);
     match summary.median_interval {
@@ -74,7 +96,7 @@ pub(crate) fn subjects(record: &Record, labels: &Labels, metric: usize, unicode:
         })
         .collect();
     let unit = &shown::metric_at(record, metric).unit;
-    let scale = Scale::of(unit, summaries.iter().map(|(_, s)| s.median), unicode);
+    let scale = Scale::of_summaries(unit, summaries.iter().map(|(_, s)| s), unicode);
     let mut table = Table::new([
         ("subject", Align::Left),
         ("runs", Align::Right),
@@ -120,10 +142,10 @@ pub(crate) fn other_metrics(
         if !is_own(metric) {
             continue;
         }
-        let Some(sample) = shown::sample(record, subject, index) else { continue };
+        let Some(sample) = shown::any_sample(record, subject, index) else { continue };
         let summary = shown::summary(record, &sample);
         // The unit suits this metric: milliseconds and mebibytes share no scale.
-        let scale = Scale::of(&metric.unit, [summary.median], unicode);
+        let scale = Scale::of_summaries(&metric.unit, [&summary], unicode);
         table.push([
             name_with_exact(metric).into(),
             scale.with_unit(summary.minimum).into(),

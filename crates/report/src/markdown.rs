@@ -15,6 +15,7 @@ use crate::labels::{Labels, meaning};
 use crate::quantity::NBSP;
 use crate::remarks;
 use crate::shown;
+use crate::suite;
 use crate::width::printable;
 
 /// Writes the verdict, the numbers and what they rest on as GitHub-flavoured Markdown.
@@ -32,6 +33,8 @@ pub fn markdown(record: &Record, disturbed: &[DisturbedRun]) -> String {
             }
             let _ = writeln!(out, "{}", table.markdown());
         }
+    } else if shown::is_suite(record) {
+        let _ = writeln!(out, "{}", suite::table(record, true).markdown());
     } else {
         for metric in shown::full_metrics(record) {
             let _ = writeln!(out, "{}\n", plain(&shown::metric_at(record, metric).name));

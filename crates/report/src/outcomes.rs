@@ -4,7 +4,17 @@ use std::collections::BTreeMap;
 
 use becalm_model::{Outcome, Record};
 
+use crate::page::Page;
 use crate::quantity::count;
+use crate::style::Role;
+
+/// Warns of runs that failed or were cut off.
+pub(crate) fn say(page: &mut Page<'_>, record: &Record) {
+    if let Some(remark) = remark(record) {
+        page.gap();
+        page.say_as(Role::Warning, &remark);
+    }
+}
 
 /// Says what went wrong with the runs, or nothing when all of them succeeded.
 pub(crate) fn remark(record: &Record) -> Option<String> {

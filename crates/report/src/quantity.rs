@@ -2,6 +2,7 @@
 //! by eye.
 
 use becalm_model::{RatioInterval, Unit};
+use becalm_stats::Summary;
 
 /// Joins a number and its unit, so that no line break comes between them.
 pub(crate) const NBSP: char = '\u{a0}';
@@ -38,6 +39,31 @@ impl Scale {
             decimals_for_digits(shown, 4)
         };
         Self { unit: name, factor, decimals }
+    }
+
+    /// Chooses what suits the medians of samples. They are whole only if what else is told of the samples is: of
+    /// 97.6 to 98.3 the median may be 98 by chance.
+    pub fn of_summaries<'a>(
+        unit: &Unit,
+        summaries: impl IntoIterator<Item = &'a Summary>,
+        unicode: bool,
+    ) -> Self {
+        let mut medians = Vec::new();
+        let mut are_whole = true;
+        for summary in summaries {
+            let interval = summary.median_interval;
+            let ends = interval.into_iter().flat_map(|interval| [interval.low, interval.high]);
+            let told = [summary.minimum, summary.median, summary.maximum];
+            are_whole &= told.into_iter().chain(ends).all(|value| value.fract() == 0.0);
+            medians.push(summary.median);
+        }
+        let largest = medians.iter().fold(0.0, |most: f64, median| most.max(median.abs()));
+        let scale = Self::of(unit, medians, unicode);
+        if are_whole {
+            return scale;
+        }
+        let decimals = decimals_for_digits(largest / scale.factor, 4).max(scale.decimals);
+        scale.with_decimals(decimals)
     }
 
     /// Writes a value without its unit. A value much smaller than the largest one gets more
@@ -305,6 +331,17 @@ mod tests {
         check(&Unit::Count, &[1e308], "1.000e308");
         check(&Unit::Second, &[-2.5e300], "-2.500e300 s");
         check(&Unit::Named("req/s".into()), &[812.25], "812.2 req/s");
+    }
+
+    #[test]
+    fn a_whole_median_of_values_with_a_fraction_is_not_rounded() {
+        let scale = |values: &[f64]| {
+            let sample = becalm_stats::Sample::new(values.to_vec()).unwrap();
+            Scale::of_summaries(&Unit::Count, [&Summary::of(&sample, 0.95)], true)
+        };
+        assert_eq!(scale(&[97.6, 98.0, 98.3]).number(98.0), "98.00");
+        assert_eq!(scale(&[97.0, 98.0, 99.0]).number(98.0), "98");
+        assert_eq!(scale(&[0.0, 0.0, 0.5]).number(0.5), "0.50");
     }
 
     #[test]

@@ -9,12 +9,14 @@ use crate::disturbed::{self, DisturbedRun};
 use crate::estimate;
 use crate::facts::{pairs, write_facts};
 use crate::labels::Labels;
+use crate::outcomes;
 use crate::page::Page;
 use crate::quantity::{Scale, count};
 use crate::sequence::{Point, PointKind, sequence};
 use crate::shown;
 use crate::single::{given, write_conditions};
 use crate::style::{Role, Style};
+use crate::suite;
 
 /// Says what a record holds: what was measured, when, under which conditions, with what result.
 pub fn show_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> String {
@@ -36,6 +38,7 @@ pub fn show_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> 
         count(record.subjects.len(), "subject"),
         disturbed::summary(record, disturbed, None),
     ));
+    outcomes::say(&mut page, record);
     page.section("Session");
     let session = conditions::session(record);
     pairs(&mut page, session.iter().map(|(name, value)| (*name, value.as_str())));
@@ -105,6 +108,10 @@ fn results(page: &mut Page, record: &Record, labels: &Labels) {
         }
         return;
     }
+    if shown::is_suite(record) {
+        page.table(&suite::table(record, page.style.unicode));
+        return;
+    }
     let Some(metric) = shown::headline_metric(record) else {
         page.say("Nothing was measured.");
         return;
@@ -118,17 +125,8 @@ fn results(page: &mut Page, record: &Record, labels: &Labels) {
         }
         let Some(sample) = shown::sample(record, subject, metric) else { continue };
         let summary = shown::summary(record, &sample);
-        let scale = Scale::of(&description.unit, [summary.median], page.style.unicode);
-        let said = match &description.statistic {
-            // A statistic of statistics would be something else.
-            Some(statistic) if summary.n == 1 => {
-                format!("{statistic} {}, as the tool gives it", scale.with_unit(summary.median))
-            }
-            _ => {
-                let median = estimate::headline(&summary, &scale, shown::confidence(record));
-                format!("median {median}")
-            }
-        };
+        let scale = Scale::of_summaries(&description.unit, [&summary], page.style.unicode);
+        let said = estimate::said(&description, &summary, &scale, shown::confidence(record));
         page.say_as(
             Role::Heading,
             &format!("{}: {} {said}.", labels.get(subject), description.name),
@@ -137,10 +135,16 @@ fn results(page: &mut Page, record: &Record, labels: &Labels) {
 }
 
 /// Draws the strip plot of all subjects and the runs of each in time order: `becalm plot`.
-pub fn plot_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> String {
+/// `metric` is the name of the one that is wanted, or of a measure that many benchmarks have.
+pub fn plot_text(
+    record: &Record,
+    disturbed: &[DisturbedRun],
+    metric: Option<&str>,
+    style: &Style,
+) -> String {
     let labels = Labels::of(&record.subjects);
     let mut page = Page::new(style);
-    for metric in shown::full_metrics(record) {
+    for metric in shown::plotted_metrics(record, metric) {
         let description = shown::metric_at(record, metric);
         let strips = strip_plot(record, &labels, metric, style);
         if strips.is_empty() {
@@ -172,7 +176,9 @@ pub(crate) fn points(
     metric: usize,
 ) -> Vec<Point> {
     let positions = disturbed::positions(disturbed);
+    let is_shown = shown::is_shown(record, subject, metric);
     shown::indexed_runs(record, subject)
+        .filter(|_| is_shown)
         .filter_map(|(index, run)| {
             let value = run.value(metric).filter(|value| value.is_finite())?;
             let kind = if run.is_censored() {

@@ -1,6 +1,8 @@
 //! Which parts of a record are shown: the metrics, the comparisons and their order.
 
-use becalm_model::{Comparison, Metric, Record, Run, metric};
+use std::collections::BTreeSet;
+
+use becalm_model::{Comparison, Metric, Record, RecordKind, Run, metric};
 use becalm_stats::{Sample, Summary};
 
 use crate::strip::Median;
@@ -43,6 +45,13 @@ pub(crate) fn listed_benchmarks(record: &Record) -> Vec<usize> {
 /// Returns the metrics that are shown in full: those that decide, those that the user had read from
 /// the output and, where nothing was decided, the wall time.
 pub(crate) fn full_metrics(record: &Record) -> Vec<usize> {
+    let listed = listed_benchmarks(record);
+    let is_drawn = |index: &usize| listed.binary_search(index).is_err();
+    if is_suite(record) {
+        let of_each = (0..record.subjects.len()).map(|subject| about(record, subject));
+        let all: BTreeSet<usize> = of_each.flatten().collect();
+        return all.into_iter().filter(is_drawn).collect();
+    }
     // How long a harness takes is its own choice and no result, and so is the time of a simulation.
     let is_timed = record.conditions.backend.is_none()
         && record.metrics.iter().all(|metric| metric.benchmark.is_none());
@@ -52,15 +61,61 @@ pub(crate) fn full_metrics(record: &Record) -> Vec<usize> {
             || !metric::is_builtin(name)
             || record.comparisons.is_empty() && name == metric::WALL_TIME && is_timed
     };
-    let listed = listed_benchmarks(record);
     let headline = headline_metric(record);
     let others =
         (0..record.metrics.len()).filter(|&index| is_shown(index) && Some(index) != headline);
-    headline
+    headline.into_iter().chain(others).filter(is_drawn).collect()
+}
+
+/// Returns the metrics of histograms and plots: those of a name or measure, else those that are shown in full, else,
+/// where there are many benchmarks, what each is about.
+pub(crate) fn plotted_metrics(record: &Record, name: Option<&str>) -> Vec<usize> {
+    let all = |is_wanted: &dyn Fn(&Metric) -> bool| -> Vec<usize> {
+        (0..record.metrics.len()).filter(|&index| is_wanted(&record.metrics[index])).collect()
+    };
+    if let Some(name) = name {
+        return all(&|metric| metric.name == name || metric.is_measure(name));
+    }
+    [full_metrics(record), all(&Metric::is_main), listed_benchmarks(record)]
         .into_iter()
-        .chain(others)
-        .filter(|index| listed.binary_search(index).is_err())
-        .collect()
+        .find(|some| !some.is_empty())
+        .unwrap_or_default()
+}
+
+/// Says whether the subjects are benchmarks of a suite, of which each is about metrics of its own.
+pub(crate) fn is_suite(record: &Record) -> bool {
+    record.kind == RecordKind::Run && !record.terms.is_empty()
+}
+
+/// Returns the metrics that a benchmark of a suite is about and has values of: those that its suite names, else what
+/// the benchmarks of its harness are about, else what was read from its output, else the wall time.
+pub(crate) fn about(record: &Record, subject: usize) -> Vec<usize> {
+    let mut has = vec![false; record.metrics.len()];
+    for run in record.measured(subject) {
+        for (index, has) in has.iter_mut().enumerate() {
+            *has |= run.value(index).is_some();
+        }
+    }
+    let all = |is_wanted: &dyn Fn(&Metric) -> bool| -> Vec<usize> {
+        (0..has.len()).filter(|&index| has[index] && is_wanted(&record.metrics[index])).collect()
+    };
+    let named = record.terms.get(subject).map_or(Vec::new(), |terms| {
+        let named = terms.metrics.iter();
+        named.flat_map(|one| all(&|m| m.name == one.name || m.is_measure(&one.name))).collect()
+    });
+    let choices = [
+        named,
+        all(&Metric::is_main),
+        all(&|metric| metric.benchmark.is_some()),
+        all(&|metric| !metric::is_builtin(&metric.name)),
+        all(&|metric| metric.name == metric::WALL_TIME),
+    ];
+    choices.into_iter().find(|some| !some.is_empty()).unwrap_or_default()
+}
+
+/// Says whether a subject is shown by a metric: a benchmark of a suite only by those that it is about.
+pub(crate) fn is_shown(record: &Record, subject: usize, metric: usize) -> bool {
+    !is_suite(record) || about(record, subject).contains(&metric)
 }
 
 /// Returns the comparisons on the metrics that decide, then on wall and CPU time, then on what was
@@ -102,8 +157,14 @@ pub(crate) fn ranked<'a>(record: &Record, comparisons: &[&'a Comparison]) -> Vec
     ranked
 }
 
-/// Returns the valid sample of one metric of one subject, if it has a value at all.
+/// Returns the valid sample of one metric of one subject, if it is shown by that and has a value at all.
 pub(crate) fn sample(record: &Record, subject: usize, metric: usize) -> Option<Sample> {
+    let sample = any_sample(record, subject, metric)?;
+    is_shown(record, subject, metric).then_some(sample)
+}
+
+/// Returns the valid sample of one metric of one subject, if it has a value at all.
+pub(crate) fn any_sample(record: &Record, subject: usize, metric: usize) -> Option<Sample> {
     Sample::new(record.values(subject, metric)).ok()
 }
 

@@ -46,10 +46,7 @@ pub fn run_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> S
             "These subjects were not compared: use `becalm compare` for a verdict.",
         );
     }
-    if let Some(remark) = outcomes::remark(record) {
-        page.gap();
-        page.say_as(Role::Warning, &remark);
-    }
+    outcomes::say(&mut page, record);
     write_conditions(&mut page, record);
     notes_and_limits(&mut page, record, &labels);
     page.finish()
@@ -67,6 +64,7 @@ pub fn stats_text(record: &Record, style: &Style) -> String {
         page.say("Nothing was measured.");
     }
     given(&mut page, record, &labels);
+    outcomes::say(&mut page, record);
     page.finish()
 }
 
@@ -96,29 +94,31 @@ fn estimates(
     bins: Option<usize>,
 ) {
     let style = *page.style;
-    let metrics = shown::full_metrics(record);
+    let metrics: Vec<usize> = (shown::full_metrics(record).into_iter())
+        .filter(|&metric| shown::is_shown(record, subject, metric))
+        .collect();
     let mut measured = false;
-    for (index, &metric) in metrics.iter().enumerate() {
+    for &metric in &metrics {
         let Some(sample) = shown::sample(record, subject, metric) else { continue };
-        measured = true;
+        let is_first = !std::mem::replace(&mut measured, true);
         let description = shown::metric_at(record, metric);
         let summary = shown::summary(record, &sample);
-        let scale = Scale::of(&description.unit, [summary.median], style.unicode);
-        if index > 0 {
+        let scale = Scale::of_summaries(&description.unit, [&summary], style.unicode);
+        if !is_first {
             page.gap();
         }
+        let is_given = estimate::is_given(&description, &summary);
+        let said = estimate::said(&description, &summary, &scale, shown::confidence(record));
+        let runs = if is_given { String::new() } else { format!(", {}", count(summary.n, "run")) };
         page.say_as(
             Role::Heading,
-            &format!(
-                "{}, {}: median {}, {}",
-                labels.get(subject),
-                description.name,
-                estimate::headline(&summary, &scale, shown::confidence(record)),
-                count(summary.n, "run"),
-            ),
+            &format!("{}, {}: {said}{runs}", labels.get(subject), description.name),
         );
-        if index == 0 && labels.are_letters {
+        if is_first && labels.are_letters {
             legend_of(page, record, subject);
+        }
+        if is_given {
+            continue;
         }
         page.gap();
         page.table(&estimate::statistics(&summary, &scale, shown::confidence(record)));
@@ -181,11 +181,12 @@ pub(crate) fn one_strip(
     crate::strip::strips(&[strip], &shown::metric_at(record, metric).unit, style)
 }
 
-/// Draws the histograms alone: what `becalm hist` says. Every subject has its own bins.
-pub fn hist_text(record: &Record, max_bins: usize, style: &Style) -> String {
+/// Draws the histograms alone: what `becalm hist` says. Every subject has its own bins. `metric` is the name of the one
+/// that is wanted, or of a measure that many benchmarks have.
+pub fn hist_text(record: &Record, metric: Option<&str>, max_bins: usize, style: &Style) -> String {
     let labels = Labels::of(&record.subjects);
     let mut page = Page::new(style);
-    for metric in shown::full_metrics(record) {
+    for metric in shown::plotted_metrics(record, metric) {
         let description = shown::metric_at(record, metric);
         for subject in 0..record.subjects.len() {
             let Some(sample) = shown::sample(record, subject, metric) else { continue };
@@ -197,5 +198,6 @@ pub fn hist_text(record: &Record, max_bins: usize, style: &Style) -> String {
         page.gap();
         legend(&mut page, record, &labels);
     }
+    outcomes::say(&mut page, record);
     page.finish()
 }

@@ -1,6 +1,6 @@
 //! Suites: a table of all benchmarks, what would be measured, and how long it takes.
 
-use becalm_model::{Metric, Record, metric};
+use becalm_model::Record;
 
 use crate::comparison::notes_and_limits;
 use crate::disturbed::{self, DisturbedRun};
@@ -107,16 +107,14 @@ pub fn suite_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) ->
     page.table(&table(record, style.unicode));
     page.gap();
     page.say(&format!("Runs: {}.", disturbed::summary(record, disturbed, None)));
-    if let Some(remark) = outcomes::remark(record) {
-        page.gap();
-        page.say_as(Role::Warning, &remark);
-    }
+    outcomes::say(&mut page, record);
     write_conditions(&mut page, record);
     notes_and_limits(&mut page, record, &Labels::of(&record.subjects));
     page.finish()
 }
 
-fn table(record: &Record, unicode: bool) -> Table {
+/// Lists each benchmark with the metrics that it is about.
+pub(crate) fn table(record: &Record, unicode: bool) -> Table {
     let interval = format!("{} interval", confidence(shown::confidence(record)));
     let mut table = Table::new([
         ("benchmark", Align::Left),
@@ -127,15 +125,15 @@ fn table(record: &Record, unicode: bool) -> Table {
         ("runs", Align::Right),
     ]);
     for (subject, named) in record.subjects.iter().enumerate() {
-        let metrics = about(record, subject);
+        let metrics = shown::about(record, subject);
         if metrics.is_empty() {
             table.push([named.name.as_str().into(), Cell::of(Role::Warning, "not measured")]);
         }
         for (index, metric) in metrics.into_iter().enumerate() {
-            let Some(sample) = shown::sample(record, subject, metric) else { continue };
+            let Some(sample) = shown::any_sample(record, subject, metric) else { continue };
             let summary = shown::summary(record, &sample);
             let described = shown::metric_at(record, metric);
-            let scale = Scale::of(&described.unit, [summary.median], unicode);
+            let scale = Scale::of_summaries(&described.unit, [&summary], unicode);
             let range = summary.median_interval.map(|i| scale.range(i.low, i.high));
             table.push([
                 if index == 0 { named.name.as_str().into() } else { "".into() },
@@ -150,35 +148,11 @@ fn table(record: &Record, unicode: bool) -> Table {
     table
 }
 
-/// Returns the metrics that a subject is about and has values of: those that its suite names, else what its
-/// benchmarks are about, else what was read from its output, else the wall time.
-fn about(record: &Record, subject: usize) -> Vec<usize> {
-    let mut has = vec![false; record.metrics.len()];
-    for run in record.measured(subject) {
-        for (index, has) in has.iter_mut().enumerate() {
-            *has |= run.value(index).is_some();
-        }
-    }
-    let all = |is_wanted: &dyn Fn(&Metric) -> bool| -> Vec<usize> {
-        (0..has.len()).filter(|&index| has[index] && is_wanted(&record.metrics[index])).collect()
-    };
-    let named = record.terms.get(subject).map_or(Vec::new(), |terms| {
-        let named = terms.metrics.iter();
-        named.flat_map(|one| all(&|m| m.name == one.name || m.is_measure(&one.name))).collect()
-    });
-    let choices = [
-        named,
-        all(&Metric::is_main),
-        all(&|metric| metric.benchmark.is_some()),
-        all(&|metric| !metric::is_builtin(&metric.name)),
-        all(&|metric| metric.name == metric::WALL_TIME),
-    ];
-    choices.into_iter().find(|some| !some.is_empty()).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
-    use becalm_model::{MetricTerms, Outcome, RecordKind, Run, Subject, SubjectTerms, Unit};
+    use becalm_model::{
+        Metric, MetricTerms, Outcome, RecordKind, Run, Subject, SubjectTerms, Unit,
+    };
 
     use super::*;
 

@@ -174,8 +174,8 @@ proptest! {
         comparison_text(&record, &disturbed, style);
         run_text(&record, &disturbed, style);
         stats_text(&record, style);
-        hist_text(&record, bins, style);
-        plot_text(&record, &disturbed, style);
+        hist_text(&record, None, bins, style);
+        plot_text(&record, &disturbed, None, style);
         show_text(&record, &disturbed, style);
         metadata_text(&record, style);
         facts_text(&record.machine, style);

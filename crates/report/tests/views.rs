@@ -72,12 +72,12 @@ fn statistics_stand_alone() {
 
 #[test]
 fn histograms_leave_a_far_value_out_and_say_so() {
-    insta::assert_snapshot!(hist_text(&fixture::comparison(), 12, &UNICODE));
+    insta::assert_snapshot!(hist_text(&fixture::comparison(), None, 12, &UNICODE));
 }
 
 #[test]
 fn plots_show_every_run_and_its_place_in_time() {
-    insta::assert_snapshot!(plot_text(&fixture::comparison(), &disturbed(), &UNICODE));
+    insta::assert_snapshot!(plot_text(&fixture::comparison(), &disturbed(), None, &UNICODE));
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn a_name_cannot_fake_a_verdict_with_escape_sequences() {
         comparison_text(&record, &[], &UNICODE),
         show_text(&record, &[], &UNICODE),
         metadata_text(&record, &UNICODE),
-        plot_text(&record, &[], &UNICODE),
+        plot_text(&record, &[], None, &UNICODE),
     ] {
         assert!(!text.contains('\u{1b}') && !text.contains('\u{7}'), "{text}");
     }

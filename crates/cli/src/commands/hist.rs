@@ -20,10 +20,17 @@ pub(crate) struct Args {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 25)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=200))]
     bins: u16,
+
+    /// Which metric to draw, or which measure of all benchmarks, such as `B/op`; by default what decides or was read
+    /// from the output, else the wall time, and where there are many benchmarks what each is about
+    #[arg(long, value_name = "NAME")]
+    metric: Option<String>,
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    let metric = args.metric.as_deref();
     files::for_each_record(&args.files, ui, |record| {
-        hist_text(record, usize::from(args.bins), ui.style())
+        files::check_metric(record, metric)?;
+        Ok(hist_text(record, metric, usize::from(args.bins), ui.style()))
     })
 }

@@ -7,7 +7,7 @@ use becalm_report::plot_text;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
-use crate::measuring::disturbed_runs;
+use crate::measuring::{disturbed_runs, with_traced_notes};
 use crate::ui::Ui;
 
 /// Draw saved results: every run as a dot, and the runs in time order
@@ -20,19 +20,27 @@ pub(crate) struct Args {
     /// Write an HTML report instead of drawing in the terminal (one input file only)
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+
+    /// Which metric to draw, or which measure of all benchmarks, such as `B/op`; by default what decides or was read
+    /// from the output, else the wall time, and where there are many benchmarks what each is about
+    #[arg(long, value_name = "NAME", conflicts_with = "html")]
+    metric: Option<String>,
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let Some(path) = &args.html else {
+        let metric = args.metric.as_deref();
         return files::for_each_record(&args.files, ui, |record| {
-            plot_text(record, &disturbed_runs(record), ui.style())
+            files::check_metric(record, metric)?;
+            Ok(plot_text(record, &disturbed_runs(record), metric, ui.style()))
         });
     };
     let [file] = args.files.as_slice() else {
         return Err(CommandError::usage("--html takes one input file"));
     };
     let record = files::read_record(file)?;
-    files::write_atomically(path, &becalm_report::html(&record, &disturbed_runs(&record)))?;
+    let page = becalm_report::html(&with_traced_notes(&record), &disturbed_runs(&record));
+    files::write_atomically(path, &page)?;
     ui.say(format!("wrote {}", path.display()));
     Ok(Exit::Done)
 }

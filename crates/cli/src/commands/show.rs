@@ -7,7 +7,7 @@ use becalm_report::{metadata_text, show_text};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
-use crate::measuring::disturbed_runs;
+use crate::measuring::{disturbed_runs, traced_text};
 use crate::ui::Ui;
 
 /// Show a saved result: what was measured, how, and what came out
@@ -31,10 +31,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         return files::documents(&args.files, ui, files::json);
     }
     files::for_each_record(&args.files, ui, |record| {
-        if args.metadata {
+        Ok(if args.metadata {
             metadata_text(record, ui.style())
         } else {
-            show_text(record, &disturbed_runs(record), ui.style())
-        }
+            show_text(record, &disturbed_runs(record), ui.style()) + &traced_text(record, ui)
+        })
     })
 }

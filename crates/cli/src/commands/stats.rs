@@ -48,5 +48,5 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             json_text(&files::document(record).estimates)
         });
     }
-    files::for_each_record(&args.files, ui, |record| stats_text(record, ui.style()))
+    files::for_each_record(&args.files, ui, |record| Ok(stats_text(record, ui.style())))
 }

@@ -34,4 +34,4 @@ pub(crate) use session::{Finished, Wanted, as_texts, conclude_log, conduct, dist
 pub(crate) use setup::{Machine, Statement, Surroundings, machine_facts, surroundings};
 pub(crate) use subjects::{CommandLine, MOST_SUBJECTS, combinations, fill, name, subjects};
 pub(crate) use suite::{Each, SuitePlan};
-pub(crate) use tracing::{Tracing, refused};
+pub(crate) use tracing::{Tracing, refused, text as traced_text, with_notes as with_traced_notes};

@@ -23,6 +23,19 @@ const READERS: [&[&str]; 7] = [
     &["plot"],
 ];
 
+#[test]
+fn one_metric_of_a_file_is_drawn_by_its_name() {
+    let env = env();
+    env.write("minimal.json", MINIMAL);
+    for command in ["hist", "plot"] {
+        let output = env.run([command, "--metric", "wall_time", "minimal.json"]).exits_with(0);
+        assert!(output.stdout.contains("wall_time"), "{}", output.stdout);
+        let output = env.run([command, "--metric", "speed", "minimal.json"]).exits_with(2);
+        assert!(said(&output).contains("no metric is called speed"), "{}", output.stderr);
+        assert!(said(&output).contains("there are wall_time"), "{}", output.stderr);
+    }
+}
+
 fn read(env: &TestEnv, command: &[&str], file: &str) -> becalm_testkit::CommandOutput {
     env.run([command, &[file]].concat())
 }

@@ -146,6 +146,9 @@ pub struct EstimateDocument {
     pub metric: String,
     /// Unit of the metric.
     pub unit: String,
+    /// Which statistic each value is, where another tool has computed it: `mean`; absent for values as measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statistic: Option<String>,
     /// Number of runs.
     pub runs: usize,
     /// Smallest value.

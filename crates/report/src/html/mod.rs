@@ -18,10 +18,11 @@ use crate::estimate;
 use crate::facts;
 use crate::labels::{Labels, meaning};
 use crate::outcomes;
-use crate::quantity::Scale;
+use crate::quantity::{Scale, count};
 use crate::remarks;
 use crate::shown;
 use crate::style::Role;
+use crate::suite;
 use crate::svg;
 
 pub(crate) const STYLE: &str = include_str!("style.css");
@@ -65,16 +66,20 @@ fn summary_lines(record: &Record, labels: &Labels) -> Vec<(Role, String)> {
     if record.kind == RecordKind::Comparison {
         return headlines(record, labels);
     }
+    if shown::is_suite(record) {
+        let benchmarks = count(record.subjects.len(), "benchmark");
+        return vec![(Role::Heading, format!("Suite of {benchmarks}"))];
+    }
     let Some(metric) = shown::headline_metric(record) else { return Vec::new() };
     let description = shown::metric_at(record, metric);
     (0..record.subjects.len())
         .filter_map(|subject| {
             let sample = shown::sample(record, subject, metric)?;
             let summary = shown::summary(record, &sample);
-            let scale = Scale::of(&description.unit, [summary.median], true);
-            let median = estimate::headline(&summary, &scale, shown::confidence(record));
+            let scale = Scale::of_summaries(&description.unit, [&summary], true);
+            let said = estimate::said(&description, &summary, &scale, shown::confidence(record));
             let name = &description.name;
-            Some((Role::Heading, format!("{}: {name} median {median}", labels.get(subject))))
+            Some((Role::Heading, format!("{}: {name} {said}", labels.get(subject))))
         })
         .collect()
 }
@@ -128,6 +133,9 @@ fn badge(role: Role) -> String {
 
 fn results(out: &mut String, record: &Record, labels: &Labels, disturbed: &[DisturbedRun]) {
     out.push_str("<h2>Results</h2>\n");
+    if shown::is_suite(record) {
+        out.push_str(&suite::table(record, true).html());
+    }
     for (title, table) in comparison_table::tables(record, labels, true) {
         if !title.is_empty() {
             let _ = writeln!(out, "<h3>{}</h3>", escape::html(&title));
@@ -172,7 +180,10 @@ fn statistics(out: &mut String, record: &Record, labels: &Labels, metric: usize)
     for subject in 0..record.subjects.len() {
         let Some(sample) = shown::sample(record, subject, metric) else { continue };
         let summary = shown::summary(record, &sample);
-        let scale = Scale::of(&description.unit, [summary.median], true);
+        if estimate::is_given(&description, &summary) {
+            continue;
+        }
+        let scale = Scale::of_summaries(&description.unit, [&summary], true);
         let table = estimate::statistics(&summary, &scale, shown::confidence(record));
         let title = format!("{}, {}", labels.get(subject), description.name);
         let _ = write!(out, "<h3>{}</h3>\n{}", escape::html(&title), table.html());

@@ -9,7 +9,7 @@ use clap::builder::NonEmptyStringValueParser;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::history::{Settings, StoreFlags, told};
-use crate::measuring::disturbed_runs;
+use crate::measuring::{disturbed_runs, traced_text};
 use crate::ui::Ui;
 
 /// Show an entry of the history: its commit, its machine, and its whole record
@@ -83,6 +83,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             })?;
             ui.print("\n")?;
             ui.print(&show_text(&record, &disturbed_runs(&record), ui.style()))?;
+            ui.print(&traced_text(&record, ui))?;
         }
         None => ui.print("\nIts record was pruned; its values are kept.\n")?,
     }
