@@ -153,9 +153,12 @@ pub fn launch(
         (None, Ok(code)) => Outcome::Exited(code),
         (None, Err(signal)) => Outcome::Signalled(signal),
     };
+    let wall = ended.saturating_sub(started.released) as f64 * 1e-9;
+    // How long it takes to end when it is told to is no time that it would have needed.
+    let bound = launch.timeout.filter(|_| outcome == Outcome::TimedOut);
     Ok(Finished {
         released: Duration::from_nanos(started.released),
-        wall: ended.saturating_sub(started.released) as f64 * 1e-9,
+        wall: bound.map_or(wall, |timeout| wall.min(timeout.as_secs_f64())),
         outcome,
         user_time: usage.user,
         system_time: usage.system,

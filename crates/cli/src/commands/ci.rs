@@ -319,6 +319,7 @@ impl Job {
             margin: args.margin,
             aa: false,
             resumed: None,
+            spent: None,
             arguments: self.arguments.clone(),
             tracing: Tracing::of(&args.flags),
             layouts: Vec::new(),

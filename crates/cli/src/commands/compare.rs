@@ -13,7 +13,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
 use crate::measuring::{
-    self, CommandLine, Making, MeasureFlags, Revisions, Tracing, Wanted, conduct,
+    self, CommandLine, Making, MeasureFlags, Revisions, Spent, Tracing, Wanted, conduct,
 };
 use crate::ui::Ui;
 
@@ -74,10 +74,11 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         None => (args, measuring::as_texts(given), None),
         Some(path) => {
             let record = measuring::read_resumed(path)?;
-            let arguments = measuring::with_more(&record.arguments, given);
+            let arguments = measuring::with_more(&record.arguments, given)?;
             (args::reparse_compare(&arguments)?, arguments, Some(record))
         }
     };
+    let spent = resumed.as_ref().and_then(|record| spent(record, &args));
     let mut revisions = match &args.rev[..] {
         [] => None,
         names => match build(names, &args, ui)? {
@@ -109,6 +110,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         margin: args.margin,
         aa: args.aa.is_some(),
         resumed,
+        spent,
         arguments,
         tracing: Tracing::of(&args.flags),
         layouts: Vec::new(),
@@ -162,6 +164,7 @@ fn build(names: &[String], args: &Args, ui: &Ui) -> Result<Outcome, CommandError
     let command = measuring::subjects(&[command], flags)?.remove(0).command;
     let user = if flags.conditions.keep_root { None } else { caller::sudo_user() };
     let interrupt = caller::interrupt()?;
+    measuring::check_exports(flags)?;
     let making = Making { words: &command, flags, user: user.as_ref(), interrupt, ui };
     let revisions = Revisions::build(names, making)?;
     if let Some(told) = revisions.identical(&command) {
@@ -194,9 +197,7 @@ fn say_same(
     if args.flags.exports.json {
         ui.print(&files::json(&record))?;
     }
-    if let Some(path) = &args.flags.exports.export_json {
-        files::write_record(path, &record)?;
-    }
+    measuring::export(&record, &[], &args.flags)?;
     Ok(Exit::Done)
 }
 
@@ -209,6 +210,29 @@ pub(crate) fn conclude_log(record: &mut Record) {
         // Arguments that were good enough to start with are good enough now.
         let _ = measuring::conclude_log(record, stop(&args), args.margin, &args.flags);
     }
+}
+
+/// Returns what a session that goes on has spent of its error, where the present plan does not tell.
+fn spent(record: &Record, now: &Args) -> Option<Spent> {
+    let then = args::reparse_compare(&record.arguments).ok()?;
+    let mut concluded = record.clone();
+    let is_log = record.comparisons.is_empty();
+    let is_over = if is_log {
+        measuring::conclude_log(&mut concluded, stop(&then), then.margin, &then.flags).ok()?
+    } else {
+        record.interrupted.is_none()
+    };
+    let rounds = concluded.rounds();
+    if is_over {
+        return Some(Spent::All { rounds });
+    }
+    // What decided then has had its looks, whatever decides now.
+    let plan = |args: &Args| (stop(args), args.flags.confidence, args.flags.metric.clone());
+    let has_looked = matches!(
+        stop(&then),
+        Stop::Until { minimum, goal: Goal::Verdict, .. } if rounds >= minimum
+    );
+    (has_looked && plan(&then) != plan(now)).then_some(Spent::ByAnotherPlan { rounds })
 }
 
 fn stop(args: &Args) -> Stop {

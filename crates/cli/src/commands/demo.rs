@@ -114,6 +114,7 @@ fn session(
         margin: 0.01,
         aa,
         resumed: None,
+        spent: None,
         arguments: vec!["demo".to_owned()],
         tracing: Tracing::Off,
         layouts: Vec::new(),

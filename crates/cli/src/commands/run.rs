@@ -47,7 +47,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         None => (args, measuring::as_texts(given), None),
         Some(path) => {
             let record = measuring::read_resumed(path)?;
-            let arguments = measuring::with_more(&record.arguments, given);
+            let arguments = measuring::with_more(&record.arguments, given)?;
             (args::reparse_run(&arguments)?, arguments, Some(record))
         }
     };
@@ -64,6 +64,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         margin: 0.0,
         aa: false,
         resumed,
+        spent: None,
         arguments,
         tracing: Tracing::of(&args.flags),
         layouts: Vec::new(),

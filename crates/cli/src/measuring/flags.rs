@@ -7,7 +7,7 @@ use becalm_machine::Width;
 use becalm_model::{parse_duration, parse_share};
 use becalm_runner::SeriesRule;
 use becalm_runner::harness::{HARNESSES, Harness, harness};
-use becalm_runner::session::{Conditioning, Pace};
+use becalm_runner::session::{Conditioning, FailurePolicy, Pace};
 
 use super::conditions::{Affinity, ConditionFlags, PaceFlag, SchedulerFlag};
 use super::exports::ExportFlags;
@@ -100,7 +100,7 @@ pub(crate) struct MeasureFlags {
     #[arg(long, value_name = "FILE|same", help_heading = "Metrics")]
     pub(crate) expect_output: Option<String>,
 
-    /// Run CMD (by `sh -c`) once before the warm-up
+    /// Run CMD (by `sh -c`) once for each subject, all before the warm-up; it may build the program
     #[arg(short, long, value_name = "CMD", help_heading = "Hooks")]
     pub(crate) setup: Option<String>,
 
@@ -112,7 +112,7 @@ pub(crate) struct MeasureFlags {
     #[arg(short = 'C', long, value_name = "CMD", help_heading = "Hooks")]
     pub(crate) conclude: Option<String>,
 
-    /// Run CMD once after the last run, also after a failed one
+    /// Run CMD once for each subject after the last run, also after a failed one
     #[arg(short, long, value_name = "CMD", help_heading = "Hooks")]
     pub(crate) cleanup: Option<String>,
 
@@ -175,7 +175,7 @@ pub(crate) struct MeasureFlags {
     #[command(flatten)]
     pub(crate) exports: ExportFlags,
 
-    /// Continue the session saved in FILE; further flags override its own
+    /// Continue the session saved in FILE; further flags say what it takes to decide, and not how runs are made
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) resume: Option<PathBuf>,
 }
@@ -195,6 +195,15 @@ impl MeasureFlags {
         let seed = &mut flags.conditions.seed;
         *seed = seed.map(|seed| seed.wrapping_add(number) & LARGEST_SEED);
         flags
+    }
+
+    /// Returns what becomes of runs that fail.
+    pub(crate) fn failure_policy(&self) -> FailurePolicy {
+        match &self.ignore_failure {
+            None => FailurePolicy::Stop,
+            Some(codes) if codes.is_empty() => FailurePolicy::Ignore,
+            Some(codes) => FailurePolicy::IgnoreCodes(codes.clone()),
+        }
     }
 
     /// Returns how many CPUs to choose; `None` where none are chosen, or the warm-up teaches it.

@@ -1,7 +1,7 @@
 //! The session's log on disk: every finished run is written as it ends.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -9,6 +9,9 @@ use becalm_model::{Metric, Record, Run, wire};
 
 use crate::error::CommandError;
 use crate::files;
+
+/// How the name of a log ends that lies beside the file it will be saved to.
+const PARTIAL: &str = ".partial";
 
 /// How many logs of sessions without `--export-json` are kept.
 const KEPT: usize = 20;
@@ -30,7 +33,7 @@ impl Journal {
     /// It lies beside the file that the session will be saved to, or in becalm's state folder.
     pub(crate) fn start(record: &Record, export: Option<&Path>) -> std::io::Result<Self> {
         let path = match export {
-            Some(export) if !files::is_special(export) => files::beside(export, ".partial"),
+            Some(export) if !files::is_special(export) => files::beside(export, PARTIAL),
             _ => in_state_folder(record)?,
         };
         // The file may be the very log that is being resumed: it is replaced only when the new one
@@ -102,6 +105,37 @@ impl Journal {
         // A log that stays is no harm.
         let _ = std::fs::remove_file(&self.path);
     }
+}
+
+/// Renames the log beside `export` of a session that was killed before it could save its runs, unless that is what is
+/// resumed; returns its new name.
+pub(crate) fn set_aside(
+    export: Option<&Path>,
+    resumed: Option<&Path>,
+) -> std::io::Result<Option<PathBuf>> {
+    let Some(export) = export.filter(|export| !files::is_special(export)) else { return Ok(None) };
+    let log = files::beside(export, PARTIAL);
+    let changed = |path: &Path| path.metadata().and_then(|facts| facts.modified());
+    let Ok(logged) = changed(&log) else { return Ok(None) };
+    let is_resumed = resumed.is_some_and(|resumed| {
+        resumed
+            .canonicalize()
+            .is_ok_and(|resumed| log.canonicalize().is_ok_and(|log| log == resumed))
+    });
+    // Whoever ends in another way saves the record after the last run.
+    let is_saved = changed(export).is_ok_and(|saved| saved >= logged);
+    let has_runs = || BufReader::new(File::open(&log)?).lines().nth(1).transpose();
+    if is_resumed || is_saved || has_runs()?.is_none() {
+        return Ok(None);
+    }
+    let numbered = |number: u32| files::beside(export, &format!("{PARTIAL}.{number}"));
+    let mut number = 1;
+    while numbered(number).exists() {
+        number += 1;
+    }
+    let aside = numbered(number);
+    std::fs::rename(&log, &aside)?;
+    Ok(Some(aside))
 }
 
 fn in_state_folder(record: &Record) -> std::io::Result<PathBuf> {

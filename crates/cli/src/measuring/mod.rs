@@ -30,7 +30,10 @@ pub(crate) use resume::{read_resumed, with_more};
 pub(crate) use revisions::{
     Builds, Commit, Making, Repository, Revisions, Signed, is_documentation,
 };
-pub(crate) use session::{Finished, Wanted, as_texts, conclude_log, conduct, disturbed_runs, stop};
+pub(crate) use session::{
+    Finished, Spent, Wanted, as_texts, check_exports, conclude_log, conduct, disturbed_runs,
+    export, stop,
+};
 pub(crate) use setup::{Machine, Statement, Surroundings, machine_facts, surroundings};
 pub(crate) use subjects::{CommandLine, MOST_SUBJECTS, combinations, fill, name, subjects};
 pub(crate) use suite::{Each, SuitePlan};

@@ -1,10 +1,14 @@
 //! `--resume`: going on with a saved session.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use becalm_model::{MachineFacts, Record, Subject};
+use clap::ArgMatches;
+use clap::parser::ValueSource;
 
+use super::session::as_texts;
+use crate::args;
 use crate::error::CommandError;
 use crate::files;
 
@@ -14,7 +18,16 @@ const MUST_AGREE: [&str; 4] = ["cpu_model", "kernel_release", "microcode", "cpu_
 /// Reads the session to go on with.
 pub(crate) fn read_resumed(path: &Path) -> Result<Record, CommandError> {
     let log = files::beside(path, ".partial");
-    files::read_as_it_is(path).map(|(record, _)| record).map_err(|error| {
+    let read = files::read_as_it_is(path).map(|(mut record, is_log)| {
+        if is_log {
+            // A log says what was before anything was learnt of the subjects.
+            record.conditions.affinity = None;
+            record.conditions.scheduler.clear();
+            record.conditions.limits.clear();
+        }
+        record
+    });
+    read.map_err(|error| {
         if path.exists() || !log.exists() {
             return error;
         }
@@ -24,8 +37,48 @@ pub(crate) fn read_resumed(path: &Path) -> Result<Record, CommandError> {
     })
 }
 
+/// Headings of flags that may be others when a session goes on: what it takes to decide, and what becomes of it.
+const OF_THE_WHOLE: [&str; 5] = ["Rounds", "Deciding", "Output", "Revisions", "Suite"];
+
+/// Such flags under other headings. Which metrics are recorded is checked by itself.
+const ALSO_OF_THE_WHOLE: [&str; 5] =
+    ["quiet", "metric", "metric_json", "ignore_failure", "timeout"];
+
+/// Refuses flags by which further runs would be made in another way than those before: together they would be no
+/// sample of anything.
+fn refuse_other_conditions(saved: &[String], given: &[String]) -> Result<(), CommandError> {
+    let (line, now) = args::matches_again(given)?;
+    let (line_then, then) = args::matches_again(saved)?;
+    if line.get_name() != line_then.get_name() {
+        // It is refused for that.
+        return Ok(());
+    }
+    for flag in line.get_arguments().filter(|flag| !flag.is_positional()) {
+        let id = flag.get_id().as_str();
+        let is_of_the_whole =
+            flag.get_help_heading().is_some_and(|one| OF_THE_WHOLE.contains(&one))
+                || ALSO_OF_THE_WHOLE.contains(&id);
+        let values = |matches: &ArgMatches| -> Option<Vec<OsString>> {
+            let is_given = matches.value_source(id) == Some(ValueSource::CommandLine);
+            let values = is_given.then(|| matches.get_raw(id)).flatten()?;
+            Some(values.map(OsStr::to_owned).collect())
+        };
+        let wanted = values(&now);
+        if is_of_the_whole || wanted.is_none() || wanted == values(&then) {
+            continue;
+        }
+        let flag = flag.get_long().unwrap_or(id);
+        return Err(CommandError::usage(format!(
+            "--{flag} cannot be given together with --resume: the runs before were made in another way"
+        ))
+        .hint("leave it out to go on as the session was begun, or begin anew"));
+    }
+    Ok(())
+}
+
 /// Returns the saved arguments followed by those given now, without `--resume` itself.
-pub(crate) fn with_more(saved: &[String], given: &[OsString]) -> Vec<String> {
+pub(crate) fn with_more(saved: &[String], given: &[OsString]) -> Result<Vec<String>, CommandError> {
+    refuse_other_conditions(saved, &as_texts(given))?;
     let mut more = Vec::new();
     let mut words = given
         .iter()
@@ -52,7 +105,7 @@ pub(crate) fn with_more(saved: &[String], given: &[OsString]) -> Vec<String> {
     if !is_bisection && more.iter().any(|word| is_one_of(word, &LIMITS)) {
         remove(&mut flags, &FIXED);
     }
-    [&flags[..], &more, commands].concat()
+    Ok([&flags[..], &more, commands].concat())
 }
 
 /// Flags that fix the number of rounds.
@@ -126,7 +179,7 @@ mod tests {
         let given =
             ["--quiet", "compare", "--resume", "x.json", "--rounds", "50"].map(OsString::from);
         assert_eq!(
-            with_more(&saved, &given),
+            with_more(&saved, &given).unwrap(),
             ["compare", "--seed", "1", "--rounds", "50", "--", "./a", "./b"]
         );
     }
@@ -136,11 +189,36 @@ mod tests {
         let saved = ["compare", "--max-time", "5s", "-M9", "--min-rounds=2", "a", "b"];
         let given = ["compare", "--resume=x", "--rounds", "50"].map(OsString::from);
         assert_eq!(
-            with_more(&saved.map(str::to_owned), &given),
+            with_more(&saved.map(str::to_owned), &given).unwrap(),
             ["compare", "a", "b", "--rounds", "50"]
         );
         let saved = ["compare", "-r", "9", "a", "b"].map(str::to_owned);
         let given = ["compare", "--resume", "x", "--max-time", "5s"].map(OsString::from);
-        assert_eq!(with_more(&saved, &given), ["compare", "a", "b", "--max-time", "5s"]);
+        let all = with_more(&saved, &given).unwrap();
+        assert_eq!(all, ["compare", "a", "b", "--max-time", "5s"]);
+    }
+
+    #[test]
+    fn runs_are_not_made_in_another_way_than_those_before() {
+        let saved = ["compare", "--aslr", "off", "--env", "A=1", "a", "b"].map(str::to_owned);
+        let refused = |flags: &[&str]| {
+            let given = [&["compare", "--resume", "x"], flags].concat();
+            let given: Vec<OsString> = given.into_iter().map(OsString::from).collect();
+            with_more(&saved, &given).err().map(|error| error.message)
+        };
+        for allowed in [
+            &["--max-time", "5s"][..],
+            &["-i", "--margin", "0"],
+            &["--aslr", "off"],
+            &["--timeout", "9s", "--export-html", "x"],
+        ] {
+            assert_eq!(refused(allowed), None);
+        }
+        for other in
+            [&["--aslr", "on"][..], &["--env", "A=2"], &["--prepare", "x"], &["--seed", "1"]]
+        {
+            let told = refused(other).unwrap();
+            assert!(told.starts_with(&format!("{} cannot be given", other[0])), "{told}");
+        }
     }
 }

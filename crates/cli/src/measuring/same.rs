@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use becalm_model::Subject;
 use becalm_runner::session::SpawnSubject;
 
+use crate::error::CommandError;
+
 /// Returns a sentence for every subject that is the same as an earlier one. Inside a simulation
 /// (`is_wrapped`) only commands can be told apart.
 pub(crate) fn notes(
@@ -49,13 +51,43 @@ pub(crate) fn changed_since(started_at: f64, started: &[SpawnSubject]) -> Vec<St
         .collect()
 }
 
+/// Refuses a command that is to be measured twice after different setups: those of all subjects are over before the first
+/// run, so that what one has built the next has replaced.
+pub(crate) fn refuse_replaced(
+    started: &[SpawnSubject],
+    subjects: &[Subject],
+) -> Result<(), CommandError> {
+    for (later, subject) in subjects.iter().enumerate() {
+        let is_replaced = |earlier: &usize| {
+            subjects[*earlier].command == subject.command
+                && started[*earlier].stand.is_none()
+                && started[*earlier].hooks.setup != started[later].hooks.setup
+                && hooks_of_runs(&started[*earlier]) == hooks_of_runs(&started[later])
+        };
+        if let Some(earlier) = (0..later).find(is_replaced) {
+            return Err(CommandError::usage(format!(
+                "`{}` and `{}` are the same command after different setups, which all come before the first run: \
+                 the later one would replace what the earlier one has made",
+                subjects[earlier].name, subject.name
+            ))
+            .hint("let each setup make a program of another name, or use --prepare, which comes before each run"));
+        }
+    }
+    Ok(())
+}
+
+/// What is done around each run.
+fn hooks_of_runs(subject: &SpawnSubject) -> [Option<&String>; 2] {
+    [subject.hooks.prepare.as_ref(), subject.hooks.conclude.as_ref()]
+}
+
 fn note(
     a: (&SpawnSubject, &Subject),
     b: (&SpawnSubject, &Subject),
     is_wrapped: bool,
 ) -> Option<String> {
     let (names, commands) = ((&a.0.name, &b.0.name), (&a.1.command, &b.1.command));
-    if a.0.hooks != b.0.hooks {
+    if hooks_of_runs(a.0) != hooks_of_runs(b.0) {
         return None;
     }
     let are_builds = a.0.stand.is_some();

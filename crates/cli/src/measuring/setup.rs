@@ -135,6 +135,7 @@ pub(crate) fn spawn_plan(
         statement: rule,
         backend,
         expectation: expectation(flags)?,
+        failure: flags.failure_policy(),
         counters,
         placement,
         keeps_memory: flags.conditions.memory.malloc == MallocFlag::Keep,
@@ -249,28 +250,27 @@ fn spawn_subjects(
             let built = stand.map(Stand::built);
             let filled =
                 |hook: &Option<String>| hook.as_ref().map(|text| fill(text, &subject.parameters));
-            let program = Program::resolve(
-                command,
-                common.environment.get("PATH".as_ref()),
-                built.as_deref(),
-            )
-            .map_err(|error| {
-                let text = with_causes(&error);
-                CommandError::measure(format!("`{}`: {text}", subject.name))
-            })?;
-            let program = if flags.conditions.memory.in_memory {
-                program.from_anywhere()
-            } else {
-                Ok(program)
+            let path = common.environment.get("PATH".as_ref());
+            let found = Program::resolve(command, path, built.as_deref());
+            let in_memory = flags.conditions.memory.in_memory;
+            // The setup may build it.
+            let is_late = found.is_err() && flags.setup.is_some() && !in_memory;
+            let program = match found {
+                Err(error) if is_late => Err(with_causes(&error)),
+                Err(error) => {
+                    let text = with_causes(&error);
+                    return Err(CommandError::measure(format!("`{}`: {text}", subject.name)));
+                }
+                Ok(program) if in_memory => Ok(program.from_anywhere().map_err(|error| {
+                    CommandError::measure(format!("`{}`: cannot find it: {error}", subject.name))
+                })?),
+                Ok(program) => Ok(program),
             };
-            let program = program.map_err(|error| {
-                CommandError::measure(format!("`{}`: cannot find it: {error}", subject.name))
-            })?;
             Ok(SpawnSubject {
                 name: subject.name.clone(),
-                program: Ok(program),
+                program,
                 layouts: layouts.of(index, command, &common.environment)?,
-                late: None,
+                late: is_late.then(|| command.to_vec()),
                 stand: stand.cloned(),
                 folder: None,
                 environment: common.environment.clone(),

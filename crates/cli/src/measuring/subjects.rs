@@ -72,11 +72,29 @@ fn split(line: &str, shell: Option<&str>) -> Result<Vec<String>, CommandError> {
     if words.is_empty() {
         return Err(CommandError::usage("a command is empty"));
     }
-    if words.iter().any(|word| matches!(word.as_str(), "|" | "&&" | "||" | ";" | ">" | "<")) {
+    if raw_words(line).any(|word| matches!(word, "|" | "&&" | "||" | ";" | ">" | "<")) {
         return Err(CommandError::usage(format!("`{line}` needs a shell"))
             .hint("add --shell to run it through one (its start is then measured too)"));
     }
     Ok(words)
+}
+
+/// Returns the words of a line as they are written, with their quotes.
+fn raw_words(line: &str) -> impl Iterator<Item = &str> {
+    let (mut quote, mut is_escaped) = (None, false);
+    line.split(move |c: char| {
+        if std::mem::take(&mut is_escaped) {
+            return false;
+        }
+        match (quote, c) {
+            (Some('\''), _) | (Some(_), '"') => quote = quote.filter(|open| *open != c),
+            (_, '\\') => is_escaped = true,
+            (None, '\'' | '"') => quote = Some(c),
+            (None, _) => return c.is_whitespace(),
+            (Some(_), _) => {}
+        }
+        false
+    })
 }
 
 /// Gives the subjects the names that the user chose, and makes all of them different.
@@ -215,6 +233,12 @@ mod tests {
         assert_eq!(check(&["./a 'x y' $HOME"]), [r#"./a 'x y' $HOME: ["./a", "x y", "$HOME"]"#]);
         assert_eq!(check(&["--shell", "--", "a | b"]), [r#"a | b: ["sh", "-c", "a | b"]"#]);
         assert_eq!(check(&["a | b"]), ["error: `a | b` needs a shell"]);
+        for quoted in
+            ["cut -d '|' f", "sort -t \";\" f", r"find . -exec wc {} \;", r#"a "\" ; \"" b"#]
+        {
+            assert!(!check(&[quoted])[0].starts_with("error"), "{quoted}");
+        }
+        assert_eq!(check(&["a 'b' > 'c'"]), ["error: `a 'b' > 'c'` needs a shell"]);
     }
 
     #[test]

@@ -125,6 +125,7 @@ pub(crate) fn run(
         margin: 0.0,
         aa: false,
         resumed,
+        spent: None,
         arguments,
         tracing: Tracing::of(flags),
         layouts: Vec::new(),

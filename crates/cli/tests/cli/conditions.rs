@@ -141,6 +141,12 @@ fn the_page_cache_can_be_warmed_by_an_extra_run() {
     let arguments = ["--cache", "warm", "--warmup", "0", "--rounds", "3", "--", "./count"];
     let _ = env.measure(&arguments).exits_with(0);
     assert_eq!(env.read("runs").lines().count(), 6);
+    // Both runs are prepared: what the extra one used up is made anew.
+    env.script("use", "rm input");
+    let hooks = ["--prepare", "touch input", "--conclude", "echo x >> concluded"];
+    let arguments = ["--cache", "warm", "--warmup", "0", "--rounds", "3", "--", "./use"];
+    let _ = env.measure(&[&hooks[..], &arguments].concat()).exits_with(0);
+    assert_eq!(env.read("concluded").lines().count(), 6);
 }
 
 #[test]

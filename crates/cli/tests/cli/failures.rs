@@ -111,9 +111,21 @@ fn a_run_past_the_timeout_is_a_lower_bound_and_the_comparison_usable() {
     assert_eq!(comparison["verdict"], "slower");
     assert_eq!((&comparison["rounds"], &comparison["metric"]), (&6.into(), &"wall_time".into()));
     let notes = comparison["notes"].to_string();
-    assert!(notes.contains("6 rounds have a run that was cut off at the timeout"), "{notes}");
+    assert!(notes.contains("was cut off at the timeout in 6 rounds"), "{notes}");
     let runs = record["subjects"][1]["runs"].as_array().unwrap();
     assert!(runs.iter().all(|run| run["timed_out"] == true && run["wall_time"].is_f64()));
+}
+
+#[test]
+fn the_time_that_a_run_takes_to_end_is_not_held_against_it() {
+    let env = env();
+    env.script("stubborn", "trap 'sleep 0.3; exit' TERM; while :; do sleep 0.01; done");
+    let arguments = ["--rounds", "2", "--warmup", "0", "--timeout", "100ms", "--json"];
+    let output = env.measure(&[&arguments[..], &["--", "./stubborn"]].concat()).exits_with(0);
+    let record = crate::support::json(&output.stdout);
+    for run in record["subjects"][0]["runs"].as_array().unwrap() {
+        assert_eq!((&run["timed_out"], &run["wall_time"]), (&true.into(), &0.1.into()));
+    }
 }
 
 #[test]
@@ -159,4 +171,11 @@ fn a_benchmark_is_also_a_test_of_its_output() {
     let arguments = ["--rounds", "6", "--expect-output", "same", "echo x", "echo y"];
     let output = env.compare(&arguments).exits_with(4);
     assert!(output.stderr.contains("printed something else than expected"), "{output:?}");
+    // Runs that fail and are taken have to print it too; others are told by how they ended.
+    let failing = ["sh -c 'echo x; exit 1'", "sh -c 'echo y; exit 1'"];
+    let arguments = ["--rounds", "6", "--expect-output", "same"];
+    let output = env.compare(&[&arguments[..], &["-i"], &failing].concat()).exits_with(4);
+    assert!(output.stderr.contains("printed something else than expected"), "{output:?}");
+    let output = env.compare(&[&arguments[..], &failing].concat()).exits_with(4);
+    assert!(output.stderr.contains("exited with code 1"), "{output:?}");
 }

@@ -35,6 +35,34 @@ fn hooks_run_in_order_with_the_parameters_of_their_subject() {
 }
 
 #[test]
+fn a_setup_may_build_what_is_run() {
+    let env = env();
+    env.script("source", "echo t: {x}");
+    let build = "sed s/{x}/{x}/ source > app-{x} && chmod +x app-{x}";
+    let arguments = ["--rounds", "2", "-L", "x", "4,5", "--setup", build, "./app-{x}"];
+    let _ = env.compare(&arguments).exits_with(3);
+    let arguments = ["--rounds", "2", "--setup", "true", "--", "./absent"];
+    let output = env.measure(&arguments).exits_with(4);
+    assert!(said(&output).contains("./absent"), "{}", output.stderr);
+}
+
+#[test]
+fn setups_that_would_replace_what_others_made_are_refused() {
+    let env = env();
+    let scan = ["--rounds", "2", "-L", "o", "0,3"];
+    let build = ["--setup", "cp /bin/true app-{o}; ln -sf app-{o} app"];
+    for (command, hooks) in [("compare", &build), ("run", &build)] {
+        let output = env.run([&[command][..], &scan, hooks, &["--", "./app"]].concat());
+        let text = said(&output.exits_with(2));
+        assert!(text.contains("all come before the first run"), "{text}");
+        assert!(text.contains("--prepare"), "{text}");
+    }
+    let prepared = ["--prepare", "echo {o} > input"];
+    let _ =
+        env.run([&["run"][..], &scan, &build, &prepared, &["--", "./app"]].concat()).exits_with(0);
+}
+
+#[test]
 fn a_failing_hook_is_named_and_the_cleanup_still_runs() {
     for (flag, name) in [("--setup", "setup"), ("--prepare", "prepare"), ("--conclude", "conclude")]
     {

@@ -46,6 +46,78 @@ fn a_killed_session_goes_on_where_it_was_and_ends_like_an_unbroken_one() {
 }
 
 #[test]
+fn the_log_of_a_killed_session_is_not_replaced_by_the_next() {
+    let env = env();
+    let arguments = ["--rounds", "500", "--export-json", "r.json", "--", "sleep", "0.02"];
+    let mut command = env.command(with("run", &arguments));
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for_lines(&env.work().join("r.json.partial"), 1 + 3);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = env.read("r.json.partial");
+    let again = ["--rounds", "2", "--export-json", "r.json", "--", "true"];
+    let output = env.measure(&again).exits_with(0);
+    assert!(said(&output).contains("is kept as r.json.partial.1"), "{}", output.stderr);
+    assert_eq!(env.read("r.json.partial.1"), before);
+    let output = env.measure(&again).exits_with(0);
+    assert!(!said(&output).contains("is kept"), "{}", output.stderr);
+    let more = ["run", "--resume", "r.json.partial.1", "--rounds", "5", "--export-json", "r2.json"];
+    let _ = env.run(more).exits_with(0);
+}
+
+#[test]
+fn what_was_spent_before_is_told_of_logs_and_of_other_plans_too() {
+    let env = env();
+    let (a, b) = ("sh -c 'sleep 0.01'", "sh -c 'sleep 0.01; :'");
+    let plan = ["--max-rounds", "9", "--margin", "0.1%", "--metric", "wall_time"];
+    let output = env.compare(&[&plan[..], &["--export-json", "r.json", a, b]].concat());
+    assert!([0, 3].contains(&output.status.code().unwrap()), "{output:?}");
+    let notes = |file: &str| env.record(file)["notes"].to_string();
+    // The log of a session that was over.
+    let log = env.work().join("over.json.partial");
+    let output = env.compare(&[&plan[..], &[a, b]].concat());
+    assert!([0, 3].contains(&output.status.code().unwrap()), "{output:?}");
+    let folder = env.path().join("state/becalm/sessions");
+    let kept = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    std::fs::copy(kept, &log).unwrap();
+    let more = ["compare", "--resume", "over.json.partial", "--max-rounds", "12"];
+    let output = env.run([&more[..], &["--export-json", "more.json"]].concat());
+    assert!([0, 3].contains(&output.status.code().unwrap()), "{output:?}");
+    assert!(
+        notes("more.json").contains("continued after its planned end"),
+        "{}",
+        notes("more.json")
+    );
+    // One that was broken off after looks, and goes on by another plan.
+    let broken = env.read("r.json").replacen('{', "{\"interrupted\": \"stopped by signal 2\",", 1);
+    env.write("broken.json", broken);
+    for (rounds, is_told) in [("9", false), ("14", true)] {
+        let more = ["compare", "--resume", "broken.json", "--max-rounds", rounds];
+        let output = env.run([&more[..], &["--export-json", "other.json"]].concat());
+        assert!([0, 3].contains(&output.status.code().unwrap()), "{output:?}");
+        let told = notes("other.json").contains("continued by another plan");
+        assert_eq!(told, is_told, "{}", notes("other.json"));
+    }
+}
+
+#[test]
+fn runs_of_a_session_that_goes_on_are_made_as_before() {
+    let env = env();
+    let _ = env.measure(&["--rounds", "3", "--export-json", "r.json", "--", "true"]).exits_with(0);
+    let more = ["run", "--resume", "r.json", "--rounds", "5", "--nice", "5"];
+    let output = env.run(more).exits_with(2);
+    assert!(said(&output).contains("--nice cannot be given together with --resume"), "{output:?}");
+    let text = env.read("r.json").replace("\"aslr\": \"on\"", "\"aslr\": \"off\"");
+    env.write("other.json", text);
+    let _ = env.run(["run", "--resume", "other.json", "--rounds", "5"]).exits_with(0);
+    let notes = env.record("r.json")["notes"].to_string();
+    assert!(
+        notes.contains("the first 3 rounds were measured with ASLR off instead of on"),
+        "{notes}"
+    );
+}
+
+#[test]
 fn a_finished_session_can_be_given_more_rounds() {
     let env = env();
     let (a, b) = (prints("4"), prints("5"));

@@ -74,7 +74,10 @@ fn a_change_of_documentation_gives_identical_binaries() {
     let Some(env) = repository("a_change_of_documentation_gives_identical_binaries") else {
         return;
     };
-    let output = compare(&env, &["HEAD~1", "HEAD"], &["--export-json", "r.json"]).exits_with(0);
+    let exports =
+        ["--export-json", "r.json", "--export-html", "r.html", "--export-markdown", "r.md"];
+    let output = compare(&env, &["HEAD~1", "HEAD"], &exports).exits_with(0);
+    assert!(env.read("r.html").contains("identical binaries") && !env.read("r.md").is_empty());
     assert!(
         output.stdout.starts_with("identical binaries: ./app is the same"),
         "{}",

@@ -174,7 +174,9 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
     };
     if let Some(ratio) = exact {
         comparison.ratio = Some(RatioInterval { estimate: ratio, low: ratio, high: ratio });
-        comparison.verdict = exact_verdict(ratio, judgement.margin, metric.direction);
+        let verdict = exact_verdict(ratio, judgement.margin, metric.direction);
+        comparison.verdict = one.pairs.supported(verdict);
+        comparison.notes.extend(cut_off_notes(record, one, verdict));
         comparison.confidence = 1.0;
         comparison.noise_floor = Some(0.0);
         return comparison;
@@ -210,16 +212,16 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
         high: estimate.high.exp(),
     };
     comparison.ratio = Some(ratio);
-    comparison.verdict = match verdict(&ratio, judgement.margin, metric.direction) {
-        // A lower bound says nothing of how large the difference is at most.
-        Verdict::Equivalent if one.pairs.censored > 0 => Verdict::Inconclusive,
-        verdict => verdict,
-    };
+    let verdict = verdict(&ratio, judgement.margin, metric.direction);
+    comparison.verdict = one.pairs.supported(verdict);
+    comparison.notes.extend(cut_off_notes(record, one, verdict));
     comparison.notes.extend(pace_note(&one.pairs, estimate.pace, level));
     comparison.noise_floor = Some(((estimate.high - estimate.low) / 2.0).exp_m1());
     if comparison.verdict == Verdict::Inconclusive && estimate.is_coarse {
         comparison.notes.push(COARSE.to_owned());
-    } else if comparison.verdict == Verdict::Inconclusive && !has_layouts && one.pairs.censored == 0
+    } else if comparison.verdict == Verdict::Inconclusive
+        && !has_layouts
+        && one.pairs.cut_off == [0, 0]
     {
         let missing = paired::fewest_rounds(level).saturating_sub(rounds);
         comparison.rounds_needed = if missing > 0 {
@@ -261,15 +263,33 @@ fn pace_note(pairs: &Pairs, share: f64, level: f64) -> Option<String> {
     }
 }
 
+/// Says which subject was cut off at the timeout, and what `verdict`, that of the values alone, is then worth.
+fn cut_off_notes(record: &Record, one: &Prepared, verdict: Verdict) -> Vec<String> {
+    let is_wall_time = record.metrics[one.metric].name == metric::WALL_TIME;
+    let supported = one.pairs.supported(verdict);
+    [(0, Verdict::Faster), (one.candidate, Verdict::Slower)]
+        .into_iter()
+        .zip(one.pairs.cut_off)
+        .filter(|(_, times)| *times > 0)
+        .map(|((subject, against_it), times)| {
+            let worth = if supported != verdict {
+                format!(": by the values alone it would be {verdict}, which is worth nothing then")
+            } else if !is_wall_time {
+                ", which are left out".to_owned()
+            } else if verdict == against_it {
+                "; its time there is a lower bound, so the real difference is at least as large"
+                    .to_owned()
+            } else {
+                "; its time there is a lower bound".to_owned()
+            };
+            let name = &record.subjects[subject].name;
+            format!("`{name}` was cut off at the timeout in {}{worth}", rounds(times))
+        })
+        .collect()
+}
+
 fn notes(metric: &Metric, pairs: &Pairs) -> Vec<String> {
     let mut notes = Vec::new();
-    if pairs.censored > 0 {
-        notes.push(format!(
-            "{} have a run that was cut off at the timeout; its time is a lower bound, so the real \
-             difference is at least as large",
-            rounds(pairs.censored)
-        ));
-    }
     if pairs.not_positive > 0 && exact_ratio(metric, pairs).is_none() {
         notes.push(format!(
             "{} have a {} of zero or less, which has no ratio",

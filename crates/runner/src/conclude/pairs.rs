@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use becalm_model::{Record, Run, metric as metrics};
+use becalm_model::{Record, Run, Verdict, metric as metrics};
 use becalm_stats::decide::paired::Observation;
 
 /// The values of two subjects in one round.
@@ -74,12 +74,27 @@ pub(crate) struct Pairs {
     pub(crate) rounds: Vec<PairedRound>,
     /// Rounds that give none: those that were disturbed and made again among them.
     pub(crate) discarded: u32,
-    /// Usable rounds in which one side was cut off, so that its value is a lower bound.
-    pub(crate) censored: u32,
+    /// Rounds in which the baseline alone was cut off at the timeout, and those in which the candidate alone was. For
+    /// wall time they are used, and the value is a lower bound; for other metrics they are left out.
+    pub(crate) cut_off: [u32; 2],
     /// Usable rounds during which the pace of the core is not known, where it is known of others.
     pub(crate) without_pace: u32,
     /// Usable rounds without a log ratio because a value is zero or below.
     pub(crate) not_positive: u32,
+}
+
+impl Pairs {
+    /// Returns the verdict as far as runs that were cut off at the timeout support it. A lower bound can show a
+    /// difference, and neither that there is none nor that the side is better that was cut off more often.
+    pub(crate) fn supported(&self, verdict: Verdict) -> Verdict {
+        let [baseline, candidate] = self.cut_off;
+        match verdict {
+            Verdict::Equivalent if self.cut_off != [0, 0] => Verdict::Inconclusive,
+            Verdict::Faster if candidate > baseline => Verdict::Inconclusive,
+            Verdict::Slower if baseline > candidate => Verdict::Inconclusive,
+            verdict => verdict,
+        }
+    }
 }
 
 /// Returns the paired observations of `metric` for the two subjects.
@@ -97,7 +112,7 @@ pub(crate) fn pairs(record: &Record, baseline: usize, candidate: usize, metric: 
         observations: Vec::new(),
         rounds: Vec::with_capacity(rounds.len()),
         discarded: 0,
-        censored: 0,
+        cut_off: [0, 0],
         without_pace: 0,
         not_positive: 0,
     };
@@ -112,20 +127,20 @@ pub(crate) fn pairs(record: &Record, baseline: usize, candidate: usize, metric: 
             pairs.discarded += 1;
             continue;
         };
+        let are_cut_off = [first.is_censored(), second.is_censored()];
+        if are_cut_off[0] != are_cut_off[1] {
+            pairs.cut_off[usize::from(are_cut_off[1])] += 1;
+        }
+        // What else was counted until the timeout is no bound: a program that hangs uses no CPU time. And two lower
+        // bounds say nothing about the ratio.
+        let is_lost = are_cut_off == [true, true] || are_cut_off.contains(&true) && !is_wall_time;
         let (Some(a), Some(b)) = (first.value(metric), second.value(metric)) else {
             pairs.discarded += 1;
             continue;
         };
-        match (first.is_censored(), second.is_censored()) {
-            (false, false) => {}
-            // One lower bound understates the difference, which is the safe side. What else was counted until the
-            // timeout is no bound: a program that hangs uses no CPU time.
-            (true, false) | (false, true) if is_wall_time => pairs.censored += 1,
-            // Two lower bounds say nothing about the ratio.
-            _ => {
-                pairs.discarded += 1;
-                continue;
-            }
+        if is_lost {
+            pairs.discarded += 1;
+            continue;
         }
         let log = |run: &Run| run.evidence().pace.filter(|pace| *pace > 0.0).map(f64::ln);
         let pace = log(first).zip(log(second));

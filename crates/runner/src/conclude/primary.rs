@@ -98,7 +98,7 @@ fn automatic(record: &Record) -> Choice {
         let Some(character) = character(record, &runs) else {
             return wall_because(format!("`{}` has no complete run", subject.name));
         };
-        if record.measured(index).any(Run::is_censored) {
+        if runs.iter().any(|run| run.is_censored()) {
             return wall_because(format!("runs of `{}` were cut off at the timeout", subject.name));
         }
         let computes_alone = character.single_threaded && character.cpu_bound;

@@ -226,7 +226,12 @@ fn what_a_program_used_until_it_was_cut_off_is_no_bound() {
     });
     check_choice(&record, metric::WALL_TIME, "runs of `B` were cut off at the timeout");
     let found = &conclude(&record, &["cpu_time"])[0];
-    assert_eq!((found.verdict, found.rounds, found.discarded_rounds), (Verdict::Equivalent, 6, 6));
+    assert_eq!(
+        (found.verdict, found.rounds, found.discarded_rounds),
+        (Verdict::Inconclusive, 6, 6),
+        "what hangs in every second run is not as fast"
+    );
+    assert!(found.notes[0].contains("`B` was cut off at the timeout in 6 rounds"), "{found:?}");
 }
 
 #[test]
@@ -377,7 +382,38 @@ fn a_run_that_was_cut_off_counts_as_a_lower_bound_and_two_say_nothing() {
     });
     let found = &conclude(&record, &["wall_time"])[0];
     assert_eq!((found.verdict, found.rounds, found.discarded_rounds), (Verdict::Slower, 10, 2));
-    assert!(found.notes[0].starts_with("10 rounds have a run that was cut off"), "{found:?}");
+    assert!(found.notes[0].starts_with("`B` was cut off at the timeout in 10 rounds"), "{found:?}");
+    assert!(found.notes[0].ends_with("at least as large"), "{found:?}");
+}
+
+#[test]
+fn what_hangs_now_and_then_is_not_faster() {
+    let hanging = |side: usize| {
+        record(2, 40, move |round, subject, run| {
+            scale(run, &[WALL, CPU], if subject == 1 { 0.9 } else { 1.0 });
+            if subject == side && round % 20 == 9 {
+                run.outcome = Outcome::TimedOut;
+                scale(run, &[WALL], 10.0);
+            }
+        })
+    };
+    for metric in ["wall_time", "cpu_time"] {
+        let found = &conclude(&hanging(1), &[metric])[0];
+        assert_eq!(found.verdict, Verdict::Inconclusive, "{metric}");
+        assert!(found.notes[0].contains("it would be faster"), "{found:?}");
+        assert_eq!(found.rounds_needed, None);
+        assert_eq!(conclude(&hanging(0), &[metric])[0].verdict, Verdict::Faster, "{metric}");
+    }
+}
+
+#[test]
+fn a_run_that_is_cut_off_late_does_not_change_what_decides() {
+    let late = record(2, 40, |round, subject, run| {
+        if subject == 1 && round == 30 {
+            run.outcome = Outcome::TimedOut;
+        }
+    });
+    check_choice(&late, metric::CPU_TIME, "compute on one thread");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use becalm_machine::{Choice, Chooser, Width};
 use becalm_model::Metric;
 
 use super::hook::Hook;
-use super::plan::{Conditioning, Rest};
+use super::plan::{Conditioning, FailurePolicy, Rest};
 use crate::extract::{ExtractError, Extractor};
 use crate::harness::{Harness, HarnessError, ResultFolder};
 use crate::iterations::{SeriesError, SeriesRule};
@@ -248,6 +248,8 @@ pub struct SpawnPlan {
     pub backend: Option<Callgrind>,
     /// What they must print.
     pub expectation: Expectation,
+    /// Which runs that fail are taken, and have to print it too.
+    pub failure: FailurePolicy,
     /// Counters to open for each run.
     pub counters: CounterPlan,
     /// Where and as whom they run before anything is learnt.

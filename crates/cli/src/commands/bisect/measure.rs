@@ -46,6 +46,7 @@ pub(super) fn measure(
         margin,
         aa: false,
         resumed: None,
+        spent: None,
         arguments: vec!["compare".to_owned(), "--".to_owned()],
         tracing: Tracing::of(flags),
         layouts: Vec::new(),

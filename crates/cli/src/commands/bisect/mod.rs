@@ -33,7 +33,7 @@ use crate::ui::Ui;
 /// --max-rounds limit the whole search. The state is saved after every step, and --resume goes on from it.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
-#[command(mut_arg("resume", |arg| arg.help("Go on with the search saved in FILE; further flags override its own")))]
+#[command(mut_arg("resume", |arg| arg.help("Go on with the search saved in FILE; further flags say what it takes to decide, and not how runs are made")))]
 // The limits are those of the whole search.
 #[command(mut_arg("rounds", |arg| arg.conflicts_with(Resettable::Reset).conflicts_with("min_rounds").help("Make N rounds in each step; else as many as the change needs, at least 8")))]
 #[command(mut_arg("min_rounds", |arg| arg.help("Make at least N rounds in each step")))]
@@ -84,7 +84,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         None => (args, measuring::as_texts(given), None, ends),
         Some(path) => {
             let saved = Saved::read(path)?;
-            let arguments = measuring::with_more(&saved.document.arguments, given);
+            let arguments = measuring::with_more(&saved.document.arguments, given)?;
             // Branches move, and the ends of the search stay.
             let [good, bad] = ends;
             let ends = [good.or_else(|| Some(saved.good())), bad.or_else(|| saved.bad())];

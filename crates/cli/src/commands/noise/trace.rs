@@ -104,6 +104,7 @@ fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         margin: 0.01,
         aa: !args.no_cost,
         resumed: None,
+        spent: None,
         arguments: measuring::as_texts(given),
         tracing,
         layouts: Vec::new(),

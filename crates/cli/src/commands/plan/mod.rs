@@ -129,6 +129,7 @@ pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, C
         margin: 0.0,
         aa: true,
         resumed: None,
+        spent: None,
         arguments: measuring::as_texts(given),
     };
     let finished = conduct(wanted, &args.flags, ui)?.once_only();

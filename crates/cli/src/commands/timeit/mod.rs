@@ -174,6 +174,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         margin: if is_comparison { args.margin } else { 0.0 },
         aa: false,
         resumed: None,
+        spent: None,
         arguments: measuring::as_texts(given),
         tracing: Tracing::Off,
         layouts: Vec::new(),

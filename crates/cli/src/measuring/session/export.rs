@@ -11,7 +11,7 @@ use crate::measuring::flags::MeasureFlags;
 use crate::measuring::tracing;
 
 /// Refuses, before anything is measured, files that could not be written in the end.
-pub(super) fn check_exports(flags: &MeasureFlags) -> Result<(), CommandError> {
+pub(crate) fn check_exports(flags: &MeasureFlags) -> Result<(), CommandError> {
     let exports =
         [&flags.exports.export_json, &flags.exports.export_html, &flags.exports.export_markdown];
     let exports: Vec<&PathBuf> = exports.into_iter().flatten().collect();
@@ -26,7 +26,7 @@ pub(super) fn check_exports(flags: &MeasureFlags) -> Result<(), CommandError> {
 }
 
 /// Writes every file, as far as none fails.
-pub(super) fn export(
+pub(crate) fn export(
     record: &Record,
     disturbed: &[DisturbedRun],
     flags: &MeasureFlags,

@@ -23,20 +23,22 @@ pub(crate) use self::record::{conclude_log, disturbed_runs};
 pub(crate) use self::terms::stop;
 
 use self::end::{Outcomes, keep, told};
-use self::export::{check_exports, export};
+pub(crate) use self::export::{check_exports, export};
+pub(crate) use self::notes::Spent;
 use self::notes::{
-    note_drift, note_extension, note_left_out, notes_before_start, planned_end, tell,
+    note_drift, note_left_out, note_other_conditions, note_spent, notes_before_start, tell,
 };
 use self::record::{conclude, end_of_last_run, record_of};
 use self::terms::{longer_than_planned, plan_of, undecidable, warn_before_start};
 use super::conditions::PaceFlag;
 use super::flags::MeasureFlags;
-use super::journal::Journal;
+use super::journal::{self, Journal};
 use super::layouts::Layouts;
 use super::metrics;
 use super::progress::ProgressLine;
 use super::quiet::Quiet;
 use super::revisions::Builds;
+use super::same;
 use super::setup::{self, Machine, Statement};
 use super::suite::SuitePlan;
 use super::tracing::{Traced, Tracing};
@@ -61,6 +63,8 @@ pub(crate) struct Wanted {
     pub(crate) aa: bool,
     /// The session to go on with.
     pub(crate) resumed: Option<Record>,
+    /// What that has spent of its error, where the plan does not tell.
+    pub(crate) spent: Option<Spent>,
     /// The command line.
     pub(crate) arguments: Vec<String>,
     /// Which runs are traced.
@@ -107,6 +111,9 @@ pub(crate) fn conduct(
         wanted.suite.as_ref(),
         &machine,
     )?;
+    if wanted.suite.is_none() {
+        same::refuse_replaced(&plan.subjects, &wanted.subjects)?;
+    }
     let mut notes = notes_before_start(&wanted, &plan);
     notes.extend(layouts.note());
     wanted.layouts = layouts.seeds().to_vec();
@@ -175,7 +182,6 @@ fn carry_out(
 ) -> Result<Carried, CommandError> {
     let Setting { machine, quiet, interrupt, notes, mut limits } = setting;
     let elapsed = wanted.resumed.as_ref().map_or(Duration::ZERO, end_of_last_run);
-    let planned_end = wanted.resumed.as_ref().and_then(planned_end);
     let is_of_use = wanted.kind == RecordKind::Comparison
         && matches!(wanted.tracing, Tracing::Off)
         && pace_is_of_use(&plan, &primary, machine);
@@ -202,14 +208,15 @@ fn carry_out(
     if let Some(suite) = &wanted.suite {
         limits.extend(suite.not_recorded(&spawn.metrics()));
     }
-    let tracing = wanted.tracing;
+    let before = wanted.resumed.as_ref().map(|one| (one.conditions.clone(), one.rounds()));
+    let (tracing, spent) = (wanted.tracing, wanted.spent);
     let mut record = record_of(wanted, flags, machine, spawn.metrics())?;
     record.conditions = spawn.conditions();
     tell(notes, &mut record, ui);
     // Traced beside untraced is no question that needs a verdict.
     let warned = matches!(tracing, Tracing::Only(_)) || warn_before_start(&record, &plan, ui);
     let mut traced = Traced::start(&mut spawn, tracing, &machine.root)?;
-    let mut log = start_log(&record, flags, &mut limits);
+    let mut log = start_log(&record, flags, &mut limits, ui);
     let is_set_up = match plan.independent.as_ref().map(|own| own.on_failure) {
         Some(OnFailure::LeaveOut) => {
             traced.executor.set_up_each();
@@ -243,7 +250,10 @@ fn carry_out(
     let cleaned = spawn.clean_up();
     limits.extend(quiet.limits());
     conclude(&mut record, &plan, &spawn, limits);
-    note_extension(&mut record, planned_end);
+    note_spent(&mut record, spent);
+    if let Some((conditions, rounds)) = before {
+        note_other_conditions(&mut record, &conditions, rounds);
+    }
     record.conditions.knobs = quiet.record();
     note_drift(&mut record);
     Ok(Carried { record, log, result, left_out, cleaned })
@@ -265,8 +275,25 @@ fn pace_is_of_use(plan: &SpawnPlan, primary: &Primary, machine: &Machine) -> boo
 }
 
 /// Starts the log of a session; says among its limits why there is none.
-fn start_log(record: &Record, flags: &MeasureFlags, limits: &mut Vec<String>) -> Option<Journal> {
-    match Journal::start(record, flags.exports.export_json.as_deref()) {
+fn start_log(
+    record: &Record,
+    flags: &MeasureFlags,
+    limits: &mut Vec<String>,
+    ui: &Ui,
+) -> Option<Journal> {
+    let export = flags.exports.export_json.as_deref();
+    match journal::set_aside(export, flags.resume.as_deref()) {
+        Ok(Some(aside)) => ui.say(format!(
+            "the log of a session that was killed is kept as {0}: --resume {0} goes on with it",
+            aside.display()
+        )),
+        Ok(None) => {}
+        Err(error) => {
+            limits.push(format!("no log of the session is kept on disk: {error}"));
+            return None;
+        }
+    }
+    match Journal::start(record, export) {
         Ok(journal) => Some(journal),
         Err(error) => {
             limits.push(format!("no log of the session is kept on disk: {error}"));

@@ -1,6 +1,6 @@
 //! What the reader of a record has to know beside its numbers.
 
-use becalm_model::{Record, RecordKind};
+use becalm_model::{Conditions, Record, RecordKind};
 use becalm_runner::session::SpawnPlan;
 
 use super::Wanted;
@@ -45,20 +45,62 @@ pub(super) fn is_of_left_out(note: &str) -> bool {
     note.ends_with(WITHOUT_IT)
 }
 
-/// Returns the rounds after which a comparison ended as planned, with all of its error spent.
-pub(super) fn planned_end(record: &Record) -> Option<u32> {
-    let is_over = !record.comparisons.is_empty() && record.interrupted.is_none();
-    is_over.then(|| record.rounds())
+/// What a session that goes on has spent of its error in a way that its present plan does not know of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spent {
+    /// All: it had ended as planned, after so many rounds.
+    All {
+        /// The rounds.
+        rounds: u32,
+    },
+    /// Some, on looks in so many rounds by another plan.
+    ByAnotherPlan {
+        /// The rounds.
+        rounds: u32,
+    },
 }
 
-/// Notes that rounds were added to a session that was over; looking alone adds none.
-pub(super) fn note_extension(record: &mut Record, planned_end: Option<u32>) {
-    if let Some(end) = planned_end.filter(|&end| record.rounds() > end) {
-        record.notes.push(format!(
-            "continued after its planned end at round {end}, where all the error was spent: false alarms \
-             can be up to twice as frequent as stated"
-        ));
+/// Notes that rounds were added to a session that had spent its error; looking alone adds none.
+pub(super) fn note_spent(record: &mut Record, spent: Option<Spent>) {
+    let note = match spent {
+        Some(Spent::All { rounds }) if record.rounds() > rounds => {
+            format!(
+                "continued after its planned end at round {rounds}, where all the error was spent"
+            )
+        }
+        Some(Spent::ByAnotherPlan { rounds }) if record.rounds() > rounds => {
+            format!(
+                "continued by another plan after round {rounds}, with error spent on looks before"
+            )
+        }
+        _ => return,
+    };
+    record.notes.push(format!("{note}: false alarms can be up to twice as frequent as stated"));
+}
+
+/// Notes under which other conditions the first rounds of a session that goes on were measured: by another user, for
+/// example, or where other CPUs were free. What could not be controlled then is kept.
+pub(super) fn note_other_conditions(record: &mut Record, before: &Conditions, rounds: u32) {
+    let now = &record.conditions;
+    let cpus = |one: &Conditions| one.affinity.clone().unwrap_or_default();
+    let differing: Vec<String> = [
+        ("scheduling class", before.scheduler.clone(), now.scheduler.clone()),
+        ("CPUs", cpus(before), cpus(now)),
+        ("niceness", before.nice.to_string(), now.nice.to_string()),
+        ("ASLR", before.aslr.clone(), now.aslr.clone()),
+    ]
+    .into_iter()
+    .filter(|(_, then, now)| then != now && !then.is_empty())
+    .map(|(what, then, now)| format!("{what} {then} instead of {now}"))
+    .collect();
+    if record.rounds() > rounds && !differing.is_empty() {
+        let differing = differing.join(", ");
+        record.notes.push(format!("the first {rounds} rounds were measured with {differing}"));
     }
+    let limits = &mut record.conditions.limits;
+    let missing = before.limits.iter().filter(|limit| !limits.contains(limit));
+    let missing: Vec<String> = missing.cloned().collect();
+    limits.extend(missing);
 }
 
 /// Notes the settings that somebody else changed meanwhile.

@@ -94,13 +94,13 @@ pub(super) fn conclude(record: &mut Record, plan: &Plan, spawn: &Spawn<'_>, limi
     }
 }
 
-/// Concludes from the runs of a log what the session would have concluded from them.
+/// Concludes from the runs of a log what the session would have concluded from them; says whether it was over.
 pub(crate) fn conclude_log(
     record: &mut Record,
     stop: Stop,
     margin: f64,
     flags: &MeasureFlags,
-) -> Result<(), CommandError> {
+) -> Result<bool, CommandError> {
     let plan = plan_of(stop, margin, flags, metrics::wanted(flags)?.primary, None)?;
     drop_unfinished_round(record);
     let measured = || record.runs.iter().filter(|run| !run.warmup);
@@ -108,7 +108,10 @@ pub(crate) fn conclude_log(
     let start = measured().map(|run| run.started).fold(f64::INFINITY, f64::min);
     let is_over = plan.stop.is_used_up(rounds, end_of_last_run(record).as_secs_f64() - start);
     record.comparisons = final_comparisons(&plan, record, is_over);
-    Ok(())
+    let mut deciding = record.comparisons.iter().filter(|one| one.primary).peekable();
+    let is_decided =
+        deciding.peek().is_some() && deciding.all(|one| conclude::is_settled(one, margin));
+    Ok(is_over || is_decided)
 }
 
 /// Returns the conclusions from a session. One that is over, with its budget used up and without a

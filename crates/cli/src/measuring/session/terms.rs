@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use becalm_model::{Record, RecordKind};
 use becalm_runner::session::{
-    FailurePolicy, Goal, Independent, Judgement, Layout, OnDisturbance, Plan, Primary, Stop,
+    Goal, Independent, Judgement, Layout, OnDisturbance, Plan, Primary, Stop,
 };
 
 use crate::error::CommandError;
@@ -53,11 +53,7 @@ pub(super) fn plan_of(
     Ok(Plan {
         warmup: flags.warmup,
         stop,
-        failure: match &flags.ignore_failure {
-            None => FailurePolicy::Stop,
-            Some(codes) if codes.is_empty() => FailurePolicy::Ignore,
-            Some(codes) => FailurePolicy::IgnoreCodes(codes.clone()),
-        },
+        failure: flags.failure_policy(),
         layout: match flags.conditions.layout {
             // Where the stack starts would change the counts by a few instructions.
             _ if flags.backend == BackendFlag::Callgrind => Layout::Fixed,

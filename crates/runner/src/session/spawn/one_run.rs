@@ -36,6 +36,10 @@ impl Spawn<'_> {
             Cache::Warm => {
                 self.close_window();
                 self.launch(request).map_err(|source| launch_error(self, source))?;
+                // What that run used up or left behind has to be as before it for the run that counts.
+                let conclude = self.plan.subjects[subject].hooks.conclude.clone();
+                self.hook(Hook::Conclude, subject, conclude.as_deref())?;
+                self.hook(Hook::Prepare, subject, prepare.as_deref())?;
             }
             Cache::Drop => {
                 self.close_window();

@@ -45,16 +45,18 @@ impl Spawn<'_> {
     ) -> Result<Vec<Option<f64>>, RunError> {
         let nothing = || vec![None; self.read_metrics.len()];
         let Some(output) = &finished.output else { return Ok(nothing()) };
-        match finished.outcome {
-            Outcome::Exited(0) => {}
-            // Where such runs are taken, they are taken with what they printed.
-            Outcome::Exited(_) => {
-                return self.each_read(subject, |rule| Ok(rule.extract(output).ok()));
-            }
+        let Outcome::Exited(code) = finished.outcome else {
             // What was printed before the end may be anything.
-            _ => return Ok(nothing()),
+            return Ok(nothing());
+        };
+        if code != 0 && !self.plan.failure.accepts(finished.outcome) {
+            return Ok(nothing());
         }
         self.check_output(subject, output)?;
+        if code != 0 {
+            // Where such runs are taken, they are taken with what they printed.
+            return self.each_read(subject, |rule| Ok(rule.extract(output).ok()));
+        }
         self.each_read(subject, |rule| {
             rule.extract(output).map(Some).map_err(|source| RunError::Metric {
                 subject: self.plan.subjects[subject].name.clone(),
