@@ -77,7 +77,8 @@ impl Scale {
             return format!("{shown:.3e}");
         }
         let smallest = 10.0_f64.powi(1 - i32::try_from(self.decimals).unwrap_or(0));
-        let decimals = if shown != 0.0 && shown.abs() < smallest {
+        let is_whole = self.decimals == 0 && shown.fract() == 0.0;
+        let decimals = if !is_whole && shown != 0.0 && shown.abs() < smallest {
             decimals_for_digits(shown.abs(), 2).max(self.decimals)
         } else {
             self.decimals
@@ -328,6 +329,7 @@ mod tests {
         check(&Unit::Byte, &[2_097_152.0], "2.000 MiB");
         check(&Unit::Byte, &[512.0], "512 B");
         check(&Unit::Count, &[1_234_567.0], "1234567");
+        check(&Unit::Count, &[2.0, 0.0], "2, 0");
         check(&Unit::Count, &[1e308], "1.000e308");
         check(&Unit::Second, &[-2.5e300], "-2.500e300 s");
         check(&Unit::Named("req/s".into()), &[812.25], "812.2 req/s");
