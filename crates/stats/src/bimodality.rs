@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Two modes are found when evidence > [`EVIDENCE_LIMIT`] and the smaller mode holds at least
-//! [`SMALLEST_SHARE`] of the values.
+//! [`SMALLEST_SHARE`] of the values. Values beyond twice the way from the one 5 % quantile to the other, on its far side,
+//! are set aside first: they belong to no mode of that share, and one of them would be taken for the second mode.
 //!
 //! Why not Hartigan's dip test: calibrated to 5 % on exponential data it finds a 30/70 mixture 3
 //! standard deviations apart at n = 50 in 8 % of samples, 4 apart in 26 %; with its own critical
@@ -20,6 +21,7 @@
 
 use crate::center::median;
 use crate::one_mode::best_log_likelihood;
+use crate::quantile::quantile;
 use crate::spread::standard_deviation;
 use crate::two_modes::TwoModes;
 use crate::{Sample, Violation};
@@ -33,9 +35,12 @@ pub const EVIDENCE_LIMIT: f64 = 2.7;
 /// Smallest share of the values that makes a mode; fewer are outliers.
 pub const SMALLEST_SHARE: f64 = 0.1;
 
-/// Values above which only every k-th in time order is looked at: more would add time and no
-/// answer.
+/// Values above which only every k-th in order of size is looked at: more would add time and no answer. (In time order
+/// a machine that alternates between two modes could show one of them only.)
 pub const VALUES_LIMIT: usize = 1000;
+
+/// Quantile from each end inside of which lies what the others are held against.
+const OUTER: f64 = 0.05;
 
 /// Distinct values below which steps of the clock cannot be told from modes.
 const FEWEST_DISTINCT: usize = 4;
@@ -68,16 +73,19 @@ impl Bimodality {
     /// count as two modes.
     pub fn of(sample: &Sample) -> Result<Self, Violation> {
         sample.at_least(FEWEST_VALUES)?;
+        let none = Self { evidence: 0.0, modes: None };
+        let sample = &without_far_values(sample)?;
+        if n_distinct(sample.sorted()) < FEWEST_DISTINCT {
+            return Ok(none);
+        }
         let centre = median(sample);
         let scale = standard_deviation(sample)?;
-        let none = Self { evidence: 0.0, modes: None };
-        if n_distinct(sample.sorted()) < FEWEST_DISTINCT || scale == 0.0 {
+        if scale == 0.0 {
             return Ok(none);
         }
         let step = sample.len().div_ceil(VALUES_LIMIT);
-        let mut values: Vec<f64> =
-            sample.values().iter().step_by(step).map(|x| (x - centre) / scale).collect();
-        values.sort_by(f64::total_cmp);
+        let values: Vec<f64> =
+            sample.sorted().iter().step_by(step).map(|x| (x - centre) / scale).collect();
         // Thinning, or a scale far above the differences, can leave too few.
         if n_distinct(&values) < FEWEST_DISTINCT {
             return Ok(none);
@@ -99,6 +107,14 @@ impl Bimodality {
     pub fn is_bimodal(&self) -> bool {
         self.modes.is_some()
     }
+}
+
+/// Returns the sample without what is too far out to belong to a mode.
+fn without_far_values(sample: &Sample) -> Result<Sample, Violation> {
+    let [low, high] = [OUTER, 1.0 - OUTER].map(|share| quantile(sample, share));
+    let reach = high - low;
+    let is_near = |value: &f64| (low - reach..=high + reach).contains(value);
+    Sample::new(sample.values().iter().copied().filter(is_near).collect())
 }
 
 /// Counts the distinct values among `sorted`, up to [`FEWEST_DISTINCT`].
@@ -132,6 +148,29 @@ mod tests {
     fn equal_values_and_steps_of_the_clock_are_not_modes() {
         for values in [vec![1.0; 30], (0..30).map(|i| f64::from(i % 2)).collect()] {
             assert!(!Bimodality::of(&Sample::new(values).unwrap()).unwrap().is_bimodal());
+        }
+    }
+
+    #[test]
+    fn far_values_do_not_hide_two_modes() {
+        let mut rng = Rng::new(16);
+        for (n, far) in [(50, 1.3), (50, 5.0), (200, 5.0), (200, 1e6)] {
+            let mut values: Vec<f64> =
+                (0..n).map(|i| 1.0 + 0.1 * f64::from(i % 2) + 0.01 * rng.normal()).collect();
+            values[7] = far;
+            let modes = Bimodality::of(&Sample::new(values).unwrap()).unwrap().modes;
+            let modes = modes.unwrap_or_else(|| panic!("n = {n}, one value of {far}"));
+            assert!((modes.lower - 1.0).abs() < 0.02 && (modes.upper - 1.1).abs() < 0.02);
+        }
+    }
+
+    #[test]
+    fn modes_that_alternate_are_found_however_many_values_there_are() {
+        let mut rng = Rng::new(17);
+        for n in [1000, 1002, 2000, 3000, 4000] {
+            let values = (0..n).map(|i| 1.0 + 0.1 * f64::from(i % 2) + 0.01 * rng.normal());
+            let sample = Sample::new(values.collect()).unwrap();
+            assert!(Bimodality::of(&sample).unwrap().is_bimodal(), "n = {n}");
         }
     }
 

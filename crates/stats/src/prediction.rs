@@ -19,13 +19,14 @@
 //! so that what a two-peaked level did before is never news.
 //!
 //! Neighbours may resemble each other: n is then n / f(n, r), with the lag-1 correlation r and its effect on a mean
-//! f as for change points. One far value widens the interval of a short history; from 79 values on the farthest
+//! f as for change points, of normal scores: one far value would hide that of the values themselves. One far value widens the interval of a short history; from 79 values on the farthest
 //! value of each side is left out at 95 %. A minority mode cannot be told from an outlier by so few values, which
 //! is why no outlier is taken away.
 
 use crate::changes::correlation::{Correlation, inflation};
+use crate::rank::Ranks;
 use crate::sample::assert_confidence;
-use crate::{Interval, Sample, center};
+use crate::{Interval, Sample, center, normal};
 
 /// Fewest values that an interval is told from.
 pub const FEWEST: usize = 10;
@@ -62,7 +63,7 @@ pub fn predict(sample: &Sample, confidence: f64) -> Option<Prediction> {
     }
     let alpha = 1.0 - confidence;
     let n = values.len() as f64;
-    let r = Correlation::of(values).coefficient(Correlation::default());
+    let r = Correlation::of(&normal_scores(values)).coefficient(Correlation::default());
     let factor = inflation(values.len(), r).min(n / 2.0);
     let alone = n / factor;
     let mut sorted = values.to_vec();
@@ -87,6 +88,12 @@ pub fn predict(sample: &Sample, confidence: f64) -> Option<Prediction> {
         high: tail_end(&sorted, alone, alpha / 2.0),
     };
     Some(Prediction { interval, basis: Basis::Tails })
+}
+
+/// Returns for each value that of a standard normal sample with its rank.
+fn normal_scores(values: &[f64]) -> Vec<f64> {
+    let n = values.len() as f64;
+    Ranks::of(values).ranks.into_iter().map(|rank| normal::quantile((rank - 0.5) / n)).collect()
 }
 
 /// Returns what the next value exceeds with this probability if the upper half of the sorted values is an
@@ -146,6 +153,24 @@ mod tests {
                 assert!(share <= 0.0531, "{name}, n = {n}: {share}");
             }
         }
+    }
+
+    #[test]
+    fn the_answer_depends_neither_on_the_unit_nor_on_one_far_value() {
+        let mut rng = Rng::new(8);
+        let mut last = 0.0;
+        let mut values: Vec<f64> = (0..100)
+            .map(|_| {
+                last = 0.9 * last + 0.44 * rng.normal();
+                1000.0 + last
+            })
+            .collect();
+        let basis = |values: Vec<f64>| predict(&Sample::new(values).unwrap(), 0.95).unwrap().basis;
+        let nanoseconds = values.iter().map(|value| value * 1e-12).collect();
+        assert_eq!(basis(nanoseconds), basis(values.clone()));
+        assert_eq!(basis(values.clone()), Basis::Tails, "neighbours resemble each other");
+        values[50] = 1e6;
+        assert_eq!(basis(values), Basis::Tails);
     }
 
     #[test]

@@ -57,7 +57,8 @@ struct Candidate {
     until: usize,
 }
 
-/// Running sums, from which the cost of any segment follows in constant time.
+/// Sums of the values from each place on, from which the cost of any segment follows in constant time. They run from
+/// the end, so that a first iteration that took ten million times as long takes no digits from those after it.
 struct Moments {
     sums: Vec<f64>,
     squares: Vec<f64>,
@@ -70,13 +71,11 @@ impl Moments {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
         let middle = crate::center::median_of(&sorted);
-        let (mut sums, mut squares) = (vec![0.0], vec![0.0]);
-        let (mut sum, mut square) = (0.0, 0.0);
-        for value in values {
-            sum += value - middle;
-            square += (value - middle).powi(2);
-            sums.push(sum);
-            squares.push(square);
+        let n = values.len();
+        let (mut sums, mut squares) = (vec![0.0; n + 1], vec![0.0; n + 1]);
+        for (place, value) in values.iter().enumerate().rev() {
+            sums[place] = sums[place + 1] + (value - middle);
+            squares[place] = squares[place + 1] + (value - middle).powi(2);
         }
         Self { sums, squares, floor }
     }
@@ -84,8 +83,8 @@ impl Moments {
     /// Returns the cost of the values from `start` up to but not including `end`.
     fn cost(&self, start: usize, end: usize) -> f64 {
         let n = (end - start) as f64;
-        let mean = (self.sums[end] - self.sums[start]) / n;
-        let square = (self.squares[end] - self.squares[start]) / n;
+        let mean = (self.sums[start] - self.sums[end]) / n;
+        let square = (self.squares[start] - self.squares[end]) / n;
         let variance = (square - mean * mean).max(0.0);
         let modelled = variance.max(self.floor);
         n * (modelled.ln() + variance / modelled)
@@ -153,6 +152,15 @@ mod tests {
         let values = steps(&[(150, 10.0, 0.1), (150, 10.0, 1.0)], 2);
         let found = changes(&values, 15.0 * 300.0_f64.ln(), 1e-6);
         assert!(found.len() == 1 && found[0].abs_diff(150) <= 5, "{found:?}");
+    }
+
+    #[test]
+    fn a_first_value_of_another_order_hides_nothing_behind_it() {
+        let mut values = steps(&[(300, 1.3, 0.01), (700, 1.0, 0.01)], 5);
+        for first in [1e6, 1e7, 1e8] {
+            values[0] = first;
+            assert_eq!(changes(&values, 15.0 * 1000.0_f64.ln(), 1e-6), [2, 300], "{first}");
+        }
     }
 
     #[test]
