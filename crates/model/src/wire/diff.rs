@@ -19,7 +19,7 @@ pub struct DiffDocument {
     pub confidence: f64,
     /// Smallest relative change that matters to the user, where a suite says no other.
     pub margin: f64,
-    /// The comparisons; `rounds` is the number of processes of the side that has fewer.
+    /// The comparisons; `rounds` is the number of processes, or of layouts, of the side that has fewer.
     pub comparisons: Vec<ComparisonDocument>,
     /// What only one of the two has, as sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

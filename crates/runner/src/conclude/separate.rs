@@ -1,6 +1,8 @@
 //! Comparison of two records that were measured at different times.
 
-use becalm_model::{Comparison, Metric, RatioInterval, Record, Verdict};
+use std::collections::BTreeMap;
+
+use becalm_model::{Comparison, Metric, RatioInterval, Record, Run, Verdict};
 use becalm_stats::decide::{family, unpaired};
 
 use super::verdict::{exact_verdict, ratio_of_exact, verdict};
@@ -10,6 +12,9 @@ const NOT_INTERLEAVED: &str = "measured separately: a change of the machine betw
 
 const ONE_PROCESS: &str = "one process on a side says nothing about how much processes differ, however many \
                            values were timed inside it: measure several, as `becalm compare --harness` does";
+
+const ONE_LAYOUT: &str = "one layout on a side says nothing about how much layouts differ, however many processes ran \
+                          it: measure several, as `--layouts` does";
 
 const CUT_OFF: &str =
     "runs were cut off at the timeout: their times are lower bounds, which have no ratio";
@@ -69,7 +74,7 @@ pub fn compare_all_separate(
 
 fn p_value(old: &Record, new: &Record, one: &Pairing) -> f64 {
     let logs = |record: &Record, subject| {
-        record.metric_index(&one.metric).map(|metric| logs(&record.values(subject, metric)))
+        record.metric_index(&one.metric).map(|metric| Side::of(record, subject, metric).logs)
     };
     logs(old, one.baseline)
         .zip(logs(new, one.candidate))
@@ -77,7 +82,8 @@ fn p_value(old: &Record, new: &Record, one: &Pairing) -> f64 {
         .map_or(1.0, |estimate| estimate.p)
 }
 
-/// Compares `metric` (by name) of one subject of each record as two independent samples of processes. The
+/// Compares `metric` (by name) of one subject of each record as two independent samples of processes, or of
+/// layouts where the program was built in several. The
 /// order of measuring was not random between them, so drift of the machine cannot be excluded: the note
 /// says so. Indices in the result: `baseline` into `old`, `candidate` into `new`, `metric` into
 /// `old`. `None` where one of them has no value, or where the metric has another unit or direction in each: seconds
@@ -91,10 +97,16 @@ pub fn compare_separate(
 ) -> Option<Comparison> {
     let (old_metric, new_metric) = (old.metric_index(metric)?, new.metric_index(metric)?);
     let described = [&old.metrics[old_metric], &new.metrics[new_metric]];
-    let values = [old.values(baseline, old_metric), new.values(candidate, new_metric)];
-    if values.iter().any(Vec::is_empty) || !described[0].is_same_quantity(described[1]) {
+    let sides = [Side::of(old, baseline, old_metric), Side::of(new, candidate, new_metric)];
+    if sides.iter().any(|side| side.values.is_empty())
+        || !described[0].is_same_quantity(described[1])
+    {
         return None;
     }
+    let least = |number: fn(&Side) -> usize| {
+        let [old, new] = sides.each_ref().map(number);
+        u32::try_from(old.min(new)).expect("fewer than 2^32 runs")
+    };
     let direction = described[0].direction;
     let mut comparison = Comparison {
         baseline,
@@ -104,13 +116,13 @@ pub fn compare_separate(
         ratio: None,
         verdict: Verdict::Inconclusive,
         confidence,
-        rounds: u32::try_from(values[0].len().min(values[1].len())).expect("fewer than 2^32 runs"),
+        rounds: least(|side| side.observations),
         discarded_rounds: 0,
         noise_floor: None,
         rounds_needed: None,
         notes: vec![NOT_INTERLEAVED.to_owned()],
     };
-    if let Some(ratio) = exact_ratio(described, &values) {
+    if let Some(ratio) = exact_ratio(described, &sides) {
         comparison.ratio = Some(RatioInterval { estimate: ratio, low: ratio, high: ratio });
         comparison.verdict = exact_verdict(ratio, margin, direction);
         comparison.confidence = 1.0;
@@ -123,16 +135,13 @@ pub fn compare_separate(
     if cut_off.contains(&true) {
         comparison.notes.push(CUT_OFF.to_owned());
     }
-    let used = [logs(&values[0]), logs(&values[1])];
-    let dropped =
-        values.iter().map(Vec::len).sum::<usize>() - used.iter().map(Vec::len).sum::<usize>();
+    let dropped: usize = sides.iter().map(|side| side.not_positive).sum();
     if dropped > 0 {
         let has = if dropped == 1 { "1 value is" } else { &format!("{dropped} values are") };
         comparison.notes.push(format!("{has} zero or less, which has no ratio, and left out"));
-        comparison.rounds =
-            u32::try_from(used[0].len().min(used[1].len())).expect("fewer than 2^32 runs");
+        comparison.rounds = least(|side| side.logs.len());
     }
-    match ratio(&used, 1.0 - confidence) {
+    match ratio(&sides, 1.0 - confidence) {
         // Two lower bounds say nothing about the ratio, and one of them at most which way it goes.
         _ if cut_off.contains(&true) => {}
         Ok(found) => {
@@ -148,22 +157,61 @@ pub fn compare_separate(
     Some(comparison)
 }
 
+/// What one record has of a metric of one subject.
+struct Side {
+    /// One for each process.
+    values: Vec<f64>,
+    /// How many of them have no logarithm.
+    not_positive: usize,
+    /// How many observations the values are: one each, or one for each layout.
+    observations: usize,
+    /// Logarithms of the observations that have one. Runs of the same layout share its luck and are one
+    /// observation, as they are [in turns](super::pairs::observations).
+    logs: Vec<f64>,
+    /// Whether the observations are layouts.
+    by_layout: bool,
+}
+
+impl Side {
+    fn of(record: &Record, subject: usize, metric: usize) -> Self {
+        let with_value = |run: &'_ Run| Some((run.layout, run.value(metric)?));
+        let values: Vec<(Option<u32>, f64)> =
+            record.measured(subject).filter_map(with_value).collect();
+        let mut layouts: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        let mut logs = Vec::with_capacity(values.len());
+        for &(layout, value) in &values {
+            let log = Some(value.ln()).filter(|_| value > 0.0);
+            match layout {
+                Some(layout) => layouts.entry(layout).or_default().extend(log),
+                None => logs.extend(log),
+            }
+        }
+        let without_layout = values.iter().filter(|(layout, _)| layout.is_none()).count();
+        let mean = |logs: &Vec<f64>| logs.iter().sum::<f64>() / logs.len() as f64;
+        logs.extend(layouts.values().filter(|logs| !logs.is_empty()).map(mean));
+        Self {
+            not_positive: values.iter().filter(|(_, value)| *value <= 0.0).count(),
+            observations: without_layout + layouts.len(),
+            logs,
+            by_layout: !layouts.is_empty(),
+            values: values.into_iter().map(|(_, value)| value).collect(),
+        }
+    }
+}
+
 /// Returns the ratio of a metric that is exact on both sides, if its values bear that out.
-fn exact_ratio(metrics: [&Metric; 2], values: &[Vec<f64>; 2]) -> Option<f64> {
+fn exact_ratio(metrics: [&Metric; 2], sides: &[Side; 2]) -> Option<f64> {
+    let values = sides.each_ref().map(|side| &side.values);
     #[expect(clippy::float_cmp, reason = "exact values are equal to the last bit or differ")]
     let are_exact = metrics.iter().all(|metric| metric.exact)
         && values.iter().all(|side| side.iter().all(|value| *value == side[0]));
     if are_exact { ratio_of_exact(values[0][0], values[1][0]) } else { None }
 }
 
-/// Returns the logarithms of what has one.
-fn logs(values: &[f64]) -> Vec<f64> {
-    values.iter().filter(|&&value| value > 0.0).map(|value| value.ln()).collect()
-}
-
-/// Returns the interval of the ratio from logarithms, or why there is none.
-fn ratio([old, new]: &[Vec<f64>; 2], level: f64) -> Result<RatioInterval, &'static str> {
-    let estimate = unpaired::estimate(old, new, level).ok_or(ONE_PROCESS)?;
+/// Returns the ratio with its interval, or why there is none.
+fn ratio([old, new]: &[Side; 2], level: f64) -> Result<RatioInterval, &'static str> {
+    let too_few = if old.by_layout || new.by_layout { ONE_LAYOUT } else { ONE_PROCESS };
+    let estimate = unpaired::estimate(&old.logs, &new.logs, level).ok_or(too_few)?;
     let found = RatioInterval {
         estimate: estimate.centre.exp(),
         low: estimate.low.exp(),
@@ -215,6 +263,36 @@ mod tests {
         let (a, b) = ([1.0, 1.01, 0.99, 1.0, 1.02], [1.2, 1.21, 1.19, 1.2, 1.22]);
         check(&a, &b, |_| (), Verdict::Slower, "");
         check(&b, &a, |_| (), Verdict::Faster, "");
+    }
+
+    #[test]
+    fn runs_of_one_layout_are_one_observation() {
+        // Two layouts of each, 2 % apart, and ten runs of each that hardly differ.
+        let build = |shift: f64| {
+            let values: Vec<f64> = (0..20)
+                .map(|run| shift + [1.0, 1.02][run % 2] + 0.0001 * (run / 2) as f64)
+                .collect();
+            let mut record = record(&values, |_| ());
+            for (run, layout) in record.runs.iter_mut().zip([1, 2].into_iter().cycle()) {
+                run.layout = Some(layout);
+            }
+            record
+        };
+        let (old, new) = (build(0.0), build(0.02));
+        let pairing = Pairing { baseline: 0, candidate: 0, metric: "m".to_owned() };
+        for found in [
+            compare_separate((&old, 0), (&new, 0), "m", 0.95, 0.01).unwrap(),
+            compare_all_separate(&old, &new, std::slice::from_ref(&pairing), 0.95, 0.01).remove(0),
+        ] {
+            assert_eq!((found.verdict, found.rounds), (Verdict::Inconclusive, 2), "{found:?}");
+        }
+        assert!(p_value(&old, &new, &pairing) > 0.1, "two layouts tell little");
+        let one = |mut record: Record| {
+            record.runs.iter_mut().for_each(|run| run.layout = Some(1));
+            record
+        };
+        let found = compare_separate((&one(old), 0), (&new, 0), "m", 0.95, 0.01).unwrap();
+        assert_eq!((found.rounds, &found.notes[1][..]), (1, ONE_LAYOUT));
     }
 
     #[test]
