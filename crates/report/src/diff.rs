@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use becalm_model::{Comparison, Record, RecordKind, Verdict};
+use becalm_model::{Comparison, Record, RecordKind, Run, Verdict};
 
 use crate::comparison_table;
 use crate::conditions;
@@ -20,7 +20,7 @@ const DRIFT: &str = "These were measured at different times, so drift of the mac
     to rely on, measure both in one session with `becalm compare`.";
 
 /// Comparisons up to which each has its sentence.
-const MANY: usize = 4;
+const FEW: usize = 4;
 
 /// Draws what changed between two records. In `comparisons`, `baseline` is an index into the
 /// subjects of `old`, `candidate` into those of `new`, and `metric` into the metrics of `old`.
@@ -64,13 +64,14 @@ pub fn diff_text(
         let (baseline, candidate) = name(comparison);
         let differs = matches!(comparison.verdict, Verdict::Faster | Verdict::Slower);
         // The table has them all; of many only those that differ are said.
-        if comparisons.len() <= MANY || differs {
+        if comparisons.len() <= FEW || differs {
             let text = sentence::verdict(&Claim {
                 baseline: &baseline,
                 candidate: &candidate,
                 metric: &metric,
                 comparison,
-                unit: "round",
+                unit: "run",
+                reason: no_ratio(comparison),
                 confidence,
                 margin: new.margin_of(comparison.candidate, &metric).unwrap_or(margin),
                 aa: false,
@@ -91,9 +92,12 @@ pub fn diff_text(
         let mut row: Vec<Cell> =
             vec![subject.into(), metric.name.as_str().into(), shown(medians[0]), shown(medians[1])];
         let [change, interval, verdict] = comparison_table::result_cells(&metric, comparison);
-        // Without an interval the change is what it is, and decides nothing.
+        // Without an interval the change is what it is, and decides nothing. Of lower bounds there is none.
+        let is_cut_off = |record: &Record, subject| record.measured(subject).any(Run::is_censored);
+        let are_bounds =
+            is_cut_off(old, comparison.baseline) || is_cut_off(new, comparison.candidate);
         let change = match (comparison.ratio, medians) {
-            (None, [Some(old), Some(new)]) if old > 0.0 => {
+            (None, [Some(old), Some(new)]) if old > 0.0 && !are_bounds => {
                 signed_percent(new / old - 1.0, 1).into()
             }
             _ => change,
@@ -154,14 +158,30 @@ fn other_surroundings(old: &Record, new: &Record) -> Option<String> {
     })
 }
 
-/// Says once why some comparisons have no interval.
+/// Returns the notes of a comparison but the first, which is said at the top.
+fn own_notes(comparison: &Comparison) -> &[String] {
+    comparison.notes.get(1..).unwrap_or_default()
+}
+
+/// Returns why a comparison has no ratio.
+fn no_ratio(comparison: &Comparison) -> Option<&str> {
+    own_notes(comparison).last().map(String::as_str).filter(|_| comparison.ratio.is_none())
+}
+
+/// Says once what else has to be known of some comparisons.
 fn reasons(page: &mut Page, comparisons: &[Comparison]) {
-    // The first note of each is said at the top.
     let mut reasons: Vec<(&str, usize)> = Vec::new();
-    for reason in comparisons.iter().flat_map(|one| one.notes.iter().skip(1)) {
-        match reasons.iter_mut().find(|(known, _)| known == reason) {
-            Some((_, n)) => *n += 1,
-            None => reasons.push((reason, 1)),
+    for one in comparisons {
+        let mut notes = own_notes(one);
+        // Why there is no ratio stands in the sentence, if it has one.
+        if comparisons.len() <= FEW && one.ratio.is_none() {
+            notes = notes.split_last().map_or(notes, |(_, others)| others);
+        }
+        for reason in notes {
+            match reasons.iter_mut().find(|(known, _)| known == reason) {
+                Some((_, n)) => *n += 1,
+                None => reasons.push((reason, 1)),
+            }
         }
     }
     for (reason, n) in reasons {

@@ -24,6 +24,7 @@ pub(crate) fn claim<'a>(
         metric,
         comparison,
         unit: unit(record),
+        reason: None,
         confidence: shown::confidence(record),
         margin: record.margin,
         aa: record.aa,

@@ -16,6 +16,8 @@ pub(crate) struct Claim<'a> {
     pub(crate) comparison: &'a Comparison,
     /// What gives it one ratio: a round or a layout.
     pub(crate) unit: &'static str,
+    /// Why it has no ratio, where that is not how few there are of the unit.
+    pub(crate) reason: Option<&'a str>,
     /// The confidence asked for. It is the one to name: the correction for several looks and
     /// comparisons makes it hold for all of them together.
     pub(crate) confidence: f64,
@@ -49,6 +51,9 @@ pub(crate) fn verdict(claim: &Claim) -> String {
     let Some(ratio) = claim.comparison.ratio else {
         let (metric, rounds, unit) = (&claim.metric.name, claim.comparison.rounds, claim.unit);
         let pair = format!("{} and {}", claim.baseline, claim.candidate);
+        if let Some(reason) = claim.reason {
+            return format!("Inconclusive on {metric} for {pair}: {reason}.");
+        }
         return match rounds {
             0 => format!("Inconclusive: no {unit} gives a ratio of {metric} for {pair}."),
             1 => format!("Inconclusive: 1 {unit} is too few to compare {metric} of {pair}."),
@@ -248,6 +253,7 @@ mod tests {
             metric,
             comparison: &comparison,
             unit: "round",
+            reason: None,
             confidence: 0.95,
             margin: 0.01,
             aa,

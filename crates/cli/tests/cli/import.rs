@@ -233,6 +233,20 @@ fn what_only_one_file_has_is_listed() {
 }
 
 #[test]
+fn values_that_move_in_steps_are_not_called_too_few() {
+    let env = env();
+    env.write("old.json", times("a", &[0.1; 20]));
+    env.write("new.json", times("a", &[0.11; 20]));
+    let text = env.run(["diff", "old.json", "new.json"]).exits_with(0).stdout.replace('\n', " ");
+    assert!(
+        text.contains("Inconclusive on wall_time for old a and new a: the processes"),
+        "{text}"
+    );
+    assert!(!text.contains("too few"), "{text}");
+    assert_eq!(text.matches("too coarse").count(), 1, "said once: {text}");
+}
+
+#[test]
 fn runs_that_were_cut_off_have_no_ratio() {
     let env = env();
     for (file, seconds) in [("old.json", "1"), ("new.json", "5")] {
@@ -243,6 +257,9 @@ fn runs_that_were_cut_off_have_no_ratio() {
     let one = &document["comparisons"][0];
     assert_eq!((&one["verdict"], &one["ratio"]), (&Value::from("inconclusive"), &Value::Null));
     assert!(one["notes"][1].as_str().unwrap().starts_with("runs were cut off"), "{one}");
+    let text = env.run(["diff", "old.json", "new.json"]).exits_with(0).stdout.replace('\n', " ");
+    assert!(text.contains("for old it and new it: runs were cut off at the timeout"), "{text}");
+    assert!(!text.contains("too few") && !text.contains("0.0"), "{text}");
     let text = env.run(["diff", "old.json", "old.json", "--margin", "30%", "--metric", "max_rss"]);
     assert!(!text.stdout.contains("margin of 0"), "{}", text.stdout);
 }

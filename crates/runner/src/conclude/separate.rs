@@ -17,12 +17,12 @@ const ONE_LAYOUT: &str = "one layout on a side says nothing about how much layou
                           it: measure several, as `--layouts` does";
 
 const CUT_OFF: &str =
-    "runs were cut off at the timeout: their times are lower bounds, which have no ratio";
+    "runs were cut off at the timeout, so that their times are lower bounds, which have no ratio";
 
 const STATISTIC: &str = "the file holds no single values, so how much they differ is not known";
 
-const COARSE: &str = "the processes of each side gave the same value: it is too coarse to tell how much they \
-                      differ";
+const COARSE: &str = "the processes of each side gave the same value, all or nearly all of them, which is too coarse \
+                      to tell how much they differ";
 
 /// What is compared of two records.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +85,7 @@ fn p_value(old: &Record, new: &Record, one: &Pairing) -> f64 {
 /// Compares `metric` (by name) of one subject of each record as two independent samples of processes, or of
 /// layouts where the program was built in several. The
 /// order of measuring was not random between them, so drift of the machine cannot be excluded: the note
-/// says so. Indices in the result: `baseline` into `old`, `candidate` into `new`, `metric` into
+/// says so, and the last note says why there is no ratio where there is none. Indices in the result: `baseline` into `old`, `candidate` into `new`, `metric` into
 /// `old`. `None` where one of them has no value, or where the metric has another unit or direction in each: seconds
 /// and operations per second have no ratio.
 pub fn compare_separate(
@@ -129,21 +129,18 @@ pub fn compare_separate(
         comparison.noise_floor = Some(0.0);
         return Some(comparison);
     }
-    let cut_off =
-        |record: &Record, subject| record.measured(subject).any(becalm_model::Run::is_censored);
-    let cut_off = [cut_off(old, baseline), cut_off(new, candidate)];
-    if cut_off.contains(&true) {
-        comparison.notes.push(CUT_OFF.to_owned());
-    }
     let dropped: usize = sides.iter().map(|side| side.not_positive).sum();
     if dropped > 0 {
         let has = if dropped == 1 { "1 value is" } else { &format!("{dropped} values are") };
         comparison.notes.push(format!("{has} zero or less, which has no ratio, and left out"));
         comparison.rounds = least(|side| side.logs.len());
     }
+    let cut_off = |record: &Record, subject| record.measured(subject).any(Run::is_censored);
     match ratio(&sides, 1.0 - confidence) {
         // Two lower bounds say nothing about the ratio, and one of them at most which way it goes.
-        _ if cut_off.contains(&true) => {}
+        _ if cut_off(old, baseline) || cut_off(new, candidate) => {
+            comparison.notes.push(CUT_OFF.to_owned());
+        }
         Ok(found) => {
             comparison.ratio = Some(found);
             comparison.verdict = verdict(&found, margin, direction);
@@ -152,6 +149,8 @@ pub fn compare_separate(
         Err(_) if described.iter().any(|one| one.statistic.is_some()) => {
             comparison.notes.push(STATISTIC.to_owned());
         }
+        // That they are left out was said.
+        Err(_) if sides.iter().any(|side| side.logs.is_empty()) => {}
         Err(why) => comparison.notes.push(why.to_owned()),
     }
     Some(comparison)
@@ -327,6 +326,9 @@ mod tests {
     fn values_without_a_ratio_are_told() {
         let below = "2 values are zero or less, which has no ratio, and left out";
         check(&[-2.0], &[-4.0], |metric| metric.exact = true, Verdict::Inconclusive, below);
+        let (old, new) = (record(&[0.0], |_| ()), record(&[0.0], |_| ()));
+        let found = compare_separate((&old, 0), (&new, 0), "m", 0.95, 0.01).unwrap();
+        assert_eq!(found.notes, [NOT_INTERLEAVED, below], "how many there are is not why");
         let (a, b) = ([0.0, 0.0, 1.0, 1.01, 0.99, 1.0, 1.02], [1.2, 1.21, 1.19, 1.2, 1.22]);
         check(&a, &b, |_| (), Verdict::Slower, below);
     }
