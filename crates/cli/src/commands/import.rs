@@ -14,8 +14,9 @@ use crate::ui::Ui;
 /// Read the files of other benchmark tools into a record
 ///
 /// Several files are taken as further processes of the same benchmarks, which is what differences can be
-/// judged by. What a file holds as a mean or median of values that it does not hold is marked. All
-/// commands that read saved results (stats, hist, show, plot, diff, export) read such files as well.
+/// judged by. What a file holds as a mean or median of values that it does not hold is marked and never
+/// tested, however many files there are. All commands that read saved results (stats, hist, show, plot,
+/// diff, export) read such files as well.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Files of other tools, or folders such as target/criterion; `-` is standard input

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::{Comparison, Metric, RatioInterval, Record, Run, Verdict};
+use becalm_model::{Comparison, Metric, RatioInterval, Record, RecordKind, Run, Verdict};
 use becalm_stats::decide::{family, unpaired};
 
 use super::verdict::{exact_verdict, ratio_of_exact, verdict};
@@ -19,7 +19,7 @@ const ONE_LAYOUT: &str = "one layout on a side says nothing about how much layou
 const CUT_OFF: &str =
     "runs were cut off at the timeout, so that their times are lower bounds, which have no ratio";
 
-const STATISTIC: &str = "the file holds no single values, so how much they differ is not known";
+const STATISTIC: &str = "a file holds no single values, so how much they differ is not known";
 
 const COARSE: &str = "the processes of each side gave the same value, all or nearly all of them, which is too coarse \
                       to tell how much they differ";
@@ -141,19 +141,26 @@ pub fn compare_separate(
         _ if cut_off(old, baseline) || cut_off(new, candidate) => {
             comparison.notes.push(CUT_OFF.to_owned());
         }
+        // Over how many processes another tool took a mean is not known.
+        _ if is_summary(old, described[0]) || is_summary(new, described[1]) => {
+            comparison.notes.push(STATISTIC.to_owned());
+        }
         Ok(found) => {
             comparison.ratio = Some(found);
             comparison.verdict = verdict(&found, margin, direction);
             comparison.noise_floor = Some((found.high / found.low).sqrt() - 1.0);
-        }
-        Err(_) if described.iter().any(|one| one.statistic.is_some()) => {
-            comparison.notes.push(STATISTIC.to_owned());
         }
         // That they are left out was said.
         Err(_) if sides.iter().any(|side| side.logs.is_empty()) => {}
         Err(why) => comparison.notes.push(why.to_owned()),
     }
     Some(comparison)
+}
+
+/// Says whether a file of another tool has only a statistic of values that nobody has. Where becalm started the
+/// processes itself, the statistic that each gave is its one value.
+fn is_summary(record: &Record, metric: &Metric) -> bool {
+    record.kind == RecordKind::Import && metric.statistic.is_some()
 }
 
 /// What one record has of a metric of one subject.
@@ -222,7 +229,7 @@ fn ratio([old, new]: &[Side; 2], level: f64) -> Result<RatioInterval, &'static s
 #[cfg(test)]
 mod tests {
     use super::*;
-    use becalm_model::{RecordKind, Subject, Unit};
+    use becalm_model::{Subject, Unit};
 
     fn record(values: &[f64], change: impl Fn(&mut Metric)) -> Record {
         let mut metric = Metric::lower("m", Unit::Second);
@@ -312,6 +319,17 @@ mod tests {
         check(&[1.0], &[2.0, 2.1], |_| (), Verdict::Inconclusive, ONE_PROCESS);
         let mean = |metric: &mut Metric| metric.statistic = Some("mean".into());
         check(&[1.0], &[2.0], mean, Verdict::Inconclusive, STATISTIC);
+    }
+
+    #[test]
+    fn statistics_of_files_are_never_tested_however_many_files_there_are() {
+        let mean = |metric: &mut Metric| metric.statistic = Some("mean".into());
+        let (a, b) = ([1.0, 1.01, 0.99, 1.0, 1.02], [1.2, 1.21, 1.19, 1.2, 1.22]);
+        check(&a, &b, mean, Verdict::Inconclusive, STATISTIC);
+        // One process each that becalm started.
+        let own = |values| Record { kind: RecordKind::Run, ..record(values, mean) };
+        let found = compare_separate((&own(&a), 0), (&own(&b), 0), "m", 0.95, 0.01).unwrap();
+        assert_eq!(found.verdict, Verdict::Slower);
     }
 
     #[test]
