@@ -6,7 +6,7 @@
 mod fixture;
 
 use becalm_report::{
-    Style, comparison_text, diff_text, facts_text, hist_text, html, markdown, metadata_text,
+    Sides, Style, comparison_text, diff_text, facts_text, hist_text, html, markdown, metadata_text,
     plot_text, run_text, show_text, stats_text,
 };
 
@@ -37,7 +37,7 @@ fn main() {
             let (old, mut new) = (fixture::comparison(), fixture::comparison());
             new.machine.facts.insert("kernel_release".into(), "6.12.1".into());
             let comparisons = new.comparisons.clone();
-            diff_text((&old, &new), &comparisons, (0.01, 0.95), &[], style)
+            diff_text((&old, &new), Sides::Apart, &comparisons, (0.01, 0.95), &[], style)
         }
         other => format!("no view is called {other}"),
     };

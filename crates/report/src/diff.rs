@@ -1,4 +1,4 @@
-//! The output of `becalm diff`: two records that were measured at different times.
+//! The output of `becalm diff`: two records that were measured at different times, or the subjects of one.
 
 use std::collections::BTreeSet;
 
@@ -9,6 +9,7 @@ use crate::conditions;
 use crate::labels::Labels;
 use crate::page::Page;
 use crate::quantity::{self, NBSP, Scale, signed_percent};
+use crate::remarks;
 use crate::sentence::{self, Claim};
 use crate::shown;
 use crate::style::{Role, Style};
@@ -19,23 +20,40 @@ const DRIFT: &str = "These were measured at different times, so drift of the mac
     cannot be excluded: the intervals cover only the noise inside each record. For a verdict \
     to rely on, measure both in one session with `becalm compare`.";
 
+/// What stands there instead where it does not hold.
+const IN_TURNS: &str = "These were measured in turns in one session: the intervals are of the ratios \
+    inside its rounds.";
+
+/// How the sides of a diff were measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sides {
+    /// Apart from each other: two records, or a file of another tool.
+    Apart,
+    /// In turns, as subjects of one session of becalm, which is both records.
+    InTurns,
+}
+
 /// Comparisons up to which each has its sentence.
 const FEW: usize = 4;
 
-/// Draws what changed between two records. In `comparisons`, `baseline` is an index into the
+/// Draws what changed between two records, or between the subjects of one that is given twice. In `comparisons`, `baseline` is an index into the
 /// subjects of `old`, `candidate` into those of `new`, and `metric` into the metrics of `old`.
 ///
 /// `margin` and `confidence` are those that the comparisons were judged by, where the suite of the new record says
 /// no other margin; `one_sided` are sentences about what only one of the records has.
 pub fn diff_text(
     (old, new): (&Record, &Record),
+    sides: Sides,
     comparisons: &[Comparison],
     (margin, confidence): (f64, f64),
     one_sided: &[String],
     style: &Style,
 ) -> String {
     let mut page = Page::new(style);
-    page.say_as(Role::Warning, DRIFT);
+    match sides {
+        Sides::Apart => page.say_as(Role::Warning, DRIFT),
+        Sides::InTurns => page.say(IN_TURNS),
+    }
     if let Some(warning) = other_surroundings(old, new) {
         page.say_as(Role::Warning, &warning);
     }
@@ -50,11 +68,15 @@ pub fn diff_text(
             (old_name.to_owned(), new_name.to_owned())
         }
     };
+    let titles = match sides {
+        Sides::Apart => ["old", "new"],
+        Sides::InTurns => ["baseline", "candidate"],
+    };
     let mut table = Table::new([
         ("subject".to_owned(), Align::Left),
         ("metric".to_owned(), Align::Left),
-        ("old".to_owned(), Align::Right),
-        ("new".to_owned(), Align::Right),
+        (titles[0].to_owned(), Align::Right),
+        (titles[1].to_owned(), Align::Right),
         ("change".to_owned(), Align::Right),
         (format!("{}{NBSP}interval", quantity::confidence(confidence)), Align::Left),
         ("verdict".to_owned(), Align::Left),
@@ -70,11 +92,14 @@ pub fn diff_text(
                 candidate: &candidate,
                 metric: &metric,
                 comparison,
-                unit: "run",
-                reason: no_ratio(comparison),
+                unit: match sides {
+                    Sides::Apart => "run",
+                    Sides::InTurns => remarks::unit(old),
+                },
+                reason: no_ratio(sides, comparison),
                 confidence,
                 margin: new.margin_of(comparison.candidate, &metric).unwrap_or(margin),
-                aa: false,
+                aa: sides == Sides::InTurns && old.aa,
             });
             page.say_as(Role::of(comparison.verdict), &text);
         }
@@ -115,8 +140,10 @@ pub fn diff_text(
         page.gap();
         page.say_as(Role::Warning, sentence);
     }
-    reasons(&mut page, comparisons);
-    differences(&mut page, old, new);
+    reasons(&mut page, sides, comparisons);
+    if sides == Sides::Apart {
+        differences(&mut page, old, new);
+    }
     page.finish()
 }
 
@@ -158,23 +185,28 @@ fn other_surroundings(old: &Record, new: &Record) -> Option<String> {
     })
 }
 
-/// Returns the notes of a comparison but the first, which is said at the top.
-fn own_notes(comparison: &Comparison) -> &[String] {
-    comparison.notes.get(1..).unwrap_or_default()
+/// Returns the notes of a comparison but for what is said at the top, which is the first of those that were measured
+/// apart.
+fn own_notes(sides: Sides, comparison: &Comparison) -> &[String] {
+    match sides {
+        Sides::Apart => comparison.notes.get(1..).unwrap_or_default(),
+        Sides::InTurns => &comparison.notes,
+    }
 }
 
-/// Returns why a comparison has no ratio.
-fn no_ratio(comparison: &Comparison) -> Option<&str> {
-    own_notes(comparison).last().map(String::as_str).filter(|_| comparison.ratio.is_none())
+/// Returns why a comparison has no ratio, unless it is that there are too few rounds.
+fn no_ratio(sides: Sides, comparison: &Comparison) -> Option<&str> {
+    let last = own_notes(sides, comparison).last().map(String::as_str);
+    last.filter(|_| sides == Sides::Apart && comparison.ratio.is_none())
 }
 
 /// Says once what else has to be known of some comparisons.
-fn reasons(page: &mut Page, comparisons: &[Comparison]) {
+fn reasons(page: &mut Page, sides: Sides, comparisons: &[Comparison]) {
     let mut reasons: Vec<(&str, usize)> = Vec::new();
     for one in comparisons {
-        let mut notes = own_notes(one);
+        let mut notes = own_notes(sides, one);
         // Why there is no ratio stands in the sentence, if it has one.
-        if comparisons.len() <= FEW && one.ratio.is_none() {
+        if comparisons.len() <= FEW && no_ratio(sides, one).is_some() {
             notes = notes.split_last().map_or(notes, |(_, others)| others);
         }
         for reason in notes {

@@ -55,7 +55,7 @@ pub use changes::changes_text;
 pub use checkup::{Detail, checkup_text};
 pub use ci::{ci_comment, ci_marker, ci_message, ci_status, ci_summary, ci_text};
 pub use comparison::comparison_text;
-pub use diff::diff_text;
+pub use diff::{Sides, diff_text};
 pub use disturbed::DisturbedRun;
 pub use facts::facts_text;
 pub use gate::gate_text;

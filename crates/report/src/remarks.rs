@@ -92,7 +92,7 @@ pub(crate) fn measured(record: &Record, disturbed: &[DisturbedRun]) -> Vec<Strin
 }
 
 /// Returns what gives a comparison one ratio.
-fn unit(record: &Record) -> &'static str {
+pub(crate) fn unit(record: &Record) -> &'static str {
     if has_layouts(record) { "layout" } else { "round" }
 }
 

@@ -10,9 +10,9 @@ use becalm_model::{
     RecordKind, Run, Subject, Unit, Verdict,
 };
 use becalm_report::{
-    DisturbedRun, Goal, Progress, ProgressEstimate, Style, comparison_text, diff_text, facts_text,
-    hist_text, html, markdown, metadata_text, plot_text, progress_line, run_text, show_text,
-    stats_text,
+    DisturbedRun, Goal, Progress, ProgressEstimate, Sides, Style, comparison_text, diff_text,
+    facts_text, hist_text, html, markdown, metadata_text, plot_text, progress_line, run_text,
+    show_text, stats_text,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -179,7 +179,9 @@ proptest! {
         show_text(&record, &disturbed, style);
         metadata_text(&record, style);
         facts_text(&record.machine, style);
-        diff_text((&record, &other), &record.comparisons, (0.01, 0.95), &[], style);
+        for (new, sides) in [(&other, Sides::Apart), (&record, Sides::InTurns)] {
+            diff_text((&record, new), sides, &record.comparisons, (0.01, 0.95), &[], style);
+        }
         markdown(&record, &disturbed);
         let page = html(&record, &disturbed);
         prop_assert!(!page.contains("NaN") && !page.contains("inf\""), "{}", page);

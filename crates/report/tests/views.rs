@@ -4,7 +4,7 @@ mod fixture;
 
 use becalm_model::Record;
 use becalm_report::{
-    Style, comparison_text, diff_text, facts_text, hist_text, html, markdown, metadata_text,
+    Sides, Style, comparison_text, diff_text, facts_text, hist_text, html, markdown, metadata_text,
     plot_text, run_text, show_text, stats_text,
 };
 use fixture::disturbed;
@@ -109,7 +109,14 @@ fn separately_recorded_files_are_compared_with_a_warning() {
     new.machine.facts.insert("kernel_release".into(), "6.12.1".into());
     new.conditions.pace = Some("sampled about every 250 us during each run".into());
     let comparisons = new.comparisons.clone();
-    insta::assert_snapshot!(diff_text((&old, &new), &comparisons, (0.01, 0.95), &[], &UNICODE));
+    insta::assert_snapshot!(diff_text(
+        (&old, &new),
+        Sides::Apart,
+        &comparisons,
+        (0.01, 0.95),
+        &[],
+        &UNICODE
+    ));
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! `becalm diff`: saved or imported results that were measured separately.
+//! `becalm diff`: saved or imported results that were measured separately, and what one file holds.
 
 use std::path::PathBuf;
 
 use becalm_model::wire::diff_document;
-use becalm_model::{Metric, Record, metric};
-use becalm_report::diff_text;
-use becalm_runner::conclude::{Pairing, compare_all_separate};
+use becalm_model::{Metric, Record, RecordKind, metric};
+use becalm_report::{Sides, diff_text};
+use becalm_runner::conclude::{Pairing, compare_all_separate, compare_in_turns};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -23,7 +23,7 @@ const DEFAULT_MARGIN: f64 = 0.01;
 ///
 /// Processes are what is compared: of many values that were timed inside one process the median counts.
 /// Results from different processors are refused. With one file its subjects are compared with the
-/// first.
+/// first: over the rounds, if becalm measured them in turns, and at the metrics that decided there.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The baseline: what `run`, `compare` or `import` saved, or a file or folder of another tool
@@ -68,17 +68,14 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         return Err(no_pair(args.new.is_none()));
     }
     let metrics = metrics(args, &old, &new)?;
-    let pairings: Vec<Pairing> = metrics
-        .iter()
-        .flat_map(|metric| {
-            subjects.iter().map(move |&(baseline, candidate)| Pairing {
-                baseline,
-                candidate,
-                metric: metric.clone(),
-            })
-        })
-        .collect();
-    let comparisons = compare_all_separate(&old, &new, &pairings, args.confidence, margin);
+    let sides = sides(&old, args.new.is_none());
+    let comparisons = match sides {
+        Sides::InTurns => compare_in_turns(&new, &metrics, args.confidence, margin),
+        Sides::Apart => {
+            let pairings = pairings(&metrics, &subjects);
+            compare_all_separate(&old, &new, &pairings, args.confidence, margin)
+        }
+    };
     let mut told = one_sided(&old, &new, args.new.is_none());
     told.extend(other_quantities(&old, &new));
     if args.json {
@@ -87,9 +84,26 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ui.print_json(&document)?;
     } else {
         let terms = (margin, args.confidence);
-        ui.print(&diff_text((&old, &new), &comparisons, terms, &told, ui.style()))?;
+        ui.print(&diff_text((&old, &new), sides, &comparisons, terms, &told, ui.style()))?;
     }
     Ok(Exit::Done)
+}
+
+/// Says how what is compared was measured. Other tools measure one subject after the other.
+fn sides(old: &Record, is_one_file: bool) -> Sides {
+    if is_one_file && old.kind != RecordKind::Import { Sides::InTurns } else { Sides::Apart }
+}
+
+fn pairings(metrics: &[String], subjects: &[(usize, usize)]) -> Vec<Pairing> {
+    let of_metric = |metric: &String| {
+        let metric = metric.clone();
+        subjects.iter().map(move |&(baseline, candidate)| Pairing {
+            baseline,
+            candidate,
+            metric: metric.clone(),
+        })
+    };
+    metrics.iter().flat_map(of_metric).collect()
 }
 
 fn no_pair(is_one_file: bool) -> CommandError {
@@ -137,8 +151,14 @@ fn subjects(old: &Record, new: &Record, is_one_file: bool) -> Vec<(usize, usize)
 
 /// Returns the names of the metrics to compare, which both records have in the same unit and direction.
 fn metrics(args: &Args, old: &Record, new: &Record) -> Result<Vec<String>, CommandError> {
+    let decided = |one: &Metric| {
+        let primary = old.comparisons.iter().filter(|comparison| comparison.primary);
+        primary.filter_map(|comparison| old.metrics.get(comparison.metric)).any(|own| own == one)
+    };
     let wanted = |one: &Metric| match &args.metric {
         Some(name) => one.name == *name || one.is_measure(name),
+        // What a session decided by is what its file is about.
+        None if args.new.is_none() && !old.comparisons.is_empty() => decided(one),
         None => one.is_main(),
     };
     let both = |is_wanted: &dyn Fn(&Metric) -> bool| -> Vec<String> {

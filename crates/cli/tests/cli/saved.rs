@@ -194,6 +194,28 @@ fn a_diff_says_that_drift_cannot_be_excluded() {
 }
 
 #[test]
+fn one_record_is_compared_over_its_rounds_as_its_session_was() {
+    let env = env();
+    let commands = [prints("4"), prints("5")];
+    let arguments = ["--rounds", "8", "--metric", T, "--export-json", "r.json"];
+    let _ = env.compare(&[&arguments[..], &[&commands[0], &commands[1]]].concat()).exits_with(0);
+    let own = env.record("r.json")["comparisons"][0].clone();
+    let document = json(&env.run(["diff", "r.json", "--json"]).exits_with(0).stdout);
+    assert_eq!(document["comparisons"][0], own);
+    assert_eq!(document["comparisons"].as_array().unwrap().len(), 1, "at what decided");
+    let text = env.run(["diff", "r.json"]).exits_with(0).stdout.replace('\n', " ");
+    assert!(text.starts_with("These were measured in turns in one session"), "{text}");
+    assert!(!text.contains("different times") && !text.contains("separately"), "{text}");
+    // What `run` measured was not compared, and has rounds all the same.
+    let arguments = ["--rounds", "8", "-L", "n", "1,2", "--export-json", "runs.json"];
+    let _ = env.measure(&[&arguments[..], &["--", "true", "{n}"]].concat()).exits_with(0);
+    let document = json(&env.run(["diff", "runs.json", "--json"]).exits_with(0).stdout);
+    let one = &document["comparisons"][0];
+    assert_eq!((&one["metric"], &one["rounds"]), (&"wall_time".into(), &8.into()), "{one}");
+    assert!(!one["notes"].to_string().contains("separately"), "{one}");
+}
+
+#[test]
 fn a_diff_without_a_common_subject_is_a_usage_error() {
     let env = env();
     env.write("a.json", MINIMAL);

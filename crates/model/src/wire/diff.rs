@@ -10,7 +10,7 @@ use super::document::ComparisonDocument;
 use super::write::comparison_of;
 use crate::{Comparison, Record};
 
-/// Two records that were measured at different times.
+/// Two records that were measured at different times, or the subjects of one session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DiffDocument {
     /// `becalm/diff/1`.
@@ -19,7 +19,8 @@ pub struct DiffDocument {
     pub confidence: f64,
     /// Smallest relative change that matters to the user, where a suite says no other.
     pub margin: f64,
-    /// The comparisons; `rounds` is the number of processes, or of layouts, of the side that has fewer.
+    /// The comparisons; `rounds` is the number of processes, or of layouts, of the side that has fewer, or
+    /// in one session that of the rounds or layouts that pair them.
     pub comparisons: Vec<ComparisonDocument>,
     /// What only one of the two has, as sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -58,6 +58,18 @@ pub fn comparisons(record: &Record, judgement: &Judgement, shape: &Shape) -> Vec
     comparisons
 }
 
+/// Draws a comparison again, by another level or margin.
+pub(super) fn conclude_at(
+    record: &Record,
+    judgement: &Judgement,
+    one: &Comparison,
+    level: f64,
+) -> Comparison {
+    let &Comparison { baseline, candidate, metric, primary, .. } = one;
+    let pairs = pairs(record, baseline, candidate, metric);
+    conclude(record, judgement, &Prepared { metric, candidate, primary, pairs }, level)
+}
+
 /// One comparison before its level is known.
 struct Prepared {
     metric: usize,
@@ -66,7 +78,6 @@ struct Prepared {
     pairs: Pairs,
 }
 
-/// Says whether a subject has any value of a metric.
 /// Says whether the subjects have shown benchmarks, each of them, and no candidate one that the baseline has too:
 /// further rounds would show the same.
 pub(crate) fn have_nothing_in_common(record: &Record, judgement: &Judgement) -> bool {

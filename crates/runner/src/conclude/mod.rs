@@ -2,6 +2,7 @@
 
 mod character;
 mod family;
+mod in_turns;
 mod pairs;
 mod primary;
 mod resolution;
@@ -14,6 +15,7 @@ mod verdict;
 pub use character::{Character, character};
 pub use family::comparisons;
 pub(crate) use family::have_nothing_in_common;
+pub use in_turns::compare_in_turns;
 pub use pairs::{PairedRound, observations, paired_rounds};
 pub use primary::{Choice, is_one_sided, one_sided, primary_metrics};
 pub use separate::{Pairing, compare_all_separate, compare_separate};

@@ -10,13 +10,17 @@ use super::*;
 use crate::session::{Judgement, Primary};
 
 /// Noise of some per mille that differs between any two runs.
-fn wobble(round: usize, subject: usize) -> f64 {
+pub(super) fn wobble(round: usize, subject: usize) -> f64 {
     1.0 + 0.001 * Rng::new((round * 8 + subject) as u64).normal()
 }
 
 /// A record of `rounds` rounds; `run` changes what its runs are like: they take about one second
 /// of one computing thread.
-fn record(n_subjects: usize, rounds: usize, mut run: impl FnMut(usize, usize, &mut Run)) -> Record {
+pub(super) fn record(
+    n_subjects: usize,
+    rounds: usize,
+    mut run: impl FnMut(usize, usize, &mut Run),
+) -> Record {
     let mut runs = Vec::new();
     for round in 0..rounds {
         for place in 0..n_subjects {
@@ -61,7 +65,7 @@ fn record(n_subjects: usize, rounds: usize, mut run: impl FnMut(usize, usize, &m
     }
 }
 
-fn judgement(primary: &[&str]) -> Judgement {
+pub(super) fn judgement(primary: &[&str]) -> Judgement {
     let primary = match primary {
         [] => Primary::Auto,
         names => Primary::Named(names.iter().map(|name| (*name).to_owned()).collect()),
