@@ -1,7 +1,7 @@
 //! Everything that one measurement produced.
 
 use crate::machine::MachineFacts;
-use crate::metric::Metric;
+use crate::metric::{self, Metric};
 use crate::run::Run;
 use crate::subject::{Subject, SubjectTerms};
 use crate::trace::Trace;
@@ -202,6 +202,18 @@ impl Record {
     /// Returns the smallest relative change of a metric of a subject that matters, where a suite says it.
     pub fn margin_of(&self, subject: usize, metric: &Metric) -> Option<f64> {
         self.terms.get(subject)?.margin_of(metric)
+    }
+
+    /// Returns the name of what says how long a whole program takes: the wall time, or where that is the time of a
+    /// simulation, the instructions.
+    pub fn usual_metric(&self) -> &'static str {
+        if self.conditions.backend.is_some() { metric::INSTRUCTIONS } else { metric::WALL_TIME }
+    }
+
+    /// Says whether the values of a metric are those of a simulation and not of the program: it is recorded beside
+    /// what the simulator counts.
+    pub fn is_of_simulation(&self, metric: &Metric) -> bool {
+        self.conditions.backend.is_some() && metric::is_builtin(&metric.name) && !metric.exact
     }
 
     /// Returns the measured runs of one subject, in time order: those of warm-up rounds and of

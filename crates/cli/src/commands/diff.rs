@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use becalm_model::wire::diff_document;
-use becalm_model::{Metric, Record, RecordKind, metric};
+use becalm_model::{Metric, Record, RecordKind};
 use becalm_report::{Sides, diff_text};
 use becalm_runner::conclude::{Pairing, compare_all_separate, compare_in_turns};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
-use crate::measuring::confidence;
+use crate::measuring::{self, confidence};
 use crate::ui::Ui;
 
 use super::compare::margin;
@@ -31,7 +31,8 @@ pub(crate) struct Args {
     /// The candidate
     new: Option<PathBuf>,
     /// Metric to compare: its name, or a measure of benchmarks such as `B/op`; by default what the
-    /// benchmarks are about, or else the wall time
+    /// benchmarks are about, or else the wall time; of --backend callgrind the instructions, and only
+    /// what is counted
     #[arg(long)]
     metric: Option<String>,
     /// Smallest relative change that matters; 0 asks for a difference only. Without it what the suite of the
@@ -161,23 +162,34 @@ fn metrics(args: &Args, old: &Record, new: &Record) -> Result<Vec<String>, Comma
         None if args.new.is_none() && !old.comparisons.is_empty() => decided(one),
         None => one.is_main(),
     };
+    // A time under a simulator says nothing of the program.
+    let is_of_simulation =
+        |a: &Metric, b: &Metric| old.is_of_simulation(a) || new.is_of_simulation(b);
     let both = |is_wanted: &dyn Fn(&Metric) -> bool| -> Vec<String> {
         let names = old.metrics.iter().filter(|one| is_wanted(one)).map(|one| one.name.clone());
-        names
-            .filter(|name| in_both(old, new, name).is_some_and(|[a, b]| a.is_same_quantity(b)))
-            .collect()
+        let is_shared = |name: &String| {
+            in_both(old, new, name)
+                .is_some_and(|[a, b]| a.is_same_quantity(b) && !is_of_simulation(a, b))
+        };
+        names.filter(is_shared).collect()
     };
     let mut names = both(&wanted);
     let has_benchmarks = |record: &Record| record.metrics.iter().any(Metric::is_main);
     let are_benchmarks = has_benchmarks(old) || has_benchmarks(new);
     if names.is_empty() && args.metric.is_none() && !are_benchmarks {
-        names = both(&|one| one.name == metric::WALL_TIME);
+        let usual = [old, new].map(Record::usual_metric);
+        names = both(&|one| usual.contains(&one.name.as_str()));
     }
     if !are_benchmarks && names.is_empty() && args.metric.is_none() {
         names = both(&|_| true);
     }
     if !names.is_empty() {
         return Ok(names);
+    }
+    if let Some(name) = &args.metric
+        && in_both(old, new, name).is_some_and(|[a, b]| is_of_simulation(a, b))
+    {
+        return Err(measuring::simulated(name));
     }
     let known = |record: &Record| {
         const SHOWN: usize = 12;

@@ -103,8 +103,5 @@ fn is_main(record: &Record, subject: usize, metric: &Metric, has_benchmarks: boo
     if metric.benchmark.is_some() {
         return metric.is_main();
     }
-    // A time under a simulator says nothing.
-    let usual =
-        if record.conditions.backend.is_some() { metric::INSTRUCTIONS } else { metric::WALL_TIME };
-    !has_benchmarks && (metric.name == usual || !metric::is_builtin(&metric.name))
+    !has_benchmarks && (metric.name == record.usual_metric() || !metric::is_builtin(&metric.name))
 }

@@ -72,10 +72,7 @@ pub(crate) fn wanted(flags: &MeasureFlags) -> Result<Wanted, CommandError> {
             && flags.backend == BackendFlag::Callgrind
     });
     if let Some(name) = timed {
-        return Err(CommandError::usage(format!(
-            "with --backend callgrind {name} is the simulation's and not the program's"
-        ))
-        .hint("instructions and simulated_... are counted"));
+        return Err(simulated(name));
     }
     if flags.backend == BackendFlag::Callgrind && names.is_empty() && extractors.is_empty() {
         names.push(becalm_model::metric::INSTRUCTIONS.to_owned());
@@ -90,6 +87,14 @@ pub(crate) fn wanted(flags: &MeasureFlags) -> Result<Wanted, CommandError> {
         Primary::Named(extractors.iter().map(|e| e.metric().name.clone()).collect())
     };
     Ok(Wanted { extractors, primary })
+}
+
+/// Refuses a metric that is the simulator's.
+pub(crate) fn simulated(name: &str) -> CommandError {
+    CommandError::usage(format!(
+        "with --backend callgrind {name} is the simulation's and not the program's"
+    ))
+    .hint("instructions and simulated_... are counted")
 }
 
 /// Says whether every metric that decides is exact.

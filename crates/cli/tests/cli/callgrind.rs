@@ -3,8 +3,9 @@
 use std::process::Command;
 
 use becalm_testkit::skipped;
+use insta::assert_snapshot;
 
-use crate::support::{Measures, env, headline, said};
+use crate::support::{Measures, env, headline, json, said};
 
 /// Says whether valgrind is installed; a test that needs it is otherwise skipped.
 fn valgrind(test: &str) -> bool {
@@ -56,6 +57,45 @@ fn processes_that_the_subject_starts_are_counted_too() {
         run["metrics"]["instructions"].as_f64().unwrap()
     };
     assert!(count("/bin/true; /bin/true; :") > 1.3 * count("/bin/true; :"));
+}
+
+/// A record of `--backend callgrind` in which the program executes so many instructions in so many seconds.
+fn counted(instructions: f64, seconds: f64) -> String {
+    let runs: Vec<String> = (0..2)
+        .map(|round| {
+            let seconds = seconds * (1.0 + 0.01 * f64::from(round));
+            format!(
+                r#"{{"round": {round}, "wall_time": {seconds}, "exit_code": 0,
+                "metrics": {{"instructions": {instructions}}}}}"#
+            )
+        })
+        .collect();
+    format!(
+        r#"{{"schema": "becalm/run/1", "confidence": 0.95, "settings": {{"backend": "callgrind"}},
+        "metrics": [{{"name": "wall_time", "unit": "s"}},
+            {{"name": "instructions", "unit": "", "exact": true}}],
+        "subjects": [{{"name": "A", "command": ["./a"], "runs": [{}]}}]}}"#,
+        runs.join(",")
+    )
+}
+
+#[test]
+fn a_saved_count_is_judged_and_never_the_time_of_the_simulation() {
+    let env = env();
+    env.write("old.json", counted(1e6, 0.5));
+    env.write("new.json", counted(1.1e6, 0.5));
+    let document = json(&env.run(["diff", "old.json", "new.json", "--json"]).exits_with(0).stdout);
+    let one = &document["comparisons"][0];
+    assert_eq!((&one["metric"], &one["verdict"]), (&"instructions".into(), &"slower".into()));
+    let output = env.run(["diff", "--metric", "wall_time", "old.json", "new.json"]).exits_with(2);
+    assert_snapshot!(said(&output), @r"
+    error: with --backend callgrind wall_time is the simulation's and not the program's
+    hint: instructions and simulated_... are counted
+    ");
+    let plan = json(&env.run(["plan", "--json", "old.json"]).exits_with(0).stdout);
+    assert_eq!(plan["metric"], "instructions");
+    let output = env.run(["plan", "--metric", "wall_time", "old.json"]).exits_with(2);
+    assert!(said(&output).contains("is the simulation's"), "{}", output.stderr);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use becalm_stats::steady::{Steady, TOLERANCE, warm_up};
 
 use super::Args;
 use crate::error::CommandError;
+use crate::measuring;
 
 /// Which values of the runs are planned for.
 pub(super) enum Values {
@@ -23,9 +24,14 @@ impl Values {
         let asked = args.flags.metric.iter().find(|text| *text != "auto");
         let asked = asked.map(|text| text.split(['=', '[']).next().unwrap_or(text));
         if let Some(name) = asked {
-            return record.metric_index(name).map(Self::Metric).ok_or_else(|| {
+            let index = record.metric_index(name).ok_or_else(|| {
                 CommandError::usage(format!("the pilot did not record the metric `{name}`"))
-            });
+            })?;
+            return if record.is_of_simulation(&record.metrics[index]) {
+                Err(measuring::simulated(name))
+            } else {
+                Ok(Self::Metric(index))
+            };
         }
         let mut runs = subjects.iter().flat_map(|&subject| record.measured(subject));
         if runs.any(|run| run.iterations.len() > 1) {
@@ -45,8 +51,9 @@ impl Values {
                 .hint(format!("--metric NAME chooses it; there are {}", names.join(", "))));
             }
         }
-        let wall = record.metric_index(metric::WALL_TIME);
-        wall.map(Self::Metric)
+        let usual = record.metric_index(record.usual_metric());
+        usual
+            .map(Self::Metric)
             .ok_or_else(|| CommandError::measure("the pilot recorded no time and no iterations"))
     }
 
