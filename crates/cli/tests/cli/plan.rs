@@ -106,3 +106,49 @@ fn a_goal_out_of_reach_is_said() {
     let output = env.run(["plan", "--precision", "0.0001%", "pilot.json"]).exits_with(3);
     assert!(output.stdout.contains("No number of repetitions reaches this"), "{}", output.stdout);
 }
+
+/// A record of two subjects with the same command, 20 % apart, and what else each is.
+fn two(others: [&str; 2]) -> String {
+    let subjects = others.iter().zip([1.0, 1.2]).enumerate().map(|(index, (other, factor))| {
+        let runs: Vec<String> = (0..10)
+            .map(|round| {
+                let wall = factor * (1.0 + 0.001 * f64::from(round * 3 % 7));
+                format!(
+                    r#"{{"round": {round}, "order": {index}, "wall_time": {wall}, "exit_code": 0,
+                    "discarded": {}}}"#,
+                    round == 9
+                )
+            })
+            .collect();
+        let runs = runs.join(",");
+        format!(r#"{{"name": "S{index}", "command": ["./a"], {other} "runs": [{runs}]}}"#)
+    });
+    let subjects: Vec<String> = subjects.collect();
+    format!(
+        r#"{{"schema": "becalm/run/1", "confidence": 0.95, "subjects": [{}]}}"#,
+        subjects.join(",")
+    )
+}
+
+#[test]
+fn revisions_and_benchmarks_of_a_suite_are_other_programs() {
+    let env = env();
+    let revision = |id: &str| format!(r#""parameters": [["revision", "{id}"]],"#);
+    let benchmark = |name: &str| format!(r#""suite": {{"benchmark": "{name}"}},"#);
+    let others = [[revision("aaa"), revision("bbb")], [benchmark("sort"), benchmark("find")]];
+    for [a, b] in &others {
+        env.write("two.json", two([a, b]));
+        let document = plan(&env, &["two.json"]);
+        // 0.2 % between runs, and not the 10 % of two programs taken for one.
+        let variance = document["levels"][0]["variance"].as_f64().unwrap();
+        assert!(variance < 1e-5, "{document}");
+        assert_eq!(levels(&document), ["run"]);
+        assert_eq!(document["levels"][0]["df"], 8, "the round that was made again is left out");
+        assert_eq!(
+            document["notes"][0],
+            "The plan is for S0; the record has 1 other subject, which it does not look at."
+        );
+    }
+    env.write("copies.json", two(["", ""]));
+    assert_eq!(levels(&plan(&env, &["copies.json"])), ["round", "run"], "copies are one program");
+}

@@ -8,6 +8,7 @@ use becalm_stats::steady::{Steady, TOLERANCE, warm_up};
 use super::Args;
 use crate::error::CommandError;
 use crate::measuring;
+use crate::ui::count;
 
 /// Which values of the runs are planned for.
 pub(super) enum Values {
@@ -73,16 +74,25 @@ impl Values {
 }
 
 /// Returns the subjects that are the same program as the first: copies made for a pilot, or those
-/// of an A/A measurement.
+/// of an A/A measurement. Revisions have the same command and another parameter, and benchmarks of a suite may
+/// differ in nothing but their environment.
 pub(super) fn same_program(record: &Record, notes: &mut Vec<String>) -> Vec<usize> {
     let Some(first) = record.subjects.first() else { return Vec::new() };
+    let benchmark = |index: usize| record.terms.get(index).map(|terms| &terms.benchmark);
     let same: Vec<usize> = (0..record.subjects.len())
-        .filter(|&index| record.subjects[index].command == first.command)
+        .filter(|&index| {
+            let one = &record.subjects[index];
+            one.command == first.command
+                && one.parameters == first.parameters
+                && benchmark(index) == benchmark(0)
+        })
         .collect();
     let others = record.subjects.len() - same.len();
     if others > 0 {
         notes.push(format!(
-            "The record has {others} other program(s), which the plan does not look at."
+            "The plan is for {}; the record has {}, which it does not look at.",
+            first.name,
+            count(others, "other subject")
         ));
     }
     same
@@ -140,7 +150,7 @@ pub(super) fn left_out(
 ) -> Vec<usize> {
     let is_ours = |index: usize| {
         let run = &record.runs[index];
-        !run.warmup && subjects.contains(&run.subject)
+        run.is_measured() && subjects.contains(&run.subject)
     };
     let all = (0..record.runs.len()).filter(|&index| is_ours(index)).count();
     let ours: Vec<usize> =
@@ -168,18 +178,19 @@ pub(super) fn pilot_runs(
 ) -> Vec<PilotRun> {
     let wall = record.metric_index(metric::WALL_TIME);
     let wall_of = |run: &becalm_model::Run| wall.and_then(|wall| run.value(wall)).unwrap_or(0.0);
-    // Hooks, rests and the start of a process are part of what a run costs.
-    let measured = || record.runs.iter().filter(|run| !run.warmup);
-    let first = measured().map(|run| run.started).fold(f64::INFINITY, f64::min);
-    let last = measured().map(|run| run.started + wall_of(run)).fold(0.0, f64::max);
-    let walls: f64 = measured().map(wall_of).sum();
-    let between = ((last - first - walls) / measured().count().max(1) as f64).max(0.0);
+    // Hooks, rests and the start of a process are part of what a run costs. Rounds that were made again took
+    // their time too.
+    let made = || record.runs.iter().filter(|run| !run.warmup);
+    let first = made().map(|run| run.started).fold(f64::INFINITY, f64::min);
+    let last = made().map(|run| run.started + wall_of(run)).fold(0.0, f64::max);
+    let walls: f64 = made().map(wall_of).sum();
+    let between = ((last - first - walls) / made().count().max(1) as f64).max(0.0);
     record
         .runs
         .iter()
         .enumerate()
         .filter(|(index, run)| {
-            !run.warmup
+            run.is_measured()
                 && !run.is_censored()
                 && subjects.contains(&run.subject)
                 && !left_out.contains(index)
