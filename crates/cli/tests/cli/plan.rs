@@ -152,3 +152,40 @@ fn revisions_and_benchmarks_of_a_suite_are_other_programs() {
     env.write("copies.json", two(["", ""]));
     assert_eq!(levels(&plan(&env, &["copies.json"])), ["round", "run"], "copies are one program");
 }
+
+#[test]
+fn values_of_a_harness_cost_the_process_that_made_them() {
+    let env = env();
+    let runs = |wall: bool| {
+        let runs: Vec<String> = (0..10)
+            .map(|round| {
+                let value = 1e-6 * (1.0 + 0.01 * f64::from(round * 3 % 7));
+                let wall = if wall { r#""wall_time": 5.0,"# } else { "" };
+                format!(
+                    r#"{{"round": {round}, {wall} "exit_code": 0, "metrics": {{"sort": {value}}},
+                    "samples": {{"sort": [{0}, {value}, {1}]}}}}"#,
+                    0.9 * value,
+                    1.1 * value
+                )
+            })
+            .collect();
+        format!(
+            r#"{{"schema": "becalm/run/1", "confidence": 0.95,
+            "metrics": [{{"name": "wall_time", "unit": "s"}}, {{"name": "sort", "unit": "s", "benchmark": "sort"}}],
+            "subjects": [{{"name": "A", "command": ["./a"], "runs": [{}]}}]}}"#,
+            runs.join(",")
+        )
+    };
+    env.write("timed.json", runs(true));
+    let document = plan(&env, &["timed.json"]);
+    assert_eq!((&document["metric"], levels(&document)), (&"sort".into(), vec!["run"]));
+    let count = document["plan"]["counts"][0].as_f64().unwrap();
+    let seconds = document["plan"]["seconds"].as_f64().unwrap();
+    assert!((seconds - 5.0 * count).abs() < 1e-9, "{document}");
+    assert!(document["notes"].to_string().contains("inside a process"), "{document}");
+    env.write("untimed.json", runs(false));
+    assert_snapshot!(said(&env.run(["plan", "untimed.json"]).exits_with(4)), @r"
+    error: the pilot does not tell how long its runs took, and a plan weighs what repeating costs
+    hint: a record that `becalm run` or `compare` saved tells it
+    ");
+}

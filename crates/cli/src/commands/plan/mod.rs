@@ -14,7 +14,7 @@ use becalm_stats::chi_squared::variance_factors;
 use becalm_stats::levels::{Goal, Level, Pilot, Plan, cheapest, pilot, repetitions};
 
 use self::document::json;
-use self::pilot::{Values, left_out, pilot_runs, same_program, warmup};
+use self::pilot::{Values, left_out, note_values_inside, pilot_runs, same_program, warmup};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
@@ -38,7 +38,8 @@ const RANGE: f64 = 0.9;
 /// The pilot is a saved record, or made on the spot: ten rounds with three runs each. Its variance
 /// is told apart by level (iterations inside a run, runs inside a round, rounds), and the numbers of
 /// each that reach the goal in the least time are found. With --iterations the subject's own timings
-/// count (after the warm-up, without single interrupted ones), else the time of each run.
+/// count (after the warm-up, without single interrupted ones), else one value of each run. A saved
+/// record has to tell how long its runs took.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("resume", |resume| resume.hide(true)))]
 pub(crate) struct Args {
@@ -170,7 +171,8 @@ fn planned(
     let values = Values::of(record, &subjects, args)?;
     let warmup_iterations = warmup(record, &subjects, &values, &mut notes);
     let disturbed = left_out(record, &subjects, disturbed, &mut notes);
-    let runs = pilot_runs(record, &subjects, &values, warmup_iterations, &disturbed);
+    let runs = pilot_runs(record, &subjects, &values, warmup_iterations, &disturbed)?;
+    note_values_inside(record, &subjects, &values, &mut notes);
     let found = pilot(&runs, args.round_cost.as_secs_f64()).map_err(|error| {
         CommandError::measure(format!("the pilot is not enough for a plan: {error}"))
             .hint("it needs at least two runs with values above 0; more rounds give a better plan")

@@ -169,14 +169,43 @@ pub(super) fn left_out(
     ours
 }
 
+/// Says that the values inside a process are no level of the plan: a harness makes them as it likes, and how much of
+/// the process each took is not in the record.
+pub(super) fn note_values_inside(
+    record: &Record,
+    subjects: &[usize],
+    values: &Values,
+    notes: &mut Vec<String>,
+) {
+    let Values::Metric(index) = values else { return };
+    let mut runs = subjects.iter().flat_map(|&subject| record.measured(subject));
+    if runs.any(|run| run.part(*index).is_some_and(|part| part.iterations.len() > 1)) {
+        notes.push(
+            "What one of the values inside a process costs is not known. A run counts as one value, and has as many \
+             inside it as in the pilot."
+                .to_owned(),
+        );
+    }
+}
+
+/// Returns the runs that count. Refuses a record that does not tell how long they took: a plan weighs what
+/// repeating costs.
 pub(super) fn pilot_runs(
     record: &Record,
     subjects: &[usize],
     values: &Values,
     warmup_iterations: usize,
     left_out: &[usize],
-) -> Vec<PilotRun> {
-    let wall = record.metric_index(metric::WALL_TIME);
+) -> Result<Vec<PilotRun>, CommandError> {
+    let is_raw = |index: &usize| record.metrics[*index].statistic.is_none();
+    let wall = record.metric_index(metric::WALL_TIME).filter(is_raw);
+    let mut counted = subjects.iter().flat_map(|&subject| record.measured(subject));
+    if !counted.all(|run| wall.and_then(|wall| run.value(wall)).is_some_and(|time| time > 0.0)) {
+        return Err(CommandError::measure(
+            "the pilot does not tell how long its runs took, and a plan weighs what repeating costs",
+        )
+        .hint("a record that `becalm run` or `compare` saved tells it"));
+    }
     let wall_of = |run: &becalm_model::Run| wall.and_then(|wall| run.value(wall)).unwrap_or(0.0);
     // Hooks, rests and the start of a process are part of what a run costs. Rounds that were made again took
     // their time too.
@@ -185,7 +214,7 @@ pub(super) fn pilot_runs(
     let last = made().map(|run| run.started + wall_of(run)).fold(0.0, f64::max);
     let walls: f64 = made().map(wall_of).sum();
     let between = ((last - first - walls) / made().count().max(1) as f64).max(0.0);
-    record
+    let runs = record
         .runs
         .iter()
         .enumerate()
@@ -202,10 +231,7 @@ pub(super) fn pilot_runs(
                     let mean = kept.iter().sum::<f64>() / kept.len() as f64;
                     (kept, mean)
                 }
-                Values::Metric(index) => match run.part(*index) {
-                    Some(part) if !part.iterations.is_empty() => (part.iterations.clone(), 0.0),
-                    _ => (vec![run.value(*index)?], 0.0),
-                },
+                Values::Metric(index) => (vec![run.value(*index)?], 0.0),
             };
             Some(PilotRun {
                 round: run.layout.unwrap_or(run.round) as usize,
@@ -214,8 +240,8 @@ pub(super) fn pilot_runs(
                 seconds_per_value,
             })
         })
-        .filter(|run| !run.values.is_empty())
-        .collect()
+        .filter(|run| !run.values.is_empty());
+    Ok(runs.collect())
 }
 
 /// Returns the iterations after the warm-up without single ones far from their neighbours: what
