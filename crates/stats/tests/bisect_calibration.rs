@@ -18,6 +18,15 @@ fn the_right_commit_of_64_is_found_in_95_of_100_searches() {
     assert!(all.rounds < 250.0 && all.builds < 12.0, "{all:?}");
 }
 
+#[test]
+fn the_size_that_is_told_is_that_of_the_change() {
+    let all = summary(&PLAIN, Search::Posterior(CONFIDENCE), SEARCHES, 11);
+    let named = f64::from(all.named);
+    // Three errors of the mean: each search is off by 15 % or so.
+    assert!((all.change / named - 1.0).abs() < 0.045, "{all:?}");
+    assert!(f64::from(all.covered) / named >= FLOOR, "{all:?}");
+}
+
 /// 95 % less three standard errors of so few searches.
 const FLOOR: f64 = 0.95 - 3.0 * 0.0308;
 

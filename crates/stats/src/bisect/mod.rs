@@ -14,6 +14,7 @@
 //! binary search and its applications*, SODA.
 
 mod posterior;
+mod size;
 mod step;
 
 pub use posterior::{Posterior, Reading, posterior};

@@ -4,12 +4,12 @@
 use std::fmt::Write as _;
 
 use super::noise::{self, Noise};
-use crate::Rng;
 use crate::bisect::{
     ROUNDS_OF_ENDS, Reading, State, found, most_rounds_of_commit, next_commit, posterior,
     rounds_of_step,
 };
 use crate::decide::paired::{self, Observation};
+use crate::{Rng, normal};
 
 /// A history to be searched.
 #[derive(Debug, Clone, Copy)]
@@ -76,6 +76,10 @@ pub struct Ended {
     pub right: Option<bool>,
     /// The probability that was stated for it.
     pub stated: f64,
+    /// The change that was told, as a share of the true one, where a commit was named.
+    pub change: f64,
+    /// Whether the interval of 95 % that was told with it holds the true one.
+    pub covered: bool,
     /// Commits that were named.
     pub named: usize,
     /// Rounds, those of the ends among them.
@@ -168,7 +172,14 @@ fn by_posterior(
             return ended(None, culprit, &bench, builds);
         };
         if let Some(group) = found(&posterior, &states, confidence) {
-            return ended(Some((group.from, group.to, group.probability)), culprit, &bench, builds);
+            let named = Some((group.from, group.to, group.probability));
+            let truth = bench.levels[n] - bench.levels[0];
+            let reach = normal::quantile(0.975) * posterior.deviation;
+            return Ended {
+                change: posterior.change / truth,
+                covered: (posterior.change - truth).abs() <= reach,
+                ..ended(named, culprit, &bench, builds)
+            };
         }
         let next = next_commit(&posterior, &states).filter(|_| bench.rounds < BUDGET);
         let Some(next) = next else { return ended(None, culprit, &bench, builds) };
@@ -240,6 +251,8 @@ fn ended(named: Option<(usize, usize, f64)>, culprit: usize, bench: &Bench, buil
     Ended {
         right: named.map(|(from, to, _)| (from..=to).contains(&culprit)),
         stated: named.map_or(0.0, |(.., probability)| probability),
+        change: 0.0,
+        covered: false,
         named: named.map_or(0, |(from, to, _)| to + 1 - from),
         rounds: bench.rounds,
         builds,
@@ -257,6 +270,10 @@ pub struct Summary {
     pub right: u32,
     /// Sum of the stated probabilities of those that named one.
     pub stated: f64,
+    /// Sum of the changes that were told, as shares of the true ones.
+    pub change: f64,
+    /// Those whose interval holds the true change.
+    pub covered: u32,
     /// Rounds on average.
     pub rounds: f64,
     /// Builds on average.
@@ -266,12 +283,23 @@ pub struct Summary {
 /// Searches many histories.
 pub fn summary(history: &History, search: Search, searches: u32, seed: u64) -> Summary {
     let mut rng = Rng::new(seed);
-    let mut all = Summary { searches, named: 0, right: 0, stated: 0.0, rounds: 0.0, builds: 0.0 };
+    let mut all = Summary {
+        searches,
+        named: 0,
+        right: 0,
+        stated: 0.0,
+        change: 0.0,
+        covered: 0,
+        rounds: 0.0,
+        builds: 0.0,
+    };
     for _ in 0..searches {
         let one = self::search(history, search, rng.next_u64());
         all.named += u32::from(one.right.is_some());
         all.right += u32::from(one.right == Some(true));
         all.stated += one.stated;
+        all.change += one.change;
+        all.covered += u32::from(one.covered);
         all.rounds += f64::from(one.rounds) / f64::from(searches);
         all.builds += f64::from(one.builds) / f64::from(searches);
     }
@@ -281,8 +309,8 @@ pub fn summary(history: &History, search: Search, searches: u32, seed: u64) -> S
 /// Returns the table of `docs/METHODOLOGY.md`.
 pub fn bisection_markdown(searches: u32, seed: u64) -> String {
     let mut text = String::from(
-        "| history | search | right | wrong | none named | stated | rounds | builds |\n\
-         |---|---|---:|---:|---:|---:|---:|---:|\n",
+        "| history | search | right | wrong | none named | stated | change / true | covered | rounds | builds |\n\
+         |---|---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     let rows = HISTORIES
         .iter()
@@ -291,12 +319,20 @@ pub fn bisection_markdown(searches: u32, seed: u64) -> String {
     for (history, search) in rows {
         let one = summary(history, search, searches, seed);
         let share = |count: u32| 100.0 * f64::from(count) / f64::from(searches);
+        let named = f64::from(one.named.max(1));
         let (how, stated) = match search {
             Search::Posterior(_) => (
                 "becalm".to_owned(),
-                format!("{:.1} %", 100.0 * one.stated / f64::from(one.named.max(1))),
+                format!(
+                    "{:.1} % | {:.2} | {:.1} %",
+                    100.0 * one.stated / named,
+                    one.change / named,
+                    100.0 * f64::from(one.covered) / named
+                ),
             ),
-            Search::Repeats(rounds) => (format!("plain, {rounds} rounds a step"), "–".to_owned()),
+            Search::Repeats(rounds) => {
+                (format!("plain, {rounds} rounds a step"), "– | – | –".to_owned())
+            }
         };
         let _ = writeln!(
             text,
