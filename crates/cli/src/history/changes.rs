@@ -13,7 +13,8 @@ use becalm_model::history::{
 };
 use becalm_model::wire::SuiteChanges;
 use becalm_stats::changes::{
-    self, Change, Changes, Checkpoint, Correlation, DEFAULT_FALSE_ALARMS, Detector, Rules, sizes,
+    self, Change, Changes, Checkpoint, Correlation, DEFAULT_FALSE_ALARMS, Detector, Rules, errors,
+    sizes,
 };
 use becalm_store::{DetectorState, Found, Snapshot, Store};
 
@@ -21,7 +22,7 @@ use super::{now, told};
 use crate::error::CommandError;
 
 /// Version of the detector and of what it leaves: others begin anew.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// When a change of level is one.
 #[derive(Debug, Clone, Default)]
@@ -112,19 +113,19 @@ fn detect(
     state: Option<&DetectorState>,
 ) -> (Changes, DetectorState) {
     let left = state.and_then(|state| Left::read(state, rules, points.len()));
-    let value = |point: &Point| changes::Point {
-        value: point.value,
-        error: point.error.filter(|error| error.is_finite()).unwrap_or(0.0),
-    };
+    let told: Vec<_> = points.iter().map(|point| (point.error, point.runs)).collect();
+    let values: Vec<changes::Point> = (points.iter().zip(errors(&told)))
+        .map(|(point, error)| changes::Point { value: point.value, error })
+        .collect();
     let (mut detector, mut confirmed, seen) = match left {
         Some(left) => {
             let seen = left.at.seen;
-            let newest: Vec<_> = points[seen - left.at.needed()..seen].iter().map(value).collect();
-            (Detector::resume(rules, left.at, &newest), left.confirmed, seen)
+            let newest = &values[seen - left.at.needed()..seen];
+            (Detector::resume(rules, left.at, newest), left.confirmed, seen)
         }
         None => (Detector::new(rules), Vec::new(), 0),
     };
-    confirmed.extend(points[seen..].iter().filter_map(|point| detector.push(value(point))));
+    confirmed.extend(values[seen..].iter().filter_map(|point| detector.push(*point)));
     let left = Left { at: detector.checkpoint(), confirmed };
     let state = left.written(rules);
     (Changes { confirmed: left.confirmed, pending: detector.pending() }, state)

@@ -21,6 +21,7 @@
 pub(crate) mod correlation;
 mod detector;
 pub mod engines;
+mod errors;
 mod judge;
 mod locate;
 mod order;
@@ -33,6 +34,7 @@ mod tests;
 
 pub use correlation::Correlation;
 pub use detector::{Change, Checkpoint, Detector};
+pub use errors::errors;
 pub use shift::{Shift, shift, sizes};
 
 /// Fewest values of a level that is confirmed.

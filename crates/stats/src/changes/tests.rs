@@ -121,6 +121,26 @@ fn points_known_less_well_count_less() {
 }
 
 #[test]
+fn points_of_a_single_run_raise_no_alarm() {
+    let mut rng = Rng::new(12);
+    let (mut plain, mut weighed) = (0, 0);
+    for _ in 0..300 {
+        // Commits measured in thirty runs each, and then some measured once.
+        let (values, told): (Vec<f64>, Vec<_>) = (0..120)
+            .map(|i| match i {
+                0..100 => (100.0 + 0.23 * rng.normal(), (Some(0.23), 30)),
+                _ => (100.0 + rng.normal(), (None, 1)),
+            })
+            .unzip();
+        let points = values.iter().zip(errors(&told));
+        let points = points.map(|(value, error)| Point { value: *value, error });
+        plain += indices(&values).len();
+        weighed += detect(points, Rules::default()).confirmed.len();
+    }
+    assert!(plain >= 10 && weighed <= plain / 5, "{weighed} with errors, {plain} without");
+}
+
+#[test]
 fn the_boundary_follows_the_rate() {
     let boundaries: Vec<f64> = [0.5, 0.2, 0.07, 0.05, 0.02, 0.001, 0.0]
         .iter()

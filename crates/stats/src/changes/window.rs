@@ -280,7 +280,7 @@ pub(super) fn needed(age: usize) -> usize {
 ///
 /// A point is off by the noise from run to run and by its own error: a commit measured in three runs
 /// tells less than one measured in thirty. The weight of a score is T / sqrt(T^2 + max(0, e^2 - E^2)),
-/// with the deviation T of the series and the median E of the errors: 1 for the usual point, less for
+/// with the deviation T of the series and the median E of the errors that are known: 1 for the usual point, less for
 /// one that is known less well. Smaller scores only make the detector more careful.
 #[derive(Debug, Clone, Copy, Default)]
 struct Weighing {
@@ -290,10 +290,11 @@ struct Weighing {
 
 impl Weighing {
     fn of(values: &[f64], errors: &[f64]) -> Self {
-        if errors.iter().all(|error| *error == 0.0) {
+        let known: Vec<f64> = errors.iter().copied().filter(|error| *error > 0.0).collect();
+        if known.is_empty() {
             return Self::default();
         }
-        Self { deviation: deviation(values, median(values)), usual: median(errors) }
+        Self { deviation: deviation(values, median(values)), usual: median(&known) }
     }
 
     fn weight(self, error: f64) -> f64 {
