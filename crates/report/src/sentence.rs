@@ -138,6 +138,14 @@ fn inconclusive(claim: &Claim, ratio: &RatioInterval) -> String {
         );
     }
     let decimals = percent_decimals(ratio);
+    // An interval on one side of 1 is a verdict, unless runs that were cut off do not support it.
+    if ratio.excludes_one() {
+        return format!(
+            "Inconclusive: {candidate} would be {} than {baseline}{on} {}, but runs were cut off at the timeout.",
+            relation(metric, ratio.estimate, decimals),
+            interval(claim, ratio),
+        );
+    }
     format!(
         "Inconclusive: {candidate} may be anything from {} to {} than {baseline}{on} {}.",
         relation(metric, ratio.low, decimals),
@@ -282,6 +290,15 @@ mod tests {
         assert_eq!(
             say(&wall(), Verdict::Faster, (0.3, 0.32, 0.34), false),
             "B is 3.12 times faster than A (95 % interval 2.94 .. 3.33 times)."
+        );
+    }
+
+    #[test]
+    fn what_cut_off_runs_do_not_support_is_no_verdict() {
+        assert_eq!(
+            say(&wall(), Verdict::Inconclusive, (0.974, 0.979, 0.984), false),
+            "Inconclusive: B would be 2.1 % faster than A (95 % interval -2.6 % .. -1.6 %), but runs were cut off at the \
+             timeout."
         );
     }
 
