@@ -65,24 +65,26 @@ impl Rules {
             if !main && !names_metric {
                 break;
             }
-            let given = found.iter().find_map(|(name, rule)| {
+            for (name, rule) in &found {
                 let text = if key == "max" { &rule.max } else { &rule.min };
-                text.as_ref().map(|text| ((*name).to_owned(), &text.0))
-            });
-            let Some((name, text)) = given else { continue };
-            let known = self.limits.entry((name, key)).or_insert_with(|| Some(String::new()));
-            match parse_amount(text, unit) {
-                Ok(value) => {
-                    *known = None;
-                    limits.push(make(value));
+                let Some(text) = text else { continue };
+                let at = ((*name).to_owned(), key);
+                let known = self.limits.entry(at).or_insert_with(|| Some(String::new()));
+                match parse_amount(&text.0, unit) {
+                    Ok(value) => {
+                        *known = None;
+                        limits.push(make(value));
+                        break;
+                    }
+                    // One of another unit leaves room for a less special one.
+                    Err(error) if known.is_some() => {
+                        *known = Some(format!(
+                            "{error}, for the metric {metric} of {benchmark}; [gate.rules.\"{benchmark}/METRIC\"] \
+                             names another metric"
+                        ));
+                    }
+                    Err(_) => {}
                 }
-                Err(error) if known.is_some() => {
-                    *known = Some(format!(
-                        "{error}, for the metric {metric} of {benchmark}; [gate.rules.\"{benchmark}/METRIC\"] names \
-                         another metric"
-                    ));
-                }
-                Err(_) => {}
             }
         }
         let margin = found.iter().find_map(|(_, rule)| rule.margin).or(self.gate.margin);
@@ -134,6 +136,16 @@ mod tests {
         let rule = rules.of("find", "instructions", &Unit::Count, false);
         assert_eq!((rule.margin, rule.changes), (Some(0.05), SuiteGateChanges::Pending));
         assert!(rules.check().is_ok() && rules.unused().is_empty());
+    }
+
+    #[test]
+    fn a_limit_of_another_unit_leaves_room_for_that_of_the_metric() {
+        let mut rules =
+            rules("[gate.rules.sort]\nmax = '250ms'\n[gate.rules.max_rss]\nmax = '12MiB'\n");
+        assert_eq!(rules.of("sort", "time", &Unit::Second, true).limits, [Limit::Max(0.25)]);
+        let of_memory = rules.of("sort", "max_rss", &Unit::Byte, false).limits;
+        assert_eq!(of_memory, [Limit::Max(12.0 * 1_048_576.0)]);
+        assert!(rules.check().is_ok());
     }
 
     #[test]

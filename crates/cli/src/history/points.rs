@@ -18,8 +18,8 @@ const ABOUT: [&str; 8] =
 /// Returns one value for each subject and metric that has any.
 pub(crate) fn points(record: &Record) -> Vec<NewPoint> {
     let mut points = Vec::new();
-    let has_benchmarks = record.metrics.iter().any(|metric| metric.benchmark.is_some());
     for subject in 0..record.subjects.len() {
+        let main = main_metrics(record, subject);
         for (index, metric) in record.metrics.iter().enumerate() {
             let values: Vec<f64> = record
                 .measured(subject)
@@ -33,7 +33,7 @@ pub(crate) fn points(record: &Record) -> Vec<NewPoint> {
                 unit: metric.unit.clone(),
                 direction: metric.direction,
                 parameters: parameters(record, subject),
-                main: is_main(record, subject, metric, has_benchmarks),
+                main: main.contains(&index),
                 exact: metric.exact,
                 value: median(&sample),
                 error: median_error(&sample),
@@ -90,18 +90,26 @@ fn parameters(record: &Record, subject: usize) -> Vec<(String, String)> {
     parameters.filter(|(name, _)| !of_commit(name)).cloned().collect()
 }
 
-/// Says whether a metric is what its benchmark is about: what the suite says, or else what the benchmark
-/// inside the program is about, the metrics that the user asked for, and the wall time.
-fn is_main(record: &Record, subject: usize, metric: &Metric, has_benchmarks: bool) -> bool {
-    let terms = record.terms.get(subject).filter(|terms| !terms.metrics.is_empty());
-    if let Some(terms) = terms {
-        return terms
-            .metrics
-            .iter()
-            .any(|one| one.name == metric.name || metric.is_measure(&one.name));
+/// Returns the metrics of which a subject has values and that it is about: those that the suite names, or else what the
+/// benchmarks inside the program are about, or else the metrics that the user asked for and the wall time.
+fn main_metrics(record: &Record, subject: usize) -> Vec<usize> {
+    let has = |index: usize| record.measured(subject).any(|run| run.value(index).is_some());
+    let own: Vec<usize> = (0..record.metrics.len()).filter(|&index| has(index)).collect();
+    let all = |is_wanted: &dyn Fn(&Metric) -> bool| -> Vec<usize> {
+        own.iter().copied().filter(|&index| is_wanted(&record.metrics[index])).collect()
+    };
+    let terms = record.terms.get(subject);
+    let is_named = |metric: &Metric| {
+        terms.is_some_and(|terms| {
+            terms.metrics.iter().any(|one| one.name == metric.name || metric.is_measure(&one.name))
+        })
+    };
+    let named = all(&is_named);
+    if !named.is_empty() {
+        return named;
     }
-    if metric.benchmark.is_some() {
-        return metric.is_main();
+    if own.iter().any(|&index| record.metrics[index].benchmark.is_some()) {
+        return all(&Metric::is_main);
     }
-    !has_benchmarks && (metric.name == record.usual_metric() || !metric::is_builtin(&metric.name))
+    all(&|metric| metric.name == record.usual_metric() || !metric::is_builtin(&metric.name))
 }

@@ -67,8 +67,8 @@ fn calls(text: &str) -> Vec<Call> {
     let mut rest = code.as_str();
     while let Some(open) = rest.find('(') {
         let before = rest[..open].trim_end();
-        let start =
-            before.rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).map_or(0, |at| at + 1);
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let start = before.trim_end_matches(is_of_name).len();
         let inside = &rest[open + 1..];
         let close = inside.find(')').unwrap_or(inside.len());
         let words =
@@ -103,6 +103,14 @@ fn library(word: &str) -> Option<&'static str> {
 mod tests {
     use super::super::tree::tree;
     use super::*;
+
+    #[test]
+    fn letters_of_any_alphabet_before_a_call_do_no_harm() {
+        let text = "\u{feff}cmake_minimum_required(VERSION 3)\nmessage(\"Länge (mm) größe(cm)\")\n\
+                    add_executable(sort_bench sort.cc)\n";
+        let finds = find(&tree(&[("CMakeLists.txt", text)]));
+        assert_eq!(finds.benchmarks[0].name, "sort_bench");
+    }
 
     #[test]
     fn targets_are_told_by_their_names_and_libraries() {

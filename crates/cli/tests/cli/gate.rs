@@ -211,6 +211,29 @@ fn what_was_broken_off_is_no_reason_to_say_yes() {
 }
 
 #[test]
+fn a_suite_is_judged_benchmark_by_benchmark_and_what_crashed_is_no_yes() {
+    let env = env();
+    let run = ["run", "--suite", "--counters", "none", "--export-json", "r.json"];
+    let other =
+        "[gate.rules.other]\nmax = '10 s'\n[benchmark.other]\ncommand = 'true'\nrounds = 3\n";
+    // Without the metric that the suite names it is shown by its time, and judged by it.
+    let plain = "[gate.rules.plain]\nmax = '1 ns'\n\
+                 [benchmark.plain]\ncommand = 'true'\nmetrics = ['instructions']\nrounds = 3\n";
+    env.write("becalm.toml", format!("version = 1\n{plain}{other}"));
+    let _ = env.run(run).exits_with(0);
+    let found = gate(&env, &["r.json"], 1);
+    let results = found["results"].as_array().unwrap();
+    let fails = |one: &Value| one["benchmark"] == "plain" && one["verdict"] == "fail";
+    assert!(results.iter().any(fails), "{found}");
+    let crashes = "[benchmark.crashes]\ncommand = 'false'\nrounds = 3\n";
+    env.write("becalm.toml", format!("version = 1\n{crashes}{other}"));
+    let _ = env.run(run).exits_with(4);
+    let output = env.run(["gate", "r.json"]).exits_with(3).stdout.replace('\n', " ");
+    assert!(output.contains("but the measurement was broken off"), "{output}");
+    assert!(output.contains("the suite went on without it"), "{output}");
+}
+
+#[test]
 fn an_exact_metric_is_compared_with_its_last_value() {
     let env = env();
     let measure = |number: &str| {

@@ -15,6 +15,7 @@ use crate::exit::Exit;
 use crate::files::read_record;
 use crate::gate::{Outcome, Rule, Rules, against_limit, next, put_worst_first};
 use crate::history::{Settings, StoreFlags, by_revision, measurements};
+use crate::measuring::is_of_left_out;
 use crate::ui::Ui;
 
 /// Largest change for the worse that is let through where nobody says.
@@ -102,7 +103,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             let is_input = path == Path::new("-");
             let record = if is_input { record.transpose()? } else { record.and_then(Result::ok) };
             let broken_off = record.as_ref().and_then(|record| record.interrupted.as_ref());
-            judged.broken_off.extend(broken_off.map(|why| format!("{}: {why}", path.display())));
+            let left_out = record.iter().flat_map(|record| &record.notes);
+            let left_out = left_out.filter(|note| is_of_left_out(note));
+            let whys = broken_off.into_iter().chain(left_out);
+            judged.broken_off.extend(whys.map(|why| format!("{}: {why}", path.display())));
             let found = match record {
                 Some(record) if record.kind == RecordKind::Comparison => {
                     comparison::judge(&record, &mut rules, &mut judged);

@@ -24,7 +24,7 @@ pub(crate) use self::terms::stop;
 
 use self::end::{Outcomes, keep, told};
 pub(crate) use self::export::{check_exports, export};
-pub(crate) use self::notes::Spent;
+pub(crate) use self::notes::{Spent, is_of_left_out};
 use self::notes::{
     note_drift, note_left_out, note_other_conditions, note_spent, notes_before_start, tell,
 };

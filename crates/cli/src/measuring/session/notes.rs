@@ -41,7 +41,7 @@ pub(super) fn note_left_out(record: &mut Record, how: &str) {
 }
 
 /// Says whether a note is of a subject that failed: who goes on with the session tries it again.
-pub(super) fn is_of_left_out(note: &str) -> bool {
+pub(crate) fn is_of_left_out(note: &str) -> bool {
     note.ends_with(WITHOUT_IT)
 }
 
