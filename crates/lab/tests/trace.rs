@@ -67,7 +67,12 @@ impl Drop for Back {
 
 /// Starts this program in a role on some CPUs.
 fn start(role: &str, cpus: &CpuSet) -> Child {
-    Command::new(std::env::current_exe().unwrap())
+    start_by(Command::new(std::env::current_exe().unwrap()), role, cpus)
+}
+
+/// Starts a command that starts this program with the arguments that it gets.
+fn start_by(mut command: Command, role: &str, cpus: &CpuSet) -> Child {
+    command
         .args(["--exact", "actor", "--ignored", "--nocapture"])
         .env(ROLE, format!("{role} {cpus}"))
         .stdin(Stdio::piped())
@@ -233,6 +238,24 @@ fn time_for_which_a_signal_stops_the_subject_is_told() {
     });
 }
 
+#[test]
+fn a_low_limit_of_open_files_leaves_room_beside_the_trace_and_is_put_back() {
+    let test = "a_low_limit_of_open_files_leaves_room_beside_the_trace_and_is_put_back";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("ulimit -Sn {LOW}; exec \"$0\" \"$@\"")]);
+    shell.arg(std::env::current_exe().unwrap());
+    let mut child = start_by(shell, "low_limit", &own_affinity().unwrap());
+    let said = said(&mut child);
+    match said.first().map(Vec::as_slice) {
+        Some([1.0, limit, opened, children]) => {
+            assert!((limit - f64::from(LOW)).abs() < 0.5, "{limit} after the trace began");
+            assert!(*opened >= 16.0, "{opened} files could be opened beside the trace");
+            assert!((children - 1.0).abs() < 0.5, "{children} children were traced");
+        }
+        _ => skipped(&format!("{test}: no trace here")),
+    }
+}
+
 /// What the other processes of these tests do; no test of its own.
 #[test]
 #[ignore = "played by the other tests"]
@@ -248,6 +271,7 @@ fn actor() {
         "writer" => writer(),
         "heap" => heap(),
         "stopped" => stopped(),
+        "low_limit" => low_limit(),
         other => panic!("no role {other}"),
     }
 }
@@ -292,6 +316,27 @@ fn watch_input() -> impl Fn() -> bool {
         flag.store(true, std::sync::atomic::Ordering::Relaxed);
     });
     move || over.load(std::sync::atomic::Ordering::Relaxed)
+}
+
+/// Fewer files than a trace of two CPUs has.
+const LOW: u32 = 40;
+
+/// Traces a child with few files allowed; says whether it could, the limit then, how many files more could
+/// be opened and how many children were traced.
+fn low_limit() {
+    let Ok(tracer) = Tracer::start(&SysRoot::default(), Mode::Subjects) else {
+        return say(&[0.0]);
+    };
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap();
+    let soft = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    let limit: f64 = soft.split_whitespace().next().unwrap().parse().unwrap();
+    let files: Vec<_> = (0..LOW).map_while(|_| std::fs::File::open("/dev/null").ok()).collect();
+    let opened = files.len();
+    drop(files);
+    let ended = Command::new("true").status().unwrap();
+    let children = tracer.finish().children().len();
+    assert!(ended.success());
+    say(&[1.0, limit, opened as f64, children as f64]);
 }
 
 fn hog() {

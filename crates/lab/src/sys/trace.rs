@@ -301,6 +301,14 @@ pub(crate) fn set_file_limit(limit: &libc::rlimit) -> io::Result<()> {
     checked(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, limit) })
 }
 
+/// Gives a file a descriptor of this number or above.
+pub(crate) fn moved_above(file: &OwnedFd, least: libc::rlim_t) -> io::Result<OwnedFd> {
+    let least = libc::c_int::try_from(least).map_err(io::Error::other)?;
+    // SAFETY: the descriptor is open, and this request takes a number.
+    let fd = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, least) };
+    owned(libc::c_long::from(fd))
+}
+
 /// Returns the CPU time that the calling thread has used, in seconds.
 pub(crate) fn own_cpu_time() -> f64 {
     let mut used = libc::timespec { tv_sec: 0, tv_nsec: 0 };

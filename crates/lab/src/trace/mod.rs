@@ -18,6 +18,7 @@ mod join;
 mod ledger;
 mod merge;
 mod names;
+mod opening;
 mod tracefs;
 mod tracer;
 

@@ -4,8 +4,7 @@
 //! the CPU that is measured. It keeps to the CPUs that becalm itself keeps to.
 
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -21,17 +20,13 @@ use super::event::{Event, Tid, What};
 use super::ledger::{Ledger, Mode, Rules};
 use super::merge::Merge;
 use super::names::Names;
+use super::opening::open_all;
 use super::tracefs::Tracefs;
 use crate::namespace;
 use crate::sys::trace::{self as sys, Ring};
 
 /// How long the reader sleeps. At a million events a second, 100 bytes each, 2 MB come meanwhile.
 const PERIOD: Duration = Duration::from_millis(20);
-
-/// Bytes of the buffer of one CPU; less where there are many.
-const BUFFER: usize = 4 << 20;
-const SMALL_BUFFER: usize = 512 << 10;
-const MANY_CPUS: usize = 16;
 
 /// Pages that are touched to learn what a page fault costs outside its events.
 const TOUCHED_PAGES: usize = 256;
@@ -41,7 +36,8 @@ const PAGE: usize = 4096;
 #[derive(Debug)]
 pub struct Tracer {
     events: Arc<Vec<OwnedFd>>,
-    stop: Arc<AtomicBool>,
+    /// When the trace ended, once it has.
+    ended: Arc<OnceLock<u64>>,
     resumed: Arc<Mutex<Vec<u64>>>,
     reader: JoinHandle<Recording>,
 }
@@ -78,7 +74,7 @@ impl Tracer {
         let cpus = online(root);
         let opened = open_all(root, &catalogue, &cpus)?;
         let events = Arc::new(opened.events);
-        let stop = Arc::new(AtomicBool::new(false));
+        let ended = Arc::new(OnceLock::new());
         let resumed = Arc::new(Mutex::new(Vec::new()));
         let caller = sys::own_tid();
         let (tick, tick_limit) = tick(root);
@@ -95,7 +91,7 @@ impl Tracer {
             names: Names::new(rules.owner, catalogue.vectors),
             touches: Touches { tid: Tid(caller), ..Touches::default() },
             resumed: Arc::clone(&resumed),
-            stop: Arc::clone(&stop),
+            ended: Arc::clone(&ended),
             caller,
             cpus: cpus.clone(),
             counted: (0, 0),
@@ -106,7 +102,7 @@ impl Tracer {
             .name("becalm-trace".to_owned())
             .spawn(move || reader.run())
             .map_err(TraceError::Thread)?;
-        let tracer = Self { events, stop, resumed, reader };
+        let tracer = Self { events, ended, resumed, reader };
         tracer.resume();
         touch();
         Ok(tracer)
@@ -131,8 +127,12 @@ impl Tracer {
 
     /// Ends the trace and returns what it gave.
     pub fn finish(self) -> Recording {
+        // Before the events are stopped, which takes long where there are many CPUs: no tick would be
+        // seen meanwhile, and one that is missing is taken for time that nothing ran.
+        let end = nanos(monotonic_raw());
         self.pause();
-        self.stop.store(true, Ordering::Release);
+        // Only here, and `self` is gone after it, so it was empty.
+        let _ = self.ended.set(end);
         self.reader.thread().unpark();
         match self.reader.join() {
             Ok(recording) => recording,
@@ -172,69 +172,6 @@ fn tick(root: &SysRoot) -> (u64, Option<String>) {
     (0, Some(limit))
 }
 
-/// Every event on every CPU.
-struct Opened {
-    events: Vec<OwnedFd>,
-    rings: Vec<(u32, Ring)>,
-    meanings: Meanings,
-}
-
-fn open_all(root: &SysRoot, catalogue: &Catalogue, cpus: &CpuSet) -> Result<Opened, TraceError> {
-    let n_files = (catalogue.sources.len() + 1) * cpus.len();
-    let before = sys::file_limit().ok();
-    if let Some(mut limit) = before {
-        // The subjects must not see another limit, so it is put back at once.
-        let wanted = n_files as libc::rlim_t + 64;
-        if limit.rlim_cur < limit.rlim_max.min(wanted) {
-            limit.rlim_cur = limit.rlim_max.min(wanted);
-            // If that fails, opening fails and says so.
-            let _ = sys::set_file_limit(&limit);
-        }
-    }
-    let opened = open_on(root, catalogue, cpus);
-    if let Some(limit) = before {
-        let _ = sys::set_file_limit(&limit);
-    }
-    opened
-}
-
-fn open_on(root: &SysRoot, catalogue: &Catalogue, cpus: &CpuSet) -> Result<Opened, TraceError> {
-    let size = if cpus.len() > MANY_CPUS { SMALL_BUFFER } else { BUFFER };
-    let mut opened =
-        Opened { events: Vec::new(), rings: Vec::new(), meanings: Meanings::default() };
-    for cpu in cpus.iter().map(|cpu| cpu.0) {
-        let failed = |name: &str, source| refused(root, name, cpu, source);
-        let tasks = sys::open_tasks(cpu).map_err(|error| failed("births of tasks", error))?;
-        let ring = Ring::map(&tasks, size).map_err(|source| TraceError::Buffer {
-            kib: size >> 10,
-            cpu,
-            source,
-        })?;
-        for source in &catalogue.sources {
-            let event = sys::open(source.kind, source.config, cpu)
-                .and_then(|event| sys::redirect(&event, &tasks).map(|()| event))
-                .map_err(|error| failed(&source.name, error))?;
-            let id = sys::id(&event).map_err(|error| failed(&source.name, error))?;
-            opened.meanings.add(id, source.meaning);
-            opened.events.push(event);
-        }
-        opened.events.push(tasks);
-        opened.rings.push((cpu, ring));
-    }
-    Ok(opened)
-}
-
-fn refused(root: &SysRoot, name: &str, cpu: u32, source: std::io::Error) -> TraceError {
-    let name = name.to_owned();
-    if source.kind() == std::io::ErrorKind::PermissionDenied {
-        let paranoid = root.read("/proc/sys/kernel/perf_event_paranoid");
-        let paranoid = paranoid.value().unwrap_or_else(|| "unknown".to_owned());
-        TraceError::Refused { name, cpu, paranoid, source }
-    } else {
-        TraceError::Open { name, cpu, source }
-    }
-}
-
 /// What the reading thread has.
 struct Reader {
     root: SysRoot,
@@ -245,7 +182,7 @@ struct Reader {
     names: Names,
     touches: Touches,
     resumed: Arc<Mutex<Vec<u64>>>,
-    stop: Arc<AtomicBool>,
+    ended: Arc<OnceLock<u64>>,
     /// The thread of becalm that starts subjects.
     caller: u32,
     cpus: CpuSet,
@@ -263,7 +200,7 @@ impl Reader {
         let mut bytes = Vec::new();
         let mut previous = 0;
         loop {
-            let is_last = self.stop.load(Ordering::Acquire);
+            let ended = self.ended.get().copied();
             let now = nanos(monotonic_raw());
             for (cpu, ring) in &mut self.rings {
                 bytes.clear();
@@ -272,9 +209,9 @@ impl Reader {
                 decode(&bytes, *cpu, &mut self.meanings, inlet);
             }
             // What was being written while its buffer was read comes with the next reading.
-            self.take_until(if is_last { u64::MAX } else { previous });
-            if is_last {
-                return self.finish(now);
+            self.take_until(if ended.is_some() { u64::MAX } else { previous });
+            if let Some(end) = ended {
+                return self.finish(end);
             }
             previous = now;
             self.keep_away();
@@ -322,12 +259,12 @@ impl Reader {
         }
     }
 
-    fn finish(mut self, now: u64) -> Recording {
+    fn finish(mut self, end: u64) -> Recording {
         let accounts = self.ledger.take_closed();
         let watched = match self.mode {
             Mode::Subjects => Vec::new(),
             Mode::Watch => {
-                let accounts = self.ledger.watched(now);
+                let accounts = self.ledger.watched(end);
                 let cpus = self.rings.iter().map(|(cpu, _)| *cpu);
                 cpus.filter_map(|cpu| Some((cpu, accounts.get(cpu as usize)?.clone()))).collect()
             }

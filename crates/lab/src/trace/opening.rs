@@ -1,0 +1,116 @@
+//! Opens the events of a trace, of which there are hundreds where there are many CPUs: more than a process
+//! may have files open by default.
+
+use std::os::fd::OwnedFd;
+
+use becalm_machine::SysRoot;
+use becalm_model::CpuSet;
+
+use super::catalogue::{Catalogue, Meanings};
+use super::error::TraceError;
+use crate::sys::trace::{self as sys, Ring};
+
+/// Bytes of the buffer of one CPU; less where there are many.
+const BUFFER: usize = 4 << 20;
+const SMALL_BUFFER: usize = 512 << 10;
+const MANY_CPUS: usize = 16;
+
+/// Every event on every CPU.
+pub(super) struct Opened {
+    pub(super) events: Vec<OwnedFd>,
+    /// The buffers, each with its CPU.
+    pub(super) rings: Vec<(u32, Ring)>,
+    pub(super) meanings: Meanings,
+}
+
+/// Opens every event on these CPUs, none of them counting yet.
+pub(super) fn open_all(
+    root: &SysRoot,
+    catalogue: &Catalogue,
+    cpus: &CpuSet,
+) -> Result<Opened, TraceError> {
+    let n_files = (catalogue.sources.len() + 1) * cpus.len();
+    let room = Room::make(n_files as libc::rlim_t);
+    let opened = open_on(root, catalogue, cpus, room.as_ref());
+    if let Some(room) = room {
+        let _ = sys::set_file_limit(&room.limit);
+    }
+    opened
+}
+
+/// Descriptors that becalm itself needs beside those of the trace.
+const OTHER_FILES: libc::rlim_t = 256;
+
+/// Numbers above the limit of open files, for the events of many CPUs.
+struct Room {
+    /// The limit as it was, which the subjects must not see changed.
+    limit: libc::rlimit,
+}
+
+impl Room {
+    /// Raises the limit where it is too low for so many files. What is opened then has to go above the old
+    /// limit: below it becalm could open nothing more once that is back.
+    fn make(n_files: libc::rlim_t) -> Option<Self> {
+        let limit = sys::file_limit().ok()?;
+        if limit.rlim_cur >= n_files + OTHER_FILES {
+            return None;
+        }
+        let wanted = limit.rlim_cur.saturating_add(n_files + OTHER_FILES);
+        let raised = libc::rlimit { rlim_cur: limit.rlim_max.min(wanted), ..limit };
+        // If that fails, opening fails and says so.
+        sys::set_file_limit(&raised).ok().map(|()| Self { limit })
+    }
+
+    /// Moves a file up; leaves it where it is if the highest limit that there is has no room for it.
+    fn take(&self, file: OwnedFd) -> OwnedFd {
+        sys::moved_above(&file, self.limit.rlim_cur).unwrap_or(file)
+    }
+}
+
+fn open_on(
+    root: &SysRoot,
+    catalogue: &Catalogue,
+    cpus: &CpuSet,
+    room: Option<&Room>,
+) -> Result<Opened, TraceError> {
+    let size = if cpus.len() > MANY_CPUS { SMALL_BUFFER } else { BUFFER };
+    let mut opened =
+        Opened { events: Vec::new(), rings: Vec::new(), meanings: Meanings::default() };
+    for cpu in cpus.iter().map(|cpu| cpu.0) {
+        let failed = |name: &str, source| refused(root, name, cpu, source);
+        let placed = |file| match room {
+            Some(room) => room.take(file),
+            None => file,
+        };
+        let tasks =
+            sys::open_tasks(cpu).map(placed).map_err(|error| failed("births of tasks", error))?;
+        let ring = Ring::map(&tasks, size).map_err(|source| TraceError::Buffer {
+            kib: size >> 10,
+            cpu,
+            source,
+        })?;
+        for source in &catalogue.sources {
+            let event = sys::open(source.kind, source.config, cpu)
+                .map(placed)
+                .and_then(|event| sys::redirect(&event, &tasks).map(|()| event))
+                .map_err(|error| failed(&source.name, error))?;
+            let id = sys::id(&event).map_err(|error| failed(&source.name, error))?;
+            opened.meanings.add(id, source.meaning);
+            opened.events.push(event);
+        }
+        opened.events.push(tasks);
+        opened.rings.push((cpu, ring));
+    }
+    Ok(opened)
+}
+
+fn refused(root: &SysRoot, name: &str, cpu: u32, source: std::io::Error) -> TraceError {
+    let name = name.to_owned();
+    if source.kind() == std::io::ErrorKind::PermissionDenied {
+        let paranoid = root.read("/proc/sys/kernel/perf_event_paranoid");
+        let paranoid = paranoid.value().unwrap_or_else(|| "unknown".to_owned());
+        TraceError::Refused { name, cpu, paranoid, source }
+    } else {
+        TraceError::Open { name, cpu, source }
+    }
+}
