@@ -3,6 +3,11 @@
 //!
 //! Nothing differs between the two sides, so every difference found is a false alarm. Tests that take all
 //! values as if they were independent are run on the same data, to show what the data are like.
+//!
+//! `cargo test -p becalm-runner --release --test harness_calibration -- --ignored --nocapture` prints the table
+//! of METHODOLOGY.
+
+#![expect(clippy::print_stdout, reason = "the table is printed")]
 
 use becalm_model::{Metric, Outcome, Part, Record, RecordKind, Run, Subject, Unit, Verdict};
 use becalm_runner::conclude::{Pairing, Shape, compare_all_separate, comparisons};
@@ -14,6 +19,8 @@ use becalm_stats::{Rng, Sample};
 const BETWEEN: f64 = 0.015;
 const WITHIN: f64 = 0.005;
 const TRIALS: u32 = 1000;
+/// Trials behind a figure of the table.
+const TRIALS_OF_TABLE: u32 = 20_000;
 
 /// Of 1000 trials at 5 % so many are false alarms in one of a thousand series: the 99.9 % point of the
 /// binomial distribution.
@@ -80,9 +87,9 @@ fn differs(verdict: Verdict) -> bool {
 }
 
 /// Counts the trials in which any benchmark is called different, by this rule.
-fn alarms(design: &Design, rule: impl Fn(&[Record; 2]) -> bool) -> u32 {
+fn alarms(design: &Design, trials: u32, rule: impl Fn(&[Record; 2]) -> bool) -> u32 {
     let mut rng = Rng::new(20_261_121);
-    let alarms = (0..TRIALS).filter(|_| rule(&records(design, &mut rng))).count();
+    let alarms = (0..trials).filter(|_| rule(&records(design, &mut rng))).count();
     u32::try_from(alarms).unwrap()
 }
 
@@ -101,31 +108,52 @@ fn by_diff([old, new]: &[Record; 2]) -> bool {
     compare_all_separate(old, new, &pairings, 0.95, 0.0).iter().any(|one| differs(one.verdict))
 }
 
+fn by_welch([old, new]: &[Record; 2]) -> bool {
+    welch(&pooled(old), &pooled(new), 0.95).is_ok_and(|found| found.p < 0.05)
+}
+
+fn by_ranks([old, new]: &[Record; 2]) -> bool {
+    mann_whitney(&pooled(old), &pooled(new)).p < 0.05
+}
+
 fn pooled(record: &Record) -> Sample {
     let values = record.runs.iter().flat_map(|run| run.parts[0].iterations.clone()).collect();
     Sample::new(values).unwrap()
 }
 
+const TEN: Design = Design { benchmarks: 10, processes: 12, values: 10 };
+/// As pyperf measures.
+const PYPERF: Design = Design { benchmarks: 1, processes: 20, values: 3 };
+/// As `go test -count=10` does.
+const GO: Design = Design { benchmarks: 1, processes: 1, values: 10 };
+
 #[test]
 fn ten_benchmarks_in_twelve_processes_raise_no_more_false_alarms_than_stated() {
-    let design = Design { benchmarks: 10, processes: 12, values: 10 };
-    let (live, separate) = (alarms(&design, by_becalm), alarms(&design, by_diff));
+    let (live, separate) = (alarms(&TEN, TRIALS, by_becalm), alarms(&TEN, TRIALS, by_diff));
     assert!(live <= LIMIT && separate <= LIMIT, "{live} and {separate} of {TRIALS}");
 }
 
 #[test]
 fn what_pooled_tests_call_different_is_not() {
-    // As pyperf measures.
-    let design = Design { benchmarks: 1, processes: 20, values: 3 };
-    let (live, separate) = (alarms(&design, by_becalm), alarms(&design, by_diff));
-    let welch = alarms(&design, |[old, new]| {
-        welch(&pooled(old), &pooled(new), 0.95).is_ok_and(|found| found.p < 0.05)
-    });
-    // As `go test -count=10` does.
-    let one = Design { benchmarks: 1, processes: 1, values: 10 };
-    let rank = alarms(&one, |[old, new]| mann_whitney(&pooled(old), &pooled(new)).p < 0.05);
-    let never = alarms(&one, by_diff);
+    let (live, separate) = (alarms(&PYPERF, TRIALS, by_becalm), alarms(&PYPERF, TRIALS, by_diff));
+    let welch = alarms(&PYPERF, TRIALS, by_welch);
+    let rank = alarms(&GO, TRIALS, by_ranks);
+    let never = alarms(&GO, TRIALS, by_diff);
     assert!(live <= LIMIT && separate <= LIMIT, "{live} and {separate} of {TRIALS}");
     assert_eq!(never, 0, "one process decides nothing");
     assert!(welch > 200 && rank > 500, "the data are not what they should be: {welch} {rank}");
+}
+
+#[test]
+#[ignore = "prints the table; run in release"]
+fn print_the_table() {
+    let share = |design, rule: fn(&[Record; 2]) -> bool| {
+        100.0 * f64::from(alarms(design, TRIALS_OF_TABLE, rule)) / f64::from(TRIALS_OF_TABLE)
+    };
+    println!("becalm, 20 x 3           {:.1} %", share(&PYPERF, by_becalm));
+    println!("becalm, ten of 12 x 10   {:.1} %", share(&TEN, by_becalm));
+    println!("diff, 20 x 3             {:.1} %", share(&PYPERF, by_diff));
+    println!("diff, ten of 12 x 10     {:.1} %", share(&TEN, by_diff));
+    println!("Welch, pooled, 20 x 3    {:.1} %", share(&PYPERF, by_welch));
+    println!("Mann-Whitney, 1 x 10     {:.1} %", share(&GO, by_ranks));
 }

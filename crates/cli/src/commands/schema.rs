@@ -10,8 +10,9 @@ use crate::ui::Ui;
 /// Print the JSON Schema of the documents that a command writes or prints
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Which documents: `record` is what `run` and `compare` save, `steady` what `stats --steady`
-    /// prints with --json, the others are what the command of that name prints with --json
+    /// Which documents: `record` is what `run` and `compare` save, `suite` what becalm.toml holds, `cpu-noise`
+    /// and `mitigation-effects` what `noise probe` and `noise ablate` keep for later, `steady` what
+    /// `stats --steady` prints with --json, the others are what the command of that name prints with --json
     #[arg(value_parser = names(), default_value = RECORD)]
     name: String,
 

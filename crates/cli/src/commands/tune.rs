@@ -24,12 +24,12 @@ use crate::ui::Ui;
 /// Quiet the machine: until `becalm restore`, or while a command runs
 ///
 /// Every old value is on disk before the first change. A guardian process puts everything back when
-/// becalm dies, and the next start of becalm when both died.
+/// becalm dies, and the next becalm that measures, checks or tunes when both died.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "they are switches of the command line")]
 pub(crate) struct Args {
     /// Show what would be changed, with old and new value and reason, and change nothing (but what a
-    /// becalm that died has left is put back first, as by every command)
+    /// becalm that died has left is put back first, as by every command that measures, checks or tunes)
     #[arg(long)]
     plan: bool,
 

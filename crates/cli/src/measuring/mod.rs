@@ -20,7 +20,7 @@ mod suite;
 mod tracing;
 
 pub(crate) use conditions::{
-    Affinity, ConditionFlags, LayoutFlag, OnDisturbanceFlag, Switch, affinity,
+    Affinity, ConditionFlags, LayoutFlag, OnDisturbanceFlag, PaceFlag, Switch, affinity,
 };
 pub(crate) use exports::ExportFlags;
 pub(crate) use flags::{MeasureFlags, confidence, harness_name};

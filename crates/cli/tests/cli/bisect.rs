@@ -306,6 +306,8 @@ fn ends_that_make_no_range_are_refused() {
     assert!(text.contains("are the same commit"), "{text}");
     let text = refused(&["--good", "HEAD", "--bad", "good", "--", "./app"]);
     assert!(text.contains("HEAD is not in the history of good"), "{text}");
+    let text = refused(&["--good", "good", "--pace", "on", "--", "./app"]);
+    assert!(text.contains("--pace on"), "{text}");
     let text = refused(&["--good", "good", "--rounds", "0", "--", "./app"]);
     assert!(text.contains("--rounds"), "{text}");
 }

@@ -9,7 +9,8 @@
 //!    the first stage and testing on fresh runs keeps the tests of the second stage honest.
 //! 3. *Without*: the chosen stack, and the same without each of its members, which finds those that
 //!    are superfluous.
-//! 4. *Again*: the untuned machine against the recommendation, once more. The best of many is
+//! 4. *Fewer*: the members of the stack, one more at a time, those first that matter most.
+//! 5. *Again*: the untuned machine against the recommendation, once more. The best of many is
 //!    flattered by the noise that made it the best; only fresh runs tell what it is worth.
 
 use std::time::Duration;

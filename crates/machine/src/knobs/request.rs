@@ -8,7 +8,7 @@ pub enum Profile {
     /// What nobody else on the machine will miss.
     #[default]
     Safe,
-    /// Also what others may notice: stopped services, a machine without its desktop.
+    /// Also what others may notice, such as stopped services.
     Strict,
     /// Only when asked for by name.
     OnRequest,

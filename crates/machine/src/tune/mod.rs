@@ -1,7 +1,7 @@
 //! Changing the machine, and putting everything back.
 //!
-//! The order is always the same: lock, plan, journal on disk, guardian, writes, and backwards. A
-//! change is a value ([`becalm_model::Change`]); nothing here knows what a knob means.
+//! The order is always the same: lock, what a dead becalm left, guardian, journal on disk, plan, writes, and
+//! backwards. A change is a value ([`becalm_model::Change`]); nothing here knows what a knob means.
 
 mod apply;
 mod capped;

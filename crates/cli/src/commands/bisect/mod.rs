@@ -21,7 +21,7 @@ use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
-use crate::measuring::{self, CommandLine, Making, MeasureFlags, Repository, Revisions};
+use crate::measuring::{self, CommandLine, Making, MeasureFlags, PaceFlag, Repository, Revisions};
 use crate::ui::Ui;
 
 /// Find the commit that made a program slower, or faster
@@ -116,6 +116,12 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
 
 fn refuse_senseless(args: &Args) -> Result<(), CommandError> {
     let flags = &args.flags;
+    if flags.conditions.pace == PaceFlag::On {
+        return Err(CommandError::usage(
+            "bisect cannot be had together with --pace on: it puts the rounds of several sessions together, \
+             and the pace of one says nothing about another",
+        ));
+    }
     let senseless = if flags.conditions.memory.in_memory {
         "--in-memory"
     } else if !flags.parameter_list.is_empty() || !flags.parameter_scan.is_empty() {

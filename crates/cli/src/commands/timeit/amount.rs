@@ -12,7 +12,8 @@ const MOST_LOOPS: u64 = 1 << 32;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Amount")]
 pub(crate) struct AmountFlags {
-    /// Processes; without it 20 (12 where a JIT compiler works), and with --compare-to until the answer is known
+    /// Processes; without it 20 (12 where a JIT compiler works), and with --compare-to until the answer is known, at
+    /// most twice as many
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) processes: Option<u32>,
 

@@ -83,7 +83,7 @@ pub(crate) struct Args {
     interpreter: Option<String>,
 
     /// Compare with the same statement under this interpreter or compiler, which is the baseline: rounds in
-    /// random order until the answer is known, as `becalm compare` makes them
+    /// random order until the answer is known, by the rules of `becalm compare`, or for twice as many processes
     #[arg(long, value_name = "PROGRAM", help_heading = "Interpreter")]
     compare_to: Option<String>,
 
