@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use becalm_formats::File;
-use becalm_model::{Record, wire};
+use becalm_model::{Record, Run, wire};
 use becalm_stats::{Sample, Summary};
 
 use crate::caller::sudo_user;
@@ -20,7 +20,12 @@ pub(crate) const FOLDER: &str = ".becalm";
 
 /// Reads a saved record: a document, or the log of a session with what follows from its runs.
 pub(crate) fn read_record(path: &Path) -> Result<Record, CommandError> {
-    let (mut record, is_log) = read_as_it_is(path)?;
+    record_of(path, &foreign::files(path)?)
+}
+
+/// Makes the record of what was read of this path.
+pub(crate) fn record_of(path: &Path, files: &[File]) -> Result<Record, CommandError> {
+    let (mut record, is_log) = as_it_is(path, files)?;
     if is_log {
         compare::conclude_log(&mut record);
         record.notes.push(
@@ -34,24 +39,27 @@ pub(crate) fn read_record(path: &Path) -> Result<Record, CommandError> {
 
 /// Reads what a saved record holds and nothing more; says whether it is a log.
 pub(crate) fn read_as_it_is(path: &Path) -> Result<(Record, bool), CommandError> {
-    if path.is_dir() {
-        return foreign::read(path, None).map(|record| (record, false));
-    }
+    as_it_is(path, &foreign::files(path)?)
+}
+
+fn as_it_is(path: &Path, files: &[File]) -> Result<(Record, bool), CommandError> {
+    let own = match files {
+        [one] if !path.is_dir() => Some(one.bytes()).filter(|bytes| is_own(bytes)),
+        _ => None,
+    };
+    let Some(own) = own else {
+        return foreign::record(path, files, None).map(|record| (record, false));
+    };
     let at = path.display();
-    let bytes = read_bytes(path)?;
     let refused = |error: &dyn std::error::Error| {
         CommandError::measure(format!("cannot read {at}: {error}"))
             .hint("expected a file that `becalm run` or `becalm compare` saved with --export-json")
     };
-    if !is_own(&bytes) {
-        let name = path.display().to_string();
-        return foreign::from_files(&[File::new(name, bytes)], None).map(|record| (record, false));
-    }
-    let text = as_text(path, bytes)?;
+    let text = str::from_utf8(own).map_err(|_| no_text(path))?;
     if text.trim_start().starts_with("{\"log\"") {
-        wire::read_log(&text).map(|record| (record, true)).map_err(|error| refused(&error))
+        wire::read_log(text).map(|record| (record, true)).map_err(|error| refused(&error))
     } else {
-        wire::read_document(&text).map(|record| (record, false)).map_err(|error| refused(&error))
+        wire::read_document(text).map(|record| (record, false)).map_err(|error| refused(&error))
     }
 }
 
@@ -72,9 +80,11 @@ pub(crate) fn read_text(path: &Path) -> Result<String, CommandError> {
 }
 
 fn as_text(path: &Path, bytes: Vec<u8>) -> Result<String, CommandError> {
-    String::from_utf8(bytes).map_err(|_| {
-        CommandError::measure(format!("cannot read {}: it is not UTF-8 text", path.display()))
-    })
+    String::from_utf8(bytes).map_err(|_| no_text(path))
+}
+
+fn no_text(path: &Path) -> CommandError {
+    CommandError::measure(format!("cannot read {}: it is not UTF-8 text", path.display()))
 }
 
 /// Reads a file, or standard input for `-`.
@@ -92,8 +102,11 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, CommandError> {
 pub(crate) fn document(record: &Record) -> wire::Document<wire::Runs<'_>> {
     let mut estimates = Vec::new();
     for (subject, named) in record.subjects.iter().enumerate() {
+        // Once for all metrics: an imported history has thousands of subjects and of metrics.
+        let runs: Vec<&Run> = record.measured(subject).collect();
         for (index, metric) in record.metrics.iter().enumerate() {
-            let Ok(sample) = Sample::new(record.values(subject, index)) else { continue };
+            let values = runs.iter().filter_map(|run| run.value(index)).collect();
+            let Ok(sample) = Sample::new(values) else { continue };
             let summary = Summary::of(&sample, record.confidence);
             estimates.push(wire::EstimateDocument {
                 subject: named.name.clone(),

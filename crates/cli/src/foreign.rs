@@ -18,24 +18,31 @@ const ENDINGS: [&str; 5] = ["json", "csv", "txt", "xml", "ndjson"];
 
 /// Reads the files of another tool, a file or a folder, into a record.
 pub(crate) fn read(path: &Path, format: Option<&str>) -> Result<Record, CommandError> {
-    let files = files(path)?;
-    if path.is_dir() && format.is_none() && recognise(&files).is_none() {
+    record(path, &files(path)?, format)
+}
+
+/// Makes a record of what was read of this path.
+pub(crate) fn record(
+    path: &Path,
+    files: &[File],
+    format: Option<&str>,
+) -> Result<Record, CommandError> {
+    if path.is_dir() && format.is_none() && recognise(files).is_none() {
         return Err(CommandError::measure(format!(
             "{}: the files in this folder look like no format that is known",
             path.display()
         ))
         .hint("`becalm import --formats` lists them; give a file itself if it is one"));
     }
-    from_files(&files, format)
+    from_files(files, format)
 }
 
 /// Reads the files of another tool that hold many commits; `None` if these hold none.
-pub(crate) fn history(path: &Path, format: Option<&str>) -> Result<Option<History>, CommandError> {
-    // Standard input can be read only once.
-    if path == Path::new("-") {
-        return Ok(None);
-    }
-    let history = becalm_formats::history(&files(path)?, format)
+pub(crate) fn history(
+    files: &[File],
+    format: Option<&str>,
+) -> Result<Option<History>, CommandError> {
+    let history = becalm_formats::history(files, format)
         .map_err(|error| CommandError::measure(error).hint("nothing was imported"))?;
     Ok(history.map(|mut history| {
         for one in &mut history.commits {
@@ -65,7 +72,8 @@ pub(crate) fn from_files(files: &[File], format: Option<&str>) -> Result<Record,
     Ok(record)
 }
 
-fn files(path: &Path) -> Result<Vec<File>, CommandError> {
+/// Reads a file, standard input for `-`, or the files of a folder that can be results.
+pub(crate) fn files(path: &Path) -> Result<Vec<File>, CommandError> {
     let failed = |error: std::io::Error| {
         CommandError::measure(format!("cannot read {}: {error}", path.display()))
     };

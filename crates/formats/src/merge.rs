@@ -160,7 +160,18 @@ fn reordered(values: &[Option<f64>], metrics: &[Option<usize>]) -> Vec<Option<f6
 }
 
 /// Facts that have to agree for processes to be of one kind.
-const TOLD: [&str; 5] = ["cpu_model", "kernel_release", "compiler", "architecture", "build_type"];
+const TOLD: [&str; 10] = [
+    "cpu_model",
+    "kernel_release",
+    "compiler",
+    "architecture",
+    "library_build_type",
+    "gomaxprocs",
+    "jdk",
+    "jvm",
+    "python_version",
+    "runtime",
+];
 
 fn note_differences(whole: &mut Record, record: &Record) {
     for key in TOLD {
@@ -268,5 +279,12 @@ mod tests {
             "{:?}",
             whole.notes
         );
+    }
+
+    #[test]
+    fn what_processes_were_made_with_is_told_where_it_differs() {
+        let go = |procs: u32| format!("BenchmarkSort-{procs} \t 100\t 12.5 ns/op\n");
+        let whole = merged([&go(4), &go(8)]);
+        assert_eq!(whole.notes, ["the files differ in gomaxprocs: 4 and 8"]);
     }
 }

@@ -1,6 +1,6 @@
 //! The benchmarks of a harness as a table: what each process gave, and how far they agree.
 
-use becalm_model::{Record, Summary};
+use becalm_model::{Record, Run, Summary};
 use becalm_stats::{Sample, Summary as Estimate};
 
 use crate::labels::Labels;
@@ -17,22 +17,23 @@ pub(crate) fn of(
     unicode: bool,
 ) -> Option<(String, Table)> {
     let listed = shown::listed_benchmarks(record);
-    let table = table(record, subject, &listed, unicode);
+    let runs: Vec<&Run> = record.measured(subject).collect();
+    let table = table(record, &runs, &listed, unicode);
     if table.is_empty() {
         return None;
     }
-    let processes = match record.measured(subject).count() {
+    let processes = match runs.len() {
         1 => "1 process".to_owned(),
         n => format!("{n} processes"),
     };
-    let has = |&&index: &&usize| shown::any_sample(record, subject, index).is_some();
+    let has = |&&index: &&usize| runs.iter().any(|run| run.value(index).is_some());
     let metrics = count(listed.iter().filter(has).count(), "metric");
     Some((format!("{}: {metrics} of benchmarks in {processes}", labels.get(subject)), table))
 }
 
-/// Lists the benchmarks of one subject: the median over its processes and its interval, how much the
+/// Lists the benchmarks of one subject, which has these runs: the median over its processes and its interval, how much the
 /// processes differ, and how much the values inside one.
-fn table(record: &Record, subject: usize, metrics: &[usize], unicode: bool) -> Table {
+fn table(record: &Record, runs: &[&Run], metrics: &[usize], unicode: bool) -> Table {
     let mut table = Table::new([
         ("benchmark".to_owned(), Align::Left),
         ("median".to_owned(), Align::Right),
@@ -43,7 +44,8 @@ fn table(record: &Record, subject: usize, metrics: &[usize], unicode: bool) -> T
         ("CV inside".to_owned(), Align::Right),
     ]);
     for &index in metrics {
-        let Some(sample) = shown::any_sample(record, subject, index) else { continue };
+        let values = runs.iter().filter_map(|run| run.value(index)).collect();
+        let Ok(sample) = Sample::new(values) else { continue };
         let estimate = shown::summary(record, &sample);
         let metric = shown::metric_at(record, index);
         let scale = Scale::of_summaries(&metric.unit, [&estimate], unicode);
@@ -54,7 +56,7 @@ fn table(record: &Record, subject: usize, metrics: &[usize], unicode: bool) -> T
         let interval: Cell = estimate
             .median_interval
             .map_or("-".into(), |interval| scale.range(interval.low, interval.high).into());
-        let inside = inside(record, subject, index);
+        let inside = inside(record, runs, index);
         table.push([
             name.into(),
             scale.with_unit(estimate.median).into(),
@@ -80,10 +82,10 @@ struct Inside {
     cv: Option<f64>,
 }
 
-fn inside(record: &Record, subject: usize, metric: usize) -> Inside {
+fn inside(record: &Record, runs: &[&Run], metric: usize) -> Inside {
     let mut counts = Vec::new();
     let mut cvs = Vec::new();
-    for part in record.measured(subject).filter_map(|run| run.part(metric)) {
+    for part in runs.iter().filter_map(|run| run.part(metric)) {
         let Ok(sample) = Sample::new(part.iterations.clone()) else { continue };
         counts.push(part.iterations.len());
         cvs.extend(shown::summary(record, &sample).cv);

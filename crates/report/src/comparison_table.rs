@@ -110,11 +110,10 @@ fn ranked(
         vec![labels.get(subject).into(), median(subject), "".into(), "baseline".into()]
     };
     for comparison in &ranked {
-        let estimate = comparison.ratio.map_or(f64::INFINITY, |ratio| ratio.estimate);
-        let worse = match description.direction {
-            becalm_model::Direction::Lower => estimate >= 1.0,
-            becalm_model::Direction::Higher => estimate <= 1.0 || estimate.is_infinite(),
-        };
+        let worse = comparison.ratio.is_none_or(|ratio| match description.direction {
+            becalm_model::Direction::Lower => ratio.estimate >= 1.0,
+            becalm_model::Direction::Higher => ratio.estimate <= 1.0,
+        });
         if worse && let Some(subject) = baseline.take() {
             table.push(baseline_row(subject));
         }

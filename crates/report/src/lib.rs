@@ -77,3 +77,4 @@ pub use suite::{SuiteEntry, SuiteOutlook, outlook_text, suite_list_text, suite_t
 pub use table::{Align, Cell, Table};
 pub use timeit::{Timed, timeit_text};
 pub use topology::{topology_svg, topology_text};
+pub use width::printable;

@@ -146,11 +146,13 @@ pub(crate) fn ranked<'a>(record: &Record, comparisons: &[&'a Comparison]) -> Vec
     let mut ranked = comparisons.to_vec();
     ranked.sort_by(|a, b| {
         let key = |comparison: &Comparison| {
-            let ratio = comparison.ratio.map_or(f64::INFINITY, |ratio| ratio.estimate);
-            match metric_at(record, comparison.metric).direction {
-                becalm_model::Direction::Lower => ratio,
-                becalm_model::Direction::Higher => 1.0 / ratio,
-            }
+            // What has no ratio comes last.
+            comparison.ratio.map_or(f64::INFINITY, |ratio| {
+                match metric_at(record, comparison.metric).direction {
+                    becalm_model::Direction::Lower => ratio.estimate,
+                    becalm_model::Direction::Higher => 1.0 / ratio.estimate,
+                }
+            })
         };
         key(a).total_cmp(&key(b))
     });
@@ -203,4 +205,40 @@ pub(crate) fn seconds_per_round(record: &Record) -> Option<f64> {
     let per_run = (last - first) / (n_runs - 1) as f64;
     let seconds = per_run * record.subjects.len() as f64;
     (seconds > 0.0 && seconds.is_finite()).then_some(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use becalm_model::{Direction, RatioInterval, Unit, Verdict};
+
+    use super::*;
+
+    #[test]
+    fn what_has_no_ratio_comes_last_whichever_way_is_better() {
+        for (direction, order) in [(Direction::Higher, [3, 1, 2]), (Direction::Lower, [1, 3, 2])] {
+            let mut record = Record::empty(RecordKind::Comparison);
+            record.metrics = vec![Metric { direction, ..Metric::lower("rate", Unit::Count) }];
+            let ratio = |estimate: f64| RatioInterval { estimate, low: estimate, high: estimate };
+            let all = [(1, Some(0.5)), (2, None), (3, Some(2.0))].map(|(candidate, estimate)| {
+                Comparison {
+                    baseline: 0,
+                    candidate,
+                    metric: 0,
+                    primary: true,
+                    ratio: estimate.map(ratio),
+                    verdict: Verdict::Inconclusive,
+                    confidence: 0.95,
+                    rounds: 8,
+                    discarded_rounds: 0,
+                    noise_floor: None,
+                    rounds_needed: None,
+                    notes: vec![],
+                }
+            });
+            let all: Vec<&Comparison> = all.iter().collect();
+            let ranked: Vec<usize> =
+                ranked(&record, &all).iter().map(|one| one.candidate).collect();
+            assert_eq!(ranked, order, "{direction:?}");
+        }
+    }
 }

@@ -49,7 +49,7 @@ fn char_columns(c: char) -> usize {
 
 /// Replaces what could move the cursor, change colours or reverse the reading order, so that a
 /// name can neither break a table nor fake a verdict.
-pub(crate) fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match u32::from(c) {

@@ -6,21 +6,27 @@ use becalm_formats::{AtCommit, history_formats};
 use becalm_model::{Record, RecordKind};
 
 use crate::error::CommandError;
-use crate::files::read_record;
+use crate::files::record_of;
 use crate::foreign;
 use crate::ui::Ui;
 
-/// Reads a file or folder: one measurement, or one for each commit that it knows.
-pub(crate) fn measurements(
-    path: &Path,
-    format: Option<&str>,
-    ui: &Ui,
-) -> Result<Vec<AtCommit>, CommandError> {
-    if let Some(history) = foreign::history(path, format)? {
+/// What a file or folder holds.
+pub(crate) enum Content {
+    /// A history: a measurement for each commit that it knows.
+    Commits(Vec<AtCommit>),
+    /// One record.
+    Record(Box<Record>),
+}
+
+/// Reads a file or folder, standard input for `-`.
+pub(crate) fn content(path: &Path, format: Option<&str>, ui: &Ui) -> Result<Content, CommandError> {
+    // Standard input can be read only once.
+    let files = foreign::files(path)?;
+    if let Some(history) = foreign::history(&files, format)? {
         if let Some(left_out) = history.left_out {
             ui.warn(format!("{}: {left_out}", path.display()));
         }
-        return Ok(history.commits);
+        return Ok(Content::Commits(history.commits));
     }
     if let Some(format) = format.filter(|format| history_formats().any(|known| known == *format)) {
         return Err(CommandError::measure(format!(
@@ -29,14 +35,40 @@ pub(crate) fn measurements(
         )));
     }
     let record = match format {
-        Some(_) => foreign::read(path, format)?,
-        None => read_record(path)?,
+        Some(_) => foreign::record(path, &files, format)?,
+        None => record_of(path, &files)?,
     };
-    Ok(by_revision(record))
+    Ok(Content::Record(Box::new(record)))
+}
+
+/// Returns the measurements of a record: one, or that of each commit which `compare --rev` compared.
+pub(crate) fn measurements(record: Record) -> Vec<AtCommit> {
+    by_revision(match becalm_formats::measured_last(&record) {
+        Some(subject) => alone(&record, subject),
+        None => record,
+    })
+}
+
+/// Returns a record with one of its subjects.
+fn alone(record: &Record, subject: usize) -> Record {
+    let mut alone = record.clone();
+    alone.comparisons.clear();
+    alone.subjects = vec![record.subjects[subject].clone()];
+    alone.terms = record.terms.get(subject).cloned().into_iter().collect();
+    alone.runs.retain(|run| run.subject == subject);
+    for run in &mut alone.runs {
+        run.subject = 0;
+    }
+    alone.summaries.retain(|one| one.subject == subject);
+    for one in &mut alone.summaries {
+        one.subject = 0;
+    }
+    alone.trace = None;
+    alone
 }
 
 /// Takes the subjects of `compare --rev` apart, of which each is of another commit, under one name.
-pub(crate) fn by_revision(record: Record) -> Vec<AtCommit> {
+fn by_revision(record: Record) -> Vec<AtCommit> {
     let revision = |subject: usize| {
         let parameters = &record.subjects[subject].parameters;
         parameters.iter().find(|(name, _)| name == "revision").map(|(_, id)| id.clone())
@@ -47,18 +79,9 @@ pub(crate) fn by_revision(record: Record) -> Vec<AtCommit> {
         return vec![AtCommit { commit: None, time: None, branch: None, record }];
     };
     let one = |(subject, commit): (usize, String)| {
-        let mut alone = record.clone();
+        let mut alone = alone(&record, subject);
         alone.kind = RecordKind::Run;
-        alone.comparisons.clear();
-        alone.subjects = vec![record.subjects[subject].clone()];
         alone.subjects[0].name = shell_words::join(&alone.subjects[0].command);
-        alone.terms = record.terms.get(subject).cloned().into_iter().collect();
-        alone.runs.retain(|run| run.subject == subject);
-        for run in &mut alone.runs {
-            run.subject = 0;
-        }
-        alone.summaries.clear();
-        alone.trace = None;
         alone.notes.push(format!("{commit} of a comparison of revisions, taken out of it"));
         AtCommit { commit: Some(commit), time: None, branch: None, record: alone }
     };

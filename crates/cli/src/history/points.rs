@@ -91,7 +91,7 @@ fn parameters(record: &Record, subject: usize) -> Vec<(String, String)> {
 }
 
 /// Returns the metrics of which a subject has values and that it is about: those that the suite names, or else what the
-/// benchmarks inside the program are about, or else the metrics that the user asked for and the wall time.
+/// benchmarks inside the program are about, or else all that those have, or else the metrics that the user asked for and the wall time.
 fn main_metrics(record: &Record, subject: usize) -> Vec<usize> {
     let has = |index: usize| record.measured(subject).any(|run| run.value(index).is_some());
     let own: Vec<usize> = (0..record.metrics.len()).filter(|&index| has(index)).collect();
@@ -108,8 +108,10 @@ fn main_metrics(record: &Record, subject: usize) -> Vec<usize> {
     if !named.is_empty() {
         return named;
     }
-    if own.iter().any(|&index| record.metrics[index].benchmark.is_some()) {
-        return all(&Metric::is_main);
+    // Some tools name every measure and none that the benchmark is about, such as gungraun's counts.
+    let of_benchmarks = [all(&Metric::is_main), all(&|metric| metric.benchmark.is_some())];
+    if let Some(some) = of_benchmarks.into_iter().find(|some| !some.is_empty()) {
+        return some;
     }
     all(&|metric| metric.name == record.usual_metric() || !metric::is_builtin(&metric.name))
 }

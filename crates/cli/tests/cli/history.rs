@@ -424,3 +424,82 @@ fn a_password_is_never_shown() {
         assert!(!all.contains("secret"), "{all}");
     }
 }
+
+#[test]
+fn a_history_comes_from_standard_input_too_and_fakes_nothing() {
+    let env = env();
+    let file = env.write(
+        "b.csv",
+        "time;commit;branch;m\n2024.01.01;c0;main\u{1b}[2J;10\n2024.01.02;c1;dev;11\n",
+    );
+    let mut command = env.command(["history", "add", "-"]);
+    let output = command.stdin(std::fs::File::open(&file).unwrap()).output().unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines: Vec<&str> = stdout.lines().collect();
+    assert_eq!(lines.len(), 2, "{stdout}");
+    assert!(lines[0].contains("c0 on main?[2J, 1 value"), "{stdout}");
+    let mut gate = env.command(["gate", "-"]);
+    let output = gate.stdin(std::fs::File::open(&file).unwrap()).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("results of 2 commits"), "{stderr}");
+}
+
+/// A summary of gungraun of one benchmark: its instructions, and those of the program before.
+fn gungraun(new: u32, old: Option<u32>) -> String {
+    let metrics = match old {
+        Some(old) => format!(r#"{{"Both": [{{"Int": {new}}}, {{"Int": {old}}}]}}"#),
+        None => format!(r#"{{"Left": {{"Int": {new}}}}}"#),
+    };
+    format!(
+        r#"{{"benchmark_exe": "/x", "module_path": "m::f", "version": "6", "profiles": [{{"tool": "Callgrind",
+        "summaries": {{"total": {{"summary": {{"Callgrind": {{"Ir": {{"metrics": {metrics}}}}}}}}}}}}}]}}"#
+    )
+}
+
+#[test]
+fn what_a_tool_compared_with_is_no_measurement_of_this_commit() {
+    let env = env();
+    // The second run of gungraun, and of criterion, has the first beside it.
+    for (commit, text) in [("c0", gungraun(100, None)), ("c1", gungraun(150, Some(100)))] {
+        let file = env.write(format!("{commit}.json"), text);
+        let file = file.to_str().unwrap();
+        let _ = env.run(["history", "add", file, "--commit", commit, "--time", "2024-01-01"]);
+    }
+    let sample =
+        |time: &str| format!(r#"{{"sampling_mode":"Flat","iters":[1.0],"times":[{time}]}}"#);
+    env.write("criterion/fib/new/sample.json", sample("30.0"));
+    env.write("criterion/fib/main/sample.json", sample("40.0"));
+    let _ = env.run(["history", "add", "criterion", "--commit", "c1", "--time", "2024-01-01"]);
+    let csv = env.run(["history", "export", "--csv"]).exits_with(0).stdout;
+    let mut rows: Vec<(String, f64)> = csv
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .map(|cells| (format!("{} {}", cells[1], cells[2]), cells[11].parse().unwrap()))
+        .collect();
+    rows.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    assert_eq!(
+        rows,
+        [
+            ("fib time".to_owned(), 30.0 * 1e-9),
+            ("m::f Ir".to_owned(), 100.0),
+            ("m::f Ir".to_owned(), 150.0)
+        ]
+    );
+}
+
+#[test]
+fn benchmarks_that_only_have_named_measures_are_followed() {
+    let env = env();
+    for (at, count) in [100, 100, 200].into_iter().enumerate() {
+        let file = env.write("g.json", gungraun(count, None));
+        let (commit, time) = (format!("c{at}"), format!("2024-01-{:02}", at + 1));
+        let words =
+            ["history", "add", file.to_str().unwrap(), "--commit", &commit, "--time", &time];
+        let _ = env.run(words).exits_with(0);
+    }
+    let found = json(&env.run(["changes", "--json"]).exits_with(0).stdout);
+    assert_eq!(found["series"], 1, "{found}");
+}

@@ -24,6 +24,7 @@ use crate::format::Entry;
 use crate::imported::{Imported, part, single};
 use crate::json::{self, Number};
 use crate::processes::Processes;
+use crate::sides::NEW;
 
 pub(crate) const FOLDER: Entry = Entry {
     name: "criterion",
@@ -102,16 +103,16 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         let (above, baseline) = path.rsplit_once('/').unwrap_or(("", path));
         let is_empty = folder.sample.is_none() && folder.estimates.is_none();
         if !is_empty && baseline != "change" {
-            let baseline = if baseline.is_empty() { "new" } else { baseline };
+            let baseline = if baseline.is_empty() { NEW } else { baseline };
             // `new` comes first.
-            baselines.entry((baseline != "new", baseline)).or_default().push((above, folder));
+            baselines.entry((baseline != NEW, baseline)).or_default().push((above, folder));
         }
     }
     let mut imported = Imported::of("criterion");
     let mut processes = Processes::default();
     for ((is_other, baseline), entries) in baselines {
         for (above, folder) in entries {
-            let new = if above.is_empty() { "new".to_owned() } else { format!("{above}/new") };
+            let new = if above.is_empty() { NEW.to_owned() } else { format!("{above}/{NEW}") };
             if is_other
                 && let Some(new) = folders.get(new.as_str()).and_then(|new| new.sample)
                 && folder.sample.is_some_and(|sample| sample.bytes() == new.bytes())

@@ -113,10 +113,11 @@ fn end(imported: &mut Imported, processes: &mut Processes, last: Option<Last>) {
 
 /// Splits `name   time:   [inside] more` into the name and what is inside.
 fn bracket<'a>(line: &'a str, label: &str) -> Option<(&'a str, &'a str)> {
-    // The label stands before the last bracket; a name may hold anything.
-    let (front, inside) = line.split_once(']')?.0.rsplit_once('[')?;
-    let name = front.trim_end().strip_suffix(label)?;
-    Some((name.trim(), inside))
+    // A name may hold anything, brackets too, so the label is looked for that stands before a bracket.
+    line.rmatch_indices(label).find_map(|(at, _)| {
+        let inside = line[at + label.len()..].trim_start().strip_prefix('[')?;
+        Some((line[..at].trim(), inside.split_once(']')?.0))
+    })
 }
 
 /// Reads `274.28 ns 286.82 ns 303.01 ns`. The three may have different scales of one unit.

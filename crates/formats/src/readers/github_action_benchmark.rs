@@ -62,7 +62,9 @@ struct Bench {
     name: String,
     #[serde(default)]
     unit: Text,
-    value: f64,
+    /// `None` for what the tool wrote as `null` or as no number, such as the complexity of a group.
+    #[serde(default)]
+    value: json::Number,
     #[serde(default)]
     range: Text,
 }
@@ -121,15 +123,19 @@ fn parts_of(
     let mut names = Names::default();
     let mut parts = Vec::new();
     for bench in benches {
+        let Some(value) = bench.value.0 else {
+            imported.note(format!("`{suite}{}` has no number and is left out", bench.name));
+            continue;
+        };
         let name = names.unique(&format!("{suite}{}", bench.name));
         // Go's units were once followed by what else stood in the line.
         let written = bench.unit.0.split('\t').next().unwrap_or_default().trim();
         let (unit, factor) = units::unit_per(written);
         let direction = direction.unwrap_or_else(|| units::usual_direction(&unit.to_string()));
         let metric = imported.benchmark(&name, "", unit, direction);
-        parts.push(single(metric, bench.value * factor));
-        if let Some(range) = range(&bench.range.0, bench.value) {
-            let figures = [("low", bench.value - range), ("high", bench.value + range)];
+        parts.push(single(metric, value * factor));
+        if let Some(range) = range(&bench.range.0, value) {
+            let figures = [("low", value - range), ("high", value + range)];
             let figures = figures.map(|(name, value)| (name, Some(value * factor)));
             imported.summary(subject, metric, figures);
         }
@@ -157,7 +163,8 @@ pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
     let mut commits = Vec::new();
     for (suite, entries) in &history.entries {
         let prefix = if has_suites { format!("{suite} / ") } else { String::new() };
-        for entry in entries.iter().filter(|entry| !entry.benches.is_empty()) {
+        let has_value = |entry: &&OneEntry| entry.benches.iter().any(|one| one.value.0.is_some());
+        for entry in entries.iter().filter(has_value) {
             let mut imported = Imported::of("github-action-benchmark");
             imported.fact("repository", &history.repo_url.0);
             imported.started_at(entry.date / 1000.0);

@@ -15,6 +15,7 @@ use crate::file::File;
 use crate::format::Entry;
 use crate::imported::{Imported, Names, benchmark, single};
 use crate::json::{self, Text};
+use crate::sides::NEW;
 
 pub(crate) const JSON: Entry = Entry {
     name: "gungraun",
@@ -43,6 +44,9 @@ struct Summary {
 
 #[derive(Deserialize)]
 struct Profile {
+    /// Which of valgrind's tools counted: several use the same names of events.
+    #[serde(default)]
+    tool: Text,
     summaries: Summaries,
 }
 
@@ -78,12 +82,17 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
                 if summary.id.0.is_empty() { String::new() } else { format!(" {}", summary.id.0) };
             let name = names.unique(&format!("{}{id}", path.map_or("benchmark", String::as_str)));
             for profile in summary.profiles {
+                // As the text has it: callgrind is what is meant if nothing is said.
+                let counter = match profile.tool.0.to_lowercase() {
+                    tool if tool.is_empty() || tool == "callgrind" => String::new(),
+                    tool => format!("{tool} "),
+                };
                 for (tool, events) in &profile.summaries.total.summary {
                     // `None` is a tool without metrics.
                     for (event, value) in events.as_object().into_iter().flatten() {
                         let place = format!("{name}: {tool}.{event}");
                         let values = values(file, &place, value)?;
-                        let metric = imported.metric(described(&name, event));
+                        let metric = imported.metric(described(&name, &counter, event));
                         new.extend(values.0.map(|value| single(metric, value)));
                         old.extend(values.1.map(|value| single(metric, value)));
                     }
@@ -99,12 +108,12 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         }
     };
     add("old", old);
-    add("new", new);
+    add(NEW, new);
     imported.finish(first)
 }
 
 /// Counts of a simulation are exact; rates are percentages made of them.
-fn described(name: &str, event: &str) -> Metric {
+fn described(name: &str, counter: &str, event: &str) -> Metric {
     let unit = if event.ends_with("Bytes") {
         Unit::Byte
     } else if event.ends_with("Rate") {
@@ -112,7 +121,7 @@ fn described(name: &str, event: &str) -> Metric {
     } else {
         Unit::Count
     };
-    Metric { exact: true, ..benchmark(name, event, unit, direction(event)) }
+    Metric { exact: true, ..benchmark(name, &format!("{counter}{event}"), unit, direction(event)) }
 }
 
 /// Returns which way an event gets better, as JSON names it (`L1HitRate`) or the text (`L1 Hit Rate`). More hits are

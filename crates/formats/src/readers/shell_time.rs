@@ -1,7 +1,7 @@
 //! The shell's `time`: `real 0m0.100s`, `user 0m0.020s`, `sys 0m0.003s`.
 //!
 //! bash and zsh's `bash` mode write minutes and seconds, `time -p` and POSIX only seconds. Whatever the
-//! command itself printed may stand between. Three lines are one process; all of a file are of one
+//! command itself printed may stand between. In many languages the decimal point is a comma (`0m0,510s`). Three lines are one process; all of a file are of one
 //! subject, because nothing names the command.
 
 use becalm_model::{Metric, Outcome, Record, Unit, metric};
@@ -55,5 +55,6 @@ fn seconds(line: &str, label: &str) -> Option<f64> {
         Some((minutes, seconds)) => (number(minutes)?, seconds.strip_suffix('s')?),
         None => (0.0, text),
     };
-    Some(minutes * 60.0 + number(text)?).filter(|seconds| *seconds >= 0.0)
+    // No shell puts anything between thousands.
+    Some(minutes * 60.0 + number(&text.replacen(',', ".", 1))?).filter(|seconds| *seconds >= 0.0)
 }

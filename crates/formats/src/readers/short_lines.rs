@@ -14,7 +14,7 @@ use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::format::Entry;
 use crate::imported::{Imported, single};
-use crate::lines::{self, lines, number, quantity, time};
+use crate::lines::{self, lines, number, time};
 use crate::processes::Processes;
 
 pub(crate) const DART: Entry = Entry {
@@ -129,12 +129,20 @@ fn crystal(line: &str) -> Option<Line<'_>> {
     let (name, _rate) = front.trim_end().rsplit_once(' ')?;
     let seconds = time(seconds)?;
     let mut words = rest.split_whitespace();
-    let bytes = words.next().and_then(|word| word.strip_suffix("/op")).and_then(quantity);
+    let bytes = words.next().and_then(|word| word.strip_suffix("B/op")).and_then(by_1024);
     Some(Line {
         name: name.trim(),
         seconds,
         statistic: Some("mean"),
         deviation: Some(number(deviation)? / 100.0 * seconds),
-        bytes: bytes.filter(|(_, unit)| *unit == Unit::Byte).map(|(bytes, _)| bytes),
+        bytes,
     })
+}
+
+/// Reads a number of bytes with Crystal's prefixes, which are powers of 1024.
+fn by_1024(text: &str) -> Option<f64> {
+    let prefixes = [("k", 1024.0), ("M", 1_048_576.0), ("G", 1_073_741_824.0)];
+    let scaled = prefixes.iter().find_map(|(prefix, by)| Some((text.strip_suffix(prefix)?, *by)));
+    let (figures, by) = scaled.unwrap_or((text, 1.0));
+    Some(number(figures)? * by)
 }

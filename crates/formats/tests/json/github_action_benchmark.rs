@@ -54,7 +54,7 @@ fn a_history_may_be_written_by_hand() {
 fn what_is_wrong_is_named_with_its_place() {
     assert_eq!(
         read("[{\"name\": \"a\", \"unit\": \"s\",\n\"value\": \"x\"}]", None).unwrap_err(),
-        "a.json, line 2, at [0].value: invalid type: string \"x\", expected f64"
+        "a.json, line 2, at [0].value: invalid value: string \"x\", expected a number"
     );
     assert_eq!(
         read("window.BENCHMARK_DATA\n= {entries: {a: [{\ncommit: {}}]}}", None).unwrap_err(),
@@ -64,4 +64,16 @@ fn what_is_wrong_is_named_with_its_place() {
         read("window.BENCHMARK_DATA", None).unwrap_err(),
         "a.json, line 1: expected `=` behind the variable, found ``"
     );
+}
+
+#[test]
+fn what_has_no_number_is_left_out_and_told() {
+    let text = r#"[{"name": "a", "unit": "ns", "value": 5}, {"name": "a_BigO", "unit": "N", "value": null},
+        {"name": "a_RMS", "unit": "%"}, {"name": "c", "unit": "ns", "value": "NaN"}]"#;
+    let record = import(&[File::of_text("a.json", text)], Some("customSmallerIsBetter")).unwrap();
+    assert_eq!(record.metrics.len(), 1);
+    let notes = record.notes.join("; ");
+    for name in ["a_BigO", "a_RMS", "c"] {
+        assert!(notes.contains(&format!("`{name}` has no number")), "{notes}");
+    }
 }

@@ -51,3 +51,23 @@ fn what_is_wrong_is_named_with_its_place() {
     let error = read(&whole[..whole.len() - 5]).unwrap_err();
     assert!(error.starts_with("a.json, line 3"), "{error}");
 }
+
+#[test]
+fn events_of_two_tools_with_one_name_are_two_metrics() {
+    let profile = |tool: &str, errors: u32| {
+        format!(
+            r#"{{"tool": "{tool}", "summaries": {{"total": {{"summary": {{"ErrorTool":
+            {{"Errors": {{"metrics": {{"Left": {{"Int": {errors}}}}}}}}}}}}}}}}}"#
+        )
+    };
+    let text = format!(
+        r#"{{"benchmark_exe": "/x", "module_path": "m::f", "version": "6", "profiles": [{}, {}]}}"#,
+        profile("Memcheck", 0),
+        profile("DRD", 3)
+    );
+    let record = import(&[File::of_text("a.json", &text)], None).unwrap();
+    let values: Vec<(&str, f64)> = (0..record.metrics.len())
+        .map(|at| (record.metrics[at].name.as_str(), record.values(0, at)[0]))
+        .collect();
+    assert_eq!(values, [("m::f memcheck Errors", 0.0), ("m::f drd Errors", 3.0)]);
+}

@@ -125,3 +125,19 @@ fn every_entry_of_a_data_js_is_a_commit() {
     );
     assert_eq!(Some(commits[0].record.started_at), Some(1.0));
 }
+
+#[test]
+fn an_entry_without_any_number_takes_no_other_with_it() {
+    let entry = |id: &str, value: &str| {
+        format!(
+            r#"{{"commit": {{"id": "{id}"}}, "date": 1, "tool": "googlecpp",
+            "benches": [{{"name": "x", "unit": "ns", "value": {value}}}]}}"#
+        )
+    };
+    let text = format!(
+        r#"window.BENCHMARK_DATA = {{"entries": {{"C++": [{}, {}]}}}}"#,
+        entry("a", "null"),
+        entry("b", "1e9")
+    );
+    assert_eq!(shown(&read(&[("data.js", &text)], None)), ["Some(\"b\") None None x=[1.0]"]);
+}

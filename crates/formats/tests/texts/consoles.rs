@@ -144,6 +144,17 @@ fn the_shell_s_time_has_three_lines_per_process() {
 }
 
 #[test]
+fn the_shell_s_time_has_a_comma_in_many_languages() {
+    for text in
+        ["real\t1m0,510s\nuser\t0m0,429s\nsys\t0m0,080s\n", "real 60,51\nuser 0,43\nsys 0,08\n"]
+    {
+        let record = import(&[File::of_text("out.txt", text)], None).unwrap();
+        let wall = record.metric_index("wall_time").unwrap();
+        assert_eq!(record.values(0, wall), [60.51]);
+    }
+}
+
+#[test]
 fn damaged_files_are_read_or_refused() {
     never_panics("benchmark-js", JS);
     never_panics("ruby-benchmark", RUBY);

@@ -120,3 +120,21 @@ fn damaged_files_are_read_or_refused() {
     let text = include_str!("../captures/criterion08/target_criterion/fib/rec/10/new/sample.json");
     never_panics("criterion", text);
 }
+
+#[test]
+fn a_name_in_the_line_of_its_times_may_have_brackets() {
+    let text = "a                       time:   [1.0 ns 1.1 ns 1.2 ns]\n\
+                sum/[1, 2, 3] time:     time:   [5.0 ns 5.1 ns 5.2 ns]\n\
+                \x20                       thrpt:  [1.0 Gelem/s 1.1 Gelem/s 1.2 Gelem/s]\n";
+    let record = import(&[File::of_text("a", text)], None).unwrap();
+    let values: Vec<(&str, f64)> = record
+        .metrics
+        .iter()
+        .enumerate()
+        .map(|(at, metric)| (metric.name.as_str(), record.values(0, at)[0]))
+        .collect();
+    assert_eq!(
+        values,
+        [("a", 1.1 * 1e-9), ("sum/[1, 2, 3] time:", 5.1e-9), ("sum/[1, 2, 3] time: elem/s", 1.1e9)]
+    );
+}

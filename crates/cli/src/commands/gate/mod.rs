@@ -4,7 +4,7 @@ mod changes;
 mod comparison;
 mod history;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use becalm_model::wire::{GATE_SCHEMA, GateDocument, GateResultDocument};
 use becalm_model::{RecordKind, Unit, parse_share};
@@ -12,9 +12,8 @@ use becalm_report::{Style, gate_text};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files::read_record;
 use crate::gate::{Outcome, Rule, Rules, against_limit, next, put_worst_first};
-use crate::history::{Settings, StoreFlags, by_revision, measurements};
+use crate::history::{Content, Settings, StoreFlags, content, measurements};
 use crate::measuring::is_of_left_out;
 use crate::ui::Ui;
 
@@ -97,23 +96,18 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     } else {
         let mut new = Vec::new();
         for path in &args.records {
-            // Files of many commits are no records.
-            let record = if path.is_dir() { None } else { Some(read_record(path)) };
-            // Standard input can be read only once.
-            let is_input = path == Path::new("-");
-            let record = if is_input { record.transpose()? } else { record.and_then(Result::ok) };
-            let broken_off = record.as_ref().and_then(|record| record.interrupted.as_ref());
-            let left_out = record.iter().flat_map(|record| &record.notes);
-            let left_out = left_out.filter(|note| is_of_left_out(note));
-            let whys = broken_off.into_iter().chain(left_out);
-            judged.broken_off.extend(whys.map(|why| format!("{}: {why}", path.display())));
-            let found = match record {
-                Some(record) if record.kind == RecordKind::Comparison => {
-                    comparison::judge(&record, &mut rules, &mut judged);
-                    continue;
+            let found = match content(path, None, ui)? {
+                Content::Commits(commits) => commits,
+                Content::Record(record) => {
+                    let left_out = record.notes.iter().filter(|note| is_of_left_out(note));
+                    let whys = record.interrupted.iter().chain(left_out);
+                    judged.broken_off.extend(whys.map(|why| format!("{}: {why}", path.display())));
+                    if record.kind == RecordKind::Comparison {
+                        comparison::judge(&record, &mut rules, &mut judged);
+                        continue;
+                    }
+                    measurements(*record)
                 }
-                Some(record) if is_input => by_revision(record),
-                _ => measurements(path, None, ui)?,
             };
             match &found[..] {
                 [one] => new.push(one.clone()),

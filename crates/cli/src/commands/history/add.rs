@@ -5,12 +5,15 @@ use std::path::PathBuf;
 use becalm_formats::AtCommit;
 use becalm_model::history::{Commit, Entry};
 use becalm_model::wire::HistoryDocument;
+use becalm_report::printable;
 use becalm_store::{Added, EntryFilter, NewEntry};
 use clap::builder::NonEmptyStringValueParser;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::history::{About, Home, Settings, StoreFlags, measurements, moment, new_entry, told};
+use crate::history::{
+    About, Content, Home, Settings, StoreFlags, content, measurements, moment, new_entry, told,
+};
 use crate::ui::Ui;
 
 /// Add results to the history: of becalm, or of any tool that `becalm import` reads
@@ -60,7 +63,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let mut wanted: Vec<(String, AtCommit)> = Vec::new();
     for path in &args.files {
         let name = path.display().to_string();
-        let found = measurements(path, args.format.as_deref(), ui)?;
+        let found = match content(path, args.format.as_deref(), ui)? {
+            Content::Commits(commits) => commits,
+            Content::Record(record) => measurements(*record),
+        };
         if found.len() > 1 && args.commit.is_some() {
             return Err(CommandError::usage(format!(
                 "--commit names one commit, and {name} has results of {}",
@@ -161,5 +167,6 @@ fn place(commit: Option<&Commit>, dirty: bool, branch: &str) -> String {
         None => "no commit".to_owned(),
     };
     let changes = if dirty { " with changes" } else { "" };
-    format!("{commit}{changes} on {branch}")
+    // Both can be from anybody's file.
+    printable(&format!("{commit}{changes} on {branch}"))
 }
