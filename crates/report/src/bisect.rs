@@ -121,13 +121,17 @@ fn say_undecided(page: &mut Page<'_>, search: &BisectDocument) {
 fn say_cost(page: &mut Page<'_>, search: &BisectDocument) {
     let rounds: usize = search.steps.iter().map(|step| step.rounds.len()).sum();
     page.gap();
-    page.say(&format!(
-        "{} of {} built, {} in {}.",
-        count(search.built.len(), "commit"),
-        search.commits.len() + 1,
-        count(rounds, "round"),
-        count(search.steps.len(), "step"),
-    ));
+    let built =
+        format!("{} of {} built", count(search.built.len(), "commit"), search.commits.len() + 1);
+    // The rounds that compared the ends are no step of the search.
+    page.say(&match search.steps.len() {
+        0 => format!("{built}."),
+        steps => format!(
+            "{built}, {} in {} after the ends were compared.",
+            count(rounds, "round"),
+            count(steps, "step")
+        ),
+    });
 }
 
 /// Writes a probability that is never told as certainty.

@@ -1,6 +1,7 @@
 //! The output of `becalm changes`.
 
 use becalm_model::Unit;
+use becalm_model::history::full_name;
 use becalm_model::wire::{ChangePointDocument, ChangesDocument};
 
 use crate::page::Page;
@@ -99,7 +100,7 @@ fn of_history(changes: &[ChangePointDocument], style: &Style) -> Table {
         };
         table.push([
             place.id.as_str().into(),
-            place.benchmark.as_str().into(),
+            full_name(&place.benchmark, &place.parameters).into(),
             place.metric.as_str().into(),
             before,
             after,

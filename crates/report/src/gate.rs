@@ -1,6 +1,7 @@
 //! The output of `becalm gate`.
 
 use becalm_model::Unit;
+use becalm_model::history::full_name;
 use becalm_model::wire::{GateDocument, GateResultDocument};
 
 use crate::page::Page;
@@ -68,15 +69,12 @@ fn table(results: &[GateResultDocument], style: &Style) -> Table {
             (Some(low), Some(high)) => format!("[{}, {}]", change(low), change(high)),
             _ => "-".to_owned(),
         };
-        let parameters = result.parameters.iter().map(|(name, value)| format!("{name}={value}"));
-        let names: Vec<String> =
-            std::iter::once(result.benchmark.clone()).chain(parameters).collect();
         let reason = match &result.change {
             Some(id) => format!("{} ({id})", result.reason),
             None => result.reason.clone(),
         };
         table.push([
-            names.join(" ").into(),
+            full_name(&result.benchmark, &result.parameters).into(),
             result.metric.as_str().into(),
             Cell::of(role, result.verdict.as_str()),
             result.by.as_str().into(),

@@ -1,6 +1,6 @@
 //! The output of `becalm history list` and the head of `becalm history show`.
 
-use becalm_model::history::{Entry, Point, Series};
+use becalm_model::history::{Entry, Point, Series, full_name};
 
 use crate::facts::pairs;
 use crate::moment::utc;
@@ -68,12 +68,8 @@ pub fn series_text(series: &[(Series, Vec<Point>)], style: &Style) -> String {
     ]);
     for (one, points) in series {
         let key = &one.key;
-        let mut name = key.benchmark.clone();
-        if !key.parameters.is_empty() {
-            let parameters: Vec<String> =
-                key.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            name = format!("{name} ({})", parameters.join(", "));
-        }
+        let parameters = key.parameters.iter().map(|(name, value)| (name, value));
+        let name = full_name(&key.benchmark, parameters);
         let last = points.last();
         let value = last.map_or("-".to_owned(), |point| {
             Scale::of(&key.unit, [point.value], style.unicode).with_unit(point.value)

@@ -18,7 +18,7 @@ pub(crate) use base::find_base;
 pub(crate) use event::{Origin, Surroundings};
 pub(crate) use files::{junit, write_outputs, write_summary};
 pub(crate) use notify::notify;
-pub(crate) use reported::{machine_words, report_of};
+pub(crate) use reported::{cut_off_sides, machine_words, report_of};
 pub(crate) use secrets::Secrets;
 pub(crate) use service::{When, post};
 pub(crate) use words::{reproduce, without_commands, without_secrets};

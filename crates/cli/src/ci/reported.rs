@@ -4,6 +4,8 @@ use becalm_model::ci::{CiLine, CiNoise, CiResult};
 use becalm_model::{Comparison, MachineFacts, Record, Verdict};
 use becalm_stats::{Sample, Summary};
 
+use crate::history::{CutOff, cut_off};
+
 /// Subjects of a job, in their order.
 const BASE: usize = 0;
 const BASE_AGAIN: usize = 1;
@@ -42,6 +44,17 @@ fn line(record: &Record, one: &Comparison, own: Option<&Comparison>, name: &str)
         },
         rounds_needed: one.rounds_needed,
     }
+}
+
+/// Says of which side runs were cut off at the timeout.
+pub(crate) fn cut_off_sides(record: &Record) -> Vec<String> {
+    let side =
+        |subject: usize| [(BASE, "base"), (HEAD, "head")].into_iter().find(|one| one.0 == subject);
+    let told = |one: CutOff| {
+        let (_, side) = side(one.subject)?;
+        Some(format!("{side}: {one}, so that nothing can be said for it"))
+    };
+    cut_off(record).into_iter().filter_map(told).collect()
 }
 
 /// Says in a few words which machine it is.

@@ -13,8 +13,9 @@ use becalm_runner::session::Goal;
 use super::compare::margin;
 use crate::caller;
 use crate::ci::{
-    Origin, Secret, Secrets, Surroundings, When, find_base, junit, machine_words, notify, post,
-    report_of, reproduce, without_commands, without_secrets, write_outputs, write_summary,
+    Origin, Secret, Secrets, Surroundings, When, cut_off_sides, find_base, junit, machine_words,
+    notify, post, report_of, reproduce, without_commands, without_secrets, write_outputs,
+    write_summary,
 };
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -367,7 +368,7 @@ impl Job {
                     Some(why) => CiResult::Failed(why),
                     None => report_of(record, &name),
                 };
-                (result, machine, Vec::new())
+                (result, machine, cut_off_sides(record))
             }
         };
         notes.extend(around.commit.as_ref().and_then(|commit| self.told_of_commit(commit)));

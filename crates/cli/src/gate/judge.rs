@@ -162,6 +162,10 @@ pub(crate) fn against_level(
             "no worse than the last value".to_owned()
         };
         (outcome, reason)
+    } else if inside
+        && let Some(doubt) = doubt_of_newest(value, level, direction, margin, confidence)
+    {
+        (Outcome::Inconclusive, doubt)
     } else if inside {
         let reason = format!("what its level may give; this series resolves {}", percent(resolves));
         (Outcome::Pass, reason)
@@ -186,6 +190,41 @@ pub(crate) fn against_level(
         resolves: Some(resolves).filter(|_| !exact),
         ..result
     }
+}
+
+/// Newest values that are looked at for being of another level; a change is found within fewer.
+const NEWEST: usize = 32;
+
+/// Says why a value proves nothing that the level may well give: the newest values gave it, and they are themselves
+/// worse than those before them may give, by more than the margin. What failed was added to the history, and must
+/// not make the same pass from then on; whether it is a new level, the search for changes finds out.
+fn doubt_of_newest(
+    value: f64,
+    level: &[f64],
+    direction: Direction,
+    margin: f64,
+    confidence: f64,
+) -> Option<String> {
+    let first = level.len().saturating_sub(NEWEST).max(FEWEST);
+    (first..level.len()).find_map(|start| {
+        let (before, newest) = level.split_at(start);
+        let sample = Sample::new(before.to_vec()).ok()?;
+        let Interval { low, high, .. } = predict(&sample, confidence)?.interval;
+        // By how much a value is worse than those before may give.
+        let least = |value: f64| match direction {
+            Direction::Lower => value / high - 1.0,
+            Direction::Higher => 1.0 - value / low,
+        };
+        let is_news = |value: f64| low > 0.0 && least(value) > margin + ROUNDING;
+        (is_news(value) && newest.iter().all(|&value| is_news(value))).then(|| {
+            let runs = if newest.len() == 1 { "run is" } else { "runs are" };
+            format!(
+                "at least {:.1} % worse than the level before the last {} {runs}, which are as bad: it may be a new level",
+                100.0 * least(value),
+                newest.len()
+            )
+        })
+    })
 }
 
 /// Sorts results, the worst first: by verdict, then by how far the value is from what it is compared with.
@@ -226,6 +265,26 @@ mod tests {
         assert!(between.reason.contains("within the margin"), "{}", between.reason);
         let few = check(200.0, 7, Direction::Lower, "inconclusive");
         assert_eq!((few.missing, few.earlier), (Some(3), Some(7)));
+    }
+
+    #[test]
+    fn what_the_newest_values_gave_proves_nothing_while_they_are_news_themselves() {
+        let judge = |newest: &[f64], value: f64| {
+            let all = [&level(15), newest].concat();
+            against_level(value, &all, false, Direction::Lower, 0.02, 0.95)
+        };
+        for n in 1..6 {
+            let worse = vec![270.0; n];
+            let found = judge(&worse, 269.0);
+            assert_eq!(found.verdict, "inconclusive", "{found:?}");
+            assert!(found.reason.contains("may be a new level"), "{}", found.reason);
+            assert_eq!(judge(&worse, 101.0).verdict, "pass");
+        }
+        // One bad day among good ones is noise of the series.
+        assert_eq!(judge(&[270.0, 101.0], 269.0).verdict, "pass");
+        assert_eq!(judge(&[270.0], 5000.0).verdict, "fail");
+        // Better values are no reason for doubt.
+        assert_eq!(judge(&[20.0, 20.0], 20.0).verdict, "pass");
     }
 
     #[test]

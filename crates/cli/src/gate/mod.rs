@@ -9,4 +9,4 @@ pub(crate) use judge::{
     Outcome, Worse, against_level, against_limit, against_margin, put_worst_first,
 };
 pub(crate) use next::next;
-pub(crate) use rules::{Rule, Rules};
+pub(crate) use rules::{Limit, Rule, Rules};

@@ -1,5 +1,6 @@
 //! What to do about what a gate says.
 
+use becalm_model::history::full_name;
 use becalm_model::wire::GateResultDocument;
 
 /// Says what to do next about the worst result, in one sentence; nothing where all is well. `base` is the last
@@ -12,7 +13,7 @@ pub(crate) fn next(
     let short = |commit: &str| commit.chars().take(10).collect::<String>();
     let base = base.map_or_else(|| "GOOD".to_owned(), short);
     let head = head.map_or_else(|| "HEAD".to_owned(), short);
-    let name = &worst.benchmark;
+    let name = &full_name(&worst.benchmark, &worst.parameters);
     if worst.verdict == "pass" {
         return None;
     }

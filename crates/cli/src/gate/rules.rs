@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use becalm_model::history::full_name;
 use becalm_model::wire::{SuiteGate, SuiteGateChanges};
 use becalm_model::{Unit, parse_amount};
 
@@ -50,15 +51,29 @@ impl Rules {
         Ok(Self { gate, file, margin, ..Self::default() })
     }
 
-    /// Returns what holds for a metric: what is said of the metric of this benchmark, then of the benchmark, then
-    /// of the metric, then of everything. A limit of a benchmark holds for those metrics whose unit it suits.
+    /// Returns what holds for a metric: what is said of the metric of this benchmark, then of the benchmark, each with
+    /// its parameters and then without, then of the metric, then of everything. A limit of a benchmark holds for those metrics whose unit it suits.
     /// `main` says whether the metric is judged without being named.
-    pub(crate) fn of(&mut self, benchmark: &str, metric: &str, unit: &Unit, main: bool) -> Rule {
-        let both = format!("{benchmark}/{metric}");
-        let names = [both.as_str(), benchmark, metric];
+    pub(crate) fn of(
+        &mut self,
+        (benchmark, parameters): (&str, &[(String, String)]),
+        metric: &str,
+        unit: &Unit,
+        main: bool,
+    ) -> Rule {
+        let mut parameters: Vec<(&String, &String)> =
+            parameters.iter().map(|(name, value)| (name, value)).collect();
+        parameters.sort_unstable();
+        let full = full_name(benchmark, parameters);
+        let [of_full, both] = [full.as_str(), benchmark].map(|name| format!("{name}/{metric}"));
+        let mut names = vec![of_full.as_str(), full.as_str(), both.as_str(), benchmark, metric];
+        if full == benchmark {
+            names.drain(..2);
+        }
         let found: Vec<_> =
             names.iter().filter_map(|name| Some((*name, self.gate.rules.get(*name)?))).collect();
-        let names_metric = found.iter().any(|(name, _)| *name == both || *name == metric);
+        let names_metric =
+            found.iter().any(|(name, _)| [of_full.as_str(), both.as_str(), metric].contains(name));
         let mut limits = Vec::new();
         for (key, make) in [("max", Limit::Max as fn(f64) -> Limit), ("min", Limit::Min)] {
             // A limit that suits only what is not judged would never be looked at, and nobody would know.
@@ -127,13 +142,13 @@ mod tests {
             "[gate]\nmargin = '5%'\n[gate.rules.sort]\nmargin = '2%'\nmax = '250ms'\n\
              [gate.rules.'sort/B/op']\nmax = '1kB'\n[gate.rules.instructions]\nchanges = 'pending'\n",
         );
-        let rule = rules.of("sort", "time", &Unit::Second, true);
+        let rule = rules.of(("sort", &[]), "time", &Unit::Second, true);
         assert_eq!((rule.margin, rule.limits), (Some(0.02), vec![Limit::Max(0.25)]));
-        let rule = rules.of("sort", "B/op", &Unit::Byte, false);
+        let rule = rules.of(("sort", &[]), "B/op", &Unit::Byte, false);
         assert_eq!((rule.margin, rule.limits), (Some(0.02), vec![Limit::Max(1000.0)]));
         assert!(rule.names_metric);
         assert_eq!(rules.unused(), ["instructions"]);
-        let rule = rules.of("find", "instructions", &Unit::Count, false);
+        let rule = rules.of(("find", &[]), "instructions", &Unit::Count, false);
         assert_eq!((rule.margin, rule.changes), (Some(0.05), SuiteGateChanges::Pending));
         assert!(rules.check().is_ok() && rules.unused().is_empty());
     }
@@ -142,8 +157,8 @@ mod tests {
     fn a_limit_of_another_unit_leaves_room_for_that_of_the_metric() {
         let mut rules =
             rules("[gate.rules.sort]\nmax = '250ms'\n[gate.rules.max_rss]\nmax = '12MiB'\n");
-        assert_eq!(rules.of("sort", "time", &Unit::Second, true).limits, [Limit::Max(0.25)]);
-        let of_memory = rules.of("sort", "max_rss", &Unit::Byte, false).limits;
+        assert_eq!(rules.of(("sort", &[]), "time", &Unit::Second, true).limits, [Limit::Max(0.25)]);
+        let of_memory = rules.of(("sort", &[]), "max_rss", &Unit::Byte, false).limits;
         assert_eq!(of_memory, [Limit::Max(12.0 * 1_048_576.0)]);
         assert!(rules.check().is_ok());
     }
@@ -151,14 +166,14 @@ mod tests {
     #[test]
     fn a_limit_that_suits_no_metric_is_told_with_its_line() {
         let mut rules = rules("[gate.rules.sort]\nmax = 250\n");
-        assert_eq!(rules.of("sort", "time", &Unit::Second, true).limits, []);
+        assert_eq!(rules.of(("sort", &[]), "time", &Unit::Second, true).limits, []);
         let told = rules.check().unwrap_err().message;
         assert!(told.starts_with("b.toml:3: `250` is not a duration"), "{told}");
         // What is not judged does not make it one.
-        let _ = rules.of("sort", "page_faults", &Unit::Count, false);
+        let _ = rules.of(("sort", &[]), "page_faults", &Unit::Count, false);
         assert!(rules.check().is_err());
         // It is one of counts, and has nothing to say of times.
-        let _ = rules.of("sort", "allocations", &Unit::Count, true);
+        let _ = rules.of(("sort", &[]), "allocations", &Unit::Count, true);
         assert!(rules.check().is_ok());
     }
 }

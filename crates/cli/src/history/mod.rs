@@ -21,7 +21,7 @@ use becalm_store::{
 pub(crate) use changes::{Followed, Terms, check_false_alarms, follow, placed, rose};
 pub(crate) use entry::{About, Home, new_entry};
 pub(crate) use files::{Content, content, measurements};
-pub(crate) use points::names_in_comparison;
+pub(crate) use points::{CutOff, cut_off, margin_of, names_in_comparison};
 pub(crate) use settings::Settings;
 pub(crate) use when::{Age, moment, now};
 

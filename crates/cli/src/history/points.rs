@@ -5,6 +5,7 @@
 //! What it is about is the metric `time`, or `value` where it is no time, and what is measured beside that has
 //! its own name, such as `B/op`.
 
+use becalm_model::history::full_name;
 use becalm_model::{Metric, Record, RecordKind, Run, Unit, metric};
 use becalm_stats::Sample;
 use becalm_stats::center::median;
@@ -21,11 +22,14 @@ pub(crate) fn points(record: &Record) -> Vec<NewPoint> {
     for subject in 0..record.subjects.len() {
         let main = main_metrics(record, subject);
         for (index, metric) in record.metrics.iter().enumerate() {
-            let values: Vec<f64> = record
-                .measured(subject)
-                .filter(|run| !run.is_censored())
-                .filter_map(|run: &Run| run.value(index))
-                .collect();
+            // What was cut off took longer than its timeout, which the median needs to know and no more, as long as
+            // it is less than half. What else was counted until then says nothing.
+            let is_used = |run: &&Run| !run.is_censored() || metric.name == metric::WALL_TIME;
+            let runs: Vec<&Run> = record.measured(subject).filter(is_used).collect();
+            if 2 * runs.iter().filter(|run| run.is_censored()).count() >= runs.len() {
+                continue;
+            }
+            let values: Vec<f64> = runs.iter().filter_map(|run| run.value(index)).collect();
             let Ok(sample) = Sample::new(values) else { continue };
             points.push(NewPoint {
                 benchmark: benchmark(record, subject, metric),
@@ -79,6 +83,72 @@ pub(crate) fn names_in_comparison(
         _ => benchmark(record, subject, metric),
     };
     (benchmark, name(metric))
+}
+
+/// A subject of which runs were cut off at the timeout.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CutOff {
+    /// Index of the subject.
+    pub(crate) subject: usize,
+    /// The benchmark, as its series are called.
+    pub(crate) benchmark: String,
+    /// Its parameters.
+    pub(crate) parameters: Vec<(String, String)>,
+    /// How many measured runs were cut off.
+    pub(crate) runs: usize,
+    /// Of how many.
+    pub(crate) of: usize,
+    /// The median wall time, those runs included, in seconds: where half of them or more were cut off it is larger
+    /// than that.
+    pub(crate) at_least: Option<f64>,
+}
+
+impl CutOff {
+    /// Returns the name of the benchmark with its parameters.
+    pub(crate) fn name(&self) -> String {
+        full_name(&self.benchmark, self.parameters.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl std::fmt::Display for CutOff {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} of {} runs were cut off at the timeout", self.runs, self.of)
+    }
+}
+
+/// Returns the subjects of which measured runs were cut off.
+pub(crate) fn cut_off(record: &Record) -> Vec<CutOff> {
+    let wall = record.metric_index(metric::WALL_TIME);
+    let of_subject = |subject: usize| {
+        let (mut runs, mut of) = (0, 0);
+        for run in record.measured(subject) {
+            of += 1;
+            runs += usize::from(run.is_censored());
+        }
+        let walls = wall.map_or(Vec::new(), |wall| record.values(subject, wall));
+        (runs > 0).then(|| CutOff {
+            subject,
+            benchmark: benchmark(record, subject, &Metric::lower(metric::WALL_TIME, Unit::Second)),
+            parameters: parameters(record, subject),
+            runs,
+            of,
+            at_least: Sample::new(walls).ok().map(|walls| median(&walls)),
+        })
+    };
+    (0..record.subjects.len()).filter_map(of_subject).collect()
+}
+
+/// Returns the smallest change that matters of what a point is of, where the suite said so when it was measured.
+pub(crate) fn margin_of(record: &Record, point: &NewPoint) -> Option<f64> {
+    (0..record.subjects.len()).find_map(|subject| {
+        let margin = |metric: &Metric| {
+            let is_it = name(metric) == point.metric
+                && benchmark(record, subject, metric) == point.benchmark
+                && parameters(record, subject) == point.parameters;
+            if is_it { record.margin_of(subject, metric) } else { None }
+        };
+        record.metrics.iter().find_map(margin)
+    })
 }
 
 fn parameters(record: &Record, subject: usize) -> Vec<(String, String)> {

@@ -104,6 +104,10 @@ fn note(
     }
     let (Some(file_a), Some(file_b)) = (file(a.0), file(b.0)) else { return None };
     let programs = (file_a, file_b);
+    // The same build twice is what was asked for.
+    if are_builds && programs.0 == programs.1 {
+        return None;
+    }
     if commands.0.get(1..) == commands.1.get(1..) && same_content(&programs.0, &programs.1) {
         return Some(format!(
             "{} and {} are the same, byte for byte: unless they look at their own name, this is \

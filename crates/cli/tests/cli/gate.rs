@@ -264,3 +264,62 @@ fn what_cannot_be_judged_is_told() {
     let refused = env.run(["gate", "many.csv"]).exits_with(2).stderr;
     assert!(refused.contains("results of 2 commits"), "{refused}");
 }
+
+#[test]
+fn what_is_cut_off_at_its_timeout_is_no_yes_and_may_be_beyond_its_limit() {
+    let env = env();
+    let suite = |limit: &str| {
+        format!(
+            "[benchmark.a]\ncommand = 'sleep 10'\ntimeout = '100ms'\n[benchmark.b]\ncommand = 'true'\n\
+             [defaults]\nrounds = 2\nwarmup = 0\n[gate.rules.a]\nmax = '{limit}'\n\
+             [gate.rules.b]\nmax = '1h'\n"
+        )
+    };
+    toml(&env, &suite("50ms"));
+    let _ = env.run(["run", "--suite", "--export-json", "a.json"]).exits_with(0);
+    let found = gate(&env, &["a.json"], 1);
+    let worst = &found["results"][0];
+    assert_eq!((&worst["benchmark"], &worst["by"]), (&"a".into(), &"limit".into()), "{found}");
+    // The limit is larger than the timeout: it may be kept or not.
+    toml(&env, &suite("1h"));
+    let found = gate(&env, &["a.json"], 3);
+    let told = found["results"].as_array().unwrap().iter().any(|one| {
+        one["benchmark"] == "a" && one["reason"] == "2 of 2 runs were cut off at the timeout"
+    });
+    assert!(told, "{found}");
+    let stderr = env.run(["history", "add", "a.json"]).exits_with(0).stderr;
+    assert!(stderr.contains("a.json: a: 2 of 2 runs were cut off at the timeout"), "{stderr}");
+}
+
+#[test]
+fn a_candidate_that_hangs_now_and_then_is_no_yes() {
+    let env = env();
+    env.script(
+        "hangs",
+        "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n; [ $((n % 4)) = 3 ] && exec sleep 9; exit 0",
+    );
+    let words = ["compare", "--timeout", "400ms", "--rounds", "12", "--export-json", "c.json"];
+    let _ = env.run([&words[..], &["sleep 0.1", "./hangs"]].concat()).exits_with(3);
+    let found = gate(&env, &["c.json"], 3);
+    let reason = found["results"][0]["reason"].as_str().unwrap();
+    assert!(reason.starts_with("runs were cut off at the timeout"), "{found}");
+}
+
+#[test]
+fn margins_of_a_suite_hold_and_parameters_can_be_named() {
+    let env = env();
+    toml(
+        &env,
+        "[benchmark.a]\ncommand = 'sleep {time}'\nparameters = { time = ['0.01', '0.02'] }\nmargin = '50%'\n\
+         [defaults]\nrounds = 2\n[gate.rules.'a time=0.02']\nmax = '15ms'\n",
+    );
+    let _ = env.run(["run", "--suite", "--export-json", "a.json"]).exits_with(0);
+    let found = gate(&env, &["a.json"], 1);
+    let results = found["results"].as_array().unwrap();
+    let limits: Vec<_> = results.iter().filter(|one| one["by"] == "limit").collect();
+    assert_eq!(limits.len(), 1, "{found}");
+    assert_eq!(limits[0]["parameters"]["time"], "0.02", "{found}");
+    let missing = results.iter().find(|one| one["by"] == "history").unwrap();
+    assert_eq!(missing["margin"], 0.5, "{found}");
+    assert!(found["next"].as_str().unwrap().starts_with("Make a time=0.02 fit"), "{found}");
+}

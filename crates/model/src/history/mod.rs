@@ -9,4 +9,4 @@ mod series;
 
 pub use change::{ChangeState, Decision, FirstSeen, Review, StoredChange};
 pub use entry::{Commit, Entry, EntryId};
-pub use series::{Point, Series, SeriesId, SeriesKey};
+pub use series::{Point, Series, SeriesId, SeriesKey, full_name};

@@ -59,3 +59,15 @@ pub struct Point {
     /// The commit; points of one entry share it.
     pub commit: Option<Arc<str>>,
 }
+
+/// Returns the name of a benchmark with its parameters, as reports show it and rules name it: `sort size=1000`.
+pub fn full_name<'a>(
+    benchmark: &str,
+    parameters: impl IntoIterator<Item = (&'a String, &'a String)>,
+) -> String {
+    let mut name = benchmark.to_owned();
+    for (parameter, value) in parameters {
+        name.extend([" ", parameter, "=", value]);
+    }
+    name
+}

@@ -191,9 +191,15 @@ impl<'a> Search<'a> {
                 "identical binaries: the program of the ends is the same, byte for byte".to_owned(),
             ));
         }
-        self.making.ui.say("comparing the ends".to_owned());
         let are_exact = decide_exactly(self.making.flags)?;
         let stop = measure::stop_of_ends(self.making.flags, are_exact);
+        let budget = match stop {
+            Stop::Until { budget: Some(budget), .. } => {
+                format!(", for at most {} s", budget.as_secs())
+            }
+            _ => String::new(),
+        };
+        self.making.ui.say(format!("comparing the ends{budget}"));
         let confidence = 1.0 - (1.0 - self.saved.document.confidence) * SHARE_OF_ENDS;
         let margin = if are_exact { self.margin } else { self.margin.max(SMALLEST_MARGIN) };
         let record = match self.measure(bad, stop, margin, confidence)? {

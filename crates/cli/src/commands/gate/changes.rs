@@ -25,7 +25,10 @@ pub(super) fn judge(
     let mut series = store.series(&filter).map_err(told)?;
     series.retain(|one| {
         let key = &one.key;
-        one.main || rules.of(&key.benchmark, &key.metric, &key.unit, false).names_metric
+        one.main
+            || rules
+                .of((&key.benchmark, &key.parameters), &key.metric, &key.unit, false)
+                .names_metric
     });
     let terms = Terms { configured: settings.changes.clone(), ..Terms::default() };
     let all = follow(&mut *store, series, &terms, keep == Access::Write)?;
@@ -38,7 +41,8 @@ pub(super) fn judge(
 
 fn judge_one(followed: &Followed, args: &Args, rules: &mut Rules, judged: &mut Judged) {
     let key = &followed.series.key;
-    let rule = rules.of(&key.benchmark, &key.metric, &key.unit, followed.series.main);
+    let rule =
+        rules.of((&key.benchmark, &key.parameters), &key.metric, &key.unit, followed.series.main);
     let names = named(&key.benchmark, &key.metric, &key.unit, &key.parameters);
     let first = followed.points.len().saturating_sub(args.last as usize);
     for (change, stored) in followed.changes.iter().filter(|(change, _)| change.index >= first) {

@@ -1,6 +1,6 @@
 //! A comparison, whose sides were measured interleaved.
 
-use becalm_model::{Record, Verdict};
+use becalm_model::{Record, Run, Verdict};
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 
@@ -8,6 +8,11 @@ use super::{Judged, Judgement, limits, named};
 use crate::gate::{Outcome, Rules, Worse, against_margin};
 use crate::history::names_in_comparison;
 use crate::ui::count;
+
+/// Says whether measured runs of a subject were cut off.
+fn cut_off(record: &Record, subject: usize) -> bool {
+    record.measured(subject).any(Run::is_censored)
+}
 
 /// Judges every comparison that decides, and those whose metric a rule names.
 pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
@@ -21,7 +26,7 @@ pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
         let metric = &record.metrics[comparison.metric];
         let candidate = comparison.candidate;
         let (benchmark, name) = names_in_comparison(record, candidate, metric);
-        let rule = rules.of(&benchmark, &name, &metric.unit, comparison.primary);
+        let rule = rules.of((&benchmark, &[]), &name, &metric.unit, comparison.primary);
         if !comparison.primary && !rule.names_metric {
             continue;
         }
@@ -34,7 +39,14 @@ pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
         let outcome = comparison.ratio.as_ref().map_or(Outcome::Inconclusive, |ratio| {
             against_margin(Worse::of(ratio, metric.direction), margin)
         });
+        // What is cut off at its timeout seems fast. The verdict heeds that, and the values do not.
+        let cut_off = cut_off(record, candidate) && outcome == Outcome::Pass;
+        let is_doubtful = cut_off && comparison.verdict == Verdict::Inconclusive;
+        let outcome = if is_doubtful { Outcome::Inconclusive } else { outcome };
         let reason = match (outcome, comparison.verdict) {
+            _ if is_doubtful => {
+                "runs were cut off at the timeout, so that the values say nothing good".to_owned()
+            }
             (Outcome::Fail, _) => "slower by more than the margin".to_owned(),
             (Outcome::Pass, verdict) => verdict.to_string(),
             (Outcome::Inconclusive, Verdict::Slower) => {

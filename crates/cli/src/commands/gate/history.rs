@@ -6,10 +6,15 @@ use becalm_stats::multiplicity::bonferroni_confidence;
 use becalm_stats::prediction::FEWEST;
 use becalm_store::{EntryFilter, NewEntry, NewPoint, SeriesFilter, Store, fingerprint};
 
+use becalm_model::wire::GateResultDocument;
+use becalm_model::{Unit, metric};
+
 use super::{Args, Judged, Judgement, MARGIN, limits, named};
 use crate::error::CommandError;
-use crate::gate::{Rule, Rules, against_level};
-use crate::history::{About, Followed, Home, Settings, Terms, follow, new_entry, told};
+use crate::gate::{Limit, Outcome, Rule, Rules, against_level, against_limit};
+use crate::history::{
+    About, CutOff, Followed, Home, Settings, Terms, cut_off, follow, margin_of, new_entry, told,
+};
 
 /// Entries of no commit that are looked at for the one that is judged, in case it was added before.
 const LOOKED_AT: usize = 100;
@@ -18,6 +23,7 @@ const LOOKED_AT: usize = 100;
 struct Against {
     point: NewPoint,
     rule: Rule,
+    margin: Option<f64>,
     level: Vec<Point>,
     head: Option<String>,
 }
@@ -41,24 +47,30 @@ pub(super) fn judge(
             None => Known::default(),
         };
         for point in &entry.points {
-            let rule = rules.of(&point.benchmark, &point.metric, &point.unit, point.main);
+            let rule = rules.of(
+                (&point.benchmark, &point.parameters),
+                &point.metric,
+                &point.unit,
+                point.main,
+            );
             if point.main || rule.names_metric {
                 let head = entry.commit.as_ref().map(|commit| commit.id.clone());
                 let level = known.level(point, head.as_deref());
-                all.push(Against { point: point.clone(), rule, level, head });
+                let margin = rule.margin.or_else(|| margin_of(&one.record, point));
+                all.push(Against { point: point.clone(), rule, margin, level, head });
             }
         }
         judged.notes.extend(known.elsewhere(&entry));
     }
     let tested = all.iter().filter(|one| !one.point.exact && one.level.len() >= FEWEST).count();
     let confidence = bonferroni_confidence(args.confidence, tested);
-    for Against { point, rule, level, head } in all {
+    for Against { point, rule, margin, level, head } in all {
         let names = named(&point.benchmark, &point.metric, &point.unit, &point.parameters);
         let values: Vec<f64> = level.iter().map(|point| point.value).collect();
-        let margin = rule.margin.unwrap_or(MARGIN);
+        let margin = margin.unwrap_or(MARGIN);
         let said =
             against_level(point.value, &values, point.exact, point.direction, margin, confidence);
-        let result = becalm_model::wire::GateResultDocument {
+        let result = GateResultDocument {
             benchmark: names.benchmark.clone(),
             metric: names.metric.clone(),
             unit: names.unit.clone(),
@@ -73,7 +85,46 @@ pub(super) fn judge(
         }
         limits(point.value, &rule, &names, judged);
     }
+    for one in measured.iter().flat_map(|one| cut_off(&one.record)) {
+        doubt(&one, rules, judged);
+    }
     Ok(())
+}
+
+/// What was cut off at its timeout may be too slow, and never good enough.
+fn doubt(cut_off: &CutOff, rules: &mut Rules, judged: &mut Judged) {
+    let CutOff { benchmark, parameters, runs, of, at_least, .. } = cut_off;
+    let names = named(benchmark, metric::WALL_TIME, &Unit::Second, parameters);
+    let is_of_it = |result: &GateResultDocument| {
+        let inside = result.benchmark.strip_prefix(benchmark.as_str());
+        inside.is_some_and(|rest| rest.is_empty() || rest.starts_with(" / "))
+            && result.parameters == names.parameters
+    };
+    for Judgement { result, .. } in judged.results.iter_mut().filter(|one| is_of_it(&one.result)) {
+        if result.verdict == Outcome::Pass.word() {
+            Outcome::Inconclusive.word().clone_into(&mut result.verdict);
+            result.reason = format!("{}, but {cut_off}", result.reason);
+        }
+    }
+    if 2 * runs < *of {
+        return;
+    }
+    // It has no value that could be judged, but is longer than its timeout.
+    let result = GateResultDocument {
+        by: "history".to_owned(),
+        verdict: Outcome::Inconclusive.word().to_owned(),
+        reason: cut_off.to_string(),
+        ..names.clone()
+    };
+    judged.results.push(Judgement { result, ..Judgement::default() });
+    let rule = rules.of((benchmark, parameters), metric::WALL_TIME, &Unit::Second, true);
+    let beyond = |limit: &Limit| {
+        at_least.is_some_and(|least| against_limit(least, *limit).0 == Outcome::Fail)
+    };
+    let rule = Rule { limits: rule.limits.iter().copied().filter(beyond).collect(), ..rule };
+    if let Some(least) = *at_least {
+        limits(least, &rule, &names, judged);
+    }
 }
 
 /// What the history knows of the series of an entry.

@@ -12,7 +12,8 @@ use clap::builder::NonEmptyStringValueParser;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::history::{
-    About, Content, Home, Settings, StoreFlags, content, measurements, moment, new_entry, told,
+    About, Content, Home, Settings, StoreFlags, content, cut_off, measurements, moment, new_entry,
+    told,
 };
 use crate::ui::Ui;
 
@@ -88,6 +89,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let mut detached = false;
     for (name, one) in &wanted {
         let entry = new_entry(one, &about, &home, &settings.branch);
+        for cut_off in cut_off(&one.record) {
+            ui.warn(format!("{name}: {}: {cut_off}", printable(&cut_off.name())));
+        }
         if entry.points.is_empty() {
             ui.warn(format!("{name}: there is no value in it that could be kept; it was left out"));
             continue;

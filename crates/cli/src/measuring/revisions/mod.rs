@@ -340,7 +340,11 @@ impl Revisions {
         let by = command.map_or("not built".to_owned(), |command| format!("built by `{command}`"));
         self.built
             .iter()
-            .map(|one| format!("{} is {}, \"{}\", {by}", one.name, one.commit.id, one.commit.title))
+            .map(|one| {
+                let (id, title) = (&one.commit.id, &one.commit.title);
+                let is = if one.name == *id { String::new() } else { format!(" is {id}") };
+                format!("{}{is}, \"{title}\", {by}", one.name)
+            })
             .collect()
     }
 }
