@@ -76,7 +76,9 @@ fn difference(claim: &Claim, ratio: &RatioInterval) -> String {
     let Claim { baseline, candidate, metric, .. } = claim;
     let interval = interval(claim, ratio);
     let name = &metric.name;
-    let effect = size(ratio.estimate, percent_decimals(ratio));
+    // The end that is open is the one beyond the estimate, as the verdict is on that side.
+    let least = if is_half_open(ratio) { "at least " } else { "" };
+    let effect = format!("{least}{}", size(ratio.estimate, percent_decimals(ratio)));
     let more = ratio.estimate > 1.0;
     let better = (metric.direction == Direction::Higher) == more;
     let judged = if better { "better" } else { "worse" };
@@ -91,7 +93,7 @@ fn difference(claim: &Claim, ratio: &RatioInterval) -> String {
     if !is_time(metric) {
         let sentence = if quantity::is_large(ratio.estimate) {
             format!(
-                "the {name} of {candidate} is {} times that of {baseline}",
+                "the {name} of {candidate} is {least}{} times that of {baseline}",
                 times(ratio.estimate)
             )
         } else {
@@ -132,6 +134,12 @@ fn equivalent(claim: &Claim, ratio: &RatioInterval) -> String {
 fn inconclusive(claim: &Claim, ratio: &RatioInterval) -> String {
     let Claim { baseline, candidate, metric, unit, .. } = claim;
     let on = on_metric(metric);
+    if is_half_open(ratio) {
+        return format!(
+            "Inconclusive: too many runs were cut off at the timeout to say anything about {baseline} and \
+             {candidate}{on}."
+        );
+    }
     if !ratio.high.is_finite() || ratio.low <= 0.0 {
         return format!(
             "Inconclusive: too few {unit}s to say anything about {baseline} and {candidate}{on}."
@@ -180,6 +188,12 @@ fn same_program(claim: &Claim, ratio: &RatioInterval) -> String {
             format!("Too few rounds to say what this machine can resolve{on}.")
         }
     }
+}
+
+/// Says whether one end alone is not known: runs were cut off there.
+fn is_half_open(ratio: &RatioInterval) -> bool {
+    let is_known = ratio.estimate > 0.0 && ratio.estimate.is_finite();
+    is_known && (ratio.low <= 0.0) != ratio.high.is_infinite()
 }
 
 /// Writes `2.1 % slower`, `3.10 times slower`, `2.1 % higher`.
@@ -271,6 +285,25 @@ mod tests {
 
     fn wall() -> Metric {
         Metric::lower("wall_time", Unit::Second)
+    }
+
+    #[test]
+    fn what_was_cut_off_is_told_as_the_least_that_it_can_be() {
+        let open = f64::INFINITY;
+        assert_eq!(
+            say(&wall(), Verdict::Slower, (4.3, 4.36, open), false),
+            "B is at least 4.36 times slower than A (95 % interval 4.30 times or more)."
+        );
+        assert_eq!(
+            say(&wall(), Verdict::Slower, (1.1, 1.2, open), false),
+            "B is at least 20.0 % slower than A (95 % interval +10.0 % or more)."
+        );
+        assert_eq!(
+            say(&wall(), Verdict::Faster, (0.0, 0.2, 0.25), false),
+            "B is at least 5.00 times faster than A (95 % interval 4.00 times or more)."
+        );
+        let unknown = say(&wall(), Verdict::Inconclusive, (0.8, 1.2, open), false);
+        assert!(unknown.contains("too many runs were cut off"), "{unknown}");
     }
 
     #[test]

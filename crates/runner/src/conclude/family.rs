@@ -217,17 +217,22 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
             .filter(|_| !has_layouts);
         return comparison;
     };
-    let ratio = RatioInterval {
+    let mut ratio = RatioInterval {
         estimate: estimate.centre.exp(),
         low: estimate.low.exp(),
         high: estimate.high.exp(),
     };
+    // What else was counted is left out where runs were cut off.
+    if metric.name == metric::WALL_TIME {
+        ratio = open_where_cut_off(ratio, &one.pairs);
+    }
     comparison.ratio = Some(ratio);
     let verdict = verdict(&ratio, judgement.margin, metric.direction);
     comparison.verdict = one.pairs.supported(verdict);
     comparison.notes.extend(cut_off_notes(record, one, verdict));
     comparison.notes.extend(pace_note(&one.pairs, estimate.pace, level));
-    comparison.noise_floor = Some(((estimate.high - estimate.low) / 2.0).exp_m1());
+    comparison.noise_floor = Some(((estimate.high - estimate.low) / 2.0).exp_m1())
+        .filter(|_| ratio.low > 0.0 && ratio.high.is_finite());
     if comparison.verdict == Verdict::Inconclusive && estimate.is_coarse {
         comparison.notes.push(COARSE.to_owned());
     } else if comparison.verdict == Verdict::Inconclusive
@@ -242,6 +247,17 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
         };
     }
     comparison
+}
+
+/// Opens the end of an interval that lower bounds reach: those of more rounds than are trimmed away on a side.
+fn open_where_cut_off(ratio: RatioInterval, pairs: &Pairs) -> RatioInterval {
+    let all = pairs.rounds.len();
+    let [of_baseline, of_candidate] = pairs.cut_off.map(|times| 5 * times as usize > all);
+    RatioInterval {
+        low: if of_baseline { 0.0 } else { ratio.low },
+        high: if of_candidate { f64::INFINITY } else { ratio.high },
+        ..ratio
+    }
 }
 
 /// Says what was made of the pace of the core, and what the answer is without it.
