@@ -55,7 +55,9 @@ impl Scale {
             let ends = interval.into_iter().flat_map(|interval| [interval.low, interval.high]);
             let told = [summary.minimum, summary.median, summary.maximum];
             are_whole &= told.into_iter().chain(ends).all(|value| value.fract() == 0.0);
-            medians.push(summary.median);
+            // Of values of which most are zero the others tell the unit.
+            let is_zero = summary.median == 0.0;
+            medians.push(if is_zero { summary.maximum } else { summary.median });
         }
         let largest = medians.iter().fold(0.0, |most: f64, median| most.max(median.abs()));
         let scale = Self::of(unit, medians, unicode);
@@ -333,6 +335,14 @@ mod tests {
         check(&Unit::Count, &[1e308], "1.000e308");
         check(&Unit::Second, &[-2.5e300], "-2.500e300 s");
         check(&Unit::Named("req/s".into()), &[812.25], "812.2 req/s");
+    }
+
+    #[test]
+    fn where_most_are_zero_the_others_tell_the_unit() {
+        let sample = Sample::new(vec![0.0, 0.0, 0.001_245]).unwrap();
+        let summary = Summary::of(&sample, 0.95);
+        let scale = Scale::of_summaries(&Unit::Second, [&summary], true);
+        assert_eq!(scale.with_unit(summary.maximum).replace(NBSP, " "), "1.245 ms");
     }
 
     #[test]

@@ -61,9 +61,10 @@ pub fn outlook_text(outlook: &SuiteOutlook) -> String {
             let others = if open == 0 {
                 String::new()
             } else {
-                format!(", {open} of which it is not known")
+                let they = if open == 1 { "ends" } else { "end" };
+                format!(", without {open} that {they} by number of runs")
             };
-            format!("suite: {all}{others}, about {about} from here on{most}")
+            format!("suite: {all}, about {about} from here on{most}{others}")
         }
         None if open == 0 => format!("suite: {all}, at most {at_most} and the warm-up"),
         None if outlook.limited == 0 => {
