@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn where_most_are_zero_the_others_tell_the_unit() {
-        let sample = Sample::new(vec![0.0, 0.0, 0.001_245]).unwrap();
+        let sample = becalm_stats::Sample::new(vec![0.0, 0.0, 0.001_245]).unwrap();
         let summary = Summary::of(&sample, 0.95);
         let scale = Scale::of_summaries(&Unit::Second, [&summary], true);
         assert_eq!(scale.with_unit(summary.maximum).replace(NBSP, " "), "1.245 ms");
@@ -353,7 +353,7 @@ mod tests {
         };
         assert_eq!(scale(&[97.6, 98.0, 98.3]).number(98.0), "98.00");
         assert_eq!(scale(&[97.0, 98.0, 99.0]).number(98.0), "98");
-        assert_eq!(scale(&[0.0, 0.0, 0.5]).number(0.5), "0.50");
+        assert_eq!(scale(&[0.0, 0.0, 0.5]).number(0.5), "0.5000");
     }
 
     #[test]
