@@ -1,6 +1,6 @@
 //! The statistics of one sample as a table that text and HTML share.
 
-use becalm_model::{Metric, Record};
+use becalm_model::{Metric, Record, metric};
 use becalm_stats::Summary;
 use becalm_stats::outlier::OUTLIER_THRESHOLD;
 
@@ -11,7 +11,22 @@ use crate::table::{Align, Table};
 
 /// Writes what there is of a sample in one line: the median with its interval, or the statistic that another tool has
 /// computed, of which there is nothing to compute.
-pub(crate) fn said(metric: &Metric, summary: &Summary, scale: &Scale, at: f64) -> String {
+pub(crate) fn said(
+    record: &Record,
+    subject: usize,
+    metric: &Metric,
+    summary: &Summary,
+    scale: &Scale,
+) -> String {
+    let at = shown::confidence(record);
+    let cut_off = record.measured(subject).filter(|run| run.is_censored()).count();
+    if metric.name == metric::WALL_TIME && 2 * cut_off >= summary.n && cut_off > 0 {
+        return format!(
+            "median {} or more: {cut_off} of {} were cut off at the timeout",
+            scale.with_unit(summary.median),
+            count(summary.n, "run")
+        );
+    }
     match &metric.statistic {
         Some(statistic) if summary.n == 1 => {
             format!("{statistic} {}, as the tool gives it", scale.with_unit(summary.median))

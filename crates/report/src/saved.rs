@@ -126,7 +126,7 @@ fn results(page: &mut Page, record: &Record, labels: &Labels) {
         let Some(sample) = shown::sample(record, subject, metric) else { continue };
         let summary = shown::summary(record, &sample);
         let scale = Scale::of_summaries(&description.unit, [&summary], page.style.unicode);
-        let said = estimate::said(&description, &summary, &scale, shown::confidence(record));
+        let said = estimate::said(record, subject, &description, &summary, &scale);
         page.say_as(
             Role::Heading,
             &format!("{}: {} {said}.", labels.get(subject), description.name),

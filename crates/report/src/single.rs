@@ -108,7 +108,7 @@ fn estimates(
             page.gap();
         }
         let is_given = estimate::is_given(&description, &summary);
-        let said = estimate::said(&description, &summary, &scale, shown::confidence(record));
+        let said = estimate::said(record, subject, &description, &summary, &scale);
         let runs = if is_given { String::new() } else { format!(", {}", count(summary.n, "run")) };
         page.say_as(
             Role::Heading,

@@ -97,6 +97,13 @@ fn saved_runs_that_were_cut_off_are_told_in_every_view() {
     ] {
         assert!(text.contains("is a lower bound"), "{text}");
     }
+    for text in [show_text(&cut_off, &[], &Style::PLAIN), stats_text(&cut_off, &Style::PLAIN)] {
+        let text = text.replace(['\u{a0}', '\n'], " ");
+        assert!(
+            text.contains("s or more: ") && text.contains("were cut off at the timeout"),
+            "{text}"
+        );
+    }
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn summary_lines(record: &Record, labels: &Labels) -> Vec<(Role, String)> {
             let sample = shown::sample(record, subject, metric)?;
             let summary = shown::summary(record, &sample);
             let scale = Scale::of_summaries(&description.unit, [&summary], true);
-            let said = estimate::said(&description, &summary, &scale, shown::confidence(record));
+            let said = estimate::said(record, subject, &description, &summary, &scale);
             let name = &description.name;
             Some((Role::Heading, format!("{}: {name} {said}", labels.get(subject))))
         })
