@@ -40,8 +40,9 @@ pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
             against_margin(Worse::of(ratio, metric.direction), margin)
         });
         // What is cut off at its timeout seems fast. The verdict heeds that, and the values do not.
-        let cut_off = cut_off(record, candidate) && outcome == Outcome::Pass;
-        let is_doubtful = cut_off && comparison.verdict == Verdict::Inconclusive;
+        let is_doubtful = outcome != Outcome::Fail
+            && comparison.verdict == Verdict::Inconclusive
+            && cut_off(record, candidate);
         let outcome = if is_doubtful { Outcome::Inconclusive } else { outcome };
         let reason = match (outcome, comparison.verdict) {
             _ if is_doubtful => {
