@@ -28,6 +28,8 @@ const NEEDS: &[Need] = &[
     // Harnesses and tools that measure, as they are.
     Need { program: "/usr/include/benchmark/benchmark.h", package: "libbenchmark-dev" },
     Need { program: "hyperfine", package: "hyperfine" },
+    // The command that users are given to put routes back by hand.
+    Need { program: "xxd", package: "xxd" },
     // Tests of `compare --rev`.
     Need { program: "git", package: "git" },
     // Tests of histories in PostgreSQL; they start a server of their own. Debian keeps the server itself
@@ -54,8 +56,12 @@ const HYPERFINE: &str = "1.20.0";
 /// say so and are counted as skipped. Returns folders with programs that are for the tests alone.
 pub(crate) fn for_tests() -> Result<Vec<PathBuf>> {
     rust_components()?;
-    let packages = missing(NEEDS);
-    if !packages.is_empty() && !apt(&packages)? {
+    let mut packages = missing(NEEDS);
+    // Debian keeps what makes an environment apart.
+    if capture(Command::new("python3").args(["-c", "import ensurepip"])).is_err() {
+        packages.push("python3-venv");
+    }
+    if !packages.is_empty() && !apt(&packages) {
         println!("some tests need: apt-get {} {}", INSTALL.join(" "), packages.join(" "));
     }
     let tools = tools()?;
@@ -72,14 +78,16 @@ pub(crate) fn for_tests() -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// What the tests need of Python: harnesses, and what reads files that becalm writes.
-const PYTHON: &[&str] = &["pyperf==2.10.0", "pytest-benchmark==5.3.1", "pyarrow==26.0.1"];
+/// What the tests need of Python: harnesses, and what reads files that becalm writes, and its templates.
+const PYTHON: &[&str] =
+    &["pyperf==2.10.0", "pytest-benchmark==5.3.1", "pyarrow==26.0.1", "pyyaml==6.0.3"];
 
 /// Returns the interpreter of a Python environment of its own that has these packages.
 pub(crate) fn python(environment: &Path, packages: &[&str]) -> Result<PathBuf> {
     let python = environment.join("bin/python");
-    if !python.is_file() {
-        capture(Command::new("python3").args(["-m", "venv"]).arg(environment))?;
+    // One that was broken off has an interpreter and nothing to install with.
+    if capture(Command::new(&python).args(["-m", "pip", "--version"])).is_err() {
+        capture(Command::new("python3").args(["-m", "venv", "--clear"]).arg(environment))?;
     }
     let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
     capture(Command::new(&python).args(install).args(packages))?;
@@ -108,12 +116,12 @@ fn tools() -> Result<PathBuf> {
 
 /// Installs what virtual machines need, when root on a Debian-like system, and returns the packages
 /// that are missing afterwards.
-pub(crate) fn for_vm() -> Result<Vec<&'static str>> {
+pub(crate) fn for_vm() -> Vec<&'static str> {
     let packages = missing(VM_NEEDS);
     if !packages.is_empty() {
-        apt(&packages)?;
+        apt(&packages);
     }
-    Ok(missing(VM_NEEDS))
+    missing(VM_NEEDS)
 }
 
 const INSTALL: [&str; 3] = ["install", "--yes", "--no-install-recommends"];
@@ -125,18 +133,30 @@ fn missing(needs: &[Need]) -> Vec<&'static str> {
     packages
 }
 
-/// Installs packages, where that is possible, and says whether it was.
-fn apt(packages: &[&str]) -> Result<bool> {
-    let is_possible = is_root() && find("apt-get").is_some();
-    if is_possible {
-        let apt = |arguments: &[&str]| {
-            let mut command = Command::new("apt-get");
-            run(command.env("DEBIAN_FRONTEND", "noninteractive").args(arguments))
-        };
-        apt(&["update"])?;
-        apt(&[&INSTALL, packages].concat())?;
+/// Installs packages, as far as that is possible, and says whether all are there. One that is not does not keep the
+/// others away, nor the tests that need none of them.
+fn apt(packages: &[&str]) -> bool {
+    if !is_root() || find("apt-get").is_none() {
+        return false;
     }
-    Ok(is_possible)
+    let apt = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        // Another one may be at work.
+        command.args(["-o", "DPkg::Lock::Timeout=60"]).args(arguments);
+        let result = run(command.env("DEBIAN_FRONTEND", "noninteractive"));
+        if let Err(error) = &result {
+            println!("{error:#}");
+        }
+        result.is_ok()
+    };
+    // Lists that are there already may do.
+    let _ = apt(&["update"]);
+    if apt(&[&INSTALL, packages].concat()) {
+        return true;
+    }
+    let alone: Vec<bool> =
+        packages.iter().map(|one| apt(&[&INSTALL[..], &[one]].concat())).collect();
+    !alone.contains(&false)
 }
 
 /// A minimal toolchain lacks these two.

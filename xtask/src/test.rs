@@ -76,6 +76,9 @@ fn tests(tools: &[PathBuf], log: &mut TestLog) -> Result<()> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = tools.iter().cloned().chain(std::env::split_paths(&path));
     command.env("PATH", std::env::join_paths(folders)?);
+    // What is read has to look as it does by default.
+    command.env("CARGO_TERM_COLOR", "never").env("CARGO_TERM_QUIET", "false");
+    command.env_remove("RUST_TEST_NOCAPTURE");
     // Both into one pipe, because cargo names the suites on standard error.
     let (reader, writer) = std::io::pipe()?;
     let second = writer.try_clone()?;

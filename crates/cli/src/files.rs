@@ -297,6 +297,10 @@ pub(crate) fn is_special(path: &Path) -> bool {
 
 /// Fails early when a file cannot be written later, without touching one that is there.
 pub(crate) fn check_writable(path: &Path) -> Result<(), CommandError> {
+    if path == Path::new("-") {
+        return Err(CommandError::usage("`-` is no file to write to")
+            .hint("give ./- for a file of that name; what goes to standard output, as with --json, can be redirected"));
+    }
     let existed = path.symlink_metadata().is_ok();
     std::fs::OpenOptions::new().append(true).create(true).open(path).map_err(|error| {
         CommandError::usage(format!("cannot write {}: {error}", path.display()))

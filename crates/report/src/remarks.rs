@@ -11,6 +11,9 @@ use crate::quantity::{confidence, count, percent};
 use crate::sentence::Claim;
 use crate::shown;
 
+/// Why there is no interval at any number of rounds.
+const NO_LOOK: &str = "it ended before its first look, or earlier looks have spent what it may err";
+
 /// Makes the claim of one comparison of a record.
 pub(crate) fn claim<'a>(
     record: &'a Record,
@@ -24,7 +27,7 @@ pub(crate) fn claim<'a>(
         metric,
         comparison,
         unit: unit(record),
-        reason: None,
+        reason: (comparison.ratio.is_none() && comparison.confidence >= 1.0).then_some(NO_LOOK),
         confidence: shown::confidence(record),
         margin: record.margin,
         aa: record.aa,

@@ -74,8 +74,10 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         None => (args, measuring::as_texts(given), None),
         Some(path) => {
             let record = measuring::read_resumed(path)?;
-            let arguments = measuring::with_more(&record.arguments, given)?;
-            (args::reparse_compare(&arguments)?, arguments, Some(record))
+            let arguments = measuring::with_more(path, &record.arguments, given)?;
+            let args = args::reparse_compare(&arguments)?;
+            measuring::tell_reports(&args.flags, given, ui);
+            (args, arguments, Some(record))
         }
     };
     let spent = resumed.as_ref().and_then(|record| spent(record, &args));

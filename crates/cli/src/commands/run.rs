@@ -47,8 +47,10 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         None => (args, measuring::as_texts(given), None),
         Some(path) => {
             let record = measuring::read_resumed(path)?;
-            let arguments = measuring::with_more(&record.arguments, given)?;
-            (args::reparse_run(&arguments)?, arguments, Some(record))
+            let arguments = measuring::with_more(path, &record.arguments, given)?;
+            let args = args::reparse_run(&arguments)?;
+            measuring::tell_reports(&args.flags, given, ui);
+            (args, arguments, Some(record))
         }
     };
     args.suite.refuse_alone()?;

@@ -175,7 +175,8 @@ pub(crate) struct MeasureFlags {
     #[command(flatten)]
     pub(crate) exports: ExportFlags,
 
-    /// Continue the session saved in FILE; further flags say what it takes to decide, and not how runs are made
+    /// Continue the session saved in FILE, and save it there; further flags say what it takes to decide, and not how
+    /// runs are made. --rounds and --max-time count from the beginning of the session
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) resume: Option<PathBuf>,
 }

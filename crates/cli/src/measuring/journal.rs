@@ -11,7 +11,10 @@ use crate::error::CommandError;
 use crate::files;
 
 /// How the name of a log ends that lies beside the file it will be saved to.
-const PARTIAL: &str = ".partial";
+pub(super) const PARTIAL: &str = ".partial";
+
+/// How the name of a log ends that lies in becalm's state folder.
+pub(super) const OF_LOG: &str = "jsonl";
 
 /// How many logs of sessions without `--export-json` are kept.
 const KEPT: usize = 20;
@@ -144,7 +147,7 @@ fn in_state_folder(record: &Record) -> std::io::Result<PathBuf> {
     })?;
     files::make_folder(&folder)?;
     forget_old(&folder)?;
-    let name = format!("{:.0}-{}.jsonl", record.started_at, std::process::id());
+    let name = format!("{:.0}-{}.{OF_LOG}", record.started_at, std::process::id());
     Ok(folder.join(name))
 }
 

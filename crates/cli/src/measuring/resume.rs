@@ -7,17 +7,20 @@ use becalm_model::{MachineFacts, Record, Subject};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
+use super::flags::MeasureFlags;
+use super::journal::{OF_LOG, PARTIAL};
 use super::session::as_texts;
 use crate::args;
 use crate::error::CommandError;
 use crate::files;
+use crate::ui::Ui;
 
 /// Facts that have to be the same for runs to belong to one record.
 const MUST_AGREE: [&str; 4] = ["cpu_model", "kernel_release", "microcode", "cpu_online"];
 
 /// Reads the session to go on with.
 pub(crate) fn read_resumed(path: &Path) -> Result<Record, CommandError> {
-    let log = files::beside(path, ".partial");
+    let log = files::beside(path, PARTIAL);
     let read = files::read_as_it_is(path).map(|(mut record, is_log)| {
         if is_log {
             // A log says what was before anything was learnt of the subjects.
@@ -48,6 +51,13 @@ const ALSO_OF_THE_WHOLE: [&str; 5] =
 /// sample of anything.
 fn refuse_other_conditions(saved: &[String], given: &[String]) -> Result<(), CommandError> {
     let (line, now) = args::matches_again(given)?;
+    if saved.is_empty() {
+        // Another tool's, for example.
+        let name = line.get_name();
+        return Err(CommandError::usage(format!(
+            "the file to resume was not written by `becalm {name}`"
+        )));
+    }
     let (line_then, then) = args::matches_again(saved)?;
     if line.get_name() != line_then.get_name() {
         // It is refused for that.
@@ -76,8 +86,13 @@ fn refuse_other_conditions(saved: &[String], given: &[String]) -> Result<(), Com
     Ok(())
 }
 
-/// Returns the saved arguments followed by those given now, without `--resume` itself.
-pub(crate) fn with_more(saved: &[String], given: &[OsString]) -> Result<Vec<String>, CommandError> {
+/// Returns the saved arguments followed by those given now, without `--resume` itself. What goes on is the file at
+/// `path`, wherever the session was saved to at first, unless the new arguments name another.
+pub(crate) fn with_more(
+    path: &Path,
+    saved: &[String],
+    given: &[OsString],
+) -> Result<Vec<String>, CommandError> {
     refuse_other_conditions(saved, &as_texts(given))?;
     let mut more = Vec::new();
     let mut words = given
@@ -105,8 +120,48 @@ pub(crate) fn with_more(saved: &[String], given: &[OsString]) -> Result<Vec<Stri
     if !is_bisection && more.iter().any(|word| is_one_of(word, &LIMITS)) {
         remove(&mut flags, &FIXED);
     }
+    let is_elsewhere = more.iter().any(|word| is_one_of(word, &EXPORT));
+    if let Some(place) = place(path, &flags).filter(|_| !is_elsewhere && !is_bisection) {
+        remove(&mut flags, &EXPORT);
+        more.extend([EXPORT[0].to_owned(), place]);
+    }
     Ok([&flags[..], &more, commands].concat())
 }
+
+/// Returns the file that the session at `path` is saved to: a log beside a file is a part of that. Standard input and
+/// the log of a session that was saved nowhere are none.
+fn place(path: &Path, saved: &[String]) -> Option<String> {
+    if path == Path::new("-") || files::is_special(path) {
+        return None;
+    }
+    let name = path.to_str()?;
+    let is_saved = saved.iter().any(|word| is_one_of(word, &EXPORT));
+    match name.strip_suffix(PARTIAL) {
+        Some(whole) => is_saved.then(|| whole.to_owned()),
+        None => {
+            (is_saved || path.extension().is_none_or(|end| end != OF_LOG)).then(|| name.to_owned())
+        }
+    }
+}
+
+/// Says which reports are written again because the session was begun so.
+pub(crate) fn tell_reports(flags: &MeasureFlags, given: &[OsString], ui: &Ui) {
+    let given = as_texts(given);
+    let reports = [
+        ("--export-html", &flags.exports.export_html),
+        ("--export-markdown", &flags.exports.export_markdown),
+    ];
+    for (flag, path) in reports {
+        if let Some(path) = path
+            && !given.iter().any(|word| is_one_of(word, &[flag]))
+        {
+            ui.say(format!("{} is written again, as the session was begun", path.display()));
+        }
+    }
+}
+
+/// Where the record goes.
+const EXPORT: [&str; 1] = ["--export-json"];
 
 /// Flags that fix the number of rounds.
 const FIXED: [&str; 3] = ["--rounds", "--runs", "-r"];
@@ -179,7 +234,7 @@ mod tests {
         let given =
             ["--quiet", "compare", "--resume", "x.json", "--rounds", "50"].map(OsString::from);
         assert_eq!(
-            with_more(&saved, &given).unwrap(),
+            with_more(Path::new("-"), &saved, &given).unwrap(),
             ["compare", "--seed", "1", "--rounds", "50", "--", "./a", "./b"]
         );
     }
@@ -189,13 +244,32 @@ mod tests {
         let saved = ["compare", "--max-time", "5s", "-M9", "--min-rounds=2", "a", "b"];
         let given = ["compare", "--resume=x", "--rounds", "50"].map(OsString::from);
         assert_eq!(
-            with_more(&saved.map(str::to_owned), &given).unwrap(),
+            with_more(Path::new("-"), &saved.map(str::to_owned), &given).unwrap(),
             ["compare", "a", "b", "--rounds", "50"]
         );
         let saved = ["compare", "-r", "9", "a", "b"].map(str::to_owned);
         let given = ["compare", "--resume", "x", "--max-time", "5s"].map(OsString::from);
-        let all = with_more(&saved, &given).unwrap();
+        let all = with_more(Path::new("-"), &saved, &given).unwrap();
         assert_eq!(all, ["compare", "a", "b", "--max-time", "5s"]);
+    }
+
+    #[test]
+    fn what_goes_on_is_the_file_that_is_named() {
+        let saved = ["compare", "--export-json=r.json", "--export-html", "r.html", "a", "b"];
+        let resumed = |path: &str, more: &[&str]| {
+            let given = [&["compare", "--resume", path], more].concat();
+            let given: Vec<OsString> = given.into_iter().map(OsString::from).collect();
+            let saved = saved.map(str::to_owned);
+            with_more(Path::new(path), &saved, &given).unwrap()[1..].join(" ")
+        };
+        assert_eq!(resumed("k.json", &[]), "--export-html r.html a b --export-json k.json");
+        assert_eq!(
+            resumed("x/r.json.partial", &[]),
+            "--export-html r.html a b --export-json x/r.json"
+        );
+        let kept = "--export-json=r.json --export-html r.html a b";
+        assert_eq!(resumed("-", &[]), kept);
+        assert_eq!(resumed("k.json", &["--export-json", "n"]), format!("{kept} --export-json n"));
     }
 
     #[test]
@@ -204,7 +278,7 @@ mod tests {
         let refused = |flags: &[&str]| {
             let given = [&["compare", "--resume", "x"], flags].concat();
             let given: Vec<OsString> = given.into_iter().map(OsString::from).collect();
-            with_more(&saved, &given).err().map(|error| error.message)
+            with_more(Path::new("-"), &saved, &given).err().map(|error| error.message)
         };
         for allowed in [
             &["--max-time", "5s"][..],

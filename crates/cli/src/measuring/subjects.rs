@@ -42,6 +42,11 @@ pub(crate) fn subjects(
             commands.len()
         )));
     }
+    if let Some((name, _)) = parameters.iter().find(|(name, _)| !is_used(name, commands, flags)) {
+        return Err(CommandError::usage(format!(
+            "the parameter `{name}` is used nowhere; write {{{name}}} where its value goes"
+        )));
+    }
     let mut subjects = Vec::new();
     for command in commands {
         for values in combinations(&parameters) {
@@ -58,6 +63,17 @@ pub(crate) fn subjects(
     }
     name(&mut subjects, &flags.names)?;
     Ok(subjects)
+}
+
+/// Says whether a parameter stands in a command or in a hook.
+fn is_used(parameter: &str, commands: &[CommandLine], flags: &MeasureFlags) -> bool {
+    let placeholder = format!("{{{parameter}}}");
+    let hooks = [&flags.setup, &flags.prepare, &flags.conclude, &flags.cleanup];
+    hooks.into_iter().flatten().any(|hook| hook.contains(&placeholder))
+        || commands.iter().any(|command| match command {
+            CommandLine::Words(words) => words.iter().any(|word| word.contains(&placeholder)),
+            CommandLine::Line(line) => line.contains(&placeholder),
+        })
 }
 
 fn split(line: &str, shell: Option<&str>) -> Result<Vec<String>, CommandError> {

@@ -5,7 +5,7 @@ use std::process::Command;
 use becalm_testkit::skipped;
 use insta::assert_snapshot;
 
-use crate::support::{Measures, env, headline, json, said};
+use crate::support::{Measures, can_fix_addresses, env, headline, json, said};
 
 /// Says whether valgrind is installed; a test that needs it is otherwise skipped.
 fn valgrind(test: &str) -> bool {
@@ -13,7 +13,7 @@ fn valgrind(test: &str) -> bool {
     if !is_there {
         skipped(&format!("{test}: valgrind is not installed"));
     }
-    is_there
+    is_there && can_fix_addresses(test)
 }
 
 #[test]

@@ -4,7 +4,9 @@ use becalm_testkit::{TestEnv, skipped};
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::support::{Measures, env, has_capability, is_root, json, limits, said};
+use crate::support::{
+    Measures, can_fix_addresses, env, has_capability, is_root, json, limits, said,
+};
 
 /// The right to real-time classes, as `linux/capability.h` numbers it.
 const CAP_SYS_NICE: u32 = 23;
@@ -40,6 +42,9 @@ fn the_cpus_are_the_ones_asked_for() {
 
 #[test]
 fn niceness_class_randomisation_and_rest_are_recorded_as_they_were_had() {
+    if !can_fix_addresses("niceness_class_randomisation_and_rest") {
+        return;
+    }
     let calm = ["--affinity", "none", "--scheduler", "other"];
     let settings =
         settings(&[&calm[..], &["--nice", "5", "--aslr", "off", "--rest", "50%"]].concat());

@@ -110,7 +110,7 @@ fn runs_of_a_session_that_goes_on_are_made_as_before() {
     let text = env.read("r.json").replace("\"aslr\": \"on\"", "\"aslr\": \"off\"");
     env.write("other.json", text);
     let _ = env.run(["run", "--resume", "other.json", "--rounds", "5"]).exits_with(0);
-    let notes = env.record("r.json")["notes"].to_string();
+    let notes = env.record("other.json")["notes"].to_string();
     assert!(
         notes.contains("the first 3 rounds were measured with ASLR off instead of on"),
         "{notes}"
@@ -178,4 +178,40 @@ fn a_session_that_failed_goes_on_once_the_subject_is_repaired() {
     assert_snapshot!(said(&output), @"note: ./flaky was changed after the saved session began: its earlier runs are those of another program, if it is more than its time that changed");
     let record = env.record("r.json");
     assert_eq!((schedule(&record).len(), &record["interrupted"]), (2 * 8, &Value::Null));
+}
+
+#[test]
+fn what_goes_on_is_the_file_that_is_named_and_nothing_else_in_silence() {
+    let env = env();
+    let (a, b) = (prints("4"), prints("5"));
+    let words =
+        ["--rounds", "3", "--metric", T, "--export-json", "r.json", "--export-markdown", "r.md"];
+    let _ = env.compare(&[&words[..], &[&a, &b]].concat()).exits_with(0);
+    std::fs::rename(env.work().join("r.json"), env.work().join("kept.json")).unwrap();
+    let output = env.run(["compare", "--resume", "kept.json", "--rounds", "5"]).exits_with(0);
+    assert!(said(&output).contains("r.md is written again"), "{}", output.stderr);
+    assert_eq!(schedule(&env.record("kept.json")).len(), 10);
+    assert!(!env.work().join("r.json").exists());
+}
+
+#[test]
+fn limits_that_are_used_up_take_no_answer_away() {
+    let env = env();
+    let a = "sh -c 'echo t: $(($$ % 89 + 900))'";
+    let line = ["--max-time", "600ms", "--metric", T, "--export-json", "r.json"];
+    let _ = env.compare(&[&line[..], &[a, "sh -c 'echo t: $(($$ % 97 + 900))'"]].concat());
+    let before = env.record("r.json");
+    let output = env.run(["compare", "--resume", "r.json", "--max-time", "1ms"]);
+    assert!(said(&output).contains("no round was added"), "{}", output.stderr);
+    let after = env.record("r.json");
+    assert_eq!(before["comparisons"], after["comparisons"]);
+    assert_eq!(before["notes"], after["notes"]);
+}
+
+#[test]
+fn what_another_tool_wrote_cannot_go_on() {
+    let env = env();
+    env.write("h.json", r#"{"results": [{"command": "a", "times": [1, 2, 3]}]}"#);
+    let output = env.run(["compare", "--resume", "h.json"]).exits_with(2);
+    assert_snapshot!(said(&output), @"error: the file to resume was not written by `becalm compare`");
 }

@@ -152,3 +152,16 @@ fn output_goes_where_it_is_sent_and_not_where_it_is_read() {
     let output = env.measure(&["--output", "inherit", "--json", "--", "echo"]).exits_with(2);
     assert_snapshot!(said(&output), @"error: --output inherit would mix what the subjects print with the JSON on standard output");
 }
+
+#[test]
+fn a_parameter_that_stands_nowhere_is_refused() {
+    let env = env();
+    let output = env.compare(&["-L", "m", "1,2", "true {n}", "true"]).exits_with(2);
+    assert!(
+        output.stderr.contains("the parameter `m` is used nowhere; write {m}"),
+        "{}",
+        output.stderr
+    );
+    let hook = ["--rounds", "1", "-L", "m", "1,2", "--prepare", "true {m}", "--", "true"];
+    let _ = env.measure(&hook).exits_with(0);
+}

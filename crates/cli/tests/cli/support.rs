@@ -169,7 +169,16 @@ pub(crate) fn has_git(test: &str) -> bool {
 /// prints.
 #[track_caller]
 pub(crate) fn git(env: &TestEnv, arguments: &[&str]) -> String {
-    let output = Command::new("git")
+    let mut command = Command::new("git");
+    // Those of a hook name the repository that it is of, which no test may write to.
+    for (name, _) in std::env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"GIT_") {
+            command.env_remove(name);
+        }
+    }
+    let output = command
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
         .current_dir(env.work())
         .args(["-c", "user.name=Ann Other", "-c", "user.email=a@example.org"])
         .args(["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"])
@@ -180,4 +189,14 @@ pub(crate) fn git(env: &TestEnv, arguments: &[&str]) -> String {
         .expect("git was found before");
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// Says whether the addresses of a program can be fixed, which the filter of a container may refuse.
+pub(crate) fn can_fix_addresses(test: &str) -> bool {
+    let output = env().run(["exec", "--aslr", "off", "--", "true"]);
+    let is_possible = output.status.success();
+    if !is_possible {
+        skipped(&format!("{test}: {}", output.stderr));
+    }
+    is_possible
 }

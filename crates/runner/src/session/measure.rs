@@ -85,7 +85,9 @@ fn rounds<E: Executor>(
             return Ok(());
         }
         let place = Place { number: warmups, scheduled: warmups, warmup: true };
-        round(plan, record, executor, tell, place)?;
+        if round(plan, record, executor, tell, place)? == Round::BrokenOff {
+            return Ok(());
+        }
         warmups += 1;
         tell(Event::RoundFinished { rounds: 0, fraction: 0.0, warmup: true });
     }

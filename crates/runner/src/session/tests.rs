@@ -337,8 +337,9 @@ fn an_interruption_keeps_whole_rounds_and_is_no_failure() {
 
     let (mut early, mut executor) = (self::record(2), Scripted::new(noisy));
     executor.interrupt_after = 1;
-    let (result, _) = listen(&plan(Stop::Rounds(50)), &mut early, &mut executor);
+    let (result, told) = listen(&plan(Stop::Rounds(50)), &mut early, &mut executor);
     assert!(result.is_ok() && early.runs.is_empty() && early.interrupted.is_some());
+    assert_eq!(told.warmups, 0, "a part of a round is none");
 }
 
 #[test]

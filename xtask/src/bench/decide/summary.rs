@@ -23,7 +23,8 @@ impl<'a> Summary<'a> {
     pub(super) fn of(rows: &'a [Row]) -> Self {
         let mut tallies = Tallies::default();
         let mut rules: Vec<&str> = Vec::new();
-        for row in rows {
+        // What gave no answer was neither right nor wrong.
+        for row in rows.iter().filter(|row| row.verdict != "error") {
             let call = Call::from_word(&row.call);
             tallies.count(&row.rule, &row.workload, row.ratio, call);
             if !rules.contains(&row.rule.as_str()) {
@@ -151,6 +152,7 @@ impl<'a> Summary<'a> {
         let rows = self
             .rows
             .iter()
+            .filter(|row| row.verdict != "error")
             .filter(|row| row.rule == rule && ratio.is_none_or(|ratio| row.ratio == ratio));
         Sample::new(rows.filter_map(value).collect()).ok().map(|values| median(&values))
     }

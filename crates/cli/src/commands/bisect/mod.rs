@@ -84,7 +84,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         None => (args, measuring::as_texts(given), None, ends),
         Some(path) => {
             let saved = Saved::read(path)?;
-            let arguments = measuring::with_more(&saved.document.arguments, given)?;
+            let arguments = measuring::with_more(path, &saved.document.arguments, given)?;
             // Branches move, and the ends of the search stay.
             let [good, bad] = ends;
             let ends = [good.or_else(|| Some(saved.good())), bad.or_else(|| saved.bad())];

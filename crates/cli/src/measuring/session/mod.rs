@@ -46,7 +46,7 @@ use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::suite;
-use crate::ui::Ui;
+use crate::ui::{Ui, count};
 
 /// What a command wants from a session, beside the shared flags.
 #[derive(Debug)]
@@ -127,6 +127,7 @@ pub(crate) fn conduct(
         ui,
     )?;
     let setting = Setting { machine: &machine, quiet: &quiet, interrupt, notes, limits };
+    let answered = wanted.resumed.as_ref().filter(|one| !one.comparisons.is_empty()).cloned();
     let carried = carry_out(wanted, flags, plan, read.primary, setting, ui);
     // Whatever comes of it, the machine is put back, and told where it is not.
     let is_machine_changed = match quiet.finish(ui) {
@@ -141,6 +142,19 @@ pub(crate) fn conduct(
             return Err(CommandError { exit: Exit::NotRestored, ..error });
         }
         carried => carried?,
+    };
+    let record = match answered {
+        // A look that nothing was added for would only spend what the answer may err.
+        Some(answered) if result.is_ok() && answered.rounds() == record.rounds() => {
+            ui.warn(format!(
+                "no round was added, and the answer is that of the saved session: limits count from its beginning, and \
+                 it has made {} in {:.1} s",
+                count(answered.rounds() as usize, "round"),
+                end_of_last_run(&answered).as_secs_f64()
+            ));
+            answered
+        }
+        _ => record,
     };
     let disturbed = disturbed_runs(&record);
     let saved = export(&record, &disturbed, flags);

@@ -104,7 +104,7 @@ pub(super) fn longer_than_planned(plan: &Plan, round: Duration) -> Option<String
 
 pub(super) fn undecidable(possible: u32, needed: u32, confidence: f64) -> String {
     // Rounded, because 0.95 times 100 is not quite 95.
-    let percent = (confidence * 1e6).round() / 1e4;
+    let percent = (confidence * 1e12).round() / 1e10;
     let rounds = if possible == 1 { "1 round".to_owned() } else { format!("{possible} rounds") };
     format!(
         "{rounds} cannot give a verdict at {percent}% confidence; at least {needed} are needed, \
