@@ -98,9 +98,19 @@ pub(super) fn note_other_conditions(record: &mut Record, before: &Conditions, ro
         record.notes.push(format!("the first {rounds} rounds were measured with {differing}"));
     }
     let limits = &mut record.conditions.limits;
-    let missing = before.limits.iter().filter(|limit| !limits.contains(limit));
-    let missing: Vec<String> = missing.cloned().collect();
-    limits.extend(missing);
+    for limit in &before.limits {
+        if !limits.iter().any(|known| cause(known) == cause(limit)) {
+            limits.push(limit.clone());
+        }
+    }
+}
+
+/// Returns a limit without the time that it took to find out that something is dear, which is another in each session.
+fn cause(limit: &str) -> (&str, &str) {
+    limit
+        .split_once(" takes ")
+        .and_then(|(before, after)| Some((before, after.split_once(" us here")?.1)))
+        .unwrap_or((limit, ""))
 }
 
 /// Notes the settings that somebody else changed meanwhile.
@@ -110,5 +120,27 @@ pub(super) fn note_drift(record: &mut Record) {
             "{} was {} at the start and {} at the end: somebody else changed it during the session.",
             moved.target, moved.from, moved.to
         ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_was_met_in_every_session_stands_there_once() {
+        let dear = |micros: u32| {
+            format!(
+                "interrupts are not counted: reading /proc/interrupts takes {micros} us here, which would disturb"
+            )
+        };
+        let with =
+            |limits: &[String]| Conditions { limits: limits.to_vec(), ..Conditions::default() };
+        let mut record = Record::empty(RecordKind::Run);
+        record.conditions = with(&[dear(42)]);
+        let other = "CPU 3 is not watched".to_owned();
+        let before = with(&[dear(39), dear(41), other.clone()]);
+        note_other_conditions(&mut record, &before, 5);
+        assert_eq!(record.conditions.limits, [dear(42), other]);
     }
 }
