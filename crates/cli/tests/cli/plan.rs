@@ -75,6 +75,17 @@ fn a_metric_can_be_planned_for() {
 }
 
 #[test]
+fn a_command_that_fails_is_named_without_the_number_of_its_copy() {
+    let env = env();
+    // Whichever copy runs first.
+    for seed in ["1", "2", "3", "4"] {
+        let arguments = ["plan", "--warmup", "0", "--seed", seed, "--", "false"];
+        let output = env.run(arguments).exits_with(4);
+        assert!(said(&output).starts_with("error: `false` failed in round 1"), "{}", output.stderr);
+    }
+}
+
+#[test]
 fn a_pilot_is_made_on_the_spot() {
     let env = env();
     let arguments =

@@ -133,11 +133,14 @@ pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, C
         spent: None,
         arguments: measuring::as_texts(given),
     };
-    let finished = conduct(wanted, &args.flags, ui)?.once_only();
+    let names: Vec<String> = wanted.subjects.iter().map(|one| one.name.clone()).collect();
+    let without_number = |error| of_one_command(error, &names);
+    let mut finished = conduct(wanted, &args.flags, ui).map_err(without_number)?.once_only();
+    finished.failure = finished.failure.map(without_number);
     if finished.failure.is_some() || finished.signal.is_some() {
         return finished.report(&args.flags, |_, _| String::new(), ui);
     }
-    let planned = planned(&finished.record, &finished.disturbed, &args)?;
+    let planned = planned(&finished.record, &finished.disturbed, &args).map_err(without_number)?;
     let exit = finished.report(&args.flags, |_, _| told(&planned), ui)?;
     Ok(if exit == Exit::Done && planned.plan.is_none() { Exit::Inconclusive } else { exit })
 }
@@ -146,6 +149,15 @@ pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, C
 fn copies(args: &Args) -> Vec<CommandLine> {
     let command = CommandLine::of_words(&args.command, &args.flags);
     vec![command; usize::from(args.copies)]
+}
+
+/// Names the command without the number of its copy, which the user did not give.
+fn of_one_command(error: CommandError, names: &[String]) -> CommandError {
+    let Some((first, copies)) = names.split_first() else { return error };
+    let message = copies.iter().fold(error.message, |message, copy| {
+        message.replace(&format!("`{copy}`"), &format!("`{first}`"))
+    });
+    CommandError { message, ..error }
 }
 
 fn stop(flags: &MeasureFlags) -> Stop {
