@@ -179,6 +179,9 @@ pub(crate) fn told(error: StoreError) -> CommandError {
     match error {
         StoreError::Absent { .. } => message
             .hint("`becalm history add FILE` makes it; --store, BECALM_STORE or [history] store in becalm.toml name another"),
+        StoreError::Missing { .. } => {
+            CommandError::usage(&error).hint("`becalm history list` lists the entries")
+        }
         StoreError::TooNew { .. } => message.hint("use the becalm that made it, or a newer one"),
         StoreError::TooOld { .. } => {
             message.hint("`becalm history add` or `prune` brings it to the new version, with the permission to write")

@@ -300,6 +300,10 @@ fn a_commit_of_any_name_and_time_can_be_given() {
     let csv = env.run(["history", "export", "--csv"]).exits_with(0).stdout;
     assert!(csv.contains("sort,wall_time,s,lower,,topic,"), "{csv}");
     assert!(csv.contains(",1704067200,v1,1.1,"), "{csv}");
+    for command in [&["show", "99"][..], &["prune", "--entry", "99"]] {
+        let error = env.run([&["history"], command].concat()).exits_with(2);
+        assert!(error.stderr.contains("`becalm history list` lists"), "{}", error.stderr);
+    }
     let _ = env.run(["history", "prune", "--keep-documents", "1", "--dry-run"]).exits_with(0);
     let pruned = env.run(["history", "prune", "--keep-documents", "1"]).exits_with(0).stdout;
     assert!(pruned.starts_with("taken away: 0 entries with 0 values, 1 record ("), "{pruned}");
