@@ -298,8 +298,9 @@ pub(crate) fn is_special(path: &Path) -> bool {
 /// Fails early when a file cannot be written later, without touching one that is there.
 pub(crate) fn check_writable(path: &Path) -> Result<(), CommandError> {
     if path == Path::new("-") {
+        // As a file to read it is standard input, so nobody wants a file of this name.
         return Err(CommandError::usage("`-` is no file to write to")
-            .hint("give ./- for a file of that name; what goes to standard output, as with --json, can be redirected"));
+            .hint("--json prints to standard output; for a file of that name write ./-"));
     }
     let existed = path.symlink_metadata().is_ok();
     std::fs::OpenOptions::new().append(true).create(true).open(path).map_err(|error| {

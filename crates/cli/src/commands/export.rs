@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// Format to write; without it the ending of OUT decides, where it belongs to one format
     #[arg(long, value_name = "FORMAT")]
     to: Option<String>,
-    /// Write to a file instead of standard output
+    /// Write to a file instead of standard output, which is also `-`
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Export this metric; may be given several times, and `all` is every metric. Without it, formats of
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         return Ok(Exit::Done);
     }
     let writer = format(args)?;
-    if let Some(path) = &args.output {
+    if let Some(path) = output(args) {
         files::check_writable(path)?;
     }
     let records = args.files.iter().map(|path| files::read_record(path));
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         Options::choose(&record, &args.metric, &args.subject).map_err(|error| refused(&error))?;
     let options = options.with_estimates(estimates(&record));
     let exported = (writer.write)(&record, &options).map_err(|error| refused(&error))?;
-    match &args.output {
+    match output(args) {
         Some(path) => files::write_bytes_atomically(path, &exported.bytes)?,
         None if std::io::stdout().is_terminal()
             && std::str::from_utf8(&exported.bytes).is_err() =>
@@ -79,15 +79,20 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
+/// Returns the file to write, unless it is standard output.
+fn output(args: &Args) -> Option<&Path> {
+    args.output.as_deref().filter(|path| *path != Path::new("-"))
+}
+
 /// Returns the format that was asked for.
 fn format(args: &Args) -> Result<&'static Writer, CommandError> {
     if let Some(name) = &args.to {
         return writer(name).map_err(|error| refused(&error));
     }
-    let Some(path) = &args.output else {
+    let Some(path) = output(args) else {
         return Err(CommandError::usage("which format is to be written?").hint(LISTED));
     };
-    let ending = Path::new(path).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let fitting: Vec<&Writer> = WRITERS.iter().filter(|one| one.ending == ending).collect();
     match fitting.as_slice() {
         [one] => Ok(one),

@@ -57,6 +57,10 @@ fn the_ending_of_the_file_tells_the_format_where_it_is_of_one() {
     let output = env.run(["export", "rows.csv", "--to", "csv"]).exits_with(0);
     assert_eq!(output.stdout, env.read("rows.csv"));
 
+    let output = env.run(["export", "rows.csv", "--to", "csv", "-o", "-"]).exits_with(0);
+    assert_eq!(output.stdout, env.read("rows.csv"));
+    assert!(!env.work().join("-").exists());
+
     let output = env.run(["export", "record.json", "-o", "out.json"]).exits_with(2);
     assert_snapshot!(said(&output), @r"
     error: several formats have files that end with `.json`: pyperf, hyperfine, hyperfine-2, bmf, github-action-benchmark, customSmallerIsBetter, customBiggerIsBetter

@@ -8,6 +8,17 @@ use serde_json::Value;
 use crate::support::{Measures, T, env, json, prints, with};
 
 #[test]
+fn no_file_is_made_whose_name_means_standard_input() {
+    let env = env();
+    for flag in ["--export-json", "--export-html", "--export-markdown"] {
+        let output = env.measure(&["--rounds", "1", flag, "-", "--", "true"]).exits_with(2);
+        assert!(output.stderr.contains("`-` is no file to write to"), "{}", output.stderr);
+        assert!(output.stderr.contains("--json prints"), "{}", output.stderr);
+    }
+    assert!(!env.work().join("-").exists());
+}
+
+#[test]
 fn json_has_the_promised_fields_and_follows_the_schema() {
     let env = env();
     let schema = json(&env.run(["schema"]).exits_with(0).stdout);
