@@ -125,6 +125,10 @@ impl CiLine {
             Verdict::Equivalent => Standing::Equivalent,
             Verdict::Inconclusive => Standing::Inconclusive,
             Verdict::Faster if worse.high < 1.0 / own => Standing::Improvement,
+            // Without an end nobody knows how much worse.
+            Verdict::Slower if worse.low <= 1.0 + rule.allow && worse.high.is_infinite() => {
+                Standing::Doubtful
+            }
             Verdict::Slower if worse.low <= 1.0 + rule.allow => Standing::Tolerated,
             Verdict::Slower if worse.low > own => Standing::Regression,
             Verdict::Faster | Verdict::Slower => Standing::Doubtful,

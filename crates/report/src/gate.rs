@@ -67,6 +67,7 @@ fn table(results: &[GateResultDocument], style: &Style) -> Table {
         let change = |ratio: f64| signed_percent(ratio - 1.0, 1);
         let interval = match (result.ratio_low, result.ratio_high) {
             (Some(low), Some(high)) => format!("[{}, {}]", change(low), change(high)),
+            (Some(low), None) => format!("{} or more", change(low)),
             _ => "-".to_owned(),
         };
         let reason = match &result.change {

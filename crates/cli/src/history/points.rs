@@ -92,6 +92,10 @@ pub(crate) struct CutOff {
     pub(crate) subject: usize,
     /// The benchmark, as its series are called.
     pub(crate) benchmark: String,
+    /// The benchmark and those inside it.
+    pub(crate) all: Vec<String>,
+    /// Whether it is judged by its wall time.
+    pub(crate) is_about_wall_time: bool,
     /// Its parameters.
     pub(crate) parameters: Vec<(String, String)>,
     /// How many measured runs were cut off.
@@ -129,6 +133,8 @@ pub(crate) fn cut_off(record: &Record) -> Vec<CutOff> {
         (runs > 0).then(|| CutOff {
             subject,
             benchmark: benchmark(record, subject, &Metric::lower(metric::WALL_TIME, Unit::Second)),
+            all: record.metrics.iter().map(|one| benchmark(record, subject, one)).collect(),
+            is_about_wall_time: wall.is_some_and(|at| main_metrics(record, subject).contains(&at)),
             parameters: parameters(record, subject),
             runs,
             of,

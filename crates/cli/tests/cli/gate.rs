@@ -296,9 +296,9 @@ fn a_candidate_that_hangs_now_and_then_is_no_yes() {
     let env = env();
     env.script(
         "hangs",
-        "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n; [ $((n % 8)) = 5 ] && exec sleep 9; exit 0",
+        "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n; [ $((n % 8)) = 5 ] && exec sleep 60; exit 0",
     );
-    let words = ["compare", "--timeout", "400ms", "--rounds", "12", "--export-json", "c.json"];
+    let words = ["compare", "--timeout", "3s", "--rounds", "12", "--export-json", "c.json"];
     let _ = env.run([&words[..], &["sleep 0.1", "./hangs"]].concat()).exits_with(3);
     let found = gate(&env, &["c.json"], 3);
     let reason = found["results"][0]["reason"].as_str().unwrap();

@@ -209,7 +209,12 @@ impl Reader {
                 decode(&bytes, *cpu, &mut self.meanings, inlet);
             }
             // What was being written while its buffer was read comes with the next reading.
-            self.take_until(if ended.is_some() { u64::MAX } else { previous });
+            self.take_until(match ended {
+                // What came while the events were stopped lies behind the end of the watch.
+                Some(end) if self.mode == Mode::Watch => end,
+                Some(_) => u64::MAX,
+                None => previous,
+            });
             if let Some(end) = ended {
                 return self.finish(end);
             }

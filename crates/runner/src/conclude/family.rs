@@ -249,10 +249,15 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
     comparison
 }
 
-/// Opens the end of an interval that lower bounds reach: those of more rounds than are trimmed away on a side.
+/// Fewer rounds have an interval that covers each of them.
+const FEW: usize = 8;
+
+/// Opens the end of an interval that lower bounds reach: those of more than a fifth of the rounds, and of few rounds
+/// any.
 fn open_where_cut_off(ratio: RatioInterval, pairs: &Pairs) -> RatioInterval {
     let all = pairs.rounds.len();
-    let [of_baseline, of_candidate] = pairs.cut_off.map(|times| 5 * times as usize > all);
+    let [of_baseline, of_candidate] =
+        pairs.cut_off.map(|times| 5 * times as usize > all || times > 0 && all < FEW);
     RatioInterval {
         low: if of_baseline { 0.0 } else { ratio.low },
         high: if of_candidate { f64::INFINITY } else { ratio.high },

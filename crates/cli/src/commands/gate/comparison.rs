@@ -41,7 +41,8 @@ pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
         });
         // What is cut off at its timeout seems fast. The verdict heeds that, and the values do not.
         let is_doubtful = outcome != Outcome::Fail
-            && comparison.verdict == Verdict::Inconclusive
+            && (comparison.verdict == Verdict::Inconclusive
+                || outcome == Outcome::Pass && comparison.verdict != Verdict::Faster)
             && cut_off(record, candidate);
         let outcome = if is_doubtful { Outcome::Inconclusive } else { outcome };
         let reason = match (outcome, comparison.verdict) {

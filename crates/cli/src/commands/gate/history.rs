@@ -96,9 +96,7 @@ fn doubt(cut_off: &CutOff, rules: &mut Rules, judged: &mut Judged) {
     let CutOff { benchmark, parameters, runs, of, at_least, .. } = cut_off;
     let names = named(benchmark, metric::WALL_TIME, &Unit::Second, parameters);
     let is_of_it = |result: &GateResultDocument| {
-        let inside = result.benchmark.strip_prefix(benchmark.as_str());
-        inside.is_some_and(|rest| rest.is_empty() || rest.starts_with(" / "))
-            && result.parameters == names.parameters
+        cut_off.all.contains(&result.benchmark) && result.parameters == names.parameters
     };
     for Judgement { result, .. } in judged.results.iter_mut().filter(|one| is_of_it(&one.result)) {
         if result.verdict == Outcome::Pass.word() {
@@ -117,9 +115,14 @@ fn doubt(cut_off: &CutOff, rules: &mut Rules, judged: &mut Judged) {
         ..names.clone()
     };
     judged.results.push(Judgement { result, ..Judgement::default() });
+    if !cut_off.is_about_wall_time {
+        return;
+    }
     let rule = rules.of((benchmark, parameters), metric::WALL_TIME, &Unit::Second, true);
+    // A lower bound may be beyond the largest value, and says nothing about the smallest.
     let beyond = |limit: &Limit| {
-        at_least.is_some_and(|least| against_limit(least, *limit).0 == Outcome::Fail)
+        let outcome = at_least.map(|least| against_limit(least, *limit).0);
+        matches!(limit, Limit::Max(_)) && outcome == Some(Outcome::Fail)
     };
     let rule = Rule { limits: rule.limits.iter().copied().filter(beyond).collect(), ..rule };
     if let Some(least) = *at_least {

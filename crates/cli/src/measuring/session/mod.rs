@@ -145,7 +145,11 @@ pub(crate) fn conduct(
     };
     let record = match answered {
         // A look that nothing was added for would only spend what the answer may err.
-        Some(answered) if result.is_ok() && answered.rounds() == record.rounds() => {
+        Some(answered)
+            if result.is_ok()
+                && answered.rounds() == record.rounds()
+                && is_lost(&answered, &record) =>
+        {
             ui.warn(format!(
                 "no round was added, and the answer is that of the saved session: limits count from its beginning, and \
                  it has made {} in {:.1} s",
@@ -161,6 +165,12 @@ pub(crate) fn conduct(
     let (failure, kept) = keep(log, &record, flags, Outcomes { result, cleaned, saved });
     let signal = interrupt.signal();
     Ok(Finished { record, disturbed, failure, left_out, signal, kept, is_machine_changed })
+}
+
+/// Says whether an answer was replaced by none, for which there was no error left.
+fn is_lost(before: &Record, after: &Record) -> bool {
+    before.comparisons.iter().any(|one| one.ratio.is_some())
+        && after.comparisons.iter().any(|one| one.ratio.is_none() && one.confidence >= 1.0)
 }
 
 /// What a session is carried out in.

