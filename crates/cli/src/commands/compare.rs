@@ -75,7 +75,10 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         Some(path) => {
             let record = measuring::read_resumed(path)?;
             let arguments = measuring::with_more(path, &record.arguments, given)?;
-            let args = args::reparse_compare(&arguments)?;
+            let path = path.clone();
+            let mut args = args::reparse_compare(&arguments)?;
+            // The log that goes on is no other session's.
+            args.flags.resume = Some(path);
             measuring::tell_reports(&args.flags, given, ui);
             (args, arguments, Some(record))
         }

@@ -27,6 +27,7 @@ fn a_killed_session_goes_on_where_it_was_and_ends_like_an_unbroken_one() {
     assert!(output.stderr.contains(hint), "{}", output.stderr);
     let _ = env.run(["compare", "--resume", "broken.json.partial"]).exits_with(0);
     assert!(!log.exists(), "the log has served its purpose");
+    assert!(!env.work().join("broken.json.partial.1").exists(), "it is nobody else's");
     let _ = env.compare(&arguments("whole.json")).exits_with(0);
     let (broken, whole) = (env.record("broken.json"), env.record("whole.json"));
     assert_eq!(schedule(&broken), schedule(&whole));
