@@ -222,6 +222,11 @@ impl Record {
         self.runs.iter().filter(move |run| run.subject == subject && run.is_measured())
     }
 
+    /// Says whether measured runs of a subject were cut off.
+    pub fn is_cut_off(&self, subject: usize) -> bool {
+        self.measured(subject).any(Run::is_censored)
+    }
+
     /// Returns how many rounds were measured and kept.
     pub fn rounds(&self) -> u32 {
         self.numbers(Run::is_measured)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use becalm_model::{Comparison, Record, RecordKind, Run, Verdict};
+use becalm_model::{Comparison, Record, RecordKind, Verdict};
 
 use crate::comparison_table;
 use crate::conditions;
@@ -118,9 +118,8 @@ pub fn diff_text(
             vec![subject.into(), metric.name.as_str().into(), shown(medians[0]), shown(medians[1])];
         let [change, interval, verdict] = comparison_table::result_cells(&metric, comparison);
         // Without an interval the change is what it is, and decides nothing. Of lower bounds there is none.
-        let is_cut_off = |record: &Record, subject| record.measured(subject).any(Run::is_censored);
         let are_bounds =
-            is_cut_off(old, comparison.baseline) || is_cut_off(new, comparison.candidate);
+            old.is_cut_off(comparison.baseline) || new.is_cut_off(comparison.candidate);
         let change = match (comparison.ratio, medians) {
             (None, [Some(old), Some(new)]) if old > 0.0 && !are_bounds => {
                 signed_percent(new / old - 1.0, 1).into()

@@ -75,12 +75,9 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         Some(path) => {
             let record = measuring::read_resumed(path)?;
             let arguments = measuring::with_more(path, &record.arguments, given)?;
-            let path = path.clone();
-            let mut args = args::reparse_compare(&arguments)?;
-            // The log that goes on is no other session's.
-            args.flags.resume = Some(path);
-            measuring::tell_reports(&args.flags, given, ui);
-            (args, arguments, Some(record))
+            let mut again = args::reparse_compare(&arguments)?;
+            measuring::go_on(&mut again.flags, path, given, ui);
+            (again, arguments, Some(record))
         }
     };
     let spent = resumed.as_ref().and_then(|record| spent(record, &args));

@@ -48,12 +48,9 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         Some(path) => {
             let record = measuring::read_resumed(path)?;
             let arguments = measuring::with_more(path, &record.arguments, given)?;
-            let path = path.clone();
-            let mut args = args::reparse_run(&arguments)?;
-            // The log that goes on is no other session's.
-            args.flags.resume = Some(path);
-            measuring::tell_reports(&args.flags, given, ui);
-            (args, arguments, Some(record))
+            let mut again = args::reparse_run(&arguments)?;
+            measuring::go_on(&mut again.flags, path, given, ui);
+            (again, arguments, Some(record))
         }
     };
     args.suite.refuse_alone()?;

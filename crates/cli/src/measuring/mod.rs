@@ -26,7 +26,7 @@ pub(crate) use exports::ExportFlags;
 pub(crate) use flags::{MeasureFlags, confidence, harness_name};
 pub(crate) use harness::Asked;
 pub(crate) use metrics::{decide_exactly, simulated};
-pub(crate) use resume::{read_resumed, tell_reports, with_more};
+pub(crate) use resume::{go_on, read_resumed, with_more};
 pub(crate) use revisions::{
     Builds, Commit, Making, Repository, Revisions, Signed, is_documentation,
 };

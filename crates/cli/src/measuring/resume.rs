@@ -144,8 +144,10 @@ fn place(path: &Path, saved: &[String]) -> Option<String> {
     }
 }
 
-/// Says which reports are written again because the session was begun so.
-pub(crate) fn tell_reports(flags: &MeasureFlags, given: &[OsString], ui: &Ui) {
+/// Completes the flags of a session that goes on, whose log is no other session's, and says which reports are written
+/// again because it was begun so.
+pub(crate) fn go_on(flags: &mut MeasureFlags, path: &Path, given: &[OsString], ui: &Ui) {
+    flags.resume = Some(path.to_owned());
     let given = as_texts(given);
     let reports = [
         ("--export-html", &flags.exports.export_html),

@@ -135,10 +135,9 @@ pub fn compare_separate(
         comparison.notes.push(format!("{has} zero or less, which has no ratio, and left out"));
         comparison.rounds = least(|side| side.logs.len());
     }
-    let cut_off = |record: &Record, subject| record.measured(subject).any(Run::is_censored);
     match ratio(&sides, 1.0 - confidence) {
         // Two lower bounds say nothing about the ratio, and one of them at most which way it goes.
-        _ if cut_off(old, baseline) || cut_off(new, candidate) => {
+        _ if old.is_cut_off(baseline) || new.is_cut_off(candidate) => {
             comparison.notes.push(CUT_OFF.to_owned());
         }
         // Over how many processes another tool took a mean is not known.

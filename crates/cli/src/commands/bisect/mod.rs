@@ -28,8 +28,8 @@ use crate::ui::Ui;
 ///
 /// Commits between a good end and a bad one are built in worktrees of their own and measured in rounds against
 /// the good end, until one of them is the first of the new level with the probability --confidence. The ends are
-/// compared first, for at most two minutes; without a difference there is nothing to find. A commit that cannot be built or run is
-/// skipped; where only such commits are left, the group is named. --rounds are those of each step, --max-time and
+/// compared first, for at most two minutes; without a difference there is nothing to find. A commit that cannot be
+/// built or run is skipped; where only such commits are left, the group is named. --rounds are those of each step, --max-time and
 /// --max-rounds limit the whole search. The state is saved after every step, and --resume goes on from it.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]

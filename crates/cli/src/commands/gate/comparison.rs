@@ -1,6 +1,6 @@
 //! A comparison, whose sides were measured interleaved.
 
-use becalm_model::{Record, Run, Verdict};
+use becalm_model::{Record, Verdict};
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 
@@ -8,11 +8,6 @@ use super::{Judged, Judgement, limits, named};
 use crate::gate::{Outcome, Rules, Worse, against_margin};
 use crate::history::names_in_comparison;
 use crate::ui::count;
-
-/// Says whether measured runs of a subject were cut off.
-fn cut_off(record: &Record, subject: usize) -> bool {
-    record.measured(subject).any(Run::is_censored)
-}
 
 /// Judges every comparison that decides, and those whose metric a rule names.
 pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
@@ -43,7 +38,7 @@ pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
         let is_doubtful = outcome != Outcome::Fail
             && (comparison.verdict == Verdict::Inconclusive
                 || outcome == Outcome::Pass && comparison.verdict != Verdict::Faster)
-            && cut_off(record, candidate);
+            && record.is_cut_off(candidate);
         let outcome = if is_doubtful { Outcome::Inconclusive } else { outcome };
         let reason = match (outcome, comparison.verdict) {
             _ if is_doubtful => {

@@ -2,12 +2,11 @@
 
 use becalm_formats::AtCommit;
 use becalm_model::history::{ChangeState, EntryId, Point};
+use becalm_model::wire::GateResultDocument;
+use becalm_model::{Unit, metric};
 use becalm_stats::multiplicity::bonferroni_confidence;
 use becalm_stats::prediction::FEWEST;
 use becalm_store::{EntryFilter, NewEntry, NewPoint, SeriesFilter, Store, fingerprint};
-
-use becalm_model::wire::GateResultDocument;
-use becalm_model::{Unit, metric};
 
 use super::{Args, Judged, Judgement, MARGIN, limits, named};
 use crate::error::CommandError;
