@@ -78,6 +78,19 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     if !is_number || !text.contains(|c: char| c.is_ascii_digit()) {
         return None;
     }
+    // A decimal comma would make `0,0123` ten thousand times as much.
+    let whole = text.split(['.', 'e', 'E']).next().unwrap_or(text);
+    let are_thousands = |first: &str, groups: &str| {
+        matches!(first.len(), 1..=3)
+            && !first.starts_with('0')
+            && groups.split(',').all(|group| group.len() == 3)
+    };
+    let grouped = whole.trim_start_matches(['+', '-', '−']).split_once(',');
+    if grouped.is_some_and(|(first, groups)| !are_thousands(first, groups))
+        || text[whole.len()..].contains(',')
+    {
+        return None;
+    }
     let clean: String = text.chars().filter(|c| *c != ',').collect();
     clean.replace('−', "-").parse().ok().filter(|number: &f64| number.is_finite())
 }
@@ -169,6 +182,10 @@ mod tests {
         assert_eq!(quantity("5 widgets/s"), Some((5.0, named("widgets/s"))));
         assert_eq!(quantity("1e400 s"), None);
         assert_eq!(quantity("inf"), None);
+        for decimal in ["0,0123", "0,012", "12,5", "1234,567", "1.5,2", "1,2345"] {
+            assert_eq!(number(decimal), None, "{decimal}");
+        }
+        assert_eq!(number("-1,234,567.8"), Some(-1_234_567.8));
         assert_eq!(quantity("1e+"), None);
         assert_eq!(quantity(""), None);
     }

@@ -52,9 +52,17 @@ fn zone(text: &str) -> Option<f64> {
         Some(b'-') => -1.0,
         _ => return Some(0.0),
     };
-    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
-    let number = |from, to| digits.get(from..to).and_then(|d| d.parse::<f64>().ok()).unwrap_or(0.0);
-    let (hours, minutes) = (number(0, 2), number(2, 4));
+    let (hours, minutes) = match text[1..].split_once(':') {
+        Some(parts) => parts,
+        // Behind `+02` or `+0200` may stand the name of the zone.
+        None => match text[1..].find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len() - 1) {
+            4 => (&text[1..3], &text[3..5]),
+            end => (&text[1..=end], "0"),
+        },
+    };
+    let end = minutes.find(|c: char| !c.is_ascii_digit()).unwrap_or(minutes.len());
+    let number = |digits: &str| digits.parse::<u8>().ok().map(f64::from);
+    let (hours, minutes) = (number(hours)?, number(&minutes[..end])?);
     (hours < 24.0 && minutes < 60.0).then_some(sign * (hours * 3600.0 + minutes * 60.0))
 }
 
@@ -93,6 +101,8 @@ mod tests {
         for text in [
             "2026-11-20T18:33+01:00",
             "2026-11-20 18:33 +0100",
+            "2026-11-20 18:33 +1:00",
+            "2026-11-20 18:33 +01",
             "2026-11-20T17:33Z",
             "2026-11-20 17:33",
         ] {

@@ -6,8 +6,9 @@
 //! - Brief files have no measurements, and from 0.13 `Statistics.OriginalValues`: the results of all
 //!   processes one after another, without a word on where one ends.
 //! - `Namespace` is null for a class outside of all.
+//! - Of several jobs, such as runtimes, only `DisplayInfo` tells which one a benchmark ran in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use becalm_model::{Direction, Record, Unit};
 use serde::Deserialize;
@@ -152,14 +153,19 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         imported.note("the benchmarks were built without optimisation");
     }
     let subject = imported.subject(title(&document.title.0));
+    let jobs: BTreeSet<&str> = document.benchmarks.iter().filter_map(Benchmark::job).collect();
     let mut names = Names::default();
     for (index, benchmark) in document.benchmarks.iter().enumerate() {
-        let name = benchmark.name();
+        let mut name = benchmark.name();
         if name.is_empty() {
             let place = format!("Benchmarks[{index}].FullName");
             return Err(ImportError::at_field(file, &place, "a name", "nothing"));
         }
-        // One method may be there for several runtimes, which only the display tells apart.
+        // One method may be there for several runtimes, which only the display tells apart. A number would say in which
+        // order they ran.
+        if let Some(job) = benchmark.job().filter(|_| jobs.len() > 1) {
+            name = format!("{name} [{job}]");
+        }
         let name = names.unique(&name);
         benchmark.import(&mut imported, subject, &name, file, index)?;
     }
@@ -197,6 +203,17 @@ impl Benchmark {
             (false, true) => parts.join("."),
             (false, false) => format!("{}({})", parts.join("."), self.parameters.0),
         }
+    }
+
+    /// Returns the job that it ran in, by the name that somebody gave it, or else by what makes it one: of
+    /// `T.M: Job-YRHGTP(Runtime=.NET 8.0) [n=1]` that is `Runtime=.NET 8.0`.
+    fn job(&self) -> Option<&str> {
+        let (_, job) = self.display_info.0.split_once(": ")?;
+        let job = job.split(" [").next().unwrap_or(job).trim();
+        let (name, made_of) = job.split_once('(').unwrap_or((job, ""));
+        let made_of = made_of.strip_suffix(')').unwrap_or(made_of);
+        let is_made_up = name.starts_with("Job-") && !made_of.is_empty();
+        Some(if is_made_up { made_of } else { name }).filter(|job| !job.is_empty())
     }
 
     fn import(

@@ -127,7 +127,9 @@ impl Values {
             _ => Some(count("iteration")?),
         };
         let text = row.text("value");
-        let number = number(text).ok_or_else(|| row.wrong("a finite number as value", text))?;
+        // A comma would be a decimal one: becalm writes no others.
+        let number = number(text).filter(|_| !text.contains(','));
+        let number = number.ok_or_else(|| row.wrong("a finite number as value", text))?;
         let process = self.process(row.text("subject"), count("run")?, flag("warmup")?);
         process.values.push(Value { line: row.line(), metric: at, iteration, number });
         Ok(())

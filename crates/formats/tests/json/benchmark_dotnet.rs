@@ -68,3 +68,32 @@ fn what_is_wrong_is_named_with_its_place() {
         "a.json, line 4, at Benchmarks[0].Statistics.Mean: invalid value: string \"five\", expected a number"
     );
 }
+
+#[test]
+fn of_several_jobs_each_has_its_name_whatever_else_ran() {
+    let benchmark = |display: &str| {
+        format!(
+            r#"{{"FullName": "N.T.M", "DisplayInfo": "{display}", "Statistics": {{"Median": 4}}}}"#
+        )
+    };
+    let names = |displays: &[&str]| -> Vec<String> {
+        let all: Vec<String> = displays.iter().map(|display| benchmark(display)).collect();
+        let text = format!(
+            r#"{{"Title": "T", "HostEnvironmentInfo": {{}}, "Benchmarks": [{}]}}"#,
+            all.join(",")
+        );
+        let record = import(&[File::of_text("a.json", &text)], None).unwrap();
+        record.metrics.iter().filter_map(|metric| metric.benchmark.clone()).collect()
+    };
+    let [old, new] = ["T.M: Job-ABCDEF(Runtime=.NET 6.0) [n=1]", "T.M: .NET 8.0(Runtime=.NET 8.0)"];
+    let told = ["N.T.M [Runtime=.NET 6.0]", "N.T.M [.NET 8.0]"];
+    assert_eq!(names(&[old, new]), told);
+    assert_eq!(names(&[new, old]), [told[1], told[0]]);
+    assert_eq!(
+        names(&["T.M: DefaultJob", "T.M: Job-ABCDEF"]),
+        ["N.T.M [DefaultJob]", "N.T.M [Job-ABCDEF]"]
+    );
+    // Where there is one job, it needs no name.
+    assert_eq!(names(&[new]), ["N.T.M"]);
+    assert_eq!(names(&[new, new]), ["N.T.M", "N.T.M #2"]);
+}
