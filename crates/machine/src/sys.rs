@@ -4,6 +4,8 @@
 
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd, BorrowedFd, FromRawFd as _, OwnedFd};
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 use std::time::Duration;
 
 use becalm_model::{CpuId, CpuSet, MAX_CPU};
@@ -25,6 +27,34 @@ pub(crate) fn keep_over_exec(descriptor: &impl AsRawFd) -> io::Result<()> {
     // SAFETY: plain numbers; the descriptor is open for as long as it is borrowed.
     let status = unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_SETFD, NO_FLAGS) };
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Lets a program that `command` starts have its standard input, output and error, and nothing else that this
+/// process was started with: a lock, the end of a pipe.
+pub(crate) fn hand_on_nothing_else(command: &mut Command) {
+    const FIRST: libc::c_uint = 3;
+    /// As far as older kernels are asked one by one: who hands something on uses low numbers.
+    const SEARCHED: libc::c_int = 256;
+    let close = || {
+        // SAFETY: these calls take plain numbers, and change nothing of the process before it executes another
+        // program. The one for all was made in Linux 5.9, and knows the flag from 5.11 on.
+        unsafe {
+            if libc::syscall(
+                libc::SYS_close_range,
+                FIRST,
+                libc::c_uint::MAX,
+                libc::CLOSE_RANGE_CLOEXEC,
+            ) < 0
+            {
+                for descriptor in FIRST.cast_signed()..SEARCHED {
+                    libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC);
+                }
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: the closure runs between fork and exec and makes system calls only.
+    unsafe { command.pre_exec(close) };
 }
 
 /// Returns how many ticks `/proc/stat` counts in a second (100 on every common architecture).

@@ -3,7 +3,7 @@
 //! Asked through `systemctl`, which speaks D-Bus to it: a D-Bus library would weigh more than the rest
 //! of becalm's dependencies together, for a handful of calls that take milliseconds each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::process::{Command, Stdio};
 
@@ -35,6 +35,26 @@ pub(crate) fn states(names: &[String]) -> io::Result<BTreeMap<String, UnitState>
     let mut arguments = vec!["show", "--property=LoadState,ActiveState", "--"];
     arguments.extend(names.iter().map(String::as_str));
     Ok(parse_units(names, &systemctl(&arguments)?))
+}
+
+/// Returns, for these units and for those that this comes to, what systemd stops along with each, whether or not
+/// it runs. Nothing starts that again when the unit is started.
+/// <https://www.freedesktop.org/software/systemd/man/latest/systemd.unit.html>
+pub(crate) fn stopped_along(names: &[String]) -> io::Result<BTreeMap<String, Vec<String>>> {
+    // The first one only so that no block is empty.
+    const PROPERTIES: &str =
+        "--property=LoadState,RequiredBy,RequisiteOf,BoundBy,ConsistsOf,PropagatesStopTo";
+    let mut along = BTreeMap::new();
+    let mut open: BTreeSet<String> = names.iter().cloned().collect();
+    while !open.is_empty() {
+        let asked: Vec<String> = open.into_iter().collect();
+        let mut arguments = vec!["show", PROPERTIES, "--"];
+        arguments.extend(asked.iter().map(String::as_str));
+        along.extend(parse_along(&asked, &systemctl(&arguments)?));
+        let is_new = |name: &&String| !along.contains_key(*name);
+        open = along.values().flatten().filter(is_new).cloned().collect();
+    }
+    Ok(along)
 }
 
 /// Says whether a name is one of a single unit: no pattern, and no option of `systemctl`.
@@ -91,6 +111,20 @@ fn systemctl(arguments: &[&str]) -> io::Result<String> {
     Err(io::Error::other(format!("systemctl {}: {said}", arguments.join(" "))))
 }
 
+/// Reads blocks of `Name=units` lines with empty lines between, one for each name, in order.
+fn parse_along(names: &[String], text: &str) -> BTreeMap<String, Vec<String>> {
+    let mut blocks = text.split("\n\n");
+    let along = |block: &str| -> Vec<String> {
+        let lines = block.lines().filter_map(|line| line.split_once('='));
+        let units = lines.filter(|(name, _)| *name != "LoadState").flat_map(|(_, units)| {
+            units.split_whitespace().filter(|name| is_unit_name(name)).map(str::to_owned)
+        });
+        units.collect()
+    };
+    let of = |name: &String| (name.clone(), blocks.next().map(along).unwrap_or_default());
+    names.iter().map(of).collect()
+}
+
 /// Reads blocks of `Name=value` lines with empty lines between: one for each name, in order. systemd
 /// itself would call a unit by its first name, and not by the one that was asked for.
 fn parse_units(names: &[String], text: &str) -> BTreeMap<String, UnitState> {
@@ -136,6 +170,23 @@ mod tests {
         assert_eq!(parse_wants(text), ["display-manager.service", "udisks2.service"]);
         assert!(parse_wants("Wants=\n\nWants=cron.service\n").is_empty());
         assert!(parse_wants("").is_empty());
+    }
+
+    #[test]
+    fn what_is_stopped_along_with_a_unit_is_read() {
+        let text = "LoadState=loaded\nRequiredBy=tuned-ppd.service\nConsistsOf=\n\n\
+                    LoadState=loaded\nRequiredBy=\nBoundBy=a.service b.mount\n";
+        let names = ["tuned.service", "x.service", "none.service"].map(str::to_owned);
+        let along: Vec<_> = parse_along(&names, text).into_iter().collect();
+        let expected = [
+            ("none.service", vec![]),
+            ("tuned.service", vec!["tuned-ppd.service"]),
+            ("x.service", vec!["a.service", "b.mount"]),
+        ];
+        let expected = expected.map(|(name, units)| {
+            (name.to_owned(), units.into_iter().map(str::to_owned).collect::<Vec<_>>())
+        });
+        assert_eq!(along, expected);
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub(crate) struct Thread {
     pub(crate) is_kernel: bool,
     /// Whether the kernel lets nobody choose its CPUs.
     pub(crate) is_bound: bool,
+    /// Whether it handles an interrupt.
+    pub(crate) is_of_interrupt: bool,
     /// Where it may run.
     pub(crate) cpus: CpuSet,
 }
@@ -48,6 +50,12 @@ pub(crate) fn threads(root: &SysRoot) -> Vec<Thread> {
     processes(root).into_iter().flat_map(of).filter_map(|tid| thread(root, tid)).collect()
 }
 
+/// Returns the CPUs that do not run, and on which threads may run all the same that can be moved at all.
+pub(crate) fn offline_cpus(threads: &[Thread], online: &CpuSet) -> CpuSet {
+    let movable = threads.iter().filter(|thread| !thread.is_bound);
+    movable.fold(CpuSet::new(), |all, thread| all.union(&thread.cpus.difference(online)))
+}
+
 /// Says whether this kernel lets a task keep CPUs that are `offline`, tried on the calling thread. Before
 /// Linux 6.2 or so it takes them out of what it is given, so that a task that has them cannot be put back.
 pub(crate) fn keeps_offline_cpus(root: &SysRoot, offline: &CpuSet) -> bool {
@@ -72,8 +80,9 @@ fn thread(root: &SysRoot, tid: u32) -> Option<Thread> {
     let stat = task::stat(root, tid)?;
     let status = root.read(format!("/proc/{tid}/status")).value()?;
     let cpus = allowed_list(&status)?.parse().ok()?;
-    let task::Stat { start_time, is_kernel, is_bound, .. } = stat;
-    Some(Thread { tid, start_time, is_kernel, is_bound, cpus })
+    let task::Stat { start_time, is_kernel, is_bound, name, .. } = stat;
+    let is_of_interrupt = is_kernel && name.starts_with("irq/");
+    Some(Thread { tid, start_time, is_kernel, is_bound, is_of_interrupt, cpus })
 }
 
 fn numbers(root: &SysRoot, folder: &str) -> Vec<u32> {

@@ -231,6 +231,41 @@ fn a_group_without_a_journal_is_cleared_away() {
 }
 
 #[test]
+fn a_group_or_slice_of_somebody_else_is_left_and_named() {
+    let check = |tree: &FakeTree, path: &str| {
+        let before = contents(tree);
+        let root = Kernel::root(tree, taken);
+        assert_eq!(clear_leftovers(&root), Vec::<String>::new());
+        let refused = planned(&root, "2-3", Partition::Isolated).unwrap_err();
+        assert_eq!(refused, IsolateError::Occupied(path.to_owned()));
+        assert_eq!(contents(tree), before);
+    };
+    check(&unified().file(format!("{GROUP}/cgroup.procs"), "4711\n"), GROUP);
+    let slice = format!("{TOP}/becalm.slice");
+    let kept = || unified().file(format!("{slice}/cgroup.procs"), "");
+    let file = "/run/systemd/system/becalm.slice";
+    check(&kept().file(file, "[Slice]\nMemoryMax=1G\n"), &slice);
+    let ours = "[Unit]\nDescription=CPUs that becalm measures on\n[Slice]\nAllowedCPUs=2-3\n";
+    let shared = kept().file(file, ours).file(format!("{slice}/db.service/cgroup.procs"), "7\n");
+    check(&shared, &slice);
+    // What a killed becalm leaves has somebody inside, too.
+    let partition = unified()
+        .file(format!("{GROUP}/cgroup.procs"), "4711\n")
+        .file(format!("{GROUP}/cpuset.cpus.partition"), "root invalid (hotplug)\n");
+    let said = clear_leftovers(&Kernel::root(&partition, taken));
+    assert!(said[0].contains("had left /sys/fs/cgroup/becalm;"), "{said:?}");
+}
+
+#[test]
+fn who_may_run_on_cpus_that_are_offline_has_chosen_nothing() {
+    let tree = unified()
+        .file("/proc/8/stat", "8 (sh) S 1 8 8 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 76 0 0\n")
+        .file("/proc/8/status", "Name:\tsh\nCpus_allowed_list:\t0-7\n");
+    let isolation = planned(&SysRoot::new(tree.path()), "2-3", Partition::Isolated).unwrap();
+    assert!(isolation.changes.iter().all(|change| change.new.is_some()), "{isolation:?}");
+}
+
+#[test]
 fn a_thread_that_chose_its_cpus_has_them_saved() {
     let tree = unified()
         .file("/proc/9/stat", "9 (db) S 1 9 9 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 77 0 0\n")

@@ -154,6 +154,32 @@ fn what_somebody_else_set_meanwhile_stays_unless_forced() {
 }
 
 #[test]
+fn what_somebody_else_set_before_a_second_plan_is_not_taken_for_becalms_own() {
+    let tree = tree();
+    let folder = tree.path().to_owned();
+    // The second plan disturbs a setting of the first one, as isolation does with the CPUs of threads.
+    let root = SysRoot::new(tree.path()).with_kernel(move |path, value| {
+        if path == Path::new(MAX) {
+            fs::write(folder.join("sys/b"), "[always] madvise never\n")?;
+        }
+        kernel(&folder, path, value)
+    });
+    let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+    let [first, second] = changes_of_two_plans();
+    let both = [first, vec![second[0].clone()]].concat();
+    apply(&root, &mut file, &both).unwrap();
+    let tree = tree.file(A, "7\n");
+    apply(&root, &mut file, &[second[1].clone()]).unwrap();
+    apply(&root, &mut file, &[second[2].clone()]).unwrap();
+    let Recovered::Restored(restored) = recover(&root, Foreign::Leave).unwrap() else { panic!() };
+    let foreign: Vec<String> =
+        restored.foreign.iter().map(|left| left.change.target.to_string()).collect();
+    assert_eq!((foreign, restored.left.len()), (vec![A.to_owned()], 0));
+    let read = |path: &str| fs::read_to_string(tree.path().join(path)).unwrap();
+    assert_eq!([read("sys/a"), read("sys/b")], ["7\n", "always [madvise] never\n"]);
+}
+
+#[test]
 fn what_drifts_by_itself_is_put_back_whatever_it_is() {
     let tree = tree();
     let root = root(&tree);
@@ -211,9 +237,32 @@ fn a_journal_of_another_boot_is_discarded_and_nothing_is_written() {
     apply(&root, &mut file, &changes()).unwrap();
     let tree = tree.file("/proc/sys/kernel/random/boot_id", "next\n");
     let tuned = contents(&tree);
-    assert_eq!(recover(&root, Foreign::Leave).unwrap(), Recovered::OtherBoot { changes: 5 });
+    let reset = Recovered::OtherBoot { changes: 5, kept: Vec::new() };
+    assert_eq!(recover(&root, Foreign::Leave).unwrap(), reset);
     assert_eq!(contents(&tree), tuned);
     assert!(!journal::exists(&root));
+}
+
+#[test]
+fn what_firmware_kept_over_a_restart_is_told() {
+    const PROFILE: &str = "/sys/firmware/acpi/platform_profile";
+    let check = |now: &str, is_told: bool| {
+        let tree = tree().file(PROFILE, "balanced\n");
+        let root = root(&tree);
+        let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+        let change = Change::file("platform-profile", PROFILE, "balanced", "performance", "why");
+        apply(&root, &mut file, &[change, changes()[0].clone()]).unwrap();
+        let tree = tree.file("/proc/sys/kernel/random/boot_id", "next\n").file(PROFILE, now);
+        let Recovered::OtherBoot { changes: 2, kept } = recover(&root, Foreign::Leave).unwrap()
+        else {
+            panic!()
+        };
+        assert_eq!(kept.len(), usize::from(is_told), "{kept:?}");
+        assert_eq!(fs::read_to_string(tree.path().join(&PROFILE[1..])).unwrap(), now);
+    };
+    check("performance\n", true);
+    check("balanced\n", false);
+    check("quiet\n", false);
 }
 
 #[test]
@@ -229,7 +278,8 @@ fn a_journal_of_another_boot_is_discarded_whatever_else_is_wrong_with_it() {
         assert!(recover(&root, Foreign::Leave).is_err(), "of this boot it is not thrown away");
         let tree = tree.file("/proc/sys/kernel/random/boot_id", "next\n");
         let tuned = contents(&tree);
-        assert_eq!(recover(&root, Foreign::Leave).unwrap(), Recovered::OtherBoot { changes });
+        let reset = Recovered::OtherBoot { changes, kept: Vec::new() };
+        assert_eq!(recover(&root, Foreign::Leave).unwrap(), reset);
         assert_eq!((contents(&tree), journal::exists(&root)), (tuned, false));
     };
     // The third line are the values of the first plan.
@@ -318,6 +368,54 @@ fn what_was_left_and_then_set_by_somebody_else_is_theirs() {
     let Recovered::Restored(restored) = recover(&root, Foreign::Leave).unwrap() else { panic!() };
     assert_eq!((restored.foreign.len(), journal::exists(&root)), (1, false));
     assert_eq!(fs::read_to_string(tree.path().join("sys/a")).unwrap(), "7\n");
+}
+
+/// Tunes and restores a machine on which the journal cannot be removed as soon as settings are put back.
+fn restored_beside_a_stuck_journal(tree: &FakeTree) -> (SysRoot, Recovered) {
+    let folder = tree.path().to_owned();
+    let root = SysRoot::new(tree.path()).with_kernel(move |path, value| {
+        if value == "1" {
+            let journal = folder.join("var/lib/becalm/journal");
+            fs::rename(&journal, folder.join("was"))?;
+            // For root, too, no file that could be removed.
+            fs::create_dir(&journal)?;
+        }
+        kernel(&folder, path, value)
+    });
+    let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+    apply(&root, &mut file, &[Change::file("a", A, "1", "0", "why")]).unwrap();
+    let recovered = recover(&root, Foreign::Leave).unwrap();
+    assert_eq!(fs::read_to_string(tree.path().join("sys/a")).unwrap(), "1\n");
+    (root, recovered)
+}
+
+#[test]
+fn a_journal_that_cannot_be_removed_counts_no_more_when_everything_is_put_back() {
+    let tree = tree();
+    let (_, Recovered::Restored(restored)) = restored_beside_a_stuck_journal(&tree) else {
+        panic!()
+    };
+    assert_eq!((restored.put_back.len(), restored.stale_journal), (1, None));
+    // What cannot be removed says what it said before.
+    let journal = tree.path().join("var/lib/becalm/journal");
+    fs::remove_dir(&journal).unwrap();
+    fs::rename(tree.path().join("was"), &journal).unwrap();
+    let tree = tree.file(A, "0\n");
+    let root = root(&tree);
+    assert_eq!(recover(&root, Foreign::Leave).unwrap(), Recovered::Nothing);
+    assert_eq!(fs::read_to_string(tree.path().join("sys/a")).unwrap(), "0\n", "by somebody else");
+    assert!(!journal::exists(&root), "and now it could be removed");
+}
+
+#[test]
+fn a_journal_that_cannot_be_written_is_told_beside_what_was_put_back() {
+    let tree = tree().file("/run/becalm", "no folder");
+    let (_, Recovered::Restored(restored)) = restored_beside_a_stuck_journal(&tree) else {
+        panic!()
+    };
+    assert_eq!(restored.put_back.len(), 1);
+    let why = restored.stale_journal.unwrap();
+    assert!(why.contains("/var/lib/becalm/journal: "), "{why}");
 }
 
 #[test]

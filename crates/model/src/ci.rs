@@ -1,5 +1,6 @@
 //! What a job of continuous integration found out: head against base, and base against itself.
 
+use crate::history::short_commit;
 use crate::metric::{Direction, Unit};
 use crate::verdict::{RatioInterval, Verdict};
 
@@ -22,7 +23,7 @@ pub struct CiCommit {
 impl CiCommit {
     /// Returns the beginning of the id, as people know it.
     pub fn short(&self) -> &str {
-        self.id.get(..10).unwrap_or(&self.id)
+        short_commit(&self.id)
     }
 }
 

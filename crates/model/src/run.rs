@@ -50,7 +50,7 @@ impl fmt::Display for Outcome {
                 Some((_, name)) => write!(f, "was ended by signal {signal} ({name})"),
                 None => write!(f, "was ended by signal {signal}"),
             },
-            Self::TimedOut => f.write_str("was ended at the timeout"),
+            Self::TimedOut => f.write_str("was cut off at the timeout"),
             Self::Unknown => f.write_str("ended in a way that is not known"),
         }
     }

@@ -1,8 +1,8 @@
 //! The frequency side of invented machines, with the manners of the real drivers.
 //!
 //! What is imitated was seen on Linux 6.1 and 6.12: a preference that is locked while the governor is
-//! `performance`, limits that are clamped without a word, turbo that lowers the limit and raises it
-//! again, switches of policies that answer EINVAL while the global one is off, policies of CPUs that are
+//! `performance`, limits that are clamped without a word, turbo and firmware that lower the upper limit, and the
+//! lower one with it, and raise them again, switches of policies that answer EINVAL while the global one is off, policies of CPUs that are
 //! offline, which answer EBUSY and have the global switch's setting and limit when they return, tunables of a
 //! governor that are gone with the last policy that has it, and have their defaults when it comes back.
 
@@ -121,6 +121,7 @@ impl FakeCpufreq {
             folder: tree.path().to_owned(),
             cpufreq: self,
             wanted_limits: Mutex::default(),
+            wanted_minima: Mutex::default(),
             locked: Mutex::default(),
         };
         move |path, value| kernel.write(path.to_str().expect("our paths are text"), value)
@@ -132,6 +133,8 @@ struct Kernel {
     cpufreq: FakeCpufreq,
     /// Upper limits as they were asked for; what is shown is never above what turbo allows.
     wanted_limits: Mutex<BTreeMap<String, u64>>,
+    /// Lower limits likewise; what is shown is never above the upper one.
+    wanted_minima: Mutex<BTreeMap<String, u64>>,
     /// Preferences that a governor has locked.
     locked: Mutex<BTreeMap<String, String>>,
 }
@@ -182,7 +185,13 @@ impl Kernel {
                 if wanted > self.number(&format!("{policy}/scaling_max_freq")) {
                     return refused(EINVAL);
                 }
+                self.wanted_minima.lock().unwrap().insert(policy.to_owned(), wanted);
                 return Ok(Some(line(wanted)));
+            }
+            "bios_limit" => {
+                self.store(path, value);
+                self.limit(policy);
+                return Ok(None);
             }
             "boost" if policy.contains("policy") => {
                 if self.read(&format!("{CPU}/cpufreq/boost")) == "0" {
@@ -258,14 +267,19 @@ impl Kernel {
             Switch::IdleBoost | Switch::None => false,
         };
         let own = self.cpufreq.switch_per_policy && self.read(&format!("{policy}/boost")) == "0";
-        if is_off || own { NOMINAL } else { TURBO }
+        let firmware = self.read(&format!("{policy}/bios_limit")).parse().unwrap_or(TURBO);
+        if is_off || own { NOMINAL.min(firmware) } else { TURBO.min(firmware) }
     }
 
-    /// Shows the limit that was asked for, as far as turbo allows it.
+    /// Shows the limits that were asked for, as far as turbo and firmware allow them.
     fn limit(&self, policy: &str) {
         let wanted = self.wanted_limits.lock().unwrap().get(policy).copied().unwrap_or(TURBO);
         let limit = wanted.min(self.top(policy));
         self.store(&format!("{policy}/scaling_max_freq"), &limit.to_string());
+        if let Some(lowest) = self.wanted_minima.lock().unwrap().get(policy) {
+            let lowest = limit.min(*lowest);
+            self.store(&format!("{policy}/scaling_min_freq"), &lowest.to_string());
+        }
     }
 
     /// Says whether a policy is that of the second thread of a core.

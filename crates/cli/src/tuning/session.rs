@@ -6,8 +6,8 @@ use std::process::Command;
 use becalm_machine::SysRoot;
 use becalm_machine::knobs::Situation;
 use becalm_machine::tune::{
-    self, Applied, JournalFileError, LockError, MachineLock, NotKept, Plan, Recovered, TuneError,
-    Tuning, Wait, journal,
+    self, Applied, JournalFileError, LockError, MachineLock, NotKept, Plan, Recovered, Restored,
+    TuneError, Tuning, Wait, journal,
 };
 use becalm_model::Change;
 use becalm_model::wire::ProcessDocument;
@@ -155,9 +155,10 @@ fn say_left(recovered: &Recovered, ui: &Ui) -> Exit {
         });
         return Exit::NotRestored;
     }
+    let stale = say_stale_journal(recovered, ui);
     let left = recovered.left();
     if left.is_empty() {
-        return Exit::Done;
+        return stale;
     }
     ui.error(&CommandError {
         exit: Exit::NotRestored,
@@ -165,6 +166,23 @@ fn say_left(recovered: &Recovered, ui: &Ui) -> Exit {
         hints: left_lines(left),
     });
     ui.say("They stay in the journal; `becalm restore` tries again.");
+    Exit::NotRestored
+}
+
+/// Says so if the journal could not be told what was put back.
+fn say_stale_journal(recovered: &Recovered, ui: &Ui) -> Exit {
+    let Recovered::Restored(Restored { stale_journal: Some(why), .. }) = recovered else {
+        return Exit::Done;
+    };
+    ui.error(&CommandError {
+        exit: Exit::NotRestored,
+        message: format!("the journal still tells of what is put back, and cannot be written: {why}"),
+        hints: vec![
+            "the next becalm would put the same settings back again, whoever has set them since: remove the \
+             journal before that"
+                .to_owned(),
+        ],
+    });
     Exit::NotRestored
 }
 
@@ -203,6 +221,10 @@ pub(crate) fn put_back_leftovers(root: &SysRoot, ui: &Ui) -> Exit {
         Err(LockError::Held(_)) => Exit::Done,
         // A restart has reset what it tells of.
         Err(LockError::Make { .. }) if journal::is_older_than_boot(root) => Exit::Done,
+        Err(error @ LockError::Make { .. }) if !error.needs_root() => {
+            ui.warn(format!("this machine may still be tuned by a becalm that died: {error}"));
+            Exit::Done
+        }
         Err(LockError::Make { .. }) => {
             ui.warn(
                 "this machine may still be tuned by a becalm that died; `sudo becalm restore` puts it back",
@@ -241,7 +263,7 @@ pub(crate) fn refused(error: TuneError) -> CommandError {
     match error {
         TuneError::Lock(LockError::Held(_)) => CommandError::measure(error)
             .hint("`--wait` queues until it is done; `becalm restore` ends what a guardian keeps"),
-        TuneError::Lock(LockError::Make { .. }) => CommandError::measure(error)
+        TuneError::Lock(ref lock) if lock.needs_root() => CommandError::measure(error)
             .hint("run it with sudo; a command to be measured still runs as you"),
         other => CommandError::measure(other),
     }

@@ -61,33 +61,48 @@ fn task_name(root: &SysRoot, target: &Target) -> String {
     name.map_or_else(String::new, |name| format!(" ({name})"))
 }
 
-/// Says which interrupts stay on the measured CPUs, because the kernel lets nobody move them; `None` if all
-/// were moved.
+/// Says which interrupts stay on the measured CPUs, and why; `None` if all were moved.
 pub(crate) fn unmoved(root: &SysRoot, applied: &[Applied]) -> Option<String> {
-    /// Large machines have hundreds.
-    const NAMED: usize = 5;
-    let interrupts: Vec<String> = applied
-        .iter()
-        .filter(|one| matches!(one.effect, Effect::Refused { .. }) && !one.is_failure())
-        .filter_map(|one| match &one.change.target {
-            Target::File(path) => {
-                path.strip_prefix("/proc/irq/")?.strip_suffix("/smp_affinity_list")
-            }
-            _ => None,
-        })
+    let (mut locked, mut refused) = (Vec::new(), Vec::new());
+    for one in applied.iter().filter(|one| !one.is_failure()) {
+        let (Target::File(path), Effect::Refused { reason, .. }) =
+            (&one.change.target, &one.effect)
+        else {
+            continue;
+        };
+        let number = path
+            .strip_prefix("/proc/irq/")
+            .and_then(|path| path.strip_suffix("/smp_affinity_list"));
         // Without a device it interrupts nobody.
-        .filter_map(|number| Some(format!("{number} ({})", device(root, number)?)))
-        .collect();
-    let more = match interrupts.len().saturating_sub(NAMED) {
+        let Some((number, device)) =
+            number.and_then(|number| Some((number, device(root, number)?)))
+        else {
+            continue;
+        };
+        if one.is_the_kernels() {
+            locked.push(format!("{number} ({device})"));
+        } else {
+            refused.push(format!("{number} ({device}): {reason}"));
+        }
+    }
+    let told = [
+        ("interrupts that the kernel lets nobody move stay where they are", locked),
+        ("interrupts that the kernel did not move where it was asked to", refused),
+    ];
+    let told = told.iter().filter(|(_, interrupts)| !interrupts.is_empty());
+    let told: Vec<String> =
+        told.map(|(what, interrupts)| format!("{what}: {}", first_of(interrupts))).collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// Names the first of several: large machines have hundreds.
+fn first_of(names: &[String]) -> String {
+    const NAMED: usize = 5;
+    let more = match names.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    (!interrupts.is_empty()).then(|| {
-        format!(
-            "interrupts that the kernel lets nobody move stay where they are: {}{more}",
-            interrupts[..interrupts.len().min(NAMED)].join(", ")
-        )
-    })
+    format!("{}{more}", names[..names.len().min(NAMED)].join(", "))
 }
 
 /// Returns the device of an interrupt, after which the kernel names a folder.
@@ -107,7 +122,7 @@ fn failure(applied: &Applied) -> Option<String> {
     let new = shown(new.as_deref().unwrap_or_default());
     let what = match &applied.effect {
         _ if !applied.is_failure() => return None,
-        Effect::Refused { reason } => format!("the kernel refused {new}: {reason}"),
+        Effect::Refused { reason, .. } => format!("the kernel refused {new}: {reason}"),
         Effect::Ignored => format!("the kernel took {new} and kept the old value"),
         Effect::Otherwise { now } => format!("set to {new}, the kernel made it {}", shown(now)),
         Effect::Set | Effect::Guarded => return None,
@@ -119,16 +134,17 @@ fn failure(applied: &Applied) -> Option<String> {
 pub(super) fn recovered_lines(recovered: &Recovered) -> Vec<String> {
     match recovered {
         Recovered::Nothing => vec!["Nothing to restore: becalm has changed nothing.".to_owned()],
-        Recovered::OtherBoot { changes: 0 } => {
-            vec![
-                "The journal is of an earlier boot, which reset every setting: discarded."
-                    .to_owned(),
-            ]
+        Recovered::OtherBoot { changes, kept } => {
+            let what = match changes {
+                0 => "every setting".to_owned(),
+                changes => format!("its {}", count(*changes, "setting")),
+            };
+            let but = if kept.is_empty() { "" } else { ", but for what follows" };
+            let first = format!(
+                "The journal is of an earlier boot; the restart reset {what}{but}: discarded."
+            );
+            std::iter::once(first).chain(left_lines(kept)).collect()
         }
-        Recovered::OtherBoot { changes } => vec![format!(
-            "The journal is of an earlier boot, which reset its {}: discarded.",
-            count(*changes, "setting")
-        )],
         Recovered::SetAside { place, .. } => {
             vec![format!("The journal is now {}; becalm can be used again.", place.display())]
         }
@@ -199,4 +215,54 @@ fn reading(now: &Reading) -> String {
 /// Empty values are hard to see, and some files hold several lines.
 fn shown(value: &str) -> String {
     if value.is_empty() { "(empty)".to_owned() } else { value.replace('\n', " ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_model::Nature;
+    use becalm_testkit::FakeTree;
+
+    #[test]
+    fn interrupts_that_stay_are_told_with_the_reason() {
+        let tree = FakeTree::new()
+            .file("/proc/irq/24/nvme0q1/x", "")
+            .file("/proc/irq/25/eth0/x", "")
+            .file("/proc/irq/26/spurious", "");
+        let applied = [(24, 5), (25, 28), (26, 5)].map(|(number, code)| {
+            let path = format!("/proc/irq/{number}/smp_affinity_list");
+            let reason = std::io::Error::from_raw_os_error(code).to_string();
+            Applied {
+                change: Change::file("irq-affinity", path, "0-3", "0", "why")
+                    .with(Nature::MayBeRefused),
+                effect: Effect::Refused { reason, code: Some(code) },
+            }
+        });
+        let told = unmoved(&SysRoot::new(tree.path()), &applied).unwrap();
+        assert_eq!(
+            told,
+            "interrupts that the kernel lets nobody move stay where they are: 24 (nvme0q1); interrupts that \
+             the kernel did not move where it was asked to: 25 (eth0): No space left on device (os error 28)"
+        );
+    }
+
+    #[test]
+    fn what_a_restart_did_not_reset_is_told_with_its_old_value() {
+        let check = |kept: Vec<Left>, expected: &[&str]| {
+            let lines = recovered_lines(&Recovered::OtherBoot { changes: 3, kept });
+            assert_eq!(lines.len(), expected.len(), "{lines:?}");
+            for (line, part) in lines.iter().zip(expected) {
+                assert!(line.contains(part), "{line}");
+            }
+        };
+        check(Vec::new(), &["the restart reset its 3 settings: discarded"]);
+        let path = "/sys/firmware/acpi/platform_profile";
+        let change = Change::file("platform-profile", path, "balanced", "performance", "why");
+        let now = Reading::Value("performance".to_owned());
+        let kept = Left { change, now, why: "firmware may have kept it".to_owned() };
+        check(
+            vec![kept],
+            &["but for what follows", "(now performance) was balanced: firmware may have kept it"],
+        );
+    }
 }

@@ -140,6 +140,23 @@ fn a_tuned_machine_stays_tuned_until_it_is_restored() {
 }
 
 #[test]
+fn a_guardian_keeps_nothing_that_its_owner_was_started_with() {
+    let bench = bench();
+    let becalm = bench.env.command(["tune", "--root", &bench.root()]);
+    let environment = becalm.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    // As with a lock of flock, or the results of a test runner.
+    let mut holding = Command::new("sh");
+    holding.args(["-c", "exec 9>held; exec \"$0\" \"$@\""]).arg(becalm.get_program());
+    holding.args(becalm.get_args()).args(ONLY);
+    holding.env_clear().envs(environment).current_dir(bench.env.work());
+    assert!(holding.stderr(Stdio::null()).status().unwrap().success());
+    let files =
+        |descriptor: u32| std::fs::read_link(format!("/proc/{}/fd/{descriptor}", bench.guardian()));
+    assert!(files(1).is_ok() && files(9).is_err());
+    let _ = bench.restore(&[]).exits_with(0);
+}
+
+#[test]
 fn a_guardian_that_is_asked_to_end_puts_the_machine_back_first() {
     let bench = bench();
     let _ = bench.tune(&[]).exits_with(0);

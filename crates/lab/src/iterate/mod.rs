@@ -81,8 +81,7 @@ pub enum IterateError {
     Workload(#[from] WorkloadError),
     /// More times than are kept in memory.
     #[error(
-        "{iterations} iterations of {tasks} task(s) are too many: all times are kept until the end, at most \
-         {MOST_TIMES}"
+        "{iterations} iterations of each of {tasks} are too many times: all are kept until the end, at most {MOST_TIMES}"
     )]
     TooMany {
         /// Of each task.

@@ -8,6 +8,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
+use becalm_machine::tune::task;
 use becalm_machine::{ActivityReader, Reading, SysRoot, Topology};
 use becalm_model::{Change, CpuId, CpuSet, Nature, Target};
 use becalm_runner::{Interrupt, Scheduler};
@@ -288,12 +289,13 @@ fn keep(noise: &mut CpuNoise, window: TracedWindow, round: usize, epoch: &mut Op
     noise.windows.push(Window { round, start, gaps: window.gaps });
 }
 
-/// Finds the thread of the tracer on a CPU.
+/// Finds the thread of the tracer on a CPU. Every program can call itself so: it is one of the kernel's.
 fn thread_of(root: &SysRoot, cpu: CpuId) -> Option<u32> {
     let name = format!("osnoise/{cpu}");
     let pids = root.list_dir("/proc").value()?;
     pids.into_iter().filter_map(|pid| pid.parse::<u32>().ok()).find(|pid| {
         root.read(format!("/proc/{pid}/comm")).value().as_deref() == Some(name.as_str())
+            && task::is_of_kernel(root, *pid)
     })
 }
 
@@ -413,9 +415,16 @@ mod tests {
 
     #[test]
     fn the_thread_of_a_cpu_is_found_by_its_name() {
+        let stat =
+            |flags: u32| format!("9 (x) S 2 0 0 0 -1 {flags} 0 0 0 0 0 0 0 0 20 0 1 0 7 0 0\n");
+        let (program, of_kernel) = (stat(0x0040_0100), stat(0x0420_8040));
         let tree = FakeTree::new()
             .file("/proc/7/comm", "osnoise/1\n")
+            .file("/proc/7/stat", &of_kernel)
+            .file("/proc/8/comm", "osnoise/12\n")
+            .file("/proc/8/stat", program)
             .file("/proc/9/comm", "osnoise/12\n")
+            .file("/proc/9/stat", of_kernel)
             .file("/proc/self/comm", "osnoise/12\n");
         let root = SysRoot::new(tree.path());
         assert_eq!(thread_of(&root, CpuId(12)), Some(9));

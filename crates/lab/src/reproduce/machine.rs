@@ -258,7 +258,7 @@ fn refused(applied: &[Applied]) -> Option<String> {
         .find(|one| one.is_failure() && !is_task(&one.change) && !is_companion(&one.change))?;
     let wanted = one.change.new.as_deref().unwrap_or_default();
     let answer = match &one.effect {
-        tune::Effect::Refused { reason } => format!("refused: {reason}"),
+        tune::Effect::Refused { reason, .. } => format!("refused: {reason}"),
         tune::Effect::Otherwise { now } => format!("made it {now}"),
         _ => "kept the old value".to_owned(),
     };

@@ -123,6 +123,24 @@ pub enum IsolateError {
         /// Those that are free.
         free: CpuSet,
     },
+    /// Before Linux 6.2 or so the kernel takes offline CPUs out of every mask that it is given.
+    #[error(
+        "{} cannot be isolated: programs may also run on CPUs that are offline ({offline}), and this kernel \
+         would not let them back there; the subject is only pinned",
+        named(cpus)
+    )]
+    Forgets {
+        /// The CPUs.
+        cpus: CpuSet,
+        /// Those that are offline.
+        offline: CpuSet,
+    },
+    /// Somebody else has made what becalm would make.
+    #[error(
+        "CPUs cannot be isolated here: {0} is there already, and was not made by becalm; the subject is only \
+         pinned"
+    )]
+    Occupied(String),
 }
 
 /// Isolation that does not hold.
@@ -165,7 +183,16 @@ pub fn plan(
         return Err(IsolateError::NothingLeft(cpus.clone()));
     }
     let hierarchy = Hierarchy::find(root).map_err(IsolateError::NotHere)?;
-    let request = Request { root, online: &topology.online, cpus, partition };
+    let others = Leftover::all(root, &hierarchy).into_iter().find(|one| !one.is_becalms);
+    if let Some(Leftover { path, .. }) = others {
+        return Err(IsolateError::Occupied(path));
+    }
+    let threads = tasks::threads(root);
+    let offline = tasks::offline_cpus(&threads, &topology.online);
+    if !offline.is_empty() && !tasks::keeps_offline_cpus(root, &offline) {
+        return Err(IsolateError::Forgets { cpus: cpus.clone(), offline });
+    }
+    let request = Request { root, online: &topology.online, cpus, partition, threads };
     match &hierarchy {
         Hierarchy::Unified { top } => unified::plan(&request, top),
         Hierarchy::Systemd { top } => slice::plan(&request, top),
@@ -177,21 +204,58 @@ pub fn plan(
 /// done, as sentences. The caller holds the machine's lock and has restored what a journal tells.
 pub fn clear_leftovers(root: &SysRoot) -> Vec<String> {
     let Ok(hierarchy) = Hierarchy::find(root) else { return Vec::new() };
-    let top = hierarchy.top();
-    let mut steps: Vec<(String, Target, &str)> = [GROUP, OTHERS]
-        .map(|name| format!("{top}/{name}"))
-        .into_iter()
-        .map(|folder| (folder.clone(), Target::Folder(folder), ABSENT))
-        .collect();
-    if let Hierarchy::Systemd { .. } = hierarchy {
-        steps.extend(slice::leftovers(top));
+    let clear = |one: Leftover| match write(root, &one.target, one.value) {
+        Ok(()) => format!("an earlier becalm had left {}; it is removed", one.path),
+        Err(error) => format!("{} of an earlier becalm stays: {error}", one.path),
+    };
+    let ours = Leftover::all(root, &hierarchy).into_iter().filter(|one| one.is_becalms);
+    ours.map(clear).collect()
+}
+
+/// Something of the name of what isolation makes.
+struct Leftover {
+    /// Where it is.
+    path: String,
+    /// How it is put back.
+    target: Target,
+    /// To what.
+    value: &'static str,
+    /// Whether a becalm has made it, by what it looks like.
+    is_becalms: bool,
+}
+
+impl Leftover {
+    /// Returns what there is, in the order in which it is to be put back.
+    fn all(root: &SysRoot, hierarchy: &Hierarchy) -> Vec<Self> {
+        let top = hierarchy.top();
+        let group = |name: &str| {
+            let path = format!("{top}/{name}");
+            let is_becalms = match hierarchy {
+                // The group is made after the other one, and goes before it.
+                Hierarchy::Legacy { .. } => root.exists(format!("{top}/{OTHERS}")),
+                Hierarchy::Unified { .. } | Hierarchy::Systemd { .. } => is_partition(root, &path),
+            };
+            let is_becalms = is_becalms || is_empty(root, &path);
+            Self { target: Target::Folder(path.clone()), path, value: ABSENT, is_becalms }
+        };
+        let mut all = vec![group(GROUP), group(OTHERS)];
+        if let Hierarchy::Systemd { top } = hierarchy {
+            all.extend(slice::leftovers(root, top));
+        }
+        all.retain(|one| root.exists(&one.path));
+        all
     }
-    let left = steps.into_iter().filter(|(path, ..)| root.exists(path));
-    left.map(|(path, target, value)| match write(root, &target, value) {
-        Ok(()) => format!("an earlier becalm had left {path}; it is removed"),
-        Err(error) => format!("{path} of an earlier becalm stays: {error}"),
-    })
-    .collect()
+}
+
+/// Says whether a group of version 2 was to have CPUs for itself, whatever came of that.
+fn is_partition(root: &SysRoot, group: &str) -> bool {
+    let partition = root.read(format!("{group}/cpuset.cpus.partition")).value();
+    partition.is_some_and(|partition| partition != "member")
+}
+
+fn is_empty(root: &SysRoot, group: &str) -> bool {
+    let members = root.read(format!("{group}/cgroup.procs")).value();
+    members.is_none_or(|members| members.is_empty()) && groups_below(root, group).is_empty()
 }
 
 impl Isolation {
@@ -258,6 +322,7 @@ struct Request<'a> {
     online: &'a CpuSet,
     cpus: &'a CpuSet,
     partition: Partition,
+    threads: Vec<Thread>,
 }
 
 impl Request<'_> {
@@ -270,8 +335,10 @@ impl Request<'_> {
     /// it takes CPUs away, and before Linux 6.2 also when groups get CPUs at all.
     fn chosen_affinities(&self) -> Vec<Change> {
         let own = std::process::id();
-        let chose = |thread: &Thread| !thread.is_kernel && thread.cpus != *self.online;
-        tasks::threads(self.root)
+        // Who has chosen nothing may run on CPUs that are offline, too.
+        let chose =
+            |thread: &Thread| !thread.is_kernel && !self.online.difference(&thread.cpus).is_empty();
+        self.threads
             .iter()
             .filter(|thread| chose(thread) && thread.tid != own)
             .map(|thread| thread.change(KNOB, None, "the kernel may forget the CPUs it chose"))

@@ -7,11 +7,15 @@
 use becalm_model::{Change, Nature, Target};
 
 use super::unified::{check, expected, make_partition};
-use super::{IsolateError, Isolation, KNOB, Request, folder};
+use super::{IsolateError, Isolation, KNOB, Leftover, Request, folder, groups_below};
+use crate::SysRoot;
 use crate::tune::ABSENT;
 
 /// The slice. Its group is right below the top.
 const SLICE: &str = "becalm.slice";
+
+/// Its file up to the CPUs, by which a becalm knows it again.
+const TEXT: &str = "[Unit]\nDescription=CPUs that becalm measures on\n[Slice]\nAllowedCPUs=";
 
 pub(super) fn plan(request: &Request<'_>, top: &str) -> Result<Isolation, IsolateError> {
     check(request, top)?;
@@ -24,9 +28,7 @@ pub(super) fn plan(request: &Request<'_>, top: &str) -> Result<Isolation, Isolat
         knob: KNOB.to_owned(),
         target: Target::UnitFile(format!("/run/systemd/system/{SLICE}")),
         old: ABSENT.to_owned(),
-        new: Some(format!(
-            "[Unit]\nDescription=CPUs that becalm measures on\n[Slice]\nAllowedCPUs={cpus}\n"
-        )),
+        new: Some(format!("{TEXT}{cpus}\n")),
         reason: "the subject gets CPUs of its own".to_owned(),
         nature: Nature::Plain,
     });
@@ -51,14 +53,23 @@ pub(super) fn plan(request: &Request<'_>, top: &str) -> Result<Isolation, Isolat
     })
 }
 
-/// What there is of the slice if nobody has stopped it: a path by which to tell, and how to put it
-/// back.
-pub(super) fn leftovers(top: &str) -> Vec<(String, Target, &'static str)> {
+/// Returns what there may be of the slice if nobody has stopped it. It is becalm's if its file is, and nobody
+/// has put units of their own into it.
+pub(super) fn leftovers(root: &SysRoot, top: &str) -> Vec<Leftover> {
     let file = format!("/run/systemd/system/{SLICE}");
-    let inside = format!("{top}/{SLICE}/subject");
+    let slice = format!("{top}/{SLICE}");
+    let inside = format!("{slice}/subject");
+    let is_becalms = root.read(&file).value().is_some_and(|text| text.starts_with(TEXT))
+        && groups_below(root, &slice).iter().all(|group| *group == inside);
+    let one = |path: &str, target: Target, value: &'static str| Leftover {
+        path: path.to_owned(),
+        target,
+        value,
+        is_becalms,
+    };
     vec![
-        (inside.clone(), Target::Folder(inside), ABSENT),
-        (format!("{top}/{SLICE}"), Target::Unit(SLICE.to_owned()), "inactive"),
-        (file.clone(), Target::UnitFile(file), ABSENT),
+        one(&inside, Target::Folder(inside.clone()), ABSENT),
+        one(&slice, Target::Unit(SLICE.to_owned()), "inactive"),
+        one(&file, Target::UnitFile(file.clone()), ABSENT),
     ]
 }

@@ -1,6 +1,7 @@
 //! What the kernel changes by itself when CPUs go, and does not change back when they return.
 //!
-//! - A task that may run only on CPUs that go is let run anywhere (`select_fallback_rq`).
+//! - A task that may run only on CPUs that go is let run anywhere (`select_fallback_rq`). One that has chosen some
+//!   that go and some that stay has only these afterwards, before Linux 6.2 and in sets of version 1.
 //! - An interrupt that is allowed only there is allowed everywhere (`irq_migrate_all_off_this_cpu`).
 //! - Sets of CPUs of control groups of version 1 lose those CPUs for good; the tasks of one that
 //!   becomes empty go to the group above it (`cpuset_hotplug_workfn`). Version 2 keeps what was asked
@@ -14,7 +15,7 @@ use super::{Planned, Situation};
 use crate::SysRoot;
 use crate::cgroup::{CgroupVersion, find_mount};
 use crate::cpumask::read_list;
-use crate::tasks;
+use crate::tasks::{self, Thread};
 use crate::tune::task::start_time;
 
 const REASON: &str = "the kernel changes it when CPUs go";
@@ -30,7 +31,14 @@ pub(super) fn guard(
     let goes = |cpus: &CpuSet| !cpus.is_empty() && cpus.intersection(staying).is_empty();
     // Put back backwards: groups from the top, who is in them, then who may run where.
     let threads = tasks::threads(root);
-    let of_threads = threads.iter().filter(|thread| !thread.is_bound && goes(&thread.cpus));
+    let online = &situation.topology.online;
+    let has_chosen = |cpus: &CpuSet| !online.difference(cpus).is_empty();
+    // Threads of interrupts follow these.
+    let is_movable = |thread: &&Thread| !thread.is_bound && !thread.is_of_interrupt;
+    let of_threads = threads
+        .iter()
+        .filter(is_movable)
+        .filter(|thread| goes(&thread.cpus) || has_chosen(&thread.cpus));
     planned.changes.extend(of_threads.map(|thread| thread.change(knob, None, REASON)));
     let mounts = root.read("/proc/self/mountinfo").value().unwrap_or_default();
     if let Some(mount) = find_mount(&mounts, CgroupVersion::V1, "cpuset") {

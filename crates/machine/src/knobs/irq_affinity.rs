@@ -15,6 +15,9 @@ const NAME: &str = "irq-affinity";
 const REASON: &str = "an interrupt takes the CPU whenever its device wants";
 const FOLDER: &str = "/proc/irq";
 
+/// The CPUs of interrupts that are requested from now on.
+pub(crate) const DEFAULT: &str = "/proc/irq/default_smp_affinity";
+
 pub(super) const IRQ_AFFINITY: Knob = Knob {
     name: NAME,
     summary: "interrupts of devices off the measured CPUs",
@@ -52,11 +55,10 @@ fn plan(situation: &Situation<'_>) -> Planned {
 
 /// Interrupts that are requested from now on.
 fn for_new_ones(situation: &Situation<'_>, planned: &mut Planned) {
-    let path = format!("{FOLDER}/default_smp_affinity");
-    let Reading::Value(old) = planned.see(situation, &path) else { return };
+    let Reading::Value(old) = planned.see(situation, DEFAULT) else { return };
     let new = parse_mask(&old).and_then(|old| elsewhere(situation, &old));
     if let Some(new) = new {
-        let change = Change::file(NAME, path, &old, &mask_text(&new), REASON);
+        let change = Change::file(NAME, DEFAULT, &old, &mask_text(&new), REASON);
         planned.changes.push(change);
     }
 }

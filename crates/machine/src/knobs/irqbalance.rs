@@ -35,7 +35,10 @@ fn plan(situation: &Situation<'_>) -> Planned {
             });
             planned
         }
-        Reading::Absent => Planned::not_here(NAME, "irqbalance does not run"),
+        Reading::Absent => {
+            let text = "no irqbalance listens in /run/irqbalance; one that runs all the same cannot be reached";
+            Planned::not_here(NAME, text)
+        }
         other => Planned::default().note(
             NAME,
             NoteKind::Refused,

@@ -12,8 +12,6 @@
 //! when CPUs are taken away by a control group and given back. Risk: none known; the threads do
 //! their work elsewhere. <https://docs.kernel.org/admin-guide/kernel-per-CPU-kthreads.html>
 
-use becalm_model::CpuSet;
-
 use super::{Knob, NoteKind, Planned, Profile, Situation};
 use crate::tasks::{self, Thread};
 
@@ -39,12 +37,14 @@ fn plan(situation: &Situation<'_>) -> Planned {
     }
     let mut threads: Vec<Thread> = tasks::threads(situation.root)
         .into_iter()
-        .filter(|thread| thread.is_kernel && !thread.is_bound)
+        // Those of interrupts follow them: the kernel gives each the CPU of its interrupt, also once that is put
+        // back (`irq_thread_check_affinity`).
+        .filter(|thread| thread.is_kernel && !thread.is_bound && !thread.is_of_interrupt)
         .collect();
     threads.sort_by_key(|thread| (thread.tid != KTHREADD, thread.tid));
     let online = &situation.topology.online;
     let offline = |thread: &Thread| thread.cpus.difference(online);
-    let all_offline = threads.iter().fold(CpuSet::new(), |all, thread| all.union(&offline(thread)));
+    let all_offline = tasks::offline_cpus(&threads, online);
     let keeps = all_offline.is_empty() || tasks::keeps_offline_cpus(situation.root, &all_offline);
     let mut left = 0;
     for thread in &threads {
@@ -84,9 +84,12 @@ mod tests {
     const KTHREAD: u64 = 0x0020_8040;
     const BOUND: u64 = 0x0420_8040;
     const PROGRAM: u64 = 0x0040_0100;
+    /// The thread of an interrupt.
+    const INTERRUPT: u32 = 19;
 
     fn with_task(tree: FakeTree, tid: u32, flags: u64, cpus: &str) -> FakeTree {
-        let stat = format!("{tid} (t {tid}) S 2 0 0 0 -1 {flags} 0 0 0 0 0 0 0 0 20 0 1 0 7 0 0\n");
+        let name = if tid == INTERRUPT { "irq/24-nvme0q1" } else { "t (irq/1)" };
+        let stat = format!("{tid} ({name}) S 2 0 0 0 -1 {flags} 0 0 0 0 0 0 0 0 20 0 1 0 7 0 0\n");
         tree.file(format!("/proc/{tid}/stat"), stat)
             .file(format!("/proc/{tid}/status"), format!("Name:\tt\nCpus_allowed_list:\t{cpus}\n"))
     }
@@ -130,6 +133,7 @@ mod tests {
                 (16, KTHREAD, "0-3"),
                 (17, KTHREAD, "3"),
                 (18, KTHREAD, "0-1"),
+                (INTERRUPT, KTHREAD, "3"),
             ],
             &[
                 ("CPUs of task 2", "0-3", Some("0-2")),

@@ -14,7 +14,7 @@ mod epp;
 mod frequency;
 mod governor;
 mod hotplug;
-mod irq_affinity;
+pub(crate) mod irq_affinity;
 mod irqbalance;
 mod kernel_threads;
 mod ksm;
@@ -295,6 +295,10 @@ pub const KNOBS: &[&Knob] = &[
 
 /// Names of knobs that stop programs. Everything else is planned when these have been turned.
 pub(crate) const STOPPING: [&str; 2] = ["services", "desktop"];
+
+/// Names of knobs whose settings are in the hands of firmware, or in registers that it may leave alone: a restart
+/// of the machine resets them nearly always.
+pub(crate) const MAY_OUTLIVE_A_BOOT: [&str; 3] = ["platform-profile", "epb", "uncore"];
 
 /// Names of knobs in the order in which they are put back first; the others follow in the reverse
 /// of [`KNOBS`].

@@ -2,6 +2,7 @@
 
 use becalm_model::{CpuId, CpuSet};
 
+use super::smt::SMT;
 use super::{Situation, Smt};
 use crate::SysRoot;
 use crate::cpumask::read_list;
@@ -59,7 +60,9 @@ pub(super) fn driver(situation: &Situation<'_>) -> Option<String> {
 /// Returns the threads that switching SMT off will take: none where it is not to be switched off or
 /// would take all CPUs that are measured.
 pub(super) fn going_threads(situation: &Situation<'_>) -> CpuSet {
-    let is_going = situation.request.smt == Smt::Off && super::smt::can_be_switched(situation.root);
+    let Situation { root, request, .. } = situation;
+    let is_going =
+        request.smt == Smt::Off && request.selects(&SMT) && super::smt::can_be_switched(root);
     let seconds = if is_going { second_threads(situation) } else { CpuSet::new() };
     if situation.cpus.difference(&seconds).is_empty() { CpuSet::new() } else { seconds }
 }

@@ -3,8 +3,10 @@
 //! Only those that run, and never for good: nothing is disabled or masked, so a restart of the machine
 //! brings them all back. What starts a service by itself (its timer or socket) is stopped before it.
 //! Never on the list: what a login, the network, the disks or the logs depend on, and what may be in the
-//! middle of writing packages or firmware (snapd, unattended-upgrades). A service that is at work on something that ends (`apt-daily`,
-//! `fstrim`) is let finish: stopped, the work would be half done, and started again in the end.
+//! middle of writing packages or firmware (snapd, unattended-upgrades). What systemd stops along with one,
+//! because it requires it (tuned-ppd requires tuned), is stopped before it, so that it is started after it.
+//! A service that is at work on something that ends (`apt-daily`, `fstrim`) is let finish: stopped, the work
+//! would be half done, and started again in the end.
 
 use std::collections::BTreeMap;
 
@@ -72,25 +74,73 @@ fn plan(situation: &Situation<'_>) -> Planned {
     let known = known.iter().map(|&name| name.to_owned());
     let names: Vec<String> =
         known.chain(asked.iter().cloned()).filter(|name| systemd::is_unit_name(name)).collect();
-    match systemd::states(&names) {
-        Ok(states) => planned(&names, &asked, &states),
+    match look(&names) {
+        Ok((states, along)) => planned(&names, &asked, &states, &along),
         Err(error) => Planned::default().note(NAME, NoteKind::Refused, error.to_string()),
     }
 }
 
+/// What systemd stops along with each unit.
+type Along = BTreeMap<String, Vec<String>>;
+
+/// Returns what these units do, and those that systemd stops along with those of them that run.
+fn look(names: &[String]) -> std::io::Result<(BTreeMap<String, UnitState>, Along)> {
+    let mut states = systemd::states(names)?;
+    let is_active = |name: &&String| states.get(*name) == Some(&UnitState::Active);
+    let along =
+        systemd::stopped_along(&names.iter().filter(is_active).cloned().collect::<Vec<_>>())?;
+    let more: Vec<String> =
+        along.keys().filter(|name| !states.contains_key(*name)).cloned().collect();
+    if !more.is_empty() {
+        states.extend(systemd::states(&more)?);
+    }
+    Ok((states, along))
+}
+
+/// Adds the change that stops a unit, unless it is there, after those of what systemd stops along with it.
+fn stop(
+    name: &str,
+    reason: &str,
+    states: &BTreeMap<String, UnitState>,
+    along: &Along,
+    changes: &mut Vec<Change>,
+) {
+    let target = Target::Unit(name.to_owned());
+    let is_there = changes.iter().any(|change| change.target == target);
+    if is_there || states.get(name) != Some(&UnitState::Active) {
+        return;
+    }
+    changes.push(Change {
+        knob: NAME.to_owned(),
+        target: target.clone(),
+        old: ACTIVE.to_owned(),
+        new: Some(INACTIVE.to_owned()),
+        reason: reason.to_owned(),
+        nature: Nature::Plain,
+    });
+    for other in along.get(name).into_iter().flatten() {
+        stop(other, &format!("systemd stops it along with {name}"), states, along, changes);
+    }
+    // It was added before the others, so that a circle has an end, and goes behind them.
+    let own = changes.iter().position(|change| change.target == target);
+    let own = own.expect("it was added here");
+    changes[own..].rotate_left(1);
+}
+
 /// Plans to stop those of `names` that run; of those that were `asked` for it is told if that cannot be.
-fn planned(names: &[String], asked: &[String], states: &BTreeMap<String, UnitState>) -> Planned {
+fn planned(
+    names: &[String],
+    asked: &[String],
+    states: &BTreeMap<String, UnitState>,
+    along: &Along,
+) -> Planned {
     let mut planned = Planned::default();
     for name in names {
         match states.get(name) {
-            Some(UnitState::Active) => planned.changes.push(Change {
-                knob: NAME.to_owned(),
-                target: Target::Unit(name.clone()),
-                old: ACTIVE.to_owned(),
-                new: Some(INACTIVE.to_owned()),
-                reason: "it may start working at any moment".to_owned(),
-                nature: Nature::Plain,
-            }),
+            Some(UnitState::Active) => {
+                let reason = "it may start working at any moment";
+                stop(name, reason, states, along, &mut planned.changes);
+            }
             Some(UnitState::Starting) => {
                 let text = format!("{name} is at work; measure once it has finished");
                 planned = planned.note(NAME, NoteKind::Refused, text);
@@ -124,7 +174,7 @@ mod tests {
             ("cron.service".to_owned(), UnitState::Active),
             ("apt-daily-upgrade.service".to_owned(), UnitState::Starting),
         ];
-        let planned = planned(&names, &names[2..], &BTreeMap::from(states));
+        let planned = planned(&names, &names[2..], &BTreeMap::from(states), &Along::new());
         let stopped: Vec<String> =
             planned.changes.iter().map(|one| one.target.to_string()).collect();
         assert_eq!(stopped, ["systemd unit cron.service"]);
@@ -136,6 +186,25 @@ mod tests {
                 "there is no unit mine.service"
             ]
         );
+    }
+
+    #[test]
+    fn what_is_stopped_along_with_a_unit_goes_before_it_and_comes_back_after_it() {
+        let active =
+            ["tuned", "ppd", "menu", "circle"].map(|name| (full_name(name), UnitState::Active));
+        let mut states = BTreeMap::from(active);
+        states.insert(full_name("idle"), UnitState::Inactive);
+        let along =
+            [("tuned", &["idle", "ppd", "circle"][..]), ("ppd", &["menu"]), ("circle", &["tuned"])];
+        let along = along.map(|(name, others)| {
+            (full_name(name), others.iter().map(|other| full_name(other)).collect())
+        });
+        let planned = planned(&[full_name("tuned")], &[], &states, &Along::from(along));
+        let stopped: Vec<String> =
+            planned.changes.iter().map(|one| one.target.to_string()).collect();
+        let expected = ["menu", "ppd", "circle", "tuned"];
+        assert_eq!(stopped, expected.map(|name| format!("systemd unit {name}.service")));
+        assert_eq!(planned.changes[1].reason, "systemd stops it along with tuned.service");
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub enum Effect {
     Refused {
         /// What it answered.
         reason: String,
+        /// The same as the system's number, if it was an answer to the write.
+        code: Option<i32>,
     },
     /// Nothing was to be set.
     Guarded,
@@ -53,6 +55,11 @@ impl Effect {
 }
 
 impl Applied {
+    /// Says whether the kernel keeps the target to itself: it lets nobody set it, to whatever value.
+    pub fn is_the_kernels(&self) -> bool {
+        matches!(self.effect, Effect::Refused { code: Some(libc::EIO | libc::EPERM), .. })
+    }
+
     /// Says whether what was wanted was not had, and somebody should know.
     pub fn is_failure(&self) -> bool {
         match self.effect {
@@ -64,7 +71,7 @@ impl Applied {
 }
 
 /// Makes `changes` in order. They are in `journal`, on disk, before the first is made; afterwards
-/// the journal gets the values of all targets that it knows.
+/// the journal gets the values of all targets that it knows, but for those that somebody else had set before.
 ///
 /// A refused change does not keep the others from being made. Whether a target has its new value is read
 /// after the last change, because one may undo another.
@@ -78,6 +85,7 @@ pub fn apply(
     journal: &mut JournalFile,
     changes: &[Change],
 ) -> Result<Vec<Applied>, JournalFileError> {
+    journal.look(root);
     journal.plan(changes)?;
     let answers: Vec<io::Result<()>> = changes.iter().map(|change| make(root, change)).collect();
     journal.settled(root)?;
@@ -97,7 +105,7 @@ fn make(root: &SysRoot, change: &Change) -> io::Result<()> {
 fn effect(root: &SysRoot, change: &Change, answer: io::Result<()>) -> Effect {
     let Some(new) = &change.new else { return Effect::Guarded };
     if let Err(error) = answer {
-        return Effect::Refused { reason: error.to_string() };
+        return Effect::Refused { reason: error.to_string(), code: error.raw_os_error() };
     }
     if tells_late(&change.target) {
         return Effect::Set;
@@ -108,6 +116,7 @@ fn effect(root: &SysRoot, change: &Change, answer: io::Result<()>) -> Effect {
         Reading::Value(now) => Effect::Otherwise { now },
         other => Effect::Refused {
             reason: format!("set to {new}, and then it {}", other.why_not().unwrap_or_default()),
+            code: None,
         },
     }
 }

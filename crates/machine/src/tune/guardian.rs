@@ -34,6 +34,8 @@ impl Guardian {
     /// Starts `command`, which has to call [`stand_guard`], and waits until it is ready.
     pub(super) fn start(mut command: Command, lock: &MachineLock) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
+        // It may stay for long: whoever waits for the end of a pipe or for a lock must not wait for it.
+        sys::hand_on_nothing_else(&mut command);
         let child = command
             .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
             .stdout(Stdio::from(lock.share()?))

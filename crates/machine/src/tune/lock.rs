@@ -52,13 +52,28 @@ pub enum LockError {
     #[error("the machine is being tuned by {}; nothing was changed", describe(.0.as_ref()))]
     Held(Option<Holder>),
     /// It cannot be made.
-    #[error("cannot make the lock {path}: {source}; tuning needs root")]
+    #[error("cannot make the lock {path}: {source}; {}", without_lock(source))]
     Make {
         /// Which file.
         path: PathBuf,
         /// Why.
         source: io::Error,
     },
+}
+
+impl LockError {
+    /// Says whether root could have had it.
+    pub fn needs_root(&self) -> bool {
+        matches!(self, Self::Make { source, .. } if is_refused(source))
+    }
+}
+
+fn is_refused(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied
+}
+
+fn without_lock(error: &io::Error) -> &'static str {
+    if is_refused(error) { "tuning needs root" } else { "nothing was changed without it" }
 }
 
 fn describe(holder: Option<&Holder>) -> String {
@@ -201,6 +216,17 @@ mod tests {
         assert!(MachineLock::take(&root, "fifth", Wait::No, &|| false).is_err(), "still shared");
         drop(shared);
         assert!(MachineLock::take(&root, "sixth", Wait::Forever, &|| false).is_ok());
+    }
+
+    #[test]
+    fn root_is_asked_for_only_where_it_would_help() {
+        let check = |source: io::ErrorKind, needs_root: bool| {
+            let error = LockError::Make { path: "/run/becalm/lock".into(), source: source.into() };
+            assert_eq!(error.needs_root(), needs_root);
+            assert_eq!(error.to_string().contains("needs root"), needs_root, "{error}");
+        };
+        check(io::ErrorKind::PermissionDenied, true);
+        check(io::ErrorKind::ReadOnlyFilesystem, false);
     }
 
     #[test]

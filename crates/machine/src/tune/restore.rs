@@ -9,10 +9,10 @@ use becalm_model::wire::Journal;
 use becalm_model::{Change, Nature, Target};
 
 use super::apply::is;
-use super::capped::is_capped;
+use super::capped::{is_capped, is_lower_limit};
 use super::target::{self, ABSENT};
 use crate::knobs::tunables::governor_of;
-use crate::knobs::{KNOBS, RESTORED_FIRST};
+use crate::knobs::{KNOBS, RESTORED_FIRST, irq_affinity};
 use crate::{Reading, SysRoot};
 
 /// Rounds over what is not yet as it was. Two settle every dependency that the kernel is known to
@@ -53,6 +53,8 @@ pub struct Restored {
     pub foreign: Vec<Left>,
     /// Targets that could not be put back.
     pub left: Vec<Left>,
+    /// Which journal still tells of what was put back, because it cannot be written, and why not.
+    pub stale_journal: Option<String>,
 }
 
 impl Restored {
@@ -123,11 +125,15 @@ pub fn saved(journal: &Journal) -> Vec<Saved> {
 
 /// Marks the targets that have a value which becalm did not leave there, by reading them.
 pub fn find_foreign(root: &SysRoot, saved: &mut [Saved]) {
-    for one in saved {
+    let mut order: Vec<usize> = (0..saved.len()).collect();
+    // Whose a lower limit is depends on whose the upper one is.
+    order.sort_by_key(|index| is_lower_limit(&saved[*index].change.target));
+    for index in order {
+        let one = &saved[index];
         let now = target::read(root, &one.change.target);
         if !is_ours(one, &now) {
-            let is_capped = is_capped(root, one, &now);
-            one.trace = if is_capped { Trace::Capped } else { Trace::Foreign };
+            let is_capped = is_capped(root, one, &now, saved);
+            saved[index].trace = if is_capped { Trace::Capped } else { Trace::Foreign };
         }
     }
 }
@@ -289,6 +295,10 @@ fn in_order(saved: &[Saved]) -> Vec<&Saved> {
     let mut ordered: Vec<&Saved> = saved.iter().rev().collect();
     ordered.sort_by_key(|saved| {
         let knob = saved.change.knob.as_str();
+        // Before the interfaces: a driver requests its interrupts as it brings one up.
+        if saved.change.target == Target::File(irq_affinity::DEFAULT.to_owned()) {
+            return RESTORED_FIRST.len();
+        }
         RESTORED_FIRST.iter().position(|first| *first == knob).unwrap_or_else(|| {
             let position = KNOBS.iter().position(|known| known.name == knob);
             // Later knobs first; what is no knob (isolation) before all of them.
@@ -313,5 +323,27 @@ mod tests {
             in_order(&saved).iter().map(|saved| saved.change.knob.as_str()).collect();
         let expected = ["smt", "governor", "isolation", "network", "thp", "desktop", "services"];
         assert_eq!(order, expected);
+    }
+
+    #[test]
+    fn interrupts_that_an_interface_requests_find_the_cpus_that_they_had_before() {
+        let file = |path: &str| Change::file("irq-affinity", path, "f", "3", "why");
+        let network = Change {
+            target: Target::Interface("eth0".to_owned()),
+            ..Change::file("network", "", "up", "down", "why")
+        };
+        let changes =
+            [file("/proc/irq/default_smp_affinity"), file("/proc/irq/9/smp_affinity"), network];
+        let saved = changes.map(|change| Saved { change, trace: Trace::Unknown });
+        let order: Vec<String> =
+            in_order(&saved).iter().map(|saved| saved.change.target.to_string()).collect();
+        assert_eq!(
+            order,
+            [
+                "/proc/irq/default_smp_affinity",
+                "network interface eth0",
+                "/proc/irq/9/smp_affinity"
+            ]
+        );
     }
 }

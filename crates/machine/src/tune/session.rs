@@ -115,7 +115,7 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     ///
-    /// If the journal cannot be used, neither by the guardian nor by this process.
+    /// If the journal cannot be read, neither by the guardian nor by this process.
     pub fn finish(mut self) -> Result<Recovered, JournalFileError> {
         self.latency = None;
         match recover(self.root, Foreign::Leave) {

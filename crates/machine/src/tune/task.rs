@@ -28,8 +28,15 @@ pub fn start_time(root: &SysRoot, pid: u32) -> Option<u64> {
     stat(root, pid).map(|stat| stat.start_time)
 }
 
+/// Says whether a task belongs to the kernel, whatever it calls itself.
+pub fn is_of_kernel(root: &SysRoot, pid: u32) -> bool {
+    stat(root, pid).is_some_and(|stat| stat.is_kernel)
+}
+
 /// What `/proc/PID/stat` says.
 pub(crate) struct Stat {
+    /// What it calls itself.
+    pub(crate) name: String,
     pub(crate) is_zombie: bool,
     /// Whether it belongs to the kernel.
     pub(crate) is_kernel: bool,
@@ -47,10 +54,12 @@ pub(crate) fn stat(root: &SysRoot, pid: u32) -> Option<Stat> {
     const PF_KTHREAD: u64 = 0x0020_0000;
     const PF_NO_SETAFFINITY: u64 = 0x0400_0000;
     let text = root.read(format!("/proc/{pid}/stat")).value()?;
-    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let (before, after) = text.rsplit_once(')')?;
+    let fields: Vec<&str> = after.split_whitespace().collect();
     let field = |number: usize| fields.get(number - STATE).copied();
     let flags: u64 = field(FLAGS)?.parse().ok()?;
     Some(Stat {
+        name: before.split_once('(')?.1.to_owned(),
         is_zombie: matches!(field(STATE)?, "Z" | "X"),
         is_kernel: flags & PF_KTHREAD != 0,
         is_bound: flags & PF_NO_SETAFFINITY != 0,

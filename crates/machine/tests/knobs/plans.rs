@@ -87,6 +87,15 @@ fn switching_smt_off_leaves_the_policies_of_vanishing_cpus_alone() {
 }
 
 #[test]
+fn second_threads_that_stay_are_tuned_whatever_a_profile_says_of_the_others() {
+    let tree = tree(AMD_EPP);
+    let request = Request { smt: Smt::Off, skip: vec!["smt".into()], ..Request::default() };
+    let set = lines(&planned(&SysRoot::new(tree.path()), &request));
+    let governors: Vec<_> = set.iter().filter(|line| line.contains("scaling_governor")).collect();
+    assert_eq!(governors.len(), 4, "{set:?}");
+}
+
+#[test]
 fn unbound_work_gets_back_the_cpus_that_somebody_asked_for() {
     const MASK: &str = "/sys/devices/virtual/workqueue/cpumask";
     // As Linux 6.7 shows it: CPU 2 is in a partition of somebody else's.
@@ -157,6 +166,7 @@ fn what_goes_with_cpus_by_itself_comes_back_with_them() {
         .file(format!("{SETS}/box/in/cgroup.procs"), "70\n")
         .file("/proc/irq/12/smp_affinity_list", "2-3\n");
     let tree = with_task(with_task(tree, 70, "2-3", "/box/in"), 71, "3", "/");
+    let tree = with_task(tree, 72, "1,3", "/");
     let before = contents(&tree);
     let folder = tree.path().to_owned();
     let driver = ACPI.kernel(&tree);
@@ -174,6 +184,8 @@ fn what_goes_with_cpus_by_itself_comes_back_with_them() {
                 put("proc/irq/12/smp_affinity_list", "0-1");
                 task(70, "1");
                 task(71, "0-1");
+                // Before Linux 6.2, and in a set of version 1, a part of a choice is forgotten, too.
+                task(72, "1");
             }
             // A set lies within the one above it, and takes members only if it has CPUs.
             (inner, "2-3")

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use becalm_machine::knobs::{Frequency, KNOBS, Request, Situation, Smt};
-use becalm_machine::tune::{Foreign, JournalFile, apply, journal, plan, recover};
+use becalm_machine::tune::{Foreign, JournalFile, Recovered, apply, journal, plan, recover};
 use becalm_machine::{SysRoot, Topology};
 use becalm_testkit::{FakeCpufreq, FakeTree};
 use proptest::prelude::*;
 
 use crate::{
-    ACPI, ALL, AMD_EPP, AMD_EPP_OLD, INTEL_HWP, contents, everything, only, planned, tree,
+    ACPI, ALL, AMD_EPP, AMD_EPP_OLD, AMD_PASSIVE, CPU, INTEL_HWP, contents, everything, only,
+    planned, tree,
 };
 
 /// A kernel whose n-th write, or every one from the n-th on, fails.
@@ -103,6 +104,33 @@ fn whatever_write_of_the_whole_plan_fails_nothing_differs_in_silence() {
             check_cycle(cpufreq, &request, "whole plan", move |number| number >= n);
         }
     }
+}
+
+#[test]
+fn both_limits_come_back_though_the_kernel_holds_them_lower() {
+    let check = |meanwhile: &[(&str, &str)], foreign: usize, expected: [&str; 2]| {
+        let policy = format!("{CPU}/cpufreq/policy0");
+        let tree = tree(AMD_PASSIVE).file(format!("{policy}/bios_limit"), "3200000\n");
+        let root = SysRoot::new(tree.path()).with_kernel(AMD_PASSIVE.kernel(&tree));
+        let plan = planned(&root, &Request { frequency: Frequency::Base, ..only("frequency") });
+        let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+        apply(&root, &mut file, &plan.changes).unwrap();
+        for (name, value) in meanwhile {
+            root.write(format!("{policy}/{name}"), value).unwrap();
+        }
+        let Recovered::Restored(restored) = recover(&root, Foreign::Leave).unwrap() else {
+            panic!()
+        };
+        assert_eq!((restored.foreign.len(), restored.left.len()), (foreign, 0), "{restored:?}");
+        // The CPU has cooled down.
+        root.write(format!("{policy}/bios_limit"), "3200000").unwrap();
+        let read = |name: &str| root.read(format!("{policy}/{name}")).value().unwrap();
+        assert_eq!([read("scaling_min_freq"), read("scaling_max_freq")], expected);
+    };
+    check(&[], 0, ["800000", "3200000"]);
+    check(&[("bios_limit", "1800000")], 0, ["800000", "3200000"]);
+    let theirs = [("scaling_min_freq", "1600000"), ("scaling_max_freq", "1600000")];
+    check(&theirs, 2, ["1600000", "1600000"]);
 }
 
 #[test]

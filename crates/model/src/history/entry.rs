@@ -22,6 +22,11 @@ pub struct Commit {
     pub time: Option<f64>,
 }
 
+/// Returns the beginning of the id of a commit, as people know it.
+pub fn short_commit(id: &str) -> &str {
+    id.get(..10).unwrap_or(id)
+}
+
 /// One measurement in a history: when it was made and of what. Its whole record is kept beside it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {

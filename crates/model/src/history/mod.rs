@@ -8,5 +8,5 @@ mod entry;
 mod series;
 
 pub use change::{ChangeState, Decision, FirstSeen, Review, StoredChange};
-pub use entry::{Commit, Entry, EntryId};
+pub use entry::{Commit, Entry, EntryId, short_commit};
 pub use series::{Point, Series, SeriesId, SeriesKey, full_name};

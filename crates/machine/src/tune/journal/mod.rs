@@ -19,6 +19,7 @@ use becalm_model::{Change, Target};
 
 pub(crate) use self::place::make_folder;
 use self::place::{check_owner, find, find_all, folder_of, places, remove_others, sync_folder};
+use super::apply::is;
 use super::restore::{Saved, Trace};
 use super::target;
 use super::task::this_process;
@@ -103,8 +104,24 @@ pub enum JournalFileError {
 pub struct JournalFile {
     path: PathBuf,
     file: File,
-    /// The targets of all changes in it, in order.
-    targets: Vec<Target>,
+    /// All changes in it, in order.
+    noted: Vec<Noted>,
+}
+
+/// A change in the journal.
+#[derive(Debug)]
+struct Noted {
+    target: Target,
+    /// What it left behind, as far as that could be read.
+    settled: Option<String>,
+    /// Whether nobody else has set another value since, before further changes were made.
+    is_untouched: bool,
+}
+
+impl Noted {
+    fn new(target: &Target, settled: Option<String>) -> Self {
+        Self { target: target.clone(), settled, is_untouched: true }
+    }
 }
 
 impl JournalFile {
@@ -121,8 +138,11 @@ impl JournalFile {
             match start(root, &path, &header, leftovers) {
                 Ok(file) => {
                     remove_others(root, &path);
-                    let targets = leftovers.iter().map(|one| one.change.target.clone()).collect();
-                    return Ok(Self { path, file, targets });
+                    let noted = leftovers
+                        .iter()
+                        .map(|one| Noted::new(&one.change.target, settled_value(&one.trace)))
+                        .collect();
+                    return Ok(Self { path, file, noted });
                 }
                 Err(error) => failure = Some(error),
             }
@@ -135,16 +155,32 @@ impl JournalFile {
         self.append(&JournalLine::Guardian(guardian))
     }
 
+    /// Looks whether the changes so far have the values that they left behind. To be called before further
+    /// changes, which may disturb them: from then on a strange value can be becalm's own.
+    pub fn look(&mut self, root: &SysRoot) {
+        for one in &mut self.noted {
+            let now = target::read(root, &one.target).value();
+            one.is_untouched = match (&one.settled, &now) {
+                (Some(settled), Some(now)) => is(&one.target, now, settled),
+                _ => false,
+            };
+        }
+    }
+
     /// Takes note of changes that are about to be made.
     pub fn plan(&mut self, changes: &[Change]) -> Result<(), JournalFileError> {
         self.append(&JournalLine::Plan(changes.iter().map(Into::into).collect()))?;
-        self.targets.extend(changes.iter().map(|change| change.target.clone()));
+        self.noted.extend(changes.iter().map(|change| Noted::new(&change.target, None)));
         Ok(())
     }
 
-    /// Takes note of the values that all targets so far have now.
+    /// Takes note of the values that all targets so far have now. What somebody else had set before the
+    /// latest changes stays a value that becalm did not leave.
     pub fn settled(&mut self, root: &SysRoot) -> Result<(), JournalFileError> {
-        let values = self.targets.iter().map(|target| target::read(root, target).value());
+        for one in self.noted.iter_mut().filter(|one| one.is_untouched) {
+            one.settled = target::read(root, &one.target).value();
+        }
+        let values = self.noted.iter().map(|one| one.settled.clone());
         self.append(&JournalLine::Settled(values.collect()))
     }
 
@@ -159,7 +195,7 @@ impl JournalFile {
             Ok(file)
         };
         match open() {
-            Ok(file) => Ok(Some(Self { path, file, targets: Vec::new() })),
+            Ok(file) => Ok(Some(Self { path, file, noted: Vec::new() })),
             Err(source) => Err(JournalFileError::Write { path, source }),
         }
     }
@@ -267,22 +303,38 @@ pub fn is_older_than_boot(root: &SysRoot) -> bool {
     find_all(root).iter().all(is_older)
 }
 
+/// Nobody answers for a journal any more, however long this process lives.
+const NOBODY: ProcessDocument = ProcessDocument { pid: 0, start_time: 0 };
+
 /// Leaves only `leftovers` in the journal, which could not be undone; removes it if there are none,
-/// if it is there at all.
+/// if it is there at all. Where it can be written no longer, one in the second folder takes its place.
 pub fn keep_only(root: &SysRoot, leftovers: &[Saved]) -> Result<(), JournalFileError> {
     let Some(path) = find(root) else { return Ok(()) };
-    let failed = |source| JournalFileError::Write { path: path.clone(), source };
     remove_others(root, &path);
-    if leftovers.is_empty() {
-        // What a becalm left that was killed while it replaced its journal says nothing new.
-        let _ = fs::remove_file(path.with_extension("new"));
-        fs::remove_file(&path).map_err(failed)?;
-        return sync_folder(&path).map_err(failed);
-    }
-    // Nobody answers for it any more, however long this process lives.
-    let nobody = ProcessDocument { pid: 0, start_time: 0 };
-    let header = header(root, "what could not be put back", nobody);
-    replace(&path, &header, leftovers).map(|_| ()).map_err(failed)
+    let header = header(root, "what could not be put back", NOBODY);
+    // Another one that cannot be removed would count again as soon as this one is gone.
+    let written = if leftovers.is_empty() && find_all(root) == [path.clone()] {
+        remove(&path)
+    } else {
+        replace(&path, &header, leftovers).map(drop)
+    };
+    written.or_else(|source| {
+        let mut others = places(root).skip_while(|other| *other != path).skip(1);
+        let is_superseded = others.any(|other| start(root, &other, &header, leftovers).is_ok());
+        if is_superseded { Ok(()) } else { Err(JournalFileError::Write { path, source }) }
+    })
+}
+
+/// Says whether a journal tells that everything was put back, beside one that cannot be removed.
+pub(super) fn is_settled(journal: &Journal) -> bool {
+    journal.header.owner == NOBODY && journal.changes.is_empty()
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    // What a becalm left that was killed while it replaced its journal says nothing new.
+    let _ = fs::remove_file(path.with_extension("new"));
+    fs::remove_file(path)?;
+    sync_folder(path)
 }
 
 /// Returns the id of this boot; empty where the kernel does not tell.
@@ -332,15 +384,19 @@ fn replace(path: &Path, header: &JournalHeader, leftovers: &[Saved]) -> io::Resu
     if !leftovers.is_empty() {
         let changes = leftovers.iter().map(|one| (&one.change).into());
         append(&mut file, &JournalLine::Plan(changes.collect()))?;
-        let values = leftovers.iter().map(|one| match &one.trace {
-            Trace::Settled(value) => Some(value.clone()),
-            Trace::Unknown | Trace::Capped | Trace::Foreign => None,
-        });
+        let values = leftovers.iter().map(|one| settled_value(&one.trace));
         append(&mut file, &JournalLine::Settled(values.collect()))?;
     }
     fs::rename(&fresh, path)?;
     sync_folder(path)?;
     Ok(file)
+}
+
+fn settled_value(trace: &Trace) -> Option<String> {
+    match trace {
+        Trace::Settled(value) => Some(value.clone()),
+        Trace::Unknown | Trace::Capped | Trace::Foreign => None,
+    }
 }
 
 /// Adds a line, whole or not at all: on a full disk half of it may be written, and would spoil the

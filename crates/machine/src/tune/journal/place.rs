@@ -39,7 +39,8 @@ pub(super) fn places(root: &SysRoot) -> impl Iterator<Item = PathBuf> {
 }
 
 /// Returns where the journal lies. One of an earlier boot, which perhaps cannot be removed, hides no
-/// other.
+/// other. Of two of this boot the one in the second folder counts, which is used where the first can be written no
+/// longer.
 pub(super) fn find(root: &SysRoot) -> Option<PathBuf> {
     let mut all = find_all(root);
     let boot = boot_id(root);
@@ -48,7 +49,7 @@ pub(super) fn find(root: &SysRoot) -> Option<PathBuf> {
     let index = match all.as_slice() {
         [] => return None,
         [_] => 0,
-        several => several.iter().position(|path| is_of_now(path) == Some(true)).unwrap_or(0),
+        several => several.iter().rposition(|path| is_of_now(path) == Some(true)).unwrap_or(0),
     };
     Some(all.swap_remove(index))
 }
