@@ -66,21 +66,39 @@ impl Command {
     /// Says whether what a dead becalm left has to be put back before this command. Subjects that
     /// are measured must not pay for looking.
     fn uses_the_machine(&self) -> bool {
-        !matches!(
-            self,
-            Self::Workload(_)
-                | Self::Exec(_)
-                | Self::Init(_)
-                | Self::History(_)
-                | Self::Gate(_)
-                | Self::Topology(_)
-                | Self::BootParams(_)
-                | Self::Machine(_)
-                | Self::Guardian(_)
-                | Self::Restore(_)
-                | Self::Schema(_)
-                | Self::Completions(_)
-        )
+        match self {
+            Self::Run(_)
+            | Self::Compare(_)
+            | Self::Bisect(_)
+            | Self::Ci(_)
+            | Self::Plan(_)
+            | Self::Timeit(_)
+            | Self::Demo(_)
+            | Self::Check(_)
+            | Self::Tune(_)
+            | Self::Services(_)
+            | Self::Noise(_) => true,
+            Self::Exec(_)
+            | Self::Init(_)
+            | Self::Stats(_)
+            | Self::Hist(_)
+            | Self::Show(_)
+            | Self::Plot(_)
+            | Self::Diff(_)
+            | Self::Import(_)
+            | Self::Export(_)
+            | Self::History(_)
+            | Self::Changes(_)
+            | Self::Gate(_)
+            | Self::Topology(_)
+            | Self::BootParams(_)
+            | Self::Machine(_)
+            | Self::Restore(_)
+            | Self::Guardian(_)
+            | Self::Workload(_)
+            | Self::Schema(_)
+            | Self::Completions(_) => false,
+        }
     }
 }
 

@@ -1,11 +1,14 @@
 //! Saved records: reading them, and writing files that are either whole or not there.
 
+use std::fs::Metadata;
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use becalm_formats::File;
-use becalm_model::{Record, Run, wire};
+use becalm_model::wire::{self, LogError};
+use becalm_model::{Record, Run};
+use becalm_runner::{User, open_at_once};
 use becalm_stats::{Sample, Summary};
 
 use crate::caller::sudo_user;
@@ -55,11 +58,23 @@ fn as_it_is(path: &Path, files: &[File]) -> Result<(Record, bool), CommandError>
         CommandError::measure(format!("cannot read {at}: {error}"))
             .hint("expected a file that `becalm run` or `becalm compare` saved with --export-json")
     };
-    let text = str::from_utf8(own).map_err(|_| no_text(path))?;
+    let text = match str::from_utf8(own) {
+        Ok(text) => text,
+        // A log may end in the middle of a letter, as in the middle of a line.
+        Err(error) if error.error_len().is_none() => {
+            str::from_utf8(&own[..error.valid_up_to()]).map_err(|_| no_text(path))?
+        }
+        Err(_) => return Err(no_text(path)),
+    };
+    own_record(text).map_err(|error| refused(&error))
+}
+
+/// Reads a document of becalm or the log of a session; says whether it is a log.
+pub(crate) fn own_record(text: &str) -> Result<(Record, bool), LogError> {
     if text.trim_start().starts_with("{\"log\"") {
-        wire::read_log(text).map(|record| (record, true)).map_err(|error| refused(&error))
+        wire::read_log(text).map(|record| (record, true))
     } else {
-        wire::read_document(text).map(|record| (record, false)).map_err(|error| refused(&error))
+        Ok((wire::read_document(text)?, false))
     }
 }
 
@@ -176,15 +191,20 @@ fn write_with(
     path: &Path,
     write: impl FnOnce(&mut std::fs::File) -> std::io::Result<()>,
 ) -> Result<(), CommandError> {
-    let failed = |error: std::io::Error| {
-        CommandError::measure(format!("cannot write {}: {error}", path.display()))
-    };
+    make_in_folder(path, || write_there(path, write))
+        .map_err(|error| CommandError::measure(format!("cannot write {}: {error}", path.display())))
+}
+
+fn write_there(
+    path: &Path,
+    write: impl FnOnce(&mut std::fs::File) -> std::io::Result<()>,
+) -> std::io::Result<()> {
     if is_special(path) {
-        let opened = std::fs::OpenOptions::new().write(true).create(true).truncate(true).open(path);
-        return opened.and_then(|mut file| write(&mut file)).map_err(failed);
+        return open_at_once(std::fs::OpenOptions::new().write(true), path)
+            .and_then(|mut file| write(&mut file));
     }
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let temporary = beside(&target, &format!(".{}.tmp", std::process::id()));
+    let temporary = temporary_beside(&target);
     // Not through a link that somebody has put there: the name can be guessed.
     let fresh = || std::fs::OpenOptions::new().write(true).create_new(true).open(&temporary);
     let fresh = fresh().or_else(|error| match error.kind() {
@@ -196,21 +216,26 @@ fn write_with(
         Ok(file) => file,
         // A file that may be written in a folder that may not.
         Err(error) if is_refused(&error) && target.exists() => {
-            return std::fs::File::create(&target)
-                .and_then(|mut file| write(&mut file))
-                .map_err(failed);
+            return std::fs::File::create(&target).and_then(|mut file| write(&mut file));
         }
-        Err(error) => return Err(failed(error)),
+        Err(error) => return Err(error),
     };
-    let owner = target.metadata().ok().map(|facts| (facts.uid(), facts.gid())).or_else(caller);
-    give(&file, owner);
+    if let Ok(facts) = target.metadata() {
+        // Who is not root cannot give anything away, and need not: it is theirs.
+        let _ = std::os::unix::fs::fchown(&file, Some(facts.uid()), Some(facts.gid()));
+    }
     let written = write(&mut file).and_then(|()| file.sync_all());
     if let Err(error) = written.and_then(|()| std::fs::rename(&temporary, &target)) {
         // The half-written file is of no use to anybody.
         let _ = std::fs::remove_file(&temporary);
-        return Err(failed(error));
+        return Err(error);
     }
     Ok(())
+}
+
+/// Returns where a file is written before it takes the place of another.
+fn temporary_beside(path: &Path) -> PathBuf {
+    beside(path, &format!(".{}.tmp", std::process::id()))
 }
 
 /// Says whether nothing may be made in a folder, as opposed to: there is no room for it.
@@ -218,33 +243,60 @@ fn is_refused(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
-/// Returns the ids of the user who called sudo, if becalm was called so.
-fn caller() -> Option<(u32, u32)> {
-    sudo_user().map(|user| (user.uid, user.gid))
-}
-
-fn give(made: &std::fs::File, owner: Option<(u32, u32)>) {
-    if let Some((uid, gid)) = owner {
-        // Who is not root cannot give anything away, and need not: it is theirs.
-        let _ = std::os::unix::fs::fchown(made, Some(uid), Some(gid));
+/// Makes, renames or removes something in a folder. Where the user who called sudo could change what the name leads
+/// to, it is done with the user's own rights: so it is theirs, and no link that their programs put in its way leads
+/// root elsewhere. In other folders, as in the home of root, it is root's.
+pub(crate) fn make_in_folder<T>(
+    path: &Path,
+    make: impl FnOnce() -> std::io::Result<T>,
+) -> std::io::Result<T> {
+    let folder = match path.parent() {
+        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
+        Some(folder) => folder,
+        None => return make(),
+    };
+    match sudo_user().filter(|user| is_in_the_hands_of(user, folder)) {
+        Some(user) => user.does(make),
+        None => make(),
     }
 }
 
-/// Gives what root has just made in a folder of the user who called sudo to that user. Elsewhere, as in
-/// the home of root, it stays root's.
-fn give_to_owner_of_folder(made: &std::fs::File, path: &Path) {
-    let above = path.parent().and_then(|folder| folder.metadata().ok());
-    give(made, caller().filter(|(uid, _)| above.is_some_and(|facts| facts.uid() == *uid)));
+/// Says whether a user may write in a folder, or put another one in its place, by any folder on the way.
+fn is_in_the_hands_of(user: &User, folder: &Path) -> bool {
+    /// Who may write in such a folder may still not touch what others have there.
+    const STICKY: u32 = 0o1000;
+    let is_writable = |path: &Path, but: u32| {
+        path.metadata().is_ok_and(|facts| may_write(user, &facts) && facts.mode() & but == 0)
+    };
+    let is_own_link = |path: &Path| {
+        path.symlink_metadata().is_ok_and(|facts| facts.is_symlink() && facts.uid() == user.uid)
+    };
+    // As it is named, and as it is without links.
+    let ways = [std::path::absolute(folder), folder.canonicalize()];
+    is_writable(folder, 0)
+        || ways
+            .iter()
+            .flatten()
+            .flat_map(|way| way.ancestors())
+            .any(|above| is_own_link(above) || is_writable(above, STICKY))
+}
+
+fn may_write(user: &User, folder: &Metadata) -> bool {
+    let mode = match () {
+        () if folder.uid() == user.uid => 0o200,
+        () if user.groups.contains(&folder.gid()) => 0o020,
+        () => 0o002,
+    };
+    folder.mode() & mode != 0
 }
 
 /// Makes a folder, with those above it.
 pub(crate) fn make_folder(path: &Path) -> std::io::Result<()> {
     let missing = path.ancestors().take_while(|folder| !folder.exists()).collect::<Vec<_>>();
     for folder in missing.iter().rev() {
-        match std::fs::create_dir(folder) {
+        match make_in_folder(folder, || std::fs::create_dir(folder)) {
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(error),
-            Err(_) => {}
-            Ok(()) => give_to_owner_of_folder(&std::fs::File::open(folder)?, folder),
+            _ => {}
         }
     }
     Ok(())
@@ -269,18 +321,15 @@ pub(crate) fn make_if_missing(path: &Path, content: &str) -> std::io::Result<()>
 
 /// Makes an empty file, in place of one that is there, and never through a link.
 pub(crate) fn make_file(path: &Path) -> std::io::Result<std::fs::File> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    make_new_file(path)
+    make_in_folder(path, || match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => std::fs::File::create_new(path),
+    })
 }
 
 /// Makes an empty file where there is none.
 pub(crate) fn make_new_file(path: &Path) -> std::io::Result<std::fs::File> {
-    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path)?;
-    give_to_owner_of_folder(&file, path);
-    Ok(file)
+    make_in_folder(path, || std::fs::File::create_new(path))
 }
 
 /// Returns the path with `ending` after its name.
@@ -302,14 +351,32 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), CommandError> {
         return Err(CommandError::usage("`-` is no file to write to")
             .hint("--json prints to standard output; for a file of that name write ./-"));
     }
+    // Whoever reads a named pipe takes it for the end when it is closed again.
+    if path.metadata().is_ok_and(|facts| facts.file_type().is_fifo()) {
+        return Ok(());
+    }
     let existed = path.symlink_metadata().is_ok();
-    std::fs::OpenOptions::new().append(true).create(true).open(path).map_err(|error| {
-        CommandError::usage(format!("cannot write {}: {error}", path.display()))
-            .hint("nothing was begun; choose a file in a folder that exists and is writable")
+    let open = || std::fs::OpenOptions::new().append(true).create(true).open(path);
+    let opened = make_in_folder(path, open).map(|_| ()).or_else(|error| {
+        // The file is replaced, and need not be writable where its folder is.
+        let probe = temporary_beside(path);
+        let replace = || make_new_file(&probe).and_then(|_| std::fs::remove_file(&probe));
+        let may_be_replaced = existed && is_refused(&error) && !is_special(path);
+        if may_be_replaced { make_in_folder(path, replace).map_err(|_| error) } else { Err(error) }
+    });
+    opened.map_err(|error| {
+        let told = CommandError::usage(format!("cannot write {}: {error}", path.display()))
+            .hint("nothing was begun; choose a file in a folder that exists and is writable");
+        match sudo_user() {
+            Some(_) if is_refused(&error) => {
+                told.hint("under sudo, what lies in folders of yours is written with your rights")
+            }
+            _ => told,
+        }
     })?;
     if !existed {
         // Only the probe is removed; the folder has been shown to be writable.
-        let _ = std::fs::remove_file(path);
+        let _ = make_in_folder(path, || std::fs::remove_file(path));
     }
     Ok(())
 }
@@ -364,6 +431,27 @@ pub(crate) fn for_each_record(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_may_write_to_a_folder_is_told_by_its_mode() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let facts = folder.path().metadata().unwrap();
+        let (uid, gid) = (facts.uid(), facts.gid());
+        let check = |mode: u32, user: User, expected: bool| {
+            std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(may_write(&user, &folder.path().metadata().unwrap()), expected, "{mode:o}");
+        };
+        let owner = || User { uid, gid, groups: vec![gid] };
+        let member = || User { uid: uid + 1, gid, groups: vec![gid + 1, gid] };
+        let other = || User { uid: uid + 1, gid: gid + 1, groups: vec![gid + 1] };
+        check(0o700, owner(), true);
+        check(0o570, owner(), false);
+        check(0o770, member(), true);
+        check(0o707, member(), false);
+        check(0o1777, other(), true);
+        check(0o775, other(), false);
+    }
 
     #[test]
     fn a_file_of_one_that_was_killed_is_in_nobodys_way() {

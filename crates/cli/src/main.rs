@@ -15,6 +15,7 @@ mod measuring;
 mod memory;
 mod steady;
 mod suite;
+mod topology;
 mod tuning;
 mod ui;
 

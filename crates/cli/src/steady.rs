@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use becalm_model::wire::{
-    STEADY_SCHEMA, SteadyDocument, SteadyRunDocument, SteadySegmentDocument, json_text,
+    LogError, ReadError, STEADY_SCHEMA, SteadyDocument, SteadyRunDocument, SteadySegmentDocument,
+    VersionError, json_text,
 };
-use becalm_model::{Record, wire, with_causes};
+use becalm_model::{Record, with_causes};
 use becalm_report::{SteadyRun, class_word};
 use becalm_stats::steady::{Agreement, Steady, agreement, warm_up};
 
@@ -40,7 +41,7 @@ type Series = (Option<String>, Vec<f64>);
 /// Returns the series of one file, with names where it is a record.
 fn series(path: &Path) -> Result<Vec<Series>, CommandError> {
     let text = files::read_text(path)?;
-    if let Some(record) = record(&text) {
+    if let Some(record) = record(path, &text)? {
         let mut runs = Vec::new();
         for (index, subject) in record.subjects.iter().enumerate() {
             for run in record.measured(index).filter(|run| !run.iterations.is_empty()) {
@@ -73,12 +74,15 @@ fn series(path: &Path) -> Result<Vec<Series>, CommandError> {
     Ok(all.into_iter().map(|values| (None, values)).collect())
 }
 
-/// Reads a record, if the text is one.
-fn record(text: &str) -> Option<Record> {
-    if text.trim_start().starts_with("{\"log\"") {
-        wire::read_log(text).ok()
-    } else {
-        wire::read_document(text).ok()
+/// Reads a record, if the text is one. Other documents of becalm have iterations too.
+fn record(path: &Path, text: &str) -> Result<Option<Record>, CommandError> {
+    match files::own_record(text) {
+        Ok((record, _)) => Ok(Some(record)),
+        Err(
+            error @ (LogError::Version(VersionError::TooNew { .. })
+            | LogError::Document(ReadError::Version(VersionError::TooNew { .. }))),
+        ) => Err(CommandError::measure(format!("cannot read {}: {error}", path.display()))),
+        Err(_) => Ok(None),
     }
 }
 

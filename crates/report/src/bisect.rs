@@ -1,6 +1,7 @@
 //! The output of `becalm bisect`: the commit, how sure it is, and how to check it.
 
 use becalm_model::RatioInterval;
+use becalm_model::history::short_commit;
 use becalm_model::wire::{BisectDocument, BisectRatioDocument, CommitDocument, FoundDocument};
 
 use crate::page::Page;
@@ -144,7 +145,7 @@ fn commit(search: &BisectDocument, number: usize) -> Option<&CommitDocument> {
 }
 
 fn short(commit: &CommitDocument) -> &str {
-    commit.id.get(..10).unwrap_or(&commit.id)
+    short_commit(&commit.id)
 }
 
 fn named(commit: &CommitDocument) -> String {

@@ -58,7 +58,7 @@ fn sequence(check: &SequenceCheck, findings: &mut Vec<Finding>) {
     let drifting = check.is_drifting();
     let stepped = check.is_stepped();
     if drifting {
-        let over_all = check.drift.slope_share.map(|share| share * check.n as f64);
+        let over_all = check.drift.slope_share.map(|share| share * (check.n - 1) as f64);
         let size = over_all.map_or(String::new(), |share| {
             format!(" by {} from first to last run", signed_percent(share, 1))
         });

@@ -37,13 +37,11 @@ pub(crate) fn remark(record: &Record) -> Option<String> {
     Some(text)
 }
 
-/// Describes one outcome.
+/// Describes one outcome, in words that may follow `1 run` and `2 runs`.
 pub(crate) fn describe(outcome: Outcome) -> String {
     match outcome {
         Outcome::Exited(0) => "succeeded".to_owned(),
-        Outcome::Exited(code) => format!("exited with code {code}"),
-        Outcome::Signalled(signal) => format!("ended by signal {signal}"),
-        Outcome::TimedOut => "cut off by the time limit".to_owned(),
-        Outcome::Unknown => "of unknown outcome".to_owned(),
+        // Of one run or of several.
+        other => other.to_string().trim_start_matches("was ").to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! The ratio of candidate and baseline in each round: what the verdict is made of.
+//! The ratio of candidate and baseline in each round in which both have a value.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -30,7 +30,7 @@ pub(crate) enum PointKind {
     Plain,
     /// Labelled by the evidence.
     Disturbed,
-    /// Cut off by the time limit: the value is a lower bound.
+    /// Cut off at the timeout: the value is a lower bound.
     Censored,
 }
 

@@ -7,7 +7,7 @@ use becalm_stats::{Sample, Summary};
 
 use crate::strip::Median;
 
-/// A metric that a record does not have, for indices that point nowhere.
+/// Returns the metric of an index, or one that has the index as its name: somebody may have written the record by hand.
 pub(crate) fn metric_at(record: &Record, index: usize) -> Metric {
     record
         .metrics
@@ -188,7 +188,7 @@ pub(crate) fn median(summary: &Summary) -> Median {
     }
 }
 
-/// Returns the measured runs of one subject with their index in the record, in time order.
+/// Returns the runs of one subject with their index in the record, in time order, warm-up included.
 pub(crate) fn indexed_runs(record: &Record, subject: usize) -> impl Iterator<Item = (usize, &Run)> {
     record.runs.iter().enumerate().filter(move |(_, run)| run.subject == subject)
 }

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use crate::launch_error::LaunchError;
 
 /// Name of the variable that only takes up room; see [`crate::padding`].
-pub const PADDING_VARIABLE: &str = "BECALM_PADDING";
+pub(crate) const PADDING_VARIABLE: &str = "BECALM_PADDING";
 
 /// Which variables of becalm's own environment a subject sees.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

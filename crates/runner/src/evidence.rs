@@ -13,6 +13,7 @@ use crate::launch::Finished;
 #[cfg(test)]
 use crate::pace::Sampled;
 use crate::sys::clock;
+use crate::sys::sched::own_affinity;
 
 /// Shortest time between two readings.
 pub const MIN_WINDOW: Duration = Duration::from_millis(10);
@@ -25,6 +26,8 @@ const STALE: Duration = Duration::from_millis(1);
 #[derive(Debug)]
 pub struct EvidenceCollector {
     reader: ActivityReader,
+    /// The CPUs that are watched.
+    cpus: CpuSet,
     opened: Totals,
     /// Runs of the window that is still open, with everything that is theirs alone.
     pending: Vec<Evidence>,
@@ -32,16 +35,22 @@ pub struct EvidenceCollector {
     used: f64,
 }
 
-/// A reading of the machine, with becalm's own CPU time in seconds at that moment.
+/// A reading of the machine, with becalm's own CPU time in seconds at that moment: of all threads, and of the one
+/// that measures.
 #[derive(Debug, Clone, Copy)]
 struct Totals {
     activity: Activity,
     becalm: f64,
+    measuring: f64,
 }
 
 impl Totals {
     fn read(reader: &mut ActivityReader) -> Self {
-        Self { activity: reader.read(), becalm: clock::process_cpu_time() }
+        Self {
+            activity: reader.read(),
+            becalm: clock::process_cpu_time(),
+            measuring: clock::thread_cpu_time(),
+        }
     }
 }
 
@@ -50,7 +59,7 @@ impl EvidenceCollector {
     pub fn open(root: &SysRoot, cpus: &CpuSet) -> Self {
         let mut reader = ActivityReader::open(root, cpus);
         let opened = Totals::read(&mut reader);
-        Self { reader, opened, pending: Vec::new(), used: 0.0 }
+        Self { reader, cpus: cpus.clone(), opened, pending: Vec::new(), used: 0.0 }
     }
 
     /// Returns what cannot be read here, as sentences.
@@ -78,6 +87,11 @@ impl EvidenceCollector {
         if age < MIN_WINDOW { Vec::new() } else { self.flush() }
     }
 
+    /// Says whether a run waits for the end of its window.
+    pub fn is_open(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
     /// Ends the window now, whatever its length, and returns the evidence of the runs in it. To be
     /// called before anything that is not a run, and at the end.
     pub fn flush(&mut self) -> Vec<Evidence> {
@@ -85,8 +99,11 @@ impl EvidenceCollector {
             return Vec::new();
         }
         let closed = Totals::read(&mut self.reader);
-        // What becalm uses while no subject runs disturbs none, and what it uses to sample the pace is told.
-        let ours = self.used + (closed.becalm - self.opened.becalm);
+        // What becalm uses while no subject runs disturbs none, and what it uses to sample the pace is told. Beside
+        // the subjects' CPUs it is not among what these were busy with.
+        let is_beside = own_affinity().is_ok_and(|own| own.intersection(&self.cpus).is_empty());
+        let elsewhere = if is_beside { closed.measuring - self.opened.measuring } else { 0.0 };
+        let ours = self.used + (closed.becalm - self.opened.becalm - elsewhere).max(0.0);
         let window = window(&self.opened.activity, &closed.activity, ours);
         self.opened = closed;
         self.used = 0.0;

@@ -28,6 +28,11 @@ impl Inherited {
         Self { nice, scheduler, aslr }
     }
 
+    /// Says whether nobody has chosen a class.
+    pub(crate) fn is_ordinary(&self) -> bool {
+        self.scheduler == "other"
+    }
+
     /// Says whether the kernel's throttle of real-time tasks applies to a subject.
     pub(crate) fn is_real_time(&self) -> bool {
         ["fifo:", "rr:"].iter().any(|class| self.scheduler.starts_with(class))

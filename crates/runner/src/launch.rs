@@ -123,13 +123,14 @@ pub fn launch(
     }
     // Before the leader is reaped, while its number cannot mean another group. Also ends the
     // leader, should watching it have failed.
-    let _ = wait::kill_group(started.pid, libc::SIGKILL);
+    let _ = wait::kill_subject(started.pid, libc::SIGKILL);
     let (status, usage) = wait::reap(started.pid)
         .map_err(|source| LaunchError::System { operation: "wait for the command", source })?;
     wait::reap_orphans(started.pid);
     let usage = usage.since(&started.used);
     let counters = counters.read(std::mem::take(&mut started.counters), &usage);
-    let mut cause = watched?;
+    // Whoever asked becalm to stop may have asked the subject too, which was faster.
+    let mut cause = watched?.or_else(|| interrupt.signal().map(Cause::Interrupted));
     let output = match capture {
         Some(mut capture) => {
             // What was still in the pipe when the subject ended.
@@ -348,7 +349,7 @@ fn watch(
             signal = Some(libc::SIGKILL);
         }
         if let Some(signal) = signal
-            && wait::kill_group(group, signal) == Sent::NotAllowed
+            && wait::kill_subject(group, signal) == Sent::NotAllowed
         {
             let command = launch.program.name().to_owned();
             return Err(LaunchError::NotOurs { command, pid: group });

@@ -64,8 +64,8 @@ pub enum LaunchError {
     },
     /// The subject belongs to somebody else and cannot be ended.
     #[error(
-        "cannot end `{command}` (process {pid}), which runs as another user and goes on: end it yourself. \
-         Run becalm as that user; `sudo becalm --keep-root` runs subjects as root"
+        "cannot end `{command}` (process {pid}), which runs as another user and goes on: end it yourself, \
+         and run becalm as that user, or as root with --keep-root"
     )]
     NotOurs {
         /// The program.
@@ -122,6 +122,26 @@ pub enum LaunchError {
 }
 
 impl LaunchError {
+    /// Says whether it is what the program is that kept it from being measured, and not what the machine allows.
+    pub fn is_of_program(&self) -> bool {
+        match self {
+            Self::NotFound { .. }
+            | Self::NotExecutable { .. }
+            | Self::WantsTerminal { .. }
+            | Self::OutputTooLarge { .. }
+            | Self::Step { step: Step::Execute, .. } => true,
+            Self::Empty
+            | Self::ZeroByte { .. }
+            | Self::Open { .. }
+            | Self::ReadOnce { .. }
+            | Self::NotOurs { .. }
+            | Self::ControlGroup { .. }
+            | Self::Step { .. }
+            | Self::System { .. }
+            | Self::Interrupted { .. } => false,
+        }
+    }
+
     /// Says whether the CPUs were what the kernel refused.
     pub fn is_affinity_refused(&self) -> bool {
         matches!(self, Self::Step { step: Step::Affinity, .. })

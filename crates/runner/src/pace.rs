@@ -22,7 +22,7 @@ use becalm_model::{CpuId, CpuSet};
 use crate::Scheduler;
 use crate::sys::sched;
 
-/// Time between two samples; a thread without privilege wakes up some 50 us later.
+/// Time between two samples; where the kernel does not let the thread ask for more, it wakes up some 50 us later.
 pub(crate) const PERIOD: Duration = Duration::from_micros(250);
 
 /// How long a sample takes on the core at its best, in seconds: long enough for a clock of 20 to 40 ns, and
@@ -181,8 +181,8 @@ fn go_before(subject: Scheduler) -> io::Result<()> {
         Scheduler::Fifo(priority) => sched::set_own_fifo(priority.saturating_add(1)),
         Scheduler::Other => {
             // Somebody may have chosen a class for becalm, which stays.
-            if sched::is_ordinary()? {
-                let _ = sched::set_own_fifo(1);
+            if sched::is_ordinary()? && sched::set_own_fifo(1).is_err() {
+                sched::wake_up_on_time();
             }
             Ok(())
         }

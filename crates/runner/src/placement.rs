@@ -73,6 +73,16 @@ impl User {
         user::run_as(command, self.uid, self.gid, self.groups.clone());
     }
 
+    /// Does `work` on this thread with what this user may do, and no more. For whatever lies where the user may
+    /// put a link in its place at any moment: root would read, write or remove what the link leads to.
+    ///
+    /// # Errors
+    ///
+    /// Those of `work`, or if this process may not become the user.
+    pub fn does<T>(&self, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        user::with_rights_of(self.uid, self.gid, &self.groups, work)
+    }
+
     /// Returns the environment that this user's programs see, made from becalm's own: sudo has put
     /// root's home, name and shell into it. The search path stays the one that sudo chose.
     pub fn environment(

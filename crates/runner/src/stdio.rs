@@ -125,7 +125,12 @@ impl Connections {
 }
 
 /// Opens a file; a named pipe too without waiting until somebody opens its other end, which no signal would end.
-fn open_at_once(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+/// Whoever writes to one that nobody reads gets `ENXIO`.
+///
+/// # Errors
+///
+/// What the kernel says.
+pub fn open_at_once(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let file = options.custom_flags(libc::O_NONBLOCK).open(path)?;
     wait::set_blocking(file.as_raw_fd(), true)?;
     Ok(file)

@@ -3,12 +3,15 @@
 //!
 //! It lies in a `tmpfs` that is mounted already, so that neither root nor a mount is needed. It is removed
 //! with the value; one whose owner was killed is removed by the next becalm of the same user.
+//!
+//! Where it belongs to the user behind sudo, so does its name: the user's programs may put a link in place of
+//! the folder or of anything in it. So nothing is read or written there with more than the user's rights.
 //! <https://docs.kernel.org/filesystems/tmpfs.html>
 
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, File, Metadata};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, chown};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
 use becalm_machine::SysRoot;
@@ -37,6 +40,8 @@ const PROGRAMS: &str = "becalm-timeit-";
 #[derive(Debug)]
 pub struct WorkFolder {
     path: PathBuf,
+    /// To whom it belongs, if not to the user of this process.
+    user: Option<User>,
 }
 
 impl WorkFolder {
@@ -98,21 +103,45 @@ impl WorkFolder {
         remove_left(place, prefix, user);
         let path = place.join(name(prefix, this_process()));
         DirBuilder::new().mode(0o700).create(&path)?;
-        let folder = Self { path };
+        let folder = Self { path, user: user.cloned() };
         if let Some(user) = user {
-            chown(&folder.path, Some(user.uid), Some(user.gid))?;
+            give(&folder.path, user)?;
         }
         Ok(folder)
     }
 
-    /// Gives a file in it to whom the folder belongs.
+    /// Does `work` in it with the rights of its owner.
     ///
     /// # Errors
     ///
-    /// If the owner cannot be changed.
-    pub fn give(&self, file: &Path) -> io::Result<()> {
-        let owner = fs::metadata(&self.path)?;
-        chown(file, Some(owner.uid()), Some(owner.gid()))
+    /// Those of `work`, or if this process may not act for the owner.
+    pub fn as_owner<T>(&self, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        match &self.user {
+            Some(user) => user.does(work),
+            None => work(),
+        }
+    }
+
+    /// Makes a file in it, and returns where it lies.
+    ///
+    /// # Errors
+    ///
+    /// If its owner cannot write it, or there is one of this name.
+    pub fn make_file(&self, name: &str, text: &str) -> io::Result<PathBuf> {
+        let path = self.path.join(name);
+        self.as_owner(|| File::create_new(&path)?.write_all(text.as_bytes()))?;
+        Ok(path)
+    }
+
+    /// Puts a copy of a file into it, if its owner may read that file, and returns where the copy lies.
+    ///
+    /// # Errors
+    ///
+    /// If its owner cannot read the file or write the copy.
+    pub fn keep_copy(&self, from: &Path, name: &str) -> io::Result<PathBuf> {
+        let to = self.path.join(name);
+        self.as_owner(|| fs::copy(from, &to))?;
+        Ok(to)
     }
 
     /// Returns where it lies.
@@ -126,6 +155,17 @@ impl Drop for WorkFolder {
         // Whatever stays goes with the next becalm, or with the contents of the memory.
         let _ = fs::remove_dir_all(&self.path);
     }
+}
+
+/// Gives a folder that was just made to a user. Not by its name: below a folder of the user that may be a link
+/// by now, or somebody else's folder.
+fn give(path: &Path, user: &User) -> io::Result<()> {
+    let flags = libc::O_DIRECTORY | libc::O_NOFOLLOW;
+    let folder = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if folder.metadata()?.uid() != user::effective_uid() {
+        return Err(io::Error::other(format!("somebody has replaced {}", path.display())));
+    }
+    fchown(&folder, Some(user.uid), Some(user.gid))
 }
 
 /// Removes the folders of this user whose owners are gone.
@@ -160,6 +200,7 @@ fn owner(prefix: &str, name: &str) -> Option<ProcessDocument> {
 mod tests {
     use super::*;
     use becalm_testkit::skipped;
+    use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 
     #[test]
     fn it_goes_with_the_value_and_what_the_dead_left_goes_with_the_next() {
@@ -182,6 +223,48 @@ mod tests {
         fs::write(path.join("data"), "x").unwrap();
         drop(folder);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn in_a_folder_of_a_user_nothing_is_done_that_the_user_may_not_do() {
+        if user::effective_uid() != 0 {
+            return skipped("in_a_folder_of_a_user: not root");
+        }
+        let place = tempfile::tempdir().unwrap();
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let secret = place.path().join("secret");
+        fs::write(&secret, "of root").unwrap();
+        fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
+        let user = User { uid: 4242, gid: 4343, groups: vec![4343] };
+        let folder = WorkFolder::create_in(place.path(), PROGRAMS, Some(&user)).unwrap();
+        let own = folder.make_file("own", "theirs").unwrap();
+        let facts = own.metadata().unwrap();
+        assert_eq!((facts.uid(), facts.gid()), (4242, 4343));
+        // What a program of the user can do in between.
+        symlink(&secret, folder.path().join("link")).unwrap();
+        assert!(folder.make_file("link", "x").is_err());
+        for (from, name) in [(&secret, "copy"), (&own, "link")] {
+            let refused = folder.keep_copy(from, name).unwrap_err();
+            assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied, "{name}: {refused}");
+        }
+        assert_eq!(fs::read_to_string(&secret).unwrap(), "of root", "and root may read it again");
+        let copy = folder.keep_copy(&own, "copy").unwrap();
+        assert_eq!(fs::read_to_string(copy).unwrap(), "theirs");
+    }
+
+    #[test]
+    fn what_was_put_in_place_of_a_folder_is_given_to_nobody() {
+        if user::effective_uid() != 0 {
+            return skipped("what_was_put_in_place: not root");
+        }
+        let place = tempfile::tempdir().unwrap();
+        let [link, theirs] = ["link", "theirs"].map(|name| place.path().join(name));
+        symlink(place.path(), &link).unwrap();
+        fs::create_dir(&theirs).unwrap();
+        chown(&theirs, Some(4242), None).unwrap();
+        let user = User { uid: 4343, gid: 4343, groups: Vec::new() };
+        assert!(give(&link, &user).is_err() && give(&theirs, &user).is_err());
+        assert_eq!(place.path().metadata().unwrap().uid(), 0);
     }
 
     #[test]

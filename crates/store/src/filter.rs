@@ -14,6 +14,8 @@ pub struct EntryFilter {
     pub commit: Option<String>,
     /// Not before this place in time, in seconds since the Unix epoch.
     pub since: Option<f64>,
+    /// Of this measurement; see [`crate::content`].
+    pub content: Option<String>,
     /// Only the last so many.
     pub limit: Option<usize>,
 }

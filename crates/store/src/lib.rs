@@ -22,6 +22,6 @@ pub use content::content;
 pub use error::StoreError;
 pub use facts::{ANNOTATE, SETTINGS, SPLIT, fact, facts, fingerprint};
 pub use filter::{EntryFilter, SeriesFilter};
-pub use new_entry::{Added, NewEntry, NewPoint};
+pub use new_entry::{Added, NewEntry, NewPoint, Origin};
 pub use place::{Access, Place, open};
-pub use store::{DetectorState, Found, Prune, Pruned, Seen, Snapshot, Store};
+pub use store::{DetectorState, Found, Moved, Prune, Pruned, Seen, Snapshot, Store};

@@ -5,9 +5,20 @@ use std::collections::BTreeMap;
 use becalm_model::history::{Commit, EntryId};
 use becalm_model::{Direction, Unit};
 
+/// Where a new entry comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// A measurement, of which all was known when it was saved.
+    Measurement,
+    /// What a file of many commits holds of one of them. It may have been added before, with fewer values.
+    History,
+}
+
 /// A measurement that is not in the history yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewEntry {
+    /// Where it comes from.
+    pub origin: Origin,
     /// What makes it the same measurement as one that is there already; see [`crate::content`].
     pub content: String,
     /// When the measuring began, in seconds since the Unix epoch.
@@ -58,6 +69,8 @@ pub struct NewPoint {
 pub enum Added {
     /// It is in the history under this number.
     New(EntryId),
+    /// It is in the history under this number with so many values, those that were not there at its place in time.
+    Completed(EntryId, usize),
     /// It was there already, under this number, and nothing was changed.
     Known(EntryId),
 }

@@ -38,7 +38,8 @@ pub trait Store: Send {
     /// whether it did. It does not where entries came or went since `seen`, the moment that they were found at: what
     /// is kept would not be of the points that are there.
     /// A change at an entry where one is known keeps the stored [`StoredChange::first_seen`]; what was decided
-    /// about it is not touched, and [`StoredChange::review`] is not looked at.
+    /// about it goes along where it [moved](Found::moved) and is not touched otherwise, and [`StoredChange::review`] is
+    /// not looked at.
     fn put_changes(&mut self, found: &[Found], seen: &Seen) -> Result<bool, StoreError>;
 
     /// Keeps what was decided about the change at `entry`, or opens it again with `None`. A decision stays
@@ -96,8 +97,19 @@ pub struct Found {
     pub series: SeriesId,
     /// All its changes.
     pub changes: Vec<StoredChange>,
+    /// Those that were known at another entry, with what was decided about them.
+    pub moved: Vec<Moved>,
     /// What the detector wants to find again.
     pub detector: Option<DetectorState>,
+}
+
+/// A change that is found at another entry than before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moved {
+    /// Where it was known.
+    pub from: EntryId,
+    /// Where it is now.
+    pub to: EntryId,
 }
 
 /// What to take away.

@@ -15,7 +15,8 @@ use becalm_model::{Direction, Unit};
 use becalm_stats::center::median;
 use becalm_stats::{Rng, Sample};
 use becalm_store::{
-    Access, DetectorState, Found, NewEntry, NewPoint, Place, SeriesFilter, Snapshot, Store, open,
+    Access, DetectorState, Found, NewEntry, NewPoint, Origin, Place, SeriesFilter, Snapshot, Store,
+    open,
 };
 
 /// Fill a history and measure what adding and reading cost
@@ -137,6 +138,7 @@ fn find(store: &mut dyn Store) -> Result<()> {
             Found {
                 series: *series,
                 changes: changes.into_iter().filter(|at| *at > 0).map(change).collect(),
+                moved: Vec::new(),
                 detector: Some(DetectorState { version: 1, bytes: vec![7; 500] }),
             }
         })
@@ -169,6 +171,7 @@ fn entry(at: usize, series: usize, runs: usize, rng: &mut Rng) -> NewEntry {
     document.push_str("0]}");
     let facts = ["cpu_model", "kernel_release", "governor", "mitigations", "memory_total"];
     NewEntry {
+        origin: Origin::Measurement,
         content: format!("{at}"),
         measured: 1.7e9 + at as f64,
         commit: Some(Commit { id: format!("{at:040x}"), time: Some(1.7e9 + 60.0 * at as f64) }),

@@ -19,8 +19,10 @@ pub(crate) enum Origin {
     Fork,
     /// A pull request from a fork, in a job that has the rights of the project.
     PrivilegedFork,
-    /// The end of another workflow, which may have run the code of anybody.
+    /// The end of another workflow of the project, which may have run the code of anybody.
     AfterOther,
+    /// The end of another workflow that ran for a fork, in a job that has the rights of the project.
+    AfterFork,
     /// A comment on the pull request of this number, which may be from a fork, in a job that has the rights of the
     /// project.
     Commented(u64),
@@ -129,6 +131,12 @@ fn github(
     let commented = event.pointer("/issue/pull_request").filter(|value| value.is_object());
     let commented = commented.and_then(|_| event.pointer("/issue/number")?.as_u64());
     let origin = match (name.as_str(), commented, is_fork) {
+        ("workflow_run", ..)
+            if text("/workflow_run/head_repository/full_name").as_deref()
+                != Some(repository.as_str()) =>
+        {
+            Origin::AfterFork
+        }
         ("workflow_run", ..) => Origin::AfterOther,
         ("issue_comment", Some(change), _) => Origin::Commented(change),
         ("pull_request_target", _, true) => Origin::PrivilegedFork,
@@ -163,7 +171,8 @@ fn github(
         checked_out: variable("GITHUB_SHA")
             .filter(|_| !["pull_request_target", "workflow_run"].contains(&name.as_str())),
         change: event.pointer("/pull_request/number").and_then(Value::as_u64),
-        base: text("/pull_request/base/sha"),
+        // A group of a merge queue has those before it in the queue as its base.
+        base: text("/pull_request/base/sha").or_else(|| text("/merge_group/base_sha")),
         before: text("/before").filter(|id| is_commit(id)),
         link,
         summary: variable("GITHUB_STEP_SUMMARY").map(PathBuf::from),
@@ -286,6 +295,22 @@ mod tests {
         assert_eq!(of(&commented, &on_request).origin, Origin::Commented(7));
         let on_issue = json!({"issue": {"number": 7}, "comment": {}});
         assert_eq!(of(&commented, &on_issue).origin, Origin::Own);
+    }
+
+    #[test]
+    fn a_workflow_that_follows_one_of_a_fork_is_known() {
+        let after = [&GITHUB[..], &[("GITHUB_EVENT_NAME", "workflow_run")]].concat();
+        let event = |of: &str| json!({"workflow_run": {"head_sha": "4e", "head_repository": {"full_name": of}}});
+        assert_eq!(of(&after, &event("o/r")).origin, Origin::AfterOther);
+        assert_eq!(of(&after, &event("x/r")).origin, Origin::AfterFork);
+        assert_eq!(of(&after, &json!({"workflow_run": {}})).origin, Origin::AfterFork);
+    }
+
+    #[test]
+    fn a_group_of_a_merge_queue_does_not_answer_for_those_before_it() {
+        let queue = [&GITHUB[..], &[("GITHUB_EVENT_NAME", "merge_group")]].concat();
+        let event = json!({"merge_group": {"base_sha": "ba", "head_sha": "5a"}});
+        assert_eq!(of(&queue, &event).base.as_deref(), Some("ba"));
     }
 
     #[test]

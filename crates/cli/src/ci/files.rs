@@ -8,6 +8,7 @@ use becalm_model::ci::{CiReport, CiResult, Standing};
 use becalm_model::{Record, Verdict};
 use becalm_report::ci_summary;
 
+use super::reported::HEAD;
 use crate::error::CommandError;
 
 /// Adds the report to the summary of the job. Other steps write to the same file.
@@ -41,7 +42,7 @@ pub(crate) fn junit(report: &CiReport, record: Option<&Record>) -> Result<Vec<u8
         return Ok(without_cases(0).into_bytes());
     };
     let mut judged = record.clone();
-    judged.comparisons.retain(|one| one.primary && one.candidate == 2);
+    judged.comparisons.retain(|one| one.primary && one.candidate == HEAD);
     // The lines are in the order of these comparisons.
     for (one, line) in judged.comparisons.iter_mut().zip(lines) {
         let standing = line.standing(&report.rule);

@@ -9,7 +9,7 @@ use crate::history::{CutOff, cut_off};
 /// Subjects of a job, in their order.
 const BASE: usize = 0;
 const BASE_AGAIN: usize = 1;
-const HEAD: usize = 2;
+pub(super) const HEAD: usize = 2;
 
 /// Returns what a session of base, base again and head came to. `name` is that of the whole program.
 pub(crate) fn report_of(record: &Record, name: &str) -> CiResult {

@@ -37,8 +37,8 @@ impl Secrets {
         hooks: impl IntoIterator<Item = &'a Secret>,
     ) -> Self {
         let hooks = hooks.into_iter().flat_map(|one| parts_of_address(one.expose()));
-        let password = variable(STORE).and_then(|address| password_in(&address));
-        Self::new(NAMES.into_iter().filter_map(&variable).chain(hooks).chain(password))
+        let passwords = variable(STORE).map(|address| passwords_in(&address)).unwrap_or_default();
+        Self::new(NAMES.into_iter().filter_map(&variable).chain(hooks).chain(passwords))
     }
 
     /// Takes these values, as far as they are long enough.
@@ -85,20 +85,30 @@ impl std::fmt::Debug for Secrets {
 pub(super) fn parts_of_address(address: &str) -> Vec<String> {
     let behind = address.split_once("://").map_or(address, |(_, rest)| rest);
     let (_, path) = behind.split_once('/').unwrap_or((behind, ""));
-    let parts = path.split(['/', '?', '&', '=', '#']).map(str::to_owned);
+    // `services` and `webhooks` stand in such addresses, and are words of everyday.
+    let is_word = |part: &&str| part.len() < 16 && part.bytes().all(|b| b.is_ascii_lowercase());
+    let parts = path.split(['/', '?', '&', '=', '#']).filter(|part| !is_word(part));
     [address, path]
         .map(str::to_owned)
         .into_iter()
-        .chain(parts)
-        .chain(password_in(address))
+        .chain(parts.map(str::to_owned))
+        .chain(passwords_in(address))
         .collect()
 }
 
-/// Returns the password of `scheme://user:password@host`.
-fn password_in(address: &str) -> Option<String> {
-    let (_, behind) = address.split_once("://")?;
-    let (user, _) = behind.split('/').next()?.rsplit_once('@')?;
-    user.split_once(':').map(|(_, password)| password.to_owned())
+/// Returns the password of `scheme://user:password@host`, and that of `?password=`, as they stand there.
+fn passwords_in(address: &str) -> Vec<String> {
+    let Some((_, behind)) = address.split_once("://") else { return Vec::new() };
+    let host = behind.split(['/', '?']).next().unwrap_or_default();
+    let before_host = host.rsplit_once('@').and_then(|(user, _)| user.split_once(':'));
+    let query = behind.split_once('?').map_or("", |(_, query)| query);
+    let of_query = query.split('&').filter_map(|pair| pair.strip_prefix("password="));
+    before_host
+        .map(|(_, password)| password)
+        .into_iter()
+        .chain(of_query)
+        .map(str::to_owned)
+        .collect()
 }
 
 #[cfg(test)]
@@ -128,5 +138,14 @@ mod tests {
         ));
         let said = "POST services/T01/s3cret-s3cret?a=b: no s3cret-s3cret at hooks.example.org";
         assert_eq!(secrets.hide(said), "POST ***: no *** at hooks.example.org");
+        assert_eq!(secrets.hide("the benchmark services/parse"), "the benchmark services/parse");
+    }
+
+    #[test]
+    fn a_password_may_stand_in_the_query() {
+        let variable = |name: &str| {
+            (name == STORE).then(|| "postgresql://h/db?user=u&password=pass-w0rd&x=1".to_owned())
+        };
+        assert_eq!(Secrets::of(variable, []).hide("as u with pass-w0rd"), "as u with ***");
     }
 }

@@ -115,9 +115,12 @@ impl Service {
 
 /// Posts a comment and a status, and returns what could not be posted. One that fails does not keep the other
 /// back.
+///
+/// `of` is the commit that the job is for, which may not be what was measured: the job may have merged something.
 pub(crate) fn post(
     service: &Service,
     report: &CiReport,
+    of: Option<&str>,
     when: When,
     link: Option<&str>,
     ui: &Ui,
@@ -129,10 +132,19 @@ pub(crate) fn post(
         errors.push(service.told(&error, "cannot set the status"));
     }
     if let Some(change) = report.change.filter(|_| when != When::Never) {
-        match comment(service, report, change, when, link) {
-            Ok(Some(told)) => ui.say(told),
-            Ok(None) => {}
-            Err(error) => errors.push(service.told(&error, "cannot comment")),
+        match service.head_of(change) {
+            Ok(head) if of == Some(head.as_str()) => {
+                match comment(service, report, change, when, link) {
+                    Ok(Some(told)) => ui.say(told),
+                    Ok(None) => {}
+                    Err(error) => errors.push(service.told(&error, "cannot comment")),
+                }
+            }
+            // The job of an earlier commit may end last.
+            Ok(head) => ui.say(format!(
+                "request {change} stands at {head} by now: it gets no comment of an earlier commit"
+            )),
+            Err(error) => errors.push(error),
         }
     }
     errors

@@ -2,7 +2,7 @@
 //! written, for a log that obeys.
 
 /// Options with a value that have no meaning elsewhere, or are secrets.
-const LEFT_OUT: [&str; 10] = [
+const LEFT_OUT: [&str; 11] = [
     "--base",
     "--head",
     "--save",
@@ -11,8 +11,9 @@ const LEFT_OUT: [&str; 10] = [
     "--junit",
     "--notify",
     "--notify-slack",
-    "--summary",
     "--export-json",
+    "--export-html",
+    "--export-markdown",
 ];
 
 /// Options whose value is a secret.

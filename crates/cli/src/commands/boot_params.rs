@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use becalm_machine::SysRoot;
 use becalm_machine::boot::{
     Domain, DropinError, KernelOptions, Loader, Reserved, loaders, parameters, remove_dropin,
     write_dropin,
 };
-use becalm_machine::{SysRoot, Topology};
 use becalm_model::CpuSet;
 use becalm_model::wire::BootDocument;
 use becalm_report::boot_text;
@@ -71,9 +71,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 }
 
 fn document(root: &SysRoot, cpus: &CpuSet, domain: Domain) -> Result<BootDocument, CommandError> {
-    let topology = Topology::read(root).map_err(|error| {
-        CommandError::measure(format!("cannot tell which CPUs there are: {error}"))
-    })?;
+    let topology = crate::topology::read(root)?;
     let reserved = Reserved::new(&topology, cpus).map_err(CommandError::usage)?;
     let options = KernelOptions::read(root);
     let of_line = |line: &str| loaders(root, line);

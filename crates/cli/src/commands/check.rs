@@ -33,7 +33,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let root = SysRoot::new(&args.root);
-    let topology = super::topology::read(&root)?;
+    let topology = crate::topology::read(&root)?;
     let cpus = choose(&topology, &ChoiceFacts::read(&root), Width::One).subject;
     let checkup = check(&root, &topology, &cpus);
     if args.json {

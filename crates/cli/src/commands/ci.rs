@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use becalm_model::ci::{CiCommit, CiReport, CiResult, CiRule, Conclusion, is_ci_id};
+use becalm_model::history::short_commit;
 use becalm_model::wire::{ci_document, json_text, read_ci};
 use becalm_model::{Record, RecordKind, Subject, parse_share};
 use becalm_report::{Style, ci_text};
@@ -187,6 +188,9 @@ fn refuse_privileged_fork(around: &Surroundings) -> Result<(), CommandError> {
         (Origin::PrivilegedFork, _) => {
             "`pull_request_target` would run the code of a fork with a token that may write"
         }
+        (Origin::AfterFork, _) => {
+            "`workflow_run` after a job of a fork would run its code with the rights of the project"
+        }
         (Origin::Commented(change), Some(service)) if service.is_from_fork(change)? => {
             "`issue_comment` would run the code of a fork in a job that has the rights of the project"
         }
@@ -234,7 +238,7 @@ impl Done {
 
 impl Job {
     fn new(args: &Args, arguments: &[String], around: &Surroundings) -> Result<Self, CommandError> {
-        let user = if args.flags.conditions.keep_root { None } else { caller::sudo_user() };
+        let user = caller::subject_user(args.flags.conditions.keep_root);
         let repository = Repository::here("`becalm ci`", user)?;
         let commit = |name: &str, option: &str| {
             let id = repository.committed(name).map(|commit| commit.id).ok_or_else(|| {
@@ -292,7 +296,7 @@ impl Job {
         ui: &Ui,
     ) -> Result<Result<(Revisions, Vec<Subject>), String>, CommandError> {
         let flags = &args.flags;
-        let user = if flags.conditions.keep_root { None } else { caller::sudo_user() };
+        let user = caller::subject_user(flags.conditions.keep_root);
         let ids = [self.base.id.clone(), self.head.id.clone()];
         let interrupt = caller::interrupt()?;
         let mut revisions = Revisions::build(
@@ -313,26 +317,19 @@ impl Job {
             Some(_) => (HARNESS_MINIMUM, HARNESS_BUDGET),
             None => (MINIMUM, BUDGET),
         };
+        let stop = measuring::stop(&args.flags, minimum, budget, Goal::Verdict);
+        let arguments = self.arguments.clone();
         Wanted {
-            kind: RecordKind::Comparison,
-            subjects,
-            stop: measuring::stop(&args.flags, minimum, budget, Goal::Verdict),
             margin: args.margin,
-            aa: false,
-            resumed: None,
-            spent: None,
-            arguments: self.arguments.clone(),
             tracing: Tracing::of(&args.flags),
-            layouts: Vec::new(),
             builds: Some(builds),
-            statement: None,
-            suite: None,
+            ..Wanted::of("ci", RecordKind::Comparison, subjects, stop, arguments)
         }
     }
 
     /// Says what was measured in place of the commit that the job is for.
     fn told_of_commit(&self, commit: &str) -> Option<String> {
-        let short = commit.get(..10).unwrap_or(commit);
+        let short = short_commit(commit);
         if commit == self.head.id {
             None
         } else if self.commit.as_deref() == Some(commit) {
@@ -418,15 +415,15 @@ fn tell(
             junit(report, record).and_then(|bytes| files::write_bytes_atomically(path, &bytes)),
         );
     }
-    written.extend(around.summary.as_deref().map(|path| write_summary(path, report)));
-    written.extend(around.outputs.as_deref().map(|path| write_outputs(path, report)));
+    written.extend(write_for_service(report, around));
     match (&around.service, around.origin) {
         (_, Origin::Fork) => ui.say(
             "this is a pull request from a fork, whose jobs may not write: no comment and no status; --save FILE, \
              and `becalm ci --post FILE` in a workflow on `workflow_run`, make them (docs/CI.md)",
         ),
         (Some(service), _) => {
-            for error in post(service, report, args.comment, around.link.as_deref(), ui) {
+            let of = around.commit.as_deref().or(report.commit.as_deref());
+            for error in post(service, report, of, args.comment, around.link.as_deref(), ui) {
                 warn(&error, ui);
             }
         }
@@ -437,6 +434,16 @@ fn tell(
         warn(&error, ui);
     }
     written.into_iter().collect()
+}
+
+/// Writes what the page of a job shows, and what its later steps read.
+fn write_for_service(
+    report: &CiReport,
+    around: &Surroundings,
+) -> impl Iterator<Item = Result<(), CommandError>> {
+    let summary = around.summary.as_deref().map(|path| write_summary(path, report));
+    let outputs = around.outputs.as_deref().map(|path| write_outputs(path, report));
+    summary.into_iter().chain(outputs)
 }
 
 /// Writes the report for people; logs of jobs have room for its table.
@@ -491,7 +498,8 @@ fn post_saved(
             "there is nobody to post to: neither GITHUB_ACTIONS nor GITLAB_CI is set".to_owned()
         })));
     };
-    if around.origin == Origin::AfterOther && around.commit.is_none() {
+    let is_after_other = matches!(around.origin, Origin::AfterOther | Origin::AfterFork);
+    if is_after_other && around.commit.is_none() {
         return Err(CommandError::measure(
             "the event does not say which commit the other workflow ran for",
         ));
@@ -504,30 +512,24 @@ fn post_saved(
             "--post {at}: it is of {of}, but the job that made it ran for {known}; nothing was posted"
         )));
     }
-    if let Some(change) = around.change {
-        report.change = Some(change);
-    } else if let Some(change) = report.change {
-        let head = service.head_of(change)?;
-        if report.commit.as_ref() != Some(&head) {
-            ui.say(format!(
-                "request {change} stands at {head} by now: it gets no comment of an earlier commit"
-            ));
-            report.change = None;
-        }
-    }
+    report.change = around.change.or(report.change);
     if args.flags.exports.json {
         // Only texts hold this, where it means the same.
         ui.print(&json_text(&ci_document(&report)).replace("##[", "##\\u005b"))?;
     } else {
         ui.print(&without_commands(&text(&report, ui)))?;
     }
-    let mut errors = post(service, &report, args.comment, around.link.as_deref(), ui);
+    let of = report.commit.as_deref();
+    let mut errors = post(service, &report, of, args.comment, around.link.as_deref(), ui);
     errors.extend(notify(
         &report,
         args.notify.as_ref(),
         args.notify_slack.as_ref(),
         around.link.as_deref(),
     ));
+    for written in write_for_service(&report, around) {
+        errors.extend(written.err());
+    }
     if errors.is_empty() {
         return Ok(Exit::Done);
     }

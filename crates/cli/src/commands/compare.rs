@@ -106,20 +106,14 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         return Err(CommandError::usage("--aa takes one command without parameter scans"));
     }
     let wanted = Wanted {
-        kind: RecordKind::Comparison,
-        subjects,
-        stop: stop(&args),
         margin: args.margin,
         aa: args.aa.is_some(),
         resumed,
         spent,
-        arguments,
         tracing: Tracing::of(&args.flags),
-        layouts: Vec::new(),
         // The worktrees stay until this function ends.
         builds: revisions.as_mut().map(|(revisions, _)| revisions.all()),
-        statement: None,
-        suite: None,
+        ..Wanted::of("compare", RecordKind::Comparison, subjects, stop(&args), arguments)
     };
     if args.flags.harness.is_some()
         && let Stop::Until { minimum, budget: Some(budget), .. } = wanted.stop
@@ -164,7 +158,7 @@ fn build(names: &[String], args: &Args, ui: &Ui) -> Result<Outcome, CommandError
         words => CommandLine::of_words(words, flags),
     };
     let command = measuring::subjects(&[command], flags)?.remove(0).command;
-    let user = if flags.conditions.keep_root { None } else { caller::sudo_user() };
+    let user = caller::subject_user(flags.conditions.keep_root);
     let interrupt = caller::interrupt()?;
     measuring::check_exports(flags)?;
     let making = Making { words: &command, flags, user: user.as_ref(), interrupt, ui };
@@ -199,7 +193,7 @@ fn say_same(
     if args.flags.exports.json {
         ui.print(&files::json(&record))?;
     }
-    measuring::export(&record, &[], &args.flags)?;
+    measuring::export(&record, &[], &args.flags.exports)?;
     Ok(Exit::Done)
 }
 

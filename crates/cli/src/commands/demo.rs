@@ -7,12 +7,11 @@ use becalm_lab::Workload;
 use becalm_model::{RecordKind, Subject};
 use becalm_report::{comparison_text, facts_text, html};
 use becalm_runner::session::{Goal, Stop};
-use clap::Parser;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
-use crate::measuring::{Finished, MeasureFlags, Tracing, Wanted, conduct};
+use crate::measuring::{Finished, MeasureFlags, Wanted, conduct};
 use crate::ui::Ui;
 
 /// Show the main job on this machine in under a minute: facts, noise floor, a real 2 % slowdown
@@ -32,16 +31,9 @@ const AA_BUDGET: Duration = Duration::from_secs(8);
 /// Most rounds of each: enough for a floor well below 1 % on a quiet machine.
 const MOST_ROUNDS: u32 = 150;
 
-/// Flags of the demonstration: the defaults.
-#[derive(Debug, Parser)]
-struct Defaults {
-    #[command(flatten)]
-    flags: MeasureFlags,
-}
-
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     files::check_writable(&args.output)?;
-    let flags = Defaults::parse_from(["demo"]).flags;
+    let flags = MeasureFlags::defaults();
     let becalm = std::env::current_exe().map_err(|error| {
         CommandError::measure(format!("cannot find becalm's own program file: {error}"))
     })?;
@@ -102,25 +94,17 @@ fn session(
     flags: &MeasureFlags,
     ui: &Ui,
 ) -> Result<Finished, CommandError> {
+    let stop = Stop::Until {
+        minimum: 8,
+        maximum: Some(MOST_ROUNDS),
+        budget: Some(if aa { AA_BUDGET } else { 2 * AA_BUDGET }),
+        goal: if aa { Goal::Budget } else { Goal::Verdict },
+    };
+    let arguments = vec!["demo".to_owned()];
     let wanted = Wanted {
-        kind: RecordKind::Comparison,
-        subjects,
-        stop: Stop::Until {
-            minimum: 8,
-            maximum: Some(MOST_ROUNDS),
-            budget: Some(if aa { AA_BUDGET } else { 2 * AA_BUDGET }),
-            goal: if aa { Goal::Budget } else { Goal::Verdict },
-        },
         margin: 0.01,
         aa,
-        resumed: None,
-        spent: None,
-        arguments: vec!["demo".to_owned()],
-        tracing: Tracing::Off,
-        layouts: Vec::new(),
-        builds: None,
-        statement: None,
-        suite: None,
+        ..Wanted::of("demo", RecordKind::Comparison, subjects, stop, arguments)
     };
     conduct(wanted, flags, ui)
 }

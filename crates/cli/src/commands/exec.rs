@@ -1,22 +1,19 @@
 //! `becalm exec`: the measures that a process can take for itself, in front of any command.
 
-use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use becalm_machine::{Chooser, Width};
 use becalm_model::with_causes;
-use becalm_runner::session::parse_variable;
-use becalm_runner::{
-    EnvPolicy, Environment, MALLOC_VARIABLE, MAX_PADDING, Placement, Program, Scheduler,
-    kept_memory, padding, replace,
-};
+use becalm_runner::{Placement, Program, Scheduler, padding, replace};
 
-use crate::caller::sudo_user;
+use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::{Affinity, LayoutFlag, Machine, Switch, affinity};
+use crate::measuring::{
+    Affinity, LayoutFlag, Machine, Switch, affinity, class, environment, policy,
+};
 use crate::memory::MallocFlag;
 
 /// Become a command, under the conditions in which `run` and `compare` start one
@@ -66,21 +63,9 @@ pub(crate) struct Args {
     keep_root: bool,
 }
 
-fn class(text: &str) -> Result<Scheduler, String> {
-    match text.strip_prefix("fifo:").map(str::parse) {
-        None if text == "other" => Ok(Scheduler::Other),
-        Some(Ok(priority @ 1..=99)) => Ok(Scheduler::Fifo(priority)),
-        _ => Err("expected other or fifo:N with N from 1 to 99".to_owned()),
-    }
-}
-
 pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
-    let user = if args.keep_root { None } else { sudo_user() };
-    let variables = match &user {
-        Some(user) => user.environment(std::env::vars_os()),
-        None => std::env::vars_os().collect(),
-    };
-    let environment = environment(args, variables)?;
+    let user = caller::subject_user(args.keep_root);
+    let environment = environment(policy(args.env_clear), &args.env, args.malloc, user.as_ref())?;
     let program = Program::resolve(&args.command, environment.get("PATH".as_ref()), None)
         .map_err(|error| CommandError::measure(with_causes(&error)))?;
     let mut placement = Placement {
@@ -104,25 +89,6 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
     Err(CommandError::measure(with_causes(&error)))
 }
 
-fn environment(
-    args: &Args,
-    variables: Vec<(OsString, OsString)>,
-) -> Result<Environment, CommandError> {
-    let policy = if args.env_clear { EnvPolicy::Clear } else { EnvPolicy::Inherit };
-    let refused = |error: becalm_runner::LaunchError| CommandError::usage(error);
-    let mut environment = Environment::from_vars(variables, policy).map_err(refused)?;
-    for text in &args.env {
-        let (name, value) = parse_variable(text)
-            .ok_or_else(|| CommandError::usage(format!("--env {text}: expected NAME=VALUE")))?;
-        environment = environment.with(&name, &value).map_err(refused)?;
-    }
-    if args.malloc == MallocFlag::Keep {
-        let value = kept_memory(environment.get(MALLOC_VARIABLE.as_ref()));
-        environment = environment.with(MALLOC_VARIABLE.as_ref(), &value).map_err(refused)?;
-    }
-    Ok(environment)
-}
-
 /// Chooses CPUs as for a measurement. Those of a known number of threads are leased to the command.
 fn chosen(threads: Option<NonZeroUsize>) -> Result<becalm_model::CpuSet, CommandError> {
     let machine = Machine::read()?;
@@ -142,5 +108,5 @@ fn chosen(threads: Option<NonZeroUsize>) -> Result<becalm_model::CpuSet, Command
 fn drawn() -> u32 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let seed = u64::from(now.subsec_nanos()) ^ u64::from(std::process::id()) << 32;
-    padding(seed, 0).min(MAX_PADDING)
+    padding(seed, 0)
 }

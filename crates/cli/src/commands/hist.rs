@@ -12,7 +12,7 @@ use crate::ui::Ui;
 /// Print histograms of saved results
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Files that `run` or `compare` saved; `-` is standard input
+    /// Saved records, or files of other tools that `import` reads; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 

@@ -13,7 +13,7 @@ use crate::ui::Ui;
 /// Draw saved results: every run as a dot, and the runs in time order
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Files that `run` or `compare` saved; `-` is standard input
+    /// Saved records, or files of other tools that `import` reads; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 

@@ -42,9 +42,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             CommandError::measure(error)
                 .hint("it puts everything back when it ends; end it, or `--wait` for it"),
         )),
-        Err(error @ RestoreError::Lock(_)) => {
+        Err(RestoreError::Lock(error)) if error.needs_root() => {
             Err(CommandError::measure(error).hint("run it with sudo"))
         }
+        Err(RestoreError::Lock(error)) => Err(CommandError::measure(error)),
         Err(error) => Err(CommandError {
             exit: Exit::NotRestored,
             message: error.to_string(),

@@ -60,19 +60,9 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
     let command = CommandLine::of_words(&args.command, &args.flags);
     let subjects = measuring::subjects(&[command], &args.flags)?;
     let wanted = Wanted {
-        kind: RecordKind::Run,
-        subjects,
-        stop: stop(&args),
-        margin: 0.0,
-        aa: false,
         resumed,
-        spent: None,
-        arguments,
         tracing: Tracing::of(&args.flags),
-        layouts: Vec::new(),
-        builds: None,
-        statement: None,
-        suite: None,
+        ..Wanted::of("run", RecordKind::Run, subjects, stop(&args), arguments)
     };
     let finished = conduct(wanted, &args.flags, ui)?;
     finished.report(&args.flags, |record, disturbed| run_text(record, disturbed, ui.style()), ui)

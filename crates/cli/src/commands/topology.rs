@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use becalm_machine::{ChoiceFacts, ControlGroups, SysRoot, Topology, Width, choose};
+use becalm_machine::{ChoiceFacts, ControlGroups, SysRoot, Width, choose};
 use becalm_model::wire::TopologyDocument;
 use becalm_report::{topology_svg, topology_text};
 
@@ -52,20 +52,11 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// Reads a machine that may be a captured one.
-pub(super) fn read(root: &SysRoot) -> Result<Topology, CommandError> {
-    Topology::read(root).map_err(|error| {
-        let folder = root.path().display();
-        CommandError::measure(format!("cannot tell which CPUs there are below {folder}: {error}"))
-            .hint("a captured machine is a folder with `proc` and `sys` in it")
-    })
-}
-
 fn document(
     root: &SysRoot,
     threads: Option<NonZeroUsize>,
 ) -> Result<TopologyDocument, CommandError> {
-    let topology = read(root)?;
+    let topology = crate::topology::read(root)?;
     let facts = ChoiceFacts::read(root);
     let mut widths = vec![(Some(1), Width::One)];
     if let Some(threads) = threads.filter(|threads| threads.get() > 1) {

@@ -171,9 +171,7 @@ struct Place {
 
 impl Place {
     fn read(root: &SysRoot, given: Option<&CpuSet>) -> Result<Self, CommandError> {
-        let topology = Topology::read(root).map_err(|error| {
-            CommandError::measure(format!("cannot tell which CPUs there are: {error}"))
-        })?;
+        let topology = crate::topology::read(root)?;
         let cpus = match given {
             Some(given) if given.is_empty() => {
                 return Err(CommandError::usage("--cpus: the list has no CPU"));

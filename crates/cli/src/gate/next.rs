@@ -1,6 +1,6 @@
 //! What to do about what a gate says.
 
-use becalm_model::history::full_name;
+use becalm_model::history::{full_name, short_commit};
 use becalm_model::wire::GateResultDocument;
 
 /// Says what to do next about the worst result, in one sentence; nothing where all is well. `base` is the last
@@ -10,9 +10,8 @@ pub(crate) fn next(
     base: Option<&str>,
     head: Option<&str>,
 ) -> Option<String> {
-    let short = |commit: &str| commit.chars().take(10).collect::<String>();
-    let base = base.map_or_else(|| "GOOD".to_owned(), short);
-    let head = head.map_or_else(|| "HEAD".to_owned(), short);
+    let base = base.map_or("GOOD", short_commit);
+    let head = head.map_or("HEAD", short_commit);
     let name = &full_name(&worst.benchmark, &worst.parameters);
     if worst.verdict == "pass" {
         return None;

@@ -16,7 +16,7 @@ use becalm_stats::changes::{
     self, Change, Changes, Checkpoint, Correlation, DEFAULT_FALSE_ALARMS, Detector, Rules, errors,
     sizes,
 };
-use becalm_store::{DetectorState, Found, Snapshot, Store};
+use becalm_store::{DetectorState, Found, Moved, Snapshot, Store};
 
 use super::{now, told};
 use crate::error::CommandError;
@@ -91,11 +91,11 @@ pub(crate) fn follow(
     {
         let rules = terms.rules(&series.key.benchmark, &series.key.metric);
         let (found, left) = detect(&points, rules, state.as_ref());
-        let changes = stored(&points, &found, &known, now);
+        let (changes, moved) = stored(&points, &found, &known, now);
         let same = changes.iter().map(|(_, change)| change).eq(&known);
         if !same || state.as_ref() != Some(&left) {
             let changes = changes.iter().map(|(_, change)| change.clone()).collect();
-            news.push(Found { series: series.id, changes, detector: Some(left) });
+            news.push(Found { series: series.id, changes, moved, detector: Some(left) });
         }
         followed.push(Followed { series, points, changes });
     }
@@ -133,26 +133,31 @@ fn detect(
 
 /// Makes changes that are found and not kept.
 pub(crate) fn placed(points: &[Point], found: &Changes) -> Vec<(Change, StoredChange)> {
-    stored(points, found, &[], now())
+    stored(points, found, &[], now()).0
 }
 
-/// Makes what is kept of changes. What was known keeps when it was first seen, and what was decided; what is
-/// new is seen `now`.
+/// Makes what is kept of changes, and says which of them were known at another entry. What was known keeps when it was
+/// first seen, and what was decided; what is new is seen `now`.
 fn stored(
     points: &[Point],
     found: &Changes,
     known: &[StoredChange],
     now: f64,
-) -> Vec<(Change, StoredChange)> {
+) -> (Vec<(Change, StoredChange)>, Vec<Moved>) {
+    let mut wandering = Wandering::of(points, found, known);
     let known: HashMap<EntryId, &StoredChange> = known.iter().map(|one| (one.entry, one)).collect();
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
     let mut all = Vec::new();
+    let mut moved = Vec::new();
     for (i, (change, size)) in found.all().zip(sizes(&values, found)).enumerate() {
         let is_confirmed = i < found.confirmed.len();
         let state = if is_confirmed { ChangeState::Confirmed } else { ChangeState::Pending };
         let point = &points[change.index];
         let seen = &points[change.seen];
-        let before = known.get(&point.entry);
+        let before = known.get(&point.entry).copied().or_else(|| wandering.take(change));
+        if let Some(before) = before.filter(|one| one.entry != point.entry) {
+            moved.push(Moved { from: before.entry, to: point.entry });
+        }
         all.push((
             *change,
             StoredChange {
@@ -170,7 +175,31 @@ fn stored(
             },
         ));
     }
-    all
+    (all, moved)
+}
+
+/// Changes that were known and are not found at their entry any more. As long as a change is pending its place is not
+/// settled, and somebody may have decided about it already.
+struct Wandering<'a>(Vec<(usize, &'a StoredChange)>);
+
+impl<'a> Wandering<'a> {
+    fn of(points: &[Point], found: &Changes, known: &'a [StoredChange]) -> Self {
+        let is_found = |entry| found.all().any(|change| points[change.index].entry == entry);
+        let place = |entry| points.iter().position(|point| point.entry == entry);
+        let gone = known.iter().filter(|one| !is_found(one.entry));
+        Self(gone.filter_map(|one| Some((place(one.entry)?, one))).collect())
+    }
+
+    /// Returns the one that a change is: it went the same way, from where that one may have begun. Each is one once.
+    fn take(&mut self, change: &Change) -> Option<&'a StoredChange> {
+        let way = change.after.partial_cmp(&change.before);
+        let is_it = |(place, one): &(usize, &StoredChange)| {
+            (change.earliest..=change.latest).contains(place)
+                && one.after.partial_cmp(&one.before) == way
+        };
+        let at = self.0.iter().position(is_it)?;
+        Some(self.0.remove(at).1)
+    }
 }
 
 /// What the detector leaves with a series: a line with where it stands, and one for each change.
@@ -251,6 +280,8 @@ fn next<'a, T: FromStr>(words: &mut impl Iterator<Item = &'a str>) -> Option<T> 
 
 #[cfg(test)]
 mod tests {
+    use becalm_model::history::{Decision, Review};
+
     use super::*;
 
     fn points(values: &[f64]) -> Vec<Point> {
@@ -306,7 +337,7 @@ mod tests {
         for (sign, expected) in [(1.0, true), (-1.0, false)] {
             let all = points(&values.iter().map(|value| sign * value + 21.0).collect::<Vec<_>>());
             let (found, _) = detect(&all, Rules::default(), None);
-            let (change, stored) = &stored(&all, &found, &[], 7.0)[0];
+            let (change, stored) = &stored(&all, &found, &[], 7.0).0[0];
             #[expect(clippy::float_cmp, reason = "they are the same value")]
             let are_equal = stored.before == stored.after;
             assert!(are_equal, "{stored:?}");
@@ -325,14 +356,45 @@ mod tests {
             (0..80).map(|i| noise(i) + if i < 60 { 100.0 } else { 120.0 }).collect();
         let all = points(&values);
         let (found, _) = detect(&all, Rules::default(), None);
-        let first = stored(&all, &found, &[], 7.0);
+        let (first, _) = stored(&all, &found, &[], 7.0);
         let (change, kept) = &first[0];
         assert_eq!((change.index, kept.entry, kept.last_before), (60, EntryId(61), EntryId(60)));
         assert_eq!((kept.first_seen.time, kept.first_seen.entry), (7.0, all[change.seen].entry));
         assert!(kept.ratio_low > 1.15 && kept.ratio_high < 1.25, "{kept:?}");
         let mut earlier = kept.clone();
         earlier.first_seen = FirstSeen { entry: EntryId(61), time: 5.0 };
-        let again = stored(&all, &found, &[earlier.clone()], 9.0);
-        assert_eq!(again[0].1.first_seen, earlier.first_seen);
+        let (again, moved) = stored(&all, &found, &[earlier.clone()], 9.0);
+        assert_eq!((again[0].1.first_seen, moved.len()), (earlier.first_seen, 0));
+    }
+
+    #[test]
+    fn a_change_whose_place_is_settled_elsewhere_keeps_what_was_decided() {
+        let values: Vec<f64> =
+            (0..80).map(|i| noise(i) + if i < 60 { 100.0 } else { 120.0 }).collect();
+        let all = points(&values);
+        let (mut found, _) = detect(&all, Rules::default(), None);
+        let (first, _) = stored(&all, &found, &[], 7.0);
+        let review = Review { decision: Decision::Acknowledged, by: "ada".into(), time: 8.0 };
+        let known = StoredChange { review: Some(review), ..first[0].1.clone() };
+        let one = &mut found.confirmed[0];
+        (one.earliest, one.index, one.latest) = (60, 61, 62);
+        let (again, moved) = stored(&all, &found, std::slice::from_ref(&known), 9.0);
+        let kept = &again[0].1;
+        assert_eq!((kept.entry, &kept.review), (EntryId(62), &known.review));
+        assert_eq!(kept.first_seen, known.first_seen);
+        assert_eq!(moved, [Moved { from: EntryId(61), to: EntryId(62) }]);
+        // It is another one where it went the other way, or cannot have begun there, and one is not two.
+        let is_new = |found: &Changes, known: &StoredChange| {
+            let (again, moved) = stored(&all, found, std::slice::from_ref(known), 9.0);
+            moved.is_empty() && again.iter().all(|(_, one)| one.review.is_none())
+        };
+        let fell = StoredChange { before: known.after, after: known.before, ..known.clone() };
+        assert!(is_new(&found, &fell));
+        found.confirmed[0].earliest = 61;
+        assert!(is_new(&found, &known));
+        found.confirmed[0].earliest = 60;
+        found.confirmed.push(Change { index: 62, ..found.confirmed[0] });
+        let (again, moved) = stored(&all, &found, std::slice::from_ref(&known), 9.0);
+        assert_eq!((moved.len(), &again[1].1.review), (1, &None));
     }
 }

@@ -3,14 +3,14 @@
 use becalm_formats::{AtCommit, parse_time};
 use becalm_model::history::Commit;
 use becalm_model::{Record, RecordKind};
-use becalm_store::{NewEntry, content, facts};
+use becalm_store::{NewEntry, Origin, content, facts};
 
 use super::points::points;
 use super::when::now;
 use crate::caller::sudo_user;
 use crate::error::CommandError;
 use crate::files;
-use crate::measuring::Repository;
+use crate::measuring::{MeasuredRevision, Repository};
 
 /// What the user says of what is added.
 #[derive(Debug, Clone, Default)]
@@ -59,6 +59,11 @@ impl Home {
     /// Says whether commits are checked out by their ids, so that no branch is known.
     pub(crate) fn is_detached(&self) -> bool {
         self.head.is_some() && self.branch.is_none()
+    }
+
+    /// Says whether this commit is checked out.
+    fn has_checked_out(&self, commit: &Commit) -> bool {
+        self.head.as_ref().is_some_and(|head| head.id == commit.id)
     }
 
     /// Says what git does not tell here and therefore is not known of the entries.
@@ -111,7 +116,9 @@ pub(crate) fn new_entry(one: &AtCommit, about: &About, home: &Home, branch: &str
     if let (Some(commit), Some(time)) = (&mut commit, about.time) {
         commit.time = Some(time);
     }
-    let is_here = told.is_none() && one.time.is_none();
+    // One of many rows of a history is of the branch of the others, whatever is checked out.
+    let is_here = one.time.is_none()
+        && (told.is_none() || commit.as_ref().is_some_and(|commit| home.has_checked_out(commit)));
     let of_home = home.branch.as_ref().filter(|_| is_here);
     let branch = about
         .branch
@@ -125,7 +132,10 @@ pub(crate) fn new_entry(one: &AtCommit, about: &About, home: &Home, branch: &str
     // Without a commit the place in time is when it was measured.
     let of_user = about.time.filter(|_| commit.is_none());
     let measured = of_user.or(began).or(about.time).or(one.time).or(of_commit).unwrap_or_else(now);
+    let is_of_many =
+        record.kind == RecordKind::Import && (one.commit.is_some() || one.time.is_some());
     NewEntry {
+        origin: if is_of_many { Origin::History } else { Origin::Measurement },
         content: content(record, commit.as_ref(), branch),
         measured,
         branch: branch.to_owned(),
@@ -138,7 +148,7 @@ pub(crate) fn new_entry(one: &AtCommit, about: &About, home: &Home, branch: &str
     }
 }
 
-/// What another tool's file says of the commit that it is of.
+/// What a record says of the commit that it is of: another tool's, or one of a revision.
 #[derive(Debug, Default)]
 struct Told {
     commit: Option<String>,
@@ -149,10 +159,11 @@ struct Told {
 
 impl Told {
     fn of(record: &Record) -> Self {
-        if record.kind != RecordKind::Import {
-            return Self::default();
-        }
         let [subject] = &record.subjects[..] else { return Self::default() };
+        if record.kind != RecordKind::Import {
+            let dirty = MeasuredRevision::of(subject).is_some_and(|revision| revision.dirty);
+            return Self { dirty, ..Self::default() };
+        }
         let parameter = |wanted: &str| {
             let found = subject.parameters.iter().find(|(name, _)| name == wanted);
             found.map(|(_, value)| value.clone()).filter(|value| !value.is_empty())

@@ -8,6 +8,7 @@ use becalm_model::{Record, RecordKind};
 use crate::error::CommandError;
 use crate::files::record_of;
 use crate::foreign;
+use crate::measuring::MeasuredRevision;
 use crate::ui::Ui;
 
 /// What a file or folder holds.
@@ -69,21 +70,18 @@ fn alone(record: &Record, subject: usize) -> Record {
 
 /// Takes the subjects of `compare --rev` apart, of which each is of another commit, under one name.
 fn by_revision(record: Record) -> Vec<AtCommit> {
-    let revision = |subject: usize| {
-        let parameters = &record.subjects[subject].parameters;
-        parameters.iter().find(|(name, _)| name == "revision").map(|(_, id)| id.clone())
-    };
-    let revisions: Option<Vec<String>> = (0..record.subjects.len()).map(revision).collect();
+    let revisions: Option<Vec<_>> = record.subjects.iter().map(MeasuredRevision::of).collect();
     let of_own = record.kind != RecordKind::Import;
     let Some(revisions) = revisions.filter(|all| of_own && !all.is_empty()) else {
         return vec![AtCommit { commit: None, time: None, branch: None, record }];
     };
-    let one = |(subject, commit): (usize, String)| {
+    let one = |(subject, revision): (usize, MeasuredRevision)| {
         let mut alone = alone(&record, subject);
         alone.kind = RecordKind::Run;
-        alone.subjects[0].name = shell_words::join(&alone.subjects[0].command);
-        alone.notes.push(format!("{commit} of a comparison of revisions, taken out of it"));
-        AtCommit { commit: Some(commit), time: None, branch: None, record: alone }
+        alone.subjects[0].name = shell_words::join(&revision.command);
+        let built = revision.built;
+        alone.notes.push(format!("{built} of a comparison of revisions, taken out of it"));
+        AtCommit { commit: Some(revision.commit), time: None, branch: None, record: alone }
     };
     revisions.into_iter().enumerate().map(one).collect()
 }

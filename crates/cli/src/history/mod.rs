@@ -91,16 +91,23 @@ impl StoreFlags {
         ui: &Ui,
     ) -> Result<(Box<dyn Store>, Access), CommandError> {
         let place = self.place(settings)?;
-        let absent = matches!(&place, Place::File(path) if !path.exists());
-        if !absent && let Ok(mut store) = open(&place, Access::Write) {
+        // Who writes makes what is not there, and brings what is old to the present version.
+        let reading = match open(&place, Access::Read) {
+            Ok(store) => Ok(store),
+            Err(error @ StoreError::TooOld { .. }) => Err(error),
+            Err(error) => return Err(told(error)),
+        };
+        if let Ok(mut store) = open(&place, Access::Write) {
             regroup(store.as_mut(), settings, ui)?;
             return Ok((store, Access::Write));
         }
-        Ok((open(&place, Access::Read).map_err(told)?, Access::Read))
+        Ok((reading.map_err(told)?, Access::Read))
     }
 
     fn place(&self, settings: &Settings) -> Result<Place, CommandError> {
-        let place = match (&self.store, &settings.store) {
+        // A secret that a CI does not have is an empty variable.
+        let given = self.store.as_ref().filter(|place| !place.is_empty());
+        let place = match (given, &settings.store) {
             (Some(given), _) => Place::parse(given),
             (None, Some(configured)) => configured.clone(),
             (None, None) => {

@@ -5,12 +5,14 @@
 //! What it is about is the metric `time`, or `value` where it is no time, and what is measured beside that has
 //! its own name, such as `B/op`.
 
-use becalm_model::history::full_name;
+use becalm_model::history::{SeriesKey, full_name};
 use becalm_model::{Metric, Record, RecordKind, Run, Unit, metric};
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 use becalm_stats::median_error::median_error;
 use becalm_store::NewPoint;
+
+use crate::measuring::MeasuredRevision;
 
 /// What importers and becalm itself say of a commit among the parameters, which no series is split by.
 const ABOUT: [&str; 8] =
@@ -76,11 +78,10 @@ pub(crate) fn names_in_comparison(
     metric: &Metric,
 ) -> (String, String) {
     let one = &record.subjects[subject];
-    let is_revision = one.parameters.iter().any(|(name, _)| name == "revision");
-    let benchmark = match &metric.benchmark {
-        Some(inside) if is_revision => inside.clone(),
-        None if is_revision => shell_words::join(&one.command),
-        _ => benchmark(record, subject, metric),
+    let benchmark = match (&metric.benchmark, MeasuredRevision::of(one)) {
+        (Some(inside), Some(_)) => inside.clone(),
+        (None, Some(revision)) => shell_words::join(&revision.command),
+        (_, None) => benchmark(record, subject, metric),
     };
     (benchmark, name(metric))
 }
@@ -111,6 +112,18 @@ impl CutOff {
     /// Returns the name of the benchmark with its parameters.
     pub(crate) fn name(&self) -> String {
         full_name(&self.benchmark, self.parameters.iter().map(|(name, value)| (name, value)))
+    }
+
+    /// Says whether so many runs were cut off that their median is only known to be larger than the timeout.
+    pub(crate) fn is_without_value(&self) -> bool {
+        2 * self.runs >= self.of
+    }
+
+    /// Says whether a series is of it, or of a benchmark inside it.
+    pub(crate) fn has(&self, series: &SeriesKey) -> bool {
+        let mut parameters = self.parameters.clone();
+        parameters.sort();
+        self.all.contains(&series.benchmark) && parameters == series.parameters
     }
 }
 
@@ -158,11 +171,13 @@ pub(crate) fn margin_of(record: &Record, point: &NewPoint) -> Option<f64> {
 }
 
 fn parameters(record: &Record, subject: usize) -> Vec<(String, String)> {
+    let subject = &record.subjects[subject];
+    let is_revision = MeasuredRevision::of(subject).is_some();
     let of_commit = |name: &str| match record.kind {
         RecordKind::Import => ABOUT.contains(&name),
-        _ => name == "revision",
+        _ => is_revision && MeasuredRevision::is_told_by(name),
     };
-    let parameters = record.subjects[subject].parameters.iter();
+    let parameters = subject.parameters.iter();
     parameters.filter(|(name, _)| !of_commit(name)).cloned().collect()
 }
 

@@ -185,11 +185,16 @@ pub(crate) enum SchedulerFlag {
 fn scheduler(text: &str) -> Result<SchedulerFlag, String> {
     match text {
         "auto" => Ok(SchedulerFlag::Auto),
-        "other" => Ok(SchedulerFlag::Given(Scheduler::Other)),
-        _ => match text.strip_prefix("fifo:").map(str::parse) {
-            Some(Ok(priority @ 1..=99)) => Ok(SchedulerFlag::Given(Scheduler::Fifo(priority))),
-            _ => Err("expected auto, other or fifo:N with N from 1 to 99".to_owned()),
-        },
+        _ => class(text).map(SchedulerFlag::Given).map_err(|error| format!("{error}, or auto")),
+    }
+}
+
+/// Reads a scheduling class.
+pub(crate) fn class(text: &str) -> Result<Scheduler, String> {
+    match text.strip_prefix("fifo:").map(str::parse) {
+        None if text == "other" => Ok(Scheduler::Other),
+        Some(Ok(priority @ 1..=99)) => Ok(Scheduler::Fifo(priority)),
+        _ => Err("expected other or fifo:N with N from 1 to 99".to_owned()),
     }
 }
 

@@ -8,6 +8,7 @@ use becalm_model::{parse_duration, parse_share};
 use becalm_runner::SeriesRule;
 use becalm_runner::harness::{HARNESSES, Harness, harness};
 use becalm_runner::session::{Conditioning, FailurePolicy, Pace};
+use clap::Parser as _;
 
 use super::conditions::{Affinity, ConditionFlags, PaceFlag, SchedulerFlag};
 use super::exports::ExportFlags;
@@ -182,6 +183,16 @@ pub(crate) struct MeasureFlags {
 }
 
 impl MeasureFlags {
+    /// Returns the flags of a session without a command line of its own.
+    pub(crate) fn defaults() -> Self {
+        #[derive(clap::Parser)]
+        struct Defaults {
+            #[command(flatten)]
+            flags: MeasureFlags,
+        }
+        Defaults::parse_from(["becalm"]).flags
+    }
+
     /// Returns the flags of one session among several of the same command: the one with this number, which is
     /// saved at `record`. What they say of rounds is for all sessions together.
     pub(crate) fn of_step(&self, number: u64, confidence: f64, record: PathBuf) -> Self {
@@ -285,7 +296,7 @@ fn timeout(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Reads a confidence.
+/// Reads how often something is to hold: a confidence, a power.
 pub(crate) fn confidence(text: &str) -> Result<f64, String> {
     match parse_share(text) {
         Ok(share) if (0.5..1.0).contains(&share) => Ok(share),

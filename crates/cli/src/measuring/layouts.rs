@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use becalm_model::{Subject, with_causes};
 use becalm_runner::{Environment, Interrupt, Program, User, WorkFolder};
+use becalm_stats::decide::paired::fewest_rounds;
 
-use super::build::build;
+use super::build::{BuildError, build};
 use super::flags::{BackendFlag, MeasureFlags};
 use super::same::same_content;
 use crate::error::CommandError;
@@ -50,7 +51,8 @@ impl Layouts {
         let mut layouts = Self::none(subjects.len());
         let count = Self::count(flags);
         for seed in 1..=count {
-            Self::step(command, Path::new("."), seed, user, interrupt, ui)?;
+            Self::step(command, Path::new("."), seed, user, interrupt, ui)
+                .map_err(BuildError::error)?;
             if count > 1 {
                 for (index, subject) in subjects.iter().enumerate() {
                     layouts.keep(index, &subject.command[0], Path::new("."), seed, user)?;
@@ -95,7 +97,7 @@ impl Layouts {
     pub(crate) fn forget(&mut self, subject: usize) {
         for path in self.programs.get_mut(subject).map(std::mem::take).unwrap_or_default() {
             // What stays is removed in the end.
-            let _ = fs::remove_file(path);
+            let _ = self.folder.as_ref().map(|folder| folder.as_owner(|| fs::remove_file(path)));
         }
     }
 
@@ -126,7 +128,7 @@ impl Layouts {
         user: Option<&User>,
         interrupt: &Interrupt,
         ui: &Ui,
-    ) -> Result<(), CommandError> {
+    ) -> Result<(), BuildError> {
         let command = command.replace(LINK_SEED, &seed.to_string());
         ui.say(format!("building: {command}"));
         build(&command, folder, user, interrupt)
@@ -160,9 +162,8 @@ impl Layouts {
                 .folder
                 .insert(WorkFolder::for_programs(user).map_err(|error| failed(&from, &error))?),
         };
-        let to = place.path().join(format!("{subject:03}-{seed:04}"));
-        fs::copy(&from, &to).map_err(|error| failed(&from, &error))?;
-        place.give(&to).map_err(|error| failed(&from, &error))?;
+        let name = format!("{subject:03}-{seed:04}");
+        let to = place.keep_copy(&from, &name).map_err(|error| failed(&from, &error))?;
         self.programs[subject].push(to);
         Ok(())
     }
@@ -218,7 +219,8 @@ impl Layouts {
 
     /// Says how many different programs the seeds gave; the reader has to know if a seed changes nothing, or
     /// if there are too few for a verdict.
-    pub(crate) fn note(&self) -> Option<String> {
+    pub(crate) fn note(&self, confidence: f64) -> Option<String> {
+        let fewest = fewest_rounds(1.0 - confidence) as usize;
         match (self.built, self.seeds.len()) {
             (0 | 1, _) => None,
             (built, 0) => Some(format!(
@@ -228,11 +230,8 @@ impl Layouts {
             (built, different) => Some(format!(
                 "{built} layouts were built, {different} of them different, which are run; rounds of the same \
                  layout count as one observation{}",
-                if different < FEWEST { ", and so few observations decide nothing" } else { "" }
+                if different < fewest { ", and so few observations decide nothing" } else { "" }
             )),
         }
     }
 }
-
-/// Fewest observations for an interval at 95 %.
-const FEWEST: usize = 6;

@@ -1,12 +1,13 @@
-//! What `run` and `compare` share: from flags to a finished record.
+//! What every command shares that makes runs: from flags to a finished record.
 
 mod build;
 mod conditions;
+mod environment;
 mod exports;
 mod flags;
 mod harness;
-mod journal;
 mod layouts;
+mod log;
 mod metrics;
 mod progress;
 mod quiet;
@@ -19,16 +20,18 @@ mod subjects;
 mod suite;
 mod tracing;
 
+pub(crate) use build::BuildError;
 pub(crate) use conditions::{
-    Affinity, ConditionFlags, LayoutFlag, OnDisturbanceFlag, PaceFlag, Switch, affinity,
+    Affinity, ConditionFlags, LayoutFlag, OnDisturbanceFlag, PaceFlag, Switch, affinity, class,
 };
+pub(crate) use environment::{environment, policy};
 pub(crate) use exports::ExportFlags;
 pub(crate) use flags::{MeasureFlags, confidence, harness_name};
 pub(crate) use harness::Asked;
 pub(crate) use metrics::{decide_exactly, simulated};
 pub(crate) use resume::{go_on, read_resumed, with_more};
 pub(crate) use revisions::{
-    Builds, Commit, Making, Repository, Revisions, Signed, is_documentation,
+    Builds, Commit, Making, MeasuredRevision, Repository, Revisions, Signed, is_documentation,
 };
 pub(crate) use session::{
     Finished, Spent, Wanted, as_texts, check_exports, conclude_log, conduct, disturbed_runs,

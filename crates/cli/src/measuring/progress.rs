@@ -19,7 +19,9 @@ pub(crate) struct ProgressLine {
     goal: Goal,
     warmup: bool,
     rounds: u32,
+    /// Share of the session that is over, and that was over when it went on.
     fraction: f64,
+    at_start: Option<f64>,
     ratio: Option<RatioInterval>,
 }
 
@@ -43,6 +45,7 @@ impl ProgressLine {
             warmup: true,
             rounds: record.rounds(),
             fraction: 0.0,
+            at_start: (record.rounds() == 0).then_some(0.0),
             ratio: None,
         }
     }
@@ -52,6 +55,10 @@ impl ProgressLine {
         self.rounds = rounds;
         self.fraction = fraction;
         self.warmup = warmup;
+        if self.at_start.is_none() {
+            // What the first round of those that go on took is nothing beside the rest.
+            (self.at_start, self.started) = (Some(fraction), Instant::now());
+        }
     }
 
     /// Takes note of what a look showed.
@@ -60,14 +67,16 @@ impl ProgressLine {
     }
 
     /// Draws the line if it is time to.
-    pub(crate) fn draw(&mut self, ui: &Ui, subject: &Subject) {
+    pub(crate) fn draw(&mut self, ui: &Ui, subject: &Subject, warmup: bool) {
+        self.warmup = warmup;
         if !ui.progress || self.drawn.is_some_and(|drawn| drawn.elapsed() < INTERVAL) {
             return;
         }
         self.drawn = Some(Instant::now());
         let elapsed = self.started.elapsed();
-        let remaining = (self.fraction > 0.0)
-            .then(|| elapsed.as_secs_f64() * (1.0 / self.fraction - 1.0))
+        let made = self.fraction - self.at_start.unwrap_or(self.fraction);
+        let remaining = (made > 0.0)
+            .then(|| elapsed.as_secs_f64() * (1.0 - self.fraction) / made)
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let line = progress_line(
             &Progress {

@@ -37,6 +37,8 @@ struct State<'a> {
     applied: Vec<Applied>,
     isolation: Option<Isolation>,
     before: KnobReadings,
+    /// What somebody else had changed before isolation changed more.
+    drifted: Vec<Moved>,
 }
 
 impl<'a> Quiet<'a> {
@@ -88,7 +90,7 @@ impl<'a> Quiet<'a> {
             (tuned, applied) = (Some(session), made);
         }
         let before = readings(machine, &cpus);
-        let state = State { cpus, tuned, applied, isolation: None, before };
+        let state = State { cpus, tuned, applied, isolation: None, before, drifted: Vec::new() };
         Ok(Self {
             machine,
             ui: *ui,
@@ -108,7 +110,11 @@ impl<'a> Quiet<'a> {
         KnobRecord {
             tuned: tuned.collect(),
             states: state.before.states(),
-            drifted: state.before.moved(&readings(self.machine, &state.cpus)),
+            drifted: [
+                state.drifted.clone(),
+                state.before.moved(&readings(self.machine, &state.cpus)),
+            ]
+            .concat(),
         }
     }
 
@@ -134,6 +140,7 @@ impl<'a> Quiet<'a> {
     /// Takes the CPUs away from everything else, interrupts and threads of the kernel included.
     fn take_cpus(&self, isolation: Isolation) -> Result<(), String> {
         let mut state = self.state.borrow_mut();
+        state.drifted = state.before.moved(&readings(self.machine, &state.cpus));
         let State { tuned, applied, .. } = &mut *state;
         let session = tuned.as_mut().expect("a plan of isolation means that it is possible");
         let root = &self.machine.root;

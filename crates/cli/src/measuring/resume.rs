@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use super::flags::MeasureFlags;
-use super::journal::{OF_LOG, PARTIAL};
+use super::log::{OF_LOG, PARTIAL};
 use super::session::as_texts;
 use crate::args;
 use crate::error::CommandError;

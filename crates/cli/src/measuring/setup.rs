@@ -8,21 +8,21 @@ use becalm_model::{MachineFacts, Subject, with_causes};
 use becalm_runner::harness::ResultFolder;
 use becalm_runner::session::{
     Cache, Expectation, HarnessPlan, Hooks, SpawnPlan, SpawnSubject, Stand, parse_output,
-    parse_variable,
 };
 use becalm_runner::{
-    Callgrind, CounterPlan, Counters, EnvPolicy, Environment, Extractor, MALLOC_VARIABLE,
-    Placement, Program, Scheduler, Stdin, Stdout, User, kept_memory, timeit,
+    Callgrind, CounterPlan, Counters, Environment, Extractor, Placement, Program, Scheduler, Stdin,
+    Stdout, User, timeit,
 };
 
 use super::conditions::{Affinity, CacheFlag, SchedulerFlag, Switch};
+use super::environment::{environment, policy};
 use super::flags::{BackendFlag, MeasureFlags};
 use super::harness::Asked;
 use super::layouts::Layouts;
 use super::subjects::fill;
 use super::suite::SuitePlan;
 use super::{harness, metrics};
-use crate::caller::sudo_user;
+use crate::caller;
 use crate::error::CommandError;
 use crate::memory::{MallocFlag, MemoryFlags};
 
@@ -38,9 +38,7 @@ impl Machine {
     /// Reads the machine.
     pub(crate) fn read() -> Result<Self, CommandError> {
         let root = SysRoot::default();
-        let topology = Topology::read(&root).map_err(|error| {
-            CommandError::measure(format!("cannot tell which CPUs there are: {error}"))
-        })?;
+        let topology = crate::topology::read(&root)?;
         let facts = becalm_machine::read_facts(&root, &topology);
         Ok(Self { root, facts, topology })
     }
@@ -178,8 +176,13 @@ pub(crate) struct Surroundings {
 /// Returns what the flags say about where the subjects start.
 pub(crate) fn surroundings(flags: &MeasureFlags) -> Result<Surroundings, CommandError> {
     let conditions = &flags.conditions;
-    let user = if conditions.keep_root { None } else { sudo_user() };
-    let environment = environment(flags, user.as_ref())?;
+    let user = caller::subject_user(conditions.keep_root);
+    let environment = environment(
+        policy(conditions.env_clear),
+        &conditions.env,
+        conditions.memory.malloc,
+        user.as_ref(),
+    )?;
     let placement = Placement {
         control_group: None,
         affinity: match &conditions.affinity {
@@ -195,26 +198,6 @@ pub(crate) fn surroundings(flags: &MeasureFlags) -> Result<Surroundings, Command
         user,
     };
     Ok(Surroundings { environment, placement })
-}
-
-fn environment(flags: &MeasureFlags, user: Option<&User>) -> Result<Environment, CommandError> {
-    let policy = if flags.conditions.env_clear { EnvPolicy::Clear } else { EnvPolicy::Inherit };
-    let refused = |error: becalm_runner::LaunchError| CommandError::usage(error);
-    let variables = match user {
-        Some(user) => user.environment(std::env::vars_os()),
-        None => std::env::vars_os().collect(),
-    };
-    let mut environment = Environment::from_vars(variables, policy).map_err(refused)?;
-    for text in &flags.conditions.env {
-        let (name, value) = parse_variable(text)
-            .ok_or_else(|| CommandError::usage(format!("--env {text}: expected NAME=VALUE")))?;
-        environment = environment.with(&name, &value).map_err(refused)?;
-    }
-    if flags.conditions.memory.malloc == MallocFlag::Keep {
-        let value = kept_memory(environment.get(MALLOC_VARIABLE.as_ref()));
-        environment = environment.with(MALLOC_VARIABLE.as_ref(), &value).map_err(refused)?;
-    }
-    Ok(environment)
 }
 
 /// Names a file so that the subjects find it where they start; as the user did, if that is here.

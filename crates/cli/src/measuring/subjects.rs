@@ -4,6 +4,7 @@ use becalm_model::Subject;
 
 use super::flags::MeasureFlags;
 use crate::error::CommandError;
+use crate::ui;
 
 /// Most subjects in one session: beyond that a parameter scan is surely a mistake.
 pub(crate) const MOST_SUBJECTS: usize = 500;
@@ -37,9 +38,8 @@ pub(crate) fn subjects(
     let count = parameters.iter().map(|(_, values)| values.len()).product::<usize>();
     if count.saturating_mul(commands.len()) > MOST_SUBJECTS {
         return Err(CommandError::usage(format!(
-            "{count} combinations of parameters for {} command(s) are more than {MOST_SUBJECTS} \
-             subjects",
-            commands.len()
+            "{count} combinations of parameters for {} are more than {MOST_SUBJECTS} subjects",
+            ui::count(commands.len(), "command")
         )));
     }
     if let Some((name, _)) = parameters.iter().find(|(name, _)| !is_used(name, commands, flags)) {
@@ -117,9 +117,9 @@ fn raw_words(line: &str) -> impl Iterator<Item = &str> {
 pub(crate) fn name(subjects: &mut [Subject], names: &[String]) -> Result<(), CommandError> {
     if names.len() > subjects.len() {
         return Err(CommandError::usage(format!(
-            "{} names for {} subject(s)",
+            "{} names for {}",
             names.len(),
-            subjects.len()
+            ui::count(subjects.len(), "subject")
         )));
     }
     for (subject, name) in subjects.iter_mut().zip(names) {
@@ -175,15 +175,26 @@ fn range(scan: &[String], step: f64) -> Result<Vec<String>, CommandError> {
     }
     // Multiples of the step, not sums of it: 0.1 added ten times is not 1.
     let most = u32::try_from(MOST_SUBJECTS).expect("a small number");
-    // A millionth of a step is the rounding of decimal steps.
-    let decimals = decimals(step) + 6;
+    // A millionth of a step is the rounding of decimal steps, as far as a number has so many digits.
+    let finest = if low == 0.0 { 0 } else { decimals(low.abs()) };
+    let most_decimals = decimals(step).max(finest) + 6;
+    let decimals_of = |value: f64| {
+        let before_the_point = value.abs().max(1e-300).log10().ceil();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 315")]
+        let known = (15.0 - before_the_point).max(0.0) as usize;
+        known.min(most_decimals)
+    };
     Ok((0..=most)
         .map(|index| low + step * f64::from(index))
         // A thousandth of a step forgives the rounding of decimal steps.
         .take_while(|value| *value <= high + step * 1e-3)
         .map(|value| {
-            let text = format!("{value:.decimals$}");
-            let text = text.trim_end_matches('0').trim_end_matches('.');
+            let text = format!("{value:.*}", decimals_of(value));
+            let text = if text.contains('.') {
+                text.trim_end_matches('0').trim_end_matches('.')
+            } else {
+                &text
+            };
             if text == "-0" { "0" } else { text }.to_owned()
         })
         .collect())
@@ -281,6 +292,10 @@ mod tests {
             ]
         );
         assert_eq!(
+            check(&["-P", "t", "1e-9", "0.15", "-D", "0.1", "--", "x {t}"]),
+            [r#"x 0.000000001: ["x", "0.000000001"]"#, r#"x 0.100000001: ["x", "0.100000001"]"#]
+        );
+        assert_eq!(
             check(&["-P", "n", "-1", "1", "--", "x {n}"]),
             [r#"x -1: ["x", "-1"]"#, r#"x 0: ["x", "0"]"#, r#"x 1: ["x", "1"]"#]
         );
@@ -293,7 +308,7 @@ mod tests {
             check(&["-n", "old", "-n", "new", "--", "a", "b"]),
             [r#"old: ["a"]"#, r#"new: ["b"]"#]
         );
-        assert_eq!(check(&["-n", "x", "-n", "y", "--", "a"]), ["error: 2 names for 1 subject(s)"]);
+        assert_eq!(check(&["-n", "x", "-n", "y", "--", "a"]), ["error: 2 names for 1 subject"]);
     }
 
     #[test]

@@ -103,8 +103,8 @@ impl Executor for Traced<'_, '_> {
         self.executor.elapsed()
     }
 
-    fn settle(&mut self, learnt: Learnt) {
-        self.executor.settle(learnt);
+    fn adapt(&mut self, learnt: Learnt) {
+        self.executor.adapt(learnt);
     }
 
     fn interrupted(&self) -> Option<String> {

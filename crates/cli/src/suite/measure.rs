@@ -6,7 +6,6 @@ use std::time::Duration;
 use becalm_model::{Record, RecordKind};
 use becalm_report::{SuiteEntry, outlook_text, suite_list_text, suite_text};
 use becalm_runner::session::{Goal, OnFailure, Stop};
-use clap::Parser;
 
 use super::choose::choose;
 use super::estimate::outlook;
@@ -68,16 +67,9 @@ impl SuiteFlags {
     }
 }
 
-/// The usual flags, where there is no command line.
-#[derive(Debug, clap::Parser)]
-struct Defaults {
-    #[command(flatten)]
-    flags: MeasureFlags,
-}
-
 /// Says what is wrong with a suite, without measuring it.
 pub(crate) fn check(file: &SuiteFile) -> Result<(), CommandError> {
-    resolve(file, &Defaults::parse_from(["run"]).flags).map(|_| ())
+    resolve(file, &MeasureFlags::defaults()).map(|_| ())
 }
 
 /// Measures a suite.
@@ -117,21 +109,14 @@ pub(crate) fn run(
         plan.each.push(each);
         plan.terms.push(terms);
     }
+    // The end of everything; each benchmark has its own.
+    let stop =
+        Stop::Until { minimum: 0, maximum: None, budget: flags.max_time, goal: Goal::Budget };
     let wanted = Wanted {
-        kind: RecordKind::Run,
-        subjects,
-        // The end of everything; each benchmark has its own.
-        stop: Stop::Until { minimum: 0, maximum: None, budget: flags.max_time, goal: Goal::Budget },
-        margin: 0.0,
-        aa: false,
         resumed,
-        spent: None,
-        arguments,
         tracing: Tracing::of(flags),
-        layouts: Vec::new(),
-        builds: None,
-        statement: None,
         suite: Some(plan),
+        ..Wanted::of("run --suite", RecordKind::Run, subjects, stop, arguments)
     };
     let finished = conduct(wanted, flags, ui)?;
     finished.report(flags, |record, disturbed| suite_text(record, disturbed, ui.style()), ui)

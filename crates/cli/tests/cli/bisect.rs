@@ -183,6 +183,76 @@ fn commits_around_the_change_that_cannot_be_measured_make_a_group() {
     is_clean(&env, "main");
 }
 
+/// A metric that is not exact, so that the commits at the edge are built once more.
+const ROUGH: &str = r"t[ns]=t: (\S+)";
+
+#[test]
+fn what_the_machine_refuses_says_nothing_of_a_commit() {
+    let mut changes = vec![Change::Prints(1000); 12];
+    changes[6..].fill(Change::Prints(1100));
+    let Some(env) = repository("what_the_machine_refuses", &changes) else { return };
+    // The disk is full after the third build.
+    let here = env.work().display().to_string();
+    env.script(
+        ".bin/git",
+        &format!(
+            "case \"$*\" in *'worktree add'*) test ! -e '{here}/.full' || {{ echo 'fatal: no space left' >&2; exit 128; }};; esac\n\
+             PATH=${{PATH#*:}}\nexport PATH\nexec git \"$@\""
+        ),
+    );
+    let path = format!("{here}/.bin:{}", std::env::var("PATH").unwrap());
+    let env = env.variable("PATH", &path);
+    let build = format!(
+        "echo >> '{here}/.builds'; test $(wc -l < '{here}/.builds') != 3 || touch '{here}/.full'; {BUILD}"
+    );
+    let start = ["--good", "good", "--metric", T, "--state", "s.json", "--build", &build];
+    let output = env.run(with("bisect", &[&start[..], &["--", "./app"]].concat())).exits_with(4);
+    assert!(
+        said(&output).contains("git worktree failed: fatal: no space left"),
+        "{}",
+        output.stderr
+    );
+    assert!(said(&output).contains("`becalm bisect --resume s.json` goes on"), "{}", output.stderr);
+    assert_eq!(env.record("s.json")["skipped"], Value::Array(Vec::new()));
+    std::fs::remove_file(env.work().join(".full")).unwrap();
+    let _ = env.run(["bisect", "--resume", "s.json"]).exits_with(0);
+    assert_eq!(found(&env.record("s.json")), (7, 7));
+    is_clean(&env, "main");
+}
+
+#[test]
+fn what_was_built_before_is_not_skipped_because_it_cannot_be_built_again() {
+    let mut changes = vec![Change::Prints(1000); 6];
+    changes[3..].fill(Change::Prints(1100));
+    let Some(env) = repository("what_was_built_before", &changes) else { return };
+    env.write(".once/on", "");
+    let once = env.work().join(".once").display().to_string();
+    let build = format!(
+        "is='{once}'/$(git rev-parse HEAD); test ! -e '{once}/on' || test ! -e $is || exit 7; touch $is; {BUILD}"
+    );
+    let start = ["--good", "good", "--metric", ROUGH, "--state", "s.json", "--build", &build];
+    let output = env.run(with("bisect", &[&start[..], &["--", "./app"]].concat())).exits_with(4);
+    assert!(said(&output).contains("it was built before, in this search"), "{}", output.stderr);
+    assert_eq!(env.record("s.json")["skipped"], Value::Array(Vec::new()));
+    std::fs::remove_file(env.work().join(".once/on")).unwrap();
+    let _ = env.run(["bisect", "--resume", "s.json"]).exits_with(0);
+    assert_eq!(found(&env.record("s.json")), (4, 4));
+}
+
+#[test]
+fn a_commit_that_makes_no_program_is_skipped() {
+    let mut changes = vec![Change::Prints(1000); 6];
+    changes[2..].fill(Change::Prints(1100));
+    let Some(env) = repository("a_commit_that_makes_no_program", &changes) else { return };
+    let without = git(&env, &["rev-parse", "HEAD~3"]);
+    let build = format!("test $(git rev-parse HEAD) = {without} || {{ {BUILD}; }}");
+    let start = ["--good", "good", "--metric", T, "--build", &build, "--json", "--", "./app"];
+    let document = json(&env.run(with("bisect", &start)).exits_with(0).stdout);
+    assert_eq!(found(&document), (3, 4));
+    let reason = document["skipped"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("cannot find the program `./app`"), "{reason}");
+}
+
 #[test]
 fn commits_that_change_no_program_are_not_measured_and_not_blamed() {
     let mut changes = vec![Change::Documentation; 24];

@@ -145,6 +145,24 @@ fn a_change_in_a_history_is_first_seen_once_and_can_be_decided_about() {
 }
 
 #[test]
+fn records_beside_a_change_stay_also_where_nobody_has_looked_for_it() {
+    let env = env();
+    env.write("a.csv", table(0..90));
+    let _ = env.run(["history", "add", "a.csv"]).exits_with(0);
+    let prune = ["history", "prune", "--keep-documents", "5", "--json"];
+    let pruned = |more: &[&str]| {
+        let output = env.run([&prune[..], more].concat()).exits_with(0);
+        json(&output.stdout)["pruned"].clone()
+    };
+    let would = pruned(&["--dry-run"]);
+    assert_eq!((&would["records"], &would["records_kept"]), (&83.into(), &2.into()), "{would}");
+    assert_eq!(pruned(&[])["records_kept"], 2);
+    for (entry, code) in [("59", 4), ("60", 0), ("61", 0), ("62", 4)] {
+        let _ = env.run(["history", "show", entry, "--json"]).exits_with(code);
+    }
+}
+
+#[test]
 fn a_margin_of_a_metric_hides_smaller_changes() {
     let env = env();
     env.write("becalm.toml", "version = 1\n[changes]\nmargins = { latency = \"20%\" }\n");
@@ -170,4 +188,14 @@ fn terms_that_cannot_hold_are_told() {
         assert!(refused.contains("becalm.toml:3: false-alarms is "), "{refused}");
         assert!(refused.contains("it is from 0.1% to 10%"), "{refused}");
     }
+}
+
+#[test]
+fn a_series_of_a_file_is_read_where_the_environment_names_a_history() {
+    let env = env().variable("BECALM_STORE", "elsewhere.db");
+    env.write("series.txt", "1\n2\n1\n2\n");
+    let _ = env.run(["changes", "--series", "series.txt"]).exits_with(0);
+    let env = crate::support::env().variable("BECALM_STORE", "");
+    let none = env.run(["changes"]).exits_with(4);
+    assert!(none.stderr.contains("history.db"), "an empty variable is none: {}", none.stderr);
 }

@@ -173,7 +173,7 @@ fn conditions_that_make_no_sense_are_usage_errors() {
         let output = env().run([&["run"], arguments, &["--", "true"]].concat()).exits_with(2);
         said(&output).lines().next().unwrap().to_owned()
     };
-    assert_snapshot!(check(&["--scheduler", "fifo:100"]), @"error: invalid value 'fifo:100' for '--scheduler <SCHEDULER>': expected auto, other or fifo:N with N from 1 to 99");
+    assert_snapshot!(check(&["--scheduler", "fifo:100"]), @"error: invalid value 'fifo:100' for '--scheduler <SCHEDULER>': expected other or fifo:N with N from 1 to 99, or auto");
     assert_snapshot!(check(&["--nice", "20"]), @"error: invalid value '20' for '--nice <N>': 20 is not in -20..=19");
     assert_snapshot!(check(&["--rest", "2000%"]), @"error: invalid value '[SHARE]' for '--rest <REST>': a rest of more than ten times the run is surely a mistake");
     assert_snapshot!(check(&["--timeout", "0s"]), @"error: invalid value '[TIME]' for '--timeout <DURATION>': no run ends in no time");

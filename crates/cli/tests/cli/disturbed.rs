@@ -100,3 +100,22 @@ fn waiting_for_the_machine_is_bounded_and_told() {
     assert!(usual["subjects"][0]["runs"][0]["evidence"].get("settle_wait").is_none());
     let _ = env.measure(&["--settle", "soon", "--", "true"]).exits_with(2);
 }
+
+#[test]
+fn evidence_of_short_runs_is_their_own_also_between_hooks() {
+    let env = env();
+    let becalm = env!("CARGO_BIN_EXE_becalm");
+    // The one touches 4 MB, the other next to nothing.
+    let touches = format!("{becalm} workload array-sum --amount 1");
+    let arguments = ["--prepare", "true", "-r", "6", "--export-json", "r.json", &touches, "true"];
+    let output = env.compare(&arguments);
+    assert!([0, 3].contains(&output.status.code().unwrap()), "{output:?}");
+    for (subject, is_large) in [(0, true), (1, false)] {
+        let record = env.record("r.json");
+        let runs = record["subjects"][subject]["runs"].as_array().unwrap();
+        for run in runs {
+            let faults = run["evidence"]["minor_faults"].as_f64().unwrap();
+            assert_eq!(faults > 700.0, is_large, "{subject}: {run}");
+        }
+    }
+}

@@ -179,3 +179,12 @@ fn a_benchmark_is_also_a_test_of_its_output() {
     let output = env.compare(&[&arguments[..], &failing].concat()).exits_with(4);
     assert!(output.stderr.contains("exited with code 1"), "{output:?}");
 }
+
+#[test]
+fn a_subject_that_leaves_its_process_group_is_ended_too() {
+    let env = env();
+    let leaves = "setpgrp(0, getpgrp(getppid)); sleep 100";
+    let arguments = ["-r", "1", "-w", "0", "--timeout", "200ms", "--", "perl", "-e", leaves];
+    let output = env.measure(&arguments).exits_with(0);
+    assert!(output.stdout.contains("cut off"), "{}", output.stdout);
+}

@@ -1,12 +1,13 @@
 //! Files that a session writes: exports, logs, full disks.
 
 use std::os::unix::fs::FileTypeExt;
+use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
 
 use becalm_testkit::{TestEnv, skipped};
 
-use crate::support::{Measures, T, env, headline, is_root, prints, said};
+use crate::support::{Measures, T, env, headline, is_root, json, prints, said};
 
 #[test]
 fn a_file_that_cannot_be_written_is_an_error_before_anything_is_measured() {
@@ -120,4 +121,31 @@ fn without_a_place_for_the_log_the_session_goes_on_and_says_so() {
     let env = env().variable("XDG_STATE_HOME", "/proc/nowhere");
     let output = env.measure(&["--rounds", "2", "--", "true"]).exits_with(0);
     assert!(output.stdout.contains("no log of the session is kept on disk"), "{}", output.stdout);
+}
+
+#[test]
+fn a_named_pipe_is_read_to_the_end_and_one_that_nobody_reads_is_an_error() {
+    let env = env();
+    let pipe = env.work().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = Command::new("cat").arg(&pipe).stdout(Stdio::piped()).spawn().unwrap();
+    let arguments = ["-r", "2", "--export-json", "pipe", "--", "true"];
+    let output = env.measure(&arguments).exits_with(0);
+    assert!(output.stdout.contains("2 runs"), "{}", output.stdout);
+    let read = reader.wait_with_output().unwrap();
+    assert_eq!(json(&String::from_utf8_lossy(&read.stdout))["schema"], "becalm/run/1");
+    let output = env.measure(&arguments).exits_with(4);
+    assert!(output.stdout.contains("2 runs"), "what was measured is shown: {}", output.stdout);
+    assert!(output.stderr.contains("cannot write pipe: No such device"), "{}", output.stderr);
+}
+
+#[test]
+fn a_session_that_measures_nothing_leaves_the_file_of_an_earlier_one() {
+    let env = env();
+    let _ = env.measure(&["-r", "2", "--export-json", "r.json", "--", "true"]).exits_with(0);
+    let before = env.read("r.json");
+    let fails = ["-r", "2", "--setup", "false", "--export-json", "r.json", "--", "true"];
+    let output = env.measure(&fails).exits_with(4);
+    assert!(output.stderr.contains("r.json stays as it was"), "{}", output.stderr);
+    assert_eq!(env.read("r.json"), before);
 }

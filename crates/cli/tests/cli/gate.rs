@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use becalm_testkit::TestEnv;
 use serde_json::Value;
 
-use crate::support::{Measures, T, env, json, prints};
+use crate::support::{Measures, T, env, git, has_git, json, prints};
 
 /// Noise of about 1 %, the same every time.
 fn noise(i: usize) -> f64 {
@@ -255,6 +255,43 @@ fn an_exact_metric_is_compared_with_its_last_value() {
 }
 
 #[test]
+fn a_record_is_no_evidence_for_itself_whatever_commit_it_was_added_under() {
+    let env = env();
+    if !has_git("a_record_is_no_evidence_for_itself") {
+        return;
+    }
+    let commit = |title: &str| git(&env, &["commit", "-q", "--allow-empty", "-m", title]);
+    git(&env, &["init", "-q"]);
+    toml(&env, "[gate]\nmargin = 0\n[gate.rules.wall_time]\nmargin = '99%'\n");
+    let measure = |number: &str| {
+        env.script("p", &prints(number));
+        let line = ["--runs", "3", "--metric", T, "--export-json", "r.json", "--", "./p"];
+        let _ = env.measure(&line).exits_with(0);
+    };
+    commit("base");
+    measure("1000");
+    let _ = env.run(["history", "add", "r.json"]).exits_with(0);
+    commit("of the pull request");
+    commit("merge");
+    measure("1001");
+    let _ = env.run(["history", "add", "r.json", "--commit", "HEAD~1"]).exits_with(0);
+    let _ = gate(&env, &["r.json"], 1);
+    commit("later");
+    let _ = env.run(["history", "prune", "--keep-documents", "0"]).exits_with(0);
+    let found = gate(&env, &["r.json"], 1);
+    let head = git(&env, &["rev-parse", "HEAD~2"]);
+    assert!(found["next"].as_str().unwrap().contains(&head[..10]), "{found}");
+    // Files of other tools are told apart by the commit, because two may well give the same numbers.
+    env.write("h.json", r#"{"results": [{"command": "sort", "times": [0.2, 0.3, 0.25]}]}"#);
+    let _ = env.run(["history", "add", "h.json", "--commit", "HEAD~1"]).exits_with(0);
+    let found = gate(&env, &["h.json"], 3);
+    assert_eq!(found["results"][0]["missing"], 9, "{found}");
+    let found = gate(&env, &["h.json", "--commit", "HEAD~1"], 3);
+    assert_eq!(found["results"][0]["missing"], 10, "{found}");
+    let _ = env.run(["gate", "--commit", "HEAD"]).exits_with(2);
+}
+
+#[test]
 fn what_cannot_be_judged_is_told() {
     let env = env();
     let refused = env.run(["gate"]).exits_with(4).stderr;
@@ -289,6 +326,24 @@ fn what_is_cut_off_at_its_timeout_is_no_yes_and_may_be_beyond_its_limit() {
     assert!(told, "{found}");
     let stderr = env.run(["history", "add", "a.json"]).exits_with(0).stderr;
     assert!(stderr.contains("a.json: a: 2 of 2 runs were cut off at the timeout"), "{stderr}");
+    // The history has no value of it, which is no yes either, and beyond its limit as soon as that is smaller.
+    let found = gate(&env, &[], 3);
+    assert_eq!(found["results"][0]["benchmark"], "a", "{found}");
+    toml(&env, &suite("50ms"));
+    let _ = gate(&env, &[], 1);
+    // Alone it is an entry without values.
+    toml(&env, &suite("1h"));
+    let only = |name: &str, file: &str| {
+        let run = ["run", "--suite", "--only", name, "--export-json", file];
+        let _ = env.run(run).exits_with(0);
+        env.run(["history", "add", file]).exits_with(0).stdout
+    };
+    let added = only("a", "b.json");
+    assert!(added.contains(", 0 values"), "{added}");
+    let _ = gate(&env, &[], 3);
+    // What is not measured any more is no alarm for ever.
+    let _ = only("b", "c.json");
+    let _ = gate(&env, &[], 0);
 }
 
 #[test]
@@ -322,4 +377,28 @@ fn margins_of_a_suite_hold_and_parameters_can_be_named() {
     let missing = results.iter().find(|one| one["by"] == "history").unwrap();
     assert_eq!(missing["margin"], 0.5, "{found}");
     assert!(found["next"].as_str().unwrap().starts_with("Make a time=0.02 fit"), "{found}");
+}
+
+#[test]
+fn a_branch_without_results_is_an_error_and_no_yes() {
+    let env = env();
+    add(&env, 0..12, |_| 100.0);
+    let output = env.run(["gate", "--branch", "mian"]).exits_with(4);
+    assert!(output.stderr.contains("no series of the branch mian"), "{}", output.stderr);
+    assert!(output.stderr.contains("it has main"), "{}", output.stderr);
+}
+
+#[test]
+fn a_change_that_was_dismissed_begins_no_level() {
+    let env = env();
+    add(&env, 0..66, |i| if i < 60 { 100.0 } else { 103.0 });
+    new(&env, 104.0);
+    let found = gate(&env, &["new.csv"], 3);
+    assert!(found["results"][0]["missing"].as_u64().is_some(), "{found}");
+    let changes = json(&env.run(["changes", "--json"]).exits_with(0).stdout);
+    let id = changes["changes"][0]["history"]["id"].as_str().unwrap();
+    let dismiss = ["changes", "dismiss", id, "--reason", "another disk"];
+    let _ = env.run(dismiss).exits_with(0);
+    let found = gate(&env, &["new.csv"], 0);
+    assert_eq!(found["results"][0]["earlier"], 66, "{found}");
 }

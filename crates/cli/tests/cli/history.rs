@@ -160,6 +160,15 @@ fn files_of_other_tools_have_their_commits() {
     );
     let again = env.run(["history", "add", "data.js", "b.csv", "asv"]).exits_with(0);
     assert_eq!(again.stdout, "");
+    // What a file has got since counts, and what was there before does not count twice.
+    env.write(
+        "b.csv",
+        "time;commit;branch;m;n\n2024.01.01 3:00:00 +0100;c0;main;10;7\n2024.01.02;c1;dev;11;\n",
+    );
+    let more = env.run(["history", "add", "b.csv"]).exits_with(0).stdout;
+    assert_eq!(more, "added entry 7: c0 on main, 1 value; its others were there already\n");
+    let csv = env.run(["history", "export", "--csv"]).exits_with(0).stdout;
+    assert_eq!(csv.lines().filter(|line| line.contains(",c0,")).count(), 2, "{csv}");
     // One commit for many is a mistake.
     let _ = env.run(["history", "add", "data.js", "--commit", "x"]).exits_with(2);
 }
@@ -185,6 +194,35 @@ fn rows_without_a_commit_are_not_of_what_is_checked_out() {
     );
     let refused = env.run(["history", "add", "a.csv", "--time", "2024-01-01"]).exits_with(2).stderr;
     assert!(refused.contains("--time is that of one commit"), "{refused}");
+}
+
+#[test]
+fn what_is_checked_out_is_of_its_branch_by_whatever_name() {
+    let env = env();
+    if !has_git("what_is_checked_out_is_of_its_branch") {
+        return;
+    }
+    git(&env, &["init", "-q", "-b", "trunk"]);
+    git(&env, &["commit", "-qm", "one", "--allow-empty"]);
+    git(&env, &["checkout", "-q", "-b", "topic"]);
+    git(&env, &["commit", "-qm", "two", "--allow-empty"]);
+    let head = git(&env, &["rev-parse", "HEAD"]);
+    let add = |name: &str, more: &[&str]| {
+        env.write(name, times("sort", &[1.0, 1.1, name.len() as f64]));
+        let all = [&["history", "add", name], more].concat();
+        let printed = env.run(all).exits_with(0).stdout;
+        let branch = printed.split_once(" on ").and_then(|(_, rest)| rest.split_once(','));
+        branch.unwrap().0.to_owned()
+    };
+    let branches = [
+        add("a.json", &[]),
+        add("bb.json", &["--commit", "HEAD"]),
+        add("ccc.json", &["--commit", &head[..8]]),
+        // Which branch another commit was measured on, nobody knows.
+        add("dddd.json", &["--commit", "trunk"]),
+        add("eeeee.json", &["--commit", "trunk", "--branch", "trunk"]),
+    ];
+    assert_eq!(branches, ["topic", "topic", "topic", "main", "trunk"]);
 }
 
 #[test]

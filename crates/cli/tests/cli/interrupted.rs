@@ -122,3 +122,15 @@ fn what_cannot_be_continued_offers_no_continuation() {
         assert!(!help.contains("--resume") && help.contains("--export-json"), "{help}");
     }
 }
+
+#[test]
+fn a_signal_that_the_subject_gets_too_makes_no_failure_of_its_run() {
+    let env = env();
+    // As a service manager does that stops a whole control group.
+    env.script("told", "kill -TERM $PPID $$; sleep 100");
+    let output =
+        env.measure(&["--rounds", "3", "-w", "0", "--export-json", "r.json", "--", "./told"]);
+    let output = output.exits_with(143);
+    assert!(output.stderr.contains("stopped by signal 15"), "{}", output.stderr);
+    assert!(!output.stderr.contains("failed"), "{}", output.stderr);
+}

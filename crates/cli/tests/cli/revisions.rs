@@ -2,7 +2,7 @@
 
 use becalm_testkit::TestEnv;
 
-use crate::support::{Measures, T, env, git, has_git, headline, said};
+use crate::support::{Measures, T, env, git, has_git, headline, json, said};
 
 /// Runs git in the working folder.
 /// A repository with three commits: a program, the same 3 % slower, and a change of documentation.
@@ -98,6 +98,14 @@ fn the_working_tree_is_a_revision_and_otherwise_said_to_be_left_out() {
     let commit = record["subjects"][1]["parameters"][0][1].as_str().unwrap();
     let time = git(&env, &["show", "-s", "--format=%ct", commit]);
     assert_eq!(time, "1", "the same tree is the same commit, also later");
+    // In the history it is what is checked out, with changes.
+    let _ = env.run(["history", "add", "r.json"]).exits_with(0);
+    let listed = json(&env.run(["history", "list", "--json"]).exits_with(0).stdout);
+    let head = git(&env, &["rev-parse", "HEAD"]);
+    for (entry, dirty) in listed["entries"].as_array().unwrap().iter().zip([false, true]) {
+        assert_eq!((&entry["commit"], &entry["dirty"]), (&head.as_str().into(), &dirty.into()));
+        assert_eq!(entry["commit_time"], 1.7e9, "{entry}");
+    }
     assert!(
         said(&output).contains("1 file that git does not know is no part"),
         "{}",
@@ -136,6 +144,36 @@ fn a_working_tree_with_a_changed_submodule_is_refused() {
 }
 
 #[test]
+fn submodules_are_built_and_leave_nothing_in_the_configuration() {
+    let Some(env) = repository("submodules_are_built_and_leave_nothing") else { return };
+    let commit = |folder: &str| {
+        git(&env, &["-C", folder, "add", "-A"]);
+        git(&env, &["-C", folder, "commit", "-q", "-m", "first"]);
+    };
+    for folder in [".deep", ".other"] {
+        git(&env, &["init", "-q", folder]);
+        env.write(format!("{folder}/file"), "1000");
+    }
+    commit(".deep");
+    git(&env, &["-C", ".other", "submodule", "--quiet", "add", "../.deep", "deep"]);
+    commit(".other");
+    let from = env.work().join(".other").display().to_string();
+    git(&env, &["submodule", "--quiet", "add", "-f", &from, "the part"]);
+    env.write("program", "#!/bin/sh\necho t: $(cat 'the part/deep/file')\n");
+    git(&env, &["commit", "-q", "-a", "-m", "with parts"]);
+    env.write("program", "#!/bin/sh\necho t: $(cat 'the part/deep/file')0\n");
+    git(&env, &["commit", "-q", "-a", "-m", "slower"]);
+    // As after a clone without them.
+    git(&env, &["submodule", "deinit", "-q", "-f", "the part"]);
+    let before = env.read(".git/config");
+    let env = env.variable("GIT_ALLOW_PROTOCOL", "file");
+    let output = compare(&env, &["HEAD~1", "HEAD"], &["--export-json", "r.json"]).exits_with(0);
+    assert!(headline(&output).contains("slower than A"), "{}", output.stdout);
+    assert_eq!(env.record("r.json")["comparisons"][0]["ratio"], 10.0);
+    assert_eq!(env.read(".git/config"), before);
+}
+
+#[test]
 fn a_build_that_fails_is_told_with_its_end() {
     let Some(env) = repository("a_build_that_fails_is_told_with_its_end") else { return };
     let output = env
@@ -157,14 +195,24 @@ fn a_build_that_fails_is_told_with_its_end() {
 #[test]
 fn the_newest_file_that_fits_stands_for_a_star() {
     let Some(env) = repository("the_newest_file_that_fits_stands_for_a_star") else { return };
+    git(&env, &["checkout", "-q", "-b", "topic"]);
     let output = env
         .compare(&[
-            "--rounds", "6", "--metric", T, "--rev", "HEAD~2", "--rev", "HEAD", "--build",
+            "--rounds", "6", "--metric", T, "--export-json", "r.json", "--rev", "HEAD~2", "--rev", "HEAD", "--build",
             "mkdir out && cp program out/app-$(git rev-parse --short HEAD) && touch out/app-x.d && chmod +x out/*",
             "./out/app-*",
         ])
         .exits_with(0);
     assert!(headline(&output).ends_with("slower than A on t (exact)."), "{}", output.stdout);
+    // The history has them under the name that was asked for, and each under its branch.
+    let _ = env.run(["history", "add", "r.json"]).exits_with(0);
+    let list = ["history", "list", "--series", "--metric", "t", "--json"];
+    let listed = json(&env.run(list).exits_with(0).stdout);
+    let series = listed["series"].as_array().unwrap().iter();
+    let told: Vec<_> =
+        series.map(|one| (&one["benchmark"], &one["branch"], &one["parameters"])).collect();
+    let (name, none) = ("'./out/app-*'".into(), serde_json::json!({}));
+    assert_eq!(told, [(&name, &"main".into(), &none), (&name, &"topic".into(), &none)]);
 }
 
 #[test]

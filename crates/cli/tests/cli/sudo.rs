@@ -24,7 +24,7 @@ fn under_sudo(test: &str, arguments: &[&str]) -> Option<(TestEnv, CommandOutput)
     env.write("passwd", "root:x:0:0:root:/root:/bin/bash\nits:x:4242:4343::/home/its:/bin/sh\n");
     env.write("group", "root:x:0:\nits:x:4343:\nmore:x:4444:its\nother:x:4545:root\n");
     let script = "{ mount --bind passwd /etc/passwd && mount --bind group /etc/group; } || exit 77; \
-                  umask 077; chmod 777 .; chown 4242 . \"$XDG_STATE_HOME\"; exec env SUDO_UID=4242 SUDO_GID=4343 SUDO_USER=its \
+                  umask 077; echo of root > ../secret; chmod 777 .; chown 4242 . \"$XDG_STATE_HOME\"; exec env SUDO_UID=4242 SUDO_GID=4343 SUDO_USER=its \
                   SUDO_COMMAND=becalm HOME=/root USER=root LOGNAME=root SHELL=/bin/bash \"$0\" \"$@\"";
     let before = ["-m", "sh", "-c", script, env!("CARGO_BIN_EXE_becalm")];
     let output = env.run([&before[..], arguments].concat());
@@ -65,6 +65,22 @@ fn what_is_saved_belongs_to_the_invoking_user() {
 }
 
 #[test]
+fn a_subject_cannot_lead_root_to_where_its_user_may_not_write() {
+    let plant = "rm -f saved.json; ln -s ../secret saved.json";
+    let arguments = ["run", "--rounds", "1", "--warmup", "0", "--export-json", "saved.json", "--"];
+    let arguments = [&arguments[..], &["sh", "-c", plant]].concat();
+    let Some((env, output)) = under_sudo("a_subject_that_plants_a_link", &arguments) else {
+        return;
+    };
+    assert!(
+        output.stderr.contains("cannot write saved.json: Permission denied"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(std::fs::read_to_string(env.path().join("secret")).unwrap(), "of root\n");
+}
+
+#[test]
 fn a_hook_is_the_invoking_user_too() {
     let show = format!("{{ {SHOW}; }} > shown");
     let arguments = ["run", "--rounds", "1", "--warmup", "0", "--prepare", &show, "--", "true"];
@@ -72,6 +88,17 @@ fn a_hook_is_the_invoking_user_too() {
     let _ = output.exits_with(0);
     let shown = std::fs::read_to_string(env.work().join("shown")).unwrap();
     assert_eq!(shown, SHOWN);
+}
+
+#[test]
+fn a_build_cannot_lead_root_to_what_its_user_may_not_read() {
+    let build = "ln -sf /proc/1/environ a; : {link_seed}";
+    let arguments = ["compare", "--build", build, "--rounds", "6", "./a", "./a"];
+    let Some((_, output)) = under_sudo("a_build_under_sudo", &arguments) else { return };
+    assert!(!output.status.success());
+    for part in ["cannot keep a copy of", "Permission denied"] {
+        assert!(output.stderr.contains(part), "{}", output.stderr);
+    }
 }
 
 #[test]

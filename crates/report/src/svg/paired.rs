@@ -1,4 +1,4 @@
-//! Paired differences per round: the values that the verdict rests on, with the interval of the
+//! Paired differences per round: those of all rounds in which both have a value, with the interval of the
 //! estimate and the margin behind them.
 
 use becalm_model::{Comparison, Record};
@@ -8,7 +8,7 @@ use super::{Anchor, Shape, Svg, density_class, subject_class};
 use crate::axis::Axis;
 use crate::labels::Labels;
 use crate::paired::PairedRound;
-use crate::quantity::{NBSP, Scale, ratio, signed_percent};
+use crate::quantity::{NBSP, Scale, count, ratio, signed_percent};
 use crate::shown;
 
 const HEIGHT: f64 = 280.0;
@@ -93,7 +93,7 @@ fn in_words(comparison: &Comparison, rounds: &[PairedRound]) -> String {
         format!(" The estimate is {}, its interval {}.", text.change, text.interval)
     });
     format!(
-        "{} rounds; in {above} of them the candidate is above the baseline.{estimate}",
-        rounds.len()
+        "{}; in {above} of them the candidate is above the baseline.{estimate}",
+        count(rounds.len(), "round").replace(NBSP, " ")
     )
 }

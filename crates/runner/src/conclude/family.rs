@@ -5,7 +5,7 @@ use becalm_stats::decide::family;
 use becalm_stats::decide::pace::{self, Allowance};
 use becalm_stats::decide::paired::{self, Estimate};
 
-use super::pairs::{Pairs, number_of_observations, pairs, same_in_all};
+use super::pairs::{FEWEST_EXACT, Pairs, number_of_observations, pairs, same_in_all};
 use super::primary::primary_metrics;
 use super::resolution;
 use super::shape::Shape;
@@ -147,9 +147,10 @@ fn estimate(record: &Record, one: &Prepared, level: f64) -> Option<Estimate> {
     })
 }
 
-/// Returns the values of a metric that the user called exact, if they bear that out.
+/// Returns the values of a metric that the user called exact, if they bear that out: one round does not.
 fn exact_values(metric: &Metric, pairs: &Pairs) -> Option<(f64, f64)> {
-    same_in_all(&pairs.rounds).filter(|_| metric.exact)
+    let is_shown = metric.exact && pairs.rounds.len() >= FEWEST_EXACT as usize;
+    same_in_all(&pairs.rounds).filter(|_| is_shown)
 }
 
 /// Returns the ratio of exact values, if they have one.
@@ -201,7 +202,11 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
             );
             return comparison;
         }
-        let needed = paired::fewest_rounds(level);
+        let needed = if metric.exact && rounds < FEWEST_EXACT {
+            FEWEST_EXACT
+        } else {
+            paired::fewest_rounds(level)
+        };
         let unit = if has_layouts { "layout" } else { "round" };
         let they_are = match rounds {
             0 => format!("no usable {unit} is"),

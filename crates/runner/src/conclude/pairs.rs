@@ -52,6 +52,9 @@ pub fn observations(rounds: &[PairedRound]) -> Vec<Observation> {
     observations
 }
 
+/// Rounds of equal values without which an exact metric is not shown to be one.
+pub(crate) const FEWEST_EXACT: u32 = 2;
+
 /// Returns the values of baseline and candidate, where they are the same in every round.
 pub(crate) fn same_in_all(rounds: &[PairedRound]) -> Option<(f64, f64)> {
     let &PairedRound { baseline, candidate, .. } = rounds.first()?;

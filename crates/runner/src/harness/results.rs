@@ -44,20 +44,26 @@ impl ResultFolder {
 
     /// Removes the results of the run before: what is read next is then of the next run.
     pub(crate) fn empty(&self) -> io::Result<()> {
-        for entry in fs::read_dir(self.0.path())? {
-            let entry = entry?;
-            // A link is removed itself, and never what it leads to.
-            if entry.file_type()?.is_dir() {
-                fs::remove_dir_all(entry.path())?;
-            } else {
-                fs::remove_file(entry.path())?;
+        self.0.as_owner(|| {
+            for entry in fs::read_dir(self.0.path())? {
+                let entry = entry?;
+                // A link is removed itself, and never what it leads to.
+                if entry.file_type()?.is_dir() {
+                    fs::remove_dir_all(entry.path())?;
+                } else {
+                    fs::remove_file(entry.path())?;
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Reads what a run has left.
     pub(crate) fn read(&self, place: Place) -> io::Result<Vec<File>> {
+        self.0.as_owner(|| self.found(place))
+    }
+
+    fn found(&self, place: Place) -> io::Result<Vec<File>> {
         let mut files = Vec::new();
         match place {
             Place::Output => {}

@@ -72,7 +72,7 @@ pub trait Executor {
     fn run(&mut self, request: Request) -> Result<Measured, Self::Error>;
 
     /// Returns the complete evidence of the latest runs for which it was not returned before,
-    /// oldest first: nothing while a window that several short runs share is still open. With
+    /// oldest first and the last run's last: nothing while a window that several short runs share is still open. With
     /// `close` the window ends now.
     fn evidence(&mut self, close: bool) -> Vec<Evidence>;
 
@@ -80,7 +80,7 @@ pub trait Executor {
     fn elapsed(&self) -> Duration;
 
     /// Chooses the conditions of the further runs by what was learnt in the warm-up.
-    fn settle(&mut self, learnt: Learnt);
+    fn adapt(&mut self, learnt: Learnt);
 
     /// Says whether the user asked to stop (Ctrl-C, SIGTERM), and by what.
     fn interrupted(&self) -> Option<String>;

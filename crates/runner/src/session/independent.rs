@@ -9,7 +9,7 @@ use becalm_model::{Record, Run, metric};
 use super::event::Event;
 use super::executor::Executor;
 use super::measure::{
-    LeftOut, Place, Round, SessionError, Turn, rounds_in, settle, stop_if_interrupted, time_used,
+    LeftOut, Place, Round, SessionError, Turn, adapt, rounds_in, stop_if_interrupted, time_used,
 };
 use super::plan::{Independent, OnFailure, OwnTerms, Plan};
 
@@ -68,7 +68,7 @@ pub(super) fn rounds<E: Executor>(
     // One that failed teaches nothing, and one without a warm-up leaves everything open.
     let taught: Vec<usize> =
         (0..own.terms.len()).filter(|&subject| !is_out(&left_out, subject)).collect();
-    settle(plan, record, executor, &taught);
+    adapt(plan, record, executor, &taught);
     tell(Event::WarmedUp { record });
     let offset = time_used(record);
     let start = executor.elapsed().as_secs_f64();

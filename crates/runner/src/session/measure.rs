@@ -92,7 +92,7 @@ fn rounds<E: Executor>(
         tell(Event::RoundFinished { rounds: 0, fraction: 0.0, warmup: true });
     }
     // On --resume the conditions are learnt again from the saved warm-up.
-    settle(plan, record, executor, &all(record));
+    adapt(plan, record, executor, &all(record));
     warn_if_undecidable(plan, record, tell);
     let offset = time_used(record);
     let start = executor.elapsed().as_secs_f64();
@@ -351,7 +351,7 @@ fn all(record: &Record) -> Vec<usize> {
 
 /// Chooses the conditions by what the warm-up rounds of these subjects showed, if the plan leaves them to
 /// it.
-pub(super) fn settle<E: Executor>(
+pub(super) fn adapt<E: Executor>(
     plan: &Plan,
     record: &mut Record,
     executor: &mut E,
@@ -361,7 +361,7 @@ pub(super) fn settle<E: Executor>(
         (&plan.conditioning, learn(record, subjects))
     {
         complete_evidence(record, executor.evidence(true));
-        executor.settle(learnt);
+        executor.adapt(learnt);
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use becalm_model::Record;
 use becalm_stats::decide::paired;
 
-use crate::conclude::primary_metrics;
+use crate::conclude::{FEWEST_EXACT, primary_metrics};
 
 /// When a session ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -148,8 +148,6 @@ pub struct Plan {
     /// The link seeds of the layouts in which every subject was built, all of them different; empty where
     /// there is one build.
     pub builds: Vec<u32>,
-    /// How much to rest after each run.
-    pub rest: Rest,
     /// What becomes of disturbed rounds.
     pub on_disturbance: OnDisturbance,
     /// How the conditions are chosen.
@@ -220,8 +218,7 @@ impl Judgement {
         let is_exact = |index: usize| record.metrics[index].exact;
         if self.primary != Primary::Auto && deciding().next().is_some() && deciding().all(is_exact)
         {
-            // Two equal values of each show that they are.
-            return u32::from(record.subjects.len() > 1) * 2;
+            return u32::from(record.subjects.len() > 1) * FEWEST_EXACT;
         }
         let metrics = match &self.primary {
             Primary::Auto => 1,

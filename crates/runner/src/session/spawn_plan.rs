@@ -117,6 +117,28 @@ pub enum RunError {
     DropCache(std::io::Error),
 }
 
+impl RunError {
+    /// Returns the name of the subject whose program is to blame; `None` where the machine is, or what becalm was asked
+    /// to do around the runs.
+    pub fn at_fault(&self) -> Option<&str> {
+        match self {
+            Self::Launch { subject, source } => source.is_of_program().then_some(subject),
+            Self::NotReady { subject, .. }
+            | Self::Metric { subject, .. }
+            | Self::Iterations { subject, .. }
+            | Self::Harness { subject, .. }
+            | Self::Statement { subject, .. }
+            | Self::Backend { subject, .. }
+            | Self::Output { subject, .. } => Some(subject),
+            Self::Stand { .. }
+            | Self::Results(_)
+            | Self::Hook { .. }
+            | Self::NotIsolated(_)
+            | Self::DropCache(_) => None,
+        }
+    }
+}
+
 /// What happens to the page cache before each run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cache {

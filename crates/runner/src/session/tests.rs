@@ -29,7 +29,7 @@ struct Scripted {
     /// Runs that share one window of evidence.
     window: usize,
     waiting: Vec<Evidence>,
-    settled: Vec<Learnt>,
+    adapted: Vec<Learnt>,
     interrupt_after: usize,
     /// Whether it waits before each round; the time that it tells is the moment, so that it can be told
     /// apart.
@@ -46,7 +46,7 @@ impl Scripted {
             now: 0.0,
             window: 1,
             waiting: Vec::new(),
-            settled: Vec::new(),
+            adapted: Vec::new(),
             interrupt_after: usize::MAX,
             settles: false,
             faults: |_| 0,
@@ -106,8 +106,8 @@ impl Executor for Scripted {
         Duration::from_secs_f64(self.now)
     }
 
-    fn settle(&mut self, learnt: Learnt) {
-        self.settled.push(learnt);
+    fn adapt(&mut self, learnt: Learnt) {
+        self.adapted.push(learnt);
     }
 
     fn interrupted(&self) -> Option<String> {
@@ -136,7 +136,6 @@ fn plan(stop: Stop) -> Plan {
         failure: FailurePolicy::Stop,
         layout: Layout::Randomise,
         builds: vec![],
-        rest: Rest::Auto,
         on_disturbance: OnDisturbance::Keep,
         conditioning: Conditioning::Learn { affinity: true, scheduler: true, pace: Pace::Off },
         judgement: Judgement { confidence: 0.95, margin: 0.01, primary: Primary::Auto },
@@ -248,14 +247,14 @@ fn the_warm_up_is_marked_and_teaches_what_the_subjects_are_like() {
     let (_, told) = listen(&plan, &mut record, &mut executor);
     assert_eq!((told.warmups, record.runs.iter().filter(|run| run.warmup).count()), (3, 6));
     assert!(record.runs[..6].iter().all(|run| run.warmup));
-    let [learnt] = executor.settled[..] else { panic!("{:?}", executor.settled) };
+    let [learnt] = executor.adapted[..] else { panic!("{:?}", executor.adapted) };
     assert!(learnt.single_threaded && learnt.cpu_bound, "{learnt:?}");
     assert!((0.9..=1.1).contains(&learnt.longest_run), "{learnt:?}");
 
     plan.conditioning = Conditioning::Given;
     let mut executor = Scripted::new(noisy);
     let _ = listen(&plan, &mut self::record(2), &mut executor);
-    assert_eq!(executor.settled, [], "what the user said stays");
+    assert_eq!(executor.adapted, [], "what the user said stays");
 }
 
 #[test]
@@ -264,7 +263,7 @@ fn without_a_warm_up_nothing_is_learnt() {
     plan.warmup = 0;
     let mut executor = Scripted::new(noisy);
     let (_, told) = listen(&plan, &mut record(2), &mut executor);
-    assert_eq!((told.warmups, executor.settled.len()), (0, 0));
+    assert_eq!((told.warmups, executor.adapted.len()), (0, 0));
 }
 
 #[test]

@@ -32,9 +32,18 @@ pub(crate) fn timespec(duration: Duration) -> libc::timespec {
 
 /// Returns the CPU time that all threads of becalm have used, in seconds.
 pub(crate) fn process_cpu_time() -> f64 {
+    cpu_time(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// Returns the CPU time that the calling thread has used, in seconds.
+pub(crate) fn thread_cpu_time() -> f64 {
+    cpu_time(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+fn cpu_time(clock: libc::clockid_t) -> f64 {
     let mut used = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `used` is a valid place for one timespec; the call touches nothing else.
-    let result = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut used) };
-    debug_assert_eq!(result, 0, "CLOCK_PROCESS_CPUTIME_ID exists since Linux 2.6.12");
+    let result = unsafe { libc::clock_gettime(clock, &raw mut used) };
+    debug_assert_eq!(result, 0, "clocks of CPU time exist since Linux 2.6.12");
     nanos(used) as f64 * 1e-9
 }

@@ -22,7 +22,7 @@ use crate::launch_error::Step;
 
 use super::sched::CpuMask;
 use super::wait::{Pid, Usage};
-use super::{checked, clock, perf, signal};
+use super::{checked, clock, perf, signal, user};
 
 /// Most counters that one child can open.
 pub(crate) const MAX_COUNTERS: usize = 32;
@@ -289,15 +289,10 @@ fn step(step: Step, result: impl Into<i64>) -> Result<(), Step> {
 
 /// The raw calls, because libc's would change every thread of the parent too.
 fn become_user(uid: u32, gid: u32, groups: &[u32]) -> Result<(), Step> {
-    // SAFETY: pointer and length describe `groups`, which the kernel only reads.
-    step(Step::Groups, unsafe {
-        libc::syscall(libc::SYS_setgroups, groups.len(), groups.as_ptr())
-    })?;
-    // SAFETY: plain numbers; setresgid and setresuid leave no saved id to return to.
-    step(Step::Group, unsafe { libc::syscall(libc::SYS_setresgid, gid, gid, gid) })?;
-    // SAFETY: as above.
-    step(Step::User, unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) })?;
-    step(Step::Capabilities, super::user::drop_capabilities_raw())
+    step(Step::Groups, user::set_groups_raw(groups))?;
+    step(Step::Group, user::set_group_raw(gid))?;
+    step(Step::User, user::set_user_raw(uid))?;
+    step(Step::Capabilities, user::drop_capabilities_raw())
 }
 
 /// Sets the personality and reads it back: a sandbox may accept the call and not do it.

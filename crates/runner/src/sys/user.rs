@@ -7,6 +7,40 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
+/// The calls that take ids of 32 bits: the older ones of these architectures take 16, and would make the group 0 of
+/// every second half.
+#[cfg(any(target_arch = "arm", target_arch = "x86"))]
+mod calls {
+    pub(super) use libc::{
+        SYS_setgroups32 as SETGROUPS, SYS_setresgid32 as SETRESGID, SYS_setresuid32 as SETRESUID,
+    };
+}
+#[cfg(not(any(target_arch = "arm", target_arch = "x86")))]
+mod calls {
+    pub(super) use libc::{
+        SYS_setgroups as SETGROUPS, SYS_setresgid as SETRESGID, SYS_setresuid as SETRESUID,
+    };
+}
+
+/// Gives the calling thread exactly these groups; 0, or -1 with `errno` set. The kernel's own call: that of the C
+/// library would change, or look for, other threads. Allocates nothing.
+pub(crate) fn set_groups_raw(groups: &[u32]) -> libc::c_long {
+    // SAFETY: pointer and length describe `groups`, which the kernel only reads.
+    unsafe { libc::syscall(calls::SETGROUPS, groups.len(), groups.as_ptr()) }
+}
+
+/// The same for the group, of which no saved one is left to return to.
+pub(crate) fn set_group_raw(gid: u32) -> libc::c_long {
+    // SAFETY: plain numbers.
+    unsafe { libc::syscall(calls::SETRESGID, gid, gid, gid) }
+}
+
+/// The same for the user.
+pub(crate) fn set_user_raw(uid: u32) -> libc::c_long {
+    // SAFETY: plain numbers.
+    unsafe { libc::syscall(calls::SETRESUID, uid, uid, uid) }
+}
+
 /// Returns the effective user id.
 pub(crate) fn effective_uid() -> u32 {
     // SAFETY: takes nothing and cannot fail.
@@ -17,19 +51,91 @@ pub(crate) fn effective_uid() -> u32 {
 /// alone would leave it without any group beside `gid`.
 pub(crate) fn run_as(command: &mut Command, uid: u32, gid: u32, groups: Vec<u32>) {
     let change = move || {
-        // The kernel's own calls: those of the C library would look for other threads.
-        // SAFETY: pointer and length describe `groups`, which the kernel only reads.
-        let set = unsafe { libc::syscall(libc::SYS_setgroups, groups.len(), groups.as_ptr()) };
-        // SAFETY: these take plain numbers; the group goes first, while that is still allowed.
-        let changed = set == 0
-            && unsafe { libc::syscall(libc::SYS_setresgid, gid, gid, gid) } == 0
-            && unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) } == 0
+        // The groups go first, while that is still allowed.
+        let changed = set_groups_raw(&groups) == 0
+            && set_group_raw(gid) == 0
+            && set_user_raw(uid) == 0
             && drop_capabilities_raw() == 0;
         if changed { Ok(()) } else { Err(io::Error::last_os_error()) }
     };
     // SAFETY: the closure runs between fork and exec and makes system calls only: it allocates
     // nothing and takes no lock.
     unsafe { command.pre_exec(change) };
+}
+
+/// Does `work` on this thread with the rights of another user, and takes back those of this process.
+///
+/// The kernel keeps rights for each thread; the C library's calls would change all of them. The real and the
+/// saved user stay root's, so that the user can neither signal nor trace this thread meanwhile, and it may come
+/// back.
+pub(crate) fn with_rights_of<T>(
+    uid: u32,
+    gid: u32,
+    groups: &[u32],
+    work: impl FnOnce() -> io::Result<T>,
+) -> io::Result<T> {
+    let mut own = OwnRights::keep()?;
+    // The user goes last: after that the groups can no longer be changed.
+    done(set_groups_raw(groups))?;
+    own.has_other_groups = true;
+    done(set_effective_group_raw(gid))?;
+    done(set_effective_user_raw(uid))?;
+    work()
+}
+
+/// The rights of this thread, which it has again when this is dropped.
+struct OwnRights {
+    uid: u32,
+    gid: u32,
+    groups: Vec<u32>,
+    /// Whether the groups were changed: who may not change them cannot change them back either.
+    has_other_groups: bool,
+}
+
+impl OwnRights {
+    fn keep() -> io::Result<Self> {
+        // SAFETY: these take nothing and cannot fail.
+        let (uid, gid) = unsafe { (libc::geteuid(), libc::getegid()) };
+        // SAFETY: of zero groups nothing is written; the answer is how many there are.
+        let count = unsafe { libc::getgroups(0, std::ptr::null_mut()) };
+        let mut groups = vec![0; usize::try_from(count).map_err(|_| io::Error::last_os_error())?];
+        // SAFETY: `groups` has room for `count` numbers, and the kernel writes no more than that.
+        if unsafe { libc::getgroups(count, groups.as_mut_ptr()) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self { uid, gid, groups, has_other_groups: false })
+    }
+}
+
+impl Drop for OwnRights {
+    fn drop(&mut self) {
+        if !self.has_other_groups {
+            return;
+        }
+        let back = done(set_effective_user_raw(self.uid))
+            .and_then(|()| done(set_effective_group_raw(self.gid)))
+            .and_then(|()| done(set_groups_raw(&self.groups)));
+        back.expect("a thread may come back to the user that it really is");
+    }
+}
+
+/// Leaves a user or group as it is.
+const KEEP: u32 = u32::MAX;
+
+/// Sets the effective group of the calling thread alone; 0, or -1 with `errno` set.
+fn set_effective_group_raw(gid: u32) -> libc::c_long {
+    // SAFETY: plain numbers.
+    unsafe { libc::syscall(calls::SETRESGID, KEEP, gid, KEEP) }
+}
+
+/// The same for the user.
+fn set_effective_user_raw(uid: u32) -> libc::c_long {
+    // SAFETY: plain numbers.
+    unsafe { libc::syscall(calls::SETRESUID, KEEP, uid, KEEP) }
+}
+
+fn done(answer: libc::c_long) -> io::Result<()> {
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Makes a command end when this process dies, however that happens. To be called last: a change of

@@ -141,6 +141,21 @@ pub(crate) fn kill_group(group: Pid, signal: libc::c_int) -> Sent {
     }
 }
 
+/// Sends a signal to a subject, which the caller has not reaped: to its process group, and to the process itself
+/// where it has left that.
+pub(crate) fn kill_subject(leader: Pid, signal: libc::c_int) -> Sent {
+    let sent = kill_group(leader, signal);
+    // SAFETY: takes a plain number.
+    if unsafe { libc::getpgid(leader) } == leader {
+        return sent;
+    }
+    // SAFETY: takes plain numbers. The number cannot have been given to another process yet.
+    match checked(unsafe { libc::kill(leader, signal) }) {
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => Sent::NotAllowed,
+        _ => Sent::Done,
+    }
+}
+
 /// Says whether a child was stopped because it wanted to use the terminal: its group is in the background.
 pub(crate) fn wants_terminal(pid: Pid) -> bool {
     let mut facts = MaybeUninit::<libc::siginfo_t>::zeroed();

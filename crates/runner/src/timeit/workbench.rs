@@ -1,6 +1,5 @@
 //! The folder with a worker and the snippet that it times.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -38,9 +37,9 @@ impl Workbench {
         let texts = snippet.texts();
         let (name, worker) = snippet.language.worker();
         for (part, text) in &texts {
-            write(&folder, part, &format!("{text}\n"))?;
+            folder.make_file(part, &format!("{text}\n"))?;
         }
-        let source = write(&folder, name, &filled(worker, &texts))?;
+        let source = folder.make_file(name, &filled(worker, &texts))?;
         Ok(Self { folder, source, language: snippet.language })
     }
 
@@ -90,14 +89,6 @@ impl Worker {
     fn command(&self, arguments: &[String]) -> Vec<String> {
         self.words.iter().chain(arguments).cloned().collect()
     }
-}
-
-/// Writes a file for whom the folder is for, whatever the umask is.
-fn write(folder: &WorkFolder, name: &str, text: &str) -> io::Result<PathBuf> {
-    let path = folder.path().join(name);
-    fs::write(&path, text)?;
-    folder.give(&path)?;
-    Ok(path)
 }
 
 /// Puts the parts in the place of their lines, in the worker of a language that cannot read them itself.

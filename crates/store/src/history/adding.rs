@@ -1,6 +1,6 @@
 //! A new entry: its row, its document, its series where they are new, and its points.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Write as _;
 
 use becalm_model::Direction;
@@ -8,12 +8,12 @@ use becalm_model::history::EntryId;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
-use super::{damaged, grouping};
+use super::{damaged, grouping, reading};
 use crate::database::{Database, list};
 use crate::error::StoreError;
 use crate::facts::fingerprint;
 use crate::hash::series_key;
-use crate::new_entry::{Added, NewEntry, NewPoint};
+use crate::new_entry::{Added, NewEntry, NewPoint, Origin};
 use crate::packed::{PackedPoint, pack};
 use crate::value::Value;
 
@@ -37,6 +37,28 @@ pub(super) fn add<D: Database>(
     let split = grouping::split(database)?;
     let fingerprint = fingerprint(&entry.facts, &split);
     let at = entry.commit.as_ref().and_then(|commit| commit.time).unwrap_or(entry.measured);
+    let series = series(database, entry, &fingerprint)?;
+    let there = match entry.origin {
+        Origin::Measurement => AtItsPlace::default(),
+        Origin::History => at_its_place(database, entry, &fingerprint, at)?,
+    };
+    let mut is_completed = false;
+    let mut points: Vec<PackedPoint> = Vec::with_capacity(entry.points.len());
+    let mut used = HashSet::new();
+    for (point, series) in entry.points.iter().zip(&series) {
+        if there.values.contains(&(*series, point.value.to_bits())) {
+            is_completed = true;
+            continue;
+        }
+        // Of two values of one series the first counts, which no caller should give.
+        if used.insert(*series) {
+            let (value, error) = (point.value, point.error);
+            points.push(PackedPoint { series: *series, value, error, runs: point.runs });
+        }
+    }
+    if let Some(id) = there.first.filter(|_| points.is_empty()) {
+        return Ok(Added::Known(id));
+    }
     let mut tags = entry.tags.clone();
     tags.sort_unstable();
     tags.dedup();
@@ -63,16 +85,7 @@ pub(super) fn add<D: Database>(
         "INSERT INTO documents (entry, size, document) VALUES ($1, $2, $3)",
         &[id.into(), size.into(), document.into()],
     )?;
-    let series = series(database, entry, &fingerprint)?;
-    let mut points: Vec<PackedPoint> = Vec::with_capacity(entry.points.len());
-    let mut used = std::collections::HashSet::new();
-    for (point, series) in entry.points.iter().zip(&series) {
-        // Of two values of one series the first counts, which no caller should give.
-        if used.insert(*series) {
-            let (value, error) = (point.value, point.error);
-            points.push(PackedPoint { series: *series, value, error, runs: point.runs });
-        }
-    }
+    let values = points.len();
     let count = i64::try_from(points.len()).expect("memory is smaller");
     database.execute(
         "INSERT INTO points (entry, count, packed) VALUES ($1, $2, $3)",
@@ -87,7 +100,37 @@ pub(super) fn add<D: Database>(
         ),
         &[entry.branch.as_str().into(), fingerprint.as_str().into(), at.into(), list(used)],
     )?;
-    Ok(Added::New(EntryId(id)))
+    let id = EntryId(id);
+    Ok(if is_completed { Added::Completed(id, values) } else { Added::New(id) })
+}
+
+/// What there is of the same commit, branch and machine at the same time.
+#[derive(Debug, Default)]
+struct AtItsPlace {
+    /// The first of the entries.
+    first: Option<EntryId>,
+    /// The values of all of them, as bits behind the number of their series.
+    values: HashSet<(i64, u64)>,
+}
+
+fn at_its_place<D: Database>(
+    database: &mut D,
+    entry: &NewEntry,
+    fingerprint: &str,
+    at: f64,
+) -> Result<AtItsPlace, StoreError> {
+    let commit = entry.commit.as_ref().map_or("", |commit| commit.id.as_str());
+    let rows = database.query(
+        "SELECT id FROM entries WHERE branch = $1 AND fingerprint = $2 AND at_time = $3 \
+         AND coalesce(commit_id, '') = $4 ORDER BY id",
+        &[entry.branch.as_str().into(), fingerprint.into(), at.into(), commit.into()],
+    )?;
+    let ids = super::all(database, "entries", &rows, |row| row.int(0))?;
+    let first = ids.first().copied().map(EntryId);
+    let packed = reading::packed(database, &list(ids))?;
+    let points = packed.into_iter().flat_map(|(_, points)| points);
+    let values = points.map(|point| (point.series, point.value.to_bits())).collect();
+    Ok(AtItsPlace { first, values })
 }
 
 /// Returns the number of the series of each point, and makes those that are not there yet.

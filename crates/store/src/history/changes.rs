@@ -9,7 +9,7 @@ use becalm_model::history::{
 use super::{all, reading};
 use crate::database::{Database, list};
 use crate::error::StoreError;
-use crate::store::{DetectorState, Found, Seen};
+use crate::store::{DetectorState, Found, Moved, Seen};
 use crate::value::{Row, Value};
 
 pub(super) fn of<D: Database>(
@@ -100,6 +100,14 @@ pub(super) fn put<D: Database>(
             let before = known.iter().find(|known| known.entry == change.entry);
             let first_seen = before.map_or(change.first_seen, |known| known.first_seen);
             insert(database, one.series, change, first_seen)?;
+        }
+        for Moved { from, to } in &one.moved {
+            // Where somebody decided about that entry already, that stays.
+            database.execute(
+                "UPDATE reviews SET entry = $1 WHERE series = $2 AND entry = $3 AND NOT EXISTS \
+                 (SELECT 1 FROM reviews there WHERE there.series = $2 AND there.entry = $1)",
+                &[to.0.into(), one.series.0.into(), from.0.into()],
+            )?;
         }
         if let Some(state) = &one.detector {
             let version = i64::from(state.version);

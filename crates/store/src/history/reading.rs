@@ -42,6 +42,10 @@ pub(super) fn entries<D: Database>(
         values.push(since.into());
         conditions.push(format!("at_time >= ${}", values.len()));
     }
+    if let Some(content) = &filter.content {
+        values.push(content.as_str().into());
+        conditions.push(format!("content = ${}", values.len()));
+    }
     let mut statement = ENTRY.to_owned();
     if !conditions.is_empty() {
         statement = format!("{statement} WHERE {}", conditions.join(" AND "));

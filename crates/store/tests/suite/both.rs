@@ -1,12 +1,12 @@
 //! What holds for SQLite and PostgreSQL alike.
 
 use becalm_model::history::{
-    ChangeState, Decision, Entry, EntryId, FirstSeen, Review, SeriesId, StoredChange,
+    ChangeState, Commit, Decision, Entry, EntryId, FirstSeen, Review, SeriesId, StoredChange,
 };
 use becalm_model::{Direction, Unit};
 use becalm_store::{
-    Added, DetectorState, EntryFilter, Found, NewEntry, Prune, Pruned, SPLIT, SeriesFilter, Store,
-    StoreError,
+    Added, DetectorState, EntryFilter, Found, Moved, NewEntry, Origin, Prune, Pruned, SPLIT,
+    SeriesFilter, Store, StoreError,
 };
 
 use crate::support::{Bench, added, all_series, entry, facts, point, values};
@@ -30,10 +30,12 @@ both!(
     numbers_come_back_to_the_last_bit,
     points_stand_in_the_order_of_commits,
     the_same_thing_is_not_added_twice,
+    what_a_history_got_since_it_was_added_is_added_alone,
     machines_branches_and_units_have_series_of_their_own,
     entries_are_found_by_what_they_are,
     series_are_found_by_name,
     a_change_keeps_when_it_was_seen_and_what_was_decided,
+    a_change_that_moves_takes_along_what_was_decided,
     a_detector_is_forgotten_when_the_past_changes,
     what_was_found_in_other_points_is_not_kept,
     other_facts_group_series_anew_and_lose_nothing,
@@ -117,6 +119,34 @@ fn the_same_thing_is_not_added_twice(bench: &Bench) {
     assert_eq!(values(&mut *store)[0].1.len(), 1);
 }
 
+fn what_a_history_got_since_it_was_added_is_added_alone(bench: &Bench) {
+    let mut store = bench.open();
+    let row = |content: &str, points: &[(&str, f64)]| NewEntry {
+        origin: Origin::History,
+        commit: Some(Commit { id: "c".to_owned(), time: Some(1000.0) }),
+        points: points.iter().map(|(name, value)| point(name, *value)).collect(),
+        ..entry(content, 1000.0, 0.0)
+    };
+    let first = added(&mut *store, &row("1", &[("sort", 1.0), ("find", 2.0)]));
+    let more = row("2", &[("sort", 1.0), ("find", 2.0), ("copy", 3.0)]);
+    let Added::Completed(second, 1) = store.add(&more).unwrap() else { panic!("not completed") };
+    assert_eq!(store.add(&more).unwrap(), Added::Known(second));
+    // What was taken out of the file since, and what was measured again with another result.
+    assert_eq!(store.add(&row("3", &[("find", 2.0)])).unwrap(), Added::Known(first));
+    let again = row("4", &[("sort", 1.5), ("find", 2.0)]);
+    assert!(matches!(store.add(&again).unwrap(), Added::Completed(_, 1)));
+    let kept = values(&mut *store);
+    let kept: Vec<_> = kept.iter().map(|(name, values)| (name.as_str(), &values[..])).collect();
+    assert_eq!(kept, [("copy", &[3.0][..]), ("find", &[2.0]), ("sort", &[1.0, 1.5])]);
+    // Another commit of the same second, and a measurement of its own, may well give the same.
+    let mut other = row("5", &[("sort", 1.0)]);
+    other.commit = Some(Commit { id: "d".to_owned(), time: Some(1000.0) });
+    added(&mut *store, &other);
+    let own = NewEntry { origin: Origin::Measurement, ..row("6", &[("sort", 1.0)]) };
+    added(&mut *store, &own);
+    assert_eq!(values(&mut *store)[2].1.len(), 4);
+}
+
 fn machines_branches_and_units_have_series_of_their_own(bench: &Bench) {
     let mut store = bench.open();
     added(&mut *store, &entry("1", 1.0, 1.0));
@@ -160,12 +190,14 @@ fn entries_are_found_by_what_they_are(bench: &Bench) {
     );
     assert_eq!(found(EntryFilter { branch: Some("topic".into()), ..EntryFilter::default() }), [4]);
     assert_eq!(found(EntryFilter { commit: Some("c2".into()), ..EntryFilter::default() }), [2]);
+    assert_eq!(found(EntryFilter { content: Some("5".into()), ..EntryFilter::default() }), [5]);
+    assert!(found(EntryFilter { content: Some("6".into()), ..EntryFilter::default() }).is_empty());
     let both = EntryFilter {
         since: Some(2.0),
         branch: Some("main".into()),
         commit: Some("c".into()),
         limit: Some(2),
-        ids: Vec::new(),
+        ..EntryFilter::default()
     };
     assert_eq!(found(both), [3, 5]);
 }
@@ -209,6 +241,15 @@ fn change(entry: EntryId, last_before: EntryId, seen: f64) -> StoredChange {
     }
 }
 
+/// What a detector found, all of it where it was before.
+fn found_in(
+    series: SeriesId,
+    changes: Vec<StoredChange>,
+    detector: Option<DetectorState>,
+) -> Found {
+    Found { series, changes, moved: Vec::new(), detector }
+}
+
 /// Keeps what was found in the points that are there now.
 fn keep(store: &mut dyn Store, found: &[Found]) -> Result<bool, StoreError> {
     let series: Vec<SeriesId> = found.iter().map(|one| one.series).collect();
@@ -223,8 +264,7 @@ fn a_change_keeps_when_it_was_seen_and_what_was_decided(bench: &Bench) {
         .collect();
     let series = all_series(&mut *store)[0].id;
     let state = DetectorState { version: 3, bytes: vec![0, 1, 255] };
-    let found =
-        |changes: Vec<StoredChange>| Found { series, changes, detector: Some(state.clone()) };
+    let found = |changes: Vec<StoredChange>| found_in(series, changes, Some(state.clone()));
     let one = change(ids[1], ids[0], 10.0);
     keep(&mut *store, &[found(vec![one.clone()])]).unwrap();
     assert_eq!(store.changes(&[series]).unwrap(), [[one.clone()]]);
@@ -271,12 +311,38 @@ fn a_change_keeps_when_it_was_seen_and_what_was_decided(bench: &Bench) {
     assert_eq!(store.changes(&[series]).unwrap()[0].len(), 1);
 }
 
+fn a_change_that_moves_takes_along_what_was_decided(bench: &Bench) {
+    let mut store = bench.open();
+    let ids: Vec<EntryId> = (0..6)
+        .map(|at| added(&mut *store, &entry(&at.to_string(), f64::from(at), f64::from(at))))
+        .collect();
+    let series = all_series(&mut *store)[0].id;
+    let one = change(ids[2], ids[1], 10.0);
+    keep(&mut *store, &[found_in(series, vec![one.clone()], None)]).unwrap();
+    let by = |by: &str| Review { decision: Decision::Acknowledged, by: by.into(), time: 11.0 };
+    store.review(series, ids[2], Some(&by("ada"))).unwrap();
+    let moves = |from: EntryId, to: EntryId| {
+        let changes = vec![StoredChange { first_seen: one.first_seen, ..change(to, from, 20.0) }];
+        Found { moved: vec![Moved { from, to }], ..found_in(series, changes, None) }
+    };
+    keep(&mut *store, &[moves(ids[2], ids[3])]).unwrap();
+    let now = store.changes(&[series]).unwrap().remove(0);
+    assert_eq!((now[0].entry, &now[0].review), (ids[3], &Some(by("ada"))));
+    assert_eq!(now[0].first_seen, one.first_seen);
+    // Nothing of it stays where it was, and what was decided about another place stays there.
+    store.review(series, ids[5], Some(&by("eve"))).unwrap();
+    keep(&mut *store, &[moves(ids[3], ids[5])]).unwrap();
+    assert_eq!(store.changes(&[series]).unwrap()[0][0].review, Some(by("eve")));
+    keep(&mut *store, &[found_in(series, vec![one.clone()], None)]).unwrap();
+    assert_eq!(store.changes(&[series]).unwrap()[0][0].review, None);
+}
+
 fn a_detector_is_forgotten_when_the_past_changes(bench: &Bench) {
     let mut store = bench.open();
     let first = added(&mut *store, &entry("1", 10.0, 1.0));
     let series = all_series(&mut *store)[0].id;
     let detector = Some(DetectorState { version: 1, bytes: vec![1] });
-    let found = Found { series, changes: Vec::new(), detector };
+    let found = found_in(series, Vec::new(), detector);
     let is_there =
         |store: &mut dyn Store| store.snapshot(&[series]).unwrap().detectors[0].is_some();
     keep(&mut *store, std::slice::from_ref(&found)).unwrap();
@@ -297,7 +363,7 @@ fn what_was_found_in_other_points_is_not_kept(bench: &Bench) {
         .collect();
     let series = all_series(&mut *store)[0].id;
     let detector = Some(DetectorState { version: 1, bytes: vec![1] });
-    let found = [Found { series, changes: vec![change(ids[2], ids[1], 1.0)], detector }];
+    let found = [found_in(series, vec![change(ids[2], ids[1], 1.0)], detector)];
     let seen = store.snapshot(&[series]).unwrap().seen;
     // Somebody else adds and takes away while this one looks for changes.
     let mut other = bench.open();
@@ -338,7 +404,7 @@ fn other_facts_group_series_anew_and_lose_nothing(bench: &Bench) {
     let of_a = store.points(&series.iter().map(|one| one.id).collect::<Vec<_>>()).unwrap();
     let at = of_a.iter().position(|points| points[0].entry == ids[0]).unwrap();
     let series = series[at].id;
-    let found = Found { series, changes: vec![change(ids[4], ids[2], 1.0)], detector: None };
+    let found = found_in(series, vec![change(ids[4], ids[2], 1.0)], None);
     keep(&mut *store, &[found]).unwrap();
     let review = Review { decision: Decision::Acknowledged, by: "ada".into(), time: 1.0 };
     store.review(series, ids[4], Some(&review)).unwrap();
@@ -370,7 +436,7 @@ fn documents_go_first_and_those_at_changes_stay(bench: &Bench) {
         .map(|at| added(&mut *store, &entry(&at.to_string(), f64::from(at) * 100.0, 1.0)))
         .collect();
     let series = all_series(&mut *store)[0].id;
-    let found = Found { series, changes: vec![change(ids[3], ids[2], 1.0)], detector: None };
+    let found = found_in(series, vec![change(ids[3], ids[2], 1.0)], None);
     keep(&mut *store, &[found]).unwrap();
     let by_time = Prune { documents_before: Some(400.0), dry_run: true, ..Prune::default() };
     let would = store.prune(&by_time).unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use becalm_model::history::{Commit, EntryId, Series};
 use becalm_model::{Direction, Unit};
-use becalm_store::{Access, Added, NewEntry, NewPoint, Place, SeriesFilter, Store, open};
+use becalm_store::{Access, Added, NewEntry, NewPoint, Origin, Place, SeriesFilter, Store, open};
 use becalm_testkit::{postgres, skipped};
 
 /// An empty history in one of the databases.
@@ -42,6 +42,7 @@ impl Bench {
 /// An entry of this content, at a commit of this time, with one value of `sort`.
 pub(crate) fn entry(content: &str, time: f64, value: f64) -> NewEntry {
     NewEntry {
+        origin: Origin::Measurement,
         content: content.to_owned(),
         measured: time + 60.0,
         commit: Some(Commit { id: format!("c{content}"), time: Some(time) }),
@@ -78,7 +79,7 @@ pub(crate) fn point(benchmark: &str, value: f64) -> NewPoint {
 pub(crate) fn added(store: &mut dyn Store, entry: &NewEntry) -> EntryId {
     match store.add(entry).unwrap() {
         Added::New(id) => id,
-        Added::Known(id) => panic!("{} is entry {id} already", entry.content),
+        other => panic!("{}: {other:?}", entry.content),
     }
 }
 

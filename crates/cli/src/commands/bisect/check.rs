@@ -1,11 +1,11 @@
 //! The command by which the answer of a search can be checked: a comparison of the commits on both sides of the
 //! change, measured as the search has measured.
 
+use becalm_model::history::short_commit;
 use becalm_model::wire::BisectDocument;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
-use super::short;
 use crate::args;
 use crate::error::CommandError;
 
@@ -29,8 +29,8 @@ const OF_THE_SEARCH: [&str; 12] = [
 pub(super) fn command(document: &BisectDocument) -> Result<String, CommandError> {
     let Some(found) = &document.found else { return Ok(String::new()) };
     let id = |number: usize| match number {
-        0 => short(&document.good.id),
-        number => short(&document.commits[number - 1].id),
+        0 => short_commit(&document.good.id),
+        number => short_commit(&document.commits[number - 1].id),
     };
     let mut words = vec!["becalm".to_owned(), "compare".to_owned()];
     for number in [found.from - 1, found.to] {

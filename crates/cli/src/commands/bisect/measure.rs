@@ -38,50 +38,33 @@ pub(super) fn measure(
     flags: &MeasureFlags,
     making: Making<'_>,
 ) -> Result<Measured, CommandError> {
-    let name = format!("`{}`", subjects[1].name);
+    let name = subjects[1].name.clone();
+    let arguments = vec!["compare".to_owned(), "--".to_owned()];
     let wanted = Wanted {
-        kind: RecordKind::Comparison,
-        subjects: subjects.to_vec(),
-        stop,
         margin,
-        aa: false,
-        resumed: None,
-        spent: None,
-        arguments: vec!["compare".to_owned(), "--".to_owned()],
         tracing: Tracing::of(flags),
-        layouts: Vec::new(),
         builds: Some(builds),
-        statement: None,
-        suite: None,
+        ..Wanted::of("bisect", RecordKind::Comparison, subjects.to_vec(), stop, arguments)
     };
-    let finished = match conduct(wanted, flags, &making.ui.hushed()) {
-        Ok(finished) => finished.once_only(),
-        Err(error) => return of_commit(error, &name),
-    };
+    let finished = conduct(wanted, flags, &making.ui.hushed())?.once_only();
     if let Some(signal) = finished.signal {
         return Ok(Measured::Until(signal, Box::new(finished.record)));
     }
     let record = finished.record.clone();
-    if let Some(error) = finished.failure {
-        return of_commit(error, &name);
-    }
-    // A machine that could not be put back ends the search.
-    match finished.end(making.ui)? {
-        exit @ Exit::NotRestored => Err(CommandError {
+    let is_of_commit = finished.at_fault.as_ref() == Some(&name);
+    match finished.end(making.ui) {
+        Err(error) if is_of_commit && error.exit == Exit::CouldNotMeasure => {
+            Ok(Measured::Unusable(error.message))
+        }
+        Err(error) => Err(error),
+        // A machine that could not be put back ends the search.
+        Ok(exit @ Exit::NotRestored) => Err(CommandError {
             exit,
             message: "a setting of the machine could not be put back".to_owned(),
             hints: Vec::new(),
         }),
-        _ => Ok(Measured::Whole(Box::new(record))),
+        Ok(_) => Ok(Measured::Whole(Box::new(record))),
     }
-}
-
-/// Makes a skipped commit of a failure that names it; others end the search.
-fn of_commit(error: CommandError, name: &str) -> Result<Measured, CommandError> {
-    if error.exit == Exit::CouldNotMeasure && error.message.contains(name) {
-        return Ok(Measured::Unusable(error.message));
-    }
-    Err(error)
 }
 
 /// Returns when the comparison of the ends is over.

@@ -97,7 +97,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
     if let Some(path) = &exports.1 {
         files::check_writable(path)?;
     }
-    let user = if args.flags.conditions.keep_root { None } else { caller::sudo_user() };
+    let user = caller::subject_user(args.flags.conditions.keep_root);
     let repository = Repository::here("bisect", user.clone())?;
     let [good, bad] = ends.map(|end| end.unwrap_or_else(|| "HEAD".to_owned()));
     let range = Range::between(&repository, &good, &bad)?;
@@ -154,9 +154,4 @@ fn finish(
         ui.print(&becalm_report::bisect_text(document, &check, ui.style()))?;
     }
     Ok(if document.state == "found" { Exit::Done } else { Exit::Inconclusive })
-}
-
-/// Returns the beginning of an id, as people know it.
-fn short(id: &str) -> &str {
-    id.get(..10).unwrap_or(id)
 }

@@ -1,5 +1,6 @@
 //! The commits between the ends.
 
+use becalm_model::history::short_commit;
 use becalm_model::wire::CommitDocument;
 
 use crate::error::CommandError;
@@ -36,8 +37,8 @@ impl Range {
                 _ if is_shallow => error.hint(SHALLOW),
                 Some(base) => error.hint(format!(
                     "the newest commit in the history of both is {}; if that is good too: --good {}",
-                    super::short(&base),
-                    super::short(&base)
+                    short_commit(&base),
+                    short_commit(&base)
                 )),
                 None => error.hint("they have no commit in common"),
             });

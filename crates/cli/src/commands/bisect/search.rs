@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use becalm_model::history::short_commit;
 use becalm_model::wire::{
     BisectDocument, BisectRatioDocument, BisectRoundDocument, BisectStepDocument, BuiltDocument,
     CandidateDocument, FoundDocument, SkippedDocument,
@@ -19,11 +20,10 @@ use becalm_stats::normal;
 
 use super::measure::{self, EXACT_ROUNDS, Measured, measure};
 use super::range::Range;
-use super::short;
 use super::state::Saved;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::{Making, Revisions, decide_exactly};
+use crate::measuring::{BuildError, Making, Revisions, decide_exactly};
 
 /// Builds that are kept; those that will hardly be measured again are removed.
 const KEPT: usize = 8;
@@ -79,11 +79,13 @@ impl<'a> Search<'a> {
 
     /// Searches to the end; returns the state with the answer.
     pub(super) fn run(mut self) -> Result<BisectDocument, CommandError> {
-        let resume = self.saved.path.display().to_string();
+        let state = self.saved.path.display().to_string();
+        let resume = format!("`becalm bisect --resume {}` goes on", shell_words::quote(&state));
         self.search().map_err(|error| match error.exit {
-            Exit::Signal(_) => error
-                .hint(format!("`becalm bisect --resume {}` goes on", shell_words::quote(&resume))),
-            Exit::CouldNotMeasure => error.hint(format!("what was measured is in {resume}")),
+            Exit::Signal(_) => error.hint(resume),
+            Exit::CouldNotMeasure => {
+                error.hint(format!("every step before that is saved: once it is mended, {resume}"))
+            }
             _ => error,
         })?;
         self.saved.write()?;
@@ -307,13 +309,20 @@ impl<'a> Search<'a> {
         }
         let name = if commit == 0 { "good" } else { "commit" };
         let made = self.revisions.add(name, self.range.commits[commit].clone(), self.making);
+        let is_known = self.saved.document.built.iter().any(|one| one.commit == commit);
         let index = match made {
             Ok(index) => index,
-            Err(error) if error.exit == Exit::CouldNotMeasure => {
+            // What was built before can be built: what is known of it is not thrown away.
+            Err(BuildError::Failed(error)) if is_known => {
+                return Err(
+                    error.hint("it was built before, in this search: something else is wrong now")
+                );
+            }
+            Err(BuildError::Failed(error)) => {
                 self.skip(commit, error.message);
                 return Ok(Tried::Skipped);
             }
-            Err(error) => return Err(error),
+            Err(BuildError::Prevented(error)) => return Err(error),
         };
         let program = self.revisions.program(index, self.making.words);
         self.built.insert(commit, index);
@@ -347,6 +356,12 @@ impl<'a> Search<'a> {
             }
         }
         let subjects = <[_; 2]>::try_from(subjects).expect("there are two builds");
+        // A setup may make it.
+        if self.making.flags.setup.is_none()
+            && let Some(why) = self.revisions.wrong_with(indices[1], &subjects[1])
+        {
+            return Ok(Measured::Unusable(why));
+        }
         let number = self.saved.document.steps.len() + 1;
         let path = self.saved.records().join(format!("step-{number:03}.json"));
         let flags = self.making.flags.of_step(number as u64, confidence, path);
@@ -478,17 +493,17 @@ impl<'a> Search<'a> {
         self.making.ui.say(format!(
             "step {}: {} \"{}\" is {verdict} with {:.1} %; the likeliest first is {} with {:.1} %",
             document.steps.len(),
-            short(&commit.id),
+            short_commit(&commit.id),
             commit.title,
             100.0 * is_new,
-            short(&self.range.commits[best].id),
+            short_commit(&self.range.commits[best].id),
             100.0 * posterior.first[best - 1],
         ));
     }
 
     fn say(&self, commit: usize, what: &str) {
         let one = &self.range.commits[commit];
-        self.making.ui.say(format!("{} \"{}\" {what}", short(&one.id), one.title));
+        self.making.ui.say(format!("{} \"{}\" {what}", short_commit(&one.id), one.title));
     }
 
     fn note(&mut self, note: String) {
@@ -513,7 +528,7 @@ impl<'a> Search<'a> {
                     Some([good, bad]) => (one.level.centre * (bad - good) + good).to_string(),
                     None => format!("{:+.2} %", 100.0 * one.level.centre.exp_m1()),
                 };
-                format!("{} ({level})", short(&commit.id))
+                format!("{} ({level})", short_commit(&commit.id))
             })
             .collect();
         if !strays.is_empty() {

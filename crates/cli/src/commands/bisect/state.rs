@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use becalm_model::history::short_commit;
 use becalm_model::wire::{BISECT_SCHEMA, BisectDocument, check_readable, json_text};
 
 use super::Args;
@@ -50,7 +51,7 @@ impl Saved {
         args: &Args,
         arguments: Vec<String>,
     ) -> Result<Self, CommandError> {
-        let [good, bad] = [0, range.bad()].map(|end| super::short(&range.commits[end].id));
+        let [good, bad] = [0, range.bad()].map(|end| short_commit(&range.commits[end].id));
         let path = args.state.clone().unwrap_or_else(|| {
             repository.top().join(files::FOLDER).join(format!("bisect-{good}-{bad}.json"))
         });

@@ -48,7 +48,7 @@ pub(crate) struct Args {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["store", "benchmark", "metric", "branch", "all", "since", "dismissed", "regressions"]
+        conflicts_with_all = ["benchmark", "metric", "branch", "all", "since", "dismissed", "regressions"]
     )]
     series: Option<PathBuf>,
     #[command(flatten)]

@@ -1,17 +1,21 @@
 //! The changes of level of a history, and its newest values.
 
-use becalm_model::history::ChangeState;
-use becalm_model::wire::SuiteGateChanges;
-use becalm_model::{Direction, RatioInterval};
-use becalm_store::{Access, SeriesFilter};
+use std::collections::BTreeSet;
 
+use becalm_model::history::{ChangeState, Point, short_commit};
+use becalm_model::wire::{SuiteGateChanges, read_document};
+use becalm_model::{Direction, RatioInterval};
+use becalm_store::{Access, EntryFilter, SeriesFilter, Store};
+
+use super::history::doubt;
 use super::{Args, Judged, Judgement, limits, named};
 use crate::error::CommandError;
 use crate::gate::{Outcome, Rules, Worse, against_margin};
-use crate::history::{Followed, Settings, Terms, follow, rose, told};
+use crate::history::{CutOff, Followed, Settings, Terms, cut_off, follow, rose, told};
 use crate::ui::Ui;
 
-/// Judges every open change for the worse among the last runs of each series, and the last value by the limits.
+/// Judges every open change for the worse among the last runs of each series, and the last value by the limits; doubts
+/// what the newest commit has no value of.
 pub(super) fn judge(
     args: &Args,
     settings: &Settings,
@@ -23,6 +27,9 @@ pub(super) fn judge(
     let branch = args.branch.as_ref().unwrap_or(&settings.branch).clone();
     let filter = SeriesFilter { branch: Some(branch.clone()), ..SeriesFilter::default() };
     let mut series = store.series(&filter).map_err(told)?;
+    if series.is_empty() {
+        return Err(nothing_of(&branch, &mut *store));
+    }
     series.retain(|one| {
         let key = &one.key;
         one.main
@@ -33,13 +40,85 @@ pub(super) fn judge(
     let terms = Terms { configured: settings.changes.clone(), ..Terms::default() };
     let all = follow(&mut *store, series, &terms, keep == Access::Write)?;
     for one in &all {
-        judge_one(one, args, rules, judged);
+        let is_newest = all.iter().all(|other| !has_taken_over(other, one));
+        judge_one(one, is_newest, args, rules, judged);
+    }
+    for cut_off in without_value(&mut *store, &branch, &all)? {
+        doubt(&cut_off, rules, judged);
     }
     judged.notes.push(format!("{} series of the branch {branch} were looked at.", all.len()));
     Ok(())
 }
 
-fn judge_one(followed: &Followed, args: &Args, rules: &mut Rules, judged: &mut Judged) {
+/// Returns what the newest commit of a branch has no value of, because its runs were cut off at the timeout. No series
+/// tells of that. It is over with a run that has a value, and with a newer commit of which it is not measured.
+fn without_value(
+    store: &mut dyn Store,
+    branch: &str,
+    all: &[Followed],
+) -> Result<Vec<CutOff>, CommandError> {
+    let of_branch = EntryFilter { branch: Some(branch.to_owned()), ..EntryFilter::default() };
+    let last = EntryFilter { limit: Some(1), ..of_branch.clone() };
+    let Some(newest) = store.entries(&last).map_err(told)?.pop() else { return Ok(Vec::new()) };
+    let of_commit = EntryFilter { since: Some(newest.at()), ..of_branch };
+    let mut found: Vec<CutOff> = Vec::new();
+    for entry in store.entries(&of_commit).map_err(told)?.iter().rev() {
+        let Some(text) = store.document(entry.id).map_err(told)? else { continue };
+        let record = read_document(&text).map_err(|error| {
+            CommandError::measure(format!("the record of entry {}: {error}", entry.id))
+        })?;
+        let has_later_value = |one: &CutOff| {
+            let is_later = |points: &[Point]| {
+                points.last().is_some_and(|last| (last.at, last.entry) > (entry.at(), entry.id))
+            };
+            all.iter().any(|other| one.has(&other.series.key) && is_later(&other.points))
+        };
+        let is_new = |one: &CutOff| found.iter().all(|known| known.name() != one.name());
+        let more: Vec<CutOff> = cut_off(&record)
+            .into_iter()
+            .filter(|one| one.is_without_value() && !has_later_value(one) && is_new(one))
+            .collect();
+        found.extend(more);
+    }
+    Ok(found)
+}
+
+/// Says that there is nothing to judge: a name that is wrong must not pass for ever.
+fn nothing_of(branch: &str, store: &mut dyn Store) -> CommandError {
+    let all = match store.series(&SeriesFilter::default()).map_err(told) {
+        Ok(all) => all,
+        Err(error) => return error,
+    };
+    let branches: BTreeSet<String> = all.into_iter().map(|one| one.key.branch).collect();
+    let error = CommandError::measure(format!("the history has no series of the branch {branch}"));
+    if branches.is_empty() {
+        return error.hint("it is empty: `becalm history add FILE` fills it");
+    }
+    let names: Vec<String> = branches.into_iter().collect();
+    error.hint(format!(
+        "it has {}; --branch, or [history] branch in becalm.toml, names the one that is judged",
+        names.join(", ")
+    ))
+}
+
+/// Says whether a series goes on where another ends: the same measured on another machine since.
+fn has_taken_over(newer: &Followed, older: &Followed) -> bool {
+    let (a, b) = (&newer.series.key, &older.series.key);
+    let is_same = (&a.benchmark, &a.metric, &a.unit, &a.parameters)
+        == (&b.benchmark, &b.metric, &b.unit, &b.parameters);
+    // Machines that measure the same commits side by side stand at the same one.
+    let end = |one: &Followed| one.points.last().map(|last| last.at);
+    is_same && end(newer).zip(end(older)).is_some_and(|(newer, older)| newer > older)
+}
+
+/// `is_newest` says whether the series has values of the latest machine that has any; limits are for that one.
+fn judge_one(
+    followed: &Followed,
+    is_newest: bool,
+    args: &Args,
+    rules: &mut Rules,
+    judged: &mut Judged,
+) {
     let key = &followed.series.key;
     let rule =
         rules.of((&key.benchmark, &key.parameters), &key.metric, &key.unit, followed.series.main);
@@ -73,10 +152,8 @@ fn judge_one(followed: &Followed, args: &Args, rules: &mut Rules, judged: &mut J
             ChangeState::Pending => "pending",
         };
         let commit = |place: usize| followed.points[place].commit.as_deref().map(str::to_owned);
-        let place = commit(change.index).map_or_else(
-            || format!("entry {}", stored.entry.0),
-            |id| id.chars().take(10).collect(),
-        );
+        let place = commit(change.index)
+            .map_or_else(|| format!("entry {}", stored.entry.0), |id| short_commit(&id).to_owned());
         let result = becalm_model::wire::GateResultDocument {
             by: "change".to_owned(),
             verdict: outcome.word().to_owned(),
@@ -93,7 +170,7 @@ fn judge_one(followed: &Followed, args: &Args, rules: &mut Rules, judged: &mut J
         let base = change.earliest.checked_sub(1).and_then(commit);
         judged.results.push(Judgement { result, base, head: commit(change.latest) });
     }
-    if let Some(last) = followed.points.last() {
+    if let Some(last) = followed.points.last().filter(|_| is_newest) {
         limits(last.value, &rule, &names, judged);
     }
 }

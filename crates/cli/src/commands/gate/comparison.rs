@@ -7,6 +7,7 @@ use becalm_stats::center::median;
 use super::{Judged, Judgement, limits, named};
 use crate::gate::{Outcome, Rules, Worse, against_margin};
 use crate::history::names_in_comparison;
+use crate::measuring::MeasuredRevision;
 use crate::ui::count;
 
 /// Judges every comparison that decides, and those whose metric a rule names.
@@ -59,8 +60,7 @@ pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
         };
         let names = named(&benchmark, &name, &metric.unit, &[]);
         let commit = |subject: usize| {
-            let parameters = record.subjects[subject].parameters.iter();
-            parameters.filter(|(name, _)| name == "revision").map(|(_, id)| id.clone()).next()
+            MeasuredRevision::of(&record.subjects[subject]).map(|revision| revision.built)
         };
         let ratio = comparison.ratio;
         let result = becalm_model::wire::GateResultDocument {

@@ -1,7 +1,7 @@
 //! A measurement of the new side alone, by the history of its series.
 
 use becalm_formats::AtCommit;
-use becalm_model::history::{ChangeState, EntryId, Point};
+use becalm_model::history::{ChangeState, Decision, Entry, Point, Review, StoredChange};
 use becalm_model::wire::GateResultDocument;
 use becalm_model::{Unit, metric};
 use becalm_stats::multiplicity::bonferroni_confidence;
@@ -14,9 +14,6 @@ use crate::gate::{Limit, Outcome, Rule, Rules, against_level, against_limit};
 use crate::history::{
     About, CutOff, Followed, Home, Settings, Terms, cut_off, follow, margin_of, new_entry, told,
 };
-
-/// Entries of no commit that are looked at for the one that is judged, in case it was added before.
-const LOOKED_AT: usize = 100;
 
 /// A value with the earlier ones of its level.
 struct Against {
@@ -38,13 +35,18 @@ pub(super) fn judge(
     let home = Home::look()?;
     let mut store = args.store.open_if_there(settings)?;
     let branch = args.branch.as_deref().unwrap_or(&settings.branch);
+    let about =
+        About { commit: args.commit.clone(), branch: Some(branch.to_owned()), ..About::default() };
     let mut all = Vec::new();
     for one in measured {
-        let entry = new_entry(one, &About::default(), &home, branch);
+        let entry = new_entry(one, &about, &home, branch);
         let known = match &mut store {
             Some(store) => Known::of(&mut **store, &entry, branch, settings)?,
             None => Known::default(),
         };
+        // Where it was added before, somebody may have said which commit it is of.
+        let commit = known.itself.as_ref().and_then(|itself| itself.commit.as_ref());
+        let head = commit.or(entry.commit.as_ref()).map(|commit| commit.id.clone());
         for point in &entry.points {
             let rule = rules.of(
                 (&point.benchmark, &point.parameters),
@@ -53,10 +55,9 @@ pub(super) fn judge(
                 point.main,
             );
             if point.main || rule.names_metric {
-                let head = entry.commit.as_ref().map(|commit| commit.id.clone());
                 let level = known.level(point, head.as_deref());
                 let margin = rule.margin.or_else(|| margin_of(&one.record, point));
-                all.push(Against { point: point.clone(), rule, margin, level, head });
+                all.push(Against { point: point.clone(), rule, margin, level, head: head.clone() });
             }
         }
         judged.notes.extend(known.elsewhere(&entry));
@@ -91,8 +92,8 @@ pub(super) fn judge(
 }
 
 /// What was cut off at its timeout may be too slow, and never good enough.
-fn doubt(cut_off: &CutOff, rules: &mut Rules, judged: &mut Judged) {
-    let CutOff { benchmark, parameters, runs, of, at_least, .. } = cut_off;
+pub(super) fn doubt(cut_off: &CutOff, rules: &mut Rules, judged: &mut Judged) {
+    let CutOff { benchmark, parameters, at_least, .. } = cut_off;
     let names = named(benchmark, metric::WALL_TIME, &Unit::Second, parameters);
     let is_of_it = |result: &GateResultDocument| {
         cut_off.all.contains(&result.benchmark) && result.parameters == names.parameters
@@ -103,7 +104,7 @@ fn doubt(cut_off: &CutOff, rules: &mut Rules, judged: &mut Judged) {
             result.reason = format!("{}, but {cut_off}", result.reason);
         }
     }
-    if 2 * runs < *of {
+    if !cut_off.is_without_value() {
         return;
     }
     // It has no value that could be judged, but is longer than its timeout.
@@ -136,7 +137,7 @@ struct Known {
     /// Series of the same branch on other machines.
     others: usize,
     /// The entry itself, if it was added before.
-    itself: Vec<EntryId>,
+    itself: Option<Entry>,
 }
 
 impl Known {
@@ -164,9 +165,9 @@ impl Known {
         Ok(Self { followed, others, itself: itself(store, entry)? })
     }
 
-    /// Returns the values since the last confirmed change of the series of a point. Those of its own commit are no
-    /// evidence for it, else what fails would pass when it is measured again; unless there is no other commit, as
-    /// where one program is watched.
+    /// Returns the values of the present level of the series of a point, since its last change. Those of its own
+    /// commit are no evidence for it, else what fails would pass when it is measured again; unless there is no other
+    /// commit, as where one program is watched.
     fn level(&self, point: &NewPoint, commit: Option<&str>) -> Vec<Point> {
         let mut parameters = point.parameters.clone();
         parameters.sort();
@@ -179,12 +180,17 @@ impl Known {
                 && key.parameters == parameters
         });
         let Some(followed) = followed else { return Vec::new() };
-        let confirmed =
-            followed.changes.iter().filter(|(_, one)| one.state == ChangeState::Confirmed);
-        let start = confirmed.map(|(change, _)| change.index).max().unwrap_or(0);
+        // Where somebody decided, that counts: what is acknowledged is a new level, what is dismissed is none.
+        let begins_one = |one: &StoredChange| match &one.review {
+            Some(Review { decision: Decision::Acknowledged, .. }) => true,
+            Some(Review { decision: Decision::Dismissed { .. }, .. }) => false,
+            None => one.state == ChangeState::Confirmed,
+        };
+        let starts = followed.changes.iter().filter(|(_, one)| begins_one(one));
+        let start = starts.map(|(change, _)| change.index).max().unwrap_or(0);
         let level: Vec<Point> = followed.points[start..]
             .iter()
-            .filter(|one| !self.itself.contains(&one.entry))
+            .filter(|one| self.itself.as_ref().is_none_or(|itself| itself.id != one.entry))
             .cloned()
             .collect();
         let is_other = |one: &&Point| commit.is_none() || one.commit.as_deref() != commit;
@@ -201,17 +207,9 @@ impl Known {
     }
 }
 
-/// Finds the entry in the history, if it was added before it is judged: a value is no evidence for itself.
-fn itself(store: &mut dyn Store, entry: &NewEntry) -> Result<Vec<EntryId>, CommandError> {
-    let commit = entry.commit.as_ref().map(|commit| commit.id.clone());
-    let limit = commit.is_none().then_some(LOOKED_AT);
-    let filter = EntryFilter { commit, limit, ..EntryFilter::default() };
-    let mut found = Vec::new();
-    for one in store.entries(&filter).map_err(told)? {
-        let same = store.document(one.id).map_err(told)?.is_some_and(|text| text == entry.document);
-        if same {
-            found.push(one.id);
-        }
-    }
-    Ok(found)
+/// Finds the entry in the history, if it was added before it is judged: a value is no evidence for itself. What becalm
+/// measured is found under whatever commit it was added, and a file of another tool under that which it is judged as.
+fn itself(store: &mut dyn Store, entry: &NewEntry) -> Result<Option<Entry>, CommandError> {
+    let filter = EntryFilter { content: Some(entry.content.clone()), ..EntryFilter::default() };
+    Ok(store.entries(&filter).map_err(told)?.pop())
 }

@@ -7,14 +7,15 @@ mod history;
 use std::path::PathBuf;
 
 use becalm_model::wire::{GATE_SCHEMA, GateDocument, GateResultDocument};
-use becalm_model::{RecordKind, Unit, parse_share};
+use becalm_model::{RecordKind, Unit};
 use becalm_report::{Style, gate_text};
+use clap::builder::NonEmptyStringValueParser;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::gate::{Outcome, Rule, Rules, against_limit, next, put_worst_first};
 use crate::history::{Content, Settings, StoreFlags, content, measurements};
-use crate::measuring::is_of_left_out;
+use crate::measuring::{confidence, is_of_left_out};
 use crate::ui::Ui;
 
 /// Largest change for the worse that is let through where nobody says.
@@ -25,7 +26,8 @@ const MARGIN: f64 = 0.01;
 /// A record of `becalm compare` is judged by its intervals: it fails where all of an interval exceeds the margin. A
 /// record of one side is judged by the history of the same benchmark on the same kind of machine: it fails where it
 /// is beyond what its level may give by more than the margin. Without a record the open changes of the history
-/// are judged. Exit code 0: within the rules; 1: not; 3: the data do not tell.
+/// are judged, and what was cut off at its timeout at the newest commit is not decided. Exit code 0: within the
+/// rules; 1: not; 3: the data do not tell.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Files that `becalm compare` or `run` saved, or results of other tools; none for the changes of the history
@@ -36,6 +38,10 @@ pub(crate) struct Args {
     /// The branch whose history is looked at; by default that of becalm.toml, or main
     #[arg(long, value_name = "NAME")]
     branch: Option<String>,
+    /// The commit that was measured, if it is not the one that is checked out: any name that git knows, or a name of
+    /// your own
+    #[arg(long, value_name = "REV", requires = "records", value_parser = NonEmptyStringValueParser::new())]
+    commit: Option<String>,
     /// Largest relative change for the worse that is let through, in place of what becalm.toml says
     #[arg(long, value_name = "SHARE", value_parser = super::compare::margin)]
     margin: Option<f64>,
@@ -209,14 +215,5 @@ fn named(
         unit: unit.to_string(),
         parameters: parameters.iter().cloned().collect(),
         ..GateResultDocument::default()
-    }
-}
-
-fn confidence(text: &str) -> Result<f64, String> {
-    let share = parse_share(text).map_err(|error| error.to_string())?;
-    if (0.5..1.0).contains(&share) {
-        Ok(share)
-    } else {
-        Err("it is from 50% to less than 100%".to_owned())
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use becalm_formats::AtCommit;
-use becalm_model::history::{Commit, Entry};
+use becalm_model::history::{Commit, Entry, short_commit};
 use becalm_model::wire::HistoryDocument;
 use becalm_report::printable;
 use becalm_store::{Added, EntryFilter, NewEntry};
@@ -89,10 +89,12 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let mut detached = false;
     for (name, one) in &wanted {
         let entry = new_entry(one, &about, &home, &settings.branch);
-        for cut_off in cut_off(&one.record) {
+        let cut_off = cut_off(&one.record);
+        for cut_off in &cut_off {
             ui.warn(format!("{name}: {}: {cut_off}", printable(&cut_off.name())));
         }
-        if entry.points.is_empty() {
+        // That all of it was cut off is worth to be known, too.
+        if entry.points.is_empty() && cut_off.is_empty() {
             ui.warn(format!("{name}: there is no value in it that could be kept; it was left out"));
             continue;
         }
@@ -102,7 +104,17 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             Added::New(id) => {
                 added.push(id);
                 if !args.json {
-                    ui.print(&format!("added entry {id}: {}\n", described(&entry)))?;
+                    let values = entry.points.len();
+                    ui.print(&format!("added entry {id}: {}\n", described(&entry, values)))?;
+                }
+            }
+            Added::Completed(id, values) => {
+                added.push(id);
+                if !args.json {
+                    let told = described(&entry, values);
+                    ui.print(&format!(
+                        "added entry {id}: {told}; its others were there already\n"
+                    ))?;
                 }
             }
             Added::Known(id) => {
@@ -158,17 +170,16 @@ fn say_known(name: &str, entry: &NewEntry, there: Option<&Entry>, about: &About,
     }
 }
 
-/// Says what an entry is of.
-fn described(entry: &NewEntry) -> String {
-    let values = entry.points.len();
+/// Says what an entry is of, with so many values.
+fn described(entry: &NewEntry, values: usize) -> String {
     let values = if values == 1 { "1 value".to_owned() } else { format!("{values} values") };
     format!("{}, {values}", place(entry.commit.as_ref(), entry.dirty, &entry.branch))
 }
 
 fn place(commit: Option<&Commit>, dirty: bool, branch: &str) -> String {
     let commit = match commit {
-        Some(commit) => commit.id.chars().take(10).collect::<String>(),
-        None => "no commit".to_owned(),
+        Some(commit) => short_commit(&commit.id),
+        None => "no commit",
     };
     let changes = if dirty { " with changes" } else { "" };
     // Both can be from anybody's file.

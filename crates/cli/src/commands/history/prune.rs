@@ -2,18 +2,18 @@
 
 use becalm_model::history::EntryId;
 use becalm_model::wire::{HistoryDocument, HistoryPrunedDocument};
-use becalm_store::Prune;
+use becalm_store::{Access, Prune, SeriesFilter};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::history::{Age, Settings, StoreFlags, moment, told};
+use crate::history::{Age, Settings, StoreFlags, Terms, follow, moment, told};
 use crate::ui::Ui;
 
 /// Take old records away, or whole entries
 ///
 /// --keep-documents takes away the records of old entries, which are nearly all of the space, and keeps their
 /// values: series, change points and plots stay as they are. The records on both sides of a change stay too,
-/// unless the change was dismissed. --before and --entry take away entries with their values, and with what was
+/// unless the change was dismissed; changes are looked for before. --before and --entry take away entries with their values, and with what was
 /// decided about changes at them: a change that is found at another entry then is open.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
@@ -59,13 +59,20 @@ impl Kept {
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let settings = Settings::read()?;
-    let mut store = if args.dry_run {
-        args.store.open_for_reading(&settings)?
+    let (mut store, access) = if args.dry_run {
+        args.store.open_to_follow(&settings, ui)?
     } else {
         // What is not there needs no pruning, and is not made for it.
         args.store.open_for_reading(&settings)?;
-        args.store.open_for_writing(&settings, ui)?
+        (args.store.open_for_writing(&settings, ui)?, Access::Write)
     };
+    if args.keep_documents.is_some() {
+        // Records beside changes stay, also of those that nobody has asked for yet.
+        let filter = SeriesFilter { main: true, ..SeriesFilter::default() };
+        let series = store.series(&filter).map_err(told)?;
+        let terms = Terms { configured: settings.changes.clone(), ..Terms::default() };
+        follow(&mut *store, series, &terms, access == Access::Write)?;
+    }
     let mut prune = Prune {
         entries_before: args.before,
         entries: args.entries.iter().map(|id| EntryId(*id)).collect(),

@@ -88,9 +88,7 @@ enum ClassFlag {
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let root = SysRoot::default();
-    let topology = Topology::read(&root).map_err(|error| {
-        CommandError::measure(format!("cannot tell which CPUs there are: {error}"))
-    })?;
+    let topology = crate::topology::read(&root)?;
     let mut limits = Vec::new();
     if args.threshold > args.duration {
         return Err(CommandError::usage(

@@ -97,20 +97,12 @@ fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
     {
         traced.name = format!("{} (traced)", untraced.name);
     }
+    let stop = measuring::stop(flags, MINIMUM, BUDGET, Goal::Budget);
     let wanted = Wanted {
-        kind,
-        subjects,
-        stop: measuring::stop(flags, MINIMUM, BUDGET, Goal::Budget),
         margin: 0.01,
         aa: !args.no_cost,
-        resumed: None,
-        spent: None,
-        arguments: measuring::as_texts(given),
         tracing,
-        layouts: Vec::new(),
-        builds: None,
-        statement: None,
-        suite: None,
+        ..Wanted::of("noise trace", kind, subjects, stop, measuring::as_texts(given))
     };
     let finished = conduct(wanted, flags, ui)?.once_only();
     let is_measured = finished.record.runs.iter().any(|run| !run.warmup);

@@ -18,7 +18,9 @@ use self::pilot::{Values, left_out, note_values_inside, pilot_runs, same_program
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
-use crate::measuring::{self, CommandLine, MeasureFlags, Tracing, Wanted, conduct, disturbed_runs};
+use crate::measuring::{
+    self, CommandLine, MeasureFlags, Tracing, Wanted, conduct, confidence, disturbed_runs,
+};
 use crate::ui::Ui;
 
 /// Rounds of a pilot, unless the user says otherwise.
@@ -60,7 +62,7 @@ pub(crate) struct Args {
     detect: Option<f64>,
 
     /// How likely it is to be found
-    #[arg(long, value_name = "SHARE", value_parser = power, default_value = "90%", help_heading = "Goal")]
+    #[arg(long, value_name = "SHARE", value_parser = confidence, default_value = "90%", help_heading = "Goal")]
     power: f64,
 
     /// Runs in each round of the pilot, which tell the variance of runs from that of rounds
@@ -91,14 +93,6 @@ fn precision(text: &str) -> Result<f64, String> {
     }
 }
 
-fn power(text: &str) -> Result<f64, String> {
-    match parse_share(text) {
-        Ok(share) if (0.5..1.0).contains(&share) => Ok(share),
-        Ok(_) => Err("expected at least 50% and less than 100%".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
 pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
     if args.flags.resume.is_some() {
         return Err(CommandError::usage("a pilot cannot be resumed; make it anew"));
@@ -118,20 +112,12 @@ pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, C
         return Err(CommandError::usage("nothing to plan for")
             .hint("give a record that was saved, or a command after `--` for a pilot"));
     }
+    let subjects = measuring::subjects(&copies(&args), &args.flags)?;
+    let arguments = measuring::as_texts(given);
     let wanted = Wanted {
-        kind: RecordKind::Run,
-        subjects: measuring::subjects(&copies(&args), &args.flags)?,
-        stop: stop(&args.flags),
-        tracing: Tracing::of(&args.flags),
-        layouts: Vec::new(),
-        builds: None,
-        statement: None,
-        suite: None,
-        margin: 0.0,
         aa: true,
-        resumed: None,
-        spent: None,
-        arguments: measuring::as_texts(given),
+        tracing: Tracing::of(&args.flags),
+        ..Wanted::of("plan", RecordKind::Run, subjects, stop(&args.flags), arguments)
     };
     let names: Vec<String> = wanted.subjects.iter().map(|one| one.name.clone()).collect();
     let without_number = |error| of_one_command(error, &names);
@@ -255,7 +241,6 @@ mod tests {
         assert!(above_zero("0%").is_err() && above_zero("x").is_err());
         assert_eq!((precision("2%"), above_zero("200%")), (Ok(0.02), Ok(2.0)));
         assert!(precision("200%").is_err() && precision("100%").is_err());
-        assert!(power("30%").is_err() && power("100%").is_err());
     }
 
     #[test]

@@ -11,7 +11,6 @@ use becalm_model::{RecordKind, Subject};
 use becalm_report::{Timed, comparison_text, timeit_text};
 use becalm_runner::session::{Goal, Stop};
 use becalm_runner::timeit::{Language, Rule, Snippet, Usual};
-use clap::Parser;
 
 use self::amount::{Amount, AmountFlags, told_loops};
 use self::workers::{Ready, Tools};
@@ -20,7 +19,7 @@ use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::{
-    self, ConditionFlags, ExportFlags, MeasureFlags, Statement, Tracing, Wanted, conduct,
+    self, ConditionFlags, ExportFlags, MeasureFlags, Statement, Wanted, conduct,
 };
 use crate::ui::Ui;
 
@@ -116,13 +115,6 @@ fn language(name: &str) -> Result<Language, String> {
     })
 }
 
-/// Flags of the session: the defaults, as far as a statement has no others.
-#[derive(Debug, Parser)]
-struct Defaults {
-    #[command(flatten)]
-    flags: MeasureFlags,
-}
-
 pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
     let tools =
         Tools::of(args.lang, args.interpreter.as_deref(), args.compare_to.as_deref(), &args.flags)?;
@@ -133,7 +125,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         conditions: args.conditions,
         exports: args.exports,
         confidence: args.confidence,
-        ..Defaults::parse_from(["timeit"]).flags
+        ..MeasureFlags::defaults()
     };
     let interrupt = caller::interrupt()?;
     let surroundings = measuring::surroundings(&flags)?;
@@ -167,20 +159,12 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         values: amount.values,
         is_compiled: tools.language.is_compiled() || tools.language == Language::Node,
     };
+    let kind = if is_comparison { RecordKind::Comparison } else { RecordKind::Run };
+    let stop = stop(&amount, is_comparison);
     let wanted = Wanted {
-        kind: if is_comparison { RecordKind::Comparison } else { RecordKind::Run },
-        subjects,
-        stop: stop(&amount, is_comparison),
         margin: if is_comparison { args.margin } else { 0.0 },
-        aa: false,
-        resumed: None,
-        spent: None,
-        arguments: measuring::as_texts(given),
-        tracing: Tracing::Off,
-        layouts: Vec::new(),
-        builds: None,
         statement: Some(statement),
-        suite: None,
+        ..Wanted::of("timeit", kind, subjects, stop, measuring::as_texts(given))
     };
     let finished = conduct(wanted, &flags, ui)?.once_only();
     finished.report(

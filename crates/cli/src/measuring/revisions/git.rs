@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use becalm_model::history::short_commit;
 use becalm_runner::{User, WorkFolder};
 
 use super::documentation::is_documentation;
@@ -25,6 +26,8 @@ pub(crate) struct Commit {
     pub(crate) id: String,
     /// The first line of its message.
     pub(crate) title: String,
+    /// The commit that it has the changes of, where it is a picture of the working tree.
+    pub(crate) changes_of: Option<String>,
 }
 
 /// A commit with who made it and when.
@@ -49,14 +52,15 @@ impl Signed {
         let id = parts.next()?;
         let parents = parts.next()?.split_whitespace().count();
         let (author, date, title) = (parts.next()?, parts.next()?, parts.next()?);
-        Some(Self { commit: Commit { id, title }, parents, author, date })
+        let commit = Commit { id, title, changes_of: None };
+        Some(Self { commit, parents, author, date })
     }
 }
 
 impl Commit {
     /// Returns the beginning of the id, as people know it.
     pub(crate) fn short(&self) -> &str {
-        self.id.get(..10).unwrap_or(&self.id)
+        short_commit(&self.id)
     }
 }
 
@@ -210,7 +214,7 @@ impl Repository {
             .hint("a branch, a tag or a commit id is one; `.` is the working tree as it is")
         })?;
         let title = self.text(&["log", "-1", "--format=%s", &id])?;
-        Ok(Commit { id, title })
+        Ok(Commit { id, title, changes_of: None })
     }
 
     /// Makes a commit of the working tree as it is, which no branch has, without changing anything; `None`
@@ -220,8 +224,11 @@ impl Repository {
         let mut git = Command::new("git");
         git.envs([("GIT_AUTHOR_DATE", "@1 +0000"), ("GIT_COMMITTER_DATE", "@1 +0000")]);
         let id = self.said(git, &["stash", "create", "becalm: the working tree"])?;
-        let title = "the working tree".to_owned();
-        Ok(Some(Commit { id, title }).filter(|commit| !commit.id.is_empty()))
+        if id.is_empty() {
+            return Ok(None);
+        }
+        let changes_of = Some(self.text(&["rev-parse", "--verify", &format!("{id}^1")])?);
+        Ok(Some(Commit { id, title: "the working tree".to_owned(), changes_of }))
     }
 
     /// Returns the paths of tracked files that are changed and not committed.
@@ -265,7 +272,13 @@ impl Repository {
         // Forced, because the place may be known of a tree that was moved away.
         self.text(&["worktree", "add", "--force", "--detach", &path, &commit.id])?;
         if place.join(".gitmodules").exists() {
-            self.text(&["-C", &path, "submodule", "update", "--init", "--recursive"])?;
+            let tree =
+                Self { user: self.user.clone(), top: place.to_owned(), inside: PathBuf::new() };
+            // `--init` would write into the configuration of the repository, which all its worktrees share, and where
+            // it would stay. Without it the addresses are those of the user's configuration or of `.gitmodules`.
+            let mut git = Command::new("git");
+            git.args(["-c", "submodule.active=."]);
+            tree.said(git, &["submodule", "update", "--recursive"])?;
         }
         Ok(())
     }

@@ -6,20 +6,24 @@
 
 mod documentation;
 mod git;
+mod measured;
 
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use becalm_model::Subject;
+use becalm_model::{Subject, with_causes};
 use becalm_runner::session::Stand;
-use becalm_runner::{Interrupt, User, WorkFolder};
+use becalm_runner::{Interrupt, Program, User, WorkFolder};
 
 pub(crate) use self::documentation::is_documentation;
 pub(crate) use self::git::{Commit, Repository, Signed};
+pub(crate) use self::measured::MeasuredRevision;
 
+use super::build::BuildError;
 use super::flags::MeasureFlags;
 use super::layouts::Layouts;
+use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::{Ui, count};
@@ -110,7 +114,7 @@ impl Revisions {
         note_uncommitted(&repository, revisions, &mut notes)?;
         let mut all = Self::none(repository, making)?;
         for (name, commit) in revisions.iter().zip(commits) {
-            all.add(name, commit, making)?;
+            all.add(name, commit, making).map_err(BuildError::error)?;
         }
         all.layouts.leave_out_repeated();
         all.warn_of_missing(making);
@@ -122,9 +126,7 @@ impl Revisions {
     /// Warns of a program that is not in the repository where nothing builds it.
     fn warn_of_missing(&self, making: Making<'_>) {
         let program = &making.words[0];
-        let is_inside =
-            program.contains('/') && !program.starts_with('/') && !program.contains('*');
-        if making.flags.build.is_some() || !is_inside {
+        if making.flags.build.is_some() || !is_inside(program) || program.contains('*') {
             return;
         }
         let missing = self.built.iter().find(|one| !self.start(one).join(program).exists());
@@ -142,26 +144,29 @@ impl Revisions {
         name: &str,
         commit: Commit,
         making: Making<'_>,
-    ) -> Result<usize, CommandError> {
+    ) -> Result<usize, BuildError> {
         let index = self.built.len();
         let place = self.place.clone();
         // It may still be the link that led to the last one that was measured.
         let _ = fs::remove_file(&place);
-        let made = self.repository.add_worktree(&place, &commit).and_then(|()| {
+        let checked_out = self.repository.add_worktree(&place, &commit);
+        let made = checked_out.map_err(BuildError::from).and_then(|()| {
             let Some(command) = &making.flags.build else { return Ok(()) };
             making.ui.say(format!("{name} is {}, {}", commit.short(), commit.title));
-            self.make(index, command, making).map_err(|error| {
-                let message = format!("{name} ({}): {}", commit.short(), error.message);
-                CommandError { message, ..error }
-            })
+            self.make(index, command, making)
         });
         let to = place.with_file_name(index.to_string());
-        let made = made.and_then(|()| fs::rename(&place, &to).map_err(|error| failed(&to, &error)));
+        let made =
+            made.and_then(|()| fs::rename(&place, &to).map_err(|error| failed(&to, &error).into()));
         if let Err(error) = made {
             let _ = fs::remove_dir_all(&place);
+            let error = error.of(&format!("{name} ({})", commit.short()));
             // Ctrl-C ends git too: that says nothing of the revision.
             return Err(match making.interrupt.signal() {
-                Some(signal) => CommandError { exit: Exit::Signal(signal), ..error },
+                Some(signal) => BuildError::Prevented(CommandError {
+                    exit: Exit::Signal(signal),
+                    ..error.error()
+                }),
                 None => error,
             });
         }
@@ -170,12 +175,7 @@ impl Revisions {
     }
 
     /// Builds the revision that is checked out.
-    fn make(
-        &mut self,
-        index: usize,
-        command: &str,
-        making: Making<'_>,
-    ) -> Result<(), CommandError> {
+    fn make(&mut self, index: usize, command: &str, making: Making<'_>) -> Result<(), BuildError> {
         let Making { words, flags, user, interrupt, ui } = making;
         let here = self.place.join(self.repository.inside());
         let count = Layouts::count(flags);
@@ -183,7 +183,12 @@ impl Revisions {
         for seed in 1..=count {
             Layouts::step(command, &here, seed, user, interrupt, ui)?;
             if count > 1 {
-                let program = found(&words[0], &here, "the revision")?;
+                let program =
+                    found(&words[0], &here, "the revision").map_err(BuildError::Failed)?;
+                if is_inside(&program) && !here.join(&program).exists() {
+                    let none = format!("the build `{command}` made no {program}");
+                    return Err(BuildError::Failed(CommandError::measure(none)));
+                }
                 self.layouts.keep(index, &program, &here, seed, user)?;
             }
         }
@@ -219,8 +224,7 @@ impl Revisions {
     /// Returns what is the same for builds of the same program, byte for byte, and for those of a script whose
     /// revisions have the same sources; `None` where the program is not of the build.
     pub(crate) fn program(&self, index: usize, command: &[String]) -> Option<String> {
-        let first = Path::new(command.first()?);
-        if first.is_absolute() || !command[0].contains('/') {
+        if !is_inside(command.first()?) {
             return None;
         }
         let layouts = self.layouts.programs(index);
@@ -251,12 +255,21 @@ impl Revisions {
     ) -> Result<Subject, CommandError> {
         let one = &self.built[index];
         let mut command = command.to_vec();
-        command[0] = found(&command[0], &self.start(one), &one.name)?;
+        let asked = command[0].clone();
+        command[0] = found(&asked, &self.start(one), &one.name)?;
         Ok(Subject {
             name: format!("{} ({})", one.name, one.commit.short()),
+            parameters: measured::parameters(&one.commit, &asked, &command[0]),
             command,
-            parameters: vec![("revision".to_owned(), one.commit.id.clone())],
         })
+    }
+
+    /// Says why the program of a build cannot be started, if it is one of the build.
+    pub(crate) fn wrong_with(&self, index: usize, subject: &Subject) -> Option<String> {
+        let start = self.start(&self.built[index]);
+        let found = Program::resolve(&subject.command, None, Some(&start));
+        let error = found.err().filter(|_| is_inside(&subject.command[0]))?;
+        Some(format!("`{}`: {}", subject.name, with_causes(&error)))
     }
 
     /// Returns a subject for each revision.
@@ -295,8 +308,7 @@ impl Revisions {
     /// Says so, if the program is the same in all builds and lies inside them. A script says nothing of what it
     /// starts: there the sources have to be the same too.
     pub(crate) fn identical(&self, command: &[String]) -> Option<String> {
-        let first = Path::new(command.first()?);
-        if first.is_absolute() || !command[0].contains('/') || self.built.len() < 2 {
+        if !is_inside(command.first()?) || self.built.len() < 2 {
             return None;
         }
         let files: Vec<PathBuf> = self
@@ -396,16 +408,18 @@ fn note_uncommitted(
     Ok(())
 }
 
+/// Says whether a program lies where it is started, and so is one of each build.
+fn is_inside(program: &str) -> bool {
+    program.contains('/') && !Path::new(program).is_absolute()
+}
+
 fn failed(path: &Path, error: &std::io::Error) -> CommandError {
     CommandError::measure(format!("{}: {error}", path.display()))
 }
 
 /// Returns where builds go: a place of the user that is no working tree and may be executed from.
 fn cache(user: Option<&User>) -> PathBuf {
-    let variables = match user {
-        Some(user) => user.environment(std::env::vars_os()),
-        None => std::env::vars_os().collect(),
-    };
+    let variables = caller::variables(user);
     let of = |name: &str| {
         let value = variables.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value);
         value.filter(|value| !value.is_empty()).map(PathBuf::from)

@@ -9,8 +9,9 @@ use becalm_runner::session::{RunError, SessionError};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
+use crate::measuring::ExportFlags;
 use crate::measuring::flags::MeasureFlags;
-use crate::measuring::journal::Journal;
+use crate::measuring::log::SessionLog;
 use crate::measuring::tracing;
 use crate::ui::Ui;
 
@@ -23,6 +24,8 @@ pub(crate) struct Finished {
     pub(crate) disturbed: Vec<DisturbedRun>,
     /// What ended it early, after the finished rounds were saved.
     pub(crate) failure: Option<CommandError>,
+    /// The name of the subject whose program that is to be blamed on, where it is.
+    pub(crate) at_fault: Option<String>,
     /// How subjects failed without which the session went on.
     pub(super) left_out: Vec<String>,
     /// The signal that ended it.
@@ -53,13 +56,20 @@ impl Finished {
         ui: &Ui,
     ) -> Result<Exit, CommandError> {
         let measured = self.record.runs.iter().any(|run| !run.warmup);
-        if flags.exports.json {
-            ui.print(&files::json(&self.record))?;
+        let printed = if flags.exports.json {
+            ui.print(&files::json(&self.record))
         } else if measured {
-            ui.print(&text(&self.record, &self.disturbed))?;
-            ui.print(&tracing::text(&self.record, ui))?;
+            ui.print(&text(&self.record, &self.disturbed))
+                .and_then(|()| ui.print(&tracing::text(&self.record, ui)))
+        } else {
+            Ok(())
+        };
+        match (printed, self.end(ui)) {
+            (Ok(()), ended) => ended,
+            (Err(error), Ok(exit @ Exit::NotRestored)) => Err(CommandError { exit, ..error }),
+            (Err(error), Ok(_)) => Err(error),
+            (Err(error), Err(failed)) => Err(failed.hint(format!("also: {}", error.message))),
         }
-        self.end(ui)
     }
 
     /// Returns it as that of a command that cannot go on with an unfinished session, and so offers none.
@@ -127,27 +137,36 @@ impl Finished {
 /// Returns what failed, and the file that an unfinished session can be continued from. The log is removed
 /// where it holds no more than the record that was saved.
 pub(super) fn keep(
-    journal: Option<Journal>,
+    log: Option<SessionLog>,
     record: &Record,
-    flags: &MeasureFlags,
+    exports: &ExportFlags,
     outcomes: Outcomes,
+    ui: &Ui,
 ) -> (Option<CommandError>, Option<PathBuf>) {
     let unfinished = record.interrupted.is_some();
-    let log = journal.as_ref().map(|journal| journal.path().to_owned());
-    let kept = match &flags.exports.export_json {
+    let path = log.as_ref().map(|log| log.path().to_owned());
+    let kept = match &exports.export_json {
         Some(path) if outcomes.saved.is_ok() && !files::is_special(path) => Some(path.clone()),
-        _ => log,
+        _ => path,
     };
-    let log_error = journal.as_ref().and_then(Journal::error);
+    let log_error = log.as_ref().and_then(SessionLog::error);
+    let log_error = match log_error {
+        // Nobody needs it any more.
+        Some(error) if !unfinished && outcomes.saved.is_ok() => {
+            ui.warn(error.message);
+            None
+        }
+        other => other,
+    };
     let has_rounds = record.runs.iter().any(|run| !run.warmup);
     let kept_rounds = kept.as_deref().filter(|_| has_rounds);
     let failure = failure(outcomes, log_error, kept_rounds, record.conditions.harness.as_deref());
-    if let Some(journal) = journal
-        && flags.exports.export_json.is_some()
+    if let Some(log) = log
+        && exports.export_json.is_some()
         && failure.is_none()
         && !unfinished
     {
-        journal.remove();
+        log.remove();
     }
     (failure, kept.filter(|_| unfinished))
 }
@@ -191,6 +210,14 @@ fn failure(
         first = first.hint(format!("every finished round before that is in {}", kept.display()));
     }
     Some(first)
+}
+
+/// Returns the name of the subject whose program ended a session.
+pub(super) fn at_fault(error: &SessionError<RunError>) -> Option<&str> {
+    match error {
+        SessionError::Run(error) => error.at_fault(),
+        SessionError::Failed { subject, .. } => Some(subject),
+    }
 }
 
 /// Returns the words for what ended a session.

@@ -22,7 +22,8 @@ pub(crate) use self::end::Finished;
 pub(crate) use self::record::{conclude_log, disturbed_runs};
 pub(crate) use self::terms::stop;
 
-use self::end::{Outcomes, keep, told};
+use self::end::{Outcomes, at_fault, keep, told};
+use self::export::without_those_that_stay;
 pub(crate) use self::export::{check_exports, export};
 pub(crate) use self::notes::{Spent, is_of_left_out};
 use self::notes::{
@@ -32,8 +33,8 @@ use self::record::{conclude, end_of_last_run, record_of};
 use self::terms::{longer_than_planned, plan_of, undecidable, warn_before_start};
 use super::conditions::PaceFlag;
 use super::flags::MeasureFlags;
-use super::journal::{self, Journal};
 use super::layouts::Layouts;
+use super::log::{self, SessionLog};
 use super::metrics;
 use super::progress::ProgressLine;
 use super::quiet::Quiet;
@@ -51,7 +52,9 @@ use crate::ui::{Ui, count};
 /// What a command wants from a session, beside the shared flags.
 #[derive(Debug)]
 pub(crate) struct Wanted {
-    /// Which command asks.
+    /// The command that asks, as others who want the machine are told.
+    pub(crate) command: &'static str,
+    /// Which kind of record is made.
     pub(crate) kind: RecordKind,
     /// What to measure.
     pub(crate) subjects: Vec<Subject>,
@@ -69,14 +72,39 @@ pub(crate) struct Wanted {
     pub(crate) arguments: Vec<String>,
     /// Which runs are traced.
     pub(crate) tracing: Tracing,
-    /// The link seeds of the layouts that rounds run; found out by building.
-    pub(crate) layouts: Vec<u32>,
     /// The builds that the subjects are of, if they are revisions; the caller keeps them.
     pub(crate) builds: Option<Builds>,
     /// The statement that the subjects time; `None` where they are programs of their own.
     pub(crate) statement: Option<Statement>,
     /// What a suite says of the subjects; `None` where they are of none.
     pub(crate) suite: Option<SuitePlan>,
+}
+
+impl Wanted {
+    /// Returns a session of programs as they are, begun anew, without traces, for which any change matters.
+    pub(crate) fn of(
+        command: &'static str,
+        kind: RecordKind,
+        subjects: Vec<Subject>,
+        stop: Stop,
+        arguments: Vec<String>,
+    ) -> Self {
+        Self {
+            command,
+            kind,
+            subjects,
+            stop,
+            margin: 0.0,
+            aa: false,
+            resumed: None,
+            spent: None,
+            arguments,
+            tracing: Tracing::Off,
+            builds: None,
+            statement: None,
+            suite: None,
+        }
+    }
 }
 
 /// Carries out a session and writes the files that the flags ask for.
@@ -96,7 +124,7 @@ pub(crate) fn conduct(
     let layouts = match (&mut wanted.builds, &flags.build) {
         (Some(builds), _) => std::mem::take(&mut builds.layouts),
         (None, Some(command)) => {
-            let user = if flags.conditions.keep_root { None } else { caller::sudo_user() };
+            let user = caller::subject_user(flags.conditions.keep_root);
             Layouts::build(command, flags, &wanted.subjects, user.as_ref(), interrupt, ui)?
         }
         (None, None) => Layouts::default(),
@@ -115,18 +143,23 @@ pub(crate) fn conduct(
         same::refuse_replaced(&plan.subjects, &wanted.subjects)?;
     }
     let mut notes = notes_before_start(&wanted, &plan);
-    notes.extend(layouts.note());
-    wanted.layouts = layouts.seeds().to_vec();
-    let command = if wanted.kind == RecordKind::Comparison { "compare" } else { "run" };
+    notes.extend(layouts.note(flags.confidence));
     let quiet = Quiet::begin(
         &machine,
         &plan.chooser.look(Width::One).subject,
         flags,
-        &format!("becalm {command}"),
+        &format!("becalm {}", wanted.command),
         interrupt,
         ui,
     )?;
-    let setting = Setting { machine: &machine, quiet: &quiet, interrupt, notes, limits };
+    let setting = Setting {
+        machine: &machine,
+        quiet: &quiet,
+        layouts: layouts.seeds(),
+        interrupt,
+        notes,
+        limits,
+    };
     let answered = wanted.resumed.as_ref().filter(|one| !one.comparisons.is_empty()).cloned();
     let carried = carry_out(wanted, flags, plan, read.primary, setting, ui);
     // Whatever comes of it, the machine is put back, and told where it is not.
@@ -161,10 +194,21 @@ pub(crate) fn conduct(
         _ => record,
     };
     let disturbed = disturbed_runs(&record);
-    let saved = export(&record, &disturbed, flags);
-    let (failure, kept) = keep(log, &record, flags, Outcomes { result, cleaned, saved });
+    let exports = without_those_that_stay(&flags.exports, &record, ui);
+    let saved = export(&record, &disturbed, &exports);
+    let at_fault = result.as_ref().err().and_then(at_fault).map(str::to_owned);
+    let (failure, kept) = keep(log, &record, &exports, Outcomes { result, cleaned, saved }, ui);
     let signal = interrupt.signal();
-    Ok(Finished { record, disturbed, failure, left_out, signal, kept, is_machine_changed })
+    Ok(Finished {
+        record,
+        disturbed,
+        failure,
+        at_fault,
+        left_out,
+        signal,
+        kept,
+        is_machine_changed,
+    })
 }
 
 /// Says whether an answer was replaced by none, for which there was no error left.
@@ -177,6 +221,8 @@ fn is_lost(before: &Record, after: &Record) -> bool {
 struct Setting<'a, 'machine> {
     machine: &'a Machine,
     quiet: &'a Quiet<'machine>,
+    /// The link seeds of the layouts that rounds run.
+    layouts: &'a [u32],
     interrupt: &'static Interrupt,
     /// What is to be told before the first run.
     notes: Vec<String>,
@@ -187,7 +233,7 @@ struct Setting<'a, 'machine> {
 /// A session that was carried out.
 struct Carried {
     record: Record,
-    log: Option<Journal>,
+    log: Option<SessionLog>,
     result: Result<(), SessionError<RunError>>,
     /// How subjects failed without which the session went on.
     left_out: Vec<String>,
@@ -197,14 +243,14 @@ struct Carried {
 
 /// Makes the runs and concludes from them.
 fn carry_out(
-    mut wanted: Wanted,
+    wanted: Wanted,
     flags: &MeasureFlags,
     mut plan: SpawnPlan,
     primary: Primary,
     setting: Setting<'_, '_>,
     ui: &Ui,
 ) -> Result<Carried, CommandError> {
-    let Setting { machine, quiet, interrupt, notes, mut limits } = setting;
+    let Setting { machine, quiet, layouts, interrupt, notes, mut limits } = setting;
     let elapsed = wanted.resumed.as_ref().map_or(Duration::ZERO, end_of_last_run);
     let is_of_use = wanted.kind == RecordKind::Comparison
         && matches!(wanted.tracing, Tracing::Off)
@@ -228,7 +274,7 @@ fn carry_out(
     metrics::check_recorded(&primary, &spawn.metrics())?;
     let independent = wanted.suite.as_ref().map(SuitePlan::independent);
     let mut plan = plan_of(wanted.stop, wanted.margin, flags, primary, independent)?;
-    plan.builds = std::mem::take(&mut wanted.layouts);
+    plan.builds = layouts.to_vec();
     if let Some(suite) = &wanted.suite {
         limits.extend(suite.not_recorded(&spawn.metrics()));
     }
@@ -304,9 +350,9 @@ fn start_log(
     flags: &MeasureFlags,
     limits: &mut Vec<String>,
     ui: &Ui,
-) -> Option<Journal> {
+) -> Option<SessionLog> {
     let export = flags.exports.export_json.as_deref();
-    match journal::set_aside(export, flags.resume.as_deref()) {
+    match log::set_aside(export, flags.resume.as_deref()) {
         Ok(Some(aside)) => ui.say(format!(
             "the log of a session that was killed is kept as {0}: --resume {0} goes on with it",
             aside.display()
@@ -317,8 +363,8 @@ fn start_log(
             return None;
         }
     }
-    match Journal::start(record, export) {
-        Ok(journal) => Some(journal),
+    match SessionLog::start(record, export) {
+        Ok(log) => Some(log),
         Err(error) => {
             limits.push(format!("no log of the session is kept on disk: {error}"));
             None
@@ -330,7 +376,7 @@ fn measure_and_log(
     plan: &Plan,
     record: &mut Record,
     spawn: &mut Traced<'_, '_>,
-    mut journal: Option<&mut Journal>,
+    mut log: Option<&mut SessionLog>,
     mut warned: bool,
     ui: &Ui,
 ) -> Result<Vec<LeftOut<RunError>>, SessionError<RunError>> {
@@ -341,10 +387,10 @@ fn measure_and_log(
     let mut is_first = true;
     let result = measure(plan, record, spawn, &mut |event| match event {
         Event::RunFinished { run, metrics } => {
-            if let Some(journal) = &mut journal {
-                journal.add(metrics, run);
+            if let Some(log) = &mut log {
+                log.add(metrics, run);
             }
-            line.draw(ui, &subjects[run.subject]);
+            line.draw(ui, &subjects[run.subject], run.warmup);
         }
         Event::RoundFinished { rounds, fraction, warmup } => {
             line.round(rounds, fraction, warmup);
@@ -356,8 +402,8 @@ fn measure_and_log(
             }
         }
         Event::RoundDiscarded { round } => {
-            if let Some(journal) = &mut journal {
-                journal.discard(round);
+            if let Some(log) = &mut log {
+                log.discard(round);
             }
         }
         Event::WarmedUp { record } => {

@@ -61,7 +61,6 @@ pub(super) fn plan_of(
             LayoutFlag::Fixed => Layout::Fixed,
         },
         builds: Vec::new(),
-        rest: flags.conditions.rest,
         on_disturbance: match flags.conditions.on_disturbance {
             OnDisturbanceFlag::Keep => OnDisturbance::Keep,
             OnDisturbanceFlag::Redo => OnDisturbance::Redo,

@@ -41,7 +41,9 @@ fn project(test: &str, change: Option<u32>) -> Option<Project> {
     git(&env, &["add", "-A"]);
     git(&env, &["commit", "-q", "-m", "a change for @everybody <b>"]);
     let (base, head) = (git(&env, &["rev-parse", "main"]), git(&env, &["rev-parse", "HEAD"]));
-    Some(Project { env, api: FakeApi::start(), base, head })
+    let api = FakeApi::start();
+    api.set_head(&head);
+    Some(Project { env, api, base, head })
 }
 
 impl Project {

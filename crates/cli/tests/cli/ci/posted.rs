@@ -19,6 +19,7 @@ fn a_regression_gets_one_comment_a_failing_status_and_a_summary() {
         lines,
         [
             format!("POST /repos/o/r/statuses/{}", project.head),
+            "GET /repos/o/r/pulls/7".to_owned(),
             "GET /repos/o/r/issues/7/comments?per_page=100&page=1".to_owned(),
             "POST /repos/o/r/issues/7/comments".to_owned(),
         ]
@@ -68,6 +69,11 @@ fn a_regression_gets_one_comment_a_failing_status_and_a_summary() {
     assert!(comments[1].contains("no change beyond what is allowed"), "{}", comments[1]);
     // Another job has a comment of its own.
     let _ = project.ci(&["--id", "other"]).exits_with(1);
+    assert_eq!(project.api.comments().len(), 3);
+    // The job of an earlier commit may end last.
+    project.api.set_head(&project.base);
+    let late = project.ci(&["--id", "late"]).exits_with(1);
+    assert!(late.stderr.contains("it gets no comment of an earlier commit"), "{}", late.stderr);
     assert_eq!(project.api.comments().len(), 3);
 }
 
@@ -122,6 +128,7 @@ fn the_comment_is_found_on_a_later_page() {
     assert_eq!(
         lines[1..],
         [
+            "GET /repos/o/r/pulls/7",
             "GET /repos/o/r/issues/7/comments?per_page=100&page=1",
             "GET /repos/o/r/issues/7/comments?per_page=100&page=2",
             "PATCH /repos/o/r/issues/comments/151",
@@ -152,8 +159,8 @@ fn a_fork_is_measured_without_rights_and_posted_with_them() {
     assert_eq!(
         project.api.lines(),
         [
-            "GET /repos/o/r/pulls/7".to_owned(),
             format!("POST /repos/o/r/statuses/{}", project.head),
+            "GET /repos/o/r/pulls/7".to_owned(),
             "GET /repos/o/r/issues/7/comments?per_page=100&page=1".to_owned(),
             "POST /repos/o/r/issues/7/comments".to_owned(),
         ]
@@ -243,6 +250,7 @@ fn gitlab_gets_a_note_and_a_status() {
         lines,
         [
             format!("POST /api/v4/projects/12/statuses/{head}"),
+            "GET /api/v4/projects/12/merge_requests/3".to_owned(),
             "GET /api/v4/user".to_owned(),
             "GET /api/v4/projects/12/merge_requests/3/notes?per_page=100&page=1".to_owned(),
             "POST /api/v4/projects/12/merge_requests/3/notes".to_owned(),
@@ -280,7 +288,7 @@ fn a_service_that_refuses_changes_nothing_about_the_verdict() {
     project.api.refuse("POST /repos/o/r/issues", 502, "Retry-After: 0\r\n");
     let output = project.ci(&other).exits_with(1);
     assert!(!output.stderr.contains("warning: cannot"), "{}", output.stderr);
-    assert_eq!(project.api.lines().len(), 2 + 2 + 1 + 1 + 1);
+    assert_eq!(project.api.lines().len(), 2 + 1 + 2 + 1 + 1 + 1);
     assert_eq!(project.api.comments().len(), 2);
 }
 

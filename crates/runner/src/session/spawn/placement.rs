@@ -26,7 +26,7 @@ impl Spawn<'_> {
         self.leases = Leases::default();
         let (choice, leases) = self.plan.chooser.take(width);
         self.leases = leases;
-        self.settle_on(&choice);
+        self.place_on(&choice);
     }
 
     /// Takes the CPUs that the user named, if any, whoever else uses them.
@@ -50,7 +50,7 @@ impl Spawn<'_> {
             limits,
         };
         if self.isolate.is_some() {
-            self.settle_on(&choice);
+            self.place_on(&choice);
             self.choice = None;
         } else {
             self.placement_limits = choice.limits;
@@ -58,7 +58,7 @@ impl Spawn<'_> {
     }
 
     /// Goes to chosen CPUs, isolated if that is wanted.
-    fn settle_on(&mut self, choice: &Choice) {
+    fn place_on(&mut self, choice: &Choice) {
         match self.isolate.map(|isolate| isolate.isolate(choice)) {
             None => self.place(choice),
             Some(Ok(Isolated { choice, control_group, description })) => {
@@ -126,7 +126,7 @@ impl Spawn<'_> {
     }
 
     /// Settles on CPUs and scheduling class by what the warm-up has taught.
-    pub(super) fn settle_placement(&mut self, learnt: Learnt) {
+    pub(super) fn adapt_placement(&mut self, learnt: Learnt) {
         let Conditioning::Learn { affinity, scheduler, .. } = self.plan.conditioning else {
             return;
         };
@@ -150,7 +150,9 @@ impl Spawn<'_> {
         let has_own_cpu = one.subject.len() == 1
             && one.subject.intersection(&one.housekeeping).is_empty()
             && self.plan.placement.affinity.as_ref() == Some(&one.subject);
+        // Whoever started becalm may have chosen a class, which stays.
         if scheduler
+            && self.inherited.is_ordinary()
             && has_own_cpu
             && learnt.single_threaded
             && learnt.cpu_bound
@@ -165,7 +167,7 @@ impl Spawn<'_> {
 
     /// Starts to sample the pace of the subjects' CPU, if that is wanted and the warm-up has taught that it is
     /// of use. Comes after the CPU was chosen.
-    pub(super) fn settle_pace(&mut self, learnt: Learnt) {
+    pub(super) fn adapt_pace(&mut self, learnt: Learnt) {
         // An earlier one may be on another CPU.
         self.pace = None;
         let Conditioning::Learn { pace, .. } = self.plan.conditioning else { return };
@@ -203,7 +205,8 @@ impl Spawn<'_> {
 
     /// Says whether the CPUs were becalm's own idea and may be given up.
     pub(super) fn affinity_is_a_try(&self) -> bool {
-        matches!(self.plan.conditioning, Conditioning::Learn { affinity: true, .. })
-            && self.plan.placement.affinity.is_some()
+        let was_chosen = self.plan.width.is_some()
+            || matches!(self.plan.conditioning, Conditioning::Learn { affinity: true, .. });
+        was_chosen && self.plan.placement.affinity.is_some()
     }
 }

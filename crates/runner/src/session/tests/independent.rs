@@ -33,7 +33,7 @@ fn each_subject_takes_part_until_its_own_end() {
     // Interleaved: the first two rounds have everybody, the last ones have one.
     let of_round = |round| record.runs.iter().filter(|r| !r.warmup && r.round == round).count();
     assert_eq!((0..7).map(of_round).collect::<Vec<_>>(), [3, 3, 2, 2, 1, 1, 1]);
-    assert_eq!(executor.settled.len(), 1);
+    assert_eq!(executor.adapted.len(), 1);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_subject_that_fails_is_left_out_and_the_others_go_on() {
     assert_eq!(told, ["2 it cannot be started", "1 `B` failed in round 2: exited with code 3"]);
     assert_eq!(counts(&record), [5, 1, 0]);
     assert!(record.runs.iter().all(|run| run.evidence().window == Some(run.started)));
-    assert_eq!(executor.settled.len(), 1, "the others have taught what they are like");
+    assert_eq!(executor.adapted.len(), 1, "the others have taught what they are like");
 
     // Repaired, they catch up.
     let (result, _) = listen(&plan, &mut record, &mut Scripted::new(noisy));

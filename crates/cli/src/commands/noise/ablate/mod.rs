@@ -11,13 +11,14 @@ use std::time::{Duration, SystemTime};
 
 use becalm_lab::Workload;
 use becalm_lab::ablate::mitigation::{self, MITIGATIONS};
-use becalm_model::{parse_duration, parse_share};
+use becalm_model::parse_duration;
 use becalm_runner::own_affinity;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
+use crate::measuring::confidence;
 use crate::tuning::WaitFlag;
 use crate::ui::Ui;
 use conduct::conduct;
@@ -126,14 +127,6 @@ fn known(name: &str) -> Result<String, String> {
     }
     let names: Vec<&str> = MITIGATIONS.iter().map(|one| one.name).collect();
     Err(format!("there is no such mitigation; there are {}", names.join(", ")))
-}
-
-fn confidence(text: &str) -> Result<f64, String> {
-    match parse_share(text) {
-        Ok(share) if (0.5..1.0).contains(&share) => Ok(share),
-        Ok(_) => Err("expected at least 50% and less than 100%".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
 }
 
 /// Says whether a mitigation is left out by `--only` or `--skip`.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use becalm_lab::ablate::Experiment;
 use becalm_lab::ablate::here::{Here, applicability};
 use becalm_lab::ablate::mitigation::MITIGATIONS;
-use becalm_machine::{Chooser, SysRoot, Topology, Width, read_facts};
+use becalm_machine::{Chooser, SysRoot, Width, read_facts};
 use becalm_model::MachineFacts;
 use becalm_runner::{CounterPlan, Counters, EnvPolicy, Environment, User, monotonic_raw};
 
@@ -77,13 +77,11 @@ pub(super) fn conduct(
     let started = monotonic_raw();
     let interrupt = caller::interrupt()?;
     let root = SysRoot::new(&args.root);
-    let topology = Topology::read(&root).map_err(|error| {
-        CommandError::measure(format!("cannot tell which CPUs there are: {error}"))
-    })?;
+    let topology = crate::topology::read(&root)?;
     let machine = read_facts(&root, &topology);
     let chooser = Chooser::new(&root, &topology);
     let (choice, mut leases) = chooser.take(Width::One);
-    let user = if args.keep_root { None } else { caller::sudo_user() };
+    let user = caller::subject_user(args.keep_root);
     let (counters, limits) = CounterPlan::probe(&root, Counters::All);
     let bench = Bench {
         root: &root,
@@ -195,9 +193,5 @@ impl Laboratory<'_> {
 }
 
 fn environment(user: Option<&User>, policy: EnvPolicy) -> Result<Environment, CommandError> {
-    let variables: Vec<_> = match user {
-        Some(user) => user.environment(std::env::vars_os()),
-        None => std::env::vars_os().collect(),
-    };
-    Environment::from_vars(variables, policy).map_err(CommandError::usage)
+    Environment::from_vars(caller::variables(user), policy).map_err(CommandError::usage)
 }

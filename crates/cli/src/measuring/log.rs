@@ -1,11 +1,12 @@
 //! The session's log on disk: every finished run is written as it ends.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use becalm_model::{Metric, Record, Run, wire};
+use becalm_runner::session::drop_unfinished_round;
 
 use crate::error::CommandError;
 use crate::files;
@@ -21,7 +22,7 @@ const KEPT: usize = 20;
 
 /// A log that is being written.
 #[derive(Debug)]
-pub(crate) struct Journal {
+pub(crate) struct SessionLog {
     path: PathBuf,
     file: BufWriter<File>,
     /// How many metrics the log knows of.
@@ -30,7 +31,7 @@ pub(crate) struct Journal {
     failed: Option<std::io::Error>,
 }
 
-impl Journal {
+impl SessionLog {
     /// Starts a log for this record, with the runs that it already has.
     ///
     /// It lies beside the file that the session will be saved to, or in becalm's state folder.
@@ -43,20 +44,23 @@ impl Journal {
         // holds everything.
         let temporary = files::beside(&path, ".tmp");
         let file = files::make_file(&temporary)?;
-        let mut journal =
+        // Who tidies up leaves it alone while it is written. Where files cannot be locked it is young enough.
+        let _ = file.try_lock();
+        let mut log =
             Self { file: BufWriter::new(file), metrics: record.metrics.len(), path, failed: None };
         let header = wire::log_header(record);
-        journal.line(&serde_json::to_string(&header).expect("a header can be written"));
+        log.line(&serde_json::to_string(&header).expect("a header can be written"));
         for run in &record.runs {
-            journal.add(&record.metrics, run);
+            log.add(&record.metrics, run);
         }
-        let result = match journal.failed.take() {
+        let result = match log.failed.take() {
             Some(error) => Err(error),
-            None => std::fs::rename(&temporary, &journal.path).map(|()| journal),
+            None => files::make_in_folder(&log.path, || std::fs::rename(&temporary, &log.path))
+                .map(|()| log),
         };
         if result.is_err() {
             // A log without its runs is of no use to anybody.
-            let _ = std::fs::remove_file(&temporary);
+            let _ = files::make_in_folder(&temporary, || std::fs::remove_file(&temporary));
         }
         result
     }
@@ -106,7 +110,7 @@ impl Journal {
     /// Removes the log, once everything in it is saved elsewhere.
     pub(crate) fn remove(self) {
         // A log that stays is no harm.
-        let _ = std::fs::remove_file(&self.path);
+        let _ = files::make_in_folder(&self.path, || std::fs::remove_file(&self.path));
     }
 }
 
@@ -118,17 +122,16 @@ pub(crate) fn set_aside(
 ) -> std::io::Result<Option<PathBuf>> {
     let Some(export) = export.filter(|export| !files::is_special(export)) else { return Ok(None) };
     let log = files::beside(export, PARTIAL);
-    let changed = |path: &Path| path.metadata().and_then(|facts| facts.modified());
-    let Ok(logged) = changed(&log) else { return Ok(None) };
+    if !log.exists() {
+        return Ok(None);
+    }
     let is_resumed = resumed.is_some_and(|resumed| {
         resumed
             .canonicalize()
             .is_ok_and(|resumed| log.canonicalize().is_ok_and(|log| log == resumed))
     });
-    // Whoever ends in another way saves the record after the last run.
-    let is_saved = changed(export).is_ok_and(|saved| saved >= logged);
     let has_runs = || BufReader::new(File::open(&log)?).lines().nth(1).transpose();
-    if is_resumed || is_saved || has_runs()?.is_none() {
+    if is_resumed || has_runs()?.is_none() || is_saved(&log, export) {
         return Ok(None);
     }
     let numbered = |number: u32| files::beside(export, &format!("{PARTIAL}.{number}"));
@@ -137,8 +140,25 @@ pub(crate) fn set_aside(
         number += 1;
     }
     let aside = numbered(number);
-    std::fs::rename(&log, &aside)?;
+    files::make_in_folder(&log, || std::fs::rename(&log, &aside))?;
     Ok(Some(aside))
+}
+
+/// Says whether a file has everything that a log has that is of use: whoever is not killed saves the record after the
+/// last run, unless nothing was measured.
+fn is_saved(log: &Path, file: &Path) -> bool {
+    let read = |path: &Path| {
+        let text = std::fs::read_to_string(path).ok()?;
+        files::own_record(&text).ok().map(|(record, _)| record)
+    };
+    let session = |record: &Record| (record.started_at.to_bits(), record.seed);
+    let Some(mut log) = read(log) else { return false };
+    // A record has whole rounds only.
+    drop_unfinished_round(&mut log);
+    log.runs.iter().all(|run| run.warmup)
+        || read(file).is_some_and(|file| {
+            session(&log) == session(&file) && log.runs.len() <= file.runs.len()
+        })
 }
 
 fn in_state_folder(record: &Record) -> std::io::Result<PathBuf> {
@@ -159,16 +179,21 @@ fn state_folder() -> Option<PathBuf> {
     Some(state.join("becalm/sessions"))
 }
 
-/// Removes all but the logs that were written to last.
+/// Removes all but the logs that were written to last, and those of sessions that still go on.
 fn forget_old(folder: &Path) -> std::io::Result<()> {
     // Not by name: a session that goes on keeps the time at which it began.
     let mut logs: Vec<(SystemTime, PathBuf)> = std::fs::read_dir(folder)?
         .flatten()
-        .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "jsonl"))
+        .filter(|entry| entry.path().extension().is_some_and(|extension| extension == OF_LOG))
         .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
         .collect();
     logs.sort();
     for (_, old) in logs.iter().rev().skip(KEPT - 1) {
+        let is_written = File::open(old)
+            .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+        if is_written {
+            continue;
+        }
         match std::fs::remove_file(old) {
             // Another becalm that starts now may have been faster.
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
@@ -186,14 +211,27 @@ mod tests {
     fn the_newest_logs_are_kept_and_other_files_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         for number in 0..KEPT + 5 {
-            std::fs::write(folder.path().join(format!("{}.jsonl", 1000 + number)), "").unwrap();
+            std::fs::write(folder.path().join(format!("{}.{OF_LOG}", 1000 + number)), "").unwrap();
         }
         std::fs::write(folder.path().join("0.txt"), "").unwrap();
         forget_old(folder.path()).unwrap();
-        // The log that is about to be made is the last of them.
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), KEPT - 1 + 1);
         assert!(folder.path().join("1024.jsonl").exists());
         assert!(!folder.path().join("1005.jsonl").exists());
+        // The log that is about to be made is the last of them.
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), KEPT - 1 + 1);
+        // A session that takes long may write to the oldest.
+        let oldest = folder.path().join(format!("{}.{OF_LOG}", 1006));
+        let written = File::open(&oldest).unwrap();
+        written.try_lock().unwrap();
+        for number in 0..KEPT {
+            std::fs::write(folder.path().join(format!("{}.{OF_LOG}", 2000 + number)), "").unwrap();
+        }
+        forget_old(folder.path()).unwrap();
+        assert!(oldest.exists());
+        assert!(!folder.path().join("1007.jsonl").exists());
+        drop(written);
+        forget_old(folder.path()).unwrap();
+        assert!(!oldest.exists());
         assert!(folder.path().join("0.txt").exists());
     }
 }
