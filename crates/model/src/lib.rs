@@ -9,6 +9,7 @@ pub mod ci;
 mod cpu;
 mod evidence;
 mod finding;
+pub mod gate;
 pub mod history;
 mod knob;
 mod machine;

@@ -1,41 +1,11 @@
 //! Decisions by values alone.
 
-use becalm_model::wire::GateResultDocument;
+use becalm_model::gate::{GateBy, GateOutcome, GateResult, GateSeries};
 use becalm_model::{Direction, RatioInterval};
 use becalm_stats::prediction::{FEWEST, predict};
 use becalm_stats::{Interval, Sample};
 
 use super::rules::Limit;
-
-/// What a gate says, from good to bad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Outcome {
-    /// Within the rule.
-    Pass,
-    /// The data do not tell.
-    Inconclusive,
-    /// Beyond the rule.
-    Fail,
-}
-
-impl Outcome {
-    /// Returns the word used in JSON and reports.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Inconclusive => "inconclusive",
-            Self::Fail => "fail",
-        }
-    }
-
-    /// Reads the word that [`Outcome::word`] writes; anything else passes.
-    pub(crate) fn from_word(word: &str) -> Self {
-        [Self::Fail, Self::Inconclusive]
-            .into_iter()
-            .find(|one| one.word() == word)
-            .unwrap_or(Self::Pass)
-    }
-}
 
 /// A relative change for the worse: 0.02 is 2 % worse, whichever way is better.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,54 +35,52 @@ impl Worse {
 const ROUNDING: f64 = 1e-12;
 
 /// Judges a change: it fails when all of its interval exceeds the margin, and passes when none does.
-pub(crate) fn against_margin(worse: Worse, margin: f64) -> Outcome {
+pub(crate) fn against_margin(worse: Worse, margin: f64) -> GateOutcome {
     let margin = margin + ROUNDING;
     if worse.low > margin {
-        Outcome::Fail
+        GateOutcome::Fail
     } else if worse.high <= margin {
-        Outcome::Pass
+        GateOutcome::Pass
     } else {
-        Outcome::Inconclusive
+        GateOutcome::Inconclusive
     }
 }
 
 /// Judges a value by a limit, and says what the limit is.
-pub(crate) fn against_limit(value: f64, limit: Limit) -> (Outcome, f64) {
+pub(crate) fn against_limit(value: f64, limit: Limit) -> (GateOutcome, f64) {
     let (beyond, limit) = match limit {
         Limit::Max(limit) => (value > limit, limit),
         Limit::Min(limit) => (value < limit, limit),
     };
-    (if beyond { Outcome::Fail } else { Outcome::Pass }, limit)
+    (if beyond { GateOutcome::Fail } else { GateOutcome::Pass }, limit)
 }
 
 /// Judges a new value by the earlier ones of its level, in time order. A value that the level may well give
 /// passes; one outside is the larger by at least its distance from the end of the interval. An exact metric is
-/// compared with the last value. Fills in what a result says of it beside its names.
+/// compared with the last value.
 pub(crate) fn against_level(
+    of: GateSeries,
     value: f64,
     level: &[f64],
     exact: bool,
     direction: Direction,
     margin: f64,
     confidence: f64,
-) -> GateResultDocument {
-    let result = GateResultDocument {
-        by: "history".to_owned(),
+) -> GateResult {
+    let needed = if exact { 1 } else { FEWEST };
+    let missing = needed.checked_sub(level.len()).filter(|missing| *missing > 0);
+    let by = GateBy::History { earlier: Some(level.len()), missing };
+    let told = |outcome: GateOutcome, reason: String| GateResult {
         value: Some(value),
         margin: Some(margin),
-        earlier: Some(level.len()),
-        ..GateResultDocument::default()
+        ..GateResult::new(of, by, outcome, reason)
     };
-    let told = |outcome: Outcome, reason: String| (outcome.word().to_owned(), reason);
-    let needed = if exact { 1 } else { FEWEST };
-    if level.len() < needed {
-        let missing = needed - level.len();
+    if let Some(missing) = missing {
         let runs = if missing == 1 { "run is" } else { "runs are" };
-        let (verdict, reason) = told(
-            Outcome::Inconclusive,
+        return told(
+            GateOutcome::Inconclusive,
             format!("too little history: {missing} more {runs} missing"),
         );
-        return GateResultDocument { verdict, reason, missing: Some(missing), ..result };
     }
     let interval = if exact {
         let last = level[level.len() - 1];
@@ -122,26 +90,26 @@ pub(crate) fn against_level(
         sample.and_then(|sample| predict(&sample, confidence)).map(|predicted| predicted.interval)
     };
     let Some(Interval { estimate, low, high }) = interval else {
-        let (verdict, reason) =
-            told(Outcome::Inconclusive, "the history has values that are no numbers".to_owned());
-        return GateResultDocument { verdict, reason, ..result };
+        return told(
+            GateOutcome::Inconclusive,
+            "the history has values that are no numbers".to_owned(),
+        );
     };
     let inside = match direction {
         Direction::Lower => value <= high,
         Direction::Higher => value >= low,
     };
-    let result = GateResultDocument { reference: Some(estimate), ..result };
+    let reference = Some(estimate);
     if estimate <= 0.0 || high <= 0.0 || value < 0.0 {
-        let (verdict, reason) = if inside {
-            told(Outcome::Pass, "no worse than the level may give".to_owned())
+        let (outcome, reason) = if inside {
+            (GateOutcome::Pass, "no worse than the level may give")
         } else {
-            told(
-                Outcome::Inconclusive,
-                "worse than the level may give, which has no ratio around zero; a limit would decide"
-                    .to_owned(),
+            (
+                GateOutcome::Inconclusive,
+                "worse than the level may give, which has no ratio around zero; a limit would decide",
             )
         };
-        return GateResultDocument { verdict, reason, ..result };
+        return GateResult { reference, ..told(outcome, reason.to_owned()) };
     }
     let ratio = RatioInterval {
         estimate: value / estimate,
@@ -165,14 +133,14 @@ pub(crate) fn against_level(
     } else if inside
         && let Some(doubt) = doubt_of_newest(value, level, direction, margin, confidence)
     {
-        (Outcome::Inconclusive, doubt)
+        (GateOutcome::Inconclusive, doubt)
     } else if inside {
         let reason = format!("what its level may give; this series resolves {}", percent(resolves));
-        (Outcome::Pass, reason)
+        (GateOutcome::Pass, reason)
     } else {
         let least = percent(worse.low);
         let reason = match against_margin(worse, margin) {
-            Outcome::Inconclusive => {
+            GateOutcome::Inconclusive => {
                 format!(
                     "at least {least} worse than its level may give, which may be within the margin"
                 )
@@ -181,14 +149,11 @@ pub(crate) fn against_level(
         };
         (against_margin(worse, margin), reason)
     };
-    GateResultDocument {
-        verdict: outcome.word().to_owned(),
-        reason,
-        ratio: Some(ratio.estimate),
-        ratio_low: Some(ratio.low),
-        ratio_high: Some(ratio.high).filter(|high| high.is_finite()),
+    GateResult {
+        reference,
+        ratio: Some(ratio),
         resolves: Some(resolves).filter(|_| !exact),
-        ..result
+        ..told(outcome, reason)
     }
 }
 
@@ -228,81 +193,91 @@ fn doubt_of_newest(
 }
 
 /// Sorts results, the worst first: by verdict, then by how far the value is from what it is compared with.
-pub(crate) fn put_worst_first(results: &mut [GateResultDocument]) {
-    let distance = |result: &GateResultDocument| result.ratio.map_or(0.0, |ratio| ratio.ln().abs());
+pub(crate) fn put_worst_first(results: &mut [GateResult]) {
+    let distance = |result: &GateResult| result.times().map_or(0.0, |times| times.ln().abs());
     results.sort_by(|a, b| {
-        let by_verdict = Outcome::from_word(&b.verdict).cmp(&Outcome::from_word(&a.verdict));
-        by_verdict.then_with(|| distance(b).total_cmp(&distance(a)))
+        b.outcome.cmp(&a.outcome).then_with(|| distance(b).total_cmp(&distance(a)))
     });
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use becalm_model::Unit;
+
     use super::*;
+
+    fn series() -> GateSeries {
+        let (benchmark, metric) = ("a".to_owned(), "t".to_owned());
+        GateSeries { benchmark, metric, unit: Unit::Second, parameters: BTreeMap::new() }
+    }
 
     fn level(n: usize) -> Vec<f64> {
         (0..n).map(|i| 100.0 + ((i * 7919 + 13) % 101) as f64 / 50.0).collect()
     }
 
     #[track_caller]
-    fn check(value: f64, n: usize, direction: Direction, expected: &str) -> GateResultDocument {
-        let result = against_level(value, &level(n), false, direction, 0.02, 0.95);
-        assert_eq!(result.verdict, expected, "{result:?}");
+    fn check(value: f64, n: usize, direction: Direction, expected: GateOutcome) -> GateResult {
+        let result = against_level(series(), value, &level(n), false, direction, 0.02, 0.95);
+        assert_eq!(result.outcome, expected, "{result:?}");
         result
     }
 
     #[test]
     fn a_value_is_judged_by_its_level() {
         for n in [10, 20, 60, 200] {
-            let result = check(101.5, n, Direction::Lower, "pass");
+            let result = check(101.5, n, Direction::Lower, GateOutcome::Pass);
             assert!(result.reason.contains("resolves"), "{}", result.reason);
-            let _ = check(110.0, n, Direction::Lower, "fail");
-            let _ = check(90.0, n, Direction::Lower, "pass");
-            let _ = check(90.0, n, Direction::Higher, "fail");
-            let _ = check(110.0, n, Direction::Higher, "pass");
+            let _ = check(110.0, n, Direction::Lower, GateOutcome::Fail);
+            let _ = check(90.0, n, Direction::Lower, GateOutcome::Pass);
+            let _ = check(90.0, n, Direction::Higher, GateOutcome::Fail);
+            let _ = check(110.0, n, Direction::Higher, GateOutcome::Pass);
         }
-        let between = check(102.8, 200, Direction::Lower, "inconclusive");
+        let between = check(102.8, 200, Direction::Lower, GateOutcome::Inconclusive);
         assert!(between.reason.contains("within the margin"), "{}", between.reason);
-        let few = check(200.0, 7, Direction::Lower, "inconclusive");
-        assert_eq!((few.missing, few.earlier), (Some(3), Some(7)));
+        let few = check(200.0, 7, Direction::Lower, GateOutcome::Inconclusive);
+        assert_eq!(few.by, GateBy::History { earlier: Some(7), missing: Some(3) });
     }
 
     #[test]
     fn what_the_newest_values_gave_proves_nothing_while_they_are_news_themselves() {
         let judge = |newest: &[f64], value: f64| {
             let all = [&level(15), newest].concat();
-            against_level(value, &all, false, Direction::Lower, 0.02, 0.95)
+            against_level(series(), value, &all, false, Direction::Lower, 0.02, 0.95)
         };
         for n in 1..6 {
             let worse = vec![270.0; n];
             let found = judge(&worse, 269.0);
-            assert_eq!(found.verdict, "inconclusive", "{found:?}");
+            assert_eq!(found.outcome, GateOutcome::Inconclusive, "{found:?}");
             assert!(found.reason.contains("may be a new level"), "{}", found.reason);
-            assert_eq!(judge(&worse, 101.0).verdict, "pass");
+            assert_eq!(judge(&worse, 101.0).outcome, GateOutcome::Pass);
         }
         // One bad day among good ones is noise of the series.
-        assert_eq!(judge(&[270.0, 101.0], 269.0).verdict, "pass");
-        assert_eq!(judge(&[270.0], 5000.0).verdict, "fail");
+        assert_eq!(judge(&[270.0, 101.0], 269.0).outcome, GateOutcome::Pass);
+        assert_eq!(judge(&[270.0], 5000.0).outcome, GateOutcome::Fail);
         // Better values are no reason for doubt.
-        assert_eq!(judge(&[20.0, 20.0], 20.0).verdict, "pass");
+        assert_eq!(judge(&[20.0, 20.0], 20.0).outcome, GateOutcome::Pass);
     }
 
     #[test]
     fn what_is_exact_is_compared_with_the_last_value() {
-        let judge =
-            |value| against_level(value, &[50.0, 100.0], true, Direction::Lower, 0.02, 0.95);
-        assert_eq!(judge(100.0).verdict, "pass");
-        assert_eq!(judge(102.0).verdict, "pass");
-        assert_eq!(judge(103.0).verdict, "fail");
-        let none = against_level(1.0, &[], true, Direction::Lower, 0.02, 0.95);
-        assert_eq!((none.verdict.as_str(), none.missing), ("inconclusive", Some(1)));
+        let judge = |value| {
+            against_level(series(), value, &[50.0, 100.0], true, Direction::Lower, 0.02, 0.95)
+        };
+        assert_eq!(judge(100.0).outcome, GateOutcome::Pass);
+        assert_eq!(judge(102.0).outcome, GateOutcome::Pass);
+        assert_eq!(judge(103.0).outcome, GateOutcome::Fail);
+        let none = against_level(series(), 1.0, &[], true, Direction::Lower, 0.02, 0.95);
+        assert_eq!(none.by, GateBy::History { earlier: Some(0), missing: Some(1) });
     }
 
     #[test]
     fn around_zero_there_is_no_ratio() {
-        let judge = |value| against_level(value, &[0.0; 12], false, Direction::Lower, 0.02, 0.95);
-        assert_eq!(judge(0.0).verdict, "pass");
-        assert_eq!(judge(1.0).verdict, "inconclusive");
+        let judge =
+            |value| against_level(series(), value, &[0.0; 12], false, Direction::Lower, 0.02, 0.95);
+        assert_eq!(judge(0.0).outcome, GateOutcome::Pass);
+        assert_eq!(judge(1.0).outcome, GateOutcome::Inconclusive);
     }
 
     #[test]
@@ -310,10 +285,10 @@ mod tests {
         let judge = |low, high| {
             against_margin(Worse { low, estimate: f64::midpoint(low, high), high }, 0.02)
         };
-        assert_eq!(judge(0.03, 0.05), Outcome::Fail);
-        assert_eq!(judge(0.01, 0.05), Outcome::Inconclusive);
-        assert_eq!(judge(-0.01, 0.02), Outcome::Pass);
-        assert_eq!(against_limit(3.0, Limit::Max(2.0)), (Outcome::Fail, 2.0));
-        assert_eq!(against_limit(3.0, Limit::Min(2.0)), (Outcome::Pass, 2.0));
+        assert_eq!(judge(0.03, 0.05), GateOutcome::Fail);
+        assert_eq!(judge(0.01, 0.05), GateOutcome::Inconclusive);
+        assert_eq!(judge(-0.01, 0.02), GateOutcome::Pass);
+        assert_eq!(against_limit(3.0, Limit::Max(2.0)), (GateOutcome::Fail, 2.0));
+        assert_eq!(against_limit(3.0, Limit::Min(2.0)), (GateOutcome::Pass, 2.0));
     }
 }

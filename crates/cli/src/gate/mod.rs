@@ -5,8 +5,6 @@ mod judge;
 mod next;
 mod rules;
 
-pub(crate) use judge::{
-    Outcome, Worse, against_level, against_limit, against_margin, put_worst_first,
-};
+pub(crate) use judge::{Worse, against_level, against_limit, against_margin, put_worst_first};
 pub(crate) use next::next;
 pub(crate) use rules::{Limit, Rule, Rules};

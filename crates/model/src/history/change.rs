@@ -1,6 +1,40 @@
 //! A change of level in a series, as it was found and as people see it.
 
+use std::fmt;
+use std::str::FromStr;
+
 use super::entry::EntryId;
+use super::series::SeriesId;
+
+/// What names a change: its series and its entry, as in `3@120`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChangeId {
+    /// The series.
+    pub series: SeriesId,
+    /// The first entry of the new level.
+    pub entry: EntryId,
+}
+
+impl fmt::Display for ChangeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.series.0, self.entry.0)
+    }
+}
+
+/// A text that names no change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a change is named by its series and entry, such as 3@120")]
+pub struct ChangeIdError;
+
+impl FromStr for ChangeId {
+    type Err = ChangeIdError;
+
+    fn from_str(text: &str) -> Result<Self, ChangeIdError> {
+        let (series, entry) = text.split_once('@').ok_or(ChangeIdError)?;
+        let number = |text: &str| text.parse::<i64>().map_err(|_| ChangeIdError);
+        Ok(Self { series: SeriesId(number(series)?), entry: EntryId(number(entry)?) })
+    }
+}
 
 /// Whether a change is settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,4 +100,18 @@ pub struct StoredChange {
     pub first_seen: FirstSeen,
     /// What somebody decided about it; `None` while it is open.
     pub review: Option<Review>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_change_is_read_as_it_is_written() {
+        let id = ChangeId { series: SeriesId(3), entry: EntryId(120) };
+        assert_eq!((id.to_string().as_str(), "3@120".parse()), ("3@120", Ok(id)));
+        for text in ["3", "3@", "@120", "3@x", "3@120@4"] {
+            assert_eq!(text.parse::<ChangeId>(), Err(ChangeIdError), "{text}");
+        }
+    }
 }

@@ -7,6 +7,6 @@ mod change;
 mod entry;
 mod series;
 
-pub use change::{ChangeState, Decision, FirstSeen, Review, StoredChange};
+pub use change::{ChangeId, ChangeIdError, ChangeState, Decision, FirstSeen, Review, StoredChange};
 pub use entry::{Commit, Entry, EntryId, short_commit};
 pub use series::{Point, Series, SeriesId, SeriesKey, full_name};

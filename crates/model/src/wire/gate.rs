@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::GATE_SCHEMA;
+use crate::gate::{GateBy, GateReport, GateResult};
+
 /// What a gate says, and of what.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GateDocument {
     /// `becalm/gate/1`.
     pub schema: String,
@@ -23,7 +26,7 @@ pub struct GateDocument {
 }
 
 /// One metric of one benchmark by one rule.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GateResultDocument {
     /// The benchmark.
     pub benchmark: String,
@@ -59,4 +62,46 @@ pub struct GateResultDocument {
     pub change: Option<String>,
     /// The verdict in words.
     pub reason: String,
+}
+
+/// Returns the document of what a gate says.
+pub fn gate_document(report: &GateReport) -> GateDocument {
+    GateDocument {
+        schema: GATE_SCHEMA.to_owned(),
+        verdict: report.outcome().word().to_owned(),
+        confidence: report.confidence,
+        results: report.results.iter().map(result_of).collect(),
+        next: report.next.clone(),
+        notes: report.notes.clone(),
+    }
+}
+
+fn result_of(result: &GateResult) -> GateResultDocument {
+    let (earlier, missing) = match result.by {
+        GateBy::History { earlier, missing } => (earlier, missing),
+        _ => (None, None),
+    };
+    let change = match result.by {
+        GateBy::Change(id) => Some(id.to_string()),
+        _ => None,
+    };
+    GateResultDocument {
+        benchmark: result.of.benchmark.clone(),
+        metric: result.of.metric.clone(),
+        unit: result.of.unit.to_string(),
+        parameters: result.of.parameters.clone(),
+        by: result.by.word().to_owned(),
+        verdict: result.outcome.word().to_owned(),
+        value: result.value,
+        reference: result.reference,
+        ratio: result.times(),
+        ratio_low: result.ratio.map(|ratio| ratio.low),
+        ratio_high: result.ratio.map(|ratio| ratio.high).filter(|high| high.is_finite()),
+        margin: result.margin,
+        resolves: result.resolves,
+        earlier,
+        missing,
+        change,
+        reason: result.reason.clone(),
+    }
 }

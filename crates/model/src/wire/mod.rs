@@ -52,7 +52,7 @@ pub use document::{
     SubjectTermsDocument, SummaryDocument, TermsMetricDocument,
 };
 pub use effects::{MitigationEffect, MitigationEffectsDocument};
-pub use gate::{GateDocument, GateResultDocument};
+pub use gate::{GateDocument, GateResultDocument, gate_document};
 pub use history::{
     HistoryDocument, HistoryEntryDocument, HistoryPrunedDocument, HistorySeriesDocument,
 };

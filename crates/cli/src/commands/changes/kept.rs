@@ -1,7 +1,7 @@
 //! The changes of the series of a history.
 
 use becalm_model::Direction;
-use becalm_model::history::{ChangeState, Decision, StoredChange};
+use becalm_model::history::{ChangeId, ChangeState, Decision, StoredChange};
 use becalm_model::wire::{ChangeInHistoryDocument, ChangePointDocument};
 use becalm_stats::changes::{Change, Shift};
 use becalm_store::{Access, SeriesFilter, Store};
@@ -109,7 +109,7 @@ fn one(followed: &Followed, change: &Change, stored: &StoredChange) -> ChangePoi
         Some(Decision::Dismissed { .. }) => "dismissed",
     };
     let history = ChangeInHistoryDocument {
-        id: format!("{}@{}", followed.series.id.0, stored.entry.0),
+        id: ChangeId { series: followed.series.id, entry: stored.entry }.to_string(),
         series: followed.series.id.0,
         benchmark: key.benchmark.clone(),
         metric: key.metric.clone(),

@@ -1,6 +1,6 @@
 //! `becalm changes acknowledge`, `dismiss` and `reopen`: what somebody decided about a change.
 
-use becalm_model::history::{Decision, EntryId, Review, SeriesId};
+use becalm_model::history::{ChangeId, Decision, Review};
 use becalm_store::SeriesFilter;
 use clap::Subcommand;
 
@@ -30,8 +30,8 @@ pub(super) enum Command {
 #[derive(Debug, clap::Args)]
 pub(super) struct About {
     /// The change, by the id that `becalm changes` lists: series and entry, such as 3@120
-    #[arg(value_name = "CHANGE", value_parser = change_id)]
-    change: (i64, i64),
+    #[arg(value_name = "CHANGE")]
+    change: ChangeId,
     /// Who decides; by default the name of the user
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
@@ -49,9 +49,9 @@ pub(super) fn run(command: &Command, ui: &Ui) -> Result<Exit, CommandError> {
     };
     let settings = Settings::read()?;
     let mut store = about.store.open_for_writing(&settings, ui)?;
-    let (series, entry) = (SeriesId(about.change.0), EntryId(about.change.1));
+    let ChangeId { series, entry } = about.change;
     let absent = || {
-        CommandError::usage(format!("there is no change {}@{} in the history", series.0, entry.0))
+        CommandError::usage(format!("there is no change {} in the history", about.change))
             .hint("`becalm changes --dismissed` lists all")
     };
     let known = store.series(&SeriesFilter::default()).map_err(told)?;
@@ -65,13 +65,6 @@ pub(super) fn run(command: &Command, ui: &Ui) -> Result<Exit, CommandError> {
     let by = about.by.clone().or_else(|| std::env::var("USER").ok()).unwrap_or_default();
     let review = decision.map(|decision| Review { decision, by, time: crate::history::now() });
     store.review(series, entry, review.as_ref()).map_err(told)?;
-    ui.print(&format!("{}@{} is {word}\n", series.0, entry.0))?;
+    ui.print(&format!("{} is {word}\n", about.change))?;
     Ok(Exit::Done)
-}
-
-fn change_id(text: &str) -> Result<(i64, i64), String> {
-    let parts = text
-        .split_once('@')
-        .and_then(|(series, entry)| Some((series.parse().ok()?, entry.parse().ok()?)));
-    parts.ok_or_else(|| "a change is named by its series and entry, such as 3@120".to_owned())
 }

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use becalm_model::history::{ChangeState, Point, short_commit};
+use becalm_model::gate::{GateBy, GateOutcome, GateResult};
+use becalm_model::history::{ChangeId, ChangeState, Point, short_commit};
 use becalm_model::wire::{SuiteGateChanges, read_document};
 use becalm_model::{Direction, RatioInterval};
 use becalm_store::{Access, EntryFilter, SeriesFilter, Store};
 
 use super::history::doubt;
-use super::{Args, Judged, Judgement, limits, named};
+use super::{Args, Judged, limits, named};
 use crate::error::CommandError;
-use crate::gate::{Outcome, Rules, Worse, against_margin};
+use crate::gate::{Rules, Worse, against_margin};
 use crate::history::{CutOff, Followed, Settings, Terms, cut_off, follow, rose, told};
 use crate::ui::Ui;
 
@@ -122,7 +123,7 @@ fn judge_one(
     let key = &followed.series.key;
     let rule =
         rules.of((&key.benchmark, &key.parameters), &key.metric, &key.unit, followed.series.main);
-    let names = named(&key.benchmark, &key.metric, &key.unit, &key.parameters);
+    let of = named(&key.benchmark, &key.metric, &key.unit, &key.parameters);
     let first = followed.points.len().saturating_sub(args.last as usize);
     for (change, stored) in followed.changes.iter().filter(|(change, _)| change.index >= first) {
         let counts = match rule.changes {
@@ -145,7 +146,7 @@ fn judge_one(
         let outcome = if known && margin > 0.0 {
             against_margin(Worse::of(&ratio, key.direction), margin)
         } else {
-            Outcome::Fail
+            GateOutcome::Fail
         };
         let state = match stored.state {
             ChangeState::Confirmed => "confirmed",
@@ -154,23 +155,19 @@ fn judge_one(
         let commit = |place: usize| followed.points[place].commit.as_deref().map(str::to_owned);
         let place = commit(change.index)
             .map_or_else(|| format!("entry {}", stored.entry.0), |id| short_commit(&id).to_owned());
-        let result = becalm_model::wire::GateResultDocument {
-            by: "change".to_owned(),
-            verdict: outcome.word().to_owned(),
+        let id = ChangeId { series: followed.series.id, entry: stored.entry };
+        let reason = format!("{state} change at {place}");
+        judged.results.push(GateResult {
             value: Some(stored.after),
             reference: Some(stored.before),
-            ratio: Some(ratio.estimate).filter(|_| known),
-            ratio_low: Some(ratio.low).filter(|_| known),
-            ratio_high: Some(ratio.high).filter(|high| high.is_finite()),
+            ratio: Some(ratio).filter(|_| known),
             margin: Some(margin),
-            change: Some(format!("{}@{}", followed.series.id.0, stored.entry.0)),
-            reason: format!("{state} change at {place}"),
-            ..names.clone()
-        };
-        let base = change.earliest.checked_sub(1).and_then(commit);
-        judged.results.push(Judgement { result, base, head: commit(change.latest) });
+            base: change.earliest.checked_sub(1).and_then(commit),
+            head: commit(change.latest),
+            ..GateResult::new(of.clone(), GateBy::Change(id), outcome, reason)
+        });
     }
     if let Some(last) = followed.points.last().filter(|_| is_newest) {
-        limits(last.value, &rule, &names, judged);
+        limits(last.value, &rule, &of, judged);
     }
 }

@@ -1,11 +1,12 @@
 //! A comparison, whose sides were measured interleaved.
 
+use becalm_model::gate::{GateBy, GateOutcome, GateResult};
 use becalm_model::{Record, Verdict};
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 
-use super::{Judged, Judgement, limits, named};
-use crate::gate::{Outcome, Rules, Worse, against_margin};
+use super::{Judged, limits, named};
+use crate::gate::{Rules, Worse, against_margin};
 use crate::history::names_in_comparison;
 use crate::measuring::MeasuredRevision;
 use crate::ui::count;
@@ -32,25 +33,25 @@ pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
             let sample = Sample::new(record.values(subject, comparison.metric)).ok();
             sample.map(|sample| median(&sample))
         };
-        let outcome = comparison.ratio.as_ref().map_or(Outcome::Inconclusive, |ratio| {
+        let outcome = comparison.ratio.as_ref().map_or(GateOutcome::Inconclusive, |ratio| {
             against_margin(Worse::of(ratio, metric.direction), margin)
         });
         // What is cut off at its timeout seems fast. The verdict heeds that, and the values do not.
-        let is_doubtful = outcome != Outcome::Fail
+        let is_doubtful = outcome != GateOutcome::Fail
             && (comparison.verdict == Verdict::Inconclusive
-                || outcome == Outcome::Pass && comparison.verdict != Verdict::Faster)
+                || outcome == GateOutcome::Pass && comparison.verdict != Verdict::Faster)
             && record.is_cut_off(candidate);
-        let outcome = if is_doubtful { Outcome::Inconclusive } else { outcome };
+        let outcome = if is_doubtful { GateOutcome::Inconclusive } else { outcome };
         let reason = match (outcome, comparison.verdict) {
             _ if is_doubtful => {
                 "runs were cut off at the timeout, so that the values say nothing good".to_owned()
             }
-            (Outcome::Fail, _) => "slower by more than the margin".to_owned(),
-            (Outcome::Pass, verdict) => verdict.to_string(),
-            (Outcome::Inconclusive, Verdict::Slower) => {
+            (GateOutcome::Fail, _) => "slower by more than the margin".to_owned(),
+            (GateOutcome::Pass, verdict) => verdict.to_string(),
+            (GateOutcome::Inconclusive, Verdict::Slower) => {
                 "slower, perhaps within the margin".to_owned()
             }
-            (Outcome::Inconclusive, _) => match comparison.rounds_needed {
+            (GateOutcome::Inconclusive, _) => match comparison.rounds_needed {
                 Some(rounds) => {
                     let rounds = usize::try_from(rounds).unwrap_or(usize::MAX);
                     format!("not decided; {} would", count(rounds, "more round"))
@@ -58,28 +59,22 @@ pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
                 None => "not decided".to_owned(),
             },
         };
-        let names = named(&benchmark, &name, &metric.unit, &[]);
+        let of = named(&benchmark, &name, &metric.unit, &[]);
         let commit = |subject: usize| {
             MeasuredRevision::of(&record.subjects[subject]).map(|revision| revision.built)
         };
-        let ratio = comparison.ratio;
-        let result = becalm_model::wire::GateResultDocument {
-            by: "comparison".to_owned(),
-            verdict: outcome.word().to_owned(),
+        judged.results.push(GateResult {
             value: value(candidate),
             reference: value(comparison.baseline),
-            ratio: ratio.map(|ratio| ratio.estimate),
-            ratio_low: ratio.map(|ratio| ratio.low),
-            ratio_high: ratio.map(|ratio| ratio.high).filter(|high| high.is_finite()),
+            ratio: comparison.ratio,
             margin: Some(margin),
             resolves: comparison.noise_floor,
-            reason,
-            ..names.clone()
-        };
-        let (base, head) = (commit(comparison.baseline), commit(candidate));
-        judged.results.push(Judgement { result, base, head });
+            base: commit(comparison.baseline),
+            head: commit(candidate),
+            ..GateResult::new(of.clone(), GateBy::Comparison, outcome, reason)
+        });
         if let Some(value) = value(candidate) {
-            limits(value, &rule, &names, judged);
+            limits(value, &rule, &of, judged);
         }
     }
 }

@@ -1,16 +1,16 @@
 //! A measurement of the new side alone, by the history of its series.
 
 use becalm_formats::AtCommit;
+use becalm_model::gate::{GateBy, GateOutcome, GateResult};
 use becalm_model::history::{ChangeState, Decision, Entry, Point, Review, StoredChange};
-use becalm_model::wire::GateResultDocument;
 use becalm_model::{Unit, metric};
 use becalm_stats::multiplicity::bonferroni_confidence;
 use becalm_stats::prediction::FEWEST;
 use becalm_store::{EntryFilter, NewEntry, NewPoint, SeriesFilter, Store, fingerprint};
 
-use super::{Args, Judged, Judgement, MARGIN, limits, named};
+use super::{Args, Judged, MARGIN, limits, named};
 use crate::error::CommandError;
-use crate::gate::{Limit, Outcome, Rule, Rules, against_level, against_limit};
+use crate::gate::{Limit, Rule, Rules, against_level, against_limit};
 use crate::history::{
     About, CutOff, Followed, Home, Settings, Terms, cut_off, follow, margin_of, new_entry, told,
 };
@@ -65,25 +65,20 @@ pub(super) fn judge(
     let tested = all.iter().filter(|one| !one.point.exact && one.level.len() >= FEWEST).count();
     let confidence = bonferroni_confidence(args.confidence, tested);
     for Against { point, rule, margin, level, head } in all {
-        let names = named(&point.benchmark, &point.metric, &point.unit, &point.parameters);
+        let of = named(&point.benchmark, &point.metric, &point.unit, &point.parameters);
         let values: Vec<f64> = level.iter().map(|point| point.value).collect();
         let margin = margin.unwrap_or(MARGIN);
-        let said =
-            against_level(point.value, &values, point.exact, point.direction, margin, confidence);
-        let result = GateResultDocument {
-            benchmark: names.benchmark.clone(),
-            metric: names.metric.clone(),
-            unit: names.unit.clone(),
-            parameters: names.parameters.clone(),
-            ..said
-        };
+        let NewPoint { value, exact, direction, .. } = point;
+        let result =
+            against_level(of.clone(), value, &values, exact, direction, margin, confidence);
         let base = level.last().and_then(|last| last.commit.as_deref().map(str::to_owned));
         let base = base.filter(|id| Some(id) != head.as_ref());
         // What has a limit is decided by that until there is a history.
-        if result.missing.is_none() || rule.limits.is_empty() {
-            judged.results.push(Judgement { result, base, head });
+        let has_history = matches!(result.by, GateBy::History { missing: None, .. });
+        if has_history || rule.limits.is_empty() {
+            judged.results.push(GateResult { base, head, ..result });
         }
-        limits(point.value, &rule, &names, judged);
+        limits(value, &rule, &of, judged);
     }
     for one in measured.iter().flat_map(|one| cut_off(&one.record)) {
         doubt(&one, rules, judged);
@@ -94,27 +89,20 @@ pub(super) fn judge(
 /// What was cut off at its timeout may be too slow, and never good enough.
 pub(super) fn doubt(cut_off: &CutOff, rules: &mut Rules, judged: &mut Judged) {
     let CutOff { benchmark, parameters, at_least, .. } = cut_off;
-    let names = named(benchmark, metric::WALL_TIME, &Unit::Second, parameters);
-    let is_of_it = |result: &GateResultDocument| {
-        cut_off.all.contains(&result.benchmark) && result.parameters == names.parameters
+    let of = named(benchmark, metric::WALL_TIME, &Unit::Second, parameters);
+    let is_of_it = |result: &GateResult| {
+        cut_off.all.contains(&result.of.benchmark) && result.of.parameters == of.parameters
     };
-    for Judgement { result, .. } in judged.results.iter_mut().filter(|one| is_of_it(&one.result)) {
-        if result.verdict == Outcome::Pass.word() {
-            Outcome::Inconclusive.word().clone_into(&mut result.verdict);
-            result.reason = format!("{}, but {cut_off}", result.reason);
-        }
+    for result in judged.results.iter_mut().filter(|one| is_of_it(one)) {
+        result.doubt(&cut_off.to_string());
     }
     if !cut_off.is_without_value() {
         return;
     }
     // It has no value that could be judged, but is longer than its timeout.
-    let result = GateResultDocument {
-        by: "history".to_owned(),
-        verdict: Outcome::Inconclusive.word().to_owned(),
-        reason: cut_off.to_string(),
-        ..names.clone()
-    };
-    judged.results.push(Judgement { result, ..Judgement::default() });
+    let by = GateBy::History { earlier: None, missing: None };
+    let reason = cut_off.to_string();
+    judged.results.push(GateResult::new(of.clone(), by, GateOutcome::Inconclusive, reason));
     if !cut_off.is_about_wall_time {
         return;
     }
@@ -122,11 +110,11 @@ pub(super) fn doubt(cut_off: &CutOff, rules: &mut Rules, judged: &mut Judged) {
     // A lower bound may be beyond the largest value, and says nothing about the smallest.
     let beyond = |limit: &Limit| {
         let outcome = at_least.map(|least| against_limit(least, *limit).0);
-        matches!(limit, Limit::Max(_)) && outcome == Some(Outcome::Fail)
+        matches!(limit, Limit::Max(_)) && outcome == Some(GateOutcome::Fail)
     };
     let rule = Rule { limits: rule.limits.iter().copied().filter(beyond).collect(), ..rule };
     if let Some(least) = *at_least {
-        limits(least, &rule, &names, judged);
+        limits(least, &rule, &of, judged);
     }
 }
 

@@ -6,14 +6,15 @@ mod history;
 
 use std::path::PathBuf;
 
-use becalm_model::wire::{GATE_SCHEMA, GateDocument, GateResultDocument};
+use becalm_model::gate::{GateBy, GateOutcome, GateReport, GateResult, GateSeries};
+use becalm_model::wire::gate_document;
 use becalm_model::{RecordKind, Unit};
 use becalm_report::{Style, gate_text};
 use clap::builder::NonEmptyStringValueParser;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::gate::{Outcome, Rule, Rules, against_limit, next, put_worst_first};
+use crate::gate::{Rule, Rules, against_limit, next, put_worst_first};
 use crate::history::{Content, Settings, StoreFlags, content, measurements};
 use crate::measuring::{confidence, is_of_left_out};
 use crate::ui::Ui;
@@ -63,7 +64,7 @@ pub(crate) struct Args {
 /// What was judged so far.
 #[derive(Debug, Default)]
 struct Judged {
-    results: Vec<Judgement>,
+    results: Vec<GateResult>,
     notes: Vec<String>,
     /// Files of measurements that did not come to their end, and why.
     broken_off: Vec<String>,
@@ -75,22 +76,11 @@ impl Judged {
         if self.broken_off.is_empty() {
             return;
         }
-        for Judgement { result, .. } in &mut self.results {
-            if result.verdict == Outcome::Pass.word() {
-                Outcome::Inconclusive.word().clone_into(&mut result.verdict);
-                result.reason.push_str(", but the measurement was broken off");
-            }
+        for result in &mut self.results {
+            result.doubt("the measurement was broken off");
         }
         self.notes.extend(self.broken_off.iter().map(|one| format!("Broken off: {one}.")));
     }
-}
-
-/// One result, with the commits that the advice names.
-#[derive(Debug, Default)]
-struct Judgement {
-    result: GateResultDocument,
-    base: Option<String>,
-    head: Option<String>,
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
@@ -145,75 +135,56 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 }
 
 fn conclude(judged: Judged, args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    let Judged { results: judgements, notes, broken_off } = judged;
-    let mut results: Vec<_> = judgements.iter().map(|one| one.result.clone()).collect();
+    let Judged { mut results, notes, broken_off } = judged;
     put_worst_first(&mut results);
-    let worst = results.first();
-    let about = worst.and_then(|worst| judgements.iter().find(|one| one.result == *worst));
-    let advice = about.and_then(|one| next(&one.result, one.base.as_deref(), one.head.as_deref()));
-    let outcome = worst.map_or(Outcome::Pass, |worst| Outcome::from_word(&worst.verdict));
-    let advice = if outcome == Outcome::Inconclusive && !broken_off.is_empty() {
-        Some("Measure again, to the end.".to_owned())
-    } else {
-        advice
-    };
-    let document = GateDocument {
-        schema: GATE_SCHEMA.to_owned(),
-        verdict: outcome.word().to_owned(),
-        confidence: args.confidence,
-        results,
-        next: advice,
-        notes,
-    };
+    let advice = results.first().and_then(next);
+    let mut report = GateReport { confidence: args.confidence, results, next: advice, notes };
+    let outcome = report.outcome();
+    if outcome == GateOutcome::Inconclusive && !broken_off.is_empty() {
+        report.next = Some("Measure again, to the end.".to_owned());
+    }
     if args.json {
-        ui.print_json(&document)?;
+        ui.print_json(&gate_document(&report))?;
     } else {
         let style = Style { width: ui.table_width(), ..*ui.style() };
-        ui.print(&gate_text(&document, &style))?;
+        ui.print(&gate_text(&report, &style))?;
     }
     Ok(match outcome {
-        Outcome::Pass => Exit::Done,
-        Outcome::Fail => Exit::No,
-        Outcome::Inconclusive if args.allow_inconclusive => {
+        GateOutcome::Pass => Exit::Done,
+        GateOutcome::Fail => Exit::No,
+        GateOutcome::Inconclusive if args.allow_inconclusive => {
             ui.warn("the data do not tell, which --allow-inconclusive lets pass");
             Exit::Done
         }
-        Outcome::Inconclusive => Exit::Inconclusive,
+        GateOutcome::Inconclusive => Exit::Inconclusive,
     })
 }
 
 /// Judges a value by the limits of a rule.
-fn limits(value: f64, rule: &Rule, names: &GateResultDocument, judged: &mut Judged) {
+fn limits(value: f64, rule: &Rule, of: &GateSeries, judged: &mut Judged) {
     for limit in &rule.limits {
         let (outcome, limit) = against_limit(value, *limit);
-        let reason = if outcome == Outcome::Fail { "beyond the limit" } else { "within the limit" };
-        judged.results.push(Judgement {
-            result: GateResultDocument {
-                by: "limit".to_owned(),
-                verdict: outcome.word().to_owned(),
-                value: Some(value),
-                reference: Some(limit),
-                ratio: Some(value / limit).filter(|ratio| ratio.is_finite() && *ratio > 0.0),
-                reason: reason.to_owned(),
-                ..names.clone()
-            },
-            ..Judgement::default()
+        let reason =
+            if outcome == GateOutcome::Fail { "beyond the limit" } else { "within the limit" };
+        judged.results.push(GateResult {
+            value: Some(value),
+            reference: Some(limit),
+            ..GateResult::new(of.clone(), GateBy::Limit, outcome, reason)
         });
     }
 }
 
-/// Returns a result of which only the names are known.
+/// Names what is judged.
 fn named(
     benchmark: &str,
     metric: &str,
     unit: &Unit,
     parameters: &[(String, String)],
-) -> GateResultDocument {
-    GateResultDocument {
+) -> GateSeries {
+    GateSeries {
         benchmark: benchmark.to_owned(),
         metric: metric.to_owned(),
-        unit: unit.to_string(),
+        unit: unit.clone(),
         parameters: parameters.iter().cloned().collect(),
-        ..GateResultDocument::default()
     }
 }

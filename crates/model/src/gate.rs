@@ -1,0 +1,169 @@
+//! What a gate says of results, and by which rule.
+
+use std::collections::BTreeMap;
+
+use crate::history::{ChangeId, full_name};
+use crate::metric::Unit;
+use crate::verdict::RatioInterval;
+
+/// What a gate says, from good to bad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GateOutcome {
+    /// Within the rule.
+    Pass,
+    /// The data do not tell.
+    Inconclusive,
+    /// Beyond the rule.
+    Fail,
+}
+
+impl GateOutcome {
+    /// Returns the word used in JSON and reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Inconclusive => "inconclusive",
+            Self::Fail => "fail",
+        }
+    }
+}
+
+/// What is judged: one metric of one benchmark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GateSeries {
+    /// The benchmark.
+    pub benchmark: String,
+    /// The metric.
+    pub metric: String,
+    /// Unit of the values.
+    pub unit: Unit,
+    /// Parameters of the benchmark.
+    pub parameters: BTreeMap<String, String>,
+}
+
+impl GateSeries {
+    /// Returns the name of the benchmark with its parameters.
+    pub fn full_name(&self) -> String {
+        full_name(&self.benchmark, &self.parameters)
+    }
+}
+
+/// What a result was judged by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GateBy {
+    /// The other side, measured interleaved.
+    Comparison,
+    /// The level of its series.
+    History {
+        /// How many earlier values of the level there are; `None` where there was no value to judge.
+        earlier: Option<usize>,
+        /// How many more it would take to judge.
+        missing: Option<usize>,
+    },
+    /// A change of level in the history.
+    Change(ChangeId),
+    /// A limit.
+    Limit,
+}
+
+impl GateBy {
+    /// Returns the word used in JSON and reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Comparison => "comparison",
+            Self::History { .. } => "history",
+            Self::Change(_) => "change",
+            Self::Limit => "limit",
+        }
+    }
+}
+
+/// One metric of one benchmark by one rule.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateResult {
+    /// What was judged.
+    pub of: GateSeries,
+    /// By what.
+    pub by: GateBy,
+    /// What came out.
+    pub outcome: GateOutcome,
+    /// The same in words.
+    pub reason: String,
+    /// The value, in the unit of the metric; `None` where there is none.
+    pub value: Option<f64>,
+    /// What it was compared with: the other side, the level of the series, or the limit.
+    pub reference: Option<f64>,
+    /// Ratio of value and reference with its interval; `None` for limits, and where there is none.
+    pub ratio: Option<RatioInterval>,
+    /// Largest relative change for the worse that the rule lets through; `None` for a limit.
+    pub margin: Option<f64>,
+    /// Smallest relative change for the worse that can be told from the noise here.
+    pub resolves: Option<f64>,
+    /// The last commit of what it was compared with, as far as it is known.
+    pub base: Option<String>,
+    /// The commit that was judged.
+    pub head: Option<String>,
+}
+
+impl GateResult {
+    /// Returns a result of which no numbers are known.
+    pub fn new(
+        of: GateSeries,
+        by: GateBy,
+        outcome: GateOutcome,
+        reason: impl Into<String>,
+    ) -> Self {
+        Self {
+            of,
+            by,
+            outcome,
+            reason: reason.into(),
+            value: None,
+            reference: None,
+            ratio: None,
+            margin: None,
+            resolves: None,
+            base: None,
+            head: None,
+        }
+    }
+
+    /// Returns how many times the reference the value is; a limit has that too, without an interval.
+    pub fn times(&self) -> Option<f64> {
+        let of_limit = || {
+            let times = self.value? / self.reference?;
+            Some(times)
+                .filter(|times| self.by == GateBy::Limit && times.is_finite() && *times > 0.0)
+        };
+        self.ratio.map(|ratio| ratio.estimate).or_else(of_limit)
+    }
+
+    /// Takes back a `pass`, for this reason.
+    pub fn doubt(&mut self, why: &str) {
+        if self.outcome == GateOutcome::Pass {
+            self.outcome = GateOutcome::Inconclusive;
+            self.reason.push_str(", but ");
+            self.reason.push_str(why);
+        }
+    }
+}
+
+/// What a gate says as a whole.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateReport {
+    /// Confidence of all intervals from the history together.
+    pub confidence: f64,
+    /// What was judged, the worst first.
+    pub results: Vec<GateResult>,
+    /// What to do next, as a sentence.
+    pub next: Option<String>,
+    /// What the reader has to know, as sentences.
+    pub notes: Vec<String>,
+}
+
+impl GateReport {
+    /// Returns the worst of the outcomes; where nothing was judged, nothing is beyond the rules.
+    pub fn outcome(&self) -> GateOutcome {
+        self.results.iter().map(|one| one.outcome).max().unwrap_or(GateOutcome::Pass)
+    }
+}
