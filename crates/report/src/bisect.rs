@@ -2,7 +2,9 @@
 
 use becalm_model::RatioInterval;
 use becalm_model::history::short_commit;
-use becalm_model::wire::{BisectDocument, BisectRatioDocument, CommitDocument, FoundDocument};
+use becalm_model::wire::{
+    BisectDocument, BisectRatioDocument, BisectState, CommitDocument, FoundDocument,
+};
 
 use crate::page::Page;
 use crate::quantity::{self, NBSP, confidence, count};
@@ -18,9 +20,9 @@ const SHOWN_LINES: usize = 3;
 /// Draws the answer of a search. `check` is the command by which it can be checked.
 pub fn bisect_text(search: &BisectDocument, check: &str, style: &Style) -> String {
     let mut page = Page::new(style);
-    match (&search.found, search.state.as_str()) {
+    match (&search.found, search.state) {
         (Some(found), _) => say_found(&mut page, search, found, check),
-        (None, "no_change") => {
+        (None, BisectState::NoChange) => {
             page.say_as(
                 Role::Warning,
                 "Nothing to find: that the ends differ by more than the margin is not shown.",
@@ -32,7 +34,7 @@ pub fn bisect_text(search: &BisectDocument, check: &str, style: &Style) -> Strin
     if !search.skipped.is_empty() {
         page.section("Skipped");
         for one in &search.skipped {
-            if let Some(commit) = commit(search, one.commit) {
+            if let Some(commit) = search.commit(one.commit) {
                 page.item(&named(commit));
                 for line in
                     one.reason.lines().rev().take(SHOWN_LINES).collect::<Vec<_>>().iter().rev()
@@ -56,7 +58,7 @@ fn say_found(page: &mut Page<'_>, search: &BisectDocument, found: &FoundDocument
     let sure = probability(found.probability);
     let size = size(search, found);
     if found.from == found.to {
-        let Some(commit) = commit(search, found.to) else { return };
+        let Some(commit) = search.commit(found.to) else { return };
         page.say(&format!(
             "{} is the first {word} commit with a probability of {sure}: {size}.",
             short(commit)
@@ -82,7 +84,7 @@ fn say_found(page: &mut Page<'_>, search: &BisectDocument, found: &FoundDocument
         ));
         page.gap();
         for number in found.from..=found.to {
-            if let Some(commit) = commit(search, number) {
+            if let Some(commit) = search.commit(number) {
                 page.item(&named(commit));
             }
         }
@@ -113,7 +115,7 @@ fn say_undecided(page: &mut Page<'_>, search: &BisectDocument) {
     let mut candidates = search.candidates.clone();
     candidates.sort_by(|a, b| b.probability.total_cmp(&a.probability));
     for one in candidates.iter().take(LISTED) {
-        if let Some(commit) = commit(search, one.commit) {
+        if let Some(commit) = search.commit(one.commit) {
             page.item(&format!("{}  {}", probability(one.probability), named(commit)));
         }
     }
@@ -138,10 +140,6 @@ fn say_cost(page: &mut Page<'_>, search: &BisectDocument) {
 /// Writes a probability that is never told as certainty.
 fn probability(p: f64) -> String {
     if p > 0.999 { format!("over 99.9{NBSP}%") } else { format!("{:.1}{NBSP}%", 100.0 * p) }
-}
-
-fn commit(search: &BisectDocument, number: usize) -> Option<&CommitDocument> {
-    if number == 0 { Some(&search.good) } else { search.commits.get(number - 1) }
 }
 
 fn short(commit: &CommitDocument) -> &str {

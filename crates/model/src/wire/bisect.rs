@@ -38,8 +38,8 @@ pub struct BisectDocument {
     /// How the bad end compares with the good one: `slower` or `faster`; absent until that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
-    /// `running`, `found`, `undecided`, or `no_change` where the ends do not differ.
-    pub state: String,
+    /// How far it is.
+    pub state: BisectState,
     /// The programs of the commits that were built.
     pub built: Vec<BuiltDocument>,
     /// The commits that could not be measured.
@@ -53,6 +53,32 @@ pub struct BisectDocument {
     pub found: Option<FoundDocument>,
     /// What the reader has to know, as sentences.
     pub notes: Vec<String>,
+}
+
+/// How far a search is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BisectState {
+    /// Not at its end.
+    Running,
+    /// The commit is known.
+    Found,
+    /// No commit is sure enough.
+    Undecided,
+    /// The ends do not differ.
+    NoChange,
+}
+
+impl BisectDocument {
+    /// Returns a commit by its number.
+    pub fn commit(&self, number: usize) -> Option<&CommitDocument> {
+        if number == 0 { Some(&self.good) } else { self.commits.get(number - 1) }
+    }
+
+    /// Returns the number of the bad end.
+    pub fn bad(&self) -> usize {
+        self.commits.len()
+    }
 }
 
 /// A commit.

@@ -35,8 +35,8 @@ pub use ablate::{
     AblateRecommendation, AblateRun, AblateSubject,
 };
 pub use bisect::{
-    BisectDocument, BisectRatioDocument, BisectRoundDocument, BisectStepDocument, BuiltDocument,
-    CandidateDocument, CommitDocument, FoundDocument, SkippedDocument,
+    BisectDocument, BisectRatioDocument, BisectRoundDocument, BisectState, BisectStepDocument,
+    BuiltDocument, CandidateDocument, CommitDocument, FoundDocument, SkippedDocument,
 };
 pub use boot::{BootDocument, BootLoader, BootParameter};
 pub use changes::{ChangeInHistoryDocument, ChangePointDocument, ChangesDocument};

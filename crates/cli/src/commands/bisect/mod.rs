@@ -1,6 +1,8 @@
 //! `becalm bisect`: which commit made it slower?
 
+mod answer;
 mod check;
+mod known;
 mod measure;
 mod range;
 mod search;
@@ -9,7 +11,7 @@ mod state;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use becalm_model::wire::BisectDocument;
+use becalm_model::wire::{BisectDocument, BisectState};
 use clap::builder::Resettable;
 
 use self::range::Range;
@@ -153,5 +155,5 @@ fn finish(
         let check = check::command(document)?;
         ui.print(&becalm_report::bisect_text(document, &check, ui.style()))?;
     }
-    Ok(if document.state == "found" { Exit::Done } else { Exit::Inconclusive })
+    Ok(if document.state == BisectState::Found { Exit::Done } else { Exit::Inconclusive })
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use becalm_model::history::short_commit;
-use becalm_model::wire::{BISECT_SCHEMA, BisectDocument, check_readable, json_text};
+use becalm_model::wire::{BISECT_SCHEMA, BisectDocument, BisectState, check_readable, json_text};
 
 use super::Args;
 use super::range::Range;
@@ -56,7 +56,7 @@ impl Saved {
             repository.top().join(files::FOLDER).join(format!("bisect-{good}-{bad}.json"))
         });
         if let Ok(old) = Self::read(&path)
-            && old.document.state == RUNNING
+            && old.document.state == BisectState::Running
             && !old.document.steps.is_empty()
         {
             let shown = path.display();
@@ -90,7 +90,7 @@ impl Saved {
             unit: None,
             exact: None,
             verdict: None,
-            state: RUNNING.to_owned(),
+            state: BisectState::Running,
             built: Vec::new(),
             skipped: Vec::new(),
             steps: Vec::new(),
@@ -102,6 +102,14 @@ impl Saved {
         saved.make_records()?;
         saved.write()?;
         Ok(saved)
+    }
+
+    /// Adds what the reader has to know, once.
+    pub(super) fn note(&mut self, note: String) {
+        let notes = &mut self.document.notes;
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
     }
 
     /// Returns the id of the good end.
@@ -147,7 +155,7 @@ impl Saved {
         self.make_records()?;
         self.document.arguments = arguments;
         self.document.confidence = args.flags.confidence;
-        RUNNING.clone_into(&mut self.document.state);
+        self.document.state = BisectState::Running;
         Ok(self)
     }
 
@@ -172,9 +180,6 @@ impl Saved {
         files::beside(&self.path, ".d")
     }
 }
-
-/// The state of a search that is not over.
-const RUNNING: &str = "running";
 
 /// Returns a search as JSON text.
 pub(super) fn json(document: &BisectDocument) -> String {

@@ -1,0 +1,64 @@
+//! The answer of a search, and how sure it is.
+
+use becalm_model::history::short_commit;
+use becalm_model::wire::{BisectRatioDocument, BisectState, CandidateDocument, FoundDocument};
+use becalm_stats::bisect::{Posterior, State, groups};
+use becalm_stats::normal;
+
+use super::known;
+use super::state::Saved;
+
+/// Candidates below this probability are not listed.
+const LISTED: f64 = 1e-3;
+
+/// Writes the answer into the state. `is_found` says whether it is sure enough.
+pub(super) fn write(saved: &mut Saved, posterior: &Posterior, states: &[State], is_found: bool) {
+    let groups = groups(posterior, states);
+    let best = groups.iter().copied().max_by(|a, b| a.probability.total_cmp(&b.probability));
+    let exact = saved.document.exact;
+    let strays: Vec<String> = known::readings(&saved.document)
+        .iter()
+        .filter(|one| one.is_at_neither(posterior))
+        .filter_map(|one| {
+            let commit = saved.document.commit(one.commits[0])?;
+            let level = match exact {
+                Some([good, bad]) => (one.level.centre * (bad - good) + good).to_string(),
+                None => format!("{:+.2} %", 100.0 * one.level.centre.exp_m1()),
+            };
+            Some(format!("{} ({level})", short_commit(&commit.id)))
+        })
+        .collect();
+    if !strays.is_empty() {
+        saved.note(format!(
+            "more than one change: the level of {} is neither that of the good end nor the one beyond the \
+             change; searched for is the first commit beyond half of the whole change",
+            strays.join(", ")
+        ));
+    }
+    let document = &mut saved.document;
+    document.candidates = posterior
+        .first
+        .iter()
+        .enumerate()
+        .filter(|(_, probability)| **probability >= LISTED)
+        .map(|(index, &probability)| CandidateDocument { commit: index + 1, probability })
+        .collect();
+    document.state = if is_found { BisectState::Found } else { BisectState::Undecided };
+    let reach = normal::quantile(0.5 + document.confidence / 2.0) * posterior.deviation;
+    document.found = best.filter(|_| is_found).map(|group| FoundDocument {
+        from: group.from,
+        to: group.to,
+        probability: group.probability,
+        ratio: exact.is_none().then(|| BisectRatioDocument {
+            estimate: posterior.change.exp(),
+            low: (posterior.change - reach).exp(),
+            high: (posterior.change + reach).exp(),
+        }),
+    });
+}
+
+/// Returns the number of the likeliest first commit of the new level.
+pub(super) fn likeliest(posterior: &Posterior) -> usize {
+    let all = posterior.first.iter().enumerate();
+    all.max_by(|a, b| a.1.total_cmp(b.1)).map_or(1, |(index, _)| index + 1)
+}
