@@ -194,6 +194,11 @@ impl Record {
         }
     }
 
+    /// Says whether nothing was measured because all sides are one program: such a comparison has no subjects.
+    pub fn is_of_one_program(&self) -> bool {
+        self.kind == RecordKind::Comparison && self.subjects.is_empty()
+    }
+
     /// Returns the index of the metric called `name`.
     pub fn metric_index(&self, name: &str) -> Option<usize> {
         self.metrics.iter().position(|metric| metric.name == name)

@@ -53,6 +53,10 @@ const MANY: usize = 4;
 /// Returns the verdict as one sentence per deciding comparison, in the order to be shown, after a
 /// count of the verdicts when there are several candidates.
 pub(crate) fn headlines(record: &Record, labels: &Labels) -> Vec<(Role, String)> {
+    if record.is_of_one_program() {
+        let same = "Nothing was measured: all sides are one program.";
+        return vec![(Role::Equivalent, same.to_owned())];
+    }
     let deciding = remarks::deciding(record);
     if deciding.is_empty() {
         return vec![(Role::Inconclusive, "Nothing was compared.".to_owned())];
@@ -76,10 +80,10 @@ pub(crate) fn headlines(record: &Record, labels: &Labels) -> Vec<(Role, String)>
             continue;
         }
         let metric = shown::metric_at(record, comparison.metric);
-        let text = sentence::verdict(&remarks::claim(record, labels, &metric, comparison));
-        let is_warning = record.aa && text.starts_with("Warning");
+        let claim = remarks::claim(record, labels, &metric, comparison);
+        let is_warning = sentence::is_warning(&claim);
         let role = if is_warning { Role::Inconclusive } else { Role::of(comparison.verdict) };
-        lines.push((role, text));
+        lines.push((role, sentence::verdict(&claim)));
     }
     lines
 }

@@ -6,9 +6,9 @@ use crate::escape;
 use crate::moment;
 use crate::quantity::confidence;
 
-/// Returns the conditions as pairs of name and text; none of what another tool measured.
+/// Returns the conditions as pairs of name and text; none of what another tool measured, and of what nobody did.
 pub(crate) fn rows(record: &Record) -> Vec<(&'static str, String)> {
-    if record.kind == RecordKind::Import {
+    if record.kind == RecordKind::Import || record.is_of_one_program() {
         return Vec::new();
     }
     let conditions = &record.conditions;

@@ -14,7 +14,7 @@ use crate::page::Page;
 use crate::quantity::{Scale, count};
 use crate::sequence::{Point, PointKind, sequence};
 use crate::shown;
-use crate::single::{given, write_conditions};
+use crate::single::{given, say_if_nothing, write_conditions};
 use crate::style::{Role, Style};
 use crate::suite;
 
@@ -32,12 +32,14 @@ pub fn show_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> 
     } else {
         format!(", {}", count(warmups.len(), "warm-up run"))
     };
-    page.say(&format!(
-        "{} of {}{warmups}; {}.",
-        count(measured.len(), "run"),
-        count(record.subjects.len(), "subject"),
-        disturbed::summary(record, disturbed, None),
-    ));
+    if !record.is_of_one_program() {
+        page.say(&format!(
+            "{} of {}{warmups}; {}.",
+            count(measured.len(), "run"),
+            count(record.subjects.len(), "subject"),
+            disturbed::summary(record, disturbed, None),
+        ));
+    }
     outcomes::say(&mut page, record);
     page.section("Session");
     let session = conditions::session(record);
@@ -144,6 +146,7 @@ pub fn plot_text(
 ) -> String {
     let labels = Labels::of(&record.subjects);
     let mut page = Page::new(style);
+    say_if_nothing(&mut page, record);
     for metric in shown::plotted_metrics(record, metric) {
         let description = shown::metric_at(record, metric);
         let strips = strip_plot(record, &labels, metric, style);

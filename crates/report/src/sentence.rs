@@ -162,6 +162,14 @@ fn inconclusive(claim: &Claim, ratio: &RatioInterval) -> String {
     )
 }
 
+/// Says whether the sentence warns: something favours one of two identical programs.
+pub(crate) fn is_warning(claim: &Claim) -> bool {
+    let Claim { comparison, .. } = claim;
+    claim.aa
+        && comparison.verdict != Verdict::Inconclusive
+        && comparison.ratio.is_some_and(|ratio| ratio.excludes_one())
+}
+
 fn same_program(claim: &Claim, ratio: &RatioInterval) -> String {
     let interval = interval(claim, ratio);
     let on = on_metric(claim.metric);

@@ -26,9 +26,7 @@ const BINS: usize = 12;
 pub fn run_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> String {
     let labels = Labels::of(&record.subjects);
     let mut page = Page::new(style);
-    if record.subjects.is_empty() {
-        page.say("Nothing was measured.");
-    }
+    say_if_nothing(&mut page, record);
     for subject in 0..record.subjects.len() {
         page.gap();
         estimates(&mut page, record, &labels, subject, Some(BINS));
@@ -60,12 +58,17 @@ pub fn stats_text(record: &Record, style: &Style) -> String {
         page.gap();
         estimates(&mut page, record, &labels, subject, None);
     }
-    if record.subjects.is_empty() {
-        page.say("Nothing was measured.");
-    }
+    say_if_nothing(&mut page, record);
     given(&mut page, record, &labels);
     outcomes::say(&mut page, record);
     page.finish()
+}
+
+/// Says that nothing was measured, where that is so.
+pub(crate) fn say_if_nothing(page: &mut Page, record: &Record) {
+    if record.subjects.is_empty() {
+        page.say("Nothing was measured.");
+    }
 }
 
 /// Lists what the tool that was imported from says itself.
@@ -186,6 +189,7 @@ pub(crate) fn one_strip(
 pub fn hist_text(record: &Record, metric: Option<&str>, max_bins: usize, style: &Style) -> String {
     let labels = Labels::of(&record.subjects);
     let mut page = Page::new(style);
+    say_if_nothing(&mut page, record);
     for metric in shown::plotted_metrics(record, metric) {
         let description = shown::metric_at(record, metric);
         for subject in 0..record.subjects.len() {

@@ -12,6 +12,7 @@ use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
+use crate::history::now;
 use crate::measuring::{
     self, CommandLine, Making, MeasureFlags, Revisions, Spent, Tracing, Wanted, conduct,
 };
@@ -183,6 +184,7 @@ fn say_same(
     }
     let record = Record {
         arguments,
+        started_at: now(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         confidence: args.flags.confidence,
         margin: args.margin,

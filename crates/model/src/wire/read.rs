@@ -82,7 +82,8 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
             IMPORT_SCHEMA => RecordKind::Import,
             _ => RecordKind::Comparison,
         };
-    if document.subjects.is_empty() {
+    // Of sides that are one program nothing is measured.
+    if document.subjects.is_empty() && kind != RecordKind::Comparison {
         return Err(ReadError::NoSubject);
     }
     if !(document.confidence > 0.0 && document.confidence < 1.0) {

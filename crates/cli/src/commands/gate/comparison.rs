@@ -13,10 +13,8 @@ use crate::ui::count;
 
 /// Judges every comparison that decides, and those whose metric a rule names.
 pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
-    if record.comparisons.is_empty() {
-        // Of equal programs nothing was measured, and they are within every margin.
-        let same = record.notes.iter().find(|note| note.starts_with("identical binaries"));
-        judged.notes.extend(same.map(|note| format!("{note}.")));
+    if record.is_of_one_program() {
+        judged.notes.extend(record.notes.iter().map(|note| format!("{note}.")));
         return;
     }
     for comparison in &record.comparisons {
