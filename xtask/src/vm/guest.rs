@@ -17,7 +17,7 @@ use super::state::State;
 
 /// How long a guest may take for one script. Emulated machines on a busy computer are slow; this is
 /// for those that hang.
-const PATIENCE: Duration = Duration::from_secs(150);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A running virtual machine. Dropping it is like cutting its power.
 #[derive(Debug)]

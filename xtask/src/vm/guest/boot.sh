@@ -8,10 +8,8 @@ mount -t devtmpfs dev /dev
 for module in $(cat /modules); do
     modprobe $module
 done
-n=0
-until mount -t ext4 /dev/vda /mnt || [ $n -gt 100 ]; do
+until mount -t ext4 /dev/vda /mnt; do
     usleep 100000
-    n=$((n + 1))
 done
 mount --move /dev /mnt/dev
 umount /proc /sys

@@ -19,10 +19,8 @@ for module in $(cat /modules); do
     modprobe $module || echo "no module $module"
 done
 
-# Waits for the port, which appears a little after its module.
-n=0
-while ! PORT=$(ls /dev/vport*p1 2>/dev/null) && [ $n -lt 100 ]; do
+# Waits for the port, which appears a little after its module. How long, is for the host to say.
+until PORT=$(ls /dev/vport*p1 2>/dev/null); do
     usleep 100000
-    n=$((n + 1))
 done
 . /agent
