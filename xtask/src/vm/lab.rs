@@ -16,6 +16,10 @@ use crate::workspace::{capture, run};
 /// Name of the snapshot inside its file.
 const SNAPSHOT: &str = "booted";
 
+/// To its kernel a guest that the host does not run for a while has locked up. Such long waits are no
+/// complaint: these are the longest that Linux allows.
+const STALLED: &str = "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300";
+
 /// What all guests need.
 #[derive(Debug)]
 pub(super) struct Lab {
@@ -108,7 +112,7 @@ impl Place<'_> {
         self.add_programs(&mut command);
         command.arg("-kernel").arg(self.kernel.image()).arg("-initrd").arg(self.initrd()?);
         let boot = self.profile.boot;
-        command.arg("-append").arg(format!("console=ttyS0 quiet panic=-1 {boot}"));
+        command.arg("-append").arg(format!("console=ttyS0 quiet panic=-1 {STALLED} {boot}"));
         Ok(command)
     }
 
