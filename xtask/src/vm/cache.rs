@@ -1,6 +1,6 @@
 //! Where kernels, images and snapshots are kept between runs.
 
-use std::fs;
+use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
@@ -12,9 +12,11 @@ use crate::workspace::metadata;
 const VARIABLE: &str = "BECALM_VM_DIR";
 
 /// The folder of everything that is costly to make again.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Cache {
     folder: PathBuf,
+    /// Held until the end: a disk with a snapshot is for one QEMU, and what is made has one name.
+    _lock: File,
 }
 
 impl Cache {
@@ -29,7 +31,12 @@ impl Cache {
         };
         make_folder(&folder)?;
         let folder = folder.canonicalize()?;
-        Ok(Self { folder })
+        let lock = File::create(folder.join("lock"))?;
+        if lock.try_lock().is_err() {
+            println!("waiting for another run, which uses {}", folder.display());
+            lock.lock()?;
+        }
+        Ok(Self { folder, _lock: lock })
     }
 
     /// Returns the path of an entry, whether it is there or not.
@@ -100,10 +107,15 @@ pub(super) fn remove(path: &Path) -> Result<()> {
 mod tests {
     use super::*;
 
+    fn empty() -> (Cache, tempfile::TempDir) {
+        let place = tempfile::tempdir().unwrap();
+        let lock = tempfile::tempfile().unwrap();
+        (Cache { folder: place.path().to_owned(), _lock: lock }, place)
+    }
+
     #[test]
     fn a_folder_is_made_once_and_again_after_an_interruption() {
-        let place = tempfile::tempdir().unwrap();
-        let cache = Cache { folder: place.path().to_owned() };
+        let (cache, _place) = empty();
         let failed = cache.folder("kernel", |folder| {
             fs::write(folder.join("half"), "")?;
             anyhow::bail!("interrupted")
@@ -118,8 +130,7 @@ mod tests {
 
     #[test]
     fn what_was_made_before_from_other_values_is_forgotten() {
-        let place = tempfile::tempdir().unwrap();
-        let cache = Cache { folder: place.path().to_owned() };
+        let (cache, _place) = empty();
         let names = ["a-1", "a-2", "b-1", "a-b-1"];
         for name in names {
             fs::write(cache.path(name), "").unwrap();
