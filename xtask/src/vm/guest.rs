@@ -191,6 +191,18 @@ impl Guest {
     }
 }
 
+/// Why a test cannot tell here, which is no failure.
+#[derive(Debug)]
+pub(super) struct CannotTell(pub(super) String);
+
+impl fmt::Display for CannotTell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for CannotTell {}
+
 /// A machine that ended by itself.
 #[derive(Debug)]
 pub(super) struct Ended {
