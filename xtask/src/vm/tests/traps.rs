@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use super::expect::{as_before, contains, ends_with, lacks, leaves_no_trace, says};
+use super::expect::{UNTIL_ALONE, as_before, contains, ends_with, lacks, leaves_no_trace, says};
 use super::{Body, Machines, Test};
 use crate::vm::guest::Guest;
 
@@ -261,7 +261,8 @@ fn latency(guest: &mut Guest) -> Result<()> {
     says(guest, read, "7")?;
     guest.ok("becalm restore")?;
     says(guest, read, &usual)?;
-    guest.ok("becalm tune --latency 7 && kill -9 $(pidof becalm)")?;
+    // Its guardian holds the device until it has really ended.
+    guest.ok(&format!("becalm tune --latency 7 && kill -9 $(pidof becalm); {UNTIL_ALONE}"))?;
     says(guest, read, &usual)?;
     guest.ok("becalm restore").map(drop)
 }
