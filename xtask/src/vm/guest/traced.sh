@@ -55,8 +55,9 @@ while read -r n who; do
     pid=${who##*next_pid=}
     name=${who#next_comm=}
     name=${name% next_pid=*}
-    # Kernel threads are still there and have no command line; pid 0 is the idle CPU.
-    if [ "$pid" = 0 ] || { [ -e /proc/$pid/cmdline ] && [ -z "$(cat /proc/$pid/cmdline)" ]; }; then
+    # Kernel threads have no command line, and are still there but for some workers; pid 0 is the idle CPU.
+    if [ "$pid" = 0 ] || [ "${name#kworker/}" != "$name" ] ||
+        { [ -e /proc/$pid/cmdline ] && [ -z "$(cat /proc/$pid/cmdline)" ]; }; then
         echo "kernel $name $n"
     elif [ "$name" = sh ] && ! echo "$busy " | grep -q " $pid "; then
         echo "subject $name $n"
