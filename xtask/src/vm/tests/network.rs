@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::expect::{as_before, contains, says};
+use super::expect::{UNTIL_ALONE, as_before, contains, says};
 use super::{Body, Machines, Test};
 use crate::vm::guest::Guest;
 
@@ -55,9 +55,11 @@ fn come_back(guest: &mut Guest) -> Result<()> {
 fn after_a_kill(guest: &mut Guest) -> Result<()> {
     guest.ok(CONNECT)?;
     let (before, shown) = (guest.state()?, guest.ok(SHOW)?);
-    guest.ok("becalm tune --only network --hold -- sleep 1000 & \
-              until_so 'ip link show eth0 | grep -qv ,UP'; kill -9 $(pidof becalm); sleep 1; \
-              becalm restore")?;
+    guest.ok(&format!(
+        "becalm tune --only network --hold -- sleep 1000 & \
+         until_so '! ip link show eth0 | grep -q ,UP'; kill -9 $(pidof becalm); {UNTIL_ALONE}; \
+         becalm restore"
+    ))?;
     says(guest, SHOW, shown.trim())?;
     as_before(guest, &before)
 }
