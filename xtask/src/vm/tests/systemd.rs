@@ -72,14 +72,13 @@ fn graphical(place: &Place<'_>) -> Result<()> {
 
 fn irqbalance(place: &Place<'_>) -> Result<()> {
     let mut guest = place.debian()?;
-    guest.ok("systemctl start irqbalance; sleep 2")?;
+    guest.ok("systemctl start irqbalance; until ls /run/irqbalance/*.sock; do sleep 0.1; done")?;
     // The plan shows which CPUs are banned now. irqbalance takes a ban, and the end of it, only at
     // its next look, every ten seconds.
     let plan = "becalm tune --only irqbalance --plan --cpus 2";
-    let before = guest.ok(plan)?;
+    guest.ok(&format!("{plan} >/tmp/before"))?;
     guest.ok("becalm tune --only irqbalance --cpus 2 --hold -- true")?;
-    guest.ok("sleep 15")?;
-    says(&mut guest, plan, &before)
+    guest.ok(&format!("until {plan} | cmp - /tmp/before; do sleep 1; done")).map(drop)
 }
 
 fn boot_parameters(place: &Place<'_>) -> Result<()> {
