@@ -14,6 +14,7 @@ use becalm_model::metric::{CPU_MIGRATIONS, PAGE_FAULTS, TASK_CLOCK};
 use becalm_runner::{
     CounterPlan, Counters, Interrupt, LaunchError, MAX_CAPTURE, Stdin, Stdout, own_affinity,
 };
+use becalm_testkit::write_program;
 use support::{command, shell, skipped};
 
 #[test]
@@ -29,8 +30,7 @@ fn exit_codes_and_signals_are_told_apart() {
 fn a_file_of_an_unknown_format_is_an_explained_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("script");
-    fs::write(&path, "echo no first line\n").unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&path, "echo no first line\n");
     let error = command(&[path.to_str().unwrap()]).error();
     assert!(error.contains("executing it: Exec format error"), "{error}");
     assert!(error.contains("#!/bin/sh"), "{error}");
@@ -40,8 +40,7 @@ fn a_file_of_an_unknown_format_is_an_explained_error() {
 fn a_missing_interpreter_is_an_explained_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("script");
-    fs::write(&path, "#!/no/such/interpreter\n").unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&path, "#!/no/such/interpreter\n");
     let error = command(&[path.to_str().unwrap()]).error();
     assert!(error.contains("executing it: No such file or directory"), "{error}");
     assert!(error.contains("interpreter"), "{error}");
