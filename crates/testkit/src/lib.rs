@@ -16,7 +16,7 @@ pub use command::{CommandOutput, TestEnv};
 pub use cpufreq::{FakeCpufreq, Switch};
 pub use machine::FakeMachine;
 pub use postgres::{PostgresServer, postgres};
-pub use process::write_program;
+pub use process::{Sleeper, write_program};
 pub use redact::redact;
 pub use skip::skipped;
 pub use sys::{Call, refuse_call};

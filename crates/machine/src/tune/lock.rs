@@ -195,7 +195,7 @@ fn read_holder(file: &mut File) -> Option<Holder> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use becalm_testkit::{FakeTree, skipped};
+    use becalm_testkit::{FakeTree, Sleeper, skipped};
     use std::os::unix::fs::MetadataExt as _;
 
     #[test]
@@ -269,7 +269,7 @@ mod tests {
     fn who_is_at_work_by_the_journal_is_not_disturbed_though_the_lock_is_lost() {
         let tree = FakeTree::new().file("/proc/sys/kernel/random/boot_id", "boot\n");
         let root = SysRoot::new(tree.path());
-        let mut other = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+        let other = Sleeper::start();
         let mut journal = journal::JournalFile::start(&root, "becalm tune", &[]).unwrap();
         // This process is the owner, which may do everything.
         assert!(MachineLock::take(&root, "own", Wait::No, &|| false).is_ok());
@@ -277,8 +277,7 @@ mod tests {
         let refused = MachineLock::take(&root, "second", Wait::No, &|| true).unwrap_err();
         let expected = format!("`becalm tune` (process {})", other.id());
         assert!(refused.to_string().contains(&expected), "{refused}");
-        other.kill().unwrap();
-        other.wait().unwrap();
+        drop(other);
         assert!(MachineLock::take(&root, "third", Wait::No, &|| false).is_ok());
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn allowed_list(status: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use becalm_testkit::FakeTree;
+    use becalm_testkit::{FakeTree, Sleeper};
 
     #[test]
     fn the_cpus_of_a_task_are_put_back_unless_it_is_another_one() {
@@ -70,16 +70,16 @@ mod tests {
     #[test]
     fn a_living_task_is_moved_and_a_dead_one_is_not() {
         let root = SysRoot::default();
-        let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
-        let started = start_time(&root, child.id()).unwrap();
-        let before = read(&root, child.id(), started).value().unwrap();
+        let child = Sleeper::start();
+        let id = child.id();
+        let started = start_time(&root, id).unwrap();
+        let before = read(&root, id, started).value().unwrap();
         let first = before.parse::<CpuSet>().unwrap().first().unwrap().to_string();
-        write(&root, child.id(), started, &first).unwrap();
-        assert_eq!(read(&root, child.id(), started), Reading::Value(first));
-        write(&root, child.id(), started, &before).unwrap();
-        assert_eq!(read(&root, child.id(), started), Reading::Value(before.clone()));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(write(&root, child.id(), started, &before).is_err());
+        write(&root, id, started, &first).unwrap();
+        assert_eq!(read(&root, id, started), Reading::Value(first));
+        write(&root, id, started, &before).unwrap();
+        assert_eq!(read(&root, id, started), Reading::Value(before.clone()));
+        drop(child);
+        assert!(write(&root, id, started, &before).is_err());
     }
 }
