@@ -403,10 +403,11 @@ impl Opening<'_> {
 
     fn keep_if_cheap(&mut self, what: &str, file: Held) -> Option<Held> {
         let cost = file.cost(&mut self.buffer);
-        if cost.usual <= self.budget && cost.first < SLEEPS {
+        let sleeps = cost.first >= SLEEPS.max(self.budget);
+        if cost.usual <= self.budget && !sleeps {
             return Some(file);
         }
-        let micros = cost.usual.max(if cost.first < SLEEPS { cost.usual } else { cost.first });
+        let micros = if sleeps { cost.usual.max(cost.first) } else { cost.usual };
         self.limits.push(format!(
             "{what}: reading {} takes {} us here, which would disturb the measurement",
             file.path().display(),
