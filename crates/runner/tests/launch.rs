@@ -111,13 +111,16 @@ fn a_subject_past_its_time_is_ended_with_everything_it_started() {
         pids.display()
     );
     let mut subject = shell(&script);
-    subject.timeout = Some(Duration::from_millis(200));
+    // Long enough for both to be there.
+    subject.timeout = Some(Duration::from_secs(5));
     let start = Instant::now();
     let finished = subject.run();
     assert_eq!(finished.outcome, Outcome::TimedOut);
-    assert!(finished.wall >= 0.2, "{finished:?}");
+    assert!(finished.wall >= 5.0, "{finished:?}");
     assert!(start.elapsed() < Duration::from_secs(60));
-    for pid in fs::read_to_string(pids).unwrap().lines() {
+    let pids = fs::read_to_string(pids).unwrap();
+    assert_eq!(pids.lines().count(), 2, "{pids}");
+    for pid in pids.lines() {
         assert!(is_gone(pid), "process {pid} is still there");
     }
 }
