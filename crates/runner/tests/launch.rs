@@ -246,7 +246,9 @@ fn who_wants_the_terminal_is_ended_and_told() {
     let error = shell("kill -TTIN $$; sleep 1000").error();
     assert!(error.contains("wants to use the terminal, which it does not have"), "{error}");
     // Who is stopped for another reason goes on when it is told to.
-    let finished = shell("(sleep 1.3; kill -CONT $$) & kill -STOP $$; exit 3").run();
+    let script = "(until grep -q '^State:.T' /proc/$$/status; do sleep 0.05; done
+                   sleep 1.3; kill -CONT $$) & kill -STOP $$; exit 3";
+    let finished = shell(script).run();
     assert_eq!(finished.outcome, Outcome::Exited(3));
 }
 
