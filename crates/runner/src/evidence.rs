@@ -267,13 +267,14 @@ mod tests {
         let cpus = crate::own_affinity().unwrap();
         let mut collector = EvidenceCollector::open(&SysRoot::default(), &cpus);
         collector.before_run();
-        let start = monotonic_now();
+        let opened = collector.opened.activity.at;
         let first = collector.after_run(&finished(0.0), None);
         let second = collector.after_run(&finished(0.0), None);
-        if monotonic_now().saturating_sub(start) < Duration::from_millis(5) {
+        // Unless somebody else had the CPU meanwhile.
+        if monotonic_now().saturating_sub(opened) < MIN_WINDOW {
             assert_eq!((first.len(), second.len()), (0, 0));
-            assert_eq!(collector.flush().len(), 2);
         }
+        assert_eq!(first.len() + second.len() + collector.flush().len(), 2);
         assert_eq!(collector.flush(), vec![], "every run is handed out once");
         collector.before_run();
         std::thread::sleep(Duration::from_millis(15));
