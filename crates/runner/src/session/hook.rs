@@ -126,6 +126,7 @@ fn end(child: &mut Child, interrupt: &Interrupt, accepted: u32) -> std::io::Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use becalm_testkit::wait_until;
 
     #[test]
     fn a_hook_that_fails_says_how() {
@@ -138,12 +139,14 @@ mod tests {
     #[test]
     fn a_signal_ends_a_hook_and_keeps_the_next_one_from_starting() {
         let interrupt = Interrupt::new().unwrap();
+        let folder = tempfile::tempdir().unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                std::thread::sleep(Duration::from_millis(30));
+                wait_until("the start of the hook", || folder.path().join("runs").exists());
                 interrupt.raise(libc::SIGTERM);
             });
-            let error = run_hook(Hook::Setup, "sleep 1000", None, None, &interrupt).unwrap_err();
+            let (text, folder) = ("touch runs; sleep 1000", Some(folder.path()));
+            let error = run_hook(Hook::Setup, text, None, folder, &interrupt).unwrap_err();
             assert!(error.contains("SIGTERM"), "{error}");
         });
         let error = run_hook(Hook::Prepare, "true", None, None, &interrupt).unwrap_err();
