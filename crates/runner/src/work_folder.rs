@@ -230,7 +230,8 @@ mod tests {
         if user::effective_uid() != 0 {
             return skipped("in_a_folder_of_a_user: not root");
         }
-        let place = tempfile::tempdir().unwrap();
+        // Everybody may go there, wherever temporary folders are.
+        let place = tempfile::tempdir_in("/tmp").unwrap();
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let secret = place.path().join("secret");
         fs::write(&secret, "of root").unwrap();
