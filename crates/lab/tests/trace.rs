@@ -207,8 +207,12 @@ fn waiting_for_writers_is_named_whoever_does_the_writing() {
     let test = "waiting_for_writers_is_named_whoever_does_the_writing";
     // Everything that kept it waiting has a name, and is as much as the scheduler says.
     named(test, f64::INFINITY, || {
-        let Disturbed { subject, said, disturber, .. } = disturbed(test, "spin 1", Some("writer"))?;
-        assert!(seconds(&subject.taken, |culprit| is_injector(culprit, disturber)) > 0.0);
+        let Disturbed { subject, said, disturber, log } =
+            disturbed(test, "spin 1", Some("writer"))?;
+        // On a slow disk a single wait of the writer may have lasted as long as the subject.
+        if injected(&log, &subject) > 0.0 {
+            assert!(seconds(&subject.taken, |culprit| is_injector(culprit, disturber)) > 0.0);
+        }
         let found = seconds(&subject.taken, |culprit| {
             !culprit.is_its_own_doing() && !matches!(culprit, Culprit::Unknown | Culprit::Steal)
         });
@@ -353,7 +357,8 @@ fn storm() {
 }
 
 fn writer() {
-    let folder = tempfile::tempdir_in(std::env::current_dir().unwrap()).unwrap();
+    // On a disk, and not in the sources, as it stays when this process is killed.
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let block = vec![7_u8; 1 << 20];
     repeat(|| {
         let mut file = std::fs::File::create(folder.path().join("data")).unwrap();
