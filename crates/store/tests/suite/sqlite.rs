@@ -66,9 +66,17 @@ struct Mounted(tempfile::TempDir);
 
 impl Mounted {
     fn new(options: &str) -> Option<Self> {
+        Self::by(Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]))
+    }
+
+    /// The same files once more, where nobody can write them.
+    fn read_only(other: &Self) -> Option<Self> {
+        Self::by(Command::new("mount").args(["-o", "bind,ro"]).arg(other.path()))
+    }
+
+    fn by(mount: &mut Command) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(folder.path());
+        mount.arg(folder.path());
         if mount.output().is_ok_and(|done| done.status.success()) {
             return Some(Self(folder));
         }
@@ -83,7 +91,8 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0.path()).output();
+        // Later, where another test has just started something that still has our files open.
+        let _ = Command::new("umount").arg("--lazy").arg(self.0.path()).output();
     }
 }
 
@@ -129,25 +138,21 @@ fn a_history_is_read_where_nothing_can_be_written() {
     for at in 0..3 {
         added(&mut *open(&place, Access::Write).unwrap(), &entry(&at.to_string(), 1.0, 1.0));
     }
-    let read_only = |options: &str| {
-        let done = Command::new("mount").args(["-o", options]).arg(disk.path()).output().unwrap();
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    };
-    read_only("remount,ro");
-    let mut store = open(&place, Access::Read).unwrap();
+    // At a second place: for a moment other tests have our files open too, and then no file system is made
+    // read-only.
+    let Some(same) = Mounted::read_only(&disk) else { return };
+    let unwritable = Place::File(same.path().join("a%20 #?.db"));
+    let mut store = open(&unwritable, Access::Read).unwrap();
     assert_eq!(values(&mut *store)[0].1.len(), 3);
     drop(store);
-    let error = refused(&place, Access::Write);
+    let error = refused(&unwritable, Access::Write);
     assert!(matches!(error, StoreError::Place { .. }), "{error}");
     // A log that its writer left, because it was killed.
-    read_only("remount,rw");
     let raw = rusqlite::Connection::open(&path).unwrap();
     raw.execute_batch("PRAGMA wal_autocheckpoint = 0; DELETE FROM points").unwrap();
     std::fs::copy(disk.path().join("a%20 #?.db-wal"), disk.path().join("kept")).unwrap();
     drop(raw);
     std::fs::rename(disk.path().join("kept"), disk.path().join("a%20 #?.db-wal")).unwrap();
-    read_only("remount,ro");
-    let told = refused(&place, Access::Read).to_string();
+    let told = refused(&unwritable, Access::Read).to_string();
     assert!(told.contains("its last writer left a log"), "{told}");
-    read_only("remount,rw");
 }
