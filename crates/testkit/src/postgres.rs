@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
-use crate::wait::wait_until;
+/// How long the server may take to start.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A server that listens at a Unix socket in a folder of its own.
 #[derive(Debug)]
@@ -31,6 +33,7 @@ pub fn postgres() -> Result<&'static PostgresServer, &'static str> {
 /// Ends the server when its standard input ends, and takes its folder away.
 const WATCH: &str = r#"
 "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= >"$2/log" 2>&1 &
+echo $! >"$2/process"
 read -r _
 kill -INT $!
 wait $!
@@ -43,7 +46,8 @@ impl PostgresServer {
             programs().ok_or("PostgreSQL's server is not installed (package postgresql)")?;
         let folder = tempfile::Builder::new()
             .prefix("becalm-postgres-")
-            .tempdir()
+            // Not where `TMPDIR` says: the path of its socket may have 107 bytes only.
+            .tempdir_in("/tmp")
             .map_err(|error| format!("no folder for PostgreSQL can be made: {error}"))?
             .keep();
         // PostgreSQL refuses to be root.
@@ -69,8 +73,23 @@ impl PostgresServer {
         let watcher = watch.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let watcher = watcher.spawn().map_err(|error| format!("sh cannot be started: {error}"))?;
         let server = Self { programs, folder, user, made: AtomicU32::new(0), _watcher: watcher };
-        wait_until("PostgreSQL", || server.client("pg_isready", &[]).is_ok());
+        let since = Instant::now();
+        while server.client("pg_isready", &[]).is_err() {
+            if server.has_ended() || since.elapsed() > PATIENCE {
+                let log = std::fs::read_to_string(server.folder.join("log")).unwrap_or_default();
+                return Err(format!("PostgreSQL does not start: {}", log.trim()));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
         Ok(server)
+    }
+
+    /// Says whether there was a process of the server that is no more.
+    fn has_ended(&self) -> bool {
+        let process = std::fs::read_to_string(self.folder.join("process")).unwrap_or_default();
+        let stat = format!("/proc/{}/stat", process.trim_end());
+        process.ends_with('\n')
+            && std::fs::read_to_string(stat).map_or(true, |stat| stat.contains(") Z "))
     }
 
     /// Makes an empty database and returns its URL.
