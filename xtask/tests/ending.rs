@@ -1,20 +1,11 @@
 //! A chore that is ended leaves nothing running.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
-#[track_caller]
-fn wait_until(what: &str, holds: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(60), "{what} never happened");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
+use becalm_testkit::{TestEnv, wait_until, write_program};
 
 fn is_running(pid: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -24,15 +15,16 @@ fn is_running(pid: &str) -> bool {
 
 #[test]
 fn what_a_chore_has_started_ends_with_it() {
-    let folder = tempfile::tempdir().unwrap();
+    // Temporary folders may be where nothing can be executed.
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let pids = folder.path().join("pids");
     // In the place of cargo: it starts something and waits for it, as cargo does with tests.
     let cargo = folder.path().join("cargo");
     let script = format!("#!/bin/sh\nsleep 1000 &\necho $$ $! >{}\nwait\n", pids.display());
-    fs::write(&cargo, script).unwrap();
-    fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
-    let mut chore = Command::new(env!("CARGO_BIN_EXE_xtask"))
-        .args(["docs", "--check"])
+    write_program(&cargo, &script);
+    // Signals that these tests ignore it does not.
+    let mut chore = TestEnv::new(env!("CARGO_BIN_EXE_xtask"))
+        .command(["docs", "--check"])
         .env("CARGO", &cargo)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
