@@ -98,9 +98,9 @@ pub(crate) fn reap(pid: Pid) -> io::Result<(Status, Usage)> {
 }
 
 /// Reaps what is left of a group that was killed, where this process is the first of a container: orphans are its
-/// children, and nobody else takes them away. They take a moment to end.
+/// children, and nobody else takes them away. They take a moment to end, and a long one where others want their CPU.
 pub(crate) fn reap_orphans(group: Pid) {
-    const TRIES: u32 = 20;
+    const TRIES: u32 = 1000;
     if std::process::id() != 1 {
         return;
     }
