@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 
 use becalm_testkit::{FakeMachine, FakeTree, TestEnv};
 
-use crate::support::{env, json, wait_until};
+use crate::support::{Measures, env, json, wait_until};
 
 const BALANCING: &str = "/proc/sys/kernel/numa_balancing";
 
@@ -48,7 +48,10 @@ impl Bench {
 
     /// Starts an experiment, and waits until it has changed the machine for a run.
     fn in_a_tuned_run(&self) -> Child {
-        let mut command = self.env.command(self.arguments(&["--", "sleep", "0.3"]));
+        // It does not end while the machine is changed.
+        let waits = format!("[ $(cat {}) = 1 ] || exec sleep 1000", self.path(BALANCING).display());
+        self.env.script("waits", &waits);
+        let mut command = self.env.command(self.arguments(&["--", "./waits"]));
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         wait_until("a tuned run", || self.balancing() == "0");
         child
@@ -131,7 +134,7 @@ fn a_signal_puts_the_machine_back_before_becalm_ends() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("Stopped; everything is as it was."), "{said}");
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("`sleep 0.3`: 0 runs") && text.contains("3 more runs tried"), "{text}");
+    assert!(text.contains("`./waits`: 0 runs") && text.contains("3 more runs tried"), "{text}");
     assert_eq!((bench.balancing().as_str(), bench.is_journalled()), ("1", false));
 }
 

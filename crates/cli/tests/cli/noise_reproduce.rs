@@ -2,7 +2,7 @@
 
 use becalm_model::wire::{ReproduceDocument, json_schema};
 
-use crate::support::{env, json};
+use crate::support::{SIGINT, catches, env, json, wait_until};
 
 /// Repeats an article in the shortest form, without touching the machine.
 fn reproduced(article: &str) -> ReproduceDocument {
@@ -64,7 +64,7 @@ fn a_signal_leaves_what_was_measured_until_then() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    wait_until("its handler", || catches(child.id(), SIGINT));
     crate::support::send("INT", child.id());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{output:?}");

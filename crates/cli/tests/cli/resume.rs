@@ -10,7 +10,12 @@ use crate::support::{Measures, T, env, prints, said, schedule, wait_for_lines, w
 #[test]
 fn a_killed_session_goes_on_where_it_was_and_ends_like_an_unbroken_one() {
     let env = env();
-    let (a, b) = ("sh -c 'sleep 0.02; echo t: 4'", "sh -c 'sleep 0.02; echo t: 5'");
+    // The ninth run waits until the session has been killed.
+    let waits =
+        "echo >> turns; [ $(wc -l < turns) != 9 ] || until [ -e over ]; do sleep 0.01; done";
+    env.script("a", &format!("{waits}; echo t: 4"));
+    env.script("b", &format!("{waits}; echo t: 5"));
+    let (a, b) = ("./a", "./b");
     let arguments = |file: &'static str| {
         ["--seed", "7", "--rounds", "12", "--metric", T, "--export-json", file, a, b]
     };
@@ -20,6 +25,7 @@ fn a_killed_session_goes_on_where_it_was_and_ends_like_an_unbroken_one() {
     wait_for_lines(&log, 1 + 2 + 2 * 3);
     child.kill().unwrap();
     child.wait().unwrap();
+    env.write("over", "");
     let finished = env.read("broken.json.partial").lines().count() - 1;
 
     let output = env.run(["compare", "--resume", "broken.json"]).exits_with(4);
@@ -127,7 +133,7 @@ fn a_finished_session_can_be_given_more_rounds() {
     let env = env();
     let (a, b) = (prints("4"), prints("5"));
     let _ = env
-        .compare(&["--max-time", "1ms", "--metric", T, "--export-json", "r.json", &a, &b])
+        .compare(&["--max-time", "1us", "--metric", T, "--export-json", "r.json", &a, &b])
         .exits_with(3);
     assert_eq!(schedule(&env.record("r.json")).len(), 2);
     let _ = env.run(["compare", "--resume", "r.json", "--rounds", "7"]).exits_with(0);
@@ -203,8 +209,8 @@ fn what_goes_on_is_the_file_that_is_named_and_nothing_else_in_silence() {
 fn limits_that_are_used_up_take_no_answer_away() {
     let env = env();
     let a = "sh -c 'echo t: $(($$ % 89 + 900))'";
-    // Never equal, and so far apart that the first look decides.
-    let line = ["--max-time", "20s", "--metric", T, "--export-json", "r.json"];
+    // Never equal, and so far apart that the second look decides; the first has too little of the error to spend.
+    let line = ["--max-rounds", "200", "--metric", T, "--export-json", "r.json"];
     let _ = env.compare(&[&line[..], &[a, "sh -c 'echo t: $(($$ % 97 + 1900))'"]].concat());
     let before = env.record("r.json");
     let output = env.run(["compare", "--resume", "r.json", "--max-time", "1ms"]);

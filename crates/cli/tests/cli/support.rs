@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 pub(crate) use becalm_testkit::wait_until;
-use becalm_testkit::{CommandOutput, TestEnv, skipped};
+use becalm_testkit::{CommandOutput, TestEnv, skipped, write_program};
 use serde_json::Value;
 
 /// Conditions under which many sessions side by side do not hold each other up.
@@ -52,10 +52,9 @@ impl Measures for TestEnv {
     }
 
     fn script(&self, name: &str, text: &str) {
-        use std::os::unix::fs::PermissionsExt;
-        let path = self.write(name, format!("#!/bin/sh\n{text}\n"));
-        let mode = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(path, mode).expect("the file is ours");
+        let path = self.work().join(name);
+        std::fs::create_dir_all(path.parent().expect("it is in the folder")).expect("it is ours");
+        write_program(&path, &format!("#!/bin/sh\n{text}\n"));
     }
 }
 
@@ -140,6 +139,19 @@ pub(crate) fn send(signal: &str, pid: u32) {
         .status()
         .expect("kill is everywhere");
     assert!(status.success());
+}
+
+/// The number of the signal that Ctrl-C sends.
+pub(crate) const SIGINT: u32 = 2;
+
+/// The number of the signal that asks a process to end.
+pub(crate) const SIGTERM: u32 = 15;
+
+/// Says whether a process has a handler for a signal.
+pub(crate) fn catches(pid: u32, signal: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).expect("Linux");
+    u64::from_str_radix(caught.trim(), 16).expect("a mask") & 1 << (signal - 1) != 0
 }
 
 /// Says whether this process has a capability, by its number (`capabilities(7)`).

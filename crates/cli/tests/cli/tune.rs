@@ -1,12 +1,12 @@
 //! Tuning a folder that stands for a machine: what is changed comes back, whoever dies.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use becalm_testkit::{FakeMachine, FakeTree, TestEnv, wait_until};
 
-use crate::support::env;
+use crate::support::{SIGTERM, catches, env};
 
 const BALANCING: &str = "/proc/sys/kernel/numa_balancing";
 /// One knob with a single file, so that a test says all there is to say.
@@ -68,7 +68,7 @@ impl Bench {
     /// Leaves the machine tuned by an owner and a guardian that were killed; what it was held for ends.
     fn abandon(&self) {
         let mut owner = self.hold();
-        signal(self.guardian(), "KILL");
+        kill(self.guardian());
         owner.kill().unwrap();
         owner.wait().unwrap();
         self.env.write("stop", "");
@@ -98,8 +98,15 @@ fn signal(pid: u32, name: &str) {
     assert!(status.unwrap().success());
 }
 
+/// Kills a process, and waits until it has really ended.
+fn kill(pid: u32) {
+    signal(pid, "KILL");
+    wait_for(|| !is_running(pid));
+}
+
+/// Says whether a process has not ended; who reaps it is nobody's business.
 fn is_running(pid: u32) -> bool {
-    Path::new(&format!("/proc/{pid}")).exists()
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
 /// The command that a becalm holds for, once it has been started.
@@ -289,8 +296,6 @@ fn the_second_one_is_refused_or_waits() {
     assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
 }
 
-const SIGTERM: u32 = 15;
-
 #[test]
 fn a_signal_ends_the_queue_and_is_the_exit_code() {
     let bench = bench();
@@ -302,11 +307,7 @@ fn a_signal_ends_the_queue_and_is_the_exit_code() {
     ] {
         let mut command = bench.env.command(&arguments);
         let mut queued = command.stderr(Stdio::null()).spawn().unwrap();
-        wait_until("its handler", || {
-            let status = std::fs::read_to_string(format!("/proc/{}/status", queued.id())).unwrap();
-            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
-            u64::from_str_radix(caught.trim(), 16).unwrap() & 1 << (SIGTERM - 1) != 0
-        });
+        wait_until("its handler", || catches(queued.id(), SIGTERM));
         signal(queued.id(), "TERM");
         let status = queued.wait().unwrap();
         assert_eq!(status.code(), Some(143), "{status}");
@@ -356,7 +357,7 @@ fn a_damaged_journal_counts_up_to_the_damage_for_whoever_insists() {
     use std::io::Write as _;
     let bench = bench();
     let _ = bench.tune(&[]).exits_with(0);
-    signal(bench.guardian(), "KILL");
+    kill(bench.guardian());
     let journal = bench.path("/var/lib/becalm/journal");
     let mut file = std::fs::OpenOptions::new().append(true).open(journal).unwrap();
     file.write_all(b"garbage\n").unwrap();
