@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use becalm_model::parse_share;
-use becalm_model::wire::json_text;
+use becalm_model::wire::{json_text, stats_document};
 use becalm_report::{stats_text, steady_text};
 use becalm_stats::steady::TOLERANCE;
 
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     }
     if args.json {
         return files::documents(&args.files, ui, |record| {
-            json_text(&files::document(record).estimates)
+            json_text(&stats_document(files::document(record).estimates))
         });
     }
     files::for_each_record(&args.files, ui, |record| Ok(stats_text(record, ui.style())))

@@ -20,6 +20,7 @@ mod read;
 mod reproduce;
 mod schema;
 mod services;
+mod stats;
 mod steady;
 mod suite;
 mod text;
@@ -74,10 +75,11 @@ pub use schema::{
     ABLATE_SCHEMA, BISECT_SCHEMA, BOOT_SCHEMA, CHANGES_SCHEMA, CHECK_SCHEMA, CI_SCHEMA,
     COMPARISON_SCHEMA, CPU_NOISE_SCHEMA, DIFF_SCHEMA, EFFECTS_SCHEMA, GATE_SCHEMA, HISTORY_SCHEMA,
     IMPORT_SCHEMA, JOURNAL_SCHEMA, LOG_SCHEMA, PLAN_SCHEMA, PROBE_SCHEMA, REPRODUCE_SCHEMA,
-    RUN_SCHEMA, SERVICES_SCHEMA, STEADY_SCHEMA, TOPOLOGY_SCHEMA, TRACE_SCHEMA, TUNE_SCHEMA,
-    WORKLOAD_SCHEMA, json_schema, schema_names,
+    RUN_SCHEMA, SERVICES_SCHEMA, STATS_SCHEMA, STEADY_SCHEMA, TOPOLOGY_SCHEMA, TRACE_SCHEMA,
+    TUNE_SCHEMA, WORKLOAD_SCHEMA, json_schema, schema_names,
 };
 pub use services::{ProgramDocument, ServicesDocument};
+pub use stats::{StatsDocument, stats_document};
 pub use steady::{SteadyDocument, SteadyRunDocument, SteadySegmentDocument};
 pub use suite::{
     SUITE_VERSION, SuiteBenchmark, SuiteChanges, SuiteCommand, SuiteDirection, SuiteDocument,

@@ -7,7 +7,8 @@ use super::{
     AblateDocument, BisectDocument, BootDocument, ChangesDocument, CheckDocument, CiDocument,
     CpuNoiseDocument, DiffDocument, Document, GateDocument, HistoryDocument,
     MitigationEffectsDocument, PlanDocument, ProbeDocument, ReproduceDocument, ServicesDocument,
-    SteadyDocument, SuiteDocument, TopologyDocument, TraceDocument, TuneDocument, WorkloadDocument,
+    StatsDocument, SteadyDocument, SuiteDocument, TopologyDocument, TraceDocument, TuneDocument,
+    WorkloadDocument,
 };
 
 /// What `becalm compare` writes.
@@ -53,6 +54,8 @@ pub const TRACE_SCHEMA: &str = "becalm/noise-trace/1";
 pub const PLAN_SCHEMA: &str = "becalm/plan/1";
 /// What `becalm services --json` prints.
 pub const SERVICES_SCHEMA: &str = "becalm/services/1";
+/// What `becalm stats --json` prints.
+pub const STATS_SCHEMA: &str = "becalm/stats/1";
 /// What `becalm stats --steady --json` prints.
 pub const STEADY_SCHEMA: &str = "becalm/steady/1";
 /// What `becalm topology --json` prints.
@@ -83,6 +86,7 @@ const PUBLISHED: &[Published] = &[
     ("noise-trace", of::<TraceDocument>),
     ("plan", of::<PlanDocument>),
     ("services", of::<ServicesDocument>),
+    ("stats", of::<StatsDocument>),
     ("steady", of::<SteadyDocument>),
     ("suite", of::<SuiteDocument>),
     ("topology", of::<TopologyDocument>),
