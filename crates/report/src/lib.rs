@@ -68,7 +68,7 @@ pub use noise::{
 };
 pub use plan::{Planned, plan_text};
 pub use progress::{Goal, Progress, ProgressEstimate, progress_line};
-pub use quantity::Scale;
+pub use quantity::{Scale, confidence as confidence_in_words};
 pub use saved::{import_text, metadata_text, plot_text, show_text};
 pub use single::{hist_text, run_text, stats_text};
 pub use steady::{SteadyRun, class_word, steady_runs, steady_text};

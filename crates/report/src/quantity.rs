@@ -263,8 +263,9 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{trimmed}{NBSP}%")
 }
 
-/// Writes a confidence: `95 %`, `99.75 %`, `99.9996 %`. Only what is certain is `100 %`.
-pub(crate) fn confidence(share: f64) -> String {
+/// Writes a confidence: `95 %`, `99.75 %`, `99.9996 %`, with a space that does not break. Only what is certain is
+/// `100 %`.
+pub fn confidence(share: f64) -> String {
     if !share.is_finite() {
         return format!("?{NBSP}%");
     }
@@ -380,6 +381,7 @@ mod tests {
         assert_eq!(percent(0.1234).replace(NBSP, " "), "12 %");
         assert_eq!(confidence(0.9975).replace(NBSP, " "), "99.75 %");
         assert_eq!(confidence(0.999_961).replace(NBSP, " "), "99.996 %");
+        assert_eq!(confidence(0.999_999_999_9).replace(NBSP, " "), "99.99999999 %");
         assert_eq!(confidence(1.0).replace(NBSP, " "), "100 %");
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use becalm_model::{Record, RecordKind};
+use becalm_report::confidence_in_words;
 use becalm_runner::session::{
     Goal, Independent, Judgement, Layout, OnDisturbance, Plan, Primary, Stop,
 };
@@ -102,33 +103,10 @@ pub(super) fn longer_than_planned(plan: &Plan, round: Duration) -> Option<String
 }
 
 pub(super) fn undecidable(possible: u32, needed: u32, confidence: f64) -> String {
-    // Rounded, because 0.95 times 100 is not quite 95, but never to certainty.
-    let percent = (4..13)
-        .map(|decimals| format!("{:.decimals$}", confidence * 100.0))
-        .find(|text| !text.starts_with("100"))
-        .unwrap_or_else(|| "99.999999999999".to_owned());
-    let percent = percent.trim_end_matches('0').trim_end_matches('.');
+    let level = confidence_in_words(confidence).replace('\u{a0}', " ");
     let rounds = if possible == 1 { "1 round".to_owned() } else { format!("{possible} rounds") };
     format!(
-        "{rounds} cannot give a verdict at {percent}% confidence; at least {needed} are needed, \
+        "{rounds} cannot give a verdict at {level} confidence; at least {needed} are needed, \
          and more for a small difference"
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_confidence_is_never_rounded_to_certainty() {
-        for (confidence, told) in
-            [(0.95, "95%"), (0.9975, "99.75%"), (0.5, "50%"), (0.999_999_999_9, "99.99999999%")]
-        {
-            let text = undecidable(1, 6, confidence);
-            assert!(
-                text.starts_with(&format!("1 round cannot give a verdict at {told} ")),
-                "{text}"
-            );
-        }
-    }
 }
