@@ -56,9 +56,3 @@ pub(super) fn write(saved: &mut Saved, posterior: &Posterior, states: &[State], 
         }),
     });
 }
-
-/// Returns the number of the likeliest first commit of the new level.
-pub(super) fn likeliest(posterior: &Posterior) -> usize {
-    let all = posterior.first.iter().enumerate();
-    all.max_by(|a, b| a.1.total_cmp(b.1)).map_or(1, |(index, _)| index + 1)
-}

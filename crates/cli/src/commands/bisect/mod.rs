@@ -89,7 +89,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
             let arguments = measuring::with_more(path, &saved.document.arguments, given)?;
             // Branches move, and the ends of the search stay.
             let [good, bad] = ends;
-            let ends = [good.or_else(|| Some(saved.good())), bad.or_else(|| saved.bad())];
+            let ends = [good.or_else(|| Some(saved.good_id())), bad.or_else(|| saved.bad_id())];
             (args::reparse_bisect(&arguments)?, arguments, Some(saved), ends)
         }
     };

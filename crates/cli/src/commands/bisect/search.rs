@@ -369,7 +369,7 @@ impl<'a> Search<'a> {
         };
         let is_new = posterior.is_new(last.commit);
         let verdict = document.verdict.as_deref().unwrap_or_default();
-        let best = answer::likeliest(posterior);
+        let best = likeliest(posterior);
         let commit = &self.range.commits[last.commit];
         self.making.ui.say(format!(
             "step {}: {} \"{}\" is {verdict} with {:.1} %; the likeliest first is {} with {:.1} %",
@@ -394,4 +394,10 @@ fn stopped(signal: i32) -> CommandError {
         message: format!("stopped by signal {signal}; every step before that is saved"),
         hints: Vec::new(),
     }
+}
+
+/// Returns the number of the likeliest first commit of the new level.
+fn likeliest(posterior: &Posterior) -> usize {
+    let all = posterior.first.iter().enumerate();
+    all.max_by(|a, b| a.1.total_cmp(b.1)).map_or(1, |(index, _)| index + 1)
 }

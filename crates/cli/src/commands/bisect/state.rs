@@ -113,12 +113,12 @@ impl Saved {
     }
 
     /// Returns the id of the good end.
-    pub(super) fn good(&self) -> String {
+    pub(super) fn good_id(&self) -> String {
         self.document.good.id.clone()
     }
 
     /// Returns the id of the bad end; `None` where the file names no commit.
-    pub(super) fn bad(&self) -> Option<String> {
+    pub(super) fn bad_id(&self) -> Option<String> {
         self.document.commits.last().map(|one| one.id.clone())
     }
 
