@@ -26,6 +26,20 @@ pub(crate) fn read_record(path: &Path) -> Result<Record, CommandError> {
     record_of(path, &foreign::files(path)?)
 }
 
+/// Reads a saved record of which the values are wanted.
+pub(crate) fn read_measured(path: &Path) -> Result<Record, CommandError> {
+    let record = read_record(path)?;
+    if record.is_of_one_program() { Err(nothing_in(path)) } else { Ok(record) }
+}
+
+/// Says that a record has no values.
+pub(crate) fn nothing_in(path: &Path) -> CommandError {
+    CommandError::measure(format!(
+        "nothing was measured in {}: all sides are one program",
+        path.display()
+    ))
+}
+
 /// Makes the record of what was read of this path.
 pub(crate) fn record_of(path: &Path, files: &[File]) -> Result<Record, CommandError> {
     let (mut record, is_log) = as_it_is(path, files)?;
@@ -398,7 +412,7 @@ const MOST_NAMED: usize = 20;
 
 /// Refuses a metric, or a measure of benchmarks, that a record does not have.
 pub(crate) fn check_metric(record: &Record, name: Option<&str>) -> Result<(), CommandError> {
-    let Some(name) = name else { return Ok(()) };
+    let Some(name) = name.filter(|_| !record.is_of_one_program()) else { return Ok(()) };
     if record.metrics.iter().any(|metric| metric.name == name || metric.is_measure(name)) {
         return Ok(());
     }

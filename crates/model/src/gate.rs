@@ -55,11 +55,13 @@ pub enum GateBy {
     Comparison,
     /// The level of its series.
     History {
-        /// How many earlier values of the level there are; `None` where there was no value to judge.
-        earlier: Option<usize>,
+        /// How many earlier values of the level there are.
+        earlier: usize,
         /// How many more it would take to judge.
         missing: Option<usize>,
     },
+    /// Nothing: its runs were cut off at the timeout, so that its series has no value of them.
+    CutOff,
     /// A change of level in the history.
     Change(ChangeId),
     /// A limit.
@@ -71,7 +73,7 @@ impl GateBy {
     pub fn word(self) -> &'static str {
         match self {
             Self::Comparison => "comparison",
-            Self::History { .. } => "history",
+            Self::History { .. } | Self::CutOff => "history",
             Self::Change(_) => "change",
             Self::Limit => "limit",
         }

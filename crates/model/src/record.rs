@@ -147,7 +147,7 @@ pub struct Record {
     pub conditions: Conditions,
     /// What each run recorded.
     pub metrics: Vec<Metric>,
-    /// What was measured. The first is the baseline of a comparison.
+    /// What was measured. The first is the baseline of a comparison. Where all its sides are one program there is none.
     pub subjects: Vec<Subject>,
     /// What a suite says of the subjects, one for each; empty where they are of none.
     pub terms: Vec<SubjectTerms>,
@@ -194,9 +194,12 @@ impl Record {
         }
     }
 
-    /// Says whether nothing was measured because all sides are one program: such a comparison has no subjects.
+    /// Says whether nothing was measured because all sides are one program: such a comparison has no subjects, and came
+    /// to its end all the same.
     pub fn is_of_one_program(&self) -> bool {
-        self.kind == RecordKind::Comparison && self.subjects.is_empty()
+        self.kind == RecordKind::Comparison
+            && self.subjects.is_empty()
+            && self.interrupted.is_none()
     }
 
     /// Returns the index of the metric called `name`.

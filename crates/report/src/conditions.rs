@@ -6,7 +6,7 @@ use crate::escape;
 use crate::moment;
 use crate::quantity::confidence;
 
-/// Returns the conditions as pairs of name and text; none of what another tool measured, and of what nobody did.
+/// Returns the conditions as pairs of name and text; none of what another tool measured, nor where nothing was.
 pub(crate) fn rows(record: &Record) -> Vec<(&'static str, String)> {
     if record.kind == RecordKind::Import || record.is_of_one_program() {
         return Vec::new();
@@ -96,11 +96,13 @@ pub(crate) fn session(record: &Record) -> Vec<(&'static str, String)> {
             ("read by becalm", record.version.clone()),
         ];
     }
+    // Where nothing was measured there was no order to draw.
+    let seed = if record.is_of_one_program() { "none" } else { &record.seed.to_string() };
     vec![
         ("command", command_line(record)),
         ("started", started(record)),
         ("becalm", record.version.clone()),
-        ("seed", record.seed.to_string()),
+        ("seed", seed.to_owned()),
         ("confidence", confidence(record.confidence)),
         ("margin", crate::quantity::percent(record.margin)),
     ]

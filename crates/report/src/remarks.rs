@@ -71,6 +71,9 @@ pub(crate) fn measured(record: &Record, disturbed: &[DisturbedRun]) -> Vec<Strin
         }
         remarks.push(format!("{text}."));
     }
+    if record.is_of_one_program() {
+        return record.notes.clone();
+    }
     let warmups = record.runs.iter().filter(|run| run.warmup).count();
     let warmups = if warmups > 0 {
         format!("; {} before them", count(warmups, "warm-up run"))

@@ -164,10 +164,12 @@ fn inconclusive(claim: &Claim, ratio: &RatioInterval) -> String {
 
 /// Says whether the sentence warns: something favours one of two identical programs.
 pub(crate) fn is_warning(claim: &Claim) -> bool {
-    let Claim { comparison, .. } = claim;
-    claim.aa
-        && comparison.verdict != Verdict::Inconclusive
-        && comparison.ratio.is_some_and(|ratio| ratio.excludes_one())
+    let Some(ratio) = claim.comparison.ratio.filter(|_| claim.aa) else { return false };
+    match claim.comparison.verdict {
+        Verdict::Faster | Verdict::Slower => true,
+        Verdict::Equivalent => ratio.excludes_one(),
+        Verdict::Inconclusive => false,
+    }
 }
 
 fn same_program(claim: &Claim, ratio: &RatioInterval) -> String {

@@ -85,6 +85,12 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
     let mut revisions = match &args.rev[..] {
         [] => None,
         names => match build(names, &args, ui)? {
+            Outcome::Same(_) if resumed.is_some() => {
+                return Err(CommandError::usage(
+                    "the revisions have one program now, and the saved session measured several",
+                )
+                .hint("name the commits that it measured; the file stays as it was"));
+            }
             Outcome::Same(told) => return say_same(&told, &args, arguments, ui),
             Outcome::Different(built) => Some(*built),
         },

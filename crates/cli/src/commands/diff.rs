@@ -51,9 +51,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    let old = files::read_record(&args.old)?;
+    let old = files::read_measured(&args.old)?;
     let mut new = match &args.new {
-        Some(path) => files::read_record(path)?,
+        Some(path) => files::read_measured(path)?,
         None => old.clone(),
     };
     // The command line goes before the suite.

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if let Some(path) = output(args) {
         files::check_writable(path)?;
     }
-    let records = args.files.iter().map(|path| files::read_record(path));
+    let records = args.files.iter().map(|path| files::read_measured(path));
     let records = records.collect::<Result<Vec<_>, _>>()?;
     let n_records = records.len();
     let Some(mut record) = merge(records) else { return Ok(Exit::Done) };

@@ -69,7 +69,7 @@ pub(crate) fn against_level(
 ) -> GateResult {
     let needed = if exact { 1 } else { FEWEST };
     let missing = needed.checked_sub(level.len()).filter(|missing| *missing > 0);
-    let by = GateBy::History { earlier: Some(level.len()), missing };
+    let by = GateBy::History { earlier: level.len(), missing };
     let told = |outcome: GateOutcome, reason: String| GateResult {
         value: Some(value),
         margin: Some(margin),
@@ -237,7 +237,7 @@ mod tests {
         let between = check(102.8, 200, Direction::Lower, GateOutcome::Inconclusive);
         assert!(between.reason.contains("within the margin"), "{}", between.reason);
         let few = check(200.0, 7, Direction::Lower, GateOutcome::Inconclusive);
-        assert_eq!(few.by, GateBy::History { earlier: Some(7), missing: Some(3) });
+        assert_eq!(few.by, GateBy::History { earlier: 7, missing: Some(3) });
     }
 
     #[test]
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(judge(102.0).outcome, GateOutcome::Pass);
         assert_eq!(judge(103.0).outcome, GateOutcome::Fail);
         let none = against_level(series(), 1.0, &[], true, Direction::Lower, 0.02, 0.95);
-        assert_eq!(none.by, GateBy::History { earlier: Some(0), missing: Some(1) });
+        assert_eq!(none.by, GateBy::History { earlier: 0, missing: Some(1) });
     }
 
     #[test]

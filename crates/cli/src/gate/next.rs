@@ -23,12 +23,12 @@ pub(crate) fn next(worst: &GateResult) -> Option<String> {
         GateBy::History { missing: Some(_), .. } => format!(
             "Add runs with `becalm history add`, or decide now with {both}, which needs no history."
         ),
-        GateBy::History { .. } => {
+        GateBy::History { .. } | GateBy::CutOff => {
             format!("Make sure with {both}, which measures both sides interleaved.")
         }
         GateBy::Change(id) => format!(
             "Find the commit with `becalm bisect --good {base} --bad {head} -- COMMAND`; if the change is wanted, say \
-                 so with `becalm changes acknowledge {id}`."
+             so with `becalm changes acknowledge {id}`."
         ),
         GateBy::Limit => format!("Make {name} fit its limit, or change the limit in becalm.toml."),
     })

@@ -30,6 +30,11 @@ pub(crate) fn read_resumed(path: &Path) -> Result<Record, CommandError> {
         }
         record
     });
+    if let Ok(record) = &read
+        && record.is_of_one_program()
+    {
+        return Err(files::nothing_in(path).hint("begin anew, without --resume"));
+    }
     read.map_err(|error| {
         if path.exists() || !log.exists() {
             return error;

@@ -92,6 +92,17 @@ fn a_change_of_documentation_gives_identical_binaries() {
     }
     let gate = env.run(["gate", "r.json"]).exits_with(0).stdout;
     assert!(gate.contains("says yes") && gate.contains("identical binaries"), "{gate}");
+    for wants_values in [&["diff", "r.json", "r.json"][..], &["export", "--to", "csv", "r.json"]] {
+        let output = env.run(wants_values).exits_with(4);
+        assert!(output.stderr.contains("all sides are one program"), "{}", output.stderr);
+    }
+    let refused = env.run(["compare", "--resume", "r.json"]).exits_with(4);
+    assert!(refused.stderr.contains("begin anew"), "{}", refused.stderr);
+    assert!(env.read("r.md").contains("identical binaries"), "{}", env.read("r.md"));
+    // Others say nothing for what was not measured.
+    env.write("cut.json", env.read("r.json").replacen('{', r#"{"interrupted": "killed","#, 1));
+    let both = env.run(["gate", "r.json", "cut.json"]).exits_with(4);
+    assert!(both.stderr.contains("cut.json"), "{}", both.stderr);
 }
 
 #[test]

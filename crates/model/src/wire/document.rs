@@ -69,7 +69,7 @@ pub struct Document<R = Vec<RunDocument>> {
     /// What the tool that was imported from concluded itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub summaries: Vec<SummaryDocument>,
-    /// What was measured, with the raw runs in time order.
+    /// What was measured, with the raw runs in time order; nothing where all sides of a comparison are one program.
     pub subjects: Vec<SubjectDocument<R>>,
 }
 

@@ -78,7 +78,7 @@ pub fn gate_document(report: &GateReport) -> GateDocument {
 
 fn result_of(result: &GateResult) -> GateResultDocument {
     let (earlier, missing) = match result.by {
-        GateBy::History { earlier, missing } => (earlier, missing),
+        GateBy::History { earlier, missing } => (Some(earlier), missing),
         _ => (None, None),
     };
     let change = match result.by {

@@ -83,7 +83,8 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
             _ => RecordKind::Comparison,
         };
     // Of sides that are one program nothing is measured.
-    if document.subjects.is_empty() && kind != RecordKind::Comparison {
+    let may_be_of_one_program = kind == RecordKind::Comparison && document.interrupted.is_none();
+    if document.subjects.is_empty() && !may_be_of_one_program {
         return Err(ReadError::NoSubject);
     }
     if !(document.confidence > 0.0 && document.confidence < 1.0) {

@@ -13,8 +13,10 @@ use crate::ui::count;
 
 /// Judges every comparison that decides, and those whose metric a rule names.
 pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
+    // It is within every margin of itself.
     if record.is_of_one_program() {
-        judged.notes.extend(record.notes.iter().map(|note| format!("{note}.")));
+        let sentence = |note: &String| format!("{}.", note.trim_end_matches('.'));
+        judged.notes.extend(record.notes.iter().map(sentence));
         return;
     }
     for comparison in &record.comparisons {

@@ -100,8 +100,7 @@ pub(super) fn doubt(cut_off: &CutOff, rules: &mut Rules, judged: &mut Judged) {
         return;
     }
     // It has no value that could be judged, but is longer than its timeout.
-    let by = GateBy::History { earlier: None, missing: None };
-    let reason = cut_off.to_string();
+    let (by, reason) = (GateBy::CutOff, cut_off.to_string());
     judged.results.push(GateResult::new(of.clone(), by, GateOutcome::Inconclusive, reason));
     if !cut_off.is_about_wall_time {
         return;

@@ -99,7 +99,11 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
                     let whys = record.interrupted.iter().chain(left_out);
                     judged.broken_off.extend(whys.map(|why| format!("{}: {why}", path.display())));
                     if record.kind == RecordKind::Comparison {
+                        let known = judged.results.len();
                         comparison::judge(&record, &mut rules, &mut judged);
+                        if judged.results.len() == known && !record.is_of_one_program() {
+                            return Err(nothing(&path.display().to_string()));
+                        }
                         continue;
                     }
                     measurements(*record)
@@ -120,18 +124,24 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         if !new.is_empty() {
             history::judge(&new, args, &settings, &mut rules, &mut judged)?;
         }
-        if judged.results.is_empty() && judged.notes.is_empty() {
-            return Err(CommandError::measure("there is no value in it that could be judged"));
+        let is_whole = judged.broken_off.is_empty();
+        if judged.results.is_empty() && (judged.notes.is_empty() || !is_whole) {
+            return Err(nothing("it"));
         }
     }
     judged.doubt_what_was_broken_off();
     rules.check()?;
-    for name in rules.unused() {
+    // Where there is one program no rule is asked.
+    for name in rules.unused().into_iter().filter(|_| !judged.results.is_empty()) {
         ui.warn(format!(
             "nothing was judged by [gate.rules] {name}: no benchmark or metric here has that name"
         ));
     }
     conclude(judged, args, ui)
+}
+
+fn nothing(place: &str) -> CommandError {
+    CommandError::measure(format!("there is no value in {place} that could be judged"))
 }
 
 fn conclude(judged: Judged, args: &Args, ui: &Ui) -> Result<Exit, CommandError> {

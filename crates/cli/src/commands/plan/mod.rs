@@ -103,7 +103,7 @@ pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, C
         if as_json { json(planned) } else { plan_text(planned, ui.style()) }
     };
     if let Some(path) = &args.pilot {
-        let record = files::read_record(path)?;
+        let record = files::read_measured(path)?;
         let planned = planned(&record, &disturbed_runs(&record), &args)?;
         ui.print(&told(&planned))?;
         return Ok(if planned.plan.is_some() { Exit::Done } else { Exit::Inconclusive });
