@@ -4,7 +4,6 @@ use becalm_testkit::TestEnv;
 
 use crate::support::{Measures, T, env, git, has_git, headline, json, said};
 
-/// Runs git in the working folder.
 /// A repository with three commits: a program, the same 3 % slower, and a change of documentation.
 fn repository(test: &str) -> Option<TestEnv> {
     if !has_git(test) {
@@ -103,6 +102,18 @@ fn a_change_of_documentation_gives_identical_binaries() {
     env.write("cut.json", env.read("r.json").replacen('{', r#"{"interrupted": "killed","#, 1));
     let both = env.run(["gate", "r.json", "cut.json"]).exits_with(4);
     assert!(both.stderr.contains("cut.json"), "{}", both.stderr);
+}
+
+#[test]
+fn a_session_whose_revisions_have_become_one_program_is_kept() {
+    let Some(env) = repository("a_session_whose_revisions_have_become_one") else { return };
+    git(&env, &["tag", "old", "HEAD~2"]);
+    let _ = compare(&env, &["old", "main"], &["--export-json", "r.json"]).exits_with(0);
+    let before = env.read("r.json");
+    git(&env, &["tag", "-f", "old", "main"]);
+    let refused = env.run(["compare", "--resume", "r.json", "--rounds", "9"]).exits_with(2);
+    assert!(refused.stderr.contains("have one program now"), "{}", refused.stderr);
+    assert_eq!(env.read("r.json"), before);
 }
 
 #[test]
