@@ -1,0 +1,220 @@
+//! The job: builds of two commits, measured in the same rounds.
+
+use std::time::Duration;
+
+use becalm_model::ci::{CiCommit, CiReport, CiResult, CiRule};
+use becalm_model::history::short_commit;
+use becalm_model::{Record, RecordKind, Subject};
+use becalm_runner::session::Goal;
+
+use super::Args;
+use crate::caller;
+use crate::ci::{
+    Surroundings, cut_off_sides, find_base, machine_words, report_of, reproduce, without_secrets,
+};
+use crate::error::CommandError;
+use crate::measuring::{
+    self, Builds, CommandLine, Finished, Making, Repository, Revisions, Tracing, Wanted, conduct,
+    is_documentation,
+};
+use crate::ui::Ui;
+
+/// Time after which no further round starts, unless the user says otherwise.
+const BUDGET: Duration = Duration::from_secs(60);
+
+/// Rounds that are made however long they take, unless the user says otherwise.
+const MINIMUM: u32 = 10;
+
+/// The same for the benchmarks of a harness.
+const HARNESS_BUDGET: Duration = Duration::from_secs(240);
+
+/// The same for the benchmarks of a harness.
+const HARNESS_MINIMUM: u32 = 14;
+
+/// What is to be compared.
+pub(super) struct Job {
+    base: CiCommit,
+    head: CiCommit,
+    /// The commit that gets the status.
+    commit: Option<String>,
+    /// Paths in which the commits differ.
+    differing: Vec<String>,
+    /// The command line, without secrets.
+    arguments: Vec<String>,
+    /// The command to measure.
+    command: Vec<String>,
+}
+
+/// What came of it.
+pub(super) enum Done {
+    Identical(String),
+    Measured(Box<Finished>),
+    Failed(CommandError),
+}
+
+impl Done {
+    pub(super) fn record(&self) -> Option<&Record> {
+        match self {
+            Self::Measured(finished) => Some(&finished.record),
+            Self::Identical(_) | Self::Failed(_) => None,
+        }
+    }
+}
+
+impl Job {
+    pub(super) fn new(
+        args: &Args,
+        arguments: &[String],
+        around: &Surroundings,
+    ) -> Result<Self, CommandError> {
+        let user = caller::subject_user(args.flags.conditions.keep_root);
+        let repository = Repository::here("`becalm ci`", user)?;
+        let commit = |name: &str, option: &str| {
+            let id = repository.committed(name).map(|commit| commit.id).ok_or_else(|| {
+                CommandError::usage(format!("{option} {name}: there is no such revision here"))
+                    .hint("a shallow clone lacks most: actions/checkout takes `with: {fetch-depth: 0}`")
+            })?;
+            let title = repository.title(&id).unwrap_or_default();
+            Ok(CiCommit { id, title })
+        };
+        let head = commit(&args.head, "--head")?;
+        let base = match &args.base {
+            Some(base) => base.clone(),
+            None => find_base(&repository, &head.id, around)?,
+        };
+        let base = commit(&base, "--base")?;
+        let commit = around.commit_of_status(&head.id, &repository.parents(&head.id)?);
+        let differing = repository.differing(&base.id, &head.id)?;
+        let line = match &args.command[..] {
+            [line] => CommandLine::Line(line.clone()),
+            words => CommandLine::of_words(words, &args.flags),
+        };
+        let command = measuring::subjects(&[line], &args.flags)?.remove(0).command;
+        Ok(Self { base, head, commit, differing, arguments: without_secrets(arguments), command })
+    }
+
+    /// Builds and measures.
+    pub(super) fn carry_out(&self, args: &Args, ui: &Ui) -> Done {
+        if self.differing.iter().all(|path| is_documentation(path)) {
+            return Done::Identical(match &self.differing[..] {
+                [] => "base and head have the same files".to_owned(),
+                [one] => format!("only documentation differs: {one}"),
+                [one, more @ ..] => {
+                    format!("only documentation differs: {one} and {} more", more.len())
+                }
+            });
+        }
+        match self.build(args, ui).and_then(|built| match built {
+            Err(told) => Ok(Done::Identical(told)),
+            Ok((mut revisions, subjects)) => {
+                // The worktrees stay until everything is measured.
+                let wanted = self.wanted(args, revisions.all(), subjects);
+                let finished = conduct(wanted, &args.flags, ui)?;
+                Ok(Done::Measured(Box::new(finished)))
+            }
+        }) {
+            Ok(done) => done,
+            Err(error) => Done::Failed(error),
+        }
+    }
+
+    /// Builds both commits; says so if the program is the same.
+    fn build(
+        &self,
+        args: &Args,
+        ui: &Ui,
+    ) -> Result<Result<(Revisions, Vec<Subject>), String>, CommandError> {
+        let flags = &args.flags;
+        let user = caller::subject_user(flags.conditions.keep_root);
+        let ids = [self.base.id.clone(), self.head.id.clone()];
+        let interrupt = caller::interrupt()?;
+        let mut revisions = Revisions::build(
+            &ids,
+            Making { words: &self.command, flags, user: user.as_ref(), interrupt, ui },
+        )?;
+        revisions.rename(&["base", "head"]);
+        if let Some(told) = revisions.identical(&self.command) {
+            return Ok(Err(told));
+        }
+        revisions.repeat_first("base again");
+        let subjects = revisions.subjects(&self.command)?;
+        Ok(Ok((revisions, subjects)))
+    }
+
+    fn wanted(&self, args: &Args, builds: Builds, subjects: Vec<Subject>) -> Wanted {
+        let (minimum, budget) = match args.flags.harness {
+            Some(_) => (HARNESS_MINIMUM, HARNESS_BUDGET),
+            None => (MINIMUM, BUDGET),
+        };
+        let stop = measuring::stop(&args.flags, minimum, budget, Goal::Verdict);
+        let arguments = self.arguments.clone();
+        Wanted {
+            margin: args.margin,
+            tracing: Tracing::of(&args.flags),
+            builds: Some(builds),
+            ..Wanted::of("ci", RecordKind::Comparison, subjects, stop, arguments)
+        }
+    }
+
+    /// Says what was measured in place of the commit that the job is for.
+    fn told_of_commit(&self, commit: &str) -> Option<String> {
+        let short = short_commit(commit);
+        if commit == self.head.id {
+            None
+        } else if self.commit.as_deref() == Some(commit) {
+            Some(format!(
+                "what was measured is not {short} itself but what the job has checked out, such as the merge of it"
+            ))
+        } else {
+            Some(format!(
+                "the job is for {short}, and {} was measured, which has the status",
+                self.head.short()
+            ))
+        }
+    }
+
+    pub(super) fn report(&self, args: &Args, around: &Surroundings, done: &Done) -> CiReport {
+        let name = match args.flags.names.first() {
+            Some(name) => name.clone(),
+            None => shell_words::join(&self.command),
+        };
+        let (result, machine, mut notes) = match done {
+            Done::Identical(why) => (CiResult::Identical(why.clone()), String::new(), Vec::new()),
+            Done::Failed(error) => {
+                (CiResult::Failed(error.message.clone()), String::new(), Vec::new())
+            }
+            Done::Measured(finished) => {
+                let record = &finished.record;
+                let machine = machine_words(&record.machine);
+                let broken = record
+                    .interrupted
+                    .clone()
+                    .or_else(|| finished.failure.as_ref().map(|failure| failure.message.clone()));
+                let result = match broken {
+                    Some(why) => CiResult::Failed(why),
+                    None => report_of(record, &name),
+                };
+                (result, machine, cut_off_sides(record))
+            }
+        };
+        notes.extend(around.commit.as_ref().and_then(|commit| self.told_of_commit(commit)));
+        CiReport {
+            id: args.id.clone(),
+            base: self.base.clone(),
+            head: self.head.clone(),
+            commit: self.commit.clone(),
+            change: around.change,
+            rule: CiRule {
+                confidence: args.flags.confidence,
+                margin: args.margin,
+                allow: args.allow,
+                strict: args.strict,
+            },
+            result,
+            machine,
+            reproduce: reproduce(&self.arguments, &self.base.id, &self.head.id),
+            notes,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}

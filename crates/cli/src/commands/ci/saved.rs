@@ -1,0 +1,90 @@
+//! `becalm ci --post`: a report that another job saved is posted by one that may write.
+
+use std::path::Path;
+
+use becalm_model::wire::{ci_document, json_text, read_ci};
+
+use super::Args;
+use super::tell::{text, warn, write_for_service};
+use crate::ci::{Origin, Surroundings, notify, post, without_commands};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::files;
+use crate::ui::Ui;
+
+/// Largest file that is posted: ten thousand benchmarks are 5 MB.
+const LARGEST_FILE: u64 = 16 << 20;
+
+/// Posts what another job saved. The file may be anybody's: what it says about where it belongs counts only where
+/// the service says the same.
+pub(super) fn post_saved(
+    path: &Path,
+    args: &Args,
+    around: &Surroundings,
+    ui: &Ui,
+) -> Result<Exit, CommandError> {
+    let at = path.display();
+    let size = std::fs::metadata(path).map(|facts| facts.len());
+    if size.is_ok_and(|size| size > LARGEST_FILE) {
+        return Err(CommandError::measure(format!("--post {at}: larger than any report")));
+    }
+    let mut report = read_ci(&files::read_text(path)?).map_err(|error| {
+        CommandError::measure(without_commands(&format!("--post {at}: {error}")))
+            .hint("expected a file that `becalm ci --save` wrote")
+    })?;
+    if report.id != args.id {
+        return Err(CommandError::measure(format!(
+            "--post {at}: it is of the job {}, and this posts those of {}; nothing was posted",
+            report.id, args.id
+        ))
+        .hint("--id NAME is the job whose report is expected"));
+    }
+    // People run what stands there, and whoever wrote the file chose it.
+    report.reproduce.clear();
+    let Some(service) = &around.service else {
+        let why = around.silent.clone();
+        return Err(CommandError::usage(why.unwrap_or_else(|| {
+            "there is nobody to post to: neither GITHUB_ACTIONS nor GITLAB_CI is set".to_owned()
+        })));
+    };
+    let is_after_other = matches!(around.origin, Origin::AfterOther | Origin::AfterFork);
+    if is_after_other && around.commit.is_none() {
+        return Err(CommandError::measure(
+            "the event does not say which commit the other workflow ran for",
+        ));
+    }
+    if let Some(known) = &around.commit
+        && report.commit.as_ref() != Some(known)
+    {
+        let of = report.commit.as_deref().unwrap_or("no commit");
+        return Err(CommandError::measure(format!(
+            "--post {at}: it is of {of}, but the job that made it ran for {known}; nothing was posted"
+        )));
+    }
+    report.change = around.change.or(report.change);
+    if args.flags.exports.json {
+        // Only texts hold this, where it means the same.
+        ui.print(&json_text(&ci_document(&report)).replace("##[", "##\\u005b"))?;
+    } else {
+        ui.print(&without_commands(&text(&report, ui)))?;
+    }
+    let of = report.commit.as_deref();
+    let mut errors = post(service, &report, of, args.comment, around.link.as_deref(), ui);
+    errors.extend(notify(
+        &report,
+        args.notify.as_ref(),
+        args.notify_slack.as_ref(),
+        around.link.as_deref(),
+    ));
+    for written in write_for_service(&report, around) {
+        errors.extend(written.err());
+    }
+    if errors.is_empty() {
+        return Ok(Exit::Done);
+    }
+    let last = errors.pop().expect("there is one");
+    for error in &errors {
+        warn(error, ui);
+    }
+    Err(last)
+}
