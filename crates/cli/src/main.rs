@@ -13,6 +13,7 @@ mod history;
 mod init;
 mod measuring;
 mod memory;
+mod records;
 mod steady;
 mod suite;
 mod topology;

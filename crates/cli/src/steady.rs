@@ -12,6 +12,7 @@ use becalm_stats::steady::{Agreement, Steady, agreement, warm_up};
 
 use crate::error::CommandError;
 use crate::files;
+use crate::records;
 
 /// Reads and classifies all series of all files; levels within this share of the last one count as
 /// the same.
@@ -76,7 +77,7 @@ fn series(path: &Path) -> Result<Vec<Series>, CommandError> {
 
 /// Reads a record, if the text is one. Other documents of becalm have iterations too.
 fn record(path: &Path, text: &str) -> Result<Option<Record>, CommandError> {
-    match files::own_record(text) {
+    match records::own_record(text) {
         Ok((record, _)) => Ok(Some(record)),
         Err(
             error @ (LogError::Version(VersionError::TooNew { .. })

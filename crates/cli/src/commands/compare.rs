@@ -11,11 +11,11 @@ use crate::args;
 use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
 use crate::history::now;
 use crate::measuring::{
     self, CommandLine, Making, MeasureFlags, Revisions, Spent, Tracing, Wanted, conduct,
 };
+use crate::records;
 use crate::ui::Ui;
 
 /// Time after which no further round starts, unless the user says otherwise.
@@ -199,7 +199,7 @@ fn say_same(
         ..Record::empty(RecordKind::Comparison)
     };
     if args.flags.exports.json {
-        ui.print(&files::json(&record))?;
+        ui.print(&records::json(&record))?;
     }
     measuring::export(&record, &[], &args.flags.exports)?;
     Ok(Exit::Done)

@@ -9,8 +9,8 @@ use becalm_runner::conclude::{Pairing, compare_all_separate, compare_in_turns};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
 use crate::measuring::{self, confidence};
+use crate::records;
 use crate::ui::Ui;
 
 use super::compare::margin;
@@ -51,9 +51,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    let old = files::read_measured(&args.old)?;
+    let old = records::read_measured(&args.old)?;
     let mut new = match &args.new {
-        Some(path) => files::read_measured(path)?,
+        Some(path) => records::read_measured(path)?,
         None => old.clone(),
     };
     // The command line goes before the suite.

@@ -10,6 +10,7 @@ use becalm_stats::{Sample, Summary};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
+use crate::records;
 use crate::ui::Ui;
 
 /// Write saved results as files of other tools
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if let Some(path) = output(args) {
         files::check_writable(path)?;
     }
-    let records = args.files.iter().map(|path| files::read_measured(path));
+    let records = args.files.iter().map(|path| records::read_measured(path));
     let records = records.collect::<Result<Vec<_>, _>>()?;
     let n_records = records.len();
     let Some(mut record) = merge(records) else { return Ok(Exit::Done) };

@@ -6,7 +6,7 @@ use becalm_report::hist_text;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
+use crate::records;
 use crate::ui::Ui;
 
 /// Print histograms of saved results
@@ -29,8 +29,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let metric = args.metric.as_deref();
-    files::for_each_record(&args.files, ui, |record| {
-        files::check_metric(record, metric)?;
+    records::for_each_record(&args.files, ui, |record| {
+        records::check_metric(record, metric)?;
         Ok(hist_text(record, metric, usize::from(args.bins), ui.style()))
     })
 }

@@ -9,6 +9,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
 use crate::foreign;
+use crate::records;
 use crate::ui::Ui;
 
 /// Read the files of other benchmark tools into a record
@@ -52,10 +53,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let records = records.collect::<Result<Vec<_>, _>>()?;
     let Some(record) = merge(records) else { return Ok(Exit::Done) };
     if let Some(path) = &args.export_json {
-        files::write_record(path, &record)?;
+        records::write_record(path, &record)?;
     }
     if args.json {
-        ui.print_with(|out| files::write_json(&record, out))?;
+        ui.print_with(|out| records::write_json(&record, out))?;
     } else {
         ui.print(&import_text(&record, ui.style()))?;
     }

@@ -8,6 +8,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
 use crate::measuring::{disturbed_runs, with_traced_notes};
+use crate::records;
 use crate::ui::Ui;
 
 /// Draw saved results: every run as a dot, and the runs in time order
@@ -30,15 +31,15 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let Some(path) = &args.html else {
         let metric = args.metric.as_deref();
-        return files::for_each_record(&args.files, ui, |record| {
-            files::check_metric(record, metric)?;
+        return records::for_each_record(&args.files, ui, |record| {
+            records::check_metric(record, metric)?;
             Ok(plot_text(record, &disturbed_runs(record), metric, ui.style()))
         });
     };
     let [file] = args.files.as_slice() else {
         return Err(CommandError::usage("--html takes one input file"));
     };
-    let record = files::read_record(file)?;
+    let record = records::read_record(file)?;
     let page = becalm_report::html(&with_traced_notes(&record), &disturbed_runs(&record));
     files::write_atomically(path, &page)?;
     ui.say(format!("wrote {}", path.display()));

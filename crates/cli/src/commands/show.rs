@@ -6,8 +6,8 @@ use becalm_report::{metadata_text, show_text};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
 use crate::measuring::{disturbed_runs, traced_text};
+use crate::records;
 use crate::ui::Ui;
 
 /// Show a saved result: what was measured, how, and what came out
@@ -28,9 +28,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if args.json {
-        return files::documents(&args.files, ui, files::json);
+        return records::documents(&args.files, ui, records::json);
     }
-    files::for_each_record(&args.files, ui, |record| {
+    records::for_each_record(&args.files, ui, |record| {
         Ok(if args.metadata {
             metadata_text(record, ui.style())
         } else {

@@ -9,7 +9,7 @@ use becalm_stats::steady::TOLERANCE;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
+use crate::records;
 use crate::steady;
 use crate::ui::Ui;
 
@@ -44,9 +44,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         return Ok(Exit::Done);
     }
     if args.json {
-        return files::documents(&args.files, ui, |record| {
-            json_text(&stats_document(files::document(record).estimates))
+        return records::documents(&args.files, ui, |record| {
+            json_text(&stats_document(records::document(record).estimates))
         });
     }
-    files::for_each_record(&args.files, ui, |record| Ok(stats_text(record, ui.style())))
+    records::for_each_record(&args.files, ui, |record| Ok(stats_text(record, ui.style())))
 }

@@ -9,8 +9,8 @@ use super::points::points;
 use super::when::now;
 use crate::caller::sudo_user;
 use crate::error::CommandError;
-use crate::files;
 use crate::measuring::{MeasuredRevision, Repository};
+use crate::records;
 
 /// What the user says of what is added.
 #[derive(Debug, Clone, Default)]
@@ -142,7 +142,7 @@ pub(crate) fn new_entry(one: &AtCommit, about: &About, home: &Home, branch: &str
         dirty,
         tags: about.tags.clone(),
         facts: facts(record),
-        document: files::json(record),
+        document: records::json(record),
         points: points(record),
         commit,
     }

@@ -6,9 +6,9 @@ use becalm_formats::{AtCommit, history_formats};
 use becalm_model::{Record, RecordKind};
 
 use crate::error::CommandError;
-use crate::files::record_of;
 use crate::foreign;
 use crate::measuring::MeasuredRevision;
+use crate::records::record_of;
 use crate::ui::Ui;
 
 /// What a file or folder holds.

@@ -10,6 +10,7 @@ use becalm_runner::session::drop_unfinished_round;
 
 use crate::error::CommandError;
 use crate::files;
+use crate::records;
 
 /// How the name of a log ends that lies beside the file it will be saved to.
 pub(super) const PARTIAL: &str = ".partial";
@@ -149,7 +150,7 @@ pub(crate) fn set_aside(
 fn is_saved(log: &Path, file: &Path) -> bool {
     let read = |path: &Path| {
         let text = std::fs::read_to_string(path).ok()?;
-        files::own_record(&text).ok().map(|(record, _)| record)
+        records::own_record(&text).ok().map(|(record, _)| record)
     };
     let session = |record: &Record| (record.started_at.to_bits(), record.seed);
     let Some(mut log) = read(log) else { return false };

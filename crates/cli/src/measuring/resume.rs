@@ -13,6 +13,7 @@ use super::session::as_texts;
 use crate::args;
 use crate::error::CommandError;
 use crate::files;
+use crate::records;
 use crate::ui::Ui;
 
 /// Facts that have to be the same for runs to belong to one record.
@@ -21,7 +22,7 @@ const MUST_AGREE: [&str; 4] = ["cpu_model", "kernel_release", "microcode", "cpu_
 /// Reads the session to go on with.
 pub(crate) fn read_resumed(path: &Path) -> Result<Record, CommandError> {
     let log = files::beside(path, PARTIAL);
-    let read = files::read_as_it_is(path).map(|(mut record, is_log)| {
+    let read = records::read_as_it_is(path).map(|(mut record, is_log)| {
         if is_log {
             // A log says what was before anything was learnt of the subjects.
             record.conditions.affinity = None;
@@ -33,7 +34,7 @@ pub(crate) fn read_resumed(path: &Path) -> Result<Record, CommandError> {
     if let Ok(record) = &read
         && record.is_of_one_program()
     {
-        return Err(files::nothing_in(path).hint("begin anew, without --resume"));
+        return Err(records::nothing_in(path).hint("begin anew, without --resume"));
     }
     read.map_err(|error| {
         if path.exists() || !log.exists() {

@@ -17,10 +17,10 @@ use self::document::json;
 use self::pilot::{Values, left_out, note_values_inside, pilot_runs, same_program, warmup};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
 use crate::measuring::{
     self, CommandLine, MeasureFlags, Tracing, Wanted, conduct, confidence, disturbed_runs,
 };
+use crate::records;
 use crate::ui::Ui;
 
 /// Rounds of a pilot, unless the user says otherwise.
@@ -103,7 +103,7 @@ pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, C
         if as_json { json(planned) } else { plan_text(planned, ui.style()) }
     };
     if let Some(path) = &args.pilot {
-        let record = files::read_measured(path)?;
+        let record = records::read_measured(path)?;
         let planned = planned(&record, &disturbed_runs(&record), &args)?;
         ui.print(&told(&planned))?;
         return Ok(if planned.plan.is_some() { Exit::Done } else { Exit::Inconclusive });

@@ -13,6 +13,7 @@ use crate::measuring::ExportFlags;
 use crate::measuring::flags::MeasureFlags;
 use crate::measuring::log::SessionLog;
 use crate::measuring::tracing;
+use crate::records;
 use crate::ui::Ui;
 
 /// A session that ended, well or not.
@@ -57,7 +58,7 @@ impl Finished {
     ) -> Result<Exit, CommandError> {
         let measured = self.record.runs.iter().any(|run| !run.warmup);
         let printed = if flags.exports.json {
-            ui.print(&files::json(&self.record))
+            ui.print(&records::json(&self.record))
         } else if measured {
             ui.print(&text(&self.record, &self.disturbed))
                 .and_then(|()| ui.print(&tracing::text(&self.record, ui)))

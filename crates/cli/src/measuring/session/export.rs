@@ -10,6 +10,7 @@ use crate::files;
 use crate::measuring::exports::ExportFlags;
 use crate::measuring::flags::MeasureFlags;
 use crate::measuring::tracing;
+use crate::records;
 use crate::ui::Ui;
 
 /// Refuses, before anything is measured, files that could not be written in the end.
@@ -34,7 +35,7 @@ pub(crate) fn export(
     exports: &ExportFlags,
 ) -> Result<(), CommandError> {
     if let Some(path) = &exports.export_json {
-        files::write_record(path, record)?;
+        records::write_record(path, record)?;
     }
     if let Some(path) = &exports.export_html {
         let page = becalm_report::html(&tracing::with_notes(record), disturbed);

@@ -1,0 +1,206 @@
+//! Saved records: reading and writing them, and telling what is in several.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use becalm_formats::File;
+use becalm_model::wire::{self, LogError};
+use becalm_model::{Record, Run};
+use becalm_stats::{Sample, Summary};
+
+use crate::commands::compare;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::files::{no_text, write_with};
+use crate::foreign;
+use crate::ui::Ui;
+
+/// Reads a saved record: a document, or the log of a session with what follows from its runs.
+pub(crate) fn read_record(path: &Path) -> Result<Record, CommandError> {
+    record_of(path, &foreign::files(path)?)
+}
+
+/// Reads a saved record of which the values are wanted.
+pub(crate) fn read_measured(path: &Path) -> Result<Record, CommandError> {
+    let record = read_record(path)?;
+    if record.is_of_one_program() { Err(nothing_in(path)) } else { Ok(record) }
+}
+
+/// Says that a record has no values.
+pub(crate) fn nothing_in(path: &Path) -> CommandError {
+    CommandError::measure(format!(
+        "nothing was measured in {}: all sides are one program",
+        path.display()
+    ))
+}
+
+/// Makes the record of what was read of this path.
+pub(crate) fn record_of(path: &Path, files: &[File]) -> Result<Record, CommandError> {
+    let (mut record, is_log) = as_it_is(path, files)?;
+    if is_log {
+        compare::conclude_log(&mut record);
+        record.notes.push(
+            "read from the log of a session, which holds every finished run, but not whether the \
+             session was finished"
+                .to_owned(),
+        );
+    }
+    Ok(record)
+}
+
+/// Reads what a saved record holds and nothing more; says whether it is a log.
+pub(crate) fn read_as_it_is(path: &Path) -> Result<(Record, bool), CommandError> {
+    as_it_is(path, &foreign::files(path)?)
+}
+
+fn as_it_is(path: &Path, files: &[File]) -> Result<(Record, bool), CommandError> {
+    let own = match files {
+        [one] if !path.is_dir() => Some(one.bytes()).filter(|bytes| is_own(bytes)),
+        _ => None,
+    };
+    let Some(own) = own else {
+        return foreign::record(path, files, None).map(|record| (record, false));
+    };
+    let at = path.display();
+    let refused = |error: &dyn std::error::Error| {
+        CommandError::measure(format!("cannot read {at}: {error}"))
+            .hint("expected a file that `becalm run` or `becalm compare` saved with --export-json")
+    };
+    let text = match str::from_utf8(own) {
+        Ok(text) => text,
+        // A log may end in the middle of a letter, as in the middle of a line.
+        Err(error) if error.error_len().is_none() => {
+            str::from_utf8(&own[..error.valid_up_to()]).map_err(|_| no_text(path))?
+        }
+        Err(_) => return Err(no_text(path)),
+    };
+    own_record(text).map_err(|error| refused(&error))
+}
+
+/// Reads a document of becalm or the log of a session; says whether it is a log.
+pub(crate) fn own_record(text: &str) -> Result<(Record, bool), LogError> {
+    if text.trim_start().starts_with("{\"log\"") {
+        wire::read_log(text).map(|record| (record, true))
+    } else {
+        Ok((wire::read_document(text)?, false))
+    }
+}
+
+/// Says whether this is a document of becalm: it names its schema, wherever another program may have sorted it to.
+fn is_own(bytes: &[u8]) -> bool {
+    memchr::memmem::find_iter(bytes, b"\"becalm/").any(|at| {
+        let before = bytes[..at].trim_ascii_end();
+        before.strip_suffix(b":").is_some_and(|name| {
+            let name = name.trim_ascii_end();
+            name.ends_with(b"\"schema\"") || name.ends_with(b"\"log\"")
+        })
+    })
+}
+
+/// Returns the document of a record, with an estimate for every subject and metric.
+pub(crate) fn document(record: &Record) -> wire::Document<wire::Runs<'_>> {
+    let mut estimates = Vec::new();
+    for (subject, named) in record.subjects.iter().enumerate() {
+        // Once for all metrics: an imported history has thousands of subjects and of metrics.
+        let runs: Vec<&Run> = record.measured(subject).collect();
+        for (index, metric) in record.metrics.iter().enumerate() {
+            let values = runs.iter().filter_map(|run| run.value(index)).collect();
+            let Ok(sample) = Sample::new(values) else { continue };
+            let summary = Summary::of(&sample, record.confidence);
+            estimates.push(wire::EstimateDocument {
+                subject: named.name.clone(),
+                metric: metric.name.clone(),
+                unit: metric.unit.to_string(),
+                statistic: metric.statistic.clone(),
+                runs: summary.n,
+                minimum: summary.minimum,
+                median: summary.median,
+                median_low: summary.median_interval.map(|interval| interval.low),
+                median_high: summary.median_interval.map(|interval| interval.high),
+                mean: summary.mean,
+                standard_deviation: summary.standard_deviation,
+                cv: summary.cv,
+                mad: summary.mad,
+                maximum: summary.maximum,
+            });
+        }
+    }
+    wire::document(record, estimates)
+}
+
+/// Returns a record as JSON text.
+pub(crate) fn json(record: &Record) -> String {
+    let mut text = Vec::new();
+    write_json(record, &mut text).expect("memory can be written");
+    String::from_utf8(text).expect("JSON is UTF-8")
+}
+
+/// Records with more runs are written without line breaks, which would be most of them.
+const MANY_RUNS: usize = 10_000;
+
+/// Writes a record as JSON, run by run.
+pub(crate) fn write_json(record: &Record, mut out: impl Write) -> std::io::Result<()> {
+    let document = document(record);
+    if record.runs.len() > MANY_RUNS {
+        serde_json::to_writer(&mut out, &document)?;
+    } else {
+        serde_json::to_writer_pretty(&mut out, &document)?;
+    }
+    out.write_all(b"\n")
+}
+
+/// Saves a record.
+pub(crate) fn write_record(path: &Path, record: &Record) -> Result<(), CommandError> {
+    write_with(path, |file| {
+        let mut out = std::io::BufWriter::new(file);
+        write_json(record, &mut out)?;
+        out.flush()
+    })
+}
+
+/// Prints what `json` makes of each file, one document after the other.
+pub(crate) fn documents(
+    paths: &[PathBuf],
+    ui: &Ui,
+    json: impl Fn(&Record) -> String,
+) -> Result<Exit, CommandError> {
+    for path in paths {
+        ui.print(&json(&read_record(path)?))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Metrics that an error lists.
+const MOST_NAMED: usize = 20;
+
+/// Refuses a metric, or a measure of benchmarks, that a record does not have.
+pub(crate) fn check_metric(record: &Record, name: Option<&str>) -> Result<(), CommandError> {
+    let Some(name) = name.filter(|_| !record.is_of_one_program()) else { return Ok(()) };
+    if record.metrics.iter().any(|metric| metric.name == name || metric.is_measure(name)) {
+        return Ok(());
+    }
+    let mut names: Vec<&str> =
+        record.metrics.iter().take(MOST_NAMED).map(|metric| metric.name.as_str()).collect();
+    if record.metrics.len() > MOST_NAMED {
+        names.push("others");
+    }
+    Err(CommandError::usage(format!("no metric is called {name}"))
+        .hint(format!("there are {}", names.join(", "))))
+}
+
+/// Prints what `text` makes of each file, under its name where there are several.
+pub(crate) fn for_each_record(
+    paths: &[PathBuf],
+    ui: &Ui,
+    text: impl Fn(&Record) -> Result<String, CommandError>,
+) -> Result<Exit, CommandError> {
+    for (index, path) in paths.iter().enumerate() {
+        let record = read_record(path)?;
+        if paths.len() > 1 {
+            let gap = if index > 0 { "\n" } else { "" };
+            ui.print(&format!("{gap}{}:\n", path.display()))?;
+        }
+        ui.print(&text(&record)?)?;
+    }
+    Ok(Exit::Done)
+}
