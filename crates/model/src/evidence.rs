@@ -18,9 +18,11 @@ pub struct Evidence {
     pub major_faults: u64,
     /// Moves from one CPU to another (software counter `cpu-migrations`).
     pub migrations: Option<u64>,
-    /// Time the main thread was ready but waited for a CPU (`/proc/PID/schedstat`, field 2).
+    /// Time the main thread was ready but waited for a CPU (`/proc/PID/schedstat`, field 2; 0 where it has one CPU
+    /// and left it only at its end, `ru_nvcsw` and `ru_nivcsw`).
     pub run_delay: Option<f64>,
-    /// CPU time of the main thread alone (`/proc/PID/schedstat`, field 1).
+    /// CPU time of the main thread alone (`/proc/PID/schedstat`, field 1; that of the process where it has one CPU and
+    /// left it only at its end).
     pub main_thread_time: Option<f64>,
     /// Time the main thread was off the CPU and not waiting for one: what `main_thread_time` and
     /// `run_delay` leave of the wall time. It labels nothing, because it is a part of what is measured.

@@ -67,9 +67,7 @@ type Told = (&'static str, Unit, fn(&Usage) -> f64);
 
 const TOLD: [Told; 3] = [
     (TASK_CLOCK, Unit::Second, Usage::cpu_time),
-    (CONTEXT_SWITCHES, Unit::Count, |usage| {
-        (usage.voluntary_switches + usage.involuntary_switches) as f64
-    }),
+    (CONTEXT_SWITCHES, Unit::Count, |usage| usage.switches() as f64),
     (PAGE_FAULTS, Unit::Count, |usage| (usage.minor_faults + usage.major_faults) as f64),
 ];
 

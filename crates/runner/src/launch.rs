@@ -1,8 +1,7 @@
 //! One run: start a process, wait for it, gather what it used.
 
 use std::ffi::CString;
-use std::fs::{File, OpenOptions};
-use std::io::Read;
+use std::fs::OpenOptions;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -14,6 +13,7 @@ use crate::counters::CounterPlan;
 use crate::environment::{Environment, padding_variable};
 use crate::interrupt::Interrupt;
 use crate::launch_error::{LaunchError, Step};
+use crate::main_thread::Seen;
 use crate::pace::Sampled;
 use crate::placement::{Placement, Scheduler};
 use crate::program::Program;
@@ -115,8 +115,7 @@ pub fn launch(
 
     let watched = watch(launch, &started, capture.as_mut(), interrupt);
     let ended = clock::monotonic_raw_nanos();
-    let (main_thread_time, run_delay) = schedstat(started.pid).unzip();
-    let main_thread_time = main_thread_time.map(|time| (time - started.used.cpu_time()).max(0.0));
+    let seen = Seen::of(&started, launch.placement.affinity.as_ref());
     if let Err(error @ LaunchError::NotOurs { .. }) = watched {
         // It has not ended, and waiting for it could take for ever.
         return Err(error);
@@ -128,6 +127,7 @@ pub fn launch(
         .map_err(|source| LaunchError::System { operation: "wait for the command", source })?;
     wait::reap_orphans(started.pid);
     let usage = usage.since(&started.used);
+    let main_thread = seen.figures(&usage);
     let counters = counters.read(std::mem::take(&mut started.counters), &usage);
     // Whoever asked becalm to stop may have asked the subject too, which was faster.
     let mut cause = watched?.or_else(|| interrupt.signal().map(Cause::Interrupted));
@@ -168,8 +168,8 @@ pub fn launch(
         involuntary_switches: usage.involuntary_switches,
         minor_faults: usage.minor_faults,
         major_faults: usage.major_faults,
-        main_thread_time,
-        run_delay,
+        main_thread_time: main_thread.map(|thread| thread.ran),
+        run_delay: main_thread.map(|thread| thread.waited),
         pace: None,
         counters,
         output,
@@ -359,19 +359,6 @@ fn watch(
 
 fn reading(source: std::io::Error) -> LaunchError {
     LaunchError::System { operation: "read the output of the command", source }
-}
-
-/// Reads the CPU time of the main thread and how long it waited for a CPU, in seconds.
-///
-/// The file still has both after the process has ended, until it is reaped, and it is there
-/// without `CONFIG_SCHEDSTATS`. Against the CPU time of the whole process it tells whether other
-/// threads or children did the work.
-fn schedstat(pid: wait::Pid) -> Option<(f64, f64)> {
-    let mut buffer = [0; 80];
-    let length = File::open(format!("/proc/{pid}/schedstat")).ok()?.read(&mut buffer).ok()?;
-    let mut numbers = std::str::from_utf8(&buffer[..length]).ok()?.split_ascii_whitespace();
-    let mut seconds = || Some(numbers.next()?.parse::<u64>().ok()? as f64 * 1e-9);
-    Some((seconds()?, seconds()?))
 }
 
 /// Returns becalm's own largest resident set so far, in bytes, below which

@@ -15,6 +15,7 @@ mod iterations;
 mod launch;
 mod launch_error;
 mod layout;
+mod main_thread;
 mod malloc;
 mod pace;
 mod page_cache;

@@ -9,10 +9,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use becalm_machine::SysRoot;
-use becalm_model::Outcome;
 use becalm_model::metric::{CPU_MIGRATIONS, PAGE_FAULTS, TASK_CLOCK};
+use becalm_model::{CpuSet, Outcome};
 use becalm_runner::{
-    CounterPlan, Counters, Interrupt, LaunchError, MAX_CAPTURE, Stdin, Stdout, own_affinity,
+    CounterPlan, Counters, Finished, Interrupt, LaunchError, MAX_CAPTURE, Stdin, Stdout,
+    own_affinity,
 };
 use becalm_testkit::write_program;
 use support::{command, shell, skipped};
@@ -78,6 +79,33 @@ fn times_are_those_of_the_subject() {
     assert!((main - finished.cpu_time()).abs() < 0.02, "one thread only: {finished:?}");
     assert!(finished.run_delay.unwrap() >= 0.0);
     assert!(finished.max_rss > 100_000 && finished.minor_faults > 10, "{finished:?}");
+}
+
+#[test]
+fn what_never_left_its_one_cpu_was_not_kept_waiting() {
+    let cpus = own_affinity().unwrap();
+    let one: CpuSet = cpus.iter().take(1).collect();
+    let mut short = command(&["true"]);
+    short.placement.affinity = Some(one.clone());
+    // Whoever else wants this CPU may get it in between, but hardly every time.
+    let runs: Vec<_> = (0..50).map(|_| short.run()).collect();
+    let left = |run: &Finished| run.voluntary_switches + run.involuntary_switches > 1;
+    for run in &runs {
+        assert!(run.main_thread_time.is_some(), "{run:?}");
+        if !left(run) {
+            assert_eq!(run.main_thread_time, Some(run.cpu_time()), "{run:?}");
+            assert_eq!(run.run_delay, Some(0.0), "{run:?}");
+        }
+    }
+    assert!(!runs.iter().all(left), "{runs:?}");
+
+    // What leaves it is looked at: it is a child that computes.
+    let mut parent = shell("(i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done); exit 0");
+    parent.placement.affinity = Some(one);
+    let run = parent.run();
+    assert!(run.main_thread_time.unwrap() < run.cpu_time() / 2.0, "{run:?}");
+
+    assert_eq!(own_affinity().unwrap(), cpus, "becalm has the CPUs that it had");
 }
 
 #[test]

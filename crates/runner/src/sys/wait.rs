@@ -50,6 +50,11 @@ impl Usage {
         self.user + self.system
     }
 
+    /// Returns how often it left its CPU.
+    pub(crate) fn switches(&self) -> u64 {
+        self.voluntary_switches + self.involuntary_switches
+    }
+
     /// Returns what was used after `earlier`.
     pub(crate) fn since(&self, earlier: &Self) -> Self {
         let seconds = |field: fn(&Self) -> f64| (field(self) - field(earlier)).max(0.0);
@@ -95,6 +100,30 @@ pub(crate) fn reap(pid: Pid) -> io::Result<(Status, Usage)> {
     // SAFETY: wait4 has filled it in; it was zeroed before, which is a valid rusage too.
     let usage = unsafe { usage.assume_init() };
     Ok((Status(status), usage.into()))
+}
+
+/// Returns what a child has used that has ended and is not reaped; `None` where it has not ended.
+///
+/// Of the switch of its end it cannot be said whether it is in it yet.
+pub(crate) fn used_by_ended(pid: Pid) -> Option<Usage> {
+    let id = libc::id_t::try_from(pid).ok()?;
+    let mut ended = MaybeUninit::<libc::siginfo_t>::zeroed();
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // The raw call, because libc's does not tell what was used. SAFETY: both pointers are valid places for what the
+    // call writes.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_waitid,
+            libc::P_PID,
+            id,
+            ended.as_mut_ptr(),
+            libc::WEXITED | libc::WNOWAIT | libc::WNOHANG,
+            usage.as_mut_ptr(),
+        )
+    };
+    // SAFETY: both were zeroed, which is valid, before the call filled them in.
+    let (ended, usage) = unsafe { (ended.assume_init().si_pid(), usage.assume_init()) };
+    (result == 0 && ended == pid).then(|| usage.into())
 }
 
 /// Reaps what is left of a group that was killed, where this process is the first of a container: orphans are its

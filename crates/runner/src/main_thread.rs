@@ -1,0 +1,75 @@
+//! What is known of a subject's main thread when it has ended: how long it ran, and how long it was kept waiting.
+//!
+//! Against the CPU time of the whole process it tells whether other threads or children did the work.
+
+use std::fs::File;
+use std::io::Read;
+
+use becalm_model::CpuSet;
+
+use crate::sys::clone::Started;
+use crate::sys::wait::{self, Usage};
+
+/// Seconds of a main thread since the subject was executed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct MainThread {
+    /// For which it had a CPU.
+    pub(crate) ran: f64,
+    /// For which it was ready, but waited for a CPU.
+    pub(crate) waited: f64,
+}
+
+/// What was found out before the subject was reaped.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Seen {
+    /// It never left the one CPU that it has, where nothing else of it can have run then.
+    NeverLeft,
+    /// What the kernel says of it.
+    Told(MainThread),
+    /// The kernel has no such figures, or does not show them.
+    Nothing,
+}
+
+impl Seen {
+    /// Looks at a subject that has ended and is not reaped. `cpus` are those it was given.
+    ///
+    /// The kernel's file is read only where something is to be learnt from it: making and removing its entries takes
+    /// some 20 us, as much as anything else that becalm does between two runs.
+    pub(crate) fn of(started: &Started, cpus: Option<&CpuSet>) -> Self {
+        let has_one_cpu = cpus.is_some_and(|cpus| cpus.len() == 1);
+        if has_one_cpu
+            && let Some(used) = wait::used_by_ended(started.pid)
+            && used.since(&started.used).switches() <= OF_ITS_END
+        {
+            return Self::NeverLeft;
+        }
+        schedstat(started.pid).map_or(Self::Nothing, |told| {
+            let ran = (told.ran - started.used.cpu_time()).max(0.0);
+            Self::Told(MainThread { ran, ..told })
+        })
+    }
+
+    /// Returns the figures of a process of which `used` is known by now.
+    pub(crate) fn figures(self, used: &Usage) -> Option<MainThread> {
+        match self {
+            Self::NeverLeft => Some(MainThread { ran: used.cpu_time(), waited: 0.0 }),
+            Self::Told(told) => Some(told),
+            Self::Nothing => None,
+        }
+    }
+}
+
+/// Switches that every process makes.
+const OF_ITS_END: u64 = 1;
+
+/// Reads `/proc/PID/schedstat`, which counts from when the thread was made.
+///
+/// The file still has both after the process has ended, until it is reaped, and it is there
+/// without `CONFIG_SCHEDSTATS`.
+fn schedstat(pid: wait::Pid) -> Option<MainThread> {
+    let mut buffer = [0; 80];
+    let length = File::open(format!("/proc/{pid}/schedstat")).ok()?.read(&mut buffer).ok()?;
+    let mut numbers = std::str::from_utf8(&buffer[..length]).ok()?.split_ascii_whitespace();
+    let mut seconds = || Some(numbers.next()?.parse::<u64>().ok()? as f64 * 1e-9);
+    Some(MainThread { ran: seconds()?, waited: seconds()? })
+}
