@@ -115,7 +115,8 @@ pub fn launch(
 
     let watched = watch(launch, &started, capture.as_mut(), interrupt);
     let ended = clock::monotonic_raw_nanos();
-    let seen = Seen::of(&started, launch.placement.affinity.as_ref());
+    let wall = ended.saturating_sub(started.released) as f64 * 1e-9;
+    let seen = Seen::of(&started, wall, launch.placement.affinity.as_ref());
     if let Err(error @ LaunchError::NotOurs { .. }) = watched {
         // It has not ended, and waiting for it could take for ever.
         return Err(error);
@@ -154,7 +155,6 @@ pub fn launch(
         (None, Ok(code)) => Outcome::Exited(code),
         (None, Err(signal)) => Outcome::Signalled(signal),
     };
-    let wall = ended.saturating_sub(started.released) as f64 * 1e-9;
     // How long it takes to end when it is told to is no time that it would have needed.
     let bound = launch.timeout.filter(|_| outcome == Outcome::TimedOut);
     Ok(Finished {

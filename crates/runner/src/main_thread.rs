@@ -31,15 +31,17 @@ pub(crate) enum Seen {
 }
 
 impl Seen {
-    /// Looks at a subject that has ended and is not reaped. `cpus` are those it was given.
+    /// Looks at a subject that has ended after `wall` seconds and is not reaped. `cpus` are those it was given.
     ///
     /// The kernel's file is read only where something is to be learnt from it: making and removing its entries takes
     /// some 20 us, as much as anything else that becalm does between two runs.
-    pub(crate) fn of(started: &Started, cpus: Option<&CpuSet>) -> Self {
+    pub(crate) fn of(started: &Started, wall: f64, cpus: Option<&CpuSet>) -> Self {
         let has_one_cpu = cpus.is_some_and(|cpus| cpus.len() == 1);
         if has_one_cpu
-            && let Some(used) = wait::used_by_ended(started.pid)
-            && used.since(&started.used).switches() <= OF_ITS_END
+            && let Some(used) = wait::used_by_ended(started.pid).map(|all| all.since(&started.used))
+            && used.switches() <= OF_ITS_END
+            // Else threads of it have chosen other CPUs for themselves.
+            && used.cpu_time() <= wall + ENDING
         {
             return Self::NeverLeft;
         }
@@ -61,6 +63,9 @@ impl Seen {
 
 /// Switches that every process makes.
 const OF_ITS_END: u64 = 1;
+
+/// Seconds for which a process may still run when it is known that it has ended.
+const ENDING: f64 = 1e-4;
 
 /// Reads `/proc/PID/schedstat`, which counts from when the thread was made.
 ///
