@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use crate::workspace::root;
 
 /// Files that do both.
-const BOTH: [(&str, &str); 3] = [
-    ("runner/src/launch.rs", "two files about becalm's own processes, part of handling a process"),
+const BOTH: [(&str, &str); 4] = [
+    ("runner/src/launch.rs", "a file about becalm's own process, part of handling a process"),
+    ("runner/src/main_thread.rs", "a file about the process that has just ended, likewise"),
     (
         "machine/src/tune/journal/mod.rs",
         "writes becalm's journal, and reads the boot's id through SysRoot",

@@ -10,6 +10,12 @@ use becalm_model::CpuSet;
 use crate::sys::clone::Started;
 use crate::sys::wait::{self, Usage};
 
+/// Switches away from its CPU that every process makes: the one with which it ends.
+pub(crate) const OF_ITS_END: u64 = 1;
+
+/// Seconds for which a process may still run when it is known that it has ended.
+const ENDING: f64 = 1e-4;
+
 /// Seconds of a main thread since the subject was executed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct MainThread {
@@ -60,12 +66,6 @@ impl Seen {
         }
     }
 }
-
-/// Switches that every process makes.
-const OF_ITS_END: u64 = 1;
-
-/// Seconds for which a process may still run when it is known that it has ended.
-const ENDING: f64 = 1e-4;
 
 /// Reads `/proc/PID/schedstat`, which counts from when the thread was made.
 ///

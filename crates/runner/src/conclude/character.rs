@@ -3,6 +3,8 @@
 use becalm_model::{Record, Run, metric};
 use becalm_stats::{Sample, center};
 
+use crate::main_thread::OF_ITS_END;
+
 /// What the runs of one subject show about it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Character {
@@ -26,10 +28,6 @@ const MAIN_THREAD_SHARE: f64 = 0.95;
 
 /// Largest share of its time that a computing program spends neither running nor ready to run.
 const WAITING_SHARE: f64 = 0.10;
-
-/// Voluntary switches of a process that never waited: the one with which it ends. One that has none yet was seen
-/// while it was ending, and its times are not complete.
-const OF_ITS_END: u64 = 1;
 
 /// Without the kernel's per-thread figures: CPU time over wall time of one computing thread.
 const ONE_THREAD: std::ops::RangeInclusive<f64> = 0.90..=1.02;
@@ -67,6 +65,7 @@ pub fn character(record: &Record, runs: &[&Run]) -> Option<Character> {
     let usage = of(&|_, wall, cpu| (wall > 0.0).then(|| cpu / wall))?;
     let main_share = of(&|run, _, cpu| {
         let evidence = run.evidence();
+        // One that has not switched yet was seen while it was ending, and its times are not complete.
         let was_over = evidence.voluntary_switches >= OF_ITS_END;
         evidence.main_thread_time.filter(|_| cpu > 0.0 && was_over).map(|time| time / cpu)
     });
