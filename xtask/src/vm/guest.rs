@@ -210,12 +210,26 @@ pub(super) struct Ended {
     console: String,
 }
 
+/// Why a machine ended by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EndedBy {
+    /// The guest's kernel gave up.
+    Panic,
+    /// It gave up because of the emulation: when a kernel patches its own code, as for a tracepoint, another CPU may
+    /// meet the breakpoint (`int3`) that guards the patch only while it lasts. QEMU's threads may run their
+    /// translation of it later than that.
+    Emulation,
+    /// Nobody says.
+    Unknown,
+}
+
 impl Ended {
-    /// Says whether the guest's kernel gave up, and not because of the emulation: when a kernel patches
-    /// its own code, as for a tracepoint, another CPU may meet the breakpoint (`int3`) that guards the
-    /// patch only while it lasts. QEMU's threads may run their translation of it later than that.
-    pub(super) fn is_panic(&self) -> bool {
-        self.console.contains("Kernel panic") && !self.console.contains("Oops: int3")
+    pub(super) fn by(&self) -> EndedBy {
+        match () {
+            () if self.console.contains("Oops: int3") => EndedBy::Emulation,
+            () if self.console.contains("Kernel panic") => EndedBy::Panic,
+            () => EndedBy::Unknown,
+        }
     }
 }
 

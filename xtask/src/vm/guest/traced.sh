@@ -2,15 +2,17 @@
 # between the subject's first and last moment: `subject NAME N` or `foreign NAME N`.
 trace=/sys/kernel/tracing
 cd /tmp
+# What makes the kernel patch its code for all CPUs, as a tracepoint or a counter does, is done while nothing runs on
+# them: QEMU is not good at it.
+echo 0 >$trace/tracing_on
+echo 16384 >$trace/buffer_size_kb
+echo >$trace/trace
+echo 1 >$trace/events/sched/sched_switch/enable
 # Something that would like to run there.
 for i in 1 2 3 4; do
     sh -c 'while :; do :; done' &
     busy="$busy $!"
 done
-echo 0 >$trace/tracing_on
-echo 16384 >$trace/buffer_size_kb
-echo >$trace/trace
-echo 1 >$trace/events/sched/sched_switch/enable
 echo 1 >$trace/tracing_on
 # The subject marks its beginning and end in the trace, and says where it may run. It starts no process,
 # which would have the name of another for a moment.
@@ -23,11 +25,12 @@ n=0
 while [ $n -lt 60000 ]; do n=$((n + 1)); done
 echo "subject ends" >/sys/kernel/tracing/trace_marker
 S
-becalm run --isolate --threads 2 --rounds 1 --warmup 0 -- sh /tmp/subject.sh >said 2>&1
+becalm run --isolate --counters none --threads 2 --rounds 1 --warmup 0 -- sh /tmp/subject.sh >said 2>&1
 status=$?
 echo 0 >$trace/tracing_on
-echo 0 >$trace/events/sched/sched_switch/enable
 kill $busy
+wait $busy
+echo 0 >$trace/events/sched/sched_switch/enable
 cat $trace/trace >switches
 echo 1408 >$trace/buffer_size_kb
 cat said
