@@ -22,7 +22,7 @@ mod page_cache;
 mod placement;
 mod precedence;
 mod program;
-pub mod session;
+pub mod rounds;
 mod stdio;
 mod sys;
 pub mod timeit;

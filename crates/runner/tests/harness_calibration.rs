@@ -11,7 +11,7 @@
 
 use becalm_model::{Metric, Outcome, Part, Record, RecordKind, Run, Subject, Unit, Verdict};
 use becalm_runner::conclude::{Pairing, Shape, compare_all_separate, comparisons};
-use becalm_runner::session::{Judgement, Primary};
+use becalm_runner::rounds::{Judgement, Primary};
 use becalm_stats::mann_whitney::mann_whitney;
 use becalm_stats::welch::welch;
 use becalm_stats::{Rng, Sample};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use becalm_model::{Record, RecordKind, Subject, parse_share};
 use becalm_report::comparison_text;
-use becalm_runner::session::{Goal, Stop};
+use becalm_runner::rounds::{Goal, Stop};
 
 use crate::args;
 use crate::caller;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use becalm_lab::Workload;
 use becalm_model::{RecordKind, Subject};
 use becalm_report::{comparison_text, facts_text, html};
-use becalm_runner::session::{Goal, Stop};
+use becalm_runner::rounds::{Goal, Stop};
 
 use crate::error::CommandError;
 use crate::exit::Exit;

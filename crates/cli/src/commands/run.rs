@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use becalm_model::{RecordKind, parse_share};
 use becalm_report::run_text;
-use becalm_runner::session::{Goal, Stop};
+use becalm_runner::rounds::{Goal, Stop};
 
 use crate::args;
 use crate::error::CommandError;

@@ -6,7 +6,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use becalm_runner::session::run_to_end;
+use becalm_runner::rounds::run_to_end;
 use becalm_runner::{Interrupt, User};
 
 use crate::error::CommandError;

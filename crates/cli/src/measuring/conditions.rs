@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use becalm_model::{CpuSet, parse_duration, parse_share};
 use becalm_runner::Scheduler;
-use becalm_runner::session::Rest;
+use becalm_runner::rounds::Rest;
 
 use super::flags::LARGEST_SEED;
 use crate::memory::MemoryFlags;

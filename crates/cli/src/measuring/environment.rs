@@ -1,6 +1,6 @@
 //! The environment that a program starts with, from the flags that say what is in it.
 
-use becalm_runner::session::parse_variable;
+use becalm_runner::rounds::parse_variable;
 use becalm_runner::{EnvPolicy, Environment, LaunchError, MALLOC_VARIABLE, User, kept_memory};
 
 use crate::caller;

@@ -7,7 +7,7 @@ use becalm_machine::Width;
 use becalm_model::{parse_duration, parse_share};
 use becalm_runner::SeriesRule;
 use becalm_runner::harness::{HARNESSES, Harness, harness};
-use becalm_runner::session::{Conditioning, FailurePolicy, Pace};
+use becalm_runner::rounds::{Conditioning, FailurePolicy, Pace};
 use clap::Parser as _;
 
 use super::conditions::{Affinity, ConditionFlags, PaceFlag, SchedulerFlag};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use becalm_model::Subject;
 use becalm_runner::harness::{Harness, Place, ResultFolder, Terms, detect};
-use becalm_runner::session::HarnessPlan;
+use becalm_runner::rounds::HarnessPlan;
 use becalm_runner::{Program, User};
 
 use super::flags::{HarnessFlag, MeasureFlags};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use becalm_model::{Metric, Record, Run, wire};
-use becalm_runner::session::drop_unfinished_round;
+use becalm_runner::rounds::drop_unfinished_round;
 
 use crate::error::CommandError;
 use crate::files;

@@ -1,7 +1,7 @@
 //! `--metric` and `--metric-json`: what to record beside the usual, and what decides.
 
 use becalm_model::with_causes;
-use becalm_runner::session::Primary;
+use becalm_runner::rounds::Primary;
 use becalm_runner::{Counters, Extractor, MetricSpecError};
 
 use super::flags::{BackendFlag, CountersFlag, MeasureFlags};

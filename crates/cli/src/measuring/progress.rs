@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use becalm_model::{Comparison, RatioInterval, Record, Subject};
 use becalm_report::{Goal, Progress, ProgressEstimate, progress_line};
-use becalm_runner::session::{Plan, Stop};
+use becalm_runner::rounds::{Plan, Stop};
 
 use crate::ui::Ui;
 

@@ -8,7 +8,7 @@ use becalm_machine::tune::{self, Applied, Effect, KnobReadings};
 use becalm_machine::{Choice, Topology};
 use becalm_model::{CpuSet, KnobRecord, Moved, Target};
 use becalm_runner::Interrupt;
-use becalm_runner::session::{Isolate, Isolated};
+use becalm_runner::rounds::{Isolate, Isolated};
 
 use super::conditions::Affinity;
 use super::flags::MeasureFlags;

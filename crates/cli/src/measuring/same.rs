@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use becalm_model::Subject;
-use becalm_runner::session::SpawnSubject;
+use becalm_runner::rounds::SpawnSubject;
 
 use crate::error::CommandError;
 

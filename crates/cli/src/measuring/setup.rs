@@ -6,7 +6,7 @@ use std::rc::Rc;
 use becalm_machine::{Chooser, SysRoot, Topology};
 use becalm_model::{MachineFacts, Subject, with_causes};
 use becalm_runner::harness::ResultFolder;
-use becalm_runner::session::{
+use becalm_runner::rounds::{
     Cache, Expectation, HarnessPlan, Hooks, SpawnPlan, SpawnSubject, Stand, parse_output,
 };
 use becalm_runner::{

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use becalm_model::metric::is_builtin;
 use becalm_model::{Metric, Subject, SubjectTerms, with_causes};
-use becalm_runner::session::{Hooks, Independent, OnFailure, OwnTerms, SpawnSubject};
+use becalm_runner::rounds::{Hooks, Independent, OnFailure, OwnTerms, SpawnSubject};
 use becalm_runner::{Environment, Extractor, Program, Stdin, User};
 
 use super::conditions::ConditionFlags;

@@ -8,7 +8,7 @@ use becalm_machine::SysRoot;
 use becalm_model::{Evidence, Record};
 use becalm_report::{TraceCostTold, trace_markdown, trace_text, trace_texts};
 use becalm_runner::monotonic_raw;
-use becalm_runner::session::{Executor, Learnt, Measured, Request, RunError, Spawn};
+use becalm_runner::rounds::{Executor, Learnt, Measured, Request, RunError, Spawn};
 
 use super::flags::MeasureFlags;
 use crate::error::CommandError;

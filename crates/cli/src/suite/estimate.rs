@@ -2,7 +2,7 @@
 
 use becalm_model::Record;
 use becalm_report::SuiteOutlook;
-use becalm_runner::session::{OwnTerms, Spent, Stop, spent};
+use becalm_runner::rounds::{OwnTerms, Spent, Stop, spent};
 
 /// Returns what is known before anything was run.
 pub(crate) fn outlook(own: &[OwnTerms]) -> SuiteOutlook {
@@ -60,7 +60,7 @@ fn whole(stop: Stop, pace: Spent) -> Option<(f64, f64)> {
 mod tests {
     use std::time::Duration;
 
-    use becalm_runner::session::Goal;
+    use becalm_runner::rounds::Goal;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use becalm_model::{Record, RecordKind};
 use becalm_report::{SuiteEntry, outlook_text, suite_list_text, suite_text};
-use becalm_runner::session::{Goal, OnFailure, Stop};
+use becalm_runner::rounds::{Goal, OnFailure, Stop};
 
 use super::choose::choose;
 use super::estimate::outlook;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use becalm_model::wire::{SuiteBenchmark, SuiteCommand, SuiteValue};
 use becalm_model::{Subject, SubjectTerms};
 use becalm_runner::Extractor;
-use becalm_runner::session::{Goal, Hooks, OwnTerms, Stop};
+use becalm_runner::rounds::{Goal, Hooks, OwnTerms, Stop};
 
 use super::file::SuiteFile;
 use super::metrics::{About, about, clash};

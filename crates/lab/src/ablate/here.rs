@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use becalm_model::CpuSet;
-use becalm_runner::session::LONGEST_FIFO_RUN;
+use becalm_runner::rounds::LONGEST_FIFO_RUN;
 
 use super::mitigation::{Cpu, MITIGATIONS, Means, Mitigation, Reach};
 

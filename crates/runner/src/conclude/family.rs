@@ -10,7 +10,7 @@ use super::primary::primary_metrics;
 use super::resolution;
 use super::shape::Shape;
 use super::verdict::{exact_verdict, ratio_of_exact, rounds_needed, verdict};
-use crate::session::{Judgement, Primary};
+use crate::rounds::{Judgement, Primary};
 
 /// Why more rounds would not decide.
 const COARSE: &str = "the values move in steps, or never, and nothing finer than a step is seen, however many rounds \

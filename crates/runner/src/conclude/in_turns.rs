@@ -4,7 +4,7 @@ use becalm_model::{Comparison, Record, RecordKind};
 
 use super::family::{comparisons, conclude_at};
 use super::shape::Shape;
-use crate::session::{Judgement, Primary};
+use crate::rounds::{Judgement, Primary};
 
 const LOOKS: &str =
     "the session looked at its results while it ran, for which this interval makes no allowance";

@@ -3,7 +3,7 @@
 use becalm_model::{Metric, Record, Run, metric};
 
 use super::character::character;
-use crate::session::{Judgement, Primary};
+use crate::rounds::{Judgement, Primary};
 
 /// Which metrics decide, and why, in words for the reader.
 #[derive(Debug, Clone, PartialEq, Eq)]

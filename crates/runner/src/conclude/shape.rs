@@ -8,7 +8,7 @@ use becalm_stats::decide::{
     spending::{self, Look},
 };
 
-use crate::session::{Goal, Plan, Stop};
+use crate::rounds::{Goal, Plan, Stop};
 
 /// The looks of a session so far; the last one is the present one.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@ use becalm_model::{
 use becalm_stats::Rng;
 
 use super::*;
-use crate::session::{Judgement, Primary};
+use crate::rounds::{Judgement, Primary};
 
 /// Noise of some per mille that differs between any two runs.
 pub(super) fn wobble(round: usize, subject: usize) -> f64 {

@@ -8,7 +8,7 @@ use becalm_stats::{Sample, center};
 
 use super::results::ResultFolder;
 use super::table::{Harness, Place};
-use crate::session::Reading;
+use crate::rounds::Reading;
 
 /// Why a run of a harness gave nothing.
 #[derive(Debug, thiserror::Error)]

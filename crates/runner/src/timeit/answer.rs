@@ -6,7 +6,7 @@ use becalm_model::{Metric, Unit};
 use becalm_stats::{Sample, center};
 use serde_json::Value;
 
-use crate::session::Reading;
+use crate::rounds::Reading;
 
 /// Why a run of a worker gave nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -8,7 +8,7 @@ use becalm_model::wire::{
     BisectDocument, BisectState, BisectStepDocument, BuiltDocument, SkippedDocument,
 };
 use becalm_model::{Verdict, metric};
-use becalm_runner::session::Stop;
+use becalm_runner::rounds::Stop;
 use becalm_stats::bisect::{
     Posterior, found, most_rounds_of_commit, next_commit, posterior, rounds_of_step,
 };

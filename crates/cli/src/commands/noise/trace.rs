@@ -10,7 +10,7 @@ use becalm_model::wire::{TraceNoteDocument, json_text, trace_document, watch_doc
 use becalm_model::{Record, RecordKind, parse_duration};
 use becalm_report::{TraceCostTold, trace_text, watch_text};
 use becalm_runner::monotonic_raw;
-use becalm_runner::session::Goal;
+use becalm_runner::rounds::Goal;
 
 use crate::caller;
 use crate::error::CommandError;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use becalm_model::{RecordKind, Subject};
 use becalm_report::{Timed, comparison_text, timeit_text};
-use becalm_runner::session::{Goal, Stop};
+use becalm_runner::rounds::{Goal, Stop};
 use becalm_runner::timeit::{Language, Rule, Snippet, Usual};
 
 use self::amount::{Amount, AmountFlags, told_loops};

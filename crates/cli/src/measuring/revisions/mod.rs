@@ -13,7 +13,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use becalm_model::{Subject, with_causes};
-use becalm_runner::session::Stand;
+use becalm_runner::rounds::Stand;
 use becalm_runner::{Interrupt, Program, User, WorkFolder};
 
 pub(crate) use self::documentation::is_documentation;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use becalm_model::{Record, RecordKind, Verdict, with_causes};
 use becalm_report::DisturbedRun;
-use becalm_runner::session::{RunError, SessionError};
+use becalm_runner::rounds::{RunError, SessionError};
 
 use crate::error::CommandError;
 use crate::exit::Exit;

@@ -13,7 +13,7 @@ use becalm_machine::Width;
 use becalm_model::{Record, RecordKind, Subject, metric};
 use becalm_report::outlook_text;
 use becalm_runner::Interrupt;
-use becalm_runner::session::{
+use becalm_runner::rounds::{
     Conditioning, Event, Executor, Isolate, LeftOut, OnFailure, Pace, Plan, Primary, RunError,
     SessionError, Spawn, SpawnPlan, Stop, measure,
 };

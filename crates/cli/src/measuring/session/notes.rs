@@ -1,7 +1,7 @@
 //! What the reader of a record has to know beside its numbers.
 
 use becalm_model::{Conditions, Record, RecordKind};
-use becalm_runner::session::SpawnPlan;
+use becalm_runner::rounds::SpawnPlan;
 
 use super::Wanted;
 use crate::measuring::same;

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use becalm_model::{Comparison, Metric, Record, RecordKind, Run};
 use becalm_report::DisturbedRun;
 use becalm_runner::conclude::{self, Shape};
-use becalm_runner::session::{
+use becalm_runner::rounds::{
     Layout, OnDisturbance, Plan, Spawn, Stop, causes, drop_unfinished_round, settle_note,
 };
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use becalm_model::{Record, RecordKind};
 use becalm_report::confidence_in_words;
-use becalm_runner::session::{
+use becalm_runner::rounds::{
     Goal, Independent, Judgement, Layout, OnDisturbance, Plan, Primary, Stop,
 };
 

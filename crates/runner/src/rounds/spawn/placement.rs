@@ -5,9 +5,9 @@ use becalm_model::CpuSet;
 
 use super::Spawn;
 use crate::pace::PaceSampler;
-use crate::session::executor::Learnt;
-use crate::session::plan::{COMPETITION, Conditioning, LONGEST_FIFO_RUN, Pace, SHORTEST_FIFO_RUN};
-use crate::session::spawn_plan::Isolated;
+use crate::rounds::executor::Learnt;
+use crate::rounds::plan::{COMPETITION, Conditioning, LONGEST_FIFO_RUN, Pace, SHORTEST_FIFO_RUN};
+use crate::rounds::spawn_plan::Isolated;
 use crate::{EvidenceCollector, Scheduler, own_affinity, pin_self};
 
 /// Priority taken when nobody asked for one: the lowest real-time priority is above every normal

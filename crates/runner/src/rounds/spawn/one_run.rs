@@ -8,9 +8,9 @@ use crate::evidence::own_evidence;
 use crate::harness::Place;
 use crate::pace::PaceSampler;
 use crate::page_cache::drop_page_cache;
-use crate::session::executor::{Measured, Request};
-use crate::session::hook::{Hook, run_hook};
-use crate::session::spawn_plan::{Cache, Expectation, RunError, Stand};
+use crate::rounds::executor::{Measured, Request};
+use crate::rounds::hook::{Hook, run_hook};
+use crate::rounds::spawn_plan::{Cache, Expectation, RunError, Stand};
 use crate::{Finished, Launch, LaunchError, Scheduler, Stdout, launch, own_affinity, pin_self};
 
 impl Spawn<'_> {

@@ -4,8 +4,8 @@ use becalm_model::Outcome;
 
 use super::Spawn;
 use crate::harness;
-use crate::session::executor::Reading;
-use crate::session::spawn_plan::{Expectation, RunError};
+use crate::rounds::executor::Reading;
+use crate::rounds::spawn_plan::{Expectation, RunError};
 use crate::{Extractor, Finished};
 
 /// What a run timed inside itself.

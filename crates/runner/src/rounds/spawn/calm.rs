@@ -6,7 +6,7 @@ use becalm_machine::{Unrest, UnrestReader};
 
 use super::Spawn;
 use crate::monotonic_raw;
-use crate::session::settling::{BASELINE_LOOKS, BETWEEN_LOOKS, Baseline, Step, Unsettled, Wait};
+use crate::rounds::settling::{BASELINE_LOOKS, BETWEEN_LOOKS, Baseline, Step, Unsettled, Wait};
 
 /// What is needed to wait for a calm machine.
 #[derive(Debug)]
