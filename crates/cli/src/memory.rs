@@ -1,5 +1,6 @@
 //! What memory has to do with a command: where it works, and what its allocator gives back.
 
+use becalm_model::conditions::Malloc;
 use becalm_runner::{User, WorkFolder};
 
 use crate::error::CommandError;
@@ -24,6 +25,15 @@ pub(crate) enum MallocFlag {
     AsIs,
     /// It is kept, by `GLIBC_TUNABLES`
     Keep,
+}
+
+impl From<MallocFlag> for Malloc {
+    fn from(flag: MallocFlag) -> Self {
+        match flag {
+            MallocFlag::AsIs => Self::Left,
+            MallocFlag::Keep => Self::Keep,
+        }
+    }
 }
 
 impl MemoryFlags {

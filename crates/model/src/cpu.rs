@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::as_text::as_text;
+
 /// A logical CPU as the kernel numbers it; numbers can have holes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CpuId(pub u32);
@@ -163,6 +165,8 @@ impl fmt::Display for CpuSet {
         Ok(())
     }
 }
+
+as_text!(CpuSet);
 
 #[cfg(test)]
 mod tests {

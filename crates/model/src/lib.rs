@@ -4,8 +4,10 @@
 //! does I/O, reads a clock or keeps state. Types that leave the process live in [`wire`] and are
 //! versioned; the types beside it are free to change.
 
+mod as_text;
 mod causes;
 pub mod ci;
+pub mod conditions;
 mod cpu;
 mod evidence;
 mod finding;
@@ -20,6 +22,7 @@ mod quantity;
 mod record;
 mod run;
 mod subject;
+pub mod terms;
 pub mod trace;
 mod verdict;
 pub mod wire;

@@ -16,24 +16,13 @@ use becalm_model::metric::{
     BRANCH_MISSES, BRANCHES, CACHE_MISSES, CACHE_REFERENCES, CONTEXT_SWITCHES, CPU_MIGRATIONS,
     CYCLES, INSTRUCTIONS, PAGE_FAULTS, TASK_CLOCK,
 };
+use becalm_model::terms::Counters;
 use becalm_model::{Metric, Unit};
 
 use crate::sys::perf::{self, PerfAttr, TYPE_HARDWARE, TYPE_SOFTWARE};
 use crate::sys::user;
 use crate::sys::wait::Usage;
 use crate::sys::{clone, perf::Reading};
-
-/// Which counters are wanted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Counters {
-    /// None.
-    None,
-    /// Those that the kernel keeps: CPU time, context switches, migrations, page faults.
-    #[default]
-    Software,
-    /// Those and the ones of the processor, where it has them.
-    All,
-}
 
 /// The counters that every run of a session opens.
 #[derive(Debug, Clone, Default)]

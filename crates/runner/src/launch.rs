@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use becalm_model::Outcome;
+use becalm_model::conditions::Scheduler;
 
 use crate::counters::CounterPlan;
 use crate::environment::{Environment, padding_variable};
@@ -15,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::launch_error::{LaunchError, Step};
 use crate::main_thread::Seen;
 use crate::pace::Sampled;
-use crate::placement::{Placement, Scheduler};
+use crate::placement::Placement;
 use crate::program::Program;
 use crate::stdio::{Capture, Connections, Drained, MAX_CAPTURE, Stderr, Stdin, Stdout};
 use crate::sys::clock;

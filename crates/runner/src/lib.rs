@@ -29,7 +29,7 @@ pub mod timeit;
 mod work_folder;
 
 pub use backend::{BackendError, Callgrind};
-pub use counters::{CounterPlan, Counters};
+pub use counters::CounterPlan;
 pub use disturbance::{Observed, disturbances};
 pub use environment::{EnvPolicy, Environment};
 pub use evidence::{EvidenceCollector, MIN_WINDOW, window};
@@ -43,7 +43,7 @@ pub use layout::{MAX_PADDING, padding};
 pub use malloc::{MALLOC_VARIABLE, kept_memory};
 pub use pace::Sampled;
 pub use page_cache::drop_page_cache;
-pub use placement::{Placement, Scheduler, User, invoking_user, own_affinity, pin_self};
+pub use placement::{Placement, User, invoking_user, own_affinity, pin_self};
 pub use program::Program;
 pub use stdio::{MAX_CAPTURE, Stderr, Stdin, Stdout, open_at_once};
 pub use sys::filesystem::is_in_memory;

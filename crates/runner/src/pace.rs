@@ -17,9 +17,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use becalm_model::conditions::Scheduler;
 use becalm_model::{CpuId, CpuSet};
 
-use crate::Scheduler;
 use crate::sys::sched;
 
 /// Time between two samples; where the kernel does not let the thread ask for more, it wakes up some 50 us later.

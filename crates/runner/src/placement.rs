@@ -1,12 +1,12 @@
 //! Where and as whom a subject runs.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
 use becalm_model::CpuSet;
+use becalm_model::conditions::Scheduler;
 
 use crate::sys::{sched, user};
 
@@ -26,26 +26,6 @@ pub struct Placement {
     pub aslr_off: bool,
     /// The user to become; `None` stays who becalm is.
     pub user: Option<User>,
-}
-
-/// The scheduling class of a subject.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Scheduler {
-    /// Whatever becalm has, which is the normal time-sharing class unless somebody changed it.
-    #[default]
-    Other,
-    /// `SCHED_FIFO` with this priority, 1 to 99: nothing but a higher priority takes the CPU away.
-    Fifo(u8),
-}
-
-impl fmt::Display for Scheduler {
-    /// Writes `other` or `fifo:N`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Other => f.write_str("other"),
-            Self::Fifo(priority) => write!(f, "fifo:{priority}"),
-        }
-    }
 }
 
 /// A user that a subject runs as.

@@ -9,9 +9,10 @@
 
 #![expect(clippy::print_stdout, reason = "the table is printed")]
 
+use becalm_model::terms::Primary;
 use becalm_model::{Metric, Outcome, Part, Record, RecordKind, Run, Subject, Unit, Verdict};
 use becalm_runner::conclude::{Pairing, Shape, compare_all_separate, comparisons};
-use becalm_runner::rounds::{Judgement, Primary};
+use becalm_runner::rounds::Judgement;
 use becalm_stats::mann_whitney::mann_whitney;
 use becalm_stats::welch::welch;
 use becalm_stats::{Rng, Sample};

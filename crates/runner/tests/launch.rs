@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use becalm_machine::SysRoot;
 use becalm_model::metric::{CPU_MIGRATIONS, PAGE_FAULTS, TASK_CLOCK};
+use becalm_model::terms::Counters;
 use becalm_model::{CpuSet, Outcome};
 use becalm_runner::{
-    CounterPlan, Counters, Finished, Interrupt, LaunchError, MAX_CAPTURE, Stdin, Stdout,
-    own_affinity,
+    CounterPlan, Finished, Interrupt, LaunchError, MAX_CAPTURE, Stdin, Stdout, own_affinity,
 };
 use becalm_testkit::write_program;
 use support::{command, shell, skipped};

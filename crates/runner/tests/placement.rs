@@ -5,10 +5,10 @@ mod support;
 use std::ffi::{OsStr, OsString};
 
 use becalm_machine::SysRoot;
+use becalm_model::conditions::Scheduler;
+use becalm_model::terms::Counters;
 use becalm_model::{CpuSet, Outcome};
-use becalm_runner::{
-    CounterPlan, Counters, EnvPolicy, Environment, LaunchError, Scheduler, Step, User, own_affinity,
-};
+use becalm_runner::{CounterPlan, EnvPolicy, Environment, LaunchError, Step, User, own_affinity};
 use becalm_testkit::wait_until;
 use support::{Subject, command, shell, skipped};
 

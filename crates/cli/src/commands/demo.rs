@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use becalm_lab::Workload;
+use becalm_model::terms::{Goal, Stop};
 use becalm_model::{RecordKind, Subject};
 use becalm_report::{comparison_text, facts_text, html};
-use becalm_runner::rounds::{Goal, Stop};
 
 use crate::error::CommandError;
 use crate::exit::Exit;

@@ -5,15 +5,14 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use becalm_machine::{Chooser, Width};
+use becalm_model::conditions::{Affinity, Scheduler};
 use becalm_model::with_causes;
-use becalm_runner::{Placement, Program, Scheduler, padding, replace};
+use becalm_runner::{Placement, Program, padding, replace};
 
 use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::{
-    Affinity, LayoutFlag, Machine, Switch, affinity, class, environment, policy,
-};
+use crate::measuring::{LayoutFlag, Machine, Switch, environment, policy};
 use crate::memory::MallocFlag;
 
 /// Become a command, under the conditions in which `run` and `compare` start one
@@ -28,14 +27,14 @@ pub(crate) struct Args {
     #[arg(value_name = "COMMAND", last = true, required = true)]
     command: Vec<String>,
     /// CPUs of the command: `auto`, `none` or a list such as 2-3
-    #[arg(long, value_parser = affinity, default_value = "auto")]
+    #[arg(long, default_value = "auto")]
     affinity: Affinity,
     /// How many threads it has: so many CPUs are chosen, and no other becalm takes them meanwhile; without
     /// it, it gets all CPUs that suit a measurement
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Scheduling class: `other` or `fifo:N`
-    #[arg(long, value_parser = class, default_value = "other")]
+    #[arg(long, default_value = "other")]
     scheduler: Scheduler,
     /// Niceness
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-20..=19))]

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use becalm_model::terms::{Goal, Stop};
 use becalm_model::{RecordKind, parse_share};
 use becalm_report::run_text;
-use becalm_runner::rounds::{Goal, Stop};
 
 use crate::args;
 use crate::error::CommandError;

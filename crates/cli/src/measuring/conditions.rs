@@ -3,9 +3,10 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use becalm_model::{CpuSet, parse_duration, parse_share};
-use becalm_runner::Scheduler;
-use becalm_runner::rounds::Rest;
+use becalm_model::conditions::{
+    Affinity, Aslr, Cache, OnDisturbance, Pace, Padding, Rest, Scheduler, SchedulerError,
+};
+use becalm_model::parse_duration;
 
 use super::flags::LARGEST_SEED;
 use crate::memory::MemoryFlags;
@@ -23,7 +24,7 @@ pub(crate) struct ConditionFlags {
     pub(crate) env: Vec<String>,
 
     /// CPUs of the subjects: `auto`, `none` or a list such as 2-3
-    #[arg(long, value_parser = affinity, default_value = "auto", help_heading = "Conditions")]
+    #[arg(long, default_value = "auto", help_heading = "Conditions")]
     pub(crate) affinity: Affinity,
 
     /// Give the subjects CPUs on which nothing else may run, by control groups (needs root), and put
@@ -60,7 +61,7 @@ pub(crate) struct ConditionFlags {
     pub(crate) cache: CacheFlag,
 
     /// Rest after each run, as a share of its duration: `auto` (7 % under fifo, else none) or 5%
-    #[arg(long, value_parser = rest, default_value = "auto", help_heading = "Conditions")]
+    #[arg(long, default_value = "auto", help_heading = "Conditions")]
     pub(crate) rest: Rest,
 
     /// Before each round wait until temperature, load and pressure are back where they were at the start
@@ -105,6 +106,15 @@ pub(crate) enum Switch {
     Off,
 }
 
+impl From<Switch> for Aslr {
+    fn from(flag: Switch) -> Self {
+        match flag {
+            Switch::On => Self::On,
+            Switch::Off => Self::Off,
+        }
+    }
+}
+
 /// Whether the pace of the subjects' core is sampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum PaceFlag {
@@ -116,6 +126,16 @@ pub(crate) enum PaceFlag {
     Off,
 }
 
+impl From<PaceFlag> for Pace {
+    fn from(flag: PaceFlag) -> Self {
+        match flag {
+            PaceFlag::Auto => Self::Auto,
+            PaceFlag::On => Self::On,
+            PaceFlag::Off => Self::Off,
+        }
+    }
+}
+
 /// How environment size and stack start are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum LayoutFlag {
@@ -125,6 +145,15 @@ pub(crate) enum LayoutFlag {
     Fixed,
 }
 
+impl From<LayoutFlag> for Padding {
+    fn from(flag: LayoutFlag) -> Self {
+        match flag {
+            LayoutFlag::Randomise => Self::Randomise,
+            LayoutFlag::Fixed => Self::Fixed,
+        }
+    }
+}
+
 /// What becomes of a disturbed round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum OnDisturbanceFlag {
@@ -132,6 +161,15 @@ pub(crate) enum OnDisturbanceFlag {
     Keep,
     /// It is labelled, discarded and made again
     Redo,
+}
+
+impl From<OnDisturbanceFlag> for OnDisturbance {
+    fn from(flag: OnDisturbanceFlag) -> Self {
+        match flag {
+            OnDisturbanceFlag::Keep => Self::Keep,
+            OnDisturbanceFlag::Redo => Self::Redo,
+        }
+    }
 }
 
 /// What happens to the page cache before each run.
@@ -145,30 +183,12 @@ pub(crate) enum CacheFlag {
     Drop,
 }
 
-/// Which CPUs the subjects may use.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Affinity {
-    /// As the warm-up teaches.
-    Auto,
-    /// Those of becalm.
-    None,
-    /// These.
-    Cpus(CpuSet),
-}
-
-/// Reads `--affinity`.
-pub(crate) fn affinity(text: &str) -> Result<Affinity, String> {
-    match text {
-        "auto" => Ok(Affinity::Auto),
-        "none" => Ok(Affinity::None),
-        list => {
-            let cpus: CpuSet =
-                list.parse().map_err(|e: becalm_model::CpuListError| e.to_string())?;
-            if cpus.is_empty() {
-                Err("the list has no CPU".to_owned())
-            } else {
-                Ok(Affinity::Cpus(cpus))
-            }
+impl From<CacheFlag> for Cache {
+    fn from(flag: CacheFlag) -> Self {
+        match flag {
+            CacheFlag::AsIs => Self::AsIs,
+            CacheFlag::Warm => Self::Warm,
+            CacheFlag::Drop => Self::Drop,
         }
     }
 }
@@ -185,26 +205,9 @@ pub(crate) enum SchedulerFlag {
 fn scheduler(text: &str) -> Result<SchedulerFlag, String> {
     match text {
         "auto" => Ok(SchedulerFlag::Auto),
-        _ => class(text).map(SchedulerFlag::Given).map_err(|error| format!("{error}, or auto")),
-    }
-}
-
-/// Reads a scheduling class.
-pub(crate) fn class(text: &str) -> Result<Scheduler, String> {
-    match text.strip_prefix("fifo:").map(str::parse) {
-        None if text == "other" => Ok(Scheduler::Other),
-        Some(Ok(priority @ 1..=99)) => Ok(Scheduler::Fifo(priority)),
-        _ => Err("expected other or fifo:N with N from 1 to 99".to_owned()),
-    }
-}
-
-fn rest(text: &str) -> Result<Rest, String> {
-    if text == "auto" {
-        return Ok(Rest::Auto);
-    }
-    match parse_share(text) {
-        Ok(share) if share <= 10.0 => Ok(Rest::Share(share)),
-        Ok(_) => Err("a rest of more than ten times the run is surely a mistake".to_owned()),
-        Err(error) => Err(error.to_string()),
+        _ => text
+            .parse()
+            .map(SchedulerFlag::Given)
+            .map_err(|error: SchedulerError| format!("{error}, or auto")),
     }
 }

@@ -4,13 +4,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use becalm_machine::Width;
+use becalm_model::conditions::{Affinity, Pace};
+use becalm_model::terms::FailurePolicy;
 use becalm_model::{parse_duration, parse_share};
 use becalm_runner::SeriesRule;
 use becalm_runner::harness::{HARNESSES, Harness, harness};
-use becalm_runner::rounds::{Conditioning, FailurePolicy, Pace};
+use becalm_runner::rounds::Conditioning;
 use clap::Parser as _;
 
-use super::conditions::{Affinity, ConditionFlags, PaceFlag, SchedulerFlag};
+use super::conditions::{ConditionFlags, PaceFlag, SchedulerFlag};
 use super::exports::ExportFlags;
 
 /// JSON readers that keep numbers as floating point get whole numbers up to this right.
@@ -231,11 +233,7 @@ impl MeasureFlags {
     pub(crate) fn conditioning(&self) -> Conditioning {
         let affinity = self.conditions.affinity == Affinity::Auto && self.width().is_none();
         let scheduler = self.conditions.scheduler == SchedulerFlag::Auto;
-        let pace = match self.conditions.pace {
-            PaceFlag::Auto => Pace::WhereItTells,
-            PaceFlag::On => Pace::On,
-            PaceFlag::Off => Pace::Off,
-        };
+        let pace = Pace::from(self.conditions.pace);
         if affinity || scheduler || pace != Pace::Off {
             Conditioning::Learn { affinity, scheduler, pace }
         } else {

@@ -1,8 +1,8 @@
 //! `--metric` and `--metric-json`: what to record beside the usual, and what decides.
 
+use becalm_model::terms::{Counters, Primary};
 use becalm_model::with_causes;
-use becalm_runner::rounds::Primary;
-use becalm_runner::{Counters, Extractor, MetricSpecError};
+use becalm_runner::{Extractor, MetricSpecError};
 
 use super::flags::{BackendFlag, CountersFlag, MeasureFlags};
 use crate::error::CommandError;

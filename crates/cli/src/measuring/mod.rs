@@ -21,9 +21,7 @@ mod suite;
 mod tracing;
 
 pub(crate) use build::BuildError;
-pub(crate) use conditions::{
-    Affinity, ConditionFlags, LayoutFlag, OnDisturbanceFlag, PaceFlag, Switch, affinity, class,
-};
+pub(crate) use conditions::{ConditionFlags, LayoutFlag, OnDisturbanceFlag, PaceFlag, Switch};
 pub(crate) use environment::{environment, policy};
 pub(crate) use exports::ExportFlags;
 pub(crate) use flags::{MeasureFlags, confidence, harness_name};

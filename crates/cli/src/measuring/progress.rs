@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use becalm_model::terms::Stop;
 use becalm_model::{Comparison, RatioInterval, Record, Subject};
 use becalm_report::{Goal, Progress, ProgressEstimate, progress_line};
-use becalm_runner::rounds::{Plan, Stop};
+use becalm_runner::rounds::Plan;
 
 use crate::ui::Ui;
 

@@ -6,11 +6,11 @@ use becalm_machine::isolate::{self, Alone, Isolation};
 use becalm_machine::knobs::{Request, Situation};
 use becalm_machine::tune::{self, Applied, Effect, KnobReadings};
 use becalm_machine::{Choice, Topology};
+use becalm_model::conditions::Affinity;
 use becalm_model::{CpuSet, KnobRecord, Moved, Target};
 use becalm_runner::Interrupt;
 use becalm_runner::rounds::{Isolate, Isolated};
 
-use super::conditions::Affinity;
 use super::flags::MeasureFlags;
 use super::setup::Machine;
 use crate::error::CommandError;

@@ -4,17 +4,18 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use becalm_machine::{Chooser, SysRoot, Topology};
+use becalm_model::conditions::{Affinity, Scheduler};
+use becalm_model::terms::Counters;
 use becalm_model::{MachineFacts, Subject, with_causes};
 use becalm_runner::harness::ResultFolder;
 use becalm_runner::rounds::{
-    Cache, Expectation, HarnessPlan, Hooks, SpawnPlan, SpawnSubject, Stand, parse_output,
+    Expectation, HarnessPlan, Hooks, SpawnPlan, SpawnSubject, Stand, parse_output,
 };
 use becalm_runner::{
-    Callgrind, CounterPlan, Counters, Environment, Extractor, Placement, Program, Scheduler, Stdin,
-    Stdout, User, timeit,
+    Callgrind, CounterPlan, Environment, Extractor, Placement, Program, Stdin, Stdout, User, timeit,
 };
 
-use super::conditions::{Affinity, CacheFlag, SchedulerFlag, Switch};
+use super::conditions::{SchedulerFlag, Switch};
 use super::environment::{environment, policy};
 use super::flags::{BackendFlag, MeasureFlags};
 use super::harness::Asked;
@@ -123,11 +124,7 @@ pub(crate) fn spawn_plan(
             other => other,
         },
         stderr,
-        cache: match flags.conditions.cache {
-            CacheFlag::AsIs => Cache::AsIs,
-            CacheFlag::Warm => Cache::Warm,
-            CacheFlag::Drop => Cache::Drop,
-        },
+        cache: flags.conditions.cache.into(),
         rest: flags.conditions.rest,
         iterations: flags.iterations.clone(),
         statement: rule,

@@ -1,8 +1,9 @@
 //! How long a suite will take.
 
 use becalm_model::Record;
+use becalm_model::terms::Stop;
 use becalm_report::SuiteOutlook;
-use becalm_runner::rounds::{OwnTerms, Spent, Stop, spent};
+use becalm_runner::rounds::{OwnTerms, Spent, spent};
 
 /// Returns what is known before anything was run.
 pub(crate) fn outlook(own: &[OwnTerms]) -> SuiteOutlook {
@@ -60,7 +61,7 @@ fn whole(stop: Stop, pace: Spent) -> Option<(f64, f64)> {
 mod tests {
     use std::time::Duration;
 
-    use becalm_runner::rounds::Goal;
+    use becalm_model::terms::Goal;
 
     use super::*;
 

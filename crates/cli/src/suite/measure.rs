@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use becalm_model::terms::{Goal, Stop};
 use becalm_model::{Record, RecordKind};
 use becalm_report::{SuiteEntry, outlook_text, suite_list_text, suite_text};
-use becalm_runner::rounds::{Goal, OnFailure, Stop};
+use becalm_runner::rounds::OnFailure;
 
 use super::choose::choose;
 use super::estimate::outlook;

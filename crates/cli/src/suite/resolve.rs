@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use becalm_model::terms::{Goal, Stop};
 use becalm_model::wire::{SuiteBenchmark, SuiteCommand, SuiteValue};
 use becalm_model::{Subject, SubjectTerms};
 use becalm_runner::Extractor;
-use becalm_runner::rounds::{Goal, Hooks, OwnTerms, Stop};
+use becalm_runner::rounds::{Hooks, OwnTerms};
 
 use super::file::SuiteFile;
 use super::metrics::{About, about, clash};

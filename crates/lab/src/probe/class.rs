@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use becalm_machine::SysRoot;
-use becalm_runner::Scheduler;
+use becalm_model::conditions::Scheduler;
 
 use super::realtime::Allowance;
 use crate::sys;

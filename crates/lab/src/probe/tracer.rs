@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use becalm_machine::tune::task;
 use becalm_machine::{ActivityReader, Reading, SysRoot, Topology};
+use becalm_model::conditions::Scheduler;
 use becalm_model::{Change, CpuId, CpuSet, Nature, Target};
-use becalm_runner::{Interrupt, Scheduler};
+use becalm_runner::Interrupt;
 
 use super::siblings::WhileBusy;
 use super::trace_text::{TracedWindow, overwritten, parse};

@@ -8,11 +8,13 @@ use std::time::Duration;
 use becalm_machine::isolate;
 use becalm_machine::tune::{LockError, TuneError};
 use becalm_machine::{Choice, ChoiceFacts, Chooser, Leases, Width, choose};
+use becalm_model::conditions::Scheduler;
+use becalm_model::terms::Counters;
 use becalm_model::wire::read_workload;
 use becalm_model::{CpuSet, Outcome, with_causes};
 use becalm_runner::{
-    CounterPlan, Counters, EnvPolicy, Environment, Finished, Interrupt, Launch, LaunchError,
-    MAX_PADDING, Placement, Program, Scheduler, Stderr, Stdin, Stdout, User, launch, pin_self,
+    CounterPlan, EnvPolicy, Environment, Finished, Interrupt, Launch, LaunchError, MAX_PADDING,
+    Placement, Program, Stderr, Stdin, Stdout, User, launch, pin_self,
 };
 use becalm_stats::Rng;
 

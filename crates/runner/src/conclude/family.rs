@@ -1,5 +1,6 @@
 //! All comparisons of a record, with the correction for their number.
 
+use becalm_model::terms::Primary;
 use becalm_model::{Comparison, Metric, RatioInterval, Record, RecordKind, Unit, Verdict, metric};
 use becalm_stats::decide::family;
 use becalm_stats::decide::pace::{self, Allowance};
@@ -10,7 +11,7 @@ use super::primary::primary_metrics;
 use super::resolution;
 use super::shape::Shape;
 use super::verdict::{exact_verdict, ratio_of_exact, rounds_needed, verdict};
-use crate::rounds::{Judgement, Primary};
+use crate::rounds::Judgement;
 
 /// Why more rounds would not decide.
 const COARSE: &str = "the values move in steps, or never, and nothing finer than a step is seen, however many rounds \

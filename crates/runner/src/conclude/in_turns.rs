@@ -1,10 +1,11 @@
 //! Comparison of the subjects of one saved record, whose runs were made in turns.
 
+use becalm_model::terms::Primary;
 use becalm_model::{Comparison, Record, RecordKind};
 
 use super::family::{comparisons, conclude_at};
 use super::shape::Shape;
-use crate::rounds::{Judgement, Primary};
+use crate::rounds::Judgement;
 
 const LOOKS: &str =
     "the session looked at its results while it ran, for which this interval makes no allowance";

@@ -1,9 +1,10 @@
 //! Which metrics decide.
 
+use becalm_model::terms::Primary;
 use becalm_model::{Metric, Record, Run, metric};
 
 use super::character::character;
-use crate::rounds::{Judgement, Primary};
+use crate::rounds::Judgement;
 
 /// Which metrics decide, and why, in words for the reader.
 #[derive(Debug, Clone, PartialEq, Eq)]

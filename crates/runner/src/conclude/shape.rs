@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use becalm_model::terms::{Goal, Stop};
 use becalm_model::{Record, Run, metric};
 use becalm_stats::decide::{
     looks,
     spending::{self, Look},
 };
 
-use crate::rounds::{Goal, Plan, Stop};
+use crate::rounds::Plan;
 
 /// The looks of a session so far; the last one is the present one.
 #[derive(Debug, Clone, PartialEq)]

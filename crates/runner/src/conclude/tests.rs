@@ -1,5 +1,6 @@
 //! Conclusions from records that are written down value by value.
 
+use becalm_model::terms::Primary;
 use becalm_model::{
     Comparison, Direction, Evidence, Metric, Outcome, Record, RecordKind, Run, Subject, Unit,
     Verdict, metric,
@@ -7,7 +8,7 @@ use becalm_model::{
 use becalm_stats::Rng;
 
 use super::*;
-use crate::rounds::{Judgement, Primary};
+use crate::rounds::Judgement;
 
 /// Noise of some per mille that differs between any two runs.
 pub(super) fn wobble(round: usize, subject: usize) -> f64 {

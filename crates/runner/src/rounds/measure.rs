@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use becalm_model::conditions::{OnDisturbance, Padding};
+use becalm_model::terms::{Goal, Primary, Stop};
 use becalm_model::{Evidence, Metric, Part, Record, Run, metric};
 use becalm_stats::{Sample, decide, median_interval, schedule};
 
 use super::event::Event;
 use super::executor::{Executor, Learnt, Measured, Reading, Request};
-use super::plan::{Conditioning, Goal, Judgement, Layout, OnDisturbance, Plan, Primary, Stop};
+use super::plan::{Conditioning, Judgement, Plan};
 use super::{independent, redo};
 use crate::conclude::{self, Shape};
 use crate::layout;
@@ -220,9 +222,9 @@ impl Turn {
         tell: &mut dyn FnMut(Event<'_>),
     ) -> Result<Round, SessionError<E::Error>> {
         let Self { place, order, subject, waited } = self;
-        let padding = match plan.layout {
-            Layout::Randomise => layout::padding(place.seed(record), place.scheduled),
-            Layout::Fixed => 0,
+        let padding = match plan.padding {
+            Padding::Randomise => layout::padding(place.seed(record), place.scheduled),
+            Padding::Fixed => 0,
         };
         let builds = u32::try_from(plan.builds.len()).expect("as many as a flag can ask for");
         let layout = layout::build(place.seed(record), place.scheduled, builds);

@@ -20,13 +20,12 @@ pub use hook::{Hook, run_to_end};
 pub use independent::{Spent, spent};
 pub use measure::{LeftOut, SessionError, drop_unfinished_round, measure};
 pub use plan::{
-    Conditioning, FIFO_REST, FailurePolicy, Goal, Independent, Judgement, LONGEST_FIFO_RUN, Layout,
-    OnDisturbance, OnFailure, OwnTerms, Pace, Plan, Primary, Rest, Stop,
+    Conditioning, FIFO_REST, Independent, Judgement, LONGEST_FIFO_RUN, OnFailure, OwnTerms, Plan,
 };
 pub use redo::causes;
 pub use settling::settle_note;
 pub use spawn::Spawn;
 pub use spawn_plan::{
-    Cache, Expectation, HarnessPlan, Hooks, Isolate, Isolated, RunError, SpawnPlan, SpawnSubject,
-    Stand, parse_output, parse_variable,
+    Expectation, HarnessPlan, Hooks, Isolate, Isolated, RunError, SpawnPlan, SpawnSubject, Stand,
+    parse_output, parse_variable,
 };

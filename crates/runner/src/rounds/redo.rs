@@ -3,10 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use becalm_model::conditions::OnDisturbance;
 use becalm_model::{Disturbance, Record, Run, metric};
 use becalm_stats::decide::redo;
 
-use super::plan::{OnDisturbance, Plan};
+use super::plan::Plan;
 use crate::disturbance::disturbances_of_round;
 use crate::{Observed, disturbances};
 

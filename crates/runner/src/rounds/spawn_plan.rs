@@ -9,9 +9,11 @@ use std::time::Duration;
 
 use becalm_machine::{Choice, Chooser, Width};
 use becalm_model::Metric;
+use becalm_model::conditions::{Cache, Rest};
+use becalm_model::terms::FailurePolicy;
 
 use super::hook::Hook;
-use super::plan::{Conditioning, FailurePolicy, Rest};
+use super::plan::Conditioning;
 use crate::extract::{ExtractError, Extractor};
 use crate::harness::{Harness, HarnessError, ResultFolder};
 use crate::iterations::{SeriesError, SeriesRule};
@@ -137,17 +139,6 @@ impl RunError {
             | Self::DropCache(_) => None,
         }
     }
-}
-
-/// What happens to the page cache before each run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cache {
-    /// Nothing.
-    AsIs,
-    /// An unmeasured run of the same subject fills it.
-    Warm,
-    /// It is emptied, which needs root.
-    Drop,
 }
 
 /// What a run must print.

@@ -4,6 +4,8 @@ mod independent;
 
 use std::time::Duration;
 
+use becalm_model::conditions::{OnDisturbance, Pace, Padding};
+use becalm_model::terms::{FailurePolicy, Goal, Primary, Stop};
 use becalm_model::{Evidence, Metric, Outcome, Record, RecordKind, Subject};
 use becalm_stats::Rng;
 
@@ -134,7 +136,7 @@ fn plan(stop: Stop) -> Plan {
         warmup: 1,
         stop,
         failure: FailurePolicy::Stop,
-        layout: Layout::Randomise,
+        padding: Padding::Randomise,
         builds: vec![],
         on_disturbance: OnDisturbance::Keep,
         conditioning: Conditioning::Learn { affinity: true, scheduler: true, pace: Pace::Off },

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use becalm_model::terms::{Goal, Stop};
 use becalm_model::wire::BisectRoundDocument;
 use becalm_model::{Record, RecordKind, Subject, Verdict};
 use becalm_runner::conclude::{PairedRound, paired_rounds};
-use becalm_runner::rounds::{Goal, Stop};
 use becalm_stats::bisect::ROUNDS_OF_ENDS;
 
 use crate::error::CommandError;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use becalm_model::history::short_commit;
+use becalm_model::terms::Stop;
 use becalm_model::wire::{
     BisectDocument, BisectState, BisectStepDocument, BuiltDocument, SkippedDocument,
 };
 use becalm_model::{Verdict, metric};
-use becalm_runner::rounds::Stop;
 use becalm_stats::bisect::{
     Posterior, found, most_rounds_of_commit, next_commit, posterior, rounds_of_step,
 };

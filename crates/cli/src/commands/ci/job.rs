@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use becalm_model::ci::{CiCommit, CiReport, CiResult, CiRule};
 use becalm_model::history::short_commit;
+use becalm_model::terms::Goal;
 use becalm_model::{Record, RecordKind, Subject};
-use becalm_runner::rounds::Goal;
 
 use super::Args;
 use crate::caller;

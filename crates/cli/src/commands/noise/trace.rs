@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use becalm_lab::trace::{Mode, Tracer, explain, watched, worst_of_cpus};
 use becalm_machine::SysRoot;
+use becalm_model::terms::Goal;
 use becalm_model::trace::{Trace, TraceCost};
 use becalm_model::wire::{TraceNoteDocument, json_text, trace_document, watch_document};
 use becalm_model::{Record, RecordKind, parse_duration};
 use becalm_report::{TraceCostTold, trace_text, watch_text};
 use becalm_runner::monotonic_raw;
-use becalm_runner::rounds::Goal;
 
 use crate::caller;
 use crate::error::CommandError;

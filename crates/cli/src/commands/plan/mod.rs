@@ -7,9 +7,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use becalm_model::terms::{Goal as StopGoal, Stop};
 use becalm_model::{Record, RecordKind, parse_duration, parse_share};
 use becalm_report::{DisturbedRun, Planned, plan_text};
-use becalm_runner::rounds::{Goal as StopGoal, Stop};
 use becalm_stats::chi_squared::variance_factors;
 use becalm_stats::levels::{Goal, Level, Pilot, Plan, cheapest, pilot, repetitions};
 

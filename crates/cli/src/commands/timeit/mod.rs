@@ -7,9 +7,9 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use becalm_model::terms::{Goal, Stop};
 use becalm_model::{RecordKind, Subject};
 use becalm_report::{Timed, comparison_text, timeit_text};
-use becalm_runner::rounds::{Goal, Stop};
 use becalm_runner::timeit::{Language, Rule, Snippet, Usual};
 
 use self::amount::{Amount, AmountFlags, told_loops};

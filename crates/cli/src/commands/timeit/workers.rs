@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use becalm_machine::SysRoot;
+use becalm_model::terms::Counters;
 use becalm_model::with_causes;
 use becalm_runner::timeit::{
     Calibration, CalibrationError, CompileError, Language, Setting, Snippet, Workbench, Worker,
     calibrate,
 };
-use becalm_runner::{CounterPlan, Counters, Interrupt, LaunchError, Program};
+use becalm_runner::{CounterPlan, Interrupt, LaunchError, Program};
 
 use super::amount::{AmountFlags, loops};
 use crate::error::CommandError;

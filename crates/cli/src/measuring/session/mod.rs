@@ -10,12 +10,14 @@ use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use becalm_machine::Width;
+use becalm_model::conditions::Pace;
+use becalm_model::terms::{Primary, Stop};
 use becalm_model::{Record, RecordKind, Subject, metric};
 use becalm_report::outlook_text;
 use becalm_runner::Interrupt;
 use becalm_runner::rounds::{
-    Conditioning, Event, Executor, Isolate, LeftOut, OnFailure, Pace, Plan, Primary, RunError,
-    SessionError, Spawn, SpawnPlan, Stop, measure,
+    Conditioning, Event, Executor, Isolate, LeftOut, OnFailure, Plan, RunError, SessionError,
+    Spawn, SpawnPlan, measure,
 };
 
 pub(crate) use self::end::Finished;
@@ -255,7 +257,7 @@ fn carry_out(
     let is_of_use = wanted.kind == RecordKind::Comparison
         && matches!(wanted.tracing, Tracing::Off)
         && pace_is_of_use(&plan, &primary, machine);
-    if let Conditioning::Learn { pace: pace @ Pace::WhereItTells, .. } = &mut plan.conditioning
+    if let Conditioning::Learn { pace: pace @ Pace::Auto, .. } = &mut plan.conditioning
         && !is_of_use
     {
         *pace = Pace::Off;

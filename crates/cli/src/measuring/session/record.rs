@@ -2,12 +2,11 @@
 
 use std::time::{Duration, SystemTime};
 
+use becalm_model::terms::Stop;
 use becalm_model::{Comparison, Metric, Record, RecordKind, Run};
 use becalm_report::DisturbedRun;
 use becalm_runner::conclude::{self, Shape};
-use becalm_runner::rounds::{
-    Layout, OnDisturbance, Plan, Spawn, Stop, causes, drop_unfinished_round, settle_note,
-};
+use becalm_runner::rounds::{Plan, Spawn, causes, drop_unfinished_round, settle_note};
 
 use super::Wanted;
 use super::terms::plan_of;
@@ -75,16 +74,8 @@ pub(super) fn end_of_last_run(record: &Record) -> Duration {
 pub(super) fn conclude(record: &mut Record, plan: &Plan, spawn: &Spawn<'_>, limits: Vec<String>) {
     record.conditions = spawn.conditions();
     record.conditions.limits.extend(limits);
-    let layout = match plan.layout {
-        Layout::Randomise => "randomise",
-        Layout::Fixed => "fixed",
-    };
-    layout.clone_into(&mut record.conditions.layout);
-    let on_disturbance = match plan.on_disturbance {
-        OnDisturbance::Keep => "keep",
-        OnDisturbance::Redo => "redo",
-    };
-    on_disturbance.clone_into(&mut record.conditions.on_disturbance);
+    plan.padding.name().clone_into(&mut record.conditions.layout);
+    plan.on_disturbance.name().clone_into(&mut record.conditions.on_disturbance);
     settle_note(record);
     if record.kind == RecordKind::Comparison {
         let one_sided = conclude::one_sided(record);

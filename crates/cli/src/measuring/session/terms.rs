@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
+use becalm_model::conditions::Padding;
+use becalm_model::terms::{Goal, Primary, Stop};
 use becalm_model::{Record, RecordKind};
 use becalm_report::confidence_in_words;
-use becalm_runner::rounds::{
-    Goal, Independent, Judgement, Layout, OnDisturbance, Plan, Primary, Stop,
-};
+use becalm_runner::rounds::{Independent, Judgement, Plan};
 
 use crate::error::CommandError;
-use crate::measuring::conditions::{LayoutFlag, OnDisturbanceFlag};
 use crate::measuring::flags::{BackendFlag, MeasureFlags};
 use crate::ui::Ui;
 
@@ -55,17 +54,13 @@ pub(super) fn plan_of(
         warmup: flags.warmup,
         stop,
         failure: flags.failure_policy(),
-        layout: match flags.conditions.layout {
-            // Where the stack starts would change the counts by a few instructions.
-            _ if flags.backend == BackendFlag::Callgrind => Layout::Fixed,
-            LayoutFlag::Randomise => Layout::Randomise,
-            LayoutFlag::Fixed => Layout::Fixed,
+        // Where the stack starts would change the counts by a few instructions.
+        padding: match flags.backend {
+            BackendFlag::Callgrind => Padding::Fixed,
+            BackendFlag::Processor => flags.conditions.layout.into(),
         },
         builds: Vec::new(),
-        on_disturbance: match flags.conditions.on_disturbance {
-            OnDisturbanceFlag::Keep => OnDisturbance::Keep,
-            OnDisturbanceFlag::Redo => OnDisturbance::Redo,
-        },
+        on_disturbance: flags.conditions.on_disturbance.into(),
         conditioning: flags.conditioning(),
         judgement: Judgement { confidence: flags.confidence, margin, primary },
         independent,

@@ -13,6 +13,7 @@ use std::io;
 use std::time::Duration;
 
 use becalm_machine::{Choice, Leases, SysRoot, Width};
+use becalm_model::conditions::{Cache, Rest, Scheduler};
 use becalm_model::{Conditions, CpuSet, Evidence, KnobRecord, Metric};
 
 use self::calm::Settling;
@@ -20,16 +21,16 @@ use self::clock::SessionClock;
 use self::placement::{CHOSEN_BY_THE_USER, FIFO_PRIORITY};
 use super::executor::{Executor, Learnt, Measured, Request};
 use super::hook::Hook;
-use super::plan::{Conditioning, FIFO_REST, Rest};
+use super::plan::{Conditioning, FIFO_REST};
 use super::rest::RestDebt;
 use super::settling::unsettled_limit;
-use super::spawn_plan::{Cache, Isolate, RunError, SpawnPlan};
+use super::spawn_plan::{Isolate, RunError, SpawnPlan};
 use crate::inherited::Inherited;
 use crate::pace::{self, PaceSampler};
 use crate::precedence::Precedence;
 use crate::{
-    Callgrind, EvidenceCollector, Interrupt, Program, Scheduler, monotonic_raw, own_affinity,
-    pin_self, resident_floor,
+    Callgrind, EvidenceCollector, Interrupt, Program, monotonic_raw, own_affinity, pin_self,
+    resident_floor,
 };
 
 /// The executor that starts real processes.

@@ -1,5 +1,6 @@
 //! One run, with what is done before and after it and the evidence that is gathered around it.
 
+use becalm_model::conditions::{Cache, Scheduler};
 use becalm_model::metric::CPU_MIGRATIONS;
 
 use super::Spawn;
@@ -10,8 +11,8 @@ use crate::pace::PaceSampler;
 use crate::page_cache::drop_page_cache;
 use crate::rounds::executor::{Measured, Request};
 use crate::rounds::hook::{Hook, run_hook};
-use crate::rounds::spawn_plan::{Cache, Expectation, RunError, Stand};
-use crate::{Finished, Launch, LaunchError, Scheduler, Stdout, launch, own_affinity, pin_self};
+use crate::rounds::spawn_plan::{Expectation, RunError, Stand};
+use crate::{Finished, Launch, LaunchError, Stdout, launch, own_affinity, pin_self};
 
 impl Spawn<'_> {
     /// Prepares a run, makes it, and reads what it gave.

@@ -2,13 +2,14 @@
 
 use becalm_machine::{Choice, Leases, Width, leased, shared};
 use becalm_model::CpuSet;
+use becalm_model::conditions::{Pace, Scheduler};
 
 use super::Spawn;
 use crate::pace::PaceSampler;
 use crate::rounds::executor::Learnt;
-use crate::rounds::plan::{COMPETITION, Conditioning, LONGEST_FIFO_RUN, Pace, SHORTEST_FIFO_RUN};
+use crate::rounds::plan::{COMPETITION, Conditioning, LONGEST_FIFO_RUN, SHORTEST_FIFO_RUN};
 use crate::rounds::spawn_plan::Isolated;
-use crate::{EvidenceCollector, Scheduler, own_affinity, pin_self};
+use crate::{EvidenceCollector, own_affinity, pin_self};
 
 /// Priority taken when nobody asked for one: the lowest real-time priority is above every normal
 /// task, and below the kernel's own real-time threads, which must not wait for a benchmark.
@@ -174,8 +175,8 @@ impl Spawn<'_> {
         let computes =
             learnt.single_threaded && learnt.cpu_bound && learnt.shortest_run >= SHORTEST_PACED_RUN;
         match pace {
-            Pace::WhereItTells if computes => self.pace = self.start_sampling().ok(),
-            Pace::Off | Pace::WhereItTells => {}
+            Pace::Auto if computes => self.pace = self.start_sampling().ok(),
+            Pace::Off | Pace::Auto => {}
             Pace::On => match self.start_sampling() {
                 Ok(sampler) => self.pace = Some(sampler),
                 Err(why) => self.limit(format!("the pace is not sampled: {why}")),

@@ -11,11 +11,12 @@ use becalm_machine::isolate::{self, Alone, Isolation};
 use becalm_machine::knobs::{Request, Situation};
 use becalm_machine::tune::{self, Applied, LockError, TuneError, Tuning, Wait};
 use becalm_machine::{Choice, SysRoot, Topology};
+use becalm_model::conditions::Scheduler;
 use becalm_model::{CpuSet, Outcome, with_causes};
 use becalm_runner::rounds::FIFO_REST;
 use becalm_runner::{
-    CounterPlan, Environment, Finished, Interrupt, Launch, LaunchError, Placement, Scheduler,
-    Stderr, Stdin, Stdout, User, drop_page_cache, launch, padding,
+    CounterPlan, Environment, Finished, Interrupt, Launch, LaunchError, Placement, Stderr, Stdin,
+    Stdout, User, drop_page_cache, launch, padding,
 };
 
 use super::subject::{Shown, Subject};

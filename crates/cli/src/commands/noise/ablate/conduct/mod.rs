@@ -13,7 +13,8 @@ use becalm_lab::ablate::here::{Here, applicability};
 use becalm_lab::ablate::mitigation::MITIGATIONS;
 use becalm_machine::{Chooser, SysRoot, Width, read_facts};
 use becalm_model::MachineFacts;
-use becalm_runner::{CounterPlan, Counters, EnvPolicy, Environment, User, monotonic_raw};
+use becalm_model::terms::Counters;
+use becalm_runner::{CounterPlan, EnvPolicy, Environment, User, monotonic_raw};
 
 use super::bench::{Bench, Trouble};
 use super::hogs::Hogs;

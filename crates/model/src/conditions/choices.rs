@@ -1,0 +1,118 @@
+//! Choices between a few words.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Whether addresses of the subjects are random.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Aslr {
+    /// They are, as far as the machine has it.
+    #[default]
+    On,
+    /// They are not, for the process and its children.
+    Off,
+}
+
+/// What the subjects' allocator does with freed memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Malloc {
+    /// Whatever it does anyway.
+    #[default]
+    #[serde(rename = "as-is")]
+    Left,
+    /// glibc's keeps it.
+    Keep,
+}
+
+/// What happens to the page cache before each run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cache {
+    /// Nothing.
+    #[default]
+    AsIs,
+    /// An unmeasured run of the same subject fills it.
+    Warm,
+    /// It is emptied, which needs root.
+    Drop,
+}
+
+/// How environment size and stack start are treated.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Padding {
+    /// Another padding in every round, the same for all subjects of the round.
+    #[default]
+    Randomise,
+    /// No padding.
+    Fixed,
+}
+
+/// What becomes of disturbed rounds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnDisturbance {
+    /// They are labelled, and used like others.
+    #[default]
+    Keep,
+    /// They are labelled, discarded and made again, at most a third more rounds in all.
+    Redo,
+}
+
+/// Whether the pace of a subject's CPU is sampled during its runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pace {
+    /// Where the subjects compute on one CPU for long enough to take samples.
+    #[default]
+    Auto,
+    /// On whatever single CPU they have.
+    On,
+    /// It is not.
+    Off,
+}
+
+/// Gives a choice the words that it has in JSON.
+macro_rules! words {
+    ($($type:ident { $($variant:ident = $word:literal),+ })+) => {
+        $(
+            impl $type {
+                /// Returns the word for it, as in JSON.
+                pub fn name(self) -> &'static str {
+                    match self {
+                        $(Self::$variant => $word),+
+                    }
+                }
+            }
+
+            impl fmt::Display for $type {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str(self.name())
+                }
+            }
+        )+
+
+        #[cfg(test)]
+        #[test]
+        fn a_choice_has_the_same_word_in_json() {
+            $($(
+                let json = serde_json::to_string(&$type::$variant).unwrap();
+                assert_eq!(json, format!("\"{}\"", $word));
+                assert_eq!(serde_json::from_str::<$type>(&json).unwrap(), $type::$variant);
+            )+)+
+        }
+    };
+}
+
+words! {
+    Aslr { On = "on", Off = "off" }
+    Malloc { Left = "as-is", Keep = "keep" }
+    Cache { AsIs = "as-is", Warm = "warm", Drop = "drop" }
+    Padding { Randomise = "randomise", Fixed = "fixed" }
+    OnDisturbance { Keep = "keep", Redo = "redo" }
+    Pace { Auto = "auto", On = "on", Off = "off" }
+}
