@@ -11,14 +11,15 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "web", "fleet", "lab", "runner", "load", "store", "formats", "report", "machine",
-            "stats", "model",
+            "web", "fleet", "forge", "lab", "runner", "load", "store", "formats", "report",
+            "machine", "stats", "model",
         ],
     ),
     ("web", &["store", "report", "stats", "model"]),
     ("fleet", &["runner", "model"]),
     ("lab", &["runner", "machine", "stats", "model"]),
     ("runner", &["formats", "machine", "stats", "model"]),
+    ("forge", &["report", "model"]),
     ("report", &["stats", "model"]),
     ("load", &["model"]),
     ("store", &["model"]),

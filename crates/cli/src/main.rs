@@ -2,7 +2,6 @@
 
 mod args;
 mod caller;
-mod ci;
 mod commands;
 mod error;
 mod exit;

@@ -1,23 +1,10 @@
 //! Files that hold many commits: one record for each.
 
-use becalm_model::Record;
+use becalm_model::history::AtCommit;
 
 use crate::error::ImportError;
 use crate::file::{File, expanded};
 use crate::readers;
-
-/// What was measured of one commit.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AtCommit {
-    /// The commit, as the file names it; `None` where it does not, and then a history tells the time.
-    pub commit: Option<String>,
-    /// When it was committed, in seconds since the Unix epoch.
-    pub time: Option<f64>,
-    /// The branch, where the file tells.
-    pub branch: Option<String>,
-    /// What was measured; `started_at` is when, or 0 where nobody knows.
-    pub record: Record,
-}
 
 /// What a file of many commits holds.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -18,15 +18,13 @@ mod objects;
 mod processes;
 mod readers;
 mod sides;
-mod time;
 mod units;
 mod writers;
 
 pub use error::ImportError;
 pub use file::File;
 pub use format::{Entry, FORMATS, entry, import, recognise};
-pub use history::{AtCommit, History, history, history_formats};
+pub use history::{History, history, history_formats};
 pub use merge::merge;
 pub use sides::measured_last;
-pub use time::{is_of_calendar, seconds as parse_time};
 pub use writers::{Estimate, ExportError, Exported, Options, WRITERS, Writer, writer};

@@ -5,6 +5,7 @@
 //! versioned; the types beside it are free to change.
 
 mod as_text;
+mod calendar;
 mod causes;
 pub mod ci;
 pub mod conditions;
@@ -20,6 +21,7 @@ pub mod metric;
 mod pattern;
 mod quantity;
 mod record;
+mod revision;
 mod run;
 mod subject;
 pub mod terms;
@@ -27,6 +29,7 @@ pub mod trace;
 mod verdict;
 pub mod wire;
 
+pub use calendar::{is_of_calendar, parse_time};
 pub use causes::with_causes;
 pub use cpu::{CpuId, CpuListError, CpuSet, MAX_CPU};
 pub use evidence::{Disturbance, DisturbanceSource, Evidence};
@@ -37,6 +40,7 @@ pub use metric::{Direction, Metric, Unit};
 pub use pattern::fits;
 pub use quantity::{QuantityError, parse_amount, parse_duration, parse_share};
 pub use record::{Conditions, KnobRecord, KnobState, Moved, Record, RecordKind, Source, Summary};
+pub use revision::MeasuredRevision;
 pub use run::{Outcome, Part, Run};
 pub use subject::{MetricTerms, Subject, SubjectTerms};
 pub use verdict::{Comparison, RatioInterval, Verdict};

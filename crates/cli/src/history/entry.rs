@@ -1,7 +1,8 @@
 //! An entry of a history: a record with the commit that it is of.
 
-use becalm_formats::{AtCommit, parse_time};
+use becalm_model::history::AtCommit;
 use becalm_model::history::Commit;
+use becalm_model::parse_time;
 use becalm_model::{Record, RecordKind};
 use becalm_store::{NewEntry, Origin, content, facts};
 
@@ -9,8 +10,9 @@ use super::points::points;
 use super::when::now;
 use crate::caller::sudo_user;
 use crate::error::CommandError;
-use crate::measuring::{MeasuredRevision, Repository};
+use crate::measuring::Repository;
 use crate::records;
+use becalm_model::MeasuredRevision;
 
 /// What the user says of what is added.
 #[derive(Debug, Clone, Default)]

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use becalm_formats::{AtCommit, history_formats};
+use becalm_formats::history_formats;
+use becalm_model::history::AtCommit;
 use becalm_model::{Record, RecordKind};
 
 use crate::error::CommandError;
 use crate::foreign;
-use crate::measuring::MeasuredRevision;
 use crate::records::record_of;
 use crate::ui::Ui;
+use becalm_model::MeasuredRevision;
 
 /// What a file or folder holds.
 pub(crate) enum Content {

@@ -12,7 +12,7 @@ use becalm_stats::center::median;
 use becalm_stats::median_error::median_error;
 use becalm_store::NewPoint;
 
-use crate::measuring::MeasuredRevision;
+use becalm_model::MeasuredRevision;
 
 /// What importers and becalm itself say of a commit among the parameters, which no series is split by.
 const ABOUT: [&str; 8] =

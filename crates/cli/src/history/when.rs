@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use becalm_formats::{is_of_calendar, parse_time};
+use becalm_model::{is_of_calendar, parse_time};
 
 /// Something that is so old.
 #[derive(Debug, Clone, Copy, PartialEq)]

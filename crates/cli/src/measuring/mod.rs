@@ -29,7 +29,7 @@ pub(crate) use harness::Asked;
 pub(crate) use metrics::{decide_exactly, simulated};
 pub(crate) use resume::{go_on, read_resumed, with_more};
 pub(crate) use revisions::{
-    Builds, Commit, Making, MeasuredRevision, Repository, Revisions, Signed, is_documentation,
+    Builds, Commit, Making, Repository, Revisions, Signed, is_documentation,
 };
 pub(crate) use session::{
     Finished, Spent, Wanted, as_texts, check_exports, conclude_log, conduct, disturbed_runs,

@@ -12,6 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use becalm_model::history::AtCommit;
 use becalm_model::{Direction, Part, Record, Unit};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -19,7 +20,6 @@ use serde_json::{Map, Value};
 use crate::error::ImportError;
 use crate::file::File;
 use crate::format::Entry;
-use crate::history::AtCommit;
 use crate::imported::{Imported, part, single};
 use crate::json::{self, Text, text_of};
 use crate::units;

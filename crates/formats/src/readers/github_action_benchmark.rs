@@ -9,17 +9,17 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::{Direction, Part, Record};
+use becalm_model::history::AtCommit;
+use becalm_model::{Direction, Part, Record, parse_time};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::format::Entry;
-use crate::history::AtCommit;
 use crate::imported::{Imported, Names, single};
 use crate::json::{self, Text};
-use crate::{javascript, time, units};
+use crate::{javascript, units};
 
 pub(crate) const CUSTOM: Entry = Entry {
     name: "github-action-benchmark",
@@ -174,7 +174,7 @@ pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
             imported.parts(subject, parts);
             commits.push(AtCommit {
                 commit: Some(entry.commit.id.clone()),
-                time: time::seconds(&entry.commit.timestamp.0),
+                time: parse_time(&entry.commit.timestamp.0),
                 branch: None,
                 record: imported.finish(file)?,
             });

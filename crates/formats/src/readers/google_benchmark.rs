@@ -10,7 +10,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use becalm_model::{Direction, Part, Record, Unit};
+use becalm_model::{Direction, Part, Record, Unit, parse_time};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -20,7 +20,7 @@ use crate::format::Entry;
 use crate::imported::{Imported, part, single};
 use crate::json::{self, text_of};
 use crate::objects::{Field, Objects, Shape};
-use crate::{time, units};
+use crate::units;
 
 pub(crate) const JSON: Entry = Entry {
     name: "google-benchmark",
@@ -342,7 +342,7 @@ fn facts(imported: &mut Imported, context: &Map<String, Value>) {
             | "json_schema_version"
             | "library_version"
             | "libbenchmark_version" => {}
-            "date" => imported.started_at(time::seconds(&value).unwrap_or(0.0)),
+            "date" => imported.started_at(parse_time(&value).unwrap_or(0.0)),
             "num_cpus" => imported.fact("logical_cpus", value),
             "mhz_per_cpu" => imported.fact("cpu_mhz", value),
             "cpu_scaling_enabled" => imported.fact("cpu_scaling", on_off(&value)),

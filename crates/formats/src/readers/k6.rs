@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::{Direction, Metric, Outcome, Record, Unit};
+use becalm_model::{Direction, Metric, Outcome, Record, Unit, parse_time};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -18,7 +18,6 @@ use crate::file::{File, only};
 use crate::format::Entry;
 use crate::imported::Imported;
 use crate::json::{self, Text};
-use crate::time;
 
 pub(crate) const JSON: Entry = Entry {
     name: "k6",
@@ -84,7 +83,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     let metadata = document.metadata.as_ref();
     let version = metadata.map(|one| one.k6_version.0.as_str()).unwrap_or_default();
     let mut imported = Imported::of(format!("k6 {version}").trim_end());
-    let written = metadata.and_then(|one| time::seconds(&one.generated_at.0));
+    let written = metadata.and_then(|one| parse_time(&one.generated_at.0));
     imported.started_at(written.unwrap_or(0.0));
     let script = document.config.as_ref().map(|one| one.script.0.as_str()).unwrap_or_default();
     let script = script.rsplit(['/', '\\']).next().unwrap_or_default();

@@ -7,13 +7,13 @@
 //! - An empty cell is no value, and neither is `nan` or `inf`: how many there are is told. A row that is longer
 //!   than the header, and two columns of one name, are refused.
 
-use becalm_model::{Direction, Unit};
+use becalm_model::history::AtCommit;
+use becalm_model::{Direction, Unit, is_of_calendar, parse_time};
 
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::history::{AtCommit, History};
+use crate::history::History;
 use crate::imported::{Imported, single};
-use crate::time;
 
 /// Name of the format.
 pub(crate) const NAME: &str = "otava-csv";
@@ -174,10 +174,10 @@ fn line_of(position: Option<&csv::Position>) -> usize {
 /// Reads a time as Otava does.
 fn when(text: &str) -> Option<f64> {
     if let Ok(number) = text.parse::<f64>() {
-        return Some(number).filter(|number| time::is_of_calendar(*number));
+        return Some(number).filter(|number| is_of_calendar(*number));
     }
     let (date, rest) = text.split_once([' ', 'T']).unwrap_or((text, ""));
     // An hour of one digit.
     let zero = if rest.find(':') == Some(1) { "0" } else { "" };
-    time::seconds(format!("{} {zero}{rest}", date.replace('.', "-")).trim())
+    parse_time(format!("{} {zero}{rest}", date.replace('.', "-")).trim())
 }

@@ -8,7 +8,7 @@
 //!
 //! A run of pyperf is a process, and every benchmark has processes of its own.
 
-use becalm_model::{Direction, Metric, Part, Record, Unit, metric};
+use becalm_model::{Direction, Metric, Part, Record, Unit, metric, parse_time};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -17,7 +17,7 @@ use crate::file::{File, only};
 use crate::format::Entry;
 use crate::imported::{Imported, Names, part};
 use crate::json::{self, text_of};
-use crate::{time, units};
+use crate::units;
 
 pub(crate) const JSON: Entry = Entry {
     name: "pyperf",
@@ -118,7 +118,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     let starts = benchmarks
         .iter()
         .flat_map(|one| &one.runs)
-        .filter_map(|run| run.metadata.get("date").and_then(Value::as_str).and_then(time::seconds));
+        .filter_map(|run| run.metadata.get("date").and_then(Value::as_str).and_then(parse_time));
     imported.started_at(starts.reduce(f64::min).unwrap_or(0.0));
     imported.expect(benchmarks.iter().map(|one| one.runs.len()).sum());
     let has_memory = benchmarks.iter().flat_map(|one| &one.runs).any(|run| memory(run).is_some());

@@ -6,7 +6,7 @@
 //! - `commit_info` has placeholders outside of a repository and where no branch is checked out.
 //! - Names of machines and of people's folders stand in `machine_info` and are no facts.
 
-use becalm_model::{Direction, Record, Unit};
+use becalm_model::{Direction, Record, Unit, parse_time};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -15,7 +15,6 @@ use crate::file::{File, only};
 use crate::format::Entry;
 use crate::imported::{Imported, Names, part, single};
 use crate::json::{self, Number, Text, text_of};
-use crate::time;
 
 pub(crate) const JSON: Entry = Entry {
     name: "pytest-benchmark",
@@ -78,7 +77,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     let document: Document = json::read(file)?;
     let mut imported = Imported::of(format!("pytest-benchmark {}", document.version.0).trim_end());
     facts(&mut imported, &document);
-    imported.started_at(time::seconds(&document.datetime.0).unwrap_or(0.0));
+    imported.started_at(parse_time(&document.datetime.0).unwrap_or(0.0));
     let commit = |field: &str| document.commit_info.get(field).map(text_of).unwrap_or_default();
     let parameters = [("commit", "id"), ("branch", "branch"), ("dirty", "dirty")];
     let parameters = parameters.map(|(name, field)| (name.to_owned(), commit(field)));

@@ -1,6 +1,7 @@
 //! Files that hold many commits.
 
-use becalm_formats::{AtCommit, File, history};
+use becalm_formats::{File, history};
+use becalm_model::history::AtCommit;
 
 fn read(files: &[(&str, &str)], format: Option<&str>) -> Vec<AtCommit> {
     let files: Vec<File> = files.iter().map(|(name, text)| File::of_text(name, text)).collect();

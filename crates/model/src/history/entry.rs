@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::record::Record;
+
 /// Number of an entry. Numbers rise in the order of adding and are never used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(pub i64);
@@ -20,6 +22,19 @@ pub struct Commit {
     pub id: String,
     /// When it was committed, in seconds since the Unix epoch; `None` where nobody knows.
     pub time: Option<f64>,
+}
+
+/// What was measured of one commit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AtCommit {
+    /// The commit, as the file names it; `None` where it does not, and then a history tells the time.
+    pub commit: Option<String>,
+    /// When it was committed, in seconds since the Unix epoch.
+    pub time: Option<f64>,
+    /// The branch, where the file tells.
+    pub branch: Option<String>,
+    /// What was measured; `started_at` is when, or 0 where nobody knows.
+    pub record: Record,
 }
 
 /// Returns the beginning of the id of a commit, as people know it.

@@ -8,5 +8,5 @@ mod entry;
 mod series;
 
 pub use change::{ChangeId, ChangeIdError, ChangeState, Decision, FirstSeen, Review, StoredChange};
-pub use entry::{Commit, Entry, EntryId, short_commit};
+pub use entry::{AtCommit, Commit, Entry, EntryId, short_commit};
 pub use series::{Point, Series, SeriesId, SeriesKey, full_name};

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
+use becalm_forge::Surroundings;
 use becalm_model::ci::{CiCommit, CiReport, CiResult, CiRule};
 use becalm_model::history::short_commit;
 use becalm_model::terms::Goal;
 use becalm_model::{Record, RecordKind, Subject};
 
 use super::Args;
+use super::base::find_base;
+use super::command_line::{reproduce, without_secrets};
+use super::lines::{cut_off_sides, machine_words, report_of};
 use crate::caller;
-use crate::ci::{
-    Surroundings, cut_off_sides, find_base, machine_words, report_of, reproduce, without_secrets,
-};
 use crate::error::CommandError;
 use crate::measuring::{
     self, Builds, CommandLine, Finished, Making, Repository, Revisions, Tracing, Wanted, conduct,
@@ -69,7 +70,7 @@ impl Job {
     ) -> Result<Self, CommandError> {
         let user = caller::subject_user(args.flags.conditions.keep_root);
         let repository = Repository::here("`becalm ci`", user)?;
-        let commit = |name: &str, option: &str| {
+        let commit = |name: &str, option: &str| -> Result<CiCommit, CommandError> {
             let id = repository.committed(name).map(|commit| commit.id).ok_or_else(|| {
                 CommandError::usage(format!("{option} {name}: there is no such revision here"))
                     .hint("a shallow clone lacks most: actions/checkout takes `with: {fetch-depth: 0}`")

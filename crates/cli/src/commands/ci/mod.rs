@@ -1,18 +1,23 @@
 //! `becalm ci`: head against base in one job, told where people look.
 
+mod advice;
+mod base;
+mod command_line;
 mod job;
+mod junit;
+mod lines;
 mod saved;
 mod tell;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use becalm_forge::{CommentPolicy, Origin, Secret, Secrets, Surroundings};
 use becalm_model::ci::{CiReport, Conclusion, is_ci_id};
 use becalm_model::parse_share;
 
 use self::job::{Done, Job};
 use super::compare::margin;
-use crate::ci::{Origin, Secret, Secrets, Surroundings, When};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
@@ -56,8 +61,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", value_parser = job, default_value = "bench", help_heading = "Telling")]
     id: String,
     /// When to comment on the pull or merge request
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto, help_heading = "Telling")]
-    comment: When,
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = CommentWhen::Auto, help_heading = "Telling")]
+    comment: CommentWhen,
     /// Save the report for `becalm ci --post` in a job that may write, as for pull requests from forks
     #[arg(long, value_name = "FILE", help_heading = "Telling")]
     save: Option<PathBuf>,
@@ -90,6 +95,27 @@ pub(crate) struct Args {
     flags: MeasureFlags,
 }
 
+/// When a comment is made where there is none yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum CommentWhen {
+    /// When something changed; one that is there is updated whatever came out
+    Auto,
+    /// In any case
+    Always,
+    /// Never, and none is updated
+    Never,
+}
+
+impl From<CommentWhen> for CommentPolicy {
+    fn from(when: CommentWhen) -> Self {
+        match when {
+            CommentWhen::Auto => Self::OnNews,
+            CommentWhen::Always => Self::Always,
+            CommentWhen::Never => Self::Never,
+        }
+    }
+}
+
 fn job(text: &str) -> Result<String, String> {
     if is_ci_id(text) {
         return Ok(text.to_owned());
@@ -106,7 +132,7 @@ fn allowed(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
-    let around = Surroundings::here()?;
+    let around = Surroundings::read(variable)?;
     if let Some(path) = &args.post {
         return saved::post_saved(path, args, &around, ui);
     }
@@ -135,10 +161,15 @@ pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comm
     told.map(|()| exit)
 }
 
+/// Reads a variable of the job.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
 /// Returns what is known to be secret in this job.
 fn secrets(args: &Args) -> Secrets {
     let hooks = [&args.notify, &args.notify_slack].into_iter().flatten();
-    Secrets::of(|name| std::env::var(name).ok(), hooks)
+    Secrets::of(variable, hooks)
 }
 
 fn refuse_senseless(args: &Args, around: &Surroundings) -> Result<(), CommandError> {

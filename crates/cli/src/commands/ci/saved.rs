@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use becalm_forge::{Origin, Surroundings, without_commands};
 use becalm_model::wire::{ci_document, json_text, read_ci};
 
 use super::Args;
-use super::tell::{text, warn, write_for_service};
-use crate::ci::{Origin, Surroundings, notify, post, without_commands};
+use super::advice::missing_token;
+use super::tell::{notify_all, post_and_say, text, warn, write_for_service};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
@@ -42,10 +43,8 @@ pub(super) fn post_saved(
     // People run what stands there, and whoever wrote the file chose it.
     report.reproduce.clear();
     let Some(service) = &around.service else {
-        let why = around.silent.clone();
-        return Err(CommandError::usage(why.unwrap_or_else(|| {
-            "there is nobody to post to: neither GITHUB_ACTIONS nor GITLAB_CI is set".to_owned()
-        })));
+        let nobody = "there is nobody to post to: neither GITHUB_ACTIONS nor GITLAB_CI is set";
+        return Err(CommandError::usage(around.without_token.map_or(nobody, missing_token)));
     };
     let is_after_other = matches!(around.origin, Origin::AfterOther | Origin::AfterFork);
     if is_after_other && around.commit.is_none() {
@@ -69,13 +68,8 @@ pub(super) fn post_saved(
         ui.print(&without_commands(&text(&report, ui)))?;
     }
     let of = report.commit.as_deref();
-    let mut errors = post(service, &report, of, args.comment, around.link.as_deref(), ui);
-    errors.extend(notify(
-        &report,
-        args.notify.as_ref(),
-        args.notify_slack.as_ref(),
-        around.link.as_deref(),
-    ));
+    let mut errors = post_and_say(service, &report, of, args, around, ui);
+    errors.extend(notify_all(&report, args, around));
     for written in write_for_service(&report, around) {
         errors.extend(written.err());
     }

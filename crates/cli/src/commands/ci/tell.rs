@@ -1,12 +1,18 @@
 //! Where a report goes: standard output, files, the pages of a service, chats.
 
+use std::path::Path;
+
+use becalm_forge::{
+    CommentOutcome, Origin, Service, Surroundings, notify, post, write_outputs, write_summary,
+};
 use becalm_model::Record;
 use becalm_model::ci::{CiReport, Conclusion};
 use becalm_model::wire::{ci_document, json_text};
 use becalm_report::{Style, ci_text};
 
 use super::Args;
-use crate::ci::{Origin, Surroundings, junit, notify, post, write_outputs, write_summary};
+use super::advice::missing_token;
+use super::junit::junit;
 use crate::error::CommandError;
 use crate::files;
 use crate::ui::Ui;
@@ -44,17 +50,49 @@ pub(super) fn tell(
         ),
         (Some(service), _) => {
             let of = around.commit.as_deref().or(report.commit.as_deref());
-            for error in post(service, report, of, args.comment, around.link.as_deref(), ui) {
+            for error in post_and_say(service, report, of, args, around, ui) {
                 warn(&error, ui);
             }
         }
-        (None, _) => around.silent.iter().for_each(|why| ui.say(why)),
+        (None, _) => around.without_token.iter().for_each(|one| ui.say(missing_token(*one))),
     }
-    let (webhook, slack) = (args.notify.as_ref(), args.notify_slack.as_ref());
-    for error in notify(report, webhook, slack, around.link.as_deref()) {
+    for error in notify_all(report, args, around) {
         warn(&error, ui);
     }
     written.into_iter().collect()
+}
+
+/// Posts a report, says what became of the comment, and returns what could not be posted.
+pub(super) fn post_and_say(
+    service: &Service,
+    report: &CiReport,
+    of: Option<&str>,
+    args: &Args,
+    around: &Surroundings,
+    ui: &Ui,
+) -> Vec<CommandError> {
+    let posted = post(service, report, of, args.comment.into(), around.link.as_deref());
+    match posted.comment {
+        Some(CommentOutcome::Created) => ui.say("a comment was made"),
+        Some(CommentOutcome::Updated(id)) => ui.say(format!("comment {id} was updated")),
+        None => {}
+    }
+    if let (Some(head), Some(change)) = (posted.overtaken_by, report.change) {
+        ui.say(format!(
+            "request {change} stands at {head} by now: it gets no comment of an earlier commit"
+        ));
+    }
+    posted.errors.into_iter().map(CommandError::from).collect()
+}
+
+/// Sends the messages that the flags ask for, and returns what could not be sent.
+pub(super) fn notify_all(
+    report: &CiReport,
+    args: &Args,
+    around: &Surroundings,
+) -> impl Iterator<Item = CommandError> {
+    let (webhook, chat) = (args.notify.as_ref(), args.notify_slack.as_ref());
+    notify(report, webhook, chat, around.link.as_deref()).into_iter().map(CommandError::from)
 }
 
 /// Writes what the page of a job shows, and what its later steps read.
@@ -62,8 +100,14 @@ pub(super) fn write_for_service(
     report: &CiReport,
     around: &Surroundings,
 ) -> impl Iterator<Item = Result<(), CommandError>> {
-    let summary = around.summary.as_deref().map(|path| write_summary(path, report));
-    let outputs = around.outputs.as_deref().map(|path| write_outputs(path, report));
+    let refused = |path: &Path, error| {
+        CommandError::measure(format!("cannot write to {}: {error}", path.display()))
+    };
+    let write = move |path: &Path, write: fn(&Path, &CiReport) -> std::io::Result<()>| {
+        write(path, report).map_err(|error| refused(path, error))
+    };
+    let summary = around.summary.as_deref().map(|path| write(path, write_summary));
+    let outputs = around.outputs.as_deref().map(|path| write(path, write_outputs));
     summary.into_iter().chain(outputs)
 }
 

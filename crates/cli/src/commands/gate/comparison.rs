@@ -8,8 +8,8 @@ use becalm_stats::center::median;
 use super::{Judged, limits, named};
 use crate::gate::{Rules, Worse, against_margin};
 use crate::history::names_in_comparison;
-use crate::measuring::MeasuredRevision;
 use crate::ui::count;
+use becalm_model::MeasuredRevision;
 
 /// Judges every comparison that decides, and those whose metric a rule names.
 pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {

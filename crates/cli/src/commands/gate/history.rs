@@ -1,7 +1,7 @@
 //! A measurement of the new side alone, by the history of its series.
 
-use becalm_formats::AtCommit;
 use becalm_model::gate::{GateBy, GateOutcome, GateResult};
+use becalm_model::history::AtCommit;
 use becalm_model::history::{ChangeState, Decision, Entry, Point, Review, StoredChange};
 use becalm_model::{Unit, metric};
 use becalm_stats::multiplicity::bonferroni_confidence;

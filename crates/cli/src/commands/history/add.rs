@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use becalm_formats::AtCommit;
+use becalm_model::history::AtCommit;
 use becalm_model::history::{Commit, Entry, short_commit};
 use becalm_model::wire::HistoryDocument;
 use becalm_report::printable;

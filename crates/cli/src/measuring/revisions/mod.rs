@@ -6,19 +6,17 @@
 
 mod documentation;
 mod git;
-mod measured;
 
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use becalm_model::{Subject, with_causes};
+use becalm_model::{MeasuredRevision, Subject, with_causes};
 use becalm_runner::rounds::Stand;
 use becalm_runner::{Interrupt, Program, User, WorkFolder};
 
 pub(crate) use self::documentation::is_documentation;
 pub(crate) use self::git::{Commit, Repository, Signed};
-pub(crate) use self::measured::MeasuredRevision;
 
 use super::build::BuildError;
 use super::flags::MeasureFlags;
@@ -259,7 +257,12 @@ impl Revisions {
         command[0] = found(&asked, &self.start(one), &one.name)?;
         Ok(Subject {
             name: format!("{} ({})", one.name, one.commit.short()),
-            parameters: measured::parameters(&one.commit, &asked, &command[0]),
+            parameters: MeasuredRevision::parameters(
+                &one.commit.id,
+                one.commit.changes_of.as_deref(),
+                &asked,
+                &command[0],
+            ),
             command,
         })
     }

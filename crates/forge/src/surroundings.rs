@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::api::Secret;
-use super::github::GitHub;
-use super::gitlab::GitLab;
-use super::service::Service;
-use crate::error::CommandError;
+use crate::api::Secret;
+use crate::error::SurroundingsError;
+use crate::github::GitHub;
+use crate::gitlab::GitLab;
+use crate::service::{Service, ServiceKind};
 
 /// What started a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub enum Origin {
     /// The project itself: a branch, a pull request from one, a schedule, a person.
     Own,
     /// A pull request from a fork, whose job may not write.
@@ -30,63 +30,59 @@ pub(crate) enum Origin {
 
 /// Where a job runs and for what.
 #[derive(Debug)]
-pub(crate) struct Surroundings {
+pub struct Surroundings {
     /// Whom to tell; `None` outside of a service, or without a token.
-    pub(crate) service: Option<Service>,
-    /// Why there is nobody to tell, where there is a service.
-    pub(crate) silent: Option<String>,
+    pub service: Option<Service>,
+    /// The service that nobody can be reached at, because the job has no token for it.
+    pub without_token: Option<ServiceKind>,
     /// What started the job.
-    pub(crate) origin: Origin,
+    pub origin: Origin,
     /// The commit that the job is for.
-    pub(crate) commit: Option<String>,
+    pub commit: Option<String>,
     /// The commit that the service has checked out for the job, such as the merge of the other one.
-    pub(crate) checked_out: Option<String>,
+    pub checked_out: Option<String>,
     /// Number of the pull or merge request.
-    pub(crate) change: Option<u64>,
+    pub change: Option<u64>,
     /// What the service says is the base.
-    pub(crate) base: Option<String>,
+    pub base: Option<String>,
     /// Where the branch stood before a push.
-    pub(crate) before: Option<String>,
+    pub before: Option<String>,
     /// The page of the job that measures, or has measured.
-    pub(crate) link: Option<String>,
+    pub link: Option<String>,
     /// The file for the summary of the job.
-    pub(crate) summary: Option<PathBuf>,
+    pub summary: Option<PathBuf>,
     /// The file for what later steps read.
-    pub(crate) outputs: Option<PathBuf>,
+    pub outputs: Option<PathBuf>,
 }
 
 impl Surroundings {
-    /// Reads the environment.
-    pub(crate) fn here() -> Result<Self, CommandError> {
-        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let event =
-            match variable("GITHUB_EVENT_PATH").filter(|_| variable("GITHUB_ACTIONS").is_some()) {
-                None => Value::Null,
-                Some(path) => {
-                    let refused = |why: String| {
-                        CommandError::measure(format!(
-                            "cannot read the event in {path} (GITHUB_EVENT_PATH): {why}"
-                        ))
-                    };
-                    let text = std::fs::read_to_string(&path)
-                        .map_err(|error| refused(error.to_string()))?;
-                    serde_json::from_str(&text).map_err(|error| refused(error.to_string()))?
-                }
-            };
+    /// Reads what the variables of a job say, and the event in the file that they name.
+    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SurroundingsError> {
+        let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let path = variable("GITHUB_EVENT_PATH").filter(|_| variable("GITHUB_ACTIONS").is_some());
+        let event = match path.map(PathBuf::from) {
+            None => Value::Null,
+            Some(path) => std::fs::read_to_string(&path)
+                .and_then(|text| Ok(serde_json::from_str(&text)?))
+                .map_err(|source| SurroundingsError::Event { path, source })?,
+        };
         Self::of(&variable, &event)
     }
 
     /// Returns the commit that gets the status of what was measured at `head`: that of the job, if it is what was
     /// measured or what was merged into it. A job may measure something else, such as the pull request that it was
     /// asked about in a comment, and must not speak of its own commit then.
-    pub(crate) fn commit_of_status(&self, head: &str, parents: &[String]) -> Option<String> {
+    pub fn commit_of_status(&self, head: &str, parents: &[String]) -> Option<String> {
         let commit = self.commit.as_ref()?;
         let is_it = commit == head || self.checked_out.as_deref() == Some(head);
         let is_merged = parents.iter().skip(1).any(|parent| parent == commit);
         Some(if is_it || is_merged { commit.clone() } else { head.to_owned() })
     }
 
-    fn of(variable: &dyn Fn(&str) -> Option<String>, event: &Value) -> Result<Self, CommandError> {
+    fn of(
+        variable: &dyn Fn(&str) -> Option<String>,
+        event: &Value,
+    ) -> Result<Self, SurroundingsError> {
         if variable("GITHUB_ACTIONS").is_some() {
             return github(variable, event);
         }
@@ -95,7 +91,7 @@ impl Surroundings {
         }
         Ok(Self {
             service: None,
-            silent: None,
+            without_token: None,
             origin: Origin::Own,
             commit: None,
             checked_out: None,
@@ -112,15 +108,12 @@ impl Surroundings {
 fn github(
     variable: &dyn Fn(&str) -> Option<String>,
     event: &Value,
-) -> Result<Surroundings, CommandError> {
+) -> Result<Surroundings, SurroundingsError> {
     let api = variable("GITHUB_API_URL").unwrap_or_else(|| "https://api.github.com".to_owned());
     let repository = variable("GITHUB_REPOSITORY").unwrap_or_default();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     if repository.split('/').count() != 2 || !repository.chars().all(is_plain) {
-        return Err(CommandError::usage(format!(
-            "GITHUB_REPOSITORY is {:?}; expected OWNER/NAME",
-            repository.chars().take(80).collect::<String>()
-        )));
+        return Err(SurroundingsError::Repository(repository.chars().take(80).collect()));
     }
     let name = variable("GITHUB_EVENT_NAME").unwrap_or_default();
     let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
@@ -145,11 +138,6 @@ fn github(
     };
     let token = variable("GITHUB_TOKEN").or_else(|| variable("GH_TOKEN")).map(Secret::new);
     let service = token.map(|token| Service::GitHub(GitHub::new(&api, &repository, &token)));
-    let silent = service.is_none().then(|| {
-        "GITHUB_TOKEN is not set, so there is no comment and no status; give the step `env: {GITHUB_TOKEN: \
-         ${{ github.token }}}`"
-            .to_owned()
-    });
     let commit = match name.as_str() {
         "workflow_run" => text("/workflow_run/head_sha"),
         _ => text("/pull_request/head/sha").or_else(|| variable("GITHUB_SHA")),
@@ -163,8 +151,8 @@ fn github(
         }
     };
     Ok(Surroundings {
+        without_token: service.is_none().then_some(ServiceKind::GitHub),
         service,
-        silent,
         origin,
         commit,
         // For these it is the base, or the default branch, and nothing of the change.
@@ -180,27 +168,22 @@ fn github(
     })
 }
 
-fn gitlab(variable: &dyn Fn(&str) -> Option<String>) -> Result<Surroundings, CommandError> {
+fn gitlab(variable: &dyn Fn(&str) -> Option<String>) -> Result<Surroundings, SurroundingsError> {
     let api = variable("CI_API_V4_URL").unwrap_or_else(|| "https://gitlab.com/api/v4".to_owned());
     let project = variable("CI_PROJECT_ID").unwrap_or_default();
-    let project: u64 = project.parse().map_err(|_| {
-        CommandError::usage(format!("CI_PROJECT_ID is {project:?}; expected a number"))
-    })?;
+    let Ok(project) = project.parse::<u64>() else {
+        return Err(SurroundingsError::Project(project));
+    };
     let token =
         variable("BECALM_GITLAB_TOKEN").or_else(|| variable("GITLAB_TOKEN")).map(Secret::new);
     let service = token.map(|token| Service::GitLab(GitLab::new(&api, project, &token)));
-    let silent = service.is_none().then(|| {
-        "BECALM_GITLAB_TOKEN is not set, so there is no note and no status; it is a project access token with the \
-         scope `api`, as a masked variable of the project"
-            .to_owned()
-    });
     let source = variable("CI_MERGE_REQUEST_SOURCE_PROJECT_ID").and_then(|id| id.parse().ok());
     let is_fork = source.is_some_and(|source: u64| source != project);
     Ok(Surroundings {
         // A pipeline that a member starts for a fork's merge request does have the project's variables.
         origin: if is_fork && service.is_none() { Origin::Fork } else { Origin::Own },
+        without_token: service.is_none().then_some(ServiceKind::GitLab),
         service,
-        silent,
         // In a pipeline for the merged result the commit is one that GitLab made for it.
         commit: variable("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA")
             .or_else(|| variable("CI_COMMIT_SHA")),
@@ -249,7 +232,7 @@ mod tests {
         assert_eq!((own.origin, own.change), (Origin::Own, Some(7)));
         assert_eq!((own.commit.as_deref(), own.base.as_deref()), (Some("4e"), Some("ba")));
         assert_eq!(own.link.as_deref(), Some("https://github.com/o/r/actions/runs/9"));
-        assert!(own.service.is_none() && own.silent.unwrap().contains("GITHUB_TOKEN is not set"));
+        assert!(own.service.is_none() && own.without_token == Some(ServiceKind::GitHub));
         assert_eq!(of(&GITHUB, &event("x/r")).origin, Origin::Fork);
         let target = [&GITHUB[..], &[("GITHUB_EVENT_NAME", "pull_request_target")]].concat();
         assert_eq!(of(&target, &event("x/r")).origin, Origin::PrivilegedFork);
@@ -334,6 +317,6 @@ mod tests {
     #[test]
     fn outside_of_a_service_there_is_nobody_to_tell() {
         let here = of(&[], &Value::Null);
-        assert!(here.service.is_none() && here.silent.is_none() && here.commit.is_none());
+        assert!(here.service.is_none() && here.without_token.is_none() && here.commit.is_none());
     }
 }

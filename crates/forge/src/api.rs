@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use ureq::http::{Request, Response};
 
-use super::secrets::{Secrets, parts_of_address};
+use crate::secrets::{Secrets, parts_of_address};
 
 /// Longest that one request may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -34,16 +34,16 @@ enum Wait {
 
 /// A text that is never shown.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Secret(String);
+pub struct Secret(String);
 
 impl Secret {
     /// Takes a text in keeping.
-    pub(crate) fn new(text: impl Into<String>) -> Self {
+    pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
     /// Returns the text, for where it has to go.
-    pub(super) fn expose(&self) -> &str {
+    pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 }
@@ -62,12 +62,16 @@ impl std::str::FromStr for Secret {
     }
 }
 
-/// What is asked for.
+/// How a request is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Method {
+pub enum Method {
+    /// Reads.
     Get,
+    /// Makes something, each time anew.
     Post,
+    /// Replaces.
     Put,
+    /// Replaces a part.
     Patch,
 }
 
@@ -84,39 +88,55 @@ impl Method {
 
 /// Whether a request that may have been carried out already is made again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Again {
+pub(crate) enum Again {
     /// Yes: twice is as good as once.
     Always,
     /// Only if it was surely not carried out.
     IfRefused,
 }
 
+/// A request, as errors name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// How it was made.
+    pub method: Method,
+    /// The path below the address of the service; empty for an address that is taken as it is.
+    pub path: String,
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.method.word())?;
+        if self.path.is_empty() { Ok(()) } else { write!(f, " {}", self.path) }
+    }
+}
+
 /// Why a request failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum ApiError {
+pub enum ApiError {
     /// No answer.
-    #[error("{what}: no answer ({why})")]
+    #[error("{call}: no answer ({why})")]
     Unreachable {
-        /// Method and path.
-        what: String,
+        /// The request.
+        call: Call,
         /// Why.
         why: String,
     },
     /// An answer that says no.
-    #[error("{what}: status {status}{said}")]
+    #[error("{call}: status {status}{said}")]
     Refused {
-        /// Method and path.
-        what: String,
+        /// The request.
+        call: Call,
         /// Its status.
         status: u16,
         /// What the service says, with a separator in front.
         said: String,
     },
     /// An answer that cannot be understood.
-    #[error("{what}: the answer is not what was expected ({why})")]
+    #[error("{call}: the answer is not what was expected ({why})")]
     Strange {
-        /// Method and path.
-        what: String,
+        /// The request.
+        call: Call,
         /// Why.
         why: String,
     },
@@ -124,7 +144,7 @@ pub(super) enum ApiError {
 
 impl ApiError {
     /// Says whether the request may have been carried out although it failed.
-    pub(super) fn is_unclear(&self) -> bool {
+    pub fn is_unclear(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,
             Self::Refused { status, .. } => *status >= 500,
@@ -132,8 +152,17 @@ impl ApiError {
         }
     }
 
+    /// Returns how the request was made.
+    pub fn method(&self) -> Method {
+        match self {
+            Self::Unreachable { call, .. }
+            | Self::Refused { call, .. }
+            | Self::Strange { call, .. } => call.method,
+        }
+    }
+
     /// Returns the status of an answer that says no.
-    pub(super) fn status(&self) -> Option<u16> {
+    pub fn status(&self) -> Option<u16> {
         match self {
             Self::Refused { status, .. } => Some(*status),
             Self::Unreachable { .. } | Self::Strange { .. } => None,
@@ -143,7 +172,7 @@ impl ApiError {
 
 /// A service at an address.
 #[derive(Debug)]
-pub(super) struct Api {
+pub(crate) struct Api {
     agent: ureq::Agent,
     base: Secret,
     headers: Vec<(&'static str, Secret)>,
@@ -153,7 +182,7 @@ pub(super) struct Api {
 
 impl Api {
     /// Speaks to the service at `base`, with these headers in every request.
-    pub(super) fn new(base: &Secret, headers: Vec<(&'static str, Secret)>) -> Self {
+    pub(crate) fn new(base: &Secret, headers: Vec<(&'static str, Secret)>) -> Self {
         let agent = ureq::Agent::config_builder()
             .timeout_global(Some(TIMEOUT))
             .http_status_as_error(false)
@@ -170,31 +199,32 @@ impl Api {
     }
 
     /// Speaks to one address, which is taken as it is, and is a secret.
-    pub(super) fn whole(address: Secret) -> Self {
+    pub(crate) fn whole(address: Secret) -> Self {
         let api = Self::new(&Secret::new(""), Vec::new());
         let secrets = Secrets::new(parts_of_address(address.expose()));
         Self { base: address, secrets, ..api }
     }
 
     /// Makes a request and returns the answer; [`Value::Null`] where it is empty.
-    pub(super) fn call(
+    pub(crate) fn call(
         &self,
         method: Method,
         path: &str,
         body: Option<&Value>,
         again: Again,
     ) -> Result<Value, ApiError> {
-        let what = format!("{} {path}", method.word()).trim_end().to_owned();
         let text = self.text(method, path, body, again)?;
         if text.trim().is_empty() {
             return Ok(Value::Null);
         }
-        serde_json::from_str(&text)
-            .map_err(|error| ApiError::Strange { what, why: error.to_string() })
+        serde_json::from_str(&text).map_err(|error| ApiError::Strange {
+            call: Call { method, path: path.to_owned() },
+            why: error.to_string(),
+        })
     }
 
     /// Makes a request and returns the answer as it is.
-    pub(super) fn text(
+    pub(crate) fn text(
         &self,
         method: Method,
         path: &str,
@@ -224,8 +254,8 @@ impl Api {
         path: &str,
         body: Option<&Value>,
     ) -> Result<String, (ApiError, Option<Wait>)> {
-        let what = format!("{} {path}", method.word()).trim_end().to_owned();
-        let unreachable = |why: String| ApiError::Unreachable { what: what.clone(), why };
+        let call = Call { method, path: path.to_owned() };
+        let unreachable = |why: String| ApiError::Unreachable { call: call.clone(), why };
         let mut request =
             Request::builder().method(method.word()).uri(format!("{}{path}", self.base.expose()));
         for (name, value) in &self.headers {
@@ -268,7 +298,7 @@ impl Api {
             Wait::Usual => !is_used_up,
             Wait::Asked(asked) => *asked <= LONGEST_WAIT,
         });
-        Err((ApiError::Refused { what, status, said }, wait))
+        Err((ApiError::Refused { call, status, said }, wait))
     }
 }
 

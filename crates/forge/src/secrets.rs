@@ -2,7 +2,7 @@
 
 use becalm_model::ci::{CiReport, CiResult};
 
-use super::api::Secret;
+use crate::api::Secret;
 
 /// Variables whose values are secrets, whoever uses them.
 const NAMES: [&str; 9] = [
@@ -28,11 +28,11 @@ const HIDDEN: &str = "***";
 
 /// Values that nobody is to read.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub(crate) struct Secrets(Vec<String>);
+pub struct Secrets(Vec<String>);
 
 impl Secrets {
     /// Takes those of the environment, and the addresses of webhooks, whose variables are read with the flags.
-    pub(crate) fn of<'a>(
+    pub fn of<'a>(
         variable: impl Fn(&str) -> Option<String>,
         hooks: impl IntoIterator<Item = &'a Secret>,
     ) -> Self {
@@ -42,7 +42,7 @@ impl Secrets {
     }
 
     /// Takes these values, as far as they are long enough.
-    pub(super) fn new(values: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn new(values: impl IntoIterator<Item = String>) -> Self {
         let mut values: Vec<String> =
             values.into_iter().filter(|value| value.len() >= SHORTEST).collect();
         // One may be part of another, of which the rest would stay.
@@ -51,12 +51,12 @@ impl Secrets {
     }
 
     /// Returns a text without them.
-    pub(crate) fn hide(&self, text: &str) -> String {
+    pub fn hide(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), HIDDEN))
     }
 
     /// Takes them out of all texts of a report.
-    pub(crate) fn hide_in(&self, report: &mut CiReport) {
+    pub fn hide_in(&self, report: &mut CiReport) {
         let hide = |text: &mut String| *text = self.hide(text);
         match &mut report.result {
             CiResult::Identical(why) | CiResult::Failed(why) => hide(why),
@@ -82,7 +82,7 @@ impl std::fmt::Debug for Secrets {
 }
 
 /// Returns what of an address is secret: all of it, and each longer part behind the name of the host.
-pub(super) fn parts_of_address(address: &str) -> Vec<String> {
+pub(crate) fn parts_of_address(address: &str) -> Vec<String> {
     let behind = address.split_once("://").map_or(address, |(_, rest)| rest);
     let (_, path) = behind.split_once('/').unwrap_or((behind, ""));
     // `services` and `webhooks` stand in such addresses, and are words of everyday.

@@ -1,8 +1,8 @@
-//! Points in time as tools write them.
+//! Points in time as tools and people write them.
 
 /// Returns the seconds since the Unix epoch of `2026-11-20 18:45:27.945`, also with `T` between, without seconds, and
 /// with a zone behind. Without a zone it is taken as UTC: nothing better is known. What no clock shows is no time.
-pub fn seconds(text: &str) -> Option<f64> {
+pub fn parse_time(text: &str) -> Option<f64> {
     let text = text.trim();
     let number = |from: usize, to: usize| -> Option<i64> {
         let digits = text.get(from..to)?;
@@ -87,13 +87,13 @@ mod tests {
 
     #[test]
     fn dates_of_several_tools_are_read() {
-        assert_eq!(seconds("1970-01-01T00:00:00Z"), Some(0.0));
-        assert_eq!(seconds("2000-03-01 00:00:01.5"), Some(951_868_801.5));
-        assert_eq!(seconds("2026-11-20T18:33:44+00:00"), Some(1_795_199_624.0));
-        assert_eq!(seconds("2026-11-20T20:33:44+0200"), Some(1_795_199_624.0));
-        assert_eq!(seconds("2026-11-20"), Some(1_795_132_800.0));
-        assert_eq!(seconds("2026-11-20 (Friday)"), Some(1_795_132_800.0));
-        assert_eq!(seconds("2024-02-29T00:00:00.25-00:30"), Some(1_709_166_600.25));
+        assert_eq!(parse_time("1970-01-01T00:00:00Z"), Some(0.0));
+        assert_eq!(parse_time("2000-03-01 00:00:01.5"), Some(951_868_801.5));
+        assert_eq!(parse_time("2026-11-20T18:33:44+00:00"), Some(1_795_199_624.0));
+        assert_eq!(parse_time("2026-11-20T20:33:44+0200"), Some(1_795_199_624.0));
+        assert_eq!(parse_time("2026-11-20"), Some(1_795_132_800.0));
+        assert_eq!(parse_time("2026-11-20 (Friday)"), Some(1_795_132_800.0));
+        assert_eq!(parse_time("2024-02-29T00:00:00.25-00:30"), Some(1_709_166_600.25));
     }
 
     #[test]
@@ -106,10 +106,10 @@ mod tests {
             "2026-11-20T17:33Z",
             "2026-11-20 17:33",
         ] {
-            assert_eq!(seconds(text), Some(1_795_195_980.0), "{text}");
+            assert_eq!(parse_time(text), Some(1_795_195_980.0), "{text}");
         }
-        assert_eq!(seconds("2026-11-20 17:33:00 UTC"), Some(1_795_195_980.0));
-        assert_eq!(seconds("2026-11-20+01:00"), Some(1_795_129_200.0));
+        assert_eq!(parse_time("2026-11-20 17:33:00 UTC"), Some(1_795_195_980.0));
+        assert_eq!(parse_time("2026-11-20+01:00"), Some(1_795_129_200.0));
     }
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
             "2026-11-20 18",
             "2026-11-20T18:00:00+99:00",
         ] {
-            assert_eq!(seconds(text), None, "{text}");
+            assert_eq!(parse_time(text), None, "{text}");
         }
     }
 }

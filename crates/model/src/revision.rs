@@ -1,8 +1,6 @@
 //! What a record tells of a revision that was measured, among the parameters of its subject.
 
-use becalm_model::Subject;
-
-use super::Commit;
+use crate::subject::Subject;
 
 /// The commit that was built. Of the working tree it is a picture, which no branch has.
 const REVISION: &str = "revision";
@@ -15,20 +13,20 @@ const PROGRAM: &str = "program";
 
 /// A revision that was measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct MeasuredRevision {
+pub struct MeasuredRevision {
     /// The commit that was built.
-    pub(crate) built: String,
+    pub built: String,
     /// The commit that it is, or that it has changes of.
-    pub(crate) commit: String,
+    pub commit: String,
     /// Whether it has changes that no commit has.
-    pub(crate) dirty: bool,
+    pub dirty: bool,
     /// The command as it was asked for, which is the same for all revisions.
-    pub(crate) command: Vec<String>,
+    pub command: Vec<String>,
 }
 
 impl MeasuredRevision {
     /// Reads it; `None` where the subject is no revision.
-    pub(crate) fn of(subject: &Subject) -> Option<Self> {
+    pub fn of(subject: &Subject) -> Option<Self> {
         let told = |wanted: &str| {
             let found = subject.parameters.iter().find(|(name, _)| name == wanted);
             found.map(|(_, value)| value.clone())
@@ -43,19 +41,25 @@ impl MeasuredRevision {
         Some(Self { commit: changes_of.unwrap_or_else(|| built.clone()), built, dirty, command })
     }
 
+    /// Returns the parameters of a subject that is the build of a commit, or of the changes of one; its program was
+    /// asked for as `asked` and is called `found`.
+    pub fn parameters(
+        built: &str,
+        changes_of: Option<&str>,
+        asked: &str,
+        found: &str,
+    ) -> Vec<(String, String)> {
+        let asked = Some(asked).filter(|asked| *asked != found);
+        let all = [(REVISION, Some(built)), (CHANGES_OF, changes_of), (PROGRAM, asked)];
+        let given =
+            |(name, value): (&str, Option<&str>)| Some((name.to_owned(), value?.to_owned()));
+        all.into_iter().filter_map(given).collect()
+    }
+
     /// Says whether a parameter of a revision tells which one it is, and nothing that was asked for.
-    pub(crate) fn is_told_by(parameter: &str) -> bool {
+    pub fn is_told_by(parameter: &str) -> bool {
         [REVISION, CHANGES_OF, PROGRAM].contains(&parameter)
     }
-}
-
-/// Returns the parameters of a commit, whose program was asked for as `asked` and is called `found`.
-pub(super) fn parameters(commit: &Commit, asked: &str, found: &str) -> Vec<(String, String)> {
-    let changes_of = commit.changes_of.as_deref();
-    let asked = Some(asked).filter(|asked| *asked != found);
-    let all = [(REVISION, Some(commit.id.as_str())), (CHANGES_OF, changes_of), (PROGRAM, asked)];
-    let told = |(name, value): (&str, Option<&str>)| Some((name.to_owned(), value?.to_owned()));
-    all.into_iter().filter_map(told).collect()
 }
 
 #[cfg(test)]
@@ -64,22 +68,17 @@ mod tests {
 
     #[test]
     fn what_is_told_of_a_revision_is_read_again() {
-        let commit = |changes_of: Option<&str>| Commit {
-            id: "abc".to_owned(),
-            title: String::new(),
-            changes_of: changes_of.map(str::to_owned),
-        };
-        let read = |commit: &Commit, asked: &str| {
+        let read = |changes_of: Option<&str>, asked: &str| {
             MeasuredRevision::of(&Subject {
                 name: "x".to_owned(),
                 command: ["out/app-1f", "-v"].map(str::to_owned).to_vec(),
-                parameters: parameters(commit, asked, "out/app-1f"),
+                parameters: MeasuredRevision::parameters("abc", changes_of, asked, "out/app-1f"),
             })
         };
-        let of_commit = read(&commit(None), "out/app-1f").unwrap();
+        let of_commit = read(None, "out/app-1f").unwrap();
         assert_eq!((of_commit.commit.as_str(), of_commit.dirty), ("abc", false));
         assert_eq!(of_commit.command, ["out/app-1f", "-v"]);
-        let of_tree = read(&commit(Some("head")), "out/app-*").unwrap();
+        let of_tree = read(Some("head"), "out/app-*").unwrap();
         assert_eq!((of_tree.built.as_str(), of_tree.commit.as_str()), ("abc", "head"));
         assert_eq!((of_tree.dirty, &of_tree.command[0]), (true, &"out/app-*".to_owned()));
     }

@@ -1,5 +1,4 @@
-//! The command line of a job: without secrets, and as it is to be repeated elsewhere. And what anybody may have
-//! written, for a log that obeys.
+//! The command line of a job: without secrets, and as it is to be repeated elsewhere.
 
 /// Options with a value that have no meaning elsewhere, or are secrets.
 const LEFT_OUT: [&str; 11] = [
@@ -23,7 +22,7 @@ const SECRET: [&str; 2] = ["--notify", "--notify-slack"];
 const VARIABLE: &str = "--env";
 
 /// Returns the command line that does the same elsewhere.
-pub(crate) fn reproduce(arguments: &[String], base: &str, head: &str) -> Vec<String> {
+pub(super) fn reproduce(arguments: &[String], base: &str, head: &str) -> Vec<String> {
     let after = arguments.iter().position(|word| word == "ci").map_or(0, |at| at + 1);
     let mut words: Vec<String> =
         ["becalm", "ci", "--base", base, "--head", head].map(str::to_owned).to_vec();
@@ -32,7 +31,7 @@ pub(crate) fn reproduce(arguments: &[String], base: &str, head: &str) -> Vec<Str
 }
 
 /// Returns the command line as it may be kept: variables for the subject have their names alone.
-pub(crate) fn without_secrets(arguments: &[String]) -> Vec<String> {
+pub(super) fn without_secrets(arguments: &[String]) -> Vec<String> {
     let mut kept = without(arguments, &SECRET);
     let own = kept.iter().position(|word| word == "--").unwrap_or(kept.len());
     let hide = |value: &str| {
@@ -49,19 +48,6 @@ pub(crate) fn without_secrets(arguments: &[String]) -> Vec<String> {
         }
     }
     kept
-}
-
-/// Returns a text for the log of a job, in which GitHub takes `::name::` at the beginning of a line and `##[name]`
-/// anywhere for commands: to set outputs, to hide words, to make annotations.
-pub(crate) fn without_commands(text: &str) -> String {
-    let lines = text.split_inclusive('\n').map(|line| {
-        let start = line.trim_start();
-        match start.strip_prefix("::") {
-            Some(rest) => format!("{}: :{rest}", &line[..line.len() - start.len()]),
-            None => line.to_owned(),
-        }
-    });
-    lines.collect::<String>().replace("##[", "## [")
 }
 
 fn without(arguments: &[String], options: &[&str]) -> Vec<String> {
@@ -89,14 +75,6 @@ mod tests {
 
     fn words(text: &str) -> Vec<String> {
         text.split(' ').map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn no_line_of_a_log_is_a_command() {
-        assert_eq!(
-            without_commands("a::b\n  ::add-mask::x\n::::y\nz ##[set-output name=a;]b\n"),
-            "a::b\n  : :add-mask::x\n: :::y\nz ## [set-output name=a;]b\n"
-        );
     }
 
     #[test]

@@ -5,16 +5,16 @@ use becalm_model::wire::ci_document;
 use becalm_report::ci_message;
 use serde_json::{Value, json};
 
-use super::api::{Again, Api, ApiError, Method, Secret};
-use crate::error::CommandError;
+use crate::api::{Again, Api, Method, Secret};
+use crate::error::{Channel, NotifyError};
 
 /// Sends the document to a webhook and a message to a chat, and returns what could not be sent.
-pub(crate) fn notify(
+pub fn notify(
     report: &CiReport,
     webhook: Option<&Secret>,
     slack: Option<&Secret>,
     link: Option<&str>,
-) -> Vec<CommandError> {
+) -> Vec<NotifyError> {
     if !report.conclusion().is_news() {
         return Vec::new();
     }
@@ -23,21 +23,17 @@ pub(crate) fn notify(
     let given = |url: &&Secret| !url.expose().is_empty();
     if let Some(url) = webhook.filter(given) {
         let body = serde_json::to_value(ci_document(report)).expect("a document is JSON");
-        errors.extend(send(url, &body).err().map(|error| told("--notify", &error)));
+        errors.extend(send(Channel::Webhook, url, &body).err());
     }
     if let Some(url) = slack.filter(given) {
         let body = json!({ "text": ci_message(report, link) });
-        errors.extend(send(url, &body).err().map(|error| told("--notify-slack", &error)));
+        errors.extend(send(Channel::Chat, url, &body).err());
     }
     errors
 }
 
-fn send(url: &Secret, body: &Value) -> Result<(), ApiError> {
+fn send(channel: Channel, url: &Secret, body: &Value) -> Result<(), NotifyError> {
     // A webhook answers in its own words: Slack with `ok`.
-    Api::whole(url.clone()).text(Method::Post, "", Some(body), Again::IfRefused).map(|_| ())
-}
-
-/// Says what failed without the address, which is a secret.
-fn told(option: &str, error: &ApiError) -> CommandError {
-    CommandError::measure(format!("{option}: the message was not sent: {error}"))
+    let sent = Api::whole(url.clone()).text(Method::Post, "", Some(body), Again::IfRefused);
+    sent.map(|_| ()).map_err(|source| NotifyError { channel, source })
 }

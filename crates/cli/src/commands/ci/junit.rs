@@ -1,39 +1,14 @@
-//! What a job leaves for its service in files: the summary, outputs for later steps, `JUnit` XML.
-
-use std::io::Write as _;
-use std::path::Path;
+//! `JUnit` XML of a job.
 
 use becalm_formats::{Options, writer};
 use becalm_model::ci::{CiReport, CiResult, Standing};
 use becalm_model::{Record, Verdict};
-use becalm_report::ci_summary;
 
-use super::reported::HEAD;
+use super::lines::HEAD;
 use crate::error::CommandError;
 
-/// Adds the report to the summary of the job. Other steps write to the same file.
-pub(crate) fn write_summary(path: &Path, report: &CiReport) -> Result<(), CommandError> {
-    append(path, &format!("{}\n", ci_summary(report)))
-}
-
-/// Tells later steps what came out.
-pub(crate) fn write_outputs(path: &Path, report: &CiReport) -> Result<(), CommandError> {
-    append(path, &format!("conclusion={}\n", report.conclusion().word()))
-}
-
-fn append(path: &Path, text: &str) -> Result<(), CommandError> {
-    std::fs::File::options()
-        .create(true)
-        .append(true)
-        .open(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|error| {
-            CommandError::measure(format!("cannot write to {}: {error}", path.display()))
-        })
-}
-
 /// Returns `JUnit` XML in which the cases of the head fail where the gate does.
-pub(crate) fn junit(report: &CiReport, record: Option<&Record>) -> Result<Vec<u8>, CommandError> {
+pub(super) fn junit(report: &CiReport, record: Option<&Record>) -> Result<Vec<u8>, CommandError> {
     let CiResult::Measured { lines, .. } = &report.result else {
         let failed = usize::from(matches!(report.result, CiResult::Failed(_)));
         return Ok(without_cases(failed).into_bytes());

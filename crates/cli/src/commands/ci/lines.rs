@@ -12,7 +12,7 @@ const BASE_AGAIN: usize = 1;
 pub(super) const HEAD: usize = 2;
 
 /// Returns what a session of base, base again and head came to. `name` is that of the whole program.
-pub(crate) fn report_of(record: &Record, name: &str) -> CiResult {
+pub(super) fn report_of(record: &Record, name: &str) -> CiResult {
     let of = |candidate: usize| {
         record.comparisons.iter().filter(move |one| one.primary && one.candidate == candidate)
     };
@@ -47,7 +47,7 @@ fn line(record: &Record, one: &Comparison, own: Option<&Comparison>, name: &str)
 }
 
 /// Says of which side runs were cut off at the timeout.
-pub(crate) fn cut_off_sides(record: &Record) -> Vec<String> {
+pub(super) fn cut_off_sides(record: &Record) -> Vec<String> {
     let side =
         |subject: usize| [(BASE, "base"), (HEAD, "head")].into_iter().find(|one| one.0 == subject);
     let told = |one: CutOff| {
@@ -58,7 +58,7 @@ pub(crate) fn cut_off_sides(record: &Record) -> Vec<String> {
 }
 
 /// Says in a few words which machine it is.
-pub(crate) fn machine_words(machine: &MachineFacts) -> String {
+pub(super) fn machine_words(machine: &MachineFacts) -> String {
     let fact =
         |key: &str| machine.facts.get(key).map(|value| value.trim()).filter(|one| !one.is_empty());
     let mut words: Vec<String> = Vec::new();

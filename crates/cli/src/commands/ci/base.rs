@@ -1,6 +1,7 @@
 //! The commit that a head is compared with.
 
-use super::event::Surroundings;
+use becalm_forge::Surroundings;
+
 use crate::error::CommandError;
 use crate::measuring::Repository;
 
@@ -12,7 +13,7 @@ const DEFAULT_BRANCHES: [&str; 5] =
 ///
 /// A job for a pull request has usually checked out what merging it would give: its first parent is then what the
 /// request alone differs from. Else it is the last commit that both have in common.
-pub(crate) fn find_base(
+pub(super) fn find_base(
     repository: &Repository,
     head: &str,
     around: &Surroundings,

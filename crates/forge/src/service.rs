@@ -3,56 +3,98 @@
 use becalm_model::ci::{CiReport, Conclusion};
 use becalm_report::{ci_comment, ci_marker, ci_status};
 
-use super::api::ApiError;
-use super::github::GitHub;
-use super::gitlab::GitLab;
-use crate::error::CommandError;
-use crate::ui::Ui;
+use crate::api::{ApiError, Method};
+use crate::error::{ForgeError, Request};
+use crate::github::GitHub;
+use crate::gitlab::GitLab;
 
 /// The state of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(crate) enum State {
     Success,
     Failure,
     Error,
 }
 
 /// When a comment is made where there is none yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum When {
-    /// When something changed; one that is there is updated whatever came out
-    Auto,
-    /// In any case
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommentPolicy {
+    /// When something changed; one that is there is updated whatever came out.
+    OnNews,
+    /// In any case.
     Always,
-    /// Never, and none is updated
+    /// Never, and none is updated.
     Never,
 }
 
-/// Who is told.
+/// What became of the comment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommentOutcome {
+    /// There is a new one.
+    Created,
+    /// The one with this number was updated.
+    Updated(u64),
+}
+
+/// What came of posting a report.
+#[derive(Debug, Default)]
+pub struct Posted {
+    /// What became of the comment; `None` where nothing was done about it.
+    pub comment: Option<CommentOutcome>,
+    /// The commit at which the request stands by now, where the report is of an earlier one and was not posted.
+    pub overtaken_by: Option<String>,
+    /// What could not be posted.
+    pub errors: Vec<ForgeError>,
+}
+
+/// Which service it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServiceKind {
+    /// GitHub, or GitHub Enterprise Server.
+    GitHub,
+    /// GitLab, wherever it runs.
+    GitLab,
+}
+
+/// A service with a token for it.
 #[derive(Debug)]
-pub(crate) enum Service {
+pub enum Service {
+    /// A repository of GitHub.
     GitHub(GitHub),
+    /// A project of GitLab.
     GitLab(GitLab),
 }
 
 impl Service {
+    /// Returns which service it is.
+    pub fn kind(&self) -> ServiceKind {
+        match self {
+            Self::GitHub(_) => ServiceKind::GitHub,
+            Self::GitLab(_) => ServiceKind::GitLab,
+        }
+    }
+
     /// Returns the commit at which a pull or merge request stands.
-    pub(crate) fn head_of(&self, change: u64) -> Result<String, CommandError> {
+    pub fn head_of(&self, change: u64) -> Result<String, ForgeError> {
         let head = match self {
             Self::GitHub(one) => one.head_of(change),
             Self::GitLab(one) => one.head_of(change),
         };
-        head.map_err(|error| self.told(&error, "cannot read the pull request"))
+        head.map_err(|error| self.failed(Request::ReadChange, error))
     }
 
     /// Says whether a pull request is from a fork, which only GitHub is asked: comments start no job of GitLab.
-    pub(crate) fn is_from_fork(&self, change: u64) -> Result<bool, CommandError> {
+    pub fn is_from_fork(&self, change: u64) -> Result<bool, ForgeError> {
         match self {
-            Self::GitHub(one) => one
-                .is_from_fork(change)
-                .map_err(|error| self.told(&error, "cannot read the pull request")),
+            Self::GitHub(one) => {
+                one.is_from_fork(change).map_err(|error| self.failed(Request::ReadChange, error))
+            }
             Self::GitLab(_) => Ok(false),
         }
+    }
+
+    fn failed(&self, request: Request, source: ApiError) -> ForgeError {
+        ForgeError { service: self.kind(), request, source }
     }
 
     fn find_comment(&self, change: u64, marker: &str) -> Result<Option<u64>, ApiError> {
@@ -89,91 +131,64 @@ impl Service {
             Self::GitLab(one) => one.set_status(commit, state, &context, &description, link),
         }
     }
-
-    /// Adds to an error what is missing.
-    fn told(&self, error: &ApiError, what: &str) -> CommandError {
-        let told = CommandError::measure(format!("{what}: {error}"));
-        match (self, error.status()) {
-            (Self::GitHub(_), Some(403)) => told.hint(
-                "the token may not do this: the job needs `permissions: {pull-requests: write, statuses: write}`. \
-                 In a job for a fork no token may write: save the result there with --save FILE, and post it with \
-                 `becalm ci --post FILE` in a workflow that runs on `workflow_run` (docs/CI.md)",
-            ),
-            (Self::GitHub(_), Some(401)) => told.hint("GITHUB_TOKEN is no valid token"),
-            (Self::GitHub(_), Some(404)) => told.hint(
-                "it is not there, or the token may not see it: the job needs `permissions: {pull-requests: write, \
-                 statuses: write}`",
-            ),
-            (Self::GitLab(_), Some(401 | 403 | 404)) => told.hint(
-                "the token needs the scope `api` and the role Developer in this project; CI_JOB_TOKEN may not write \
-                 notes. Make a project access token, and give it as BECALM_GITLAB_TOKEN (docs/CI.md)",
-            ),
-            _ => told,
-        }
-    }
 }
 
-/// Posts a comment and a status, and returns what could not be posted. One that fails does not keep the other
-/// back.
+/// Posts a comment and a status. One that fails does not keep the other back.
 ///
 /// `of` is the commit that the job is for, which may not be what was measured: the job may have merged something.
-pub(crate) fn post(
+pub fn post(
     service: &Service,
     report: &CiReport,
     of: Option<&str>,
-    when: When,
+    policy: CommentPolicy,
     link: Option<&str>,
-    ui: &Ui,
-) -> Vec<CommandError> {
-    let mut errors = Vec::new();
+) -> Posted {
+    let mut posted = Posted::default();
     if let Some(commit) = &report.commit
         && let Err(error) = service.set_status(commit, state(report), report, link)
     {
-        errors.push(service.told(&error, "cannot set the status"));
+        posted.errors.push(service.failed(Request::SetStatus, error));
     }
-    if let Some(change) = report.change.filter(|_| when != When::Never) {
+    if let Some(change) = report.change.filter(|_| policy != CommentPolicy::Never) {
         match service.head_of(change) {
             Ok(head) if of == Some(head.as_str()) => {
-                match comment(service, report, change, when, link) {
-                    Ok(Some(told)) => ui.say(told),
-                    Ok(None) => {}
-                    Err(error) => errors.push(service.told(&error, "cannot comment")),
+                match comment(service, report, change, policy, link) {
+                    Ok(outcome) => posted.comment = outcome,
+                    Err(error) => posted.errors.push(service.failed(Request::Comment, error)),
                 }
             }
             // The job of an earlier commit may end last.
-            Ok(head) => ui.say(format!(
-                "request {change} stands at {head} by now: it gets no comment of an earlier commit"
-            )),
-            Err(error) => errors.push(error),
+            Ok(head) => posted.overtaken_by = Some(head),
+            Err(error) => posted.errors.push(error),
         }
     }
-    errors
+    posted
 }
 
 fn comment(
     service: &Service,
     report: &CiReport,
     change: u64,
-    when: When,
+    policy: CommentPolicy,
     link: Option<&str>,
-) -> Result<Option<String>, ApiError> {
+) -> Result<Option<CommentOutcome>, ApiError> {
     let (marker, body) = (ci_marker(&report.id), ci_comment(report, link));
-    let once = || -> Result<Option<String>, ApiError> {
+    let once = || -> Result<Option<CommentOutcome>, ApiError> {
         match service.find_comment(change, &marker)? {
             Some(id) => {
                 service.update_comment(change, id, &body)?;
-                Ok(Some(format!("comment {id} was updated")))
+                Ok(Some(CommentOutcome::Updated(id)))
             }
-            None if when == When::Always || report.conclusion().is_news() => {
+            None if policy == CommentPolicy::Always || report.conclusion().is_news() => {
                 service.create_comment(change, &body)?;
-                Ok(Some("a comment was made".to_owned()))
+                Ok(Some(CommentOutcome::Created))
             }
             None => Ok(None),
         }
     };
     match once() {
         // It may have been made all the same, and there is to be one.
-        Err(error) if error.is_unclear() && error.to_string().starts_with("POST") => once(),
+        Err(error) if error.is_unclear() && error.method() == Method::Post => once(),
         result => result,
     }
 }

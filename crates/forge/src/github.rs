@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::api::{Again, Api, ApiError, Method, Secret};
-use super::service::State;
+use crate::api::{Again, Api, ApiError, Call, Method, Secret};
+use crate::service::State;
 
 /// Comments on a page, the most that there can be.
 const PAGE: usize = 100;
@@ -14,14 +14,14 @@ const MOST_PAGES: usize = 100;
 
 /// A repository.
 #[derive(Debug)]
-pub(crate) struct GitHub {
+pub struct GitHub {
     api: Api,
     /// `owner/name`.
     repository: String,
 }
 
 impl GitHub {
-    pub(super) fn new(base: &str, repository: &str, token: &Secret) -> Self {
+    pub(crate) fn new(base: &str, repository: &str, token: &Secret) -> Self {
         let headers = vec![
             ("Authorization", Secret::new(format!("Bearer {}", token.expose()))),
             ("Accept", Secret::new("application/vnd.github+json")),
@@ -31,14 +31,14 @@ impl GitHub {
     }
 
     /// Returns the commit at which a pull request stands.
-    pub(super) fn head_of(&self, change: u64) -> Result<String, ApiError> {
+    pub(crate) fn head_of(&self, change: u64) -> Result<String, ApiError> {
         let path = format!("/repos/{}/pulls/{change}", self.repository);
         let answer = self.api.call(Method::Get, &path, None, Again::Always)?;
-        text(&answer, "/head/sha", &format!("GET {path}"))
+        text(&answer, "/head/sha", path)
     }
 
     /// Says whether a pull request is from another repository, also one that is gone.
-    pub(super) fn is_from_fork(&self, change: u64) -> Result<bool, ApiError> {
+    pub(crate) fn is_from_fork(&self, change: u64) -> Result<bool, ApiError> {
         let path = format!("/repos/{}/pulls/{change}", self.repository);
         let answer = self.api.call(Method::Get, &path, None, Again::Always)?;
         let from = answer.pointer("/head/repo/full_name").and_then(Value::as_str);
@@ -46,7 +46,7 @@ impl GitHub {
     }
 
     /// Finds the comment that begins with `marker` and that somebody with rights here has written.
-    pub(super) fn find_comment(&self, change: u64, marker: &str) -> Result<Option<u64>, ApiError> {
+    pub(crate) fn find_comment(&self, change: u64, marker: &str) -> Result<Option<u64>, ApiError> {
         for page in 1..=MOST_PAGES {
             let path = format!(
                 "/repos/{}/issues/{change}/comments?per_page={PAGE}&page={page}",
@@ -54,8 +54,7 @@ impl GitHub {
             );
             let answer = self.api.call(Method::Get, &path, None, Again::Always)?;
             let Some(comments) = answer.as_array() else {
-                let (what, why) = (format!("GET {path}"), "no list of comments".to_owned());
-                return Err(ApiError::Strange { what, why });
+                return Err(strange(path, "no list of comments".to_owned()));
             };
             let found = comments.iter().find(|one| is_ours(one, marker));
             if let Some(id) = found.and_then(|one| one["id"].as_u64()) {
@@ -68,19 +67,19 @@ impl GitHub {
         Ok(None)
     }
 
-    pub(super) fn create_comment(&self, change: u64, body: &str) -> Result<(), ApiError> {
+    pub(crate) fn create_comment(&self, change: u64, body: &str) -> Result<(), ApiError> {
         let path = format!("/repos/{}/issues/{change}/comments", self.repository);
         let body = json!({ "body": body });
         self.api.call(Method::Post, &path, Some(&body), Again::IfRefused).map(|_| ())
     }
 
-    pub(super) fn update_comment(&self, comment: u64, body: &str) -> Result<(), ApiError> {
+    pub(crate) fn update_comment(&self, comment: u64, body: &str) -> Result<(), ApiError> {
         let path = format!("/repos/{}/issues/comments/{comment}", self.repository);
         let body = json!({ "body": body });
         self.api.call(Method::Patch, &path, Some(&body), Again::Always).map(|_| ())
     }
 
-    pub(super) fn set_status(
+    pub(crate) fn set_status(
         &self,
         commit: &str,
         state: State,
@@ -113,10 +112,15 @@ fn is_ours(comment: &Value, marker: &str) -> bool {
     (is_app || is_member) && first_line == Some(marker)
 }
 
-pub(super) fn text(answer: &Value, pointer: &str, what: &str) -> Result<String, ApiError> {
-    answer.pointer(pointer).and_then(Value::as_str).map(str::to_owned).ok_or_else(|| {
-        ApiError::Strange { what: what.to_owned(), why: format!("{pointer} is missing") }
-    })
+/// Returns a text of what was read from `path`.
+pub(crate) fn text(answer: &Value, pointer: &str, path: String) -> Result<String, ApiError> {
+    let text = answer.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    text.ok_or_else(|| strange(path, format!("{pointer} is missing")))
+}
+
+/// Says why what was read from `path` cannot be understood.
+pub(crate) fn strange(path: String, why: String) -> ApiError {
+    ApiError::Strange { call: Call { method: Method::Get, path }, why }
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::api::{Again, Api, ApiError, Method, Secret};
-use super::github::text;
-use super::service::State;
+use crate::api::{Again, Api, ApiError, Method, Secret};
+use crate::github::{strange, text};
+use crate::service::State;
 
 /// Notes on a page, the most that there can be.
 const PAGE: usize = 100;
@@ -15,7 +15,7 @@ const MOST_PAGES: usize = 100;
 
 /// A project.
 #[derive(Debug)]
-pub(crate) struct GitLab {
+pub struct GitLab {
     api: Api,
     /// Its number.
     project: u64,
@@ -23,20 +23,20 @@ pub(crate) struct GitLab {
 
 impl GitLab {
     /// The token is one of a project, a group or a person: a job's own may neither write notes nor statuses.
-    pub(super) fn new(base: &str, project: u64, token: &Secret) -> Self {
+    pub(crate) fn new(base: &str, project: u64, token: &Secret) -> Self {
         let headers = vec![("PRIVATE-TOKEN", token.clone())];
         Self { api: Api::new(&Secret::new(base), headers), project }
     }
 
     /// Returns the commit at which a merge request stands.
-    pub(super) fn head_of(&self, change: u64) -> Result<String, ApiError> {
+    pub(crate) fn head_of(&self, change: u64) -> Result<String, ApiError> {
         let path = format!("/projects/{}/merge_requests/{change}", self.project);
         let answer = self.api.call(Method::Get, &path, None, Again::Always)?;
-        text(&answer, "/sha", &format!("GET {path}"))
+        text(&answer, "/sha", path)
     }
 
     /// Finds the note that begins with `marker` and that the owner of the token has written.
-    pub(super) fn find_comment(&self, change: u64, marker: &str) -> Result<Option<u64>, ApiError> {
+    pub(crate) fn find_comment(&self, change: u64, marker: &str) -> Result<Option<u64>, ApiError> {
         let me = self.api.call(Method::Get, "/user", None, Again::Always)?["id"].as_u64();
         for page in 1..=MOST_PAGES {
             let path = format!(
@@ -45,8 +45,7 @@ impl GitLab {
             );
             let answer = self.api.call(Method::Get, &path, None, Again::Always)?;
             let Some(notes) = answer.as_array() else {
-                let (what, why) = (format!("GET {path}"), "no list of notes".to_owned());
-                return Err(ApiError::Strange { what, why });
+                return Err(strange(path, "no list of notes".to_owned()));
             };
             let is_ours = |one: &&Value| {
                 me.is_some()
@@ -63,13 +62,13 @@ impl GitLab {
         Ok(None)
     }
 
-    pub(super) fn create_comment(&self, change: u64, body: &str) -> Result<(), ApiError> {
+    pub(crate) fn create_comment(&self, change: u64, body: &str) -> Result<(), ApiError> {
         let path = format!("/projects/{}/merge_requests/{change}/notes", self.project);
         let body = json!({ "body": body });
         self.api.call(Method::Post, &path, Some(&body), Again::IfRefused).map(|_| ())
     }
 
-    pub(super) fn update_comment(
+    pub(crate) fn update_comment(
         &self,
         change: u64,
         comment: u64,
@@ -80,7 +79,7 @@ impl GitLab {
         self.api.call(Method::Put, &path, Some(&body), Again::Always).map(|_| ())
     }
 
-    pub(super) fn set_status(
+    pub(crate) fn set_status(
         &self,
         commit: &str,
         state: State,
