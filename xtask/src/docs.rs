@@ -140,10 +140,10 @@ fn subcommands(help: &str) -> Vec<&str> {
 fn methodology(trials: u32) -> Result<String> {
     let page = fs::read_to_string(root().join(METHODOLOGY))
         .with_context(|| format!("cannot read {METHODOLOGY}, which is to hold the tables"))?;
-    // The same tables as `becalm_stats::sim::calibration_markdown` returns here, but optimised:
+    // The same tables as `becalm_calibrate::calibration_markdown` returns here, but optimised:
     // minutes instead of an hour.
     let run =
-        ["run", "--quiet", "--release", "--package", "becalm-stats", "--example", "calibrate"];
+        ["run", "--quiet", "--release", "--package", "becalm-calibrate", "--example", "calibrate"];
     let mut command = cargo(&run);
     command.args(["--", &trials.to_string(), &SEED.to_string()]);
     spliced(&page, capture(&mut command)?.trim())

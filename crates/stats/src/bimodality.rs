@@ -14,7 +14,7 @@
 //! standard deviations apart at n = 50 in 8 % of samples, 4 apart in 26 %; with its own critical
 //! values in 1 % and 8 %. A plain likelihood ratio of two normals against one calls every skewed
 //! sample bimodal. The price here is that the modes must look roughly normal. The limit is
-//! calibrated by the simulation in `tests/bimodality_calibration.rs`.
+//! calibrated by the simulation in `crates/calibrate/tests/calibration/bimodality.rs`.
 //!
 //! McLachlan and Peel, "Finite Mixture Models" (2000); Hartigan and Hartigan, "The Dip Test of
 //! Unimodality", Annals of Statistics 13 (1985).

@@ -1,4 +1,4 @@
-//! Pure statistics: estimators, intervals, tests, sequential decisions and their calibration.
+//! Pure statistics: estimators, intervals, tests and sequential decisions.
 //!
 //! Nothing here reads a file, a clock or global state; whatever is random takes a seed. Every
 //! function takes a validated [`Sample`], so that no estimator has to think about NaN, infinity or
@@ -35,7 +35,6 @@ pub mod schedule;
 pub mod sequence;
 pub mod sign;
 pub mod sign_flip;
-pub mod sim;
 pub mod spread;
 pub mod spread_ratio;
 pub mod steady;

@@ -12,7 +12,7 @@
 //!   other stay together. It cannot see what changed on the machine between the two samples, and then
 //!   claims too much.
 //!
-//! Chosen by simulation (`tests/spread_ratio_calibration.rs`, which prints the tables): in blocks the
+//! Chosen by simulation (`crates/calibrate/tests/calibration/spread_ratio.rs`, which prints the tables): in blocks the
 //! 95 % intervals hold the truth in 92 to 99 % of trials on skewed, spiky, heavy-tailed and
 //! autocorrelated noise, with any measure. Trimming halves the width where one run in ten is disturbed,
 //! and costs half as much again with 5 blocks. [`Measure::MeanDeviation`] is within 2 % of the best

@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use becalm_calibrate::decisions::Table;
 use becalm_stats::Rng;
 
 use super::surroundings;
-use super::tally::Table;
 use crate::install;
 use crate::workspace::{capture, cargo, metadata, root};
 

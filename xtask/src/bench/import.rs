@@ -11,10 +11,10 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
+use becalm_calibrate::decisions::Table;
 use becalm_stats::Rng;
 
 use super::surroundings;
-use super::tally::Table;
 use crate::sys::wait_with_memory;
 use crate::workspace::{Profile, build_becalm};
 

@@ -6,7 +6,6 @@ mod disturber;
 mod harnesses;
 mod import;
 mod overhead;
-mod peers;
 mod probe;
 mod redo;
 mod replay;
@@ -14,7 +13,6 @@ mod resolution;
 mod stage;
 mod store;
 mod surroundings;
-mod tally;
 mod trace;
 
 use anyhow::Result;

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
+use becalm_calibrate::decisions::Table;
 use becalm_stats::center::{mean, median};
 use becalm_stats::median_interval::median_interval;
 use becalm_stats::{Rng, Sample};
@@ -15,7 +16,6 @@ use serde_json::Value;
 
 use super::stage::{Stage, Who};
 use super::surroundings;
-use super::tally::Table;
 use crate::install;
 use crate::sys::wait_with_memory;
 

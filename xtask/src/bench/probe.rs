@@ -11,13 +11,13 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use becalm_calibrate::decisions::Table;
 use becalm_model::CpuSet;
 use becalm_stats::Rng;
 use serde_json::Value;
 
 use super::disturber::{Disturber, Kind};
 use super::surroundings;
-use super::tally::Table;
 use crate::install;
 use crate::workspace::{Profile, build_becalm, capture};
 

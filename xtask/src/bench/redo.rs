@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use becalm_calibrate::decisions::{Call, Table, rate};
 use becalm_stats::center::{mean, median};
 use becalm_stats::mean_interval::mean_interval;
 use becalm_stats::{Rng, Sample};
@@ -14,10 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::decide::trial::{Answer, ask_becalm};
 use super::disturber::{Disturber, Kind};
-use super::peers::Call;
 use super::stage::{Stage, Who};
 use super::surroundings;
-use super::tally::{Table, rate};
 
 /// Compare equal programs on a machine disturbed on purpose, with disturbed rounds kept and made again
 ///

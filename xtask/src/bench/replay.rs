@@ -9,6 +9,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use becalm_calibrate::decisions::{Call, LEVEL, PerMille, RULES, Table, Tallies};
 use becalm_stats::center::{mean, median};
 use becalm_stats::decide::paired::{self, Observation};
 use becalm_stats::{Sample, yuen};
@@ -16,9 +17,7 @@ use flate2::read::GzDecoder;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::peers::{Call, LEVEL, RULES};
 use super::resolution::{Resolution, resolution};
-use super::tally::{PerMille, Table, Tallies};
 
 /// Apply rules of decision to recorded runs: false alarms, power and resolution
 #[derive(Debug, clap::Args)]

@@ -64,7 +64,7 @@ pub struct Rules {
 }
 
 /// Share of unchanged series of 500 independent values with an alarm, and the boundary that gives at
-/// most so many, by simulation (`tests/changes_calibration.rs`).
+/// most so many, by simulation (`crates/calibrate/tests/calibration/changes.rs`).
 const BOUNDARIES: [(f64, f64); 5] =
     [(0.1, 3.8), (0.05, 4.05), (DEFAULT_FALSE_ALARMS, 4.28), (0.01, 4.5), (0.001, 5.0)];
 

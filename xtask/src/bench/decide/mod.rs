@@ -6,7 +6,6 @@
 //! trial asks every tool in random order, so that all see the same weather; trials of all ratios and
 //! workloads are shuffled by a seed. Becalm with 16 rounds and hyperfine make 34 executions each.
 
-mod summary;
 pub(super) mod trial;
 
 use std::fs::{self, File, OpenOptions};
@@ -14,12 +13,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use becalm_calibrate::decisions::{Row, Summary, cases};
 use becalm_stats::Rng;
-use serde::{Deserialize, Serialize};
 
 use super::stage::Stage;
 use super::surroundings;
-use super::tally::{PerMille, RATIOS};
 
 /// Compare decisions of becalm and hyperfine on programs of known work
 ///
@@ -53,51 +51,13 @@ pub(crate) struct Args {
     summarise: Option<PathBuf>,
 }
 
-/// Names of the built-in workloads with amounts of about 20 ms that are multiples of 100, so that
-/// every ratio gives a whole amount.
-const WORKLOADS: [(&str, u64); 3] = [("compute", 10_000), ("array-sum", 100), ("mixed", 1_000)];
-
-/// What a tool said in one trial; a row of the file.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Row {
-    seed: u64,
-    trial: u32,
-    workload: String,
-    ratio: PerMille,
-    /// Tool and how its result is read.
-    rule: String,
-    /// `slower`, `faster` or `neither`.
-    call: String,
-    /// What the tool printed, or `error`.
-    verdict: String,
-    metric: String,
-    /// Candidate / baseline as the tool saw it.
-    estimate: Option<f64>,
-    low: Option<f64>,
-    high: Option<f64>,
-    /// Rounds, or runs of each program.
-    rounds: u64,
-    /// Wall time of the whole comparison.
-    seconds: f64,
-    load: f64,
-    machine: String,
-}
-
-/// One pair of programs that all tools compare.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Case {
-    workload: &'static str,
-    amount: u64,
-    ratio: PerMille,
-}
-
 /// Measures, or reads what was measured, and prints the tables.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let rows = match &args.summarise {
         Some(file) => read(file)?,
         None => measure(args)?,
     };
-    let summary = summary::Summary::of(&rows);
+    let summary = Summary::of(&rows);
     println!("{}", summary.text());
     if let Some(file) = &args.json {
         fs::write(file, serde_json::to_string_pretty(&summary.json())? + "\n")
@@ -164,23 +124,6 @@ fn measure(args: &Args) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Returns the sequence of trials: blocks of every workload with every ratio, each in random order,
-/// so that a longer sequence begins like a shorter one.
-fn cases(per_ratio: u32, seed: u64) -> Vec<Case> {
-    let mut rng = Rng::new(seed);
-    let n_blocks = (per_ratio as usize).div_ceil(WORKLOADS.len());
-    let block = WORKLOADS
-        .iter()
-        .flat_map(|&(workload, amount)| RATIOS.map(|ratio| Case { workload, amount, ratio }));
-    let block: Vec<Case> = block.collect();
-    std::iter::repeat_n(block, n_blocks)
-        .flat_map(|mut block| {
-            rng.shuffle(&mut block);
-            block
-        })
-        .collect()
-}
-
 fn read(file: &Path) -> Result<Vec<Row>> {
     csv::Reader::from_path(file)
         .with_context(|| format!("cannot open {}", file.display()))?
@@ -205,26 +148,6 @@ fn append_to(file: &Path) -> Result<csv::Writer<File>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_ratio_gets_its_trials_and_a_longer_plan_begins_like_a_shorter_one() {
-        let (short, long) = (cases(30, 7), cases(200, 7));
-        assert_eq!(short.len(), 120);
-        assert_eq!(long[..120], short);
-        for ratio in RATIOS {
-            assert_eq!(short.iter().filter(|case| case.ratio == ratio).count(), 30);
-        }
-        assert_ne!(cases(30, 8), short);
-    }
-
-    #[test]
-    fn every_ratio_gives_a_whole_amount() {
-        for (workload, amount) in WORKLOADS {
-            for ratio in RATIOS {
-                assert_eq!(amount * u64::from(ratio) % 1000, 0, "{workload} {ratio}");
-            }
-        }
-    }
 
     #[test]
     fn rows_are_read_back_and_a_second_opening_appends() {

@@ -4,13 +4,12 @@ use std::process::{Command, Output};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
+use becalm_calibrate::decisions::{Call, Case, RULES};
 use becalm_stats::center::mean;
 use becalm_stats::{Rng, Sample};
 use serde_json::Value;
 
-use super::super::peers::{Call, RULES};
 use super::super::stage::{Stage, Who};
-use super::Case;
 
 /// What one reading of one tool says.
 pub(in crate::bench) struct Answer {

@@ -13,13 +13,13 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
+use becalm_calibrate::decisions::Table;
 use serde_json::Value;
 
 use self::place::Place;
 use self::projects::{Built, PROJECTS, Project};
 use self::verdicts::{Count, Verdicts};
 use super::surroundings;
-use super::tally::Table;
 use crate::workspace::{Profile, build_becalm, metadata};
 
 /// Compare with real benchmark harnesses: identical programs, and one of ten benchmarks that is 5 % slower

@@ -1,7 +1,7 @@
 //! Calibration of the change points: how often an unchanged series has one, and how often a step is
 //! found.
 //!
-//! `cargo test -p becalm-stats --release --test changes_calibration -- --ignored --nocapture` prints the
+//! `cargo test -p becalm-calibrate --release changes -- --ignored --nocapture` prints the
 //! tables of `docs/METHODOLOGY.md`, with other detectors beside.
 
 use becalm_stats::Rng;

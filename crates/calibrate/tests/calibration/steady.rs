@@ -1,7 +1,7 @@
 //! Whether series of each class are classified as such: synthetic ones as timings are, and those of
 //! a real JIT runtime (`warmup/README.md`).
 //!
-//! `cargo test -p becalm-stats --release --test steady_calibration -- --ignored --nocapture` prints
+//! `cargo test -p becalm-calibrate --release steady -- --ignored --nocapture` prints
 //! the whole table.
 
 use becalm_stats::steady::{Class, TOLERANCE, agreement, classify};

@@ -4,10 +4,8 @@
 //! Nothing differs between the two sides, so every difference found is a false alarm. Tests that take all
 //! values as if they were independent are run on the same data, to show what the data are like.
 //!
-//! `cargo test -p becalm-runner --release --test harness_calibration -- --ignored --nocapture` prints the table
+//! `cargo test -p becalm-calibrate --release harness -- --ignored --nocapture` prints the table
 //! of METHODOLOGY.
-
-#![expect(clippy::print_stdout, reason = "the table is printed")]
 
 use becalm_model::terms::Primary;
 use becalm_model::{Metric, Outcome, Part, Record, RecordKind, Run, Subject, Unit, Verdict};
@@ -147,6 +145,7 @@ fn what_pooled_tests_call_different_is_not() {
 
 #[test]
 #[ignore = "prints the table; run in release"]
+#[expect(clippy::print_stdout, reason = "the table is printed")]
 fn print_the_table() {
     let share = |design, rule: fn(&[Record; 2]) -> bool| {
         100.0 * f64::from(alarms(design, TRIALS_OF_TABLE, rule)) / f64::from(TRIALS_OF_TABLE)

@@ -4,14 +4,14 @@
 //! more a rule that truly errs in 5 % passes (its upper bound is near 5.6 %), and one that errs in
 //! 6 % does not. `docs/METHODOLOGY.md` has the whole table.
 
-use becalm_stats::Interval;
-use becalm_stats::sim::calibration::{ALPHA, MARGIN, MAXIMUM, family_false_alarms, own};
-use becalm_stats::sim::noise::{
+use becalm_calibrate::noise::{
     BIMODAL, CORRELATED_95, INDEPENDENT, LARGE_STEP, Noise, POSITION, SPIKES,
 };
-use becalm_stats::sim::pace::CORES;
-use becalm_stats::sim::redo::ALIKE;
-use becalm_stats::sim::{OnDisturbance, Plan, Tally};
+use becalm_calibrate::pace::CORES;
+use becalm_calibrate::redo::ALIKE;
+use becalm_calibrate::tally::{ALPHA, MARGIN, MAXIMUM, family_false_alarms, own};
+use becalm_calibrate::{OnDisturbance, Plan, Tally};
+use becalm_stats::Interval;
 
 const SEED: u64 = 20_261_121;
 

@@ -3,13 +3,13 @@
 
 use std::fmt::Write as _;
 
-use super::noise::{self, Noise};
-use crate::bisect::{
+use crate::noise::{self, Noise};
+use becalm_stats::bisect::{
     ROUNDS_OF_ENDS, Reading, State, found, most_rounds_of_commit, next_commit, posterior,
     rounds_of_step,
 };
-use crate::decide::paired::{self, Observation};
-use crate::{Rng, normal};
+use becalm_stats::decide::paired::{self, Observation};
+use becalm_stats::{Rng, normal};
 
 /// A history to be searched.
 #[derive(Debug, Clone, Copy)]

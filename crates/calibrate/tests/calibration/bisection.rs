@@ -1,8 +1,8 @@
 //! Whether bisections find the right commit as often as they say.
 //!
-//! `cargo run --release -p becalm-stats --example bisection` prints the whole table.
+//! `cargo run --release -p becalm-calibrate --example bisection` prints the whole table.
 
-use becalm_stats::sim::bisection::{HISTORIES, PLAIN, Search, summary};
+use becalm_calibrate::bisection::{HISTORIES, PLAIN, Search, summary};
 
 /// Searches of each history; the table has more.
 const SEARCHES: u32 = 100;

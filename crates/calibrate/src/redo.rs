@@ -3,12 +3,13 @@
 //! Discarding is dangerous when evidence and times hang together, so each model says how they do: for
 //! the whole machine or one run alone, for everybody alike or for one of two equal programs only.
 
-use super::noise::{self, Noise};
-use super::trial::{Outcome, Plan};
-use crate::decide::paired::{self, Observation};
-use crate::decide::redo::{self, KEPT_PER_DISCARDED};
-use crate::usual::{Usual, limits_alike};
-use crate::{Rng, schedule};
+use becalm_stats::decide::paired::{self, Observation};
+use becalm_stats::decide::redo::{self, KEPT_PER_DISCARDED};
+use becalm_stats::usual::{Usual, limits_alike};
+use becalm_stats::{Rng, schedule};
+
+use crate::noise::{self, Noise};
+use crate::trial::{Outcome, Plan};
 
 /// What becomes of disturbed rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

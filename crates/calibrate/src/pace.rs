@@ -1,9 +1,11 @@
 //! Simulated sessions on a core whose pace is sampled, with and without an allowance for it.
 
-use super::calibration::{ALPHA, MAXIMUM, Table, Tally, percent, titles};
-use super::trial::{Outcome, Plan};
-use crate::decide::paired::{self, Observation};
-use crate::{Rng, schedule};
+use becalm_stats::decide::paired::{self, Observation};
+use becalm_stats::{Rng, schedule};
+
+use crate::tables::{Table, titles};
+use crate::tally::{ALPHA, MAXIMUM, Tally, percent};
+use crate::trial::{Outcome, Plan};
 
 /// A model of what a core does to its runs, and of what the samples see of it.
 #[derive(Debug, Clone, Copy)]
@@ -141,7 +143,7 @@ impl Core {
 }
 
 /// Returns the models as a table.
-pub(super) fn models() -> Table {
+pub(crate) fn models() -> Table {
     Table {
         title: "Cores".to_owned(),
         explanation:
@@ -154,7 +156,7 @@ pub(super) fn models() -> Table {
 }
 
 /// Returns what the allowance does to false alarms, power and noise floor.
-pub(super) fn table(trials: u32, seed: u64) -> Table {
+pub(crate) fn table(trials: u32, seed: u64) -> Table {
     let mut seeds = Rng::new(seed);
     let fixed = Plan::fixed(17, 0.0, ALPHA);
     let sequential = Plan::sequential(MAXIMUM, 0.0, ALPHA, 1);

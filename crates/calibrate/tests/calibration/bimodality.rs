@@ -1,7 +1,7 @@
 //! Calibration of the bimodality rule: how often one mode is called two, and how often two are
 //! found.
 //!
-//! `cargo test -p becalm-stats --release --test bimodality_calibration -- --ignored --nocapture`
+//! `cargo test -p becalm-calibrate --release bimodality -- --ignored --nocapture`
 //! prints the whole table.
 
 use becalm_stats::{Bimodality, Rng, Sample};

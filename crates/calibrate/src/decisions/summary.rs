@@ -6,12 +6,13 @@ use becalm_stats::Sample;
 use becalm_stats::center::median;
 use serde_json::{Value, json};
 
-use super::super::peers::Call;
-use super::super::tally::{RATIOS, Table, Tallies};
 use super::Row;
+use super::call::Call;
+use super::table::Table;
+use super::tally::{RATIOS, Tallies};
 
 /// Everything that is printed or saved.
-pub(super) struct Summary<'a> {
+pub struct Summary<'a> {
     rows: &'a [Row],
     tallies: Tallies,
     /// In the order of the first trial.
@@ -20,7 +21,7 @@ pub(super) struct Summary<'a> {
 
 impl<'a> Summary<'a> {
     /// Counts the rows.
-    pub(super) fn of(rows: &'a [Row]) -> Self {
+    pub fn of(rows: &'a [Row]) -> Self {
         let mut tallies = Tallies::default();
         let mut rules: Vec<&str> = Vec::new();
         // What gave no answer was neither right nor wrong.
@@ -35,7 +36,7 @@ impl<'a> Summary<'a> {
     }
 
     /// Returns the tables as Markdown.
-    pub(super) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let texts = |of: fn(&Row) -> String| -> String {
             self.rows
                 .iter()
@@ -76,7 +77,7 @@ impl<'a> Summary<'a> {
     }
 
     /// Returns the same as JSON.
-    pub(super) fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         let machines: BTreeSet<&str> = self.rows.iter().map(|row| row.machine.as_str()).collect();
         let seeds: BTreeSet<u64> = self.rows.iter().map(|row| row.seed).collect();
         let tools = self.rules.iter().map(|rule| {

@@ -5,20 +5,21 @@ use std::collections::BTreeMap;
 use becalm_stats::binomial::clopper_pearson;
 use serde_json::{Value, json};
 
-use super::peers::Call;
+use super::call::Call;
+use super::table::Table;
 
 /// True ratio in thousandths, so that it can be a key.
-pub(super) type PerMille = u32;
+pub type PerMille = u32;
 
 /// True ratios, the one without a difference first.
-pub(super) const RATIOS: [PerMille; 4] = [1000, 1010, 1020, 1050];
+pub const RATIOS: [PerMille; 4] = [1000, 1010, 1020, 1050];
 
 /// Name of the sum over workloads.
 const POOLED: &str = "all";
 
 /// Calls of one kind of trial.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Tally {
+struct Tally {
     trials: u64,
     slower: u64,
     faster: u64,
@@ -43,7 +44,7 @@ impl Tally {
 
 /// Calls of several rules; rules and workloads keep the order in which they first came.
 #[derive(Debug, Default)]
-pub(super) struct Tallies {
+pub struct Tallies {
     rules: Vec<String>,
     workloads: Vec<String>,
     cells: BTreeMap<(String, String, PerMille), Tally>,
@@ -51,7 +52,7 @@ pub(super) struct Tallies {
 
 impl Tallies {
     /// Counts one call.
-    pub(super) fn count(&mut self, rule: &str, workload: &str, ratio: PerMille, call: Call) {
+    pub fn count(&mut self, rule: &str, workload: &str, ratio: PerMille, call: Call) {
         remember(&mut self.rules, rule);
         remember(&mut self.workloads, workload);
         let key = (rule.to_owned(), workload.to_owned(), ratio);
@@ -59,7 +60,7 @@ impl Tallies {
     }
 
     /// Returns the Markdown table: a row per rule, pooled and by workload.
-    pub(super) fn table(&self) -> String {
+    pub fn table(&self) -> String {
         let mut table = Table::new(&[
             "rule",
             "workload",
@@ -88,7 +89,7 @@ impl Tallies {
     }
 
     /// Returns the counts as JSON.
-    pub(super) fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         let cells = self.rows().flat_map(|(rule, workload)| {
             RATIOS.map(|ratio| {
                 let tally = self.tally(rule, workload, ratio);
@@ -126,7 +127,7 @@ fn remember(names: &mut Vec<String>, name: &str) {
 }
 
 /// Returns a share of trials in percent with its 95 % interval.
-pub(super) fn rate(count: u64, trials: u64) -> String {
+pub fn rate(count: u64, trials: u64) -> String {
     clopper_pearson(count, trials, 0.95).map_or_else(
         |_| "-".to_owned(),
         |rate| {
@@ -139,37 +140,6 @@ pub(super) fn rate(count: u64, trials: u64) -> String {
             )
         },
     )
-}
-
-/// A table of text.
-#[derive(Debug)]
-pub(super) struct Table {
-    header: Vec<String>,
-    /// Cells, row by row.
-    pub(super) rows: Vec<Vec<String>>,
-}
-
-impl Table {
-    /// Starts a table without rows.
-    pub(super) fn new(header: &[&str]) -> Self {
-        Self { header: header.iter().map(|&name| name.to_owned()).collect(), rows: Vec::new() }
-    }
-
-    /// Returns the table as Markdown whose columns also line up in a terminal.
-    pub(super) fn markdown(&self) -> String {
-        let all = || std::iter::once(&self.header).chain(&self.rows);
-        let widths: Vec<usize> = (0..self.header.len())
-            .map(|column| all().map(|row| row[column].chars().count()).max().unwrap_or(0))
-            .collect();
-        let line = |row: &Vec<String>| {
-            let cells: Vec<String> =
-                row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:<width$}")).collect();
-            format!("| {} |\n", cells.join(" | "))
-        };
-        let rule: Vec<String> = widths.iter().map(|&width| "-".repeat(width)).collect();
-        let body: String = self.rows.iter().map(line).collect();
-        line(&self.header) + &line(&rule) + &body
-    }
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ use becalm_stats::spread::standard_deviation;
 use becalm_stats::{Sample, mann_whitney, welch};
 
 /// Level of all tests.
-pub(super) const LEVEL: f64 = 0.05;
+pub const LEVEL: f64 = 0.05;
 
 /// What a rule says about the candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Call {
+pub enum Call {
     /// It takes longer.
     Slower,
     /// It takes less time.
@@ -20,7 +20,7 @@ pub(super) enum Call {
 
 impl Call {
     /// Returns the call from a direction and whether it counts.
-    pub(super) fn of(is_significant: bool, difference: f64) -> Self {
+    pub fn of(is_significant: bool, difference: f64) -> Self {
         match difference {
             _ if !is_significant => Self::Neither,
             above if above > 0.0 => Self::Slower,
@@ -30,7 +30,7 @@ impl Call {
     }
 
     /// Returns the call of an interval around `neutral`.
-    pub(super) fn of_interval(low: f64, high: f64, neutral: f64) -> Self {
+    pub fn of_interval(low: f64, high: f64, neutral: f64) -> Self {
         if low > neutral {
             Self::Slower
         } else if high < neutral {
@@ -41,7 +41,7 @@ impl Call {
     }
 
     /// Returns the word that files hold.
-    pub(super) fn word(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
             Self::Slower => "slower",
             Self::Faster => "faster",
@@ -50,7 +50,7 @@ impl Call {
     }
 
     /// Reads what [`Call::word`] writes; other words are no call.
-    pub(super) fn from_word(word: &str) -> Self {
+    pub fn from_word(word: &str) -> Self {
         [Self::Slower, Self::Faster]
             .into_iter()
             .find(|call| call.word() == word)
@@ -59,10 +59,10 @@ impl Call {
 }
 
 /// A rule for two separate series of times, baseline first.
-pub(super) type Rule = fn(&Sample, &Sample) -> Call;
+pub type Rule = fn(&Sample, &Sample) -> Call;
 
 /// Rules that people apply to the times that hyperfine exports.
-pub(super) const RULES: &[(&str, Rule)] = &[
+pub const RULES: &[(&str, Rule)] = &[
     ("hyperfine, printed interval", printed_interval),
     ("hyperfine, Welch", by_welch),
     ("hyperfine, Mann-Whitney (benchstat)", by_mann_whitney),

@@ -1,10 +1,10 @@
 //! Prints the table of bisections in `docs/METHODOLOGY.md`.
 //!
-//! `cargo run --release -p becalm-stats --example bisection -- [SEARCHES] [SEED]`
+//! `cargo run --release -p becalm-calibrate --example bisection -- [SEARCHES] [SEED]`
 
 #![expect(clippy::print_stdout, reason = "printing is what it is there for")]
 
-use becalm_stats::sim::bisection::bisection_markdown;
+use becalm_calibrate::bisection::bisection_markdown;
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|word| word.parse::<u64>().expect("a number"));

@@ -1,7 +1,7 @@
 //! How often the intervals of ratios of spreads hold the truth, on noise as timings have it, and
 //! how small a change of spread they find.
 //!
-//! `cargo test -p becalm-stats --release --test spread_ratio_calibration -- --ignored --nocapture`
+//! `cargo test -p becalm-calibrate --release spread_ratio -- --ignored --nocapture`
 //! prints the tables by which measure and trim were chosen.
 
 use becalm_stats::spread_ratio::{Measure, by_block, of_samples};

@@ -4,7 +4,7 @@
 //! virtual machine. A model knows nothing of the subjects, so that at a true ratio of 1 every
 //! difference that a rule finds is false.
 
-use crate::Rng;
+use becalm_stats::Rng;
 
 /// A model of noise.
 #[derive(Debug, Clone, Copy)]

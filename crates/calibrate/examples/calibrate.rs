@@ -1,10 +1,10 @@
 //! Prints the calibration tables.
 //!
-//! `cargo run --release -p becalm-stats --example calibrate -- TRIALS [SEED]`
+//! `cargo run --release -p becalm-calibrate --example calibrate -- TRIALS [SEED]`
 
 #![expect(clippy::print_stdout, reason = "the tables are the purpose")]
 
-use becalm_stats::sim;
+use becalm_calibrate::calibration_markdown;
 
 fn main() {
     let mut numbers = std::env::args().skip(1).map(|argument| {
@@ -12,5 +12,5 @@ fn main() {
     });
     let trials = numbers.next().unwrap_or(2000);
     let seed = numbers.next().unwrap_or(1);
-    print!("{}", sim::calibration_markdown(trials, u64::from(seed)));
+    print!("{}", calibration_markdown(trials, u64::from(seed)));
 }

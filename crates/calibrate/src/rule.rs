@@ -1,10 +1,11 @@
 //! The rules whose errors are counted: becalm's own and, beside it, what else is in use.
 
-use super::noise::Noise;
-use super::trial::{Order, Outcome, Plan, observe};
-use crate::decide::margin::Answer;
-use crate::decide::paired::Observation;
-use crate::{Rng, Sample, center, mann_whitney, spread, welch, yuen};
+use becalm_stats::decide::margin::Answer;
+use becalm_stats::decide::paired::Observation;
+use becalm_stats::{Rng, Sample, center, mann_whitney, spread, welch, yuen};
+
+use crate::noise::Noise;
+use crate::trial::{Order, Outcome, Plan, observe};
 
 /// A rule with what it needs to know beforehand.
 #[derive(Debug, Clone, PartialEq)]
@@ -106,7 +107,7 @@ fn sample(values: Vec<f64>) -> Sample {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::noise;
+    use crate::noise;
 
     #[test]
     fn every_rule_finds_a_large_difference_and_its_side() {

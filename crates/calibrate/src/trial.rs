@@ -3,13 +3,14 @@
 //! What the session of the runner adds to [`crate::decide`] and [`crate::schedule`] is the loop over
 //! looks; it stands here once more, without processes and records.
 
-use super::noise::Noise;
-use crate::decide::family;
-use crate::decide::looks::looks_until;
-use crate::decide::margin::{Answer, answer, is_settled};
-use crate::decide::paired::{self, Observation};
-use crate::decide::spending::{self, Look};
-use crate::{Rng, schedule};
+use becalm_stats::decide::family;
+use becalm_stats::decide::looks::looks_until;
+use becalm_stats::decide::margin::{Answer, answer, is_settled};
+use becalm_stats::decide::paired::{self, Observation};
+use becalm_stats::decide::spending::{self, Look};
+use becalm_stats::{Rng, schedule};
+
+use crate::noise::Noise;
 
 /// Who chooses the order inside the rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,7 +176,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::noise;
+    use crate::noise;
 
     #[test]
     fn a_clear_difference_ends_at_the_first_look() {
