@@ -12,7 +12,6 @@ mod install;
 mod sources;
 mod sys;
 mod test;
-mod test_log;
 mod vm;
 mod workspace;
 
@@ -24,9 +23,7 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", max_term_width = 100)]
 enum Chore {
-    /// Check everything that a change must pass: formatting, lints, edges between crates, tests,
-    /// documentation
-    Test,
+    Test(test::Args),
     Vm(Box<vm::Args>),
     Docs(docs::Args),
     Fuzz(fuzz::Args),
@@ -40,7 +37,7 @@ fn main() -> ExitCode {
         println!("warning: {error:#}");
     }
     let done = match chore {
-        Chore::Test => test::run(),
+        Chore::Test(args) => test::run(&args),
         Chore::Vm(args) => vm::run(&args),
         Chore::Fuzz(args) => fuzz::run_all(&args).map(|()| true),
         Chore::Docs(args) => docs::run(&args).map(|()| true),

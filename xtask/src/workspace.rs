@@ -41,6 +41,17 @@ pub(crate) fn capture(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("`{text}` printed invalid UTF-8"))
 }
 
+/// Runs a command and returns what it wrote to standard output; the person sees the rest as it comes.
+pub(crate) fn capture_chatty(command: &mut Command) -> Result<String> {
+    let text = shown(command);
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("cannot start `{text}`"))?;
+    ensure!(output.status.success(), "`{text}` ended with {}", output.status);
+    String::from_utf8(output.stdout).with_context(|| format!("`{text}` printed invalid UTF-8"))
+}
+
 /// Returns the command line, for messages.
 pub(crate) fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program());

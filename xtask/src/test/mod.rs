@@ -1,36 +1,76 @@
-//! `cargo xtask test`: everything that a change must pass, from a fresh clone.
+//! `cargo xtask test`: everything that a change must pass, from a fresh clone; with `--quick` what a change
+//! is tried with every few minutes.
 //!
 //! A step that fails does not stop the others. The last line is `N passed, N failed, N skipped`:
-//! passed are tests; failed are tests and other steps; skipped are tests that could not run here.
+//! passed are tests; failed are tests and other steps; skipped are tests and checks that could not be done
+//! here.
 
+mod commits;
+mod dependencies;
+mod log;
+#[cfg(test)]
+mod manifests;
+mod suites;
+
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::test_log::TestLog;
 use crate::workspace::{cargo, metadata, run as execute, shown};
 use crate::{docs, edges, install, vm};
+use log::TestLog;
+
+/// Check everything that a change must pass: formatting, lints, edges between crates, dependencies, tests,
+/// documentation, virtual machines
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Leave out what takes minutes: sessions of becalm, real harnesses, calibration, documentation and
+    /// virtual machines
+    #[arg(long)]
+    quick: bool,
+}
 
 /// One step and how it went.
 struct Step {
     name: &'static str,
     took: Duration,
-    result: Result<()>,
+    /// Checks that could not be done here, and why.
+    result: Result<Vec<String>>,
 }
 
 /// Runs all steps, prints the summary and says whether everything passed.
-pub(crate) fn run() -> Result<bool> {
+pub(crate) fn run(args: &Args) -> Result<bool> {
     let start = Instant::now();
-    let tools = install::for_tests()?;
     let mut log = TestLog::default();
     let mut machines = vm::Tally::default();
-    let steps = [
-        step("formatting", || execute(&mut cargo(&["fmt", "--all", "--check"]))),
-        step("clippy", clippy),
-        step("edges between crates", || edges::check(&metadata()?)),
-        step("tests", || tests(&tools, &mut log)),
+    let steps = if args.quick { quick(&mut log) } else { whole(start, &mut log, &mut machines)? };
+    let passed = summary(&steps, start.elapsed(), &log, &machines);
+    Ok(passed)
+}
+
+fn quick(log: &mut TestLog) -> Vec<Step> {
+    let mut steps = lints();
+    steps.push(step("tests", || {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut suites = suites::build(suites::QUICK)?;
+        suites.retain(|suite| !SLOW.contains(&suite.name.as_str()));
+        suites::run(suites, &path, log)
+    }));
+    steps
+}
+
+/// Programs of tests that run sessions of becalm, or what others have installed.
+const SLOW: [&str; 0] = [];
+
+fn whole(start: Instant, log: &mut TestLog, machines: &mut vm::Tally) -> Result<Vec<Step>> {
+    let tools = install::for_tests()?;
+    let mut steps = lints();
+    steps.extend([
+        reporting("dependencies", dependencies::check),
+        step("tests", || tests(&tools, log)),
         step("documentation", || {
             let mut command =
                 cargo(&["doc", "--quiet", "--keep-going", "--workspace", "--no-deps"]);
@@ -39,11 +79,20 @@ pub(crate) fn run() -> Result<bool> {
         step("generated files", docs::check),
         // Last, because they take whatever time they are given.
         step("virtual machines", || {
-            machines = vm::sample(start)?;
+            *machines = vm::sample(start)?;
             Ok(())
         }),
-    ];
-    Ok(summary(&steps, &log, &machines))
+    ]);
+    Ok(steps)
+}
+
+fn lints() -> Vec<Step> {
+    vec![
+        step("formatting", || execute(&mut cargo(&["fmt", "--all", "--check"]))),
+        step("clippy", clippy),
+        step("edges between crates", || edges::check(&metadata()?)),
+        reporting("commits", || Ok(commits::check())),
+    ]
 }
 
 fn clippy() -> Result<()> {
@@ -59,6 +108,11 @@ fn clippy() -> Result<()> {
 }
 
 fn step(name: &'static str, work: impl FnOnce() -> Result<()>) -> Step {
+    reporting(name, || work().map(|()| Vec::new()))
+}
+
+/// Makes a step that says what it could not check.
+fn reporting(name: &'static str, work: impl FnOnce() -> Result<Vec<String>>) -> Step {
     println!("==> {name}");
     let start = Instant::now();
     let result = work();
@@ -68,19 +122,23 @@ fn step(name: &'static str, work: impl FnOnce() -> Result<()>) -> Step {
     Step { name, took: start.elapsed(), result }
 }
 
-/// Runs the tests, reads their output as it comes and shows what is worth it.
+/// Runs all tests: programs side by side, and then those of the documentation.
 fn tests(tools: &[PathBuf], log: &mut TestLog) -> Result<()> {
-    // --show-output and not --nocapture: the output of a test then stands under its name.
-    let mut command = cargo(&["test", "--workspace", "--no-fail-fast", "--", "--show-output"]);
-    let text = shown(&command);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = tools.iter().cloned().chain(std::env::split_paths(&path));
-    command.env("PATH", std::env::join_paths(folders)?);
+    let path = std::env::join_paths(folders)?;
+    let ran = suites::build(suites::ALL).and_then(|suites| suites::run(suites, &path, log));
+    ran.and(documentation(&path, log))
+}
+
+/// Runs the tests in the documentation, which only cargo can.
+fn documentation(path: &OsString, log: &mut TestLog) -> Result<()> {
+    let mut command =
+        cargo(&["test", "--doc", "--workspace", "--no-fail-fast", "--", "--show-output"]);
+    let text = shown(&command);
+    suites::set_environment(&mut command, path);
     // What is read has to look as it does by default.
     command.env("CARGO_TERM_COLOR", "never").env("CARGO_TERM_QUIET", "false");
-    command.env_remove("RUST_TEST_NOCAPTURE");
-    // Properties are tested on the same values every time: a change is to fail by what it does, not by luck.
-    command.env("PROPTEST_RNG_SEED", "1");
     // Both into one pipe, because cargo names the suites on standard error.
     let (reader, writer) = std::io::pipe()?;
     let second = writer.try_clone()?;
@@ -100,7 +158,7 @@ fn tests(tools: &[PathBuf], log: &mut TestLog) -> Result<()> {
     Ok(())
 }
 
-fn summary(steps: &[Step], log: &TestLog, machines: &vm::Tally) -> bool {
+fn summary(steps: &[Step], took: Duration, log: &TestLog, machines: &vm::Tally) -> bool {
     println!("\n==> summary");
     let mut failed = log.failures.len() + log.crashed.len() + machines.failed.len();
     for step in steps {
@@ -110,7 +168,12 @@ fn summary(steps: &[Step], log: &TestLog, machines: &vm::Tally) -> bool {
         let is_counted = step.name == "tests" && log.has_failures();
         failed += usize::from(step.result.is_err() && !is_counted);
     }
+    println!("{:<30}{:>7.1} s", "all together", took.as_secs_f64());
     let skipped = log.skipped();
+    let undone = || steps.iter().flat_map(|step| step.result.iter().flatten());
+    for reason in undone() {
+        println!("skipped: {reason}");
+    }
     for (test, reason) in &skipped {
         println!("skipped: {test}: {reason}");
     }
@@ -136,7 +199,7 @@ fn summary(steps: &[Step], log: &TestLog, machines: &vm::Tally) -> bool {
             println!("failed: {}: {error:#}", step.name);
         }
     }
-    let n_skipped = skipped.len() + machines.skipped.len();
+    let n_skipped = skipped.len() + machines.skipped.len() + undone().count();
     println!("{} passed, {failed} failed, {n_skipped} skipped", log.passed() + machines.passed);
     failed == 0
 }
