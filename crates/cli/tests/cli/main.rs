@@ -10,6 +10,7 @@ mod changes;
 mod check;
 mod ci;
 mod conditions;
+mod corpus;
 mod deciding;
 mod degraded;
 mod disturbed;

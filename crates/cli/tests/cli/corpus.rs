@@ -1,0 +1,414 @@
+//! Files that earlier versions saved: this version makes of them what those did.
+//!
+//! Beside each file stand the answers of the version that saved it. Every command that they name is run again,
+//! and its answer is held against theirs, field by field. The tables below are all that may differ.
+
+mod broken;
+
+use std::path::{Path, PathBuf};
+
+use becalm_machine::{NoiseRanking, SysRoot};
+use becalm_model::CpuId;
+use becalm_testkit::{FakeTree, TestEnv};
+use serde_json::Value;
+
+use crate::support::{env, git, has_git, json, with};
+
+/// Fields that a later version has beside those of an earlier one.
+const ADDED: [&str; 1] = ["terms"];
+
+/// Fields that have another name in later versions.
+const RENAMED: [(&str, &str); 1] = [("settings", "conditions")];
+
+/// Fields whose sentences stand in an object in later versions, as its `text`.
+const SENTENCES: [&str; 4] = ["notes", "limits", "interrupted", "next"];
+
+/// When something was found, which may have been by this very test.
+const MOMENTS: [&str; 1] = ["first_seen"];
+
+/// Facts that have to be those of this machine for a session to go on here.
+const OF_THIS_MACHINE: [&str; 4] = ["cpu_model", "kernel_release", "microcode", "cpu_online"];
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/0.1")
+}
+
+/// What an answer is not any more.
+#[derive(Default)]
+struct Differences {
+    found: Vec<String>,
+    /// Whether the numbers are read, and not computed: then they are the same to the last digit.
+    is_read: bool,
+}
+
+impl Differences {
+    /// Rounding of a sum or power that a build with optimisation makes in another order than one without; the old
+    /// answers are those of a release.
+    const ROUNDING: f64 = 1e-12;
+
+    fn add(&mut self, what: String) {
+        self.found.push(what);
+    }
+
+    fn are_same(&self, before: Option<f64>, now: Option<f64>) -> bool {
+        let (Some(before), Some(now)) = (before, now) else { return false };
+        before.total_cmp(&now).is_eq()
+            || !self.is_read && (before - now).abs() <= Self::ROUNDING * before.abs()
+    }
+
+    #[track_caller]
+    fn are_none(&self) {
+        assert!(
+            self.found.is_empty(),
+            "{} differences:\n{}",
+            self.found.len(),
+            self.found.join("\n")
+        );
+    }
+}
+
+/// Returns the files of one kind, by name.
+fn files(kind: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(corpus().join(kind)).expect("the corpus is complete");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+fn name(file: &Path) -> &str {
+    file.file_name().and_then(|name| name.to_str()).expect("files of the corpus have plain names")
+}
+
+fn has_ending(name: &str, ending: &str) -> bool {
+    Path::new(name).extension().is_some_and(|one| one == ending)
+}
+
+fn read(file: &Path) -> String {
+    std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+/// Returns what the version that saved a file answered about it.
+fn answers(kind: &str, name: &str) -> Vec<Value> {
+    let name = if kind == "histories" || has_ending(name, "jsonl") {
+        format!("{name}.json")
+    } else {
+        name.to_owned()
+    };
+    let all = json(&read(&corpus().join("answers").join(kind).join(name)));
+    all["answers"].as_array().unwrap().clone()
+}
+
+/// Holds an answer against an earlier one; adds what differs and is not meant to.
+fn compare(before: &Value, now: &Value, at: &str, differences: &mut Differences) {
+    match (before, now) {
+        (Value::Object(before), Value::Object(fields)) => {
+            for (key, value) in before {
+                let at = format!("{at}.{key}");
+                let renamed = RENAMED.iter().find(|(old, _)| old == key).map(|(_, new)| *new);
+                match fields.get(key).or_else(|| fields.get(renamed?)) {
+                    Some(now) if key == "schema" => compare_schema(value, now, &at, differences),
+                    Some(now) if MOMENTS.contains(&key.as_str()) => {
+                        assert!(now.as_f64() >= value.as_f64(), "{at}: {now} is before {value}");
+                    }
+                    Some(now) if SENTENCES.contains(&key.as_str()) => {
+                        compare(&sentences(value), &sentences(now), &at, differences);
+                    }
+                    Some(now) => compare(value, now, &at, differences),
+                    None if value.is_null() => {}
+                    None => differences.add(format!("{at}: {value} is gone")),
+                }
+            }
+            for (key, value) in fields {
+                let is_renamed =
+                    RENAMED.iter().any(|(old, new)| new == key && before.contains_key(*old));
+                if !before.contains_key(key) && !is_renamed && !ADDED.contains(&key.as_str()) {
+                    differences.add(format!("{at}.{key}: {value} is new"));
+                }
+            }
+        }
+        (Value::Array(before), Value::Array(now)) if before.len() == now.len() => {
+            for (index, (before, now)) in before.iter().zip(now).enumerate() {
+                compare(before, now, &format!("{at}[{index}]"), differences);
+            }
+        }
+        (Value::Number(before), Value::Number(now))
+            if differences.are_same(before.as_f64(), now.as_f64()) => {}
+        _ if before == now => {}
+        _ => differences.add(format!("{at}: {before} is now {now}")),
+    }
+}
+
+/// A document has the schema that it had, in the same version or a later one.
+fn compare_schema(before: &Value, now: &Value, at: &str, differences: &mut Differences) {
+    let parts = |schema: &Value| {
+        let (name, version) = schema.as_str()?.rsplit_once('/')?;
+        Some((name.to_owned(), version.parse::<u32>().ok()?))
+    };
+    let is_later = parts(before)
+        .zip(parts(now))
+        .is_some_and(|(before, now)| before.0 == now.0 && before.1 <= now.1);
+    if !is_later {
+        differences.add(format!("{at}: {before} is now {now}"));
+    }
+}
+
+/// Returns the sentences of a field, which may stand in objects.
+fn sentences(value: &Value) -> Value {
+    match value {
+        Value::Array(all) => all.iter().map(sentences).collect(),
+        Value::Object(fields) => fields.get("text").unwrap_or(value).clone(),
+        other => other.clone(),
+    }
+}
+
+/// Asks again what an earlier version has answered, in the same place.
+fn ask(env: &TestEnv, file: &Path, answer: &Value, differences: &mut Differences) {
+    let command: Vec<&str> =
+        answer["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    let at = command.join(" ");
+    if let Some(resumed) = answer.get("resumed") {
+        return resume(env, file, answer, resumed, differences);
+    }
+    let output = env.run(&command);
+    let (before, now) = (&answer["exit"], output.status.code());
+    if before.as_i64() != now.map(i64::from) {
+        return differences
+            .add(format!("{at}: exit code {before} is now {now:?}: {}", output.stderr));
+    }
+    let lines = |text: &str| text.lines().map(Value::from).collect::<Value>();
+    if let Some(text) = answer.get("text") {
+        compare(text, &lines(&output.stdout), &at, differences);
+    }
+    if answer["same"] == true {
+        differences.is_read = true;
+        compare(&json(&read(file)), &json(&output.stdout), &at, differences);
+        differences.is_read = false;
+    }
+    if let Some(document) = answer.get("json") {
+        compare(document, &json(&output.stdout), &at, differences);
+    }
+    let found = answer.get("found");
+    if let Some(found) = found {
+        compare_found(found, &json(&output.stdout), &at, differences);
+    }
+    // What a session refuses to go on with may be said better; that it refuses must stay.
+    if let Some(said) = answer.get("said").filter(|_| !command.contains(&"--resume")) {
+        compare(said, &lines(&output.stderr), &at, differences);
+    }
+    for (path, content) in answer.get("after").and_then(Value::as_object).into_iter().flatten() {
+        let now = std::fs::read_to_string(env.work().join("tree").join(path)).ok();
+        if content.as_str() != now.as_deref() {
+            differences.add(format!("{at}: {path}: {content} is now {now:?}"));
+        }
+    }
+}
+
+/// A search measures anew, so what it has found is all that is the same.
+fn compare_found(before: &Value, now: &Value, at: &str, differences: &mut Differences) {
+    for (key, before) in before.as_object().unwrap() {
+        match before {
+            Value::Object(ends) => {
+                for (end, before) in ends {
+                    compare(before, &now[key][end], &format!("{at}: {key}.{end}"), differences);
+                }
+            }
+            _ => compare(before, &now[key], &format!("{at}: {key}"), differences),
+        }
+    }
+}
+
+/// Goes on with a session that has all its rounds, and expects what was concluded from them before.
+fn resume(
+    env: &TestEnv,
+    file: &Path,
+    answer: &Value,
+    resumed: &Value,
+    differences: &mut Differences,
+) {
+    for (name, text) in answer.get("needs").and_then(Value::as_object).into_iter().flatten() {
+        let path = env.work().join(name);
+        becalm_testkit::write_program(&path, text.as_str().unwrap());
+    }
+    let here = json(&env.run(with("run", &["--json", "-r", "1", "-w", "0", "--", "true"])).stdout);
+    env.write(name(file), of_here(&read(file), &here["machine"]["facts"]));
+    let command: Vec<&str> =
+        answer["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    let at = command.join(" ");
+    let output = env.run(&command);
+    if answer["exit"].as_i64() != output.status.code().map(i64::from) {
+        let before = &answer["exit"];
+        return differences
+            .add(format!("{at}: exit code {before} is now {}: {}", output.status, output.stderr));
+    }
+    let now = json(&output.stdout);
+    let count = |record: &Value| -> usize {
+        let subjects = record["subjects"].as_array().unwrap().iter();
+        subjects.map(|one| one["runs"].as_array().unwrap().len()).sum()
+    };
+    let saved;
+    let (before, runs) = if let Some(runs) = resumed.get("runs") {
+        (resumed, runs.as_u64())
+    } else {
+        saved = json(&read(file));
+        (&saved, u64::try_from(count(&saved)).ok())
+    };
+    if runs != u64::try_from(count(&now)).ok() {
+        differences.add(format!("{at}: {runs:?} runs are now {}", count(&now)));
+    }
+    for key in ["comparisons", "estimates", "seed", "confidence", "margin"] {
+        compare(&before[key], &now[key], &format!("{at}: {key}"), differences);
+    }
+}
+
+/// Puts the facts that a session must have in common with this machine into a record or log.
+fn of_here(text: &str, facts: &Value) -> String {
+    let (head, runs) = match text.split_once('\n') {
+        Some((head, runs)) if head.starts_with("{\"log\"") => (head, runs),
+        _ => (text, ""),
+    };
+    let mut head = json(head);
+    let is_log = head.get("log").is_some();
+    let document = if is_log { &mut head["document"] } else { &mut head };
+    let saved = document["machine"]["facts"].as_object_mut().unwrap();
+    for key in OF_THIS_MACHINE {
+        match facts.get(key) {
+            Some(fact) => drop(saved.insert(key.to_owned(), fact.clone())),
+            None => drop(saved.remove(key)),
+        }
+    }
+    // A log is known by its first field.
+    let head = if is_log {
+        format!("{{\"log\": {}, \"document\": {}}}", head["log"], head["document"])
+    } else {
+        head.to_string()
+    };
+    format!("{head}\n{runs}")
+}
+
+/// Asks all that was asked about the files of a kind.
+#[track_caller]
+fn check(kind: &str, prepare: impl Fn(&TestEnv, &Path), is_asked: impl Fn(&str) -> bool) {
+    let mut differences = Differences::default();
+    for file in files(kind).into_iter().filter(|file| is_asked(name(file))) {
+        let env = env();
+        prepare(&env, &file);
+        let mut here = Differences::default();
+        for answer in answers(kind, name(&file)) {
+            ask(&env, &file, &answer, &mut here);
+        }
+        differences
+            .found
+            .extend(here.found.into_iter().map(|one| format!("{}: {one}", name(&file))));
+    }
+    differences.are_none();
+}
+
+fn copy(env: &TestEnv, file: &Path) {
+    env.write(name(file), std::fs::read(file).unwrap());
+}
+
+#[test]
+fn records_of_run_and_of_other_tools_are_what_they_were() {
+    check("records", copy, |name| !name.starts_with("compare"));
+}
+
+#[test]
+fn records_of_compare_are_what_they_were() {
+    check("records", copy, |name| name.starts_with("compare"));
+}
+
+#[test]
+fn logs_of_killed_sessions_are_what_they_were() {
+    check("logs", copy, |_| true);
+}
+
+#[test]
+fn two_records_differ_as_they_did() {
+    let env = env();
+    for file in files("records") {
+        copy(&env, &file);
+    }
+    let mut differences = Differences::default();
+    for answer in answers("", "pairs.json") {
+        ask(&env, &corpus(), &answer, &mut differences);
+    }
+    differences.are_none();
+}
+
+#[test]
+fn histories_have_the_series_and_changes_that_they_had() {
+    let next = corpus().join("histories/next.csv");
+    check(
+        "histories",
+        |env, file| {
+            copy(env, file);
+            copy(env, &next);
+        },
+        |name| has_ending(name, "db"),
+    );
+}
+
+#[test]
+fn a_report_of_a_job_is_refused_as_a_record_and_read_as_a_report() {
+    check("documents", copy, |_| true);
+    for file in files("documents") {
+        let report = becalm_model::wire::read_ci(&read(&file));
+        assert!(report.is_ok(), "{}: {:?}", name(&file), report.err());
+    }
+}
+
+#[test]
+fn searches_go_on_to_the_same_commit() {
+    if !has_git("searches_go_on_to_the_same_commit") {
+        return;
+    }
+    check(
+        "searches",
+        |env, file| {
+            git(env, &["init", "-q"]);
+            let bundle = file.with_extension("bundle").display().to_string();
+            let fetch = ["fetch", "-q", "--update-head-ok", &bundle];
+            git(
+                env,
+                &[&fetch[..], &["refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*"]].concat(),
+            );
+            git(env, &["reset", "-q", "--hard"]);
+            copy(env, file);
+        },
+        |name| has_ending(name, "json"),
+    );
+}
+
+/// Writes a captured machine into the folder `tree`.
+fn machine(env: &TestEnv, file: &Path) {
+    for (path, content) in json(&read(file)).as_object().unwrap() {
+        env.write(Path::new("tree").join(path), content.as_str().unwrap());
+    }
+}
+
+#[test]
+fn journals_of_killed_owners_put_everything_back_and_effects_are_remembered() {
+    check("machines", machine, |name| name != "cpu-noise.json");
+}
+
+#[test]
+fn the_order_of_the_cpus_is_remembered() {
+    let text = read(&corpus().join("machines/cpu-noise.json"));
+    let saved = json(&text);
+    let field = |name: &str| saved[name].as_str().unwrap();
+    let tree = FakeTree::new()
+        .file("/proc/sys/kernel/osrelease", format!("{}\n", field("kernel")))
+        .file("/proc/sys/kernel/random/boot_id", format!("{}\n", field("boot_id")))
+        .file("/proc/cpuinfo", format!("processor: 0\nmodel name: {}\n", field("cpu_model")))
+        .file("/var/lib/becalm/cpu-noise.json", text.as_str());
+    let ranking = NoiseRanking::read(&SysRoot::new(tree.path())).expect("it is of this machine");
+    let cpus = saved["cpus"].as_array().unwrap();
+    assert!(!cpus.is_empty());
+    for cpu in cpus {
+        let id = CpuId(u32::try_from(cpu["cpu"].as_u64().unwrap()).unwrap());
+        let rank = ranking.rank(id).expect("it was probed");
+        assert_eq!(u64::try_from(rank.tier).ok(), cpu["tier"].as_u64());
+        let share = cpu["lost_share"].as_f64().unwrap();
+        assert!((share * 1e6 - rank.lost_ppm as f64).abs() <= 0.5, "{rank:?} is {share}");
+    }
+}
