@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// Which of our crates a crate may depend on; only on crates below its own line.
 const EDGES: &[(&str, &[&str])] = &[
-    ("xtask", &["calibrate", "store", "stats", "model"]),
+    ("xtask", &["calibrate", "store", "stats", "model", "kernel"]),
     // Development only; runner and model are for its tests.
     ("calibrate", &["runner", "stats", "model"]),
     (
@@ -19,17 +19,18 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     ("web", &["store", "report", "stats", "model"]),
     ("fleet", &["runner", "model"]),
-    ("lab", &["runner", "machine", "stats", "model"]),
-    ("runner", &["formats", "machine", "stats", "model"]),
+    ("lab", &["runner", "machine", "stats", "model", "kernel"]),
+    ("runner", &["formats", "machine", "stats", "model", "kernel"]),
     ("forge", &["report", "model"]),
     ("report", &["stats", "model"]),
     ("load", &["model"]),
     ("store", &["model"]),
     ("formats", &["model"]),
-    ("machine", &["model"]),
+    ("machine", &["model", "kernel"]),
     ("stats", &[]),
     ("model", &[]),
-    ("testkit", &[]),
+    ("testkit", &["kernel"]),
+    ("kernel", &[]),
 ];
 
 /// Help for tests that every crate but [`ALONE`] may use in its own tests.

@@ -2,45 +2,61 @@
 //!
 //! Cargo, test programs and virtual machines would go on by themselves, with locks on folders and disks.
 //! A signal that ends this process goes to all of them first. A kill cannot be passed on; then at least
-//! virtual machines end with their parent (`sys::dies_with_us`).
+//! virtual machines end with their parent (`process::ends_with_us`).
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
-use crate::sys;
+use becalm_kernel::interrupt::Interrupt;
+use becalm_kernel::poll::{self, Entry};
+use becalm_kernel::{process, signal};
 
 /// How long they may take. Some put a machine back as it was.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// From now on a signal that ends this process ends what it has started too.
 pub(crate) fn watch() -> Result<()> {
-    sys::on_ending(|signal| {
-        IS_ENDING.store(true, Ordering::SeqCst);
-        let start = Instant::now();
+    let interrupt = Interrupt::install().context("cannot watch for signals")?;
+    let watching = thread::Builder::new().name("signals".to_owned()).spawn(move || {
         loop {
-            // Asked again and again, because meanwhile the chore may go on to its next step.
-            let left = descendants();
-            if left.is_empty() || start.elapsed() > PATIENCE {
-                break;
+            if let Some(signal) = interrupt.signal() {
+                end_all(signal);
             }
-            for pid in left {
-                sys::terminate(pid);
-            }
-            std::thread::sleep(Duration::from_millis(50));
+            // Whatever keeps it from waiting, the flag is looked at again.
+            let _ = poll::wait(&mut [Entry::readable(interrupt)], Some(PATIENCE));
         }
-        sys::end_by(signal);
-    })
-    .context("cannot watch for signals")
+    });
+    watching.map(drop).context("cannot watch for signals")
+}
+
+/// Ends all that this process has started, and then the process itself, by the same signal.
+fn end_all(signal: i32) -> ! {
+    IS_ENDING.store(true, Ordering::SeqCst);
+    let start = Instant::now();
+    loop {
+        // Asked again and again, because meanwhile the chore may go on to its next step.
+        let left = descendants();
+        if left.is_empty() || start.elapsed() > PATIENCE {
+            break;
+        }
+        for pid in left {
+            // One that has ended already is no error.
+            let _ = signal::send(pid, signal::SIGTERM);
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    process::end_by(signal)
 }
 
 /// Where a signal has come the chore has not failed: it is ended by the signal.
 pub(crate) fn let_finish() {
     while IS_ENDING.load(Ordering::SeqCst) {
-        std::thread::park_timeout(PATIENCE);
+        thread::park_timeout(PATIENCE);
     }
 }
 

@@ -204,5 +204,5 @@ pub(crate) fn find(program: &str) -> Option<PathBuf> {
 
 /// Says whether this process runs as root.
 pub(crate) fn is_root() -> bool {
-    crate::sys::effective_user() == 0
+    becalm_kernel::user::effective_uid() == 0
 }

@@ -10,8 +10,11 @@ mod fuzz;
 mod install;
 #[cfg(test)]
 mod sources;
-mod sys;
 mod test;
+#[cfg(test)]
+mod tokens;
+#[cfg(test)]
+mod unsafe_code;
 mod vm;
 mod workspace;
 

@@ -21,9 +21,8 @@ const BOTH: [(&str, &str); 4] = [
 ];
 
 /// Files of `machine` that open files by themselves.
-const DIRECT: [(&str, &str); 6] = [
+const DIRECT: [(&str, &str); 5] = [
     ("machine/src/sysroot.rs", "SysRoot itself"),
-    ("machine/src/sys.rs", "/dev/null in the place of standard error"),
     ("machine/src/tune/journal/mod.rs", "becalm's own file"),
     ("machine/src/tune/journal/place.rs", "where that file lies"),
     ("machine/src/tune/lock.rs", "becalm's own file"),
@@ -66,23 +65,19 @@ fn what_is_known_of_a_machine_comes_through_sysroot() {
     assert!(wrong.is_empty(), "not through SysRoot:\n  {}", wrong.join("\n  "));
 }
 
-/// Files of all crates with a line of code that has one of these words.
-fn files_with(words: &[&str]) -> Vec<String> {
-    those_with(words, files())
-}
-
-fn those_with(words: &[&str], files: Vec<(String, Vec<String>)>) -> Vec<String> {
+/// Files of all crates with a line of code that has this word.
+fn files_with(word: &str) -> Vec<String> {
     let has = |code: &[String]| {
         let mut parts =
             code.iter().flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric()));
-        parts.any(|part| words.contains(&part))
+        parts.any(|part| part == word)
     };
-    files.into_iter().filter(|(_, code)| has(code)).map(|(name, _)| name).collect()
+    files().into_iter().filter(|(_, code)| has(code)).map(|(name, _)| name).collect()
 }
 
 #[test]
 fn only_types_of_the_wire_can_be_written() {
-    let mut strays: Vec<String> = files_with(&["Serialize"])
+    let mut strays: Vec<String> = files_with("Serialize")
         .into_iter()
         // Files of other tools have shapes of their own.
         .filter(|name| !name.starts_with("formats/src/writers/"))
@@ -93,23 +88,6 @@ fn only_types_of_the_wire_can_be_written() {
     strays.sort();
     // They write any line and any document of the wire's.
     assert_eq!(strays, ["cli/src/ui.rs", "machine/src/tune/journal/mod.rs"]);
-}
-
-#[test]
-fn unsafe_code_is_in_few_places() {
-    let is_known = |name: &str| {
-        ["machine/src/sys.rs", "runner/src/sys/", "lab/src/sys/"]
-            .iter()
-            .any(|place| name.starts_with(place))
-    };
-    let strays: Vec<String> =
-        files_with(&["unsafe"]).into_iter().filter(|name| !is_known(name)).collect();
-    assert_eq!(strays, Vec::<String>::new());
-    let of_xtask = those_with(&["unsafe"], files_in(&root().join("xtask")));
-    // This file has the word, and nothing of the kind.
-    let strays: Vec<String> =
-        of_xtask.into_iter().filter(|name| name != "src/sources.rs").collect();
-    assert_eq!(strays, ["src/sys.rs"]);
 }
 
 #[test]
@@ -133,17 +111,14 @@ fn there_are_few_traits() {
 
 /// The files of all crates by name, with their lines of code.
 fn files() -> Vec<(String, Vec<String>)> {
-    files_in(&root().join("crates"))
-}
-
-fn files_in(folder: &Path) -> Vec<(String, Vec<String>)> {
+    let folder = root().join("crates");
     let read = |file: PathBuf| {
-        let name = file.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+        let name = file.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned();
         let text = fs::read_to_string(&file).unwrap();
         let lines = code(&text).filter(|line| !line.starts_with("use ")).map(str::to_owned);
         (name, lines.collect())
     };
-    sources(folder).into_iter().map(read).collect()
+    sources(&folder).into_iter().map(read).collect()
 }
 
 /// The source files of all crates without their tests.

@@ -8,10 +8,9 @@
 
 use std::time::Duration;
 
+use becalm_kernel::tsc;
 use becalm_machine::{Reading, SysRoot};
 use becalm_runner::monotonic_raw;
-
-use crate::sys::tsc;
 
 /// Clocks that the kernel trusts enough to keep time by them.
 const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";

@@ -10,9 +10,10 @@ use std::io;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 
+use becalm_kernel::{descriptor, socket};
 use becalm_model::{CpuId, CpuSet};
 
-use crate::{SysRoot, sys};
+use crate::SysRoot;
 
 /// CPUs that this process has leased. Dropped, they are free again.
 #[derive(Debug, Default)]
@@ -52,7 +53,7 @@ impl Leases {
     pub fn keep_over_exec(self) {
         for socket in self.sockets {
             // Where it is refused the CPU is only not leased any more.
-            let _ = sys::keep_over_exec(&socket);
+            let _ = descriptor::keep_over_exec(&socket);
             std::mem::forget(socket);
         }
     }
@@ -93,7 +94,7 @@ pub fn shared(leased: &[Leased], subject: &CpuSet) -> Option<String> {
 }
 
 fn holder(root: &SysRoot, cpu: CpuId) -> Option<u32> {
-    sys::owner_of_socket(name(root, cpu).as_bytes())
+    socket::owner_of_socket(name(root, cpu).as_bytes())
 }
 
 /// The name of a CPU. Folders that stand for machines have CPUs of their own.

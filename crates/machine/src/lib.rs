@@ -5,8 +5,15 @@
 //! for any machine. (The runner reads what `/proc` says of its own processes.) What cannot be
 //! read is always said, as a [`Reading`] or as a sentence in a list of limits; there is no silent
 //! default.
+//!
+//! [`Topology`] and [`read_facts`] say what there is, [`choose`] which CPUs a subject gets, [`ActivityReader`] what
+//! happens meanwhile. [`knobs`] plans changes without making one, [`tune`] makes and undoes them: nothing is written
+//! before its old value is in the journal, on disk. [`isolate`] gives CPUs to a subject alone.
+//!
+//! It may use `kernel` and `model`. Start with `sysroot.rs`, then `tune/session.rs`.
 
 mod activity;
+pub mod affinity;
 pub mod boot;
 mod cgroup;
 mod check;
@@ -20,7 +27,6 @@ pub mod knobs;
 mod lease;
 mod netlink;
 mod remembered;
-mod sys;
 mod sysroot;
 mod systemd;
 mod tasks;
@@ -30,6 +36,8 @@ mod unrest;
 pub mod usage;
 mod user;
 
+pub use becalm_kernel::clock::monotonic_now;
+
 pub use activity::{Activity, ActivityReader, Clocks};
 pub use cgroup::{CgroupVersion, ControlGroups};
 pub use check::check;
@@ -37,7 +45,6 @@ pub use choice::{Choice, ChoiceFacts, Chooser, Width, choose};
 pub use facts::read_facts;
 pub use lease::{Leased, Leases, leased, shared};
 pub use remembered::{MitigationEffects, NoiseRanking, Rank};
-pub use sys::monotonic_now;
 pub use sysroot::{Kernel, Reading, SysRoot};
 pub use topology::{
     Cache, CacheContent, Core, CoreKind, Cpu, Group, Node, Package, Topology, TopologyError,

@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 
-use crate::sys;
+use becalm_kernel::socket::route_socket;
 
 /// `struct nlmsghdr`: length, type, flags, sequence number, port.
 pub(crate) const HEADER: usize = 16;
@@ -70,7 +70,7 @@ fn list(mut socket: File) -> io::Result<Option<Vec<Vec<u8>>>> {
 }
 
 fn send(kind: u16, flags: u16, payload: &[u8]) -> io::Result<File> {
-    let mut socket = File::from(sys::route_socket()?);
+    let mut socket = File::from(route_socket()?);
     let message = message(kind, flags | REQUEST, payload);
     // A datagram goes as a whole or not at all.
     socket.write_all(&message)?;

@@ -304,7 +304,7 @@ impl SysRoot {
             let mut bytes = Vec::new();
             let file = OpenOptions::new()
                 .read(true)
-                .custom_flags(libc::O_NONBLOCK)
+                .custom_flags(becalm_kernel::file::O_NONBLOCK)
                 .open(self.resolve(path))?;
             if file.metadata()?.permissions().mode() & 0o444 == 0 {
                 return Err(io::ErrorKind::PermissionDenied.into());

@@ -1,9 +1,10 @@
 //! The threads of the machine, as far as it matters where they run.
 
+use becalm_kernel::affinity::CALLER;
 use becalm_model::{Change, CpuSet, Nature, Target};
 
 use crate::tune::{allowed_list, task};
-use crate::{SysRoot, sys};
+use crate::{SysRoot, affinity};
 
 /// One thread, of a program or of the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,14 +68,11 @@ pub(crate) fn keeps_offline_cpus(root: &SysRoot, offline: &CpuSet) -> bool {
     };
     let Some(before) = own() else { return false };
     let asked = before.union(offline);
-    let keeps = sys::set_affinity(CALLER, &asked).is_ok() && own().as_ref() == Some(&asked);
+    let keeps = affinity::set(CALLER, &asked).is_ok() && own().as_ref() == Some(&asked);
     // Should the CPUs be others by now, the kernel has chosen them.
-    let _ = sys::set_affinity(CALLER, &before);
+    let _ = affinity::set(CALLER, &before);
     keeps
 }
-
-/// The id by which system calls know the calling thread.
-const CALLER: u32 = 0;
 
 fn thread(root: &SysRoot, tid: u32) -> Option<Thread> {
     let stat = task::stat(root, tid)?;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::activity::Held;
 use crate::activity::parse;
-use crate::sys;
 use crate::sysroot::SysRoot;
+use becalm_kernel::clock;
 
 /// At most this many sensors are read.
 const SENSORS: usize = 8;
@@ -82,7 +82,7 @@ impl UnrestReader {
 
     /// Reads everything once.
     pub fn read(&mut self) -> Unrest {
-        let at = sys::monotonic_now();
+        let at = clock::monotonic_now();
         let Self { buffer, sensors, load, pressure, .. } = self;
         let degrees = sensors.iter().filter_map(|sensor| sensor.parse(buffer, millidegrees));
         let temperature = degrees.reduce(f64::max);

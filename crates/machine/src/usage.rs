@@ -8,9 +8,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::sys::ticks_per_second;
 use crate::tasks::processes;
 use crate::{Reading, SysRoot};
+use becalm_kernel::clock::ticks_per_second;
 
 /// The accounts of all processes at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]

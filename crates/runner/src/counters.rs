@@ -11,6 +11,10 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use becalm_kernel::perf::counter::{self, Reading};
+use becalm_kernel::perf::{PerfAttr, TYPE_HARDWARE, TYPE_SOFTWARE};
+use becalm_kernel::wait::Usage;
+use becalm_kernel::{clone, errno, user};
 use becalm_machine::SysRoot;
 use becalm_model::metric::{
     BRANCH_MISSES, BRANCHES, CACHE_MISSES, CACHE_REFERENCES, CONTEXT_SWITCHES, CPU_MIGRATIONS,
@@ -18,11 +22,6 @@ use becalm_model::metric::{
 };
 use becalm_model::terms::Counters;
 use becalm_model::{Metric, Unit};
-
-use crate::sys::perf::{self, PerfAttr, TYPE_HARDWARE, TYPE_SOFTWARE};
-use crate::sys::user;
-use crate::sys::wait::Usage;
-use crate::sys::{clone, perf::Reading};
 
 /// The counters that every run of a session opens.
 #[derive(Debug, Clone, Default)]
@@ -104,9 +103,9 @@ impl CounterPlan {
         let paranoid = root.read("proc/sys/kernel/perf_event_paranoid").value();
         let is_root = user::effective_uid() == 0;
         let machine = Machine { hybrid: hybrid.collect(), paranoid, is_root };
-        let (mut plan, limits) = plan(wanted, &machine, |attr| perf::open(attr).map(drop));
+        let (mut plan, limits) = plan(wanted, &machine, |attr| counter::open(attr).map(drop));
         plan.idle =
-            Arc::new(plan.attrs.iter().filter_map(|a| perf::open(&a.idle()).ok()).collect());
+            Arc::new(plan.attrs.iter().filter_map(|a| counter::open(&a.idle()).ok()).collect());
         (plan, limits)
     }
 
@@ -131,7 +130,7 @@ impl CounterPlan {
         }
         let mut sums = vec![Some(Sum::default()); self.metrics.len() - TOLD.len()];
         for (counter, part_of) in counters.into_iter().zip(&self.parts_of) {
-            let reading = counter.and_then(|counter| perf::read(counter).ok());
+            let reading = counter.and_then(|counter| counter::read(counter).ok());
             let sum = &mut sums[part_of - TOLD.len()];
             // Half of a hybrid count would be a wrong value, not a part of one.
             *sum = sum.zip(reading).map(|(sum, reading)| sum.with(reading));
@@ -188,11 +187,11 @@ fn choose(
     config: u64,
     open: &mut impl FnMut(&PerfAttr) -> io::Result<()>,
 ) -> io::Result<(PerfAttr, bool)> {
-    let whole = PerfAttr::new(event.kind, config, false);
+    let whole = PerfAttr::counter(event.kind, config, false);
     match open(&whole) {
         Ok(()) => Ok((whole, false)),
         Err(error) if is_denied(error.raw_os_error()) && event.in_user_mode => {
-            let user = PerfAttr::new(event.kind, config, true);
+            let user = PerfAttr::counter(event.kind, config, true);
             open(&user).map(|()| (user, true))
         }
         Err(error) => Err(error),
@@ -200,7 +199,7 @@ fn choose(
 }
 
 fn is_denied(errno: Option<i32>) -> bool {
-    matches!(errno, Some(libc::EACCES | libc::EPERM))
+    matches!(errno, Some(errno::EACCES | errno::EPERM))
 }
 
 /// What went wrong, gathered so that ten refusals for one reason are one sentence.
@@ -218,10 +217,10 @@ impl Troubles {
         match errno {
             errno if is_denied(errno) => self.denied.push(name),
             // ENODEV and EOPNOTSUPP come from processors without counters, or too few of them.
-            Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP | libc::EINVAL) => {
+            Some(errno::ENOENT | errno::ENODEV | errno::EOPNOTSUPP | errno::EINVAL) => {
                 self.absent.push(name);
             }
-            Some(libc::ENOSYS) => self.no_call.push(name),
+            Some(errno::ENOSYS) => self.no_call.push(name),
             errno => self.other.push((name, errno)),
         }
     }
@@ -302,16 +301,16 @@ mod tests {
         plan.metrics().iter().map(|metric| metric.name.as_str()).collect()
     }
 
-    fn errno(number: i32) -> io::Result<()> {
+    fn refused(number: i32) -> io::Result<()> {
         Err(io::Error::from_raw_os_error(number))
     }
 
     #[test]
     fn a_virtual_machine_without_hardware_counters_gets_one_sentence() {
         let machine = Machine { hybrid: vec![], paranoid: Some("2".into()), is_root: false };
-        let migrations = PerfAttr::new(TYPE_SOFTWARE, 4, false);
+        let migrations = PerfAttr::counter(TYPE_SOFTWARE, 4, false);
         let (plan, limits) = plan(Counters::All, &machine, |attr| {
-            if *attr == migrations { Ok(()) } else { errno(libc::ENOENT) }
+            if *attr == migrations { Ok(()) } else { refused(errno::ENOENT) }
         });
         assert_eq!(
             names(&plan),
@@ -329,7 +328,7 @@ mod tests {
     fn a_sandbox_is_not_taken_for_a_level() {
         for (paranoid, is_root) in [("2", true), ("1", false)] {
             let machine = Machine { hybrid: vec![], paranoid: Some(paranoid.into()), is_root };
-            let (_, limits) = plan(Counters::Software, &machine, |_| errno(libc::EPERM));
+            let (_, limits) = plan(Counters::Software, &machine, |_| refused(errno::EPERM));
             assert!(limits[0].contains("a sandbox keeps perf_event_open"), "{limits:?}");
         }
     }
@@ -339,16 +338,11 @@ mod tests {
         let machine = Machine { hybrid: vec![], paranoid: Some("2".into()), is_root: false };
         let whole = |attr: &PerfAttr| {
             let mut events = SOFTWARE.iter().chain(&HARDWARE);
-            events.any(|event| *attr == PerfAttr::new(event.kind, event.config, false))
+            events.any(|event| *attr == PerfAttr::counter(event.kind, event.config, false))
         };
-        let (plan, limits) =
-            plan(
-                Counters::All,
-                &machine,
-                |attr| {
-                    if whole(attr) { errno(libc::EACCES) } else { Ok(()) }
-                },
-            );
+        let (plan, limits) = plan(Counters::All, &machine, |attr| {
+            if whole(attr) { refused(errno::EACCES) } else { Ok(()) }
+        });
         assert_eq!(plan.index(CPU_MIGRATIONS), None);
         assert_eq!(plan.index("cycles"), Some(TOLD.len()));
         assert_eq!(
@@ -369,15 +363,15 @@ mod tests {
         let (plan, limits) = plan(Counters::All, &machine, |_| Ok(()));
         assert_eq!(limits, [""; 0]);
         assert_eq!((plan.metrics().len(), plan.attrs().len()), (10, 1 + 2 * 6));
-        assert_eq!(plan.attrs()[1], PerfAttr::new(TYPE_HARDWARE, 4 << 32, false));
-        assert_eq!(plan.attrs()[2], PerfAttr::new(TYPE_HARDWARE, 10 << 32, false));
+        assert_eq!(plan.attrs()[1], PerfAttr::counter(TYPE_HARDWARE, 4 << 32, false));
+        assert_eq!(plan.attrs()[2], PerfAttr::counter(TYPE_HARDWARE, 10 << 32, false));
         assert_eq!(plan.parts_of[..5], [3, 4, 4, 5, 5]);
     }
 
     #[test]
     fn a_sandbox_without_the_call_is_named() {
         let machine = Machine { hybrid: vec![], paranoid: None, is_root: false };
-        let (plan, limits) = plan(Counters::Software, &machine, |_| errno(libc::ENOSYS));
+        let (plan, limits) = plan(Counters::Software, &machine, |_| refused(errno::ENOSYS));
         assert_eq!(plan.metrics(), CounterPlan::told().metrics());
         assert!(plan.attrs().is_empty());
         assert_eq!(limits.len(), 1);

@@ -1,7 +1,9 @@
 //! The environment that every run of a session sees.
 
-use std::ffi::{CStr, CString, OsStr, OsString, c_char};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+
+use becalm_kernel::clone::Strings;
 
 use crate::launch_error::LaunchError;
 
@@ -95,12 +97,8 @@ impl Environment {
     }
 
     /// Makes the array for `execve`, with `padding` last if there is one.
-    pub(crate) fn pointers(&self, padding: Option<&CStr>) -> Vec<*const c_char> {
-        let mut pointers = Vec::with_capacity(self.variables.len() + 2);
-        pointers.extend(self.variables.iter().map(|variable| variable.as_ptr()));
-        pointers.extend(padding.map(CStr::as_ptr));
-        pointers.push(std::ptr::null());
-        pointers
+    pub(crate) fn strings<'a>(&'a self, padding: Option<&'a CStr>) -> Strings<'a> {
+        self.variables.iter().map(CString::as_c_str).chain(padding).collect()
     }
 }
 

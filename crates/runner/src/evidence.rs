@@ -6,14 +6,14 @@
 
 use std::time::Duration;
 
+use becalm_kernel::clock;
 use becalm_machine::{Activity, ActivityReader, SysRoot, monotonic_now};
 use becalm_model::{CpuSet, Evidence};
 
 use crate::launch::Finished;
 #[cfg(test)]
 use crate::pace::Sampled;
-use crate::sys::clock;
-use crate::sys::sched::own_affinity;
+use crate::placement::own_affinity;
 
 /// Shortest time between two readings.
 pub const MIN_WINDOW: Duration = Duration::from_millis(10);

@@ -1,11 +1,11 @@
 //! Running a command that is not measured, on the terminal of becalm.
 
 use std::io;
-use std::os::fd::AsRawFd;
 use std::process::{Command, ExitStatus};
 
-use crate::Interrupt;
-use crate::sys::{user, wait};
+use becalm_kernel::interrupt::Interrupt;
+use becalm_kernel::poll::{self, Entry};
+use becalm_kernel::{process, signal, wait};
 
 /// Runs a command to its end. A signal that asks becalm to stop goes on to the command, which then
 /// has all the time that it takes: a second signal goes on as well.
@@ -17,10 +17,9 @@ use crate::sys::{user, wait};
 ///
 /// If the command cannot be started or waited for.
 pub fn hold(command: &mut Command, interrupt: &Interrupt) -> io::Result<ExitStatus> {
-    user::ends_with_us(command);
+    process::ends_with_us(command, signal::SIGTERM);
     let mut child = command.spawn()?;
-    let pid = wait::Pid::try_from(child.id()).map_err(io::Error::other)?;
-    let ended = wait::pidfd(pid)?;
+    let ended = wait::pidfd(child.id())?;
     let mut told = 0;
     loop {
         if let Some(status) = child.try_wait()? {
@@ -29,20 +28,19 @@ pub fn hold(command: &mut Command, interrupt: &Interrupt) -> io::Result<ExitStat
         if interrupt.times() > told {
             told = interrupt.times();
             interrupt.rearm();
-            if let Some(signal) = interrupt.sent() {
-                wait::kill(pid, signal);
+            if let Some(sent) = interrupt.sent() {
+                // It has not been waited for, so that the number is still its own.
+                let _ = signal::send(child.id(), sent);
             }
         }
-        let entries =
-            &mut [wait::readable(ended.as_raw_fd()), wait::readable(interrupt.as_raw_fd())];
-        wait::poll(entries, None)?;
+        poll::wait(&mut [Entry::readable(&ended), Entry::readable(interrupt)], None)?;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interrupt::Sender;
+    use becalm_kernel::interrupt::Sender;
     use std::os::unix::process::ExitStatusExt as _;
     use std::time::Duration;
 
@@ -56,13 +54,13 @@ mod tests {
 
     #[test]
     fn a_signal_that_was_sent_goes_on_to_the_command() {
-        for sent in [libc::SIGTERM, libc::SIGUSR1] {
+        for sent in [signal::SIGTERM, signal::SIGUSR1] {
             let interrupt = Interrupt::new().unwrap();
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     std::thread::sleep(Duration::from_millis(50));
                     // The terminal would have reached the command too.
-                    interrupt.raise_by(Sender::Terminal, libc::SIGINT);
+                    interrupt.raise_by(Sender::Terminal, signal::SIGINT);
                     std::thread::sleep(Duration::from_millis(50));
                     interrupt.raise(sent);
                 });

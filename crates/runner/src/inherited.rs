@@ -1,9 +1,8 @@
 //! What a subject has from becalm itself where nobody asked for anything: who starts becalm may have chosen a
 //! niceness, a class or fixed addresses for all of it.
 
+use becalm_kernel::{personality, sched};
 use becalm_machine::SysRoot;
-
-use crate::sys::sched;
 
 /// What subjects inherit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,10 +20,10 @@ impl Inherited {
     pub(crate) fn read(root: &SysRoot) -> Self {
         let (nice, scheduler) = match sched::Inherited::read() {
             Ok(own) => (own.nice, class(own.policy, own.priority)),
-            Err(_) => (0, class(libc::SCHED_OTHER, 0)),
+            Err(_) => (0, class(sched::SCHED_OTHER, 0)),
         };
         let off = root.read("proc/sys/kernel/randomize_va_space").value();
-        let aslr = off.is_none_or(|value| value != "0") && sched::inherits_aslr();
+        let aslr = off.is_none_or(|value| value != "0") && personality::inherits_aslr();
         Self { nice, scheduler, aslr }
     }
 
@@ -39,13 +38,13 @@ impl Inherited {
     }
 }
 
-fn class(policy: libc::c_int, priority: libc::c_int) -> String {
+fn class(policy: i32, priority: i32) -> String {
     match policy {
-        libc::SCHED_OTHER => "other".to_owned(),
-        libc::SCHED_FIFO => format!("fifo:{priority}"),
-        libc::SCHED_RR => format!("rr:{priority}"),
-        libc::SCHED_BATCH => "batch".to_owned(),
-        libc::SCHED_IDLE => "idle".to_owned(),
+        sched::SCHED_OTHER => "other".to_owned(),
+        sched::SCHED_FIFO => format!("fifo:{priority}"),
+        sched::SCHED_RR => format!("rr:{priority}"),
+        sched::SCHED_BATCH => "batch".to_owned(),
+        sched::SCHED_IDLE => "idle".to_owned(),
         other => format!("class {other}"),
     }
 }
@@ -60,6 +59,6 @@ mod tests {
         if sched::is_ordinary().unwrap() {
             assert_eq!((own.nice, own.scheduler.as_str()), (0, "other"));
         }
-        assert_eq!(class(libc::SCHED_FIFO, 10), "fifo:10");
+        assert_eq!(class(sched::SCHED_FIFO, 10), "fifo:10");
     }
 }

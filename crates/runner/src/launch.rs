@@ -4,26 +4,29 @@ use std::ffi::CString;
 use std::fs::OpenOptions;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::time::Duration;
 
+use becalm_kernel::clock;
+use becalm_kernel::clone::{self, Child, StartError, Started, Step, Strings};
+use becalm_kernel::interrupt::Interrupt;
+use becalm_kernel::perf::PerfAttr;
+use becalm_kernel::poll::{self, Entry};
+use becalm_kernel::signal::{SIGKILL, SIGTERM};
+use becalm_kernel::wait::{self, Sent};
+use becalm_machine::affinity;
 use becalm_model::Outcome;
 use becalm_model::conditions::Scheduler;
 
 use crate::counters::CounterPlan;
 use crate::environment::{Environment, padding_variable};
-use crate::interrupt::Interrupt;
-use crate::launch_error::{LaunchError, Step};
+use crate::launch_error::LaunchError;
 use crate::main_thread::Seen;
 use crate::pace::Sampled;
 use crate::placement::Placement;
 use crate::program::Program;
 use crate::stdio::{Capture, Connections, Drained, MAX_CAPTURE, Stderr, Stdin, Stdout};
-use crate::sys::clock;
-use crate::sys::clone::{self, Child, StartError, Started};
-use crate::sys::perf::PerfAttr;
-use crate::sys::sched::CpuMask;
-use crate::sys::wait::{self, Sent};
 
 /// How long a subject may take to end by itself after SIGTERM, before SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
@@ -124,7 +127,7 @@ pub fn launch(
     }
     // Before the leader is reaped, while its number cannot mean another group. Also ends the
     // leader, should watching it have failed.
-    let _ = wait::kill_subject(started.pid, libc::SIGKILL);
+    let _ = wait::kill_subject(started.pid, SIGKILL);
     let (status, usage) = wait::reap(started.pid)
         .map_err(|source| LaunchError::System { operation: "wait for the command", source })?;
     wait::reap_orphans(started.pid);
@@ -144,7 +147,7 @@ pub fn launch(
         None => None,
     };
     let command = || launch.program.name().to_owned();
-    let outcome = match (cause, status.exit()) {
+    let outcome = match (cause, status.code()) {
         (Some(Cause::Interrupted(signal)), _) => return Err(LaunchError::Interrupted { signal }),
         (Some(Cause::TooMuchOutput), _) => {
             return Err(LaunchError::OutputTooLarge { command: command(), limit: MAX_CAPTURE });
@@ -153,8 +156,8 @@ pub fn launch(
             return Err(LaunchError::WantsTerminal { command: command() });
         }
         (Some(Cause::TimedOut), _) => Outcome::TimedOut,
-        (None, Ok(code)) => Outcome::Exited(code),
-        (None, Err(signal)) => Outcome::Signalled(signal),
+        (None, Some(code)) => Outcome::Exited(code),
+        (None, None) => Outcome::Signalled(status.signal().unwrap_or(0)),
     };
     // How long it takes to end when it is told to is no time that it would have needed.
     let bound = launch.timeout.filter(|_| outcome == Outcome::TimedOut);
@@ -221,10 +224,8 @@ fn with_child<T>(
 ) -> Result<T, LaunchError> {
     let placement = launch.placement;
     let padding = padding_variable(launch.padding);
-    let environment = launch.environment.pointers(padding.as_deref());
-    let mut arguments: Vec<_> =
-        launch.program.arguments().iter().map(|argument| argument.as_ptr()).collect();
-    arguments.push(std::ptr::null());
+    let environment = launch.environment.strings(padding.as_deref());
+    let arguments: Strings<'_> = launch.program.arguments().iter().map(CString::as_c_str).collect();
     let cwd = launch.cwd.map(|path| CString::new(path.as_os_str().as_bytes()));
     let cwd = cwd.transpose().map_err(|_| LaunchError::ZeroByte {
         what: "the name of the working directory".to_owned(),
@@ -234,7 +235,7 @@ fn with_child<T>(
         procs.map_err(|source| not_entered(launch, folder, source))
     });
     let control_group = control_group.transpose()?;
-    let affinity = placement.affinity.as_ref().map(CpuMask::new);
+    let affinity = placement.affinity.as_ref().map(affinity::mask);
     let child = Child {
         program: launch.program.c_path(),
         arguments: &arguments,
@@ -296,30 +297,30 @@ fn watch(
     let mut deadline =
         launch.timeout.map(|timeout| Duration::from_nanos(started.released) + timeout);
     let mut entries = [
-        wait::readable(started.pidfd.as_raw_fd()),
-        wait::readable(interrupt.as_raw_fd()),
-        wait::readable(capture.as_ref().map_or(-1, |capture| capture.as_raw_fd())),
+        Entry::readable(&started.pidfd),
+        Entry::readable(interrupt),
+        capture.as_deref().map_or_else(Entry::none, Entry::readable),
     ];
     loop {
         let left = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic_raw()));
-        wait::poll(&mut entries, Some(left.map_or(LOOK, |left| left.min(LOOK))))
+        poll::wait(&mut entries, Some(left.map_or(LOOK, |left| left.min(LOOK))))
             .map_err(|source| LaunchError::System { operation: "wait for the command", source })?;
-        if entries[0].revents != 0 {
+        if entries[0].is_ready() {
             return Ok(cause);
         }
         // Whoever writes is not stopped.
-        let is_silent = entries.iter().all(|entry| entry.revents == 0);
+        let is_silent = !entries.iter().any(Entry::is_ready);
         let mut signal = None;
-        if entries[2].revents != 0
+        if entries[2].is_ready()
             && let Some(capture) = &mut capture
         {
             match capture.drain().map_err(reading)? {
                 Drained::Open => {}
-                Drained::Closed => entries[2].fd = -1,
+                Drained::Closed => entries[2] = Entry::none(),
                 Drained::TooMuch => {
-                    entries[2].fd = -1;
+                    entries[2] = Entry::none();
                     cause = Some(Cause::TooMuchOutput);
-                    signal = Some(libc::SIGKILL);
+                    signal = Some(SIGKILL);
                 }
             }
         }
@@ -329,25 +330,25 @@ fn watch(
             interrupt.rearm();
             asked = interrupt.times();
             if asked > 1 || cause.is_some() {
-                signal = Some(libc::SIGKILL);
+                signal = Some(SIGKILL);
             } else {
-                signal = Some(libc::SIGTERM);
+                signal = Some(SIGTERM);
                 deadline = Some(clock::monotonic_raw() + GRACE);
             }
             cause = Some(Cause::Interrupted(interrupted));
         } else if deadline.is_some_and(|deadline| deadline <= clock::monotonic_raw()) {
             if cause.is_none() {
                 cause = Some(Cause::TimedOut);
-                signal = Some(libc::SIGTERM);
+                signal = Some(SIGTERM);
                 deadline = Some(clock::monotonic_raw() + GRACE);
             } else {
-                signal = Some(libc::SIGKILL);
+                signal = Some(SIGKILL);
                 // Nothing outlives SIGKILL but a wait in the kernel, and that ends when it ends.
                 deadline = None;
             }
         } else if is_silent && cause.is_none() && wait::wants_terminal(group) {
             cause = Some(Cause::WantsTerminal);
-            signal = Some(libc::SIGKILL);
+            signal = Some(SIGKILL);
         }
         if let Some(signal) = signal
             && wait::kill_subject(group, signal) == Sent::NotAllowed

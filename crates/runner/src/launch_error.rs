@@ -1,8 +1,10 @@
 //! Why a subject could not be started or measured.
 
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
+
+use becalm_kernel::clone::Step;
+use becalm_kernel::errno;
 
 /// Why a program of somebody else was ended that was stopped.
 pub(crate) const WANTS_TERMINAL: &str = "wants to use the terminal, which it does not have: it was ended. What it \
@@ -88,7 +90,7 @@ pub enum LaunchError {
         source: io::Error,
     },
     /// The child could not do one of the steps before it became the subject.
-    #[error("cannot start `{command}`: {step}: {source}{}", explained(*step, source))]
+    #[error("cannot start `{command}`: {}: {source}{}", words(*step), explained(*step, source))]
     Step {
         /// The program.
         command: String,
@@ -153,133 +155,62 @@ impl LaunchError {
     }
 }
 
-/// What the child does between its start and the subject's first instruction, in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Step {
-    /// Makes a process group of its own, so that everything it starts can be ended.
-    ProcessGroup = 1,
-    /// Enters a control group, which must come before its CPUs can be asked for.
-    ControlGroup,
-    /// Goes to the CPUs of the placement.
-    Affinity,
-    /// Sets the niceness.
-    Nice,
-    /// Sets the scheduling class.
-    Scheduler,
-    /// Turns address space layout randomisation off.
-    Aslr,
-    /// Takes a table of file descriptors of its own.
-    OwnDescriptors,
-    /// Connects standard input.
-    Stdin,
-    /// Connects standard output.
-    Stdout,
-    /// Connects standard error.
-    Stderr,
-    /// Sets the supplementary groups of the user.
-    Groups,
-    /// Sets the group.
-    Group,
-    /// Sets the user.
-    User,
-    /// Gives up the capabilities that a change of user leaves.
-    Capabilities,
-    /// Asks to be ended when becalm dies.
-    ParentDeath,
-    /// Changes to the working directory.
-    WorkingDirectory,
-    /// Sets every signal to its default action.
-    Signals,
-    /// Executes the program.
-    Execute,
-}
-
-impl Step {
-    const ALL: [Self; 18] = [
-        Self::ProcessGroup,
-        Self::ControlGroup,
-        Self::Affinity,
-        Self::Nice,
-        Self::Scheduler,
-        Self::Aslr,
-        Self::OwnDescriptors,
-        Self::Stdin,
-        Self::Stdout,
-        Self::Stderr,
-        Self::Groups,
-        Self::Group,
-        Self::User,
-        Self::Capabilities,
-        Self::ParentDeath,
-        Self::WorkingDirectory,
-        Self::Signals,
-        Self::Execute,
-    ];
-
-    /// Returns the step that the child wrote down as a number; 0 is none.
-    pub(crate) fn from_number(number: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|step| *step as u8 == number)
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::ProcessGroup => "making a process group",
-            Self::ControlGroup => "entering the control group",
-            Self::Affinity => "going to the CPUs asked for",
-            Self::Nice => "setting the niceness",
-            Self::Scheduler => "setting the scheduling class",
-            Self::Aslr => "turning address space layout randomisation off",
-            Self::OwnDescriptors => "taking a table of file descriptors of its own",
-            Self::Stdin => "connecting standard input",
-            Self::Stdout => "connecting standard output",
-            Self::Stderr => "connecting standard error",
-            Self::Groups => "setting the groups of the user",
-            Self::Group => "changing the group",
-            Self::User => "changing the user",
-            Self::Capabilities => "giving up the capabilities",
-            Self::ParentDeath => "tying its life to becalm's",
-            Self::WorkingDirectory => "changing to the working directory",
-            Self::Signals => "setting the signals to their defaults",
-            Self::Execute => "executing it",
-        })
+/// Says what a step does.
+fn words(step: Step) -> &'static str {
+    match step {
+        Step::ProcessGroup => "making a process group",
+        Step::ControlGroup => "entering the control group",
+        Step::Affinity => "going to the CPUs asked for",
+        Step::Nice => "setting the niceness",
+        Step::Scheduler => "setting the scheduling class",
+        Step::Aslr => "turning address space layout randomisation off",
+        Step::OwnDescriptors => "taking a table of file descriptors of its own",
+        Step::Stdin => "connecting standard input",
+        Step::Stdout => "connecting standard output",
+        Step::Stderr => "connecting standard error",
+        Step::Groups => "setting the groups of the user",
+        Step::Group => "changing the group",
+        Step::User => "changing the user",
+        Step::Capabilities => "giving up the capabilities",
+        Step::ParentDeath => "tying its life to becalm's",
+        Step::WorkingDirectory => "changing to the working directory",
+        Step::Signals => "setting the signals to their defaults",
+        Step::Execute => "executing it",
     }
 }
 
 /// Says what an error number means for this step, where the kernel's own words do not.
 fn explained(step: Step, source: &io::Error) -> &'static str {
     match (step, source.raw_os_error()) {
-        (Step::ControlGroup, Some(libc::ENOSPC)) => " (it has no CPUs or no memory nodes)",
-        (Step::ControlGroup, Some(libc::ENOENT)) => " (it is gone; was it removed meanwhile?)",
-        (Step::ControlGroup, Some(libc::EBUSY)) => {
+        (Step::ControlGroup, Some(errno::ENOSPC)) => " (it has no CPUs or no memory nodes)",
+        (Step::ControlGroup, Some(errno::ENOENT)) => " (it is gone; was it removed meanwhile?)",
+        (Step::ControlGroup, Some(errno::EBUSY)) => {
             " (it hands controllers on to groups below it, so no process may be in it)"
         }
-        (Step::ControlGroup, Some(libc::EACCES | libc::EPERM)) => {
+        (Step::ControlGroup, Some(errno::EACCES | errno::EPERM)) => {
             " (moving a process to it needs root)"
         }
-        (Step::Affinity, Some(libc::EINVAL)) => {
+        (Step::Affinity, Some(errno::EINVAL)) => {
             " (none of these CPUs is online and allowed for this process; \
              see Cpus_allowed_list in /proc/self/status)"
         }
-        (Step::Nice, Some(libc::EACCES | libc::EPERM)) => {
+        (Step::Nice, Some(errno::EACCES | errno::EPERM)) => {
             " (a lower niceness needs CAP_SYS_NICE or RLIMIT_NICE)"
         }
-        (Step::Scheduler, Some(libc::EPERM)) => {
+        (Step::Scheduler, Some(errno::EPERM)) => {
             " (SCHED_FIFO needs CAP_SYS_NICE or RLIMIT_RTPRIO; with CONFIG_RT_GROUP_SCHED it also \
              needs a control group whose cpu.rt_runtime_us is not 0)"
         }
-        (Step::Scheduler, Some(libc::EINVAL)) => " (the priority has to be from 1 to 99)",
+        (Step::Scheduler, Some(errno::EINVAL)) => " (the priority has to be from 1 to 99)",
         (Step::Aslr, _) => " (a sandbox such as a container's seccomp profile refuses it)",
-        (Step::Execute, Some(libc::ENOEXEC)) => {
+        (Step::Execute, Some(errno::ENOEXEC)) => {
             " (the kernel does not know this file format; a script needs a first line such as \
              #!/bin/sh)"
         }
-        (Step::Execute, Some(libc::ENOENT)) => {
+        (Step::Execute, Some(errno::ENOENT)) => {
             " (the file, or the interpreter or dynamic loader that it names, does not exist)"
         }
-        (Step::Execute, Some(libc::E2BIG)) => " (the arguments or the environment are too large)",
+        (Step::Execute, Some(errno::E2BIG)) => " (the arguments or the environment are too large)",
         _ => "",
     }
 }
@@ -289,20 +220,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_step_is_found_again_by_its_number() {
-        for step in Step::ALL {
-            assert_eq!(Step::from_number(step as u8), Some(step));
-        }
-        assert_eq!(Step::from_number(0), None);
-        assert_eq!(Step::from_number(19), None);
-    }
-
-    #[test]
     fn a_refused_real_time_class_is_explained() {
         let error = LaunchError::Step {
             command: "x".into(),
             step: Step::Scheduler,
-            source: io::Error::from_raw_os_error(libc::EPERM),
+            source: io::Error::from_raw_os_error(errno::EPERM),
         };
         assert_eq!(
             error.to_string(),

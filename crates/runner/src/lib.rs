@@ -1,4 +1,14 @@
 //! Schedules, starts, pins, counts and collects evidence; emits events and prints nothing.
+//!
+//! One run is [`launch`]: a [`Launch`] says all that it depends on, and [`Finished`] what it used. Around it stand the
+//! [`Placement`] of a subject, its [`Environment`] and input, the counters ([`CounterPlan`]), what the machine did
+//! meanwhile ([`EvidenceCollector`]) and which runs that disturbed ([`disturbances`]).
+//!
+//! Many runs are [`rounds`]: a plan, the loop over rounds and looks, and the executor that it runs subjects through.
+//! [`conclude`] turns a record into comparisons, and reads nothing else. [`harness`] drives programs that time
+//! themselves, [`timeit`] is becalm's own.
+//!
+//! It may use `kernel`, `machine`, `formats`, `stats` and `model`. Start with `launch.rs`, then `rounds/measure.rs`.
 
 mod backend;
 pub mod conclude;
@@ -10,7 +20,6 @@ mod extract;
 pub mod harness;
 mod hold;
 mod inherited;
-mod interrupt;
 mod iterations;
 mod launch;
 mod launch_error;
@@ -24,9 +33,13 @@ mod precedence;
 mod program;
 pub mod rounds;
 mod stdio;
-mod sys;
 pub mod timeit;
 mod work_folder;
+
+pub use becalm_kernel::clock::monotonic_raw;
+pub use becalm_kernel::clone::Step;
+pub use becalm_kernel::file::is_in_memory;
+pub use becalm_kernel::interrupt::Interrupt;
 
 pub use backend::{BackendError, Callgrind};
 pub use counters::CounterPlan;
@@ -35,10 +48,9 @@ pub use environment::{EnvPolicy, Environment};
 pub use evidence::{EvidenceCollector, MIN_WINDOW, window};
 pub use extract::{ExtractError, Extractor, MetricSpecError};
 pub use hold::hold;
-pub use interrupt::{Interrupt, monotonic_raw};
 pub use iterations::{SeriesError, SeriesRule, SeriesRuleError, check_times, recognise};
 pub use launch::{Finished, Launch, launch, replace, resident_floor};
-pub use launch_error::{LaunchError, Step};
+pub use launch_error::LaunchError;
 pub use layout::{MAX_PADDING, padding};
 pub use malloc::{MALLOC_VARIABLE, kept_memory};
 pub use pace::Sampled;
@@ -46,5 +58,4 @@ pub use page_cache::drop_page_cache;
 pub use placement::{Placement, User, invoking_user, own_affinity, pin_self};
 pub use program::Program;
 pub use stdio::{MAX_CAPTURE, Stderr, Stdin, Stdout, open_at_once};
-pub use sys::filesystem::is_in_memory;
 pub use work_folder::WorkFolder;

@@ -5,10 +5,9 @@
 use std::fs::File;
 use std::io::Read;
 
+use becalm_kernel::clone::Started;
+use becalm_kernel::wait::{self, Usage};
 use becalm_model::CpuSet;
-
-use crate::sys::clone::Started;
-use crate::sys::wait::{self, Usage};
 
 /// Switches away from its CPU that every process makes: the one with which it ends.
 pub(crate) const OF_ITS_END: u64 = 1;

@@ -17,10 +17,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use becalm_kernel::sched;
 use becalm_model::conditions::Scheduler;
 use becalm_model::{CpuId, CpuSet};
-
-use crate::sys::sched;
 
 /// Time between two samples; where the kernel does not let the thread ask for more, it wakes up some 50 us later.
 pub(crate) const PERIOD: Duration = Duration::from_micros(250);
@@ -154,8 +153,7 @@ impl Drop for PaceSampler {
 
 /// The life of the thread.
 fn sample(cpu: CpuId, subject: Scheduler, shared: &Shared, ready: &Sender<io::Result<u32>>) {
-    let place =
-        sched::set_own_affinity(&CpuSet::from_iter([cpu])).and_then(|()| go_before(subject));
+    let place = crate::pin_self(&CpuSet::from_iter([cpu])).and_then(|()| go_before(subject));
     if let Err(error) = place {
         let _ = ready.send(Err(error));
         return;
@@ -246,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_cpu_is_sampled_while_it_is_told_to() {
-        let cpu = sched::own_affinity().unwrap().first().unwrap();
+        let cpu = crate::own_affinity().unwrap().first().unwrap();
         let sampler = PaceSampler::start(cpu, Scheduler::Other).unwrap();
         assert_eq!(sampler.after_run().pace, None, "no run, no pace");
         let mut paces = Vec::new();

@@ -5,10 +5,11 @@ use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
+use becalm_kernel::affinity::CALLER;
+use becalm_kernel::user;
+use becalm_machine::affinity;
 use becalm_model::CpuSet;
 use becalm_model::conditions::Scheduler;
-
-use crate::sys::{sched, user};
 
 /// Where and as whom a subject runs. The default changes nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -112,12 +113,12 @@ fn invoking_ids(euid: u32, uid: Option<&OsStr>, gid: Option<&OsStr>) -> Option<(
 
 /// Puts the calling thread on these CPUs, with everything that it starts from now on.
 pub fn pin_self(cpus: &CpuSet) -> io::Result<()> {
-    sched::set_own_affinity(cpus)
+    affinity::set(CALLER, cpus)
 }
 
 /// Returns the CPUs that the calling thread may use.
 pub fn own_affinity() -> io::Result<CpuSet> {
-    sched::own_affinity()
+    affinity::get(CALLER)
 }
 
 #[cfg(test)]

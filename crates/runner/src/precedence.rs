@@ -7,7 +7,7 @@
 
 use std::io;
 
-use crate::sys::sched;
+use becalm_kernel::sched;
 
 /// A real-time class for the calling thread, for as long as this lives.
 #[derive(Debug)]

@@ -7,8 +7,9 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use becalm_kernel::{descriptor, file};
+
 use crate::launch_error::LaunchError;
-use crate::sys::wait;
 
 /// What a subject reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -131,8 +132,8 @@ impl Connections {
 ///
 /// What the kernel says.
 pub fn open_at_once(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    let file = options.custom_flags(libc::O_NONBLOCK).open(path)?;
-    wait::set_blocking(file.as_raw_fd(), true)?;
+    let file = options.custom_flags(file::O_NONBLOCK).open(path)?;
+    descriptor::set_blocking(&file, true)?;
     Ok(file)
 }
 
@@ -173,8 +174,8 @@ impl Capture {
     fn open() -> io::Result<(Self, io::PipeWriter)> {
         let (reader, writer) = io::pipe()?;
         // Only the reading end: a subject that finds its output full has to be made to wait.
-        wait::set_blocking(reader.as_raw_fd(), false)?;
-        wait::enlarge_pipe(reader.as_raw_fd(), PIPE_BYTES);
+        descriptor::set_blocking(&reader, false)?;
+        descriptor::enlarge_pipe(&reader, PIPE_BYTES);
         let pipe = File::from(std::os::fd::OwnedFd::from(reader));
         Ok((Self { pipe, bytes: Vec::new() }, writer))
     }

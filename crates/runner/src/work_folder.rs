@@ -14,12 +14,12 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
+use becalm_kernel::{file, user};
 use becalm_machine::SysRoot;
 use becalm_machine::tune::task::{is_alive, this_process};
 use becalm_model::wire::ProcessDocument;
 
 use crate::User;
-use crate::sys::{filesystem, user};
 
 /// Where a `tmpfs` that everybody may write to is expected.
 const PLACE: &str = "/dev/shm";
@@ -93,7 +93,7 @@ impl WorkFolder {
     }
 
     fn create_in_memory(place: &Path, prefix: &str, user: Option<&User>) -> io::Result<Self> {
-        if !filesystem::is_in_memory(&File::open(place)?)? {
+        if !file::is_in_memory(&File::open(place)?)? {
             return Err(io::Error::other("it is no file system in memory (tmpfs)"));
         }
         Self::create_in(place, prefix, user)
@@ -160,7 +160,7 @@ impl Drop for WorkFolder {
 /// Gives a folder that was just made to a user. Not by its name: below a folder of the user that may be a link
 /// by now, or somebody else's folder.
 fn give(path: &Path, user: &User) -> io::Result<()> {
-    let flags = libc::O_DIRECTORY | libc::O_NOFOLLOW;
+    let flags = file::O_DIRECTORY | file::O_NOFOLLOW;
     let folder = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     if folder.metadata()?.uid() != user::effective_uid() {
         return Err(io::Error::other(format!("somebody has replaced {}", path.display())));
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn it_goes_with_the_value_and_what_the_dead_left_goes_with_the_next() {
         let place = match tempfile::tempdir_in(PLACE) {
-            Ok(place) if filesystem::is_in_memory(&File::open(PLACE).unwrap()).unwrap() => place,
+            Ok(place) if file::is_in_memory(&File::open(PLACE).unwrap()).unwrap() => place,
             _ => return skipped("it_goes_with_the_value: no memory can be written at /dev/shm"),
         };
         let own = this_process();

@@ -4,8 +4,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
+use becalm_kernel::process;
+
 use crate::redact;
-use crate::sys::default_signals;
 
 /// A place to run the `becalm` binary in: an empty home, an empty working folder and an environment
 /// that is the same everywhere.
@@ -81,7 +82,8 @@ impl TestEnv {
             .env("COLUMNS", "100")
             .env("NO_COLOR", "1");
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        default_signals(&mut command);
+        // Tests that run in the background of a script inherit an ignored SIGINT, which a good program leaves ignored.
+        process::ends_by_signals(&mut command);
         command
     }
 

@@ -7,10 +7,12 @@ mod postgres;
 mod process;
 mod redact;
 mod skip;
-mod sys;
-mod time;
 mod tree;
 mod wait;
+
+pub use becalm_kernel::clock::thread_cpu_time;
+pub use becalm_kernel::seccomp::{Call, refuse_call};
+pub use becalm_kernel::timer::FileTimer;
 
 pub use command::{CommandOutput, TestEnv};
 pub use cpufreq::{FakeCpufreq, Switch};
@@ -19,7 +21,5 @@ pub use postgres::{PostgresServer, postgres};
 pub use process::{Sleeper, write_program};
 pub use redact::redact;
 pub use skip::skipped;
-pub use sys::{Call, refuse_call};
-pub use time::{FileTimer, thread_cpu_time};
 pub use tree::FakeTree;
 pub use wait::wait_until;

@@ -12,10 +12,10 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use becalm_calibrate::decisions::Table;
+use becalm_kernel::wait::reap;
 use becalm_stats::Rng;
 
 use super::surroundings;
-use crate::sys::wait_with_memory;
 use crate::workspace::{Profile, build_becalm};
 
 /// Read large files of other tools and measure time and memory
@@ -114,9 +114,9 @@ fn better(a: (f64, u64), b: (f64, u64)) -> (f64, u64) {
 fn timed(command: &mut Command) -> Result<(f64, u64)> {
     let started = Instant::now();
     let child = command.stdout(Stdio::null()).spawn()?;
-    let (status, memory) = wait_with_memory(&child)?;
+    let (status, used) = reap(i32::try_from(child.id())?)?;
     ensure!(status.success(), "{command:?} failed: {status}");
-    Ok((started.elapsed().as_secs_f64(), memory))
+    Ok((started.elapsed().as_secs_f64(), used.max_rss))
 }
 
 /// Writes something for each benchmark, with `between` between.

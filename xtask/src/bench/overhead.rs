@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use becalm_calibrate::decisions::Table;
+use becalm_kernel::wait::reap;
 use becalm_stats::center::{mean, median};
 use becalm_stats::median_interval::median_interval;
 use becalm_stats::{Rng, Sample};
@@ -17,7 +18,6 @@ use serde_json::Value;
 use super::stage::{Stage, Who};
 use super::surroundings;
 use crate::install;
-use crate::sys::wait_with_memory;
 
 /// Compare the cost of becalm with that of its peers, on /bin/true
 #[derive(Debug, clap::Args)]
@@ -208,9 +208,9 @@ fn sessions(stage: &Stage, who: Who, args: &Args, rng: &mut Rng) -> Result<()> {
 fn session(command: &mut Command) -> Result<(f64, u64)> {
     let start = Instant::now();
     let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-    let (status, memory) = wait_with_memory(&child)?;
+    let (status, used) = reap(i32::try_from(child.id())?)?;
     ensure!(status.success(), "{command:?} ended with {status}");
-    Ok((start.elapsed().as_secs_f64(), memory))
+    Ok((start.elapsed().as_secs_f64(), used.max_rss))
 }
 
 fn becalm(stage: &Stage, who: Who, runs: u32) -> Result<Reported> {

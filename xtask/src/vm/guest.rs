@@ -9,6 +9,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use becalm_kernel::process::ends_with_us;
+use becalm_kernel::signal::SIGKILL;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -58,7 +60,7 @@ impl Guest {
     /// Starts QEMU with an agent port, a monitor and a console beside what `command` has.
     pub(super) fn start(mut command: Command, depth: Depth, after_us: AfterUs) -> Result<Self> {
         if after_us == AfterUs::Ends {
-            crate::sys::dies_with_us(&mut command);
+            ends_with_us(&mut command, SIGKILL);
         }
         // Not in the cache: the path of a socket may have 107 bytes only.
         let place = tempfile::Builder::new().prefix("becalm-vm-").tempdir()?;

@@ -13,6 +13,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
+use becalm_kernel::memory;
 use becalm_machine::{SysRoot, Topology};
 use becalm_model::{CpuId, CpuSet};
 use becalm_runner::pin_self;
@@ -22,7 +23,6 @@ pub use self::series::{Series, TaskSeries};
 use self::gate::{Gate, Signal};
 use crate::PlaceError;
 use crate::places::{Places, place};
-use crate::sys::memory;
 use crate::timer::{Timer, TimerChoice, TimerError};
 use crate::workloads::{Prepared, Workload, WorkloadError};
 

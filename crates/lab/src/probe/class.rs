@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use becalm_kernel::sched;
 use becalm_machine::SysRoot;
 use becalm_model::conditions::Scheduler;
 
 use super::realtime::Allowance;
-use crate::sys;
 
 /// The lowest real-time priority: above every ordinary task, and above nothing else.
 const PRIORITY: u8 = 1;
@@ -38,9 +38,8 @@ impl Class {
         if wish == Wish::Other {
             return (Self::OTHER, None);
         }
-        let allowed = std::thread::scope(|scope| {
-            scope.spawn(|| sys::scheduler::set_fifo(0, PRIORITY)).join()
-        });
+        let allowed =
+            std::thread::scope(|scope| scope.spawn(|| sched::set_fifo(0, PRIORITY)).join());
         let why = match (allowed, Allowance::read(root)) {
             (Ok(Ok(())), Ok(allowance)) => return (Self { allowance: Some(allowance) }, None),
             (Ok(Err(error)), _) => {
@@ -60,7 +59,7 @@ impl Class {
     /// Puts a thread, 0 for the calling one, into the class.
     pub(super) fn enter(&self, tid: u32) -> std::io::Result<()> {
         match self.scheduler() {
-            Scheduler::Fifo(priority) => sys::scheduler::set_fifo(tid, priority),
+            Scheduler::Fifo(priority) => sched::set_fifo(tid, priority),
             Scheduler::Other => Ok(()),
         }
     }

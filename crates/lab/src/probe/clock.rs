@@ -4,6 +4,7 @@ use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use becalm_kernel::sched;
 use becalm_machine::{ActivityReader, SysRoot, Topology};
 use becalm_model::{CpuId, CpuSet};
 use becalm_runner::{Interrupt, pin_self};
@@ -12,7 +13,6 @@ use super::gaps::Gaps;
 use super::siblings::WhileBusy;
 use super::windows::{lengths, turn};
 use super::{Aside, CpuNoise, ProbeError, Siblings, Terms, Window, watch};
-use crate::sys;
 
 /// Probes all CPUs of `terms` in turns. `progress` is told the share that is done, between windows.
 ///
@@ -101,9 +101,9 @@ fn read_on(
     let reader = || -> io::Result<(Gaps, u64)> {
         pin_self(&CpuSet::from_iter([cpu]))?;
         terms.class.enter(0)?;
-        let before = sys::scheduler::involuntary_switches()?;
+        let before = sched::involuntary_switches()?;
         let gaps = watch::spin(length, terms.threshold);
-        Ok((gaps, sys::scheduler::involuntary_switches()?.saturating_sub(before)))
+        Ok((gaps, sched::involuntary_switches()?.saturating_sub(before)))
     };
     let read = || {
         let _busy = WhileBusy::start(siblings)?;

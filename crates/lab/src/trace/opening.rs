@@ -3,12 +3,15 @@
 
 use std::os::fd::OwnedFd;
 
+use becalm_kernel::descriptor;
+use becalm_kernel::limit::{Count, FileLimit};
+use becalm_kernel::perf::event;
+use becalm_kernel::perf::ring::Ring;
 use becalm_machine::SysRoot;
 use becalm_model::CpuSet;
 
 use super::catalogue::{Catalogue, Meanings};
 use super::error::TraceError;
-use crate::sys::trace::{self as sys, Ring};
 
 /// Bytes of the buffer of one CPU; less where there are many.
 const BUFFER: usize = 4 << 20;
@@ -30,40 +33,38 @@ pub(super) fn open_all(
     cpus: &CpuSet,
 ) -> Result<Opened, TraceError> {
     let n_files = (catalogue.sources.len() + 1) * cpus.len();
-    let room = Room::make(n_files as libc::rlim_t);
+    let room = Room::make(n_files as Count);
     let opened = open_on(root, catalogue, cpus, room.as_ref());
     if let Some(room) = room {
-        let _ = sys::set_file_limit(&room.limit);
+        let _ = room.limit.set();
     }
     opened
 }
 
 /// Descriptors that becalm itself needs beside those of the trace.
-const OTHER_FILES: libc::rlim_t = 256;
+const OTHER_FILES: Count = 256;
 
 /// Numbers above the limit of open files, for the events of many CPUs.
 struct Room {
     /// The limit as it was, which the subjects must not see changed.
-    limit: libc::rlimit,
+    limit: FileLimit,
 }
 
 impl Room {
     /// Raises the limit where it is too low for so many files. What is opened then has to go above the old
     /// limit: below it becalm could open nothing more once that is back.
-    fn make(n_files: libc::rlim_t) -> Option<Self> {
-        let limit = sys::file_limit().ok()?;
-        if limit.rlim_cur >= n_files + OTHER_FILES {
+    fn make(n_files: Count) -> Option<Self> {
+        let limit = FileLimit::read().ok()?;
+        if limit.files() >= n_files + OTHER_FILES {
             return None;
         }
-        let wanted = limit.rlim_cur.saturating_add(n_files + OTHER_FILES);
-        let raised = libc::rlimit { rlim_cur: limit.rlim_max.min(wanted), ..limit };
         // If that fails, opening fails and says so.
-        sys::set_file_limit(&raised).ok().map(|()| Self { limit })
+        limit.raised_by(n_files + OTHER_FILES).set().ok().map(|()| Self { limit })
     }
 
     /// Moves a file up; leaves it where it is if the highest limit that there is has no room for it.
     fn take(&self, file: OwnedFd) -> OwnedFd {
-        sys::moved_above(&file, self.limit.rlim_cur).unwrap_or(file)
+        descriptor::moved_above(&file, self.limit.files()).unwrap_or(file)
     }
 }
 
@@ -83,20 +84,20 @@ fn open_on(
             None => file,
         };
         let tasks =
-            sys::open_tasks(cpu).map(placed).map_err(|error| failed("births of tasks", error))?;
+            event::open_tasks(cpu).map(placed).map_err(|error| failed("births of tasks", error))?;
         let ring = Ring::map(&tasks, size).map_err(|source| TraceError::Buffer {
             kib: size >> 10,
             cpu,
             source,
         })?;
         for source in &catalogue.sources {
-            let event = sys::open(source.kind, source.config, cpu)
+            let file = event::open(source.kind, source.config, cpu)
                 .map(placed)
-                .and_then(|event| sys::redirect(&event, &tasks).map(|()| event))
+                .and_then(|file| event::redirect(&file, &tasks).map(|()| file))
                 .map_err(|error| failed(&source.name, error))?;
-            let id = sys::id(&event).map_err(|error| failed(&source.name, error))?;
+            let id = event::id(&file).map_err(|error| failed(&source.name, error))?;
             opened.meanings.add(id, source.meaning);
-            opened.events.push(event);
+            opened.events.push(file);
         }
         opened.events.push(tasks);
         opened.rings.push((cpu, ring));

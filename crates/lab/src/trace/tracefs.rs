@@ -2,10 +2,10 @@
 
 use std::os::fd::{AsRawFd as _, OwnedFd};
 
+use becalm_kernel::tracefs;
 use becalm_machine::{Reading, SysRoot};
 
 use super::error::TraceError;
-use crate::sys::trace as sys;
 
 /// The usual places, the newer one first.
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
@@ -35,7 +35,7 @@ impl Tracefs {
                 }
             }
         }
-        let folder = sys::open_tracefs().map_err(TraceError::NoTracefs)?;
+        let folder = tracefs::open().map_err(TraceError::NoTracefs)?;
         let path = format!("/proc/self/fd/{}", folder.as_raw_fd());
         Ok(Self { path, _unmounted: Some(folder) })
     }

@@ -8,7 +8,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use becalm_machine::SysRoot;
+use becalm_kernel::perf::event;
+use becalm_kernel::perf::ring::Ring;
+use becalm_kernel::{clock, sched};
+use becalm_machine::{SysRoot, affinity};
 use becalm_model::CpuSet;
 use becalm_runner::monotonic_raw;
 
@@ -23,7 +26,6 @@ use super::names::Names;
 use super::opening::open_all;
 use super::tracefs::Tracefs;
 use crate::namespace;
-use crate::sys::trace::{self as sys, Ring};
 
 /// How long the reader sleeps. At a million events a second, 100 bytes each, 2 MB come meanwhile.
 const PERIOD: Duration = Duration::from_millis(20);
@@ -76,7 +78,7 @@ impl Tracer {
         let events = Arc::new(opened.events);
         let ended = Arc::new(OnceLock::new());
         let resumed = Arc::new(Mutex::new(Vec::new()));
-        let caller = sys::own_tid();
+        let caller = sched::own_tid();
         let (tick, tick_limit) = tick(root);
         let mut limits = catalogue.limits;
         limits.extend(tick_limit);
@@ -112,14 +114,14 @@ impl Tracer {
     pub fn pause(&self) {
         for event in self.events.iter() {
             // An open event of a CPU can be stopped, unless the CPU has gone; then it is stopped.
-            let _ = sys::set_running(event, false);
+            let _ = event::set_running(event, false);
         }
     }
 
     /// Goes on recording. Processes that were born meanwhile are not accounted for.
     pub fn resume(&self) {
         for event in self.events.iter() {
-            let _ = sys::set_running(event, true);
+            let _ = event::set_running(event, true);
         }
         let mut resumed = self.resumed.lock().unwrap_or_else(PoisonError::into_inner);
         resumed.push(nanos(monotonic_raw()));
@@ -163,7 +165,7 @@ fn online(root: &SysRoot) -> CpuSet {
 fn tick(root: &SysRoot) -> (u64, Option<String>) {
     let full = root.read("/sys/devices/system/cpu/nohz_full").value().unwrap_or_default();
     if full.is_empty() || full == "(null)" {
-        return (sys::tick_nanos(), None);
+        return (clock::tick_nanos(), None);
     }
     let limit = format!(
         "CPUs {full} have no tick while one task runs (nohz_full), so gaps outside the kernel are \
@@ -196,7 +198,7 @@ impl Reader {
     fn run(mut self) -> Recording {
         // On a busy CPU it would come too late; where this is refused, events may be lost, and that
         // is told.
-        let _ = sys::go_first();
+        let _ = sched::go_first();
         let mut bytes = Vec::new();
         let mut previous = 0;
         loop {
@@ -256,7 +258,7 @@ impl Reader {
 
     /// Follows becalm to the CPUs that it keeps to.
     fn keep_away(&mut self) {
-        let Ok(cpus) = sys::affinity(self.caller) else { return };
+        let Ok(cpus) = affinity::get(self.caller) else { return };
         if cpus != self.cpus {
             // Where that is refused, the trace costs more, which its measured cost shows.
             let _ = becalm_runner::pin_self(&cpus);
@@ -286,7 +288,7 @@ impl Reader {
             lost: self.counted.1,
             fault_overhead: self.touches.median(),
             limits: self.limits,
-            reader_time: sys::own_cpu_time(),
+            reader_time: clock::thread_cpu_time(),
         }
     }
 }

@@ -10,10 +10,9 @@ use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::{Prepared, Random, WorkloadError};
-use becalm_runner::is_in_memory;
+use becalm_kernel::file::{forget, is_in_memory};
 
-use crate::sys::page_cache::forget;
+use super::{Prepared, Random, WorkloadError};
 
 /// Whether the kernel has the file in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::io;
 
 use super::{Prepared, Random};
-use crate::sys::memory::{Pages, page_size};
+use becalm_kernel::memory::{Pages, page_size};
 
 /// Bytes that are mapped, touched page by page and unmapped, per unit of amount.
 const MAPPED: usize = 1 << 20;
@@ -28,10 +28,10 @@ fn units(amount: u64, page: usize) -> io::Result<u64> {
     let mut total = 0_u64;
     for _ in 0..amount {
         let mut pages = Pages::map(MAPPED)?;
-        for (number, place) in (0_u64..).zip(pages.as_mut().iter_mut().step_by(page)) {
+        for (number, place) in (0_u64..).zip(pages.bytes().iter_mut().step_by(page)) {
             *black_box(place) = number.to_le_bytes()[0];
         }
-        total = total.wrapping_mul(31).wrapping_add(u64::from(black_box(pages.as_mut())[0]));
+        total = total.wrapping_mul(31).wrapping_add(u64::from(black_box(pages.bytes())[0]));
         let mut small: Vec<Vec<u8>> =
             (0..SMALL).map(|_| vec![1; 16 + random.below(LARGEST - 16)]).collect();
         while !small.is_empty() {

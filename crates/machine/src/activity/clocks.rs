@@ -19,8 +19,9 @@ use std::time::Duration;
 
 use becalm_model::{CpuId, CpuSet};
 
-use crate::sys;
 use crate::sysroot::{Reading, SysRoot};
+use becalm_kernel::clock;
+use becalm_kernel::perf::group;
 
 /// At most this many CPUs are asked, because each but our own is interrupted for it.
 const CPUS: usize = 4;
@@ -121,16 +122,16 @@ impl ClockReader {
 
     /// Reads all clocks; `None` when one cannot be read.
     pub(super) fn read(&self) -> Option<Clocks> {
-        let start = Clocks { at: sys::monotonic_now(), ..Clocks::default() };
+        let start = Clocks { at: clock::monotonic_now(), ..Clocks::default() };
         self.cpus.iter().try_fold(start, |sum, cpu| Some(sum.with(cpu.read()?)))
     }
 
     /// Measures what a reading costs: the shortest of some.
     pub(super) fn cost(&self) -> Duration {
         let times = (0..8).map(|_| {
-            let start = sys::monotonic_now();
+            let start = clock::monotonic_now();
             self.read();
-            sys::monotonic_now().saturating_sub(start)
+            clock::monotonic_now().saturating_sub(start)
         });
         times.min().unwrap_or_default()
     }
@@ -139,7 +140,7 @@ impl ClockReader {
 impl Cpu {
     fn read(&self) -> Option<[u64; 3]> {
         match self {
-            Self::Counters { leader, .. } => sys::read_counters(leader.as_fd()).ok(),
+            Self::Counters { leader, .. } => group::read(leader.as_fd()).ok(),
             Self::Registers(file) => {
                 let register = |number: u64| {
                     let mut bytes = [0; 8];
@@ -175,8 +176,8 @@ fn open_counters(root: &SysRoot, cpu: CpuId) -> Result<Cpu, String> {
     let refused = |error: std::io::Error| {
         format!("aperf and mperf cannot be counted on CPU {cpu}: {error} (root may)")
     };
-    let leader = sys::open_counter(kind, aperf, cpu, None).map_err(refused)?;
-    let member = |config| sys::open_counter(kind, config, cpu, Some(leader.as_fd()));
+    let leader = group::open(kind, aperf, cpu.0, None).map_err(refused)?;
+    let member = |config| group::open(kind, config, cpu.0, Some(leader.as_fd()));
     let members = [member(mperf).map_err(refused)?, member(tsc).map_err(refused)?];
     Ok(Cpu::Counters { leader, _members: members })
 }

@@ -13,8 +13,8 @@ use std::time::Duration;
 use becalm_model::{CpuId, CpuSet};
 
 use crate::cgroup::ControlGroups;
-use crate::sys;
 use crate::sysroot::SysRoot;
+use becalm_kernel::clock;
 use clocks::ClockReader;
 pub use clocks::Clocks;
 pub(crate) use held::Held;
@@ -113,7 +113,7 @@ impl ActivityReader {
             is_all: opening.is_all,
             siblings: opening.siblings(&cpus),
             cpus,
-            seconds_per_tick: sys::ticks_per_second().recip(),
+            seconds_per_tick: clock::ticks_per_second().recip(),
             buffer: opening.buffer,
             limits: opening.limits,
             stat,
@@ -140,9 +140,9 @@ impl ActivityReader {
 
     fn measure(&mut self) {
         let costs = (0..8).map(|_| {
-            let start = sys::monotonic_now();
+            let start = clock::monotonic_now();
             self.read();
-            sys::monotonic_now().saturating_sub(start)
+            clock::monotonic_now().saturating_sub(start)
         });
         self.cost = costs.min().unwrap_or_default();
     }
@@ -154,7 +154,7 @@ impl ActivityReader {
 
     /// Reads everything once.
     pub fn read(&mut self) -> Activity {
-        let at = sys::monotonic_now();
+        let at = clock::monotonic_now();
         let buffer = &mut self.buffer;
         let (cpus, siblings, is_all) = (&self.cpus, &self.siblings, self.is_all);
         let stat = self.stat.as_ref().and_then(|file| {

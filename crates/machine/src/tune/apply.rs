@@ -2,6 +2,7 @@
 
 use std::io;
 
+use becalm_kernel::errno;
 use becalm_model::{Change, Nature, Target};
 
 use super::journal::{JournalFile, JournalFileError};
@@ -57,7 +58,7 @@ impl Effect {
 impl Applied {
     /// Says whether the kernel keeps the target to itself: it lets nobody set it, to whatever value.
     pub fn is_the_kernels(&self) -> bool {
-        matches!(self.effect, Effect::Refused { code: Some(libc::EIO | libc::EPERM), .. })
+        matches!(self.effect, Effect::Refused { code: Some(errno::EIO | errno::EPERM), .. })
     }
 
     /// Says whether what was wanted was not had, and somebody should know.

@@ -9,6 +9,8 @@ use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 
+use becalm_kernel::ending::{Ending, block_endings, wait_for_ending};
+use becalm_kernel::{descriptor, process};
 use becalm_model::wire::ProcessDocument;
 
 use super::lock::MachineLock;
@@ -16,7 +18,6 @@ use super::recover::recover;
 use super::task::named;
 use super::{Foreign, JournalFileError, Recovered};
 use crate::SysRoot;
-use crate::sys::{self, Ending};
 
 const READY: &str = "ready";
 const DONE: &str = "done";
@@ -35,7 +36,7 @@ impl Guardian {
     pub(super) fn start(mut command: Command, lock: &MachineLock) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         // It may stay for long: whoever waits for the end of a pipe or for a lock must not wait for it.
-        sys::hand_on_nothing_else(&mut command);
+        process::hand_on_nothing_else(&mut command);
         let child = command
             .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
             .stdout(Stdio::from(lock.share()?))
@@ -124,9 +125,9 @@ pub enum Watch {
 ///
 /// If it cannot be a guardian, or cannot read the journal when it has to act.
 pub fn stand_guard(root: &SysRoot) -> Result<Watch, GuardError> {
-    sys::leave_session();
-    sys::block_endings()?;
-    let socket = UnixStream::from(sys::standard_input()?);
+    process::leave_session();
+    block_endings()?;
+    let socket = UnixStream::from(descriptor::standard_input()?);
     writeln!(&socket, "{READY}")?;
     let mut lines = BufReader::new(&socket).lines();
     while let Some(Ok(line)) = lines.next() {
@@ -157,12 +158,12 @@ fn keep(root: &SysRoot, latency: &str, socket: &UnixStream) -> io::Result<Ending
     };
     // Whoever reads what the owner says must not wait for a guardian that stays, nor whoever wants to
     // unmount the folder in which it was started.
-    sys::mute()?;
+    descriptor::mute()?;
     if root.is_live() {
         std::env::set_current_dir("/")?;
     }
     writeln!(&*socket, "{KEPT}")?;
-    sys::wait_for_ending()
+    wait_for_ending()
 }
 
 /// Why a guardian cannot do its work.

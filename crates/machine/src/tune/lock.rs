@@ -178,7 +178,7 @@ fn open(path: &Path) -> io::Result<File> {
         .create(true)
         .truncate(false)
         .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW)
+        .custom_flags(becalm_kernel::file::O_NOFOLLOW)
         .open(path)?;
     // An earlier becalm may have made it.
     file.set_permissions(Permissions::from_mode(0o600))?;

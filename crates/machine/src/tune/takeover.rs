@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use becalm_kernel::ending::RELIEVED;
+use becalm_kernel::{errno, signal};
+
 use super::lock::{LockError, MachineLock, Wait};
 use super::task::is_alive;
 use super::{Foreign, JournalFileError, Recovered, journal, recover};
-use crate::{SysRoot, sys};
+use crate::SysRoot;
 
 /// How long a guardian may take to give the machine free, or to finish what it is restoring.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -62,10 +65,10 @@ fn relieve_guardian(root: &SysRoot) -> Result<bool, RestoreError> {
     if is_alive(&here, journal.header.owner) || !is_alive(&here, guardian) {
         return Ok(false);
     }
-    match sys::signal(guardian.pid, sys::RELIEVED) {
+    match signal::send(guardian.pid, RELIEVED) {
         Ok(()) => Ok(true),
         // It ended meanwhile, and with it its hold on the lock.
-        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(true),
+        Err(error) if error.raw_os_error() == Some(errno::ESRCH) => Ok(true),
         Err(source) => Err(RestoreError::Guardian { pid: guardian.pid, source }),
     }
 }

@@ -6,8 +6,10 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
+use becalm_kernel::signal;
+use becalm_kernel::wait::{self, Sent};
+
 use crate::launch_error::WANTS_TERMINAL;
-use crate::sys::wait::{self, Sent};
 use crate::{Interrupt, User};
 
 /// A moment at which a command of the user runs.
@@ -99,10 +101,10 @@ fn end(child: &mut Child, interrupt: &Interrupt, accepted: u32) -> std::io::Resu
         let signal = match told {
             None if interrupt.times() > accepted => {
                 told = Some(crate::monotonic_raw());
-                Some(libc::SIGTERM)
+                Some(signal::SIGTERM)
             }
             Some(since) if crate::monotonic_raw().saturating_sub(since) > GRACE => {
-                Some(libc::SIGKILL)
+                Some(signal::SIGKILL)
             }
             _ => None,
         };
@@ -114,7 +116,7 @@ fn end(child: &mut Child, interrupt: &Interrupt, accepted: u32) -> std::io::Resu
             )));
         }
         if pause == LONGEST_PAUSE && wait::wants_terminal(group) {
-            let _ = wait::kill_group(group, libc::SIGKILL);
+            let _ = wait::kill_group(group, signal::SIGKILL);
             child.wait()?;
             return Err(std::io::Error::other(format!("it {WANTS_TERMINAL}")));
         }
@@ -143,7 +145,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 wait_until("the start of the hook", || folder.path().join("runs").exists());
-                interrupt.raise(libc::SIGTERM);
+                interrupt.raise(signal::SIGTERM);
             });
             let (text, folder) = ("touch runs; sleep 1000", Some(folder.path()));
             let error = run_hook(Hook::Setup, text, None, folder, &interrupt).unwrap_err();

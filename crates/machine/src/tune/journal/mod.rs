@@ -11,6 +11,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
+use becalm_kernel::file::{O_NOFOLLOW, O_NONBLOCK};
 use becalm_model::wire::{
     JOURNAL_SCHEMA, Journal, JournalError, JournalHeader, JournalLine, ProcessDocument,
     VersionError, boot_of_journal, read_journal,
@@ -189,8 +190,7 @@ impl JournalFile {
         let Some(path) = find(root) else { return Ok(None) };
         let open = || {
             let mut options = OpenOptions::new();
-            let mut file =
-                options.read(true).append(true).custom_flags(libc::O_NOFOLLOW).open(&path)?;
+            let mut file = options.read(true).append(true).custom_flags(O_NOFOLLOW).open(&path)?;
             drop_half_line(&mut file)?;
             Ok(file)
         };
@@ -270,7 +270,7 @@ pub(super) fn set_aside(root: &SysRoot) -> Result<Option<PathBuf>, JournalFileEr
 fn text(root: &SysRoot) -> Result<Option<(PathBuf, Vec<u8>)>, JournalFileError> {
     let Some(path) = find(root) else { return Ok(None) };
     let failed = |source| JournalFileError::Read { path: path.clone(), source };
-    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let flags = O_NOFOLLOW | O_NONBLOCK;
     let mut file = OpenOptions::new().read(true).custom_flags(flags).open(&path).map_err(failed)?;
     // A folder that stands for a machine belongs to whoever tests with it.
     if root.is_live() {

@@ -2,10 +2,11 @@
 
 use std::io;
 
+use becalm_kernel::errno::ESRCH;
 use becalm_model::CpuSet;
 
 use super::super::task::start_time;
-use crate::{Reading, SysRoot, sys};
+use crate::{Reading, SysRoot, affinity};
 
 /// Returns the CPUs of a task as a list; absent once the task has ended, also if another one has its
 /// id by now.
@@ -26,10 +27,10 @@ pub(super) fn read(root: &SysRoot, tid: u32, started: u64) -> Reading {
 pub(super) fn write(root: &SysRoot, tid: u32, started: u64, list: &str) -> io::Result<()> {
     let cpus: CpuSet = list.parse().map_err(io::Error::other)?;
     if start_time(root, tid) != Some(started) {
-        return Err(io::Error::from_raw_os_error(libc::ESRCH));
+        return Err(io::Error::from_raw_os_error(ESRCH));
     }
     if root.is_live() {
-        return sys::set_affinity(tid, &cpus);
+        return affinity::set(tid, &cpus);
     }
     // A folder that stands for a machine has no tasks, only what is said of them.
     let path = format!("/proc/{tid}/status");

@@ -8,7 +8,7 @@ use std::time::Duration;
 use becalm_model::CpuSet;
 
 use crate::isolate::OTHERS;
-use crate::{SysRoot, sys};
+use crate::{SysRoot, affinity};
 
 /// A process that is ending keeps its group busy for a moment.
 const ATTEMPTS: u32 = 50;
@@ -50,7 +50,7 @@ fn widen(root: &SysRoot, pid: u32) {
     for thread in root.list_dir(format!("/proc/{pid}/task")).value().unwrap_or_default() {
         if let Ok(thread) = thread.parse() {
             // It may have ended by now.
-            let _ = sys::set_affinity(thread, &all);
+            let _ = affinity::set(thread, &all);
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::io;
 
-use crate::{Reading, SysRoot, netlink, sys};
+use becalm_kernel::socket::interface_index;
+
+use crate::{Reading, SysRoot, netlink};
 
 /// Value of an interface that is used.
 pub(crate) const UP: &str = "up";
@@ -34,7 +36,7 @@ pub(super) fn write(root: &SysRoot, name: &str, value: &str) -> io::Result<()> {
     }
     // `struct ifinfomsg`: family, padding, type, index, flags, which of them to change.
     let mut payload = vec![0; 4];
-    payload.extend(sys::interface_index(name)?.to_ne_bytes());
+    payload.extend(interface_index(name)?.to_ne_bytes());
     payload.extend(wanted.to_ne_bytes());
     payload.extend(IFF_UP.to_ne_bytes());
     netlink::request(RTM_NEWLINK, 0, &payload)
@@ -69,6 +71,6 @@ mod tests {
     #[test]
     fn an_interface_that_is_not_there_is_an_error() {
         let error = write(&SysRoot::default(), "becalm-none", DOWN).unwrap_err();
-        assert_eq!(error.raw_os_error(), Some(libc::ENODEV), "{error}");
+        assert_eq!(error.raw_os_error(), Some(becalm_kernel::errno::ENODEV), "{error}");
     }
 }

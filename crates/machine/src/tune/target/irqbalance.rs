@@ -10,9 +10,11 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use becalm_kernel::clock;
+
 use super::told::Told;
 use crate::cpumask::parse_mask;
-use crate::{Reading, SysRoot, sys};
+use crate::{Reading, SysRoot};
 
 const FOLDER: &str = "/run/irqbalance";
 /// irqbalance answers between two looks at the interrupts.
@@ -28,7 +30,7 @@ pub(super) fn read(root: &SysRoot) -> Reading {
         Ok((socket, answer)) => match banned(&answer) {
             Some(banned) => {
                 let is_pending = |told: &Told| {
-                    told.is_pending(&socket, &banned, sys::monotonic_now(), interval(&answer))
+                    told.is_pending(&socket, &banned, clock::monotonic_now(), interval(&answer))
                 };
                 let told = Told::last(root).filter(is_pending);
                 Reading::Value(told.map_or(banned, |told| told.cpus))
@@ -53,7 +55,7 @@ pub(super) fn write(root: &SysRoot, list: &str) -> io::Result<()> {
     let request = if list.is_empty() { "NULL" } else { list };
     ask(root, &format!("settings cpus {request}"))?;
     if let Some(before) = banned(&before) {
-        Told { socket, at: sys::monotonic_now(), before, cpus: list.to_owned() }.note(root);
+        Told { socket, at: clock::monotonic_now(), before, cpus: list.to_owned() }.note(root);
     }
     Ok(())
 }

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use becalm_kernel::errno;
+
 use super::super::task::start_time;
 use crate::cgroup::group_of;
 use crate::{Reading, SysRoot};
@@ -30,7 +32,7 @@ pub(super) fn write(
     group: &str,
 ) -> io::Result<()> {
     if start_time(root, pid) != Some(started) {
-        return Err(io::Error::from_raw_os_error(libc::ESRCH));
+        return Err(io::Error::from_raw_os_error(errno::ESRCH));
     }
     let group = group.trim_end_matches('/');
     root.write(format!("{hierarchy}{group}/cgroup.procs"), &pid.to_string())

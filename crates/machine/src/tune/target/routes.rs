@@ -10,8 +10,10 @@
 use std::fmt::Write as _;
 use std::io;
 
+use becalm_kernel::socket;
+
 use crate::netlink::{self, HEADER, aligned, attributes, u32_at};
-use crate::{Reading, SysRoot, sys};
+use crate::{Reading, SysRoot};
 
 const RTM_NEWROUTE: u16 = 24;
 const RTM_GETROUTE: u16 = 26;
@@ -42,7 +44,7 @@ pub(super) fn read(root: &SysRoot, name: &str) -> Reading {
     if !root.is_live() {
         return Reading::Value(String::new());
     }
-    let Ok(index) = sys::interface_index(name) else { return Reading::Absent };
+    let Ok(index) = socket::interface_index(name) else { return Reading::Absent };
     match routes(index) {
         Ok(mut routes) => {
             routes.sort();
@@ -85,7 +87,7 @@ pub(super) fn write(root: &SysRoot, value: &str) -> io::Result<()> {
 
 fn routes(index: u32) -> io::Result<Vec<String>> {
     let mut all = Vec::new();
-    for family in [libc::AF_INET, libc::AF_INET6] {
+    for family in [socket::AF_INET, socket::AF_INET6] {
         let family = u8::try_from(family).expect("families are small numbers");
         let mut payload = vec![0; ROUTE];
         payload[0] = family;

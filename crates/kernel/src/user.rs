@@ -7,6 +7,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
+use crate::checked;
+
 /// The calls that take ids of 32 bits: the older ones of these architectures take 16, and would make the group 0 of
 /// every second half.
 #[cfg(any(target_arch = "arm", target_arch = "x86"))]
@@ -42,14 +44,14 @@ pub(crate) fn set_user_raw(uid: u32) -> libc::c_long {
 }
 
 /// Returns the effective user id.
-pub(crate) fn effective_uid() -> u32 {
+pub fn effective_uid() -> u32 {
     // SAFETY: takes nothing and cannot fail.
     unsafe { libc::geteuid() }
 }
 
 /// Makes `command` run with this user, this group and exactly these groups. The standard library
 /// alone would leave it without any group beside `gid`.
-pub(crate) fn run_as(command: &mut Command, uid: u32, gid: u32, groups: Vec<u32>) {
+pub fn run_as(command: &mut Command, uid: u32, gid: u32, groups: Vec<u32>) {
     let change = move || {
         // The groups go first, while that is still allowed.
         let changed = set_groups_raw(&groups) == 0
@@ -68,7 +70,7 @@ pub(crate) fn run_as(command: &mut Command, uid: u32, gid: u32, groups: Vec<u32>
 /// The kernel keeps rights for each thread; the C library's calls would change all of them. The real and the
 /// saved user stay root's, so that the user can neither signal nor trace this thread meanwhile, and it may come
 /// back.
-pub(crate) fn with_rights_of<T>(
+pub fn with_rights_of<T>(
     uid: u32,
     gid: u32,
     groups: &[u32],
@@ -76,10 +78,10 @@ pub(crate) fn with_rights_of<T>(
 ) -> io::Result<T> {
     let mut own = OwnRights::keep()?;
     // The user goes last: after that the groups can no longer be changed.
-    done(set_groups_raw(groups))?;
+    checked(set_groups_raw(groups))?;
     own.has_other_groups = true;
-    done(set_effective_group_raw(gid))?;
-    done(set_effective_user_raw(uid))?;
+    checked(set_effective_group_raw(gid))?;
+    checked(set_effective_user_raw(uid))?;
     work()
 }
 
@@ -100,9 +102,7 @@ impl OwnRights {
         let count = unsafe { libc::getgroups(0, std::ptr::null_mut()) };
         let mut groups = vec![0; usize::try_from(count).map_err(|_| io::Error::last_os_error())?];
         // SAFETY: `groups` has room for `count` numbers, and the kernel writes no more than that.
-        if unsafe { libc::getgroups(count, groups.as_mut_ptr()) } < 0 {
-            return Err(io::Error::last_os_error());
-        }
+        checked(unsafe { libc::getgroups(count, groups.as_mut_ptr()) })?;
         Ok(Self { uid, gid, groups, has_other_groups: false })
     }
 }
@@ -112,9 +112,9 @@ impl Drop for OwnRights {
         if !self.has_other_groups {
             return;
         }
-        let back = done(set_effective_user_raw(self.uid))
-            .and_then(|()| done(set_effective_group_raw(self.gid)))
-            .and_then(|()| done(set_groups_raw(&self.groups)));
+        let back = checked(set_effective_user_raw(self.uid))
+            .and_then(|_| checked(set_effective_group_raw(self.gid)))
+            .and_then(|_| checked(set_groups_raw(&self.groups)));
         back.expect("a thread may come back to the user that it really is");
     }
 }
@@ -134,25 +134,9 @@ fn set_effective_user_raw(uid: u32) -> libc::c_long {
     unsafe { libc::syscall(calls::SETRESUID, KEEP, uid, KEEP) }
 }
 
-fn done(answer: libc::c_long) -> io::Result<()> {
-    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
-/// Makes a command end when this process dies, however that happens. To be called last: a change of
-/// the user forgets it.
-pub(crate) fn ends_with_us(command: &mut Command) {
-    // SAFETY: prctl takes plain numbers here.
-    let ask = || match unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    };
-    // SAFETY: the closure runs between fork and exec and makes one system call.
-    unsafe { command.pre_exec(ask) };
-}
-
 /// Empties the capability sets of the calling thread; 0, or -1 with `errno` set. A change from root
 /// to another user empties all but the inheritable ones, unless the security bits say otherwise.
-pub(super) fn drop_capabilities_raw() -> libc::c_long {
+pub(crate) fn drop_capabilities_raw() -> libc::c_long {
     /// `_LINUX_CAPABILITY_VERSION_3`: 64 capabilities in two words each.
     const VERSION: u32 = 0x2008_0522;
     let header: [u32; 2] = [VERSION, 0];
@@ -163,15 +147,18 @@ pub(super) fn drop_capabilities_raw() -> libc::c_long {
 }
 
 /// What the user database says of a user.
-pub(crate) struct Account {
-    pub(crate) name: OsString,
-    pub(crate) home: OsString,
-    pub(crate) shell: OsString,
+pub struct Account {
+    /// Login name.
+    pub name: OsString,
+    /// Home folder.
+    pub home: OsString,
+    /// Login shell; may be empty.
+    pub shell: OsString,
 }
 
 /// Returns the groups of a user by the system's user database, `gid` first; `None` when the
 /// database does not know the user.
-pub(crate) fn groups_of(uid: u32, gid: u32) -> Option<Vec<u32>> {
+pub fn groups_of(uid: u32, gid: u32) -> Option<Vec<u32>> {
     let name = CString::new(account_of(uid)?.name.as_bytes()).ok()?;
     let mut groups = vec![0; 64];
     loop {
@@ -193,7 +180,7 @@ pub(crate) fn groups_of(uid: u32, gid: u32) -> Option<Vec<u32>> {
 }
 
 /// Returns what the system's user database says of a user; `None` when it does not know the user.
-pub(crate) fn account_of(uid: u32) -> Option<Account> {
+pub fn account_of(uid: u32) -> Option<Account> {
     let mut entry = MaybeUninit::<libc::passwd>::uninit();
     let mut buffer = vec![0; 16 * 1024];
     let mut result = std::ptr::null_mut();

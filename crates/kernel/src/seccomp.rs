@@ -1,10 +1,10 @@
-//! Signals and a sandbox for a command under test. All `unsafe` of this crate.
-
-#![expect(unsafe_code, reason = "what a new process inherits is set between fork and exec")]
+//! A sandbox that refuses one call, to test what becalm does in one.
 
 use std::io;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::CommandExt as _;
 use std::process::Command;
+
+use crate::checked;
 
 /// A system call that sandboxes are known to refuse.
 #[derive(Debug, Clone, Copy)]
@@ -39,23 +39,6 @@ pub fn refuse_call(command: &mut Command, call: Call, errno: i32) {
     unsafe { command.pre_exec(move || install(&filter)) };
 }
 
-/// Gives the signals that end a program their default meaning in the command. Tests that run in the
-/// background of a script inherit an ignored SIGINT, which a good program leaves ignored.
-pub(crate) fn default_signals(command: &mut Command) {
-    // SAFETY: the closure makes system calls only and allocates nothing, as is required between
-    // fork and exec; no handler is installed.
-    unsafe {
-        command.pre_exec(|| {
-            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
-                if libc::signal(signal, libc::SIG_DFL) == libc::SIG_ERR {
-                    return Err(io::Error::last_os_error());
-                }
-            }
-            Ok(())
-        });
-    }
-}
-
 fn instruction(code: u32, k: u32, jt: u8, jf: u8) -> libc::sock_filter {
     libc::sock_filter { code: u16::try_from(code).expect("codes have 16 bits"), jt, jf, k }
 }
@@ -64,14 +47,11 @@ fn install(filter: &[libc::sock_filter; 4]) -> io::Result<()> {
     let program = libc::sock_fprog { len: 4, filter: filter.as_ptr().cast_mut() };
     // SAFETY: plain numbers first; then a program of the stated length that outlives the call,
     // which only reads it.
-    let status = unsafe {
-        if libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 {
-            -1
-        } else {
-            libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program)
-        }
-    };
-    if status == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    unsafe {
+        checked(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
+        let mode = libc::SECCOMP_MODE_FILTER;
+        checked(libc::prctl(libc::PR_SET_SECCOMP, mode, &raw const program)).map(drop)
+    }
 }
 
 #[cfg(test)]

@@ -11,40 +11,63 @@
 //! parent and inherited are no way out: with `CLONE_VFORK` the kernel stops adding them up after
 //! two children.)
 
-use std::cell::{OnceCell, UnsafeCell};
+use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::io;
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
 
-use crate::launch_error::Step;
+pub use crate::step::Step;
 
-use super::sched::CpuMask;
-use super::wait::{Pid, Usage};
-use super::{checked, clock, perf, signal, user};
+use crate::affinity::CpuMask;
+use crate::perf::PerfAttr;
+use crate::wait::{Pid, Usage};
+use crate::{checked, clock, perf, personality, sched, signal, stack, user, wait};
 
 /// Most counters that one child can open.
-pub(crate) const MAX_COUNTERS: usize = 32;
+pub const MAX_COUNTERS: usize = 32;
+
+/// A list of texts as the kernel takes it: their places, and a null pointer at the end.
+pub struct Strings<'a> {
+    pointers: Vec<*const c_char>,
+    texts: PhantomData<&'a CStr>,
+}
+
+impl<'a> FromIterator<&'a CStr> for Strings<'a> {
+    fn from_iter<I: IntoIterator<Item = &'a CStr>>(texts: I) -> Self {
+        let places = texts.into_iter().map(CStr::as_ptr);
+        Self { pointers: places.chain([std::ptr::null()]).collect(), texts: PhantomData }
+    }
+}
 
 /// Everything the child needs, prepared before `clone` so that it only has to make system calls.
-pub(crate) struct Child<'a> {
-    pub(crate) program: &'a CStr,
-    /// Ends with a null pointer, as `environment` does.
-    pub(crate) arguments: &'a [*const c_char],
-    pub(crate) environment: &'a [*const c_char],
-    pub(crate) cwd: Option<&'a CStr>,
+pub struct Child<'a> {
+    /// The file to execute.
+    pub program: &'a CStr,
+    /// Its name first.
+    pub arguments: &'a Strings<'a>,
+    /// `NAME=value` each.
+    pub environment: &'a Strings<'a>,
+    /// The directory to start in.
+    pub cwd: Option<&'a CStr>,
     /// `cgroup.procs` of the control group to enter, open for writing.
-    pub(crate) control_group: Option<RawFd>,
-    pub(crate) affinity: Option<&'a CpuMask>,
-    pub(crate) nice: Option<i32>,
+    pub control_group: Option<RawFd>,
+    /// The CPUs that it may use.
+    pub affinity: Option<&'a CpuMask>,
+    /// Niceness.
+    pub nice: Option<i32>,
     /// Priority of `SCHED_FIFO`.
-    pub(crate) fifo: Option<u8>,
-    pub(crate) aslr_off: bool,
-    pub(crate) user: Option<(u32, u32, &'a [u32])>,
+    pub fifo: Option<u8>,
+    /// Whether its addresses are fixed.
+    pub aslr_off: bool,
+    /// User, group and every group of the user to become.
+    pub user: Option<(u32, u32, &'a [u32])>,
     /// What becomes standard input, output and error; `None` leaves what becalm has.
-    pub(crate) stdio: [Option<RawFd>; 3],
-    pub(crate) counters: &'a [perf::PerfAttr],
+    pub stdio: [Option<RawFd>; 3],
+    /// What to open on it.
+    pub counters: &'a [PerfAttr],
 }
 
 /// What the child leaves behind in our memory.
@@ -58,19 +81,21 @@ struct Report {
 }
 
 /// A child that has been released into the subject's program.
-pub(crate) struct Started {
-    pub(crate) pid: Pid,
-    pub(crate) pidfd: OwnedFd,
+pub struct Started {
+    /// Its number, which is that of its process group too.
+    pub pid: Pid,
+    /// Readable once it has ended.
+    pub pidfd: OwnedFd,
     /// `CLOCK_MONOTONIC_RAW` right before `execve`, in nanoseconds.
-    pub(crate) released: u64,
+    pub released: u64,
     /// What the child had used by then.
-    pub(crate) used: Usage,
+    pub used: Usage,
     /// One per counter asked for; `None` where the child could not open it.
-    pub(crate) counters: Vec<Option<OwnedFd>>,
+    pub counters: Vec<Option<OwnedFd>>,
 }
 
 /// Why no child runs the subject's program.
-pub(crate) enum StartError {
+pub enum StartError {
     /// There was no child at all.
     Clone(io::Error),
     /// The child could not do a step, and has been reaped.
@@ -78,7 +103,7 @@ pub(crate) enum StartError {
 }
 
 /// Starts `child`; returns once it executes the subject's program or has failed to.
-pub(crate) fn start(child: &Child<'_>) -> Result<Started, StartError> {
+pub fn start(child: &Child<'_>) -> Result<Started, StartError> {
     let mut pidfd: c_int = -1;
     let report = Report {
         released: AtomicU64::new(0),
@@ -93,7 +118,7 @@ pub(crate) fn start(child: &Child<'_>) -> Result<Started, StartError> {
     if !child.counters.is_empty() {
         flags |= libc::CLONE_FILES;
     }
-    let top = stack_top().map_err(StartError::Clone)?;
+    let top = stack::top().map_err(StartError::Clone)?;
     let pid = {
         // A handler must not run in the child while it shares our memory.
         let _blocked = signal::Blocked::all();
@@ -130,12 +155,12 @@ pub(crate) fn start(child: &Child<'_>) -> Result<Started, StartError> {
         }
         // Linux before 5.2 ignores CLONE_PIDFD.
         (None, None) => {
-            let _ = super::wait::kill_group(pid, libc::SIGKILL);
+            let _ = wait::kill_group(pid, libc::SIGKILL);
             StartError::Clone(io::Error::from_raw_os_error(libc::ENOSYS))
         }
     };
     // The child is gone or going: no zombie may stay.
-    let _ = super::wait::reap(pid);
+    let _ = wait::reap(pid);
     Err(error)
 }
 
@@ -182,16 +207,26 @@ fn prepare_and_execute(order: &Order<'_>) -> Step {
         libc::getrusage(libc::RUSAGE_SELF, order.report.used.get().cast());
     }
     order.report.released.store(clock::monotonic_raw_nanos(), Ordering::Relaxed);
+    execute(child);
+    Step::Execute
+}
+
+/// Executes the program; returns only if that failed, with `errno` set.
+fn execute(child: &Child<'_>) {
+    let [arguments, environment] = [child.arguments, child.environment];
     // SAFETY: the path is a C string, both arrays end with a null pointer.
     unsafe {
-        libc::execve(child.program.as_ptr(), child.arguments.as_ptr(), child.environment.as_ptr());
+        libc::execve(
+            child.program.as_ptr(),
+            arguments.pointers.as_ptr(),
+            environment.pointers.as_ptr(),
+        );
     }
-    Step::Execute
 }
 
 /// Makes this process itself the subject: it goes where `child` says and executes its program. Returns why
 /// it could not; what was done until then stays done.
-pub(crate) fn replace(child: &Child<'_>) -> StartError {
+pub fn replace(child: &Child<'_>) -> StartError {
     let failed = |step| StartError::Step(step, io::Error::last_os_error());
     let placed = place(child).and_then(|()| match child.user {
         Some((uid, gid, groups)) => become_user(uid, gid, groups),
@@ -202,10 +237,7 @@ pub(crate) fn replace(child: &Child<'_>) -> StartError {
     if let Err(step) = placed.and_then(|()| step(Step::Signals, signal::reset(pipe))) {
         return failed(step);
     }
-    // SAFETY: the path is a C string, both arrays end with a null pointer.
-    unsafe {
-        libc::execve(child.program.as_ptr(), child.arguments.as_ptr(), child.environment.as_ptr());
-    }
+    execute(child);
     failed(Step::Execute)
 }
 
@@ -223,24 +255,14 @@ fn place(child: &Child<'_>) -> Result<(), Step> {
         step(Step::Affinity, mask.apply_raw())?;
     }
     if let Some(nice) = child.nice {
-        // SAFETY: plain numbers.
-        step(Step::Nice, unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, nice) })?;
+        step(Step::Nice, sched::set_nice_raw(nice))?;
     }
     if let Some(priority) = child.fifo {
-        let parameter = c_int::from(priority);
-        // The raw call: musl's wrapper refuses. SAFETY: `parameter` is the one field of
-        // `struct sched_param` as the kernel knows it, and is only read.
-        step(Step::Scheduler, unsafe {
-            libc::syscall(
-                libc::SYS_sched_setscheduler,
-                0 as Pid,
-                libc::SCHED_FIFO,
-                &raw const parameter,
-            )
-        })?;
+        const ITSELF: Pid = 0;
+        step(Step::Scheduler, sched::set_class_raw(ITSELF, libc::SCHED_FIFO, priority))?;
     }
     if child.aslr_off {
-        disable_aslr()?;
+        step(Step::Aslr, personality::disable_aslr_raw())?;
     }
     Ok(())
 }
@@ -252,7 +274,7 @@ fn prepare(order: &Order<'_>) -> Result<(), Step> {
     place(child)?;
     // A counter that cannot be opened now is a missing value, never a failed run.
     for (attr, slot) in child.counters.iter().zip(&order.report.counters) {
-        slot.store(perf::open_raw(attr), Ordering::Relaxed);
+        slot.store(perf::counter::open_on_itself_raw(attr), Ordering::Relaxed);
     }
     if !child.counters.is_empty() {
         step(Step::OwnDescriptors, unshare_files_raw())?;
@@ -295,23 +317,6 @@ fn become_user(uid: u32, gid: u32, groups: &[u32]) -> Result<(), Step> {
     step(Step::Capabilities, user::drop_capabilities_raw())
 }
 
-/// Sets the personality and reads it back: a sandbox may accept the call and not do it.
-fn disable_aslr() -> Result<(), Step> {
-    const ASK: libc::c_ulong = 0xffff_ffff;
-    // SAFETY: plain numbers.
-    unsafe {
-        let before = libc::personality(ASK);
-        step(Step::Aslr, before)?;
-        let wanted = before | libc::ADDR_NO_RANDOMIZE;
-        step(Step::Aslr, libc::personality(libc::c_ulong::from(wanted.cast_unsigned())))?;
-        if libc::personality(ASK) & libc::ADDR_NO_RANDOMIZE == 0 {
-            *libc::__errno_location() = libc::EPERM;
-            return Err(Step::Aslr);
-        }
-    }
-    Ok(())
-}
-
 /// Gives the calling task a table of descriptors of its own; 0, or -1 with `errno` set.
 ///
 /// `close_range` over no descriptor is tried first, because the default seccomp profile of
@@ -327,65 +332,9 @@ fn unshare_files_raw() -> libc::c_long {
 }
 
 /// Says whether a child could take a table of descriptors of its own, by doing it in a thread.
-pub(crate) fn can_unshare_files() -> io::Result<()> {
+pub fn can_unshare_files() -> io::Result<()> {
     let tried = std::thread::spawn(|| {
         if unshare_files_raw() < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     });
     tried.join().unwrap_or_else(|_| Err(io::Error::other("the probing thread panicked")))
-}
-
-/// A stack for the child, with a page below it that faults instead of overwriting our memory.
-struct Stack {
-    base: *mut c_void,
-}
-
-const GUARD: usize = 64 * 1024;
-const STACK: usize = 128 * 1024;
-
-impl Stack {
-    fn new() -> io::Result<Self> {
-        // SAFETY: an anonymous mapping at a place of the kernel's choice disturbs nothing; its
-        // lower part then becomes the guard (64 KiB is a multiple of every page size in use).
-        unsafe {
-            let base = libc::mmap(
-                std::ptr::null_mut(),
-                GUARD + STACK,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK,
-                -1,
-                0,
-            );
-            if base == libc::MAP_FAILED {
-                return Err(io::Error::last_os_error());
-            }
-            let stack = Self { base };
-            checked(libc::mprotect(base, GUARD, libc::PROT_NONE))?;
-            Ok(stack)
-        }
-    }
-}
-
-impl Drop for Stack {
-    fn drop(&mut self) {
-        // SAFETY: `base` is our mapping of that length, and no child uses it: `start` returns
-        // only after the child has left it.
-        unsafe {
-            libc::munmap(self.base, GUARD + STACK);
-        }
-    }
-}
-
-/// Returns the upper end of this thread's stack for children, which is made once.
-fn stack_top() -> io::Result<*mut c_void> {
-    thread_local! {
-        static CHILD_STACK: OnceCell<Stack> = const { OnceCell::new() };
-    }
-    CHILD_STACK.with(|cell| {
-        if cell.get().is_none() {
-            let _ = cell.set(Stack::new()?);
-        }
-        let stack = cell.get().ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
-        // SAFETY: one past the end of the mapping, which is still inside the same allocation.
-        Ok(unsafe { stack.base.byte_add(GUARD + STACK) })
-    })
 }

@@ -9,7 +9,7 @@ use std::arch::asm;
 /// Manual, volume 2, `RDTSC`); Linux makes it do so on AMD too.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-pub(crate) fn read() -> u64 {
+pub fn read() -> u64 {
     let (low, high): (u32, u32);
     // SAFETY: every x86-64 processor has both instructions, which change nothing but the two registers
     // named. Without `nomem`, so that the compiler moves no access to memory across it either.
@@ -29,7 +29,7 @@ pub(crate) fn read() -> u64 {
 /// Says whether the counter ticks at one rate in every state of frequency and sleep: CPUID leaf
 /// 0x80000007, EDX bit 8 (Intel SDM volume 3, "Invariant TSC"; AMD APM volume 3, appendix E.4.7).
 #[cfg(target_arch = "x86_64")]
-pub(crate) fn is_invariant() -> bool {
+pub fn is_invariant() -> bool {
     const HIGHEST: u32 = 0x8000_0000;
     const POWER: u32 = 0x8000_0007;
     const INVARIANT: u32 = 1 << 8;
@@ -60,13 +60,13 @@ fn cpuid(leaf: u32) -> [u32; 4] {
 
 /// There is none, and nobody asks once [`is_invariant`] has said so.
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn read() -> u64 {
+pub fn read() -> u64 {
     0
 }
 
 /// There is none.
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn is_invariant() -> bool {
+pub fn is_invariant() -> bool {
     false
 }
 

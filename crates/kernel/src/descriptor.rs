@@ -1,0 +1,74 @@
+//! What may be set of an open file, whichever file it is.
+
+use std::io;
+use std::os::fd::{AsFd as _, AsRawFd, OwnedFd, RawFd};
+
+use crate::{checked, owned};
+
+/// Makes reads and writes of a descriptor wait, or return at once.
+pub fn set_blocking(fd: &impl AsRawFd, waits: bool) -> io::Result<()> {
+    let flags = fcntl(fd, libc::F_GETFL, 0)? & !libc::O_NONBLOCK;
+    let flags = if waits { flags } else { flags | libc::O_NONBLOCK };
+    fcntl(fd, libc::F_SETFL, flags).map(drop)
+}
+
+/// Lets a pipe hold more before its writer has to wait. Failing is harmless.
+pub fn enlarge_pipe(fd: &impl AsRawFd, bytes: i32) {
+    let _ = fcntl(fd, libc::F_SETPIPE_SZ, bytes);
+}
+
+/// Lets a descriptor live on with the program that this process becomes.
+pub fn keep_over_exec(fd: &impl AsRawFd) -> io::Result<()> {
+    const NO_FLAGS: libc::c_int = 0;
+    fcntl(fd, libc::F_SETFD, NO_FLAGS).map(drop)
+}
+
+/// Gives a file another descriptor, of this number or above.
+pub fn moved_above(fd: &OwnedFd, least: crate::limit::Count) -> io::Result<OwnedFd> {
+    let least = libc::c_int::try_from(least).map_err(io::Error::other)?;
+    owned(fcntl(fd, libc::F_DUPFD_CLOEXEC, least)?)
+}
+
+/// Returns a second handle to the standard input.
+pub fn standard_input() -> io::Result<OwnedFd> {
+    io::stdin().as_fd().try_clone_to_owned()
+}
+
+/// Lets standard error go nowhere from now on.
+pub fn mute() -> io::Result<()> {
+    let null = std::fs::OpenOptions::new().write(true).open("/dev/null")?;
+    // SAFETY: both descriptors are open; dup2 makes the second one mean the first one's file.
+    checked(unsafe { libc::dup2(null.as_raw_fd(), libc::STDERR_FILENO) }).map(drop)
+}
+
+/// The requests that take a number, and nothing or a number for an answer.
+fn fcntl(
+    fd: &impl AsRawFd,
+    request: libc::c_int,
+    argument: libc::c_int,
+) -> io::Result<libc::c_int> {
+    // SAFETY: plain numbers; the descriptor is open for as long as it is borrowed.
+    checked(unsafe { libc::fcntl(fd.as_raw_fd(), request, argument) })
+}
+
+/// Has every descriptor from this number on closed by the next `execve` of the calling process. Makes system calls
+/// only, since it is for a child that has not executed its program yet.
+pub(crate) fn close_on_exec_from(first: RawFd) {
+    /// As far as older kernels are asked one by one: who hands something on uses low numbers.
+    const SEARCHED: RawFd = 256;
+    // SAFETY: these calls take plain numbers, and change nothing of the process before it executes another
+    // program. The one for all was made in Linux 5.9, and knows the flag from 5.11 on.
+    unsafe {
+        if libc::syscall(
+            libc::SYS_close_range,
+            first.cast_unsigned(),
+            libc::c_uint::MAX,
+            libc::CLOSE_RANGE_CLOEXEC,
+        ) < 0
+        {
+            for descriptor in first..SEARCHED {
+                libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC);
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What a process is to others: whom it ends with, what it hands on, which session it is in.
+
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use crate::{checked, descriptor};
+
+/// Makes a command get `signal` when this process dies, however that happens. To be called last: a change of the user
+/// forgets it.
+///
+/// To the kernel the parent is the thread that starts the command: it must be one that lives as long as the process,
+/// as the first one does.
+pub fn ends_with_us(command: &mut Command, signal: i32) {
+    let us = std::process::id();
+    let ask = move || {
+        // SAFETY: prctl takes plain numbers here.
+        checked(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal) })?;
+        // Whoever died before that call will not die again.
+        // SAFETY: getppid takes and touches no memory.
+        let parent = unsafe { libc::getppid() };
+        if parent.cast_unsigned() == us { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
+    };
+    // SAFETY: the closure runs between fork and exec, makes system calls only and allocates nothing.
+    unsafe { command.pre_exec(ask) };
+}
+
+/// Lets a program that `command` starts have its standard input, output and error, and nothing else that this
+/// process was started with: a lock, the end of a pipe.
+pub fn hand_on_nothing_else(command: &mut Command) {
+    const FIRST: i32 = 3;
+    let close = || {
+        descriptor::close_on_exec_from(FIRST);
+        Ok(())
+    };
+    // SAFETY: the closure runs between fork and exec and makes system calls only.
+    unsafe { command.pre_exec(close) };
+}
+
+/// Gives the signals that end a program their default meaning in a command.
+pub fn ends_by_signals(command: &mut Command) {
+    // SAFETY: the closure makes system calls only and allocates nothing, as is required between
+    // fork and exec; no handler is installed.
+    unsafe {
+        command.pre_exec(|| {
+            for signal in crate::signal::STOPPING {
+                if libc::signal(signal, libc::SIG_DFL) == libc::SIG_ERR {
+                    return Err(io::Error::last_os_error());
+                }
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Leaves the session, and with it the terminal that can end its processes.
+pub fn leave_session() {
+    // SAFETY: setsid takes and touches no memory. It fails only for a group leader, which a process
+    // started by another one is not; then the process simply stays in its session.
+    unsafe { libc::setsid() };
+}
+
+/// Ends this process by a signal, as if nobody had watched for it.
+pub fn end_by(signal: i32) -> ! {
+    // SAFETY: plain numbers; the default action installs no code of ours.
+    unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        libc::kill(libc::getpid(), signal);
+    }
+    // Not reached, unless the signal has no power to end processes.
+    std::process::exit(128 + signal)
+}
