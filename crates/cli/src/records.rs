@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use becalm_formats::File;
 use becalm_model::wire::{self, LogError};
-use becalm_model::{Record, Run};
+use becalm_model::{Record, Run, SessionNote};
 use becalm_stats::{Sample, Summary};
 
 use crate::commands::compare;
@@ -39,11 +39,7 @@ pub(crate) fn record_of(path: &Path, files: &[File]) -> Result<Record, CommandEr
     let (mut record, is_log) = as_it_is(path, files)?;
     if is_log {
         compare::conclude_log(&mut record);
-        record.notes.push(
-            "read from the log of a session, which holds every finished run, but not whether the \
-             session was finished"
-                .to_owned(),
-        );
+        record.notes.push(SessionNote::FromLog.into());
     }
     Ok(record)
 }
@@ -125,7 +121,7 @@ pub(crate) fn document(record: &Record) -> wire::Document<wire::Runs<'_>> {
             });
         }
     }
-    wire::document(record, estimates)
+    wire::document(record, estimates, &becalm_report::WORDS)
 }
 
 /// Returns a record as JSON text.

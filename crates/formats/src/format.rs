@@ -1,6 +1,6 @@
 //! The table of formats, and which one a file is of.
 
-use becalm_model::Record;
+use becalm_model::{Note, Record};
 
 use crate::error::ImportError;
 use crate::file::{File, expanded};
@@ -110,7 +110,7 @@ pub fn import(files: &[File], format: Option<&str>) -> Result<Record, ImportErro
     };
     let mut record = (entry.read)(files)?;
     if files.iter().any(json::has_bare_tokens) {
-        record.notes.push(NO_NUMBERS.to_owned());
+        record.notes.push(Note::text(NO_NUMBERS));
     }
     if let Some(source) = &mut record.source {
         entry.name.clone_into(&mut source.format);

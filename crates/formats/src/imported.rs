@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use becalm_model::{
-    Direction, Metric, Outcome, Part, Record, RecordKind, Run, Source, Subject, Summary, Unit,
+    Direction, Metric, Note, Outcome, Part, Record, RecordKind, Run, Source, Subject, Summary, Unit,
 };
 
 use crate::error::ImportError;
@@ -55,7 +55,7 @@ impl Imported {
     pub(crate) fn note(&mut self, sentence: impl Into<String>) {
         let sentence = sentence.into();
         if self.noted.insert(sentence.clone()) {
-            self.record.notes.push(sentence);
+            self.record.notes.push(Note::text(sentence));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use becalm_model::{Metric, Record, Subject};
+use becalm_model::{ImportNote, Metric, Note, Record, Subject};
 
 /// Puts records of the same benchmarks together: subjects are the same where their names are, metrics where name,
 /// unit and direction are. A record with one subject adds to another with one, and processes keep their order.
@@ -41,8 +41,8 @@ fn add(whole: &mut Record, record: Record) {
     }
     // What the tool concluded from one file is no conclusion from all of them.
     whole.summaries.clear();
-    for sentence in record.notes {
-        note(whole, sentence);
+    for one in record.notes {
+        note(whole, one);
     }
 }
 
@@ -68,16 +68,17 @@ fn places_of_subjects(whole: &mut Record, subjects: Vec<Subject>) -> Vec<usize> 
 /// Tells that the only subject of a further file counts as that of the first, where they are not plainly the same.
 fn note_pooled(whole: &mut Record, subject: &Subject) {
     let known = &whole.subjects[0];
-    let what = if known.name != subject.name {
-        format!("`{}` counts as `{}`", subject.name, known.name)
+    let name = subject.name.clone();
+    let told = if known.name != subject.name {
+        ImportNote::Pooled { subject: name, counts_as: known.name.clone() }
     } else if known.command != subject.command {
-        format!("`{}` counts as one, although its command differs", known.name)
+        ImportNote::CommandsDiffer { subject: name }
     } else if known.parameters != subject.parameters {
-        format!("`{}` counts as one, although its parameters differ", known.name)
+        ImportNote::ParametersDiffer { subject: name }
     } else {
         return;
     };
-    note(whole, format!("the files have one subject each: {what}"));
+    note(whole, told.into());
 }
 
 /// Returns where the values of each metric of a further file go; `None` where there is no place for them.
@@ -89,14 +90,13 @@ fn places_of_metrics(whole: &mut Record, metrics: Vec<Metric>) -> Vec<Option<usi
         let known = names.get(&metric.name).map(|&at| &whole.metrics[at]);
         if let Some(known) = known.filter(|known| !known.is_same_quantity(&metric)) {
             // As within one file: values of both must not be mixed.
-            let told = format!(
-                "{} is in one file [{}] and in another [{}]: these are kept apart",
-                metric.name,
-                known.quantity(),
-                metric.quantity()
-            );
+            let told = ImportNote::QuantitiesDiffer {
+                metric: metric.name.clone(),
+                one: known.quantity(),
+                another: metric.quantity(),
+            };
             metric.name = format!("{} [{}]", metric.name, metric.quantity());
-            note(whole, told);
+            note(whole, told.into());
         }
         if let Some(&at) = names.get(&metric.name) {
             join(whole, at, &metric);
@@ -104,13 +104,7 @@ fn places_of_metrics(whole: &mut Record, metrics: Vec<Metric>) -> Vec<Option<usi
         }
         // Behind benchmarks there is no place for a metric of the whole process.
         if metric.benchmark.is_none() && has_benchmarks {
-            note(
-                whole,
-                format!(
-                    "{} is left out: the first file does not have it of its processes; name one first that has it",
-                    metric.name
-                ),
-            );
+            note(whole, ImportNote::MetricLeftOut { metric: metric.name }.into());
             return None;
         }
         has_benchmarks |= metric.benchmark.is_some();
@@ -128,22 +122,20 @@ fn join(whole: &mut Record, at: usize, metric: &Metric) {
     if known.statistic == metric.statistic {
         return;
     }
-    let words = |one: &Metric| one.statistic.clone().unwrap_or_else(|| "single values".to_owned());
-    let told = format!(
-        "the files differ in what they have of {}: {} and {}",
-        metric.name,
-        words(known),
-        words(metric)
-    );
+    let told = ImportNote::StatisticsDiffer {
+        metric: metric.name.clone(),
+        one: known.statistic.clone(),
+        another: metric.statistic.clone(),
+    };
     if known.statistic.is_none() {
         known.statistic.clone_from(&metric.statistic);
     }
-    note(whole, told);
+    note(whole, told.into());
 }
 
-fn note(whole: &mut Record, sentence: String) {
-    if !whole.notes.contains(&sentence) {
-        whole.notes.push(sentence);
+fn note(whole: &mut Record, note: Note) {
+    if !whole.notes.contains(&note) {
+        whole.notes.push(note);
     }
 }
 
@@ -179,8 +171,9 @@ fn note_differences(whole: &mut Record, record: &Record) {
         if let (Some(one), Some(other)) = (one, other)
             && one != other
         {
-            let told = format!("the files differ in {key}: {one} and {other}");
-            note(whole, told);
+            let (fact, one, another) = (key.to_owned(), one.clone(), other.clone());
+            let told = ImportNote::FactsDiffer { fact, one, another };
+            note(whole, told.into());
         }
     }
 }
@@ -229,9 +222,12 @@ mod tests {
         let name = |at: usize| whole.metrics[at].name.as_str();
         assert_eq!((name(0), name(1)), ("a.B.run", "a.B.run [ops/s, more is better]"));
         assert_eq!((whole.values(0, 0).len(), whole.values(0, 1).len()), (1, 2));
-        let told = "a.B.run is in one file [s, less is better] and in another [ops/s, more is better]: these are kept \
-                    apart";
-        assert_eq!(whole.notes, [told]);
+        let told = ImportNote::QuantitiesDiffer {
+            metric: "a.B.run".to_owned(),
+            one: "s, less is better".to_owned(),
+            another: "ops/s, more is better".to_owned(),
+        };
+        assert_eq!(whole.notes, [told.into()]);
     }
 
     #[test]
@@ -240,9 +236,8 @@ mod tests {
         for files in [[&raw, &mean], [&mean, &raw]] {
             let whole = merged(files.map(String::as_str));
             assert_eq!(whole.metrics[0].statistic.as_deref(), Some("mean"));
-            assert!(
-                whole.notes.iter().any(|one| one.contains("differ in what they have of a.B.run"))
-            );
+            let differ = |note: &Note| matches!(note, Note::Import(ImportNote::StatisticsDiffer { metric, .. }) if metric == "a.B.run");
+            assert!(whole.notes.iter().any(differ));
         }
     }
 
@@ -271,20 +266,19 @@ mod tests {
         };
         let whole = merged([&one("a"), &one("b")]);
         assert_eq!(whole.subjects.len(), 1);
-        assert_eq!(whole.notes, ["the files have one subject each: `b` counts as `a`"]);
+        let (subject, counts_as) = ("b".to_owned(), "a".to_owned());
+        assert_eq!(whole.notes, [ImportNote::Pooled { subject, counts_as }.into()]);
         let whole = merged([&jmh("avgt", "s/op", "4, 5"), &one("a")]);
         assert_eq!(whole.metric_index("wall_time"), None);
-        assert!(
-            whole.notes.iter().any(|note| note.starts_with("wall_time is left out")),
-            "{:?}",
-            whole.notes
-        );
+        let left_out = ImportNote::MetricLeftOut { metric: "wall_time".to_owned() };
+        assert!(whole.notes.contains(&left_out.into()), "{:?}", whole.notes);
     }
 
     #[test]
     fn what_processes_were_made_with_is_told_where_it_differs() {
         let go = |procs: u32| format!("BenchmarkSort-{procs} \t 100\t 12.5 ns/op\n");
         let whole = merged([&go(4), &go(8)]);
-        assert_eq!(whole.notes, ["the files differ in gomaxprocs: 4 and 8"]);
+        let (fact, one, another) = ("gomaxprocs".to_owned(), "4".to_owned(), "8".to_owned());
+        assert_eq!(whole.notes, [ImportNote::FactsDiffer { fact, one, another }.into()]);
     }
 }

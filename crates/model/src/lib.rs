@@ -18,6 +18,7 @@ mod knob;
 mod machine;
 /// What is recorded per run, and the names of the metrics that every run has.
 pub mod metric;
+mod note;
 mod pattern;
 mod quantity;
 mod record;
@@ -37,6 +38,10 @@ pub use finding::{Checkup, Finding, Fix, Severity};
 pub use knob::{Change, Nature, Target};
 pub use machine::MachineFacts;
 pub use metric::{Direction, Metric, Unit};
+pub use note::{
+    ComparisonNote, ConditionName, CutOffWorth, Difference, ImportNote, Interruption, Note,
+    Observation, Sentence, SessionNote, WallTimeReason,
+};
 pub use pattern::fits;
 pub use quantity::{QuantityError, parse_amount, parse_duration, parse_share};
 pub use record::{Conditions, KnobRecord, KnobState, Moved, Record, RecordKind, Source, Summary};

@@ -2,6 +2,7 @@
 
 use crate::machine::MachineFacts;
 use crate::metric::{self, Metric};
+use crate::note::{Interruption, Note};
 use crate::run::Run;
 use crate::subject::{Subject, SubjectTerms};
 use crate::trace::Trace;
@@ -156,9 +157,9 @@ pub struct Record {
     /// What was concluded; empty for [`RecordKind::Run`].
     pub comparisons: Vec<Comparison>,
     /// Why the session ended before its plan did, if it did.
-    pub interrupted: Option<String>,
-    /// What the reader has to know, as sentences.
-    pub notes: Vec<String>,
+    pub interrupted: Option<Interruption>,
+    /// What the reader has to know.
+    pub notes: Vec<Note>,
     /// Who took time from the runs, if that was traced.
     pub trace: Option<Trace>,
     /// Where an imported record comes from.

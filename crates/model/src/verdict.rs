@@ -2,8 +2,14 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::note::Note;
+
 /// The four possible answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The candidate is better: the interval of the ratio excludes 1 and is not inside the margin.
     Faster,
@@ -85,6 +91,6 @@ pub struct Comparison {
     pub noise_floor: Option<f64>,
     /// How many more rounds an undecided comparison would need, where that can be told.
     pub rounds_needed: Option<u64>,
-    /// What the reader has to know beside the verdict, as sentences.
-    pub notes: Vec<String>,
+    /// What the reader has to know beside the verdict.
+    pub notes: Vec<Note>,
 }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use becalm_model::{Comparison, Record, RecordKind, Verdict};
+use becalm_model::{Comparison, ComparisonNote, Note, Record, RecordKind, Verdict};
 
 use crate::comparison_table;
 use crate::conditions;
 use crate::labels::Labels;
+use crate::notes;
 use crate::page::Page;
 use crate::quantity::{self, NBSP, Scale, signed_percent};
 use crate::remarks;
@@ -87,6 +88,7 @@ pub fn diff_text(
         let differs = matches!(comparison.verdict, Verdict::Faster | Verdict::Slower);
         // The table has them all; of many only those that differ are said.
         if comparisons.len() <= FEW || differs {
+            let reason = no_ratio(comparison).map(notes::sentence);
             let text = sentence::verdict(&Claim {
                 baseline: &baseline,
                 candidate: &candidate,
@@ -96,7 +98,7 @@ pub fn diff_text(
                     Sides::Apart => "run",
                     Sides::InTurns => remarks::unit(old),
                 },
-                reason: no_ratio(sides, comparison),
+                reason: reason.as_deref(),
                 confidence,
                 margin: new.margin_of(comparison.candidate, &metric).unwrap_or(margin),
                 aa: sides == Sides::InTurns && old.aa,
@@ -139,7 +141,7 @@ pub fn diff_text(
         page.gap();
         page.say_as(Role::Warning, sentence);
     }
-    reasons(&mut page, sides, comparisons);
+    reasons(&mut page, comparisons);
     if sides == Sides::Apart {
         differences(&mut page, old, new);
     }
@@ -184,32 +186,28 @@ fn other_surroundings(old: &Record, new: &Record) -> Option<String> {
     })
 }
 
-/// Returns the notes of a comparison but for what is said at the top, which is the first of those that were measured
-/// apart.
-fn own_notes(sides: Sides, comparison: &Comparison) -> &[String] {
-    match sides {
-        Sides::Apart => comparison.notes.get(1..).unwrap_or_default(),
-        Sides::InTurns => &comparison.notes,
-    }
+/// Returns why a comparison of sides that were measured apart has no ratio.
+fn no_ratio(comparison: &Comparison) -> Option<&Note> {
+    let denies = |note: &&Note| matches!(note, Note::Comparison(note) if note.denies_ratio());
+    // What was left out comes before what is wrong with the rest.
+    comparison.notes.iter().rev().find(denies).filter(|_| comparison.ratio.is_none())
 }
 
-/// Returns why a comparison has no ratio, unless it is that there are too few rounds.
-fn no_ratio(sides: Sides, comparison: &Comparison) -> Option<&str> {
-    let last = own_notes(sides, comparison).last().map(String::as_str);
-    last.filter(|_| sides == Sides::Apart && comparison.ratio.is_none())
+/// Says whether a note is of every comparison of two records.
+fn is_of_both(note: &Note) -> bool {
+    matches!(note, Note::Comparison(ComparisonNote::MeasuredSeparately))
 }
 
 /// Says once what else has to be known of some comparisons.
-fn reasons(page: &mut Page, sides: Sides, comparisons: &[Comparison]) {
-    let mut reasons: Vec<(&str, usize)> = Vec::new();
+fn reasons(page: &mut Page, comparisons: &[Comparison]) {
+    let mut reasons: Vec<(&Note, usize)> = Vec::new();
     for one in comparisons {
-        let mut notes = own_notes(sides, one);
         // Why there is no ratio stands in the sentence, if it has one.
-        if comparisons.len() <= FEW && no_ratio(sides, one).is_some() {
-            notes = notes.split_last().map_or(notes, |(_, others)| others);
-        }
-        for reason in notes {
-            match reasons.iter_mut().find(|(known, _)| known == reason) {
+        let told = no_ratio(one).filter(|_| comparisons.len() <= FEW);
+        // That they were measured apart stands at the top.
+        let others = one.notes.iter().filter(|note| Some(*note) != told && !is_of_both(note));
+        for reason in others {
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
                 Some((_, n)) => *n += 1,
                 None => reasons.push((reason, 1)),
             }
@@ -222,7 +220,7 @@ fn reasons(page: &mut Page, sides: Sides, comparisons: &[Comparison]) {
             format!("{n} of {}: ", comparisons.len())
         };
         page.gap();
-        page.say_as(Role::Inconclusive, &format!("{of}{reason}."));
+        page.say_as(Role::Inconclusive, &format!("{of}{}.", notes::sentence(reason)));
     }
 }
 

@@ -6,6 +6,7 @@ use becalm_model::{Comparison, Record, Verdict};
 use crate::disturbed::{self, DisturbedRun};
 use crate::labels::Labels;
 use crate::moment::roughly;
+use crate::notes::{interruption, sentence};
 use crate::outcomes;
 use crate::quantity::{confidence, count, percent};
 use crate::sentence::Claim;
@@ -72,7 +73,7 @@ pub(crate) fn measured(record: &Record, disturbed: &[DisturbedRun]) -> Vec<Strin
         remarks.push(format!("{text}."));
     }
     if record.is_of_one_program() {
-        return record.notes.clone();
+        return record.notes.iter().map(sentence).collect();
     }
     let warmups = record.runs.iter().filter(|run| run.warmup).count();
     let warmups = if warmups > 0 {
@@ -164,21 +165,22 @@ fn more_rounds(rounds: u64) -> String {
 /// Returns the notes of the record and of the comparisons shown, each once.
 pub(crate) fn notes(record: &Record, labels: &Labels) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
-    if let Some(reason) = &record.interrupted {
-        notes.push(format!("The session ended before its plan did: {reason}"));
+    if let Some(why) = &record.interrupted {
+        notes.push(format!("The session ended before its plan did: {}", interruption(why)));
     }
-    notes.extend(record.notes.iter().cloned());
+    notes.extend(record.notes.iter().map(sentence));
     let shown = shown::comparisons(record);
     let several = shown.len() > 1;
     for comparison in shown {
         for note in &comparison.notes {
             // The same sentence about every metric is one remark; about one metric it needs a name.
             let everywhere = record.comparisons.iter().all(|other| other.notes.contains(note));
+            let text = sentence(note);
             let note = if everywhere || !several {
-                note.clone()
+                text
             } else {
                 let metric = shown::metric_at(record, comparison.metric);
-                format!("{}, {}: {note}", labels.get(comparison.candidate), metric.name)
+                format!("{}, {}: {text}", labels.get(comparison.candidate), metric.name)
             };
             if !notes.contains(&note) {
                 notes.push(note);

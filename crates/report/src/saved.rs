@@ -9,6 +9,7 @@ use crate::disturbed::{self, DisturbedRun};
 use crate::estimate;
 use crate::facts::{pairs, write_facts};
 use crate::labels::Labels;
+use crate::notes::sentence;
 use crate::outcomes;
 use crate::page::Page;
 use crate::quantity::{Scale, count};
@@ -89,7 +90,7 @@ pub fn import_text(record: &Record, style: &Style) -> String {
         );
     }
     for note in &record.notes {
-        page.item(note);
+        page.item(&sentence(note));
     }
     results(&mut page, record, &labels);
     page.gap();

@@ -6,8 +6,8 @@ mod fixture;
 use std::time::Duration;
 
 use becalm_model::{
-    Comparison, Direction, Disturbance, DisturbanceSource, Metric, Outcome, RatioInterval, Record,
-    RecordKind, Run, Subject, Unit, Verdict,
+    Comparison, Direction, Disturbance, DisturbanceSource, Metric, Note, Outcome, RatioInterval,
+    Record, RecordKind, Run, Subject, Unit, Verdict,
 };
 use becalm_report::{
     DisturbedRun, Goal, Progress, ProgressEstimate, Sides, Style, comparison_text, diff_text,
@@ -72,7 +72,7 @@ fn comparison() -> impl Strategy<Value = Comparison> {
             discarded_rounds: counts.0 / 3,
             noise_floor,
             rounds_needed: counts.1,
-            notes: vec!["a note".into()],
+            notes: vec![Note::text("a note")],
         })
 }
 

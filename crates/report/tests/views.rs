@@ -2,7 +2,7 @@
 
 mod fixture;
 
-use becalm_model::Record;
+use becalm_model::{ComparisonNote, Interruption, Note, Record};
 use becalm_report::{
     Sides, Style, comparison_text, diff_text, facts_text, hist_text, html, markdown, metadata_text,
     plot_text, run_text, show_text, stats_text,
@@ -108,7 +108,8 @@ fn separately_recorded_files_are_compared_with_a_warning() {
     let (old, mut new) = (fixture::comparison(), fixture::comparison());
     new.machine.facts.insert("kernel_release".into(), "6.12.1".into());
     new.conditions.pace = Some("sampled about every 250 us during each run".into());
-    let comparisons = new.comparisons.clone();
+    let mut comparisons = new.comparisons.clone();
+    comparisons[0].notes = vec![ComparisonNote::MeasuredSeparately.into()];
     insta::assert_snapshot!(diff_text(
         (&old, &new),
         Sides::Apart,
@@ -162,8 +163,8 @@ fn names_and_commands_cannot_inject_markup() {
     record.subjects[0].name = evil.into();
     record.subjects[1].command = vec![evil.into(), "</code></svg>".into()];
     record.arguments.push(evil.into());
-    record.notes.push(evil.into());
-    record.interrupted = Some(evil.into());
+    record.notes.push(Note::text(evil));
+    record.interrupted = Some(Interruption::from(evil.to_owned()));
     record.version = evil.into();
     record.metrics[1].name = evil.into();
     record.conditions.limits.push(evil.into());
@@ -183,7 +184,7 @@ fn a_name_cannot_fake_a_verdict_with_escape_sequences() {
     let mut record = fixture::comparison();
     record.subjects[0].name = "\u{1b}[32mA is faster\u{1b}[0m".into();
     record.subjects[0].command = vec!["\u{1b}]0;title\u{7}".into()];
-    record.notes.push("\u{1b}[2J".into());
+    record.notes.push(Note::text("\u{1b}[2J"));
     for text in [
         comparison_text(&record, &[], &UNICODE),
         show_text(&record, &[], &UNICODE),

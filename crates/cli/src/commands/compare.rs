@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use becalm_model::terms::{Goal, Stop};
-use becalm_model::{Record, RecordKind, Subject, parse_share};
-use becalm_report::comparison_text;
+use becalm_model::{Record, RecordKind, SessionNote, Subject, parse_share};
+use becalm_report::{comparison_text, note_sentence};
 
 use crate::args;
 use crate::caller;
@@ -91,7 +91,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
                 )
                 .hint("name the commits that it measured; the file stays as it was"));
             }
-            Outcome::Same(told) => return say_same(&told, &args, arguments, ui),
+            Outcome::Same(note) => return say_same(&note, &args, arguments, ui),
             Outcome::Different(built) => Some(*built),
         },
     };
@@ -141,7 +141,7 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
 /// What the builds of several revisions came to.
 enum Outcome {
     /// The program is the same in all of them, which is told so.
-    Same(String),
+    Same(SessionNote),
     /// What to measure.
     Different(Box<(Revisions, Vec<Subject>)>),
 }
@@ -170,8 +170,8 @@ fn build(names: &[String], args: &Args, ui: &Ui) -> Result<Outcome, CommandError
     measuring::check_exports(flags)?;
     let making = Making { words: &command, flags, user: user.as_ref(), interrupt, ui };
     let revisions = Revisions::build(names, making)?;
-    if let Some(told) = revisions.identical(&command) {
-        return Ok(Outcome::Same(told));
+    if let Some(note) = revisions.identical(&command) {
+        return Ok(Outcome::Same(note));
     }
     let mut subjects = revisions.subjects(&command)?;
     measuring::name(&mut subjects, &flags.names)?;
@@ -180,13 +180,13 @@ fn build(names: &[String], args: &Args, ui: &Ui) -> Result<Outcome, CommandError
 
 /// Says that there is nothing to measure.
 fn say_same(
-    told: &str,
+    same: &SessionNote,
     args: &Args,
     arguments: Vec<String>,
     ui: &Ui,
 ) -> Result<Exit, CommandError> {
     if !args.flags.exports.json {
-        ui.print(&format!("{told}.\n"))?;
+        ui.print(&format!("{}.\n", note_sentence(&same.clone().into())))?;
     }
     let record = Record {
         arguments,
@@ -195,7 +195,7 @@ fn say_same(
         confidence: args.flags.confidence,
         margin: args.margin,
         machine: measuring::machine_facts()?,
-        notes: vec![told.to_owned()],
+        notes: vec![same.clone().into()],
         ..Record::empty(RecordKind::Comparison)
     };
     if args.flags.exports.json {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use becalm_model::wire::diff_document;
 use becalm_model::{Metric, Record, RecordKind};
-use becalm_report::{Sides, diff_text};
+use becalm_report::{Sides, WORDS, diff_text};
 use becalm_runner::conclude::{Pairing, compare_all_separate, compare_in_turns};
 
 use crate::error::CommandError;
@@ -80,7 +80,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let mut told = one_sided(&old, &new, args.new.is_none());
     told.extend(other_quantities(&old, &new));
     if args.json {
-        let mut document = diff_document(&old, &new, &comparisons, (args.confidence, margin));
+        let mut document =
+            diff_document(&old, &new, &comparisons, (args.confidence, margin), &WORDS);
         document.notes = told;
         ui.print_json(&document)?;
     } else {

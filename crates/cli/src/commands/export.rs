@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use becalm_formats::{Estimate, ExportError, Options, WRITERS, Writer, merge, writer};
 use becalm_model::Record;
+use becalm_report::note_sentence;
 use becalm_stats::{Sample, Summary};
 
 use crate::error::CommandError;
@@ -60,8 +61,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         // What was concluded from the first alone says nothing about all of them.
         record.comparisons.clear();
     }
-    let options =
-        Options::choose(&record, &args.metric, &args.subject).map_err(|error| refused(&error))?;
+    let options = Options::choose(&record, &args.metric, &args.subject)
+        .map_err(|error| refused(&error))?
+        .with_sentences(note_sentence);
     let options = options.with_estimates(estimates(&record));
     let exported = (writer.write)(&record, &options).map_err(|error| refused(&error))?;
     match output(args) {

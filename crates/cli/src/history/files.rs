@@ -4,7 +4,7 @@ use std::path::Path;
 
 use becalm_formats::history_formats;
 use becalm_model::history::AtCommit;
-use becalm_model::{Record, RecordKind};
+use becalm_model::{Record, RecordKind, SessionNote};
 
 use crate::error::CommandError;
 use crate::foreign;
@@ -81,7 +81,7 @@ fn by_revision(record: Record) -> Vec<AtCommit> {
         alone.kind = RecordKind::Run;
         alone.subjects[0].name = shell_words::join(&revision.command);
         let built = revision.built;
-        alone.notes.push(format!("{built} of a comparison of revisions, taken out of it"));
+        alone.notes.push(SessionNote::OfComparison { built }.into());
         AtCommit { commit: Some(revision.commit), time: None, branch: None, record: alone }
     };
     revisions.into_iter().enumerate().map(one).collect()

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use becalm_model::{Subject, with_causes};
+use becalm_model::{SessionNote, Subject, with_causes};
 use becalm_runner::{Environment, Interrupt, Program, User, WorkFolder};
 use becalm_stats::decide::paired::fewest_rounds;
 
@@ -219,19 +219,14 @@ impl Layouts {
 
     /// Says how many different programs the seeds gave; the reader has to know if a seed changes nothing, or
     /// if there are too few for a verdict.
-    pub(crate) fn note(&self, confidence: f64) -> Option<String> {
+    pub(crate) fn note(&self, confidence: f64) -> Option<SessionNote> {
         let fewest = fewest_rounds(1.0 - confidence) as usize;
         match (self.built, self.seeds.len()) {
             (0 | 1, _) => None,
-            (built, 0) => Some(format!(
-                "all {built} builds are the same program: the build command makes nothing of its {LINK_SEED}, so \
-                 there is one layout"
-            )),
-            (built, different) => Some(format!(
-                "{built} layouts were built, {different} of them different, which are run; rounds of the same \
-                 layout count as one observation{}",
-                if different < fewest { ", and so few observations decide nothing" } else { "" }
-            )),
+            (built, 0) => Some(SessionNote::OneLayout { built }),
+            (built, different) => {
+                Some(SessionNote::Layouts { built, different, too_few: different < fewest })
+            }
         }
     }
 }

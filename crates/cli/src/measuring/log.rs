@@ -49,7 +49,7 @@ impl SessionLog {
         let _ = file.try_lock();
         let mut log =
             Self { file: BufWriter::new(file), metrics: record.metrics.len(), path, failed: None };
-        let header = wire::log_header(record);
+        let header = wire::log_header(record, &becalm_report::WORDS);
         log.line(&serde_json::to_string(&header).expect("a header can be written"));
         for run in &record.runs {
             log.add(&record.metrics, run);

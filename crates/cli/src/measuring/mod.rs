@@ -33,7 +33,7 @@ pub(crate) use revisions::{
 };
 pub(crate) use session::{
     Finished, Spent, Wanted, as_texts, check_exports, conclude_log, conduct, disturbed_runs,
-    export, is_of_left_out, stop,
+    export, stop,
 };
 pub(crate) use setup::{Machine, Statement, Surroundings, machine_facts, surroundings};
 pub(crate) use subjects::{CommandLine, MOST_SUBJECTS, combinations, fill, name, subjects};

@@ -5,18 +5,18 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use becalm_model::Subject;
+use becalm_model::{SessionNote, Subject};
 use becalm_runner::rounds::SpawnSubject;
 
 use crate::error::CommandError;
 
-/// Returns a sentence for every subject that is the same as an earlier one. Inside a simulation
+/// Returns a note for every subject that is the same as an earlier one. Inside a simulation
 /// (`is_wrapped`) only commands can be told apart.
 pub(crate) fn notes(
     started: &[SpawnSubject],
     subjects: &[Subject],
     is_wrapped: bool,
-) -> Vec<String> {
+) -> Vec<SessionNote> {
     let mut notes = Vec::new();
     for later in 1..subjects.len() {
         notes.extend((0..later).find_map(|earlier| {
@@ -27,10 +27,10 @@ pub(crate) fn notes(
     notes
 }
 
-/// Returns a sentence for every program whose file changed after the session that is gone on with
+/// Returns a note for every program whose file changed after the session that is gone on with
 /// had begun. The time of the inode counts: a program that is moved or copied into place may keep the
 /// time of its content.
-pub(crate) fn changed_since(started_at: f64, started: &[SpawnSubject]) -> Vec<String> {
+pub(crate) fn changed_since(started_at: f64, started: &[SpawnSubject]) -> Vec<SessionNote> {
     // A build is made anew for each session, of the same commit.
     let given = started.iter().filter(|subject| subject.stand.is_none());
     let mut paths: Vec<&Path> =
@@ -40,15 +40,7 @@ pub(crate) fn changed_since(started_at: f64, started: &[SpawnSubject]) -> Vec<St
     let changed_at = |facts: Metadata| facts.ctime() as f64 + facts.ctime_nsec() as f64 * 1e-9;
     let is_later = |path: &&Path| path.metadata().is_ok_and(|facts| changed_at(facts) > started_at);
     let changed = paths.into_iter().filter(is_later);
-    changed
-        .map(|path| {
-            format!(
-                "{} was changed after the saved session began: its earlier runs are those of \
-                 another program, if it is more than its time that changed",
-                path.display()
-            )
-        })
-        .collect()
+    changed.map(|path| SessionNote::ProgramChanged { path: path.display().to_string() }).collect()
 }
 
 /// Refuses a command that is to be measured twice after different setups: those of all subjects are over before the first
@@ -85,18 +77,14 @@ fn note(
     a: (&SpawnSubject, &Subject),
     b: (&SpawnSubject, &Subject),
     is_wrapped: bool,
-) -> Option<String> {
+) -> Option<SessionNote> {
     let (names, commands) = ((&a.0.name, &b.0.name), (&a.1.command, &b.1.command));
     if hooks_of_runs(a.0) != hooks_of_runs(b.0) {
         return None;
     }
     let are_builds = a.0.stand.is_some();
     if commands.0 == commands.1 && !are_builds {
-        return Some(format!(
-            "`{}` and `{}` are the same command: this is an A/A, in which any difference is the \
-             machine's (--aa says what it can resolve)",
-            names.0, names.1
-        ));
+        return Some(SessionNote::SameCommand { subjects: [names.0.clone(), names.1.clone()] });
     }
     // What is started is then the same for all.
     if is_wrapped {
@@ -109,12 +97,8 @@ fn note(
         return None;
     }
     if commands.0.get(1..) == commands.1.get(1..) && same_content(&programs.0, &programs.1) {
-        return Some(format!(
-            "{} and {} are the same, byte for byte: unless they look at their own name, this is \
-             an A/A",
-            programs.0.display(),
-            programs.1.display()
-        ));
+        let programs = [programs.0, programs.1].map(|path| path.display().to_string());
+        return Some(SessionNote::SameProgram { programs });
     }
     None
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use becalm_lab::trace::{Mode, TraceError, Tracer, explain, joined};
 use becalm_machine::SysRoot;
-use becalm_model::{Evidence, Record};
+use becalm_model::{Evidence, Note, Record};
 use becalm_report::{TraceCostTold, trace_markdown, trace_text, trace_texts};
 use becalm_runner::monotonic_raw;
 use becalm_runner::rounds::{Executor, Learnt, Measured, Request, RunError, Spawn};
@@ -107,7 +107,7 @@ impl Executor for Traced<'_, '_> {
         self.executor.adapt(learnt);
     }
 
-    fn interrupted(&self) -> Option<String> {
+    fn interrupted(&self) -> Option<i32> {
         self.executor.interrupted()
     }
 }
@@ -130,7 +130,8 @@ pub(crate) fn with_notes(record: &Record) -> Cow<'_, Record> {
     let Some(trace) = &record.trace else { return Cow::Borrowed(record) };
     let explanation = explain(record, trace);
     let mut record = record.clone();
-    record.notes.extend(trace_texts(&record, &explanation));
+    let texts = trace_texts(&record, &explanation);
+    record.notes.extend(texts.into_iter().map(Note::text));
     Cow::Owned(record)
 }
 

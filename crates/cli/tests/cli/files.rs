@@ -133,7 +133,7 @@ fn a_named_pipe_is_read_to_the_end_and_one_that_nobody_reads_is_an_error() {
     let output = env.measure(&arguments).exits_with(0);
     assert!(output.stdout.contains("2 runs"), "{}", output.stdout);
     let read = reader.wait_with_output().unwrap();
-    assert_eq!(json(&String::from_utf8_lossy(&read.stdout))["schema"], "becalm/run/1");
+    assert_eq!(json(&String::from_utf8_lossy(&read.stdout))["schema"], "becalm/run/2");
     let output = env.measure(&arguments).exits_with(4);
     assert!(output.stdout.contains("2 runs"), "what was measured is shown: {}", output.stdout);
     assert!(output.stderr.contains("cannot write pipe: No such device"), "{}", output.stderr);

@@ -29,7 +29,7 @@ fn a_file_of_another_tool_is_a_record_like_others() {
         assert_eq!(own.stdout, foreign.stdout, "{command:?}");
     }
     let record = env.record("record.json");
-    assert_eq!(record["schema"], "becalm/import/1");
+    assert_eq!(record["schema"], "becalm/import/2");
     assert_eq!(record["source"]["format"], "hyperfine");
     assert_eq!(record["subjects"][0]["runs"].as_array().unwrap().len(), 5);
 }
@@ -64,7 +64,7 @@ fn what_was_measured_separately_is_compared_by_processes_with_a_warning() {
         (&one["verdict"], &one["metric"]),
         (&Value::from("slower"), &Value::from("wall_time"))
     );
-    assert!(one["notes"][0].as_str().unwrap().starts_with("measured separately"));
+    assert!(one["notes"][0]["text"].as_str().unwrap().starts_with("measured separately"));
     let text = env.run(["diff", "old.json", "new.json"]).exits_with(0).stdout;
     assert!(text.starts_with("These were measured at different times"), "{text}");
 }
@@ -134,11 +134,11 @@ fn aggregates_and_single_processes_are_never_tested() {
     let document = json(&env.run(["diff", &csv, &csv, "--json"]).exits_with(0).stdout);
     for one in document["comparisons"].as_array().unwrap() {
         assert_eq!((&one["verdict"], &one["ratio"]), (&Value::from("inconclusive"), &Value::Null));
-        assert!(one["notes"][1].as_str().unwrap().contains("no single values"), "{one}");
+        assert!(one["notes"][1]["text"].as_str().unwrap().contains("no single values"), "{one}");
     }
     env.write("one.json", times("a", &[1.0]));
     let document = json(&env.run(["diff", "one.json", "one.json", "--json"]).exits_with(0).stdout);
-    let note = &document["comparisons"][0]["notes"][1];
+    let note = &document["comparisons"][0]["notes"][1]["text"];
     assert!(note.as_str().unwrap().starts_with("one process on a side"), "{note}");
 }
 
@@ -256,7 +256,7 @@ fn runs_that_were_cut_off_have_no_ratio() {
     let document = json(&env.run(["diff", "old.json", "new.json", "--json"]).exits_with(0).stdout);
     let one = &document["comparisons"][0];
     assert_eq!((&one["verdict"], &one["ratio"]), (&Value::from("inconclusive"), &Value::Null));
-    assert!(one["notes"][1].as_str().unwrap().starts_with("runs were cut off"), "{one}");
+    assert!(one["notes"][1]["text"].as_str().unwrap().starts_with("runs were cut off"), "{one}");
     let text = env.run(["diff", "old.json", "new.json"]).exits_with(0).stdout.replace('\n', " ");
     assert!(text.contains("for old it and new it: runs were cut off at the timeout"), "{text}");
     assert!(!text.contains("too few") && !text.contains(" 0.0"), "{text}");

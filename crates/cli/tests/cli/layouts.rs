@@ -46,8 +46,12 @@ fn every_round_runs_another_layout_of_all_programs() {
     assert_eq!(layouts, twice);
     let one = &record["comparisons"][0];
     assert_eq!(one["rounds"], 7, "rounds of the same layout are one observation");
-    let notes: Vec<&str> =
-        record["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap()).collect();
+    let notes: Vec<&str> = record["notes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|note| note["text"].as_str().unwrap())
+        .collect();
     assert!(notes.iter().any(|note| note.starts_with("7 layouts were built, 7 of them different")));
 }
 

@@ -31,7 +31,7 @@ fn json_has_the_promised_fields_and_follows_the_schema() {
     };
     let output = env.compare(&["--rounds", "8", "--json", "true", "sleep 0.5"]).exits_with(0);
     let document = check(&output.stdout);
-    assert_eq!(document["schema"], "becalm/comparison/1");
+    assert_eq!(document["schema"], "becalm/comparison/2");
     let comparison = &document["comparisons"][0];
     for field in ["ratio", "ratio_low", "ratio_high", "noise_floor"] {
         assert!(comparison[field].is_f64(), "{field}: {comparison}");
@@ -54,7 +54,7 @@ fn json_has_the_promised_fields_and_follows_the_schema() {
     assert!(run["round"].is_u64() && run["order"].is_u64() && run["wall_time"].is_f64(), "{run}");
 
     let output = env.measure(&["--rounds", "3", "--json", "--", "true"]).exits_with(0);
-    assert_eq!(check(&output.stdout)["schema"], "becalm/run/1");
+    assert_eq!(check(&output.stdout)["schema"], "becalm/run/2");
     // A session that failed and a log are documents like any other.
     let fails = env.measure(&["--rounds", "3", "--json", "--", "false"]).exits_with(4);
     let _ = check(&fails.stdout);

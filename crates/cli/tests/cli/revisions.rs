@@ -83,7 +83,12 @@ fn a_change_of_documentation_gives_identical_binaries() {
         output.stdout
     );
     assert!(output.stdout.contains("the revisions differ in README"), "{}", output.stdout);
-    assert!(env.record("r.json")["notes"][0].as_str().unwrap().starts_with("identical binaries"));
+    assert!(
+        env.record("r.json")["notes"][0]["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("identical binaries")
+    );
     // What was saved is read as any other record.
     for command in ["show", "stats", "hist", "plot"] {
         let text = env.run([command, "r.json"]).exits_with(0).stdout;

@@ -58,7 +58,7 @@ fn all_benchmarks_are_measured_interleaved_each_for_its_own_rounds() {
     assert!(output.stderr.starts_with("suite: 4 benchmarks, by number of runs"), "{output:?}");
     assert!(output.stderr.contains("from here on"), "{output:?}");
     let record = env.record("r.json");
-    assert_eq!(record["schema"], "becalm/run/1");
+    assert_eq!(record["schema"], "becalm/run/2");
     let expected = [("sort size=20", 4), ("sort size=3", 4), ("rate", 6), ("long-one", 2)];
     let expected: Vec<_> = expected.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect();
     assert_eq!(counts(&record), expected);

@@ -49,10 +49,9 @@ fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
         };
         return Err(ExportError::NoComparison { why: why.to_owned() });
     }
-    let by_name = options.metrics.is_some();
     let mut names = Unique::default();
     let cases: Vec<Case> =
-        chosen.into_iter().map(|one| case(record, one, by_name, &mut names)).collect();
+        chosen.into_iter().map(|one| case(record, one, options, &mut names)).collect();
     let besides = cases.iter().filter(|one| one.verdict == Verdict::Slower && !one.decides).count();
     let mut notes = Vec::new();
     if besides > 0 {
@@ -63,7 +62,7 @@ fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
     Ok(Exported { bytes: document(record, &cases).into_bytes(), notes })
 }
 
-fn case(record: &Record, one: &Comparison, by_name: bool, names: &mut Unique) -> Case {
+fn case(record: &Record, one: &Comparison, options: &Options, names: &mut Unique) -> Case {
     let metric = &record.metrics[one.metric];
     let candidate = &record.subjects[one.candidate].name;
     let baseline = &record.subjects[one.baseline].name;
@@ -107,7 +106,7 @@ fn case(record: &Record, one: &Comparison, by_name: bool, names: &mut Unique) ->
             let _ = write!(sentence, " on {}: no ratio", metric.name);
         }
     }
-    for note in &one.notes {
+    for note in one.notes.iter().filter_map(|note| options.sentence(note)) {
         let _ = write!(sentence, "; {note}");
     }
     Case {
@@ -115,7 +114,7 @@ fn case(record: &Record, one: &Comparison, by_name: bool, names: &mut Unique) ->
         name,
         time,
         verdict: one.verdict,
-        decides: one.primary || by_name,
+        decides: one.primary || options.metrics.is_some(),
         sentence,
         numbers,
     }

@@ -1,12 +1,12 @@
 //! What of a record is exported.
 
-use becalm_model::Record;
+use becalm_model::{Note, Record};
 
 use crate::writers::ExportError;
 use crate::writers::names::list;
 
 /// What of a record is exported, and what the caller knows about its values.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Indices into [`Record::metrics`]; `None` leaves it to the format.
     pub(crate) metrics: Option<Vec<usize>>,
@@ -14,6 +14,8 @@ pub struct Options {
     pub(crate) subjects: Option<Vec<usize>>,
     /// Intervals for formats that have a place for them.
     pub(crate) estimates: Vec<Estimate>,
+    /// Who makes the sentences of notes, for formats that have a place for them.
+    sentence: Option<fn(&Note) -> String>,
 }
 
 /// The median of one metric of one subject with its interval. Writers compute medians by themselves;
@@ -50,7 +52,7 @@ impl Options {
             indices("metric", metrics, &metric_names)?
         };
         let subjects = indices("subject", subjects, &subject_names)?;
-        Ok(Self { metrics, subjects, estimates: Vec::new() })
+        Ok(Self { metrics, subjects, ..Self::default() })
     }
 
     /// Adds intervals.
@@ -58,6 +60,17 @@ impl Options {
     pub fn with_estimates(mut self, estimates: Vec<Estimate>) -> Self {
         self.estimates = estimates;
         self
+    }
+
+    /// Says who makes the sentences of notes, of which this crate has none.
+    #[must_use]
+    pub fn with_sentences(mut self, sentence: fn(&Note) -> String) -> Self {
+        self.sentence = Some(sentence);
+        self
+    }
+
+    pub(crate) fn sentence(&self, note: &Note) -> Option<String> {
+        self.sentence.map(|sentence| sentence(note))
     }
 
     pub(crate) fn estimate(&self, subject: usize, metric: usize) -> Option<&Estimate> {

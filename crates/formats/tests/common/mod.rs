@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use becalm_formats::{File, import};
-use becalm_model::{Direction, Outcome, Record};
+use becalm_model::{Direction, Note, Outcome, Record};
 
 /// Reads a capture: a file, or all files below a folder.
 #[expect(clippy::disallowed_methods, reason = "the library does no I/O, its tests do")]
@@ -43,6 +43,14 @@ pub(crate) fn capture(path: &str, format: &str) -> Record {
     record
 }
 
+/// Shows a note in one line; its sentence is made elsewhere.
+pub(crate) fn told(note: &Note) -> String {
+    match note {
+        Note::Text(sentence) => sentence.text.clone(),
+        other => format!("{other:?}"),
+    }
+}
+
 /// Shows a record in few lines: the source and its facts, the metrics, what each subject gave for them
 /// in each of its processes, and what the tool concluded itself.
 pub(crate) fn condensed(record: &Record) -> String {
@@ -53,7 +61,7 @@ pub(crate) fn condensed(record: &Record) -> String {
         writeln!(text, "  {name} = {value}").unwrap();
     }
     for note in &record.notes {
-        writeln!(text, "  note: {note}").unwrap();
+        writeln!(text, "  note: {}", told(note)).unwrap();
     }
     for (index, subject) in record.subjects.iter().enumerate() {
         writeln!(text, "{} {:?} {:?}", subject.name, subject.command, subject.parameters).unwrap();

@@ -2,8 +2,8 @@
 
 use becalm_formats::{File, WRITERS, import};
 use becalm_model::{
-    Comparison, Direction, Metric, Part, RatioInterval, Record, RecordKind, Run, Subject, Unit,
-    Verdict,
+    Comparison, Direction, Metric, Note, Part, RatioInterval, Record, RecordKind, Run, Subject,
+    Unit, Verdict,
 };
 use proptest::prelude::*;
 use quick_xml::events::Event;
@@ -100,7 +100,7 @@ fn record() -> impl Strategy<Value = Record> {
                     discarded_rounds: 0,
                     noise_floor: None,
                     rounds_needed: None,
-                    notes: record.subjects.iter().map(|one| one.name.clone()).collect(),
+                    notes: record.subjects.iter().map(|one| Note::text(&one.name)).collect(),
                 })
                 .collect();
             record.metrics = metrics;

@@ -1,6 +1,6 @@
 //! github-action-benchmark's files.
 
-use crate::common::condensed;
+use crate::common::{condensed, told};
 use becalm_formats::{File, import};
 
 fn read(text: &str, format: Option<&str>) -> Result<String, String> {
@@ -72,7 +72,7 @@ fn what_has_no_number_is_left_out_and_told() {
         {"name": "a_RMS", "unit": "%"}, {"name": "c", "unit": "ns", "value": "NaN"}]"#;
     let record = import(&[File::of_text("a.json", text)], Some("customSmallerIsBetter")).unwrap();
     assert_eq!(record.metrics.len(), 1);
-    let notes = record.notes.join("; ");
+    let notes = record.notes.iter().map(told).collect::<Vec<_>>().join("; ");
     for name in ["a_BigO", "a_RMS", "c"] {
         assert!(notes.contains(&format!("`{name}` has no number")), "{notes}");
     }

@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::DIFF_SCHEMA;
 use super::document::ComparisonDocument;
+use super::worded::Words;
 use super::write::comparison_of;
 use crate::{Comparison, Record};
 
 /// Two records that were measured at different times, or the subjects of one session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DiffDocument {
-    /// `becalm/diff/1`.
+    /// `becalm/diff/2`.
     pub schema: String,
     /// Confidence of all verdicts together.
     pub confidence: f64,
@@ -36,6 +37,7 @@ pub fn diff_document(
     new: &Record,
     comparisons: &[Comparison],
     (confidence, margin): (f64, f64),
+    words: &Words,
 ) -> DiffDocument {
     let differing = old.machine.facts.iter().filter_map(|(key, before)| {
         let after = new.machine.facts.get(key)?;
@@ -46,7 +48,7 @@ pub fn diff_document(
         confidence,
         margin,
         notes: Vec::new(),
-        comparisons: comparisons.iter().map(|one| comparison_of(old, new, one)).collect(),
+        comparisons: comparisons.iter().map(|one| comparison_of(old, new, one, words)).collect(),
         differences: differing.collect(),
     }
 }

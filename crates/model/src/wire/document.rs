@@ -9,6 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::trace::{RunTraceDocument, TraceNoteDocument};
+use super::worded::Worded;
+use crate::note::{Interruption, Note};
 
 /// A whole record. Times are in seconds, sizes in bytes, shares and margins as fractions of 1.
 ///
@@ -17,7 +19,7 @@ use super::trace::{RunTraceDocument, TraceNoteDocument};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Document")]
 pub struct Document<R = Vec<RunDocument>> {
-    /// `becalm/comparison/1`, `becalm/run/1` or `becalm/import/1`.
+    /// `becalm/comparison/2`, `becalm/run/2` or `becalm/import/2`.
     pub schema: String,
     /// Version of becalm that wrote it.
     #[serde(default)]
@@ -41,14 +43,14 @@ pub struct Document<R = Vec<RunDocument>> {
     pub aa: bool,
     /// Why the session ended early, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interrupted: Option<String>,
+    pub interrupted: Option<Worded<Interruption>>,
     /// What the reader has to know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    pub notes: Vec<Worded<Note>>,
     /// Where an imported record comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceDocument>,
-    /// Conclusions; only in `becalm/comparison/1`.
+    /// Conclusions; only in a comparison.
     #[serde(default)]
     pub comparisons: Vec<ComparisonDocument>,
     /// Estimates per subject and metric, derived from the runs.
@@ -134,7 +136,7 @@ pub struct ComparisonDocument {
     pub rounds_needed: Option<u64>,
     /// What the reader has to know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    pub notes: Vec<Worded<Note>>,
 }
 
 /// Estimates of one metric of one subject.

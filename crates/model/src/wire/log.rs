@@ -13,7 +13,7 @@ use crate::{Record, Run};
 /// First line: the record as far as it is known before the first run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LogHeader {
-    /// `becalm/log/3`.
+    /// `becalm/log/4`.
     pub log: String,
     /// The record without runs and conclusions.
     pub document: Document,

@@ -9,6 +9,7 @@ mod check;
 mod ci;
 mod diff;
 mod document;
+mod earlier;
 mod effects;
 mod gate;
 mod history;
@@ -28,6 +29,7 @@ mod topology;
 mod trace;
 mod tune;
 mod version;
+mod worded;
 mod workload;
 mod write;
 
@@ -98,5 +100,6 @@ pub use trace::{
 };
 pub use tune::{TuneChangeDocument, TuneDocument, TuneNoteDocument, tune_document};
 pub use version::{VersionError, check_readable};
+pub use worded::{Worded, Words, worded};
 pub use workload::{WorkloadDocument, WorkloadReadError, WorkloadTaskDocument, read_workload};
 pub use write::{Runs, document, log_header, log_metric, log_run};

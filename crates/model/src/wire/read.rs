@@ -6,6 +6,7 @@ use super::document::{
 };
 use super::trace::read_run_trace;
 use super::version::{VersionError, check_readable};
+use super::worded::Worded;
 use super::{COMPARISON_SCHEMA, IMPORT_SCHEMA, RUN_SCHEMA};
 use crate::metric::{CPU_TIME, MAX_RSS, SYSTEM_TIME, USER_TIME, WALL_TIME};
 use crate::trace::Trace;
@@ -162,8 +163,8 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
         terms,
         runs,
         comparisons,
-        interrupted: document.interrupted,
-        notes: document.notes,
+        interrupted: document.interrupted.map(Worded::value),
+        notes: document.notes.into_iter().map(Worded::value).collect(),
         trace,
         source: document.source.map(|SourceDocument { format, tool }| Source { format, tool }),
         summaries,
@@ -333,7 +334,7 @@ fn comparison(
         discarded_rounds: document.discarded_rounds,
         noise_floor: document.noise_floor,
         rounds_needed: document.rounds_needed,
-        notes: document.notes,
+        notes: document.notes.into_iter().map(Worded::value).collect(),
     })
 }
 
@@ -377,8 +378,12 @@ fn moved(document: MovedDocument) -> Moved {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{document, json_schema};
+    use super::super::{Words, document, json_schema};
     use super::*;
+    use crate::note::{ComparisonNote, CutOffWorth, Interruption, Note, SessionNote};
+
+    const WORDS: Words =
+        Words { note: |_| "a note".to_owned(), interruption: |_| "an interruption".to_owned() };
 
     /// The smallest comparison that another program may write: the fields that the design promises.
     const MINIMAL: &str = r#"{"schema": "becalm/comparison/1", "confidence": 0.95, "margin": 0.01,
@@ -400,8 +405,40 @@ mod tests {
     #[test]
     fn a_record_survives_being_written_and_read() {
         let record = read_document(MINIMAL).unwrap();
-        let text = serde_json::to_string(&document(&record, Vec::new())).unwrap();
+        let text = serde_json::to_string(&document(&record, Vec::new(), &WORDS)).unwrap();
         assert_eq!(read_document(&text).unwrap(), record);
+    }
+
+    #[test]
+    fn notes_have_kinds_and_fields_beside_their_sentences() {
+        let mut record = read_document(MINIMAL).unwrap();
+        let (subject, worth) = ("B".to_owned(), CutOffWorth::Nothing(Verdict::Faster));
+        record.comparisons[0].notes = vec![
+            ComparisonNote::CutOff { subject, rounds: 2, worth }.into(),
+            ComparisonNote::Steps.into(),
+        ];
+        record.notes = vec![
+            SessionNote::SameCommand { subjects: ["A".to_owned(), "B".to_owned()] }.into(),
+            Note::text("a note"),
+        ];
+        record.interrupted = Some(Interruption::Signal { signal: 2 });
+        let written = serde_json::to_value(document(&record, Vec::new(), &WORDS)).unwrap();
+        assert_eq!(
+            written["comparisons"][0]["notes"][0].to_string(),
+            r#"{"kind":"cut_off","rounds":2,"subject":"B","text":"a note","worth":{"nothing":"faster"}}"#
+        );
+        assert_eq!(written["notes"][1].to_string(), r#"{"kind":"text","text":"a note"}"#);
+        assert_eq!(written["interrupted"]["signal"], 2);
+        assert_eq!(read_document(&written.to_string()).unwrap(), record);
+    }
+
+    #[test]
+    fn notes_of_earlier_versions_are_sentences() {
+        let notes =
+            r#""notes": ["A was slow", "B failed; the suite went on without it"], "machine""#;
+        let record = read_document(&MINIMAL.replace(r#""machine""#, notes)).unwrap();
+        let left_out = SessionNote::LeftOut { failure: "B failed".to_owned() };
+        assert_eq!(record.notes, [Note::text("A was slow"), left_out.into()]);
     }
 
     #[test]
@@ -410,7 +447,7 @@ mod tests {
         let infinite = f64::INFINITY;
         record.comparisons[0].ratio =
             Some(RatioInterval { estimate: infinite, low: infinite, high: infinite });
-        let text = serde_json::to_string(&document(&record, Vec::new())).unwrap();
+        let text = serde_json::to_string(&document(&record, Vec::new(), &WORDS)).unwrap();
         assert_eq!(read_document(&text).unwrap(), record);
     }
 

@@ -12,18 +12,18 @@ use super::{
 };
 
 /// What `becalm compare` writes.
-pub const COMPARISON_SCHEMA: &str = "becalm/comparison/1";
+pub const COMPARISON_SCHEMA: &str = "becalm/comparison/2";
 /// What `becalm run` writes.
-pub const RUN_SCHEMA: &str = "becalm/run/1";
+pub const RUN_SCHEMA: &str = "becalm/run/2";
 /// What `becalm diff --json` prints.
-pub const DIFF_SCHEMA: &str = "becalm/diff/1";
+pub const DIFF_SCHEMA: &str = "becalm/diff/2";
 /// What `becalm history list --json` prints.
 pub const HISTORY_SCHEMA: &str = "becalm/history/1";
 /// What `becalm import` writes.
-pub const IMPORT_SCHEMA: &str = "becalm/import/1";
+pub const IMPORT_SCHEMA: &str = "becalm/import/2";
 /// The log that grows while a session runs. Version 2 has lines for discarded rounds, version 3 for
-/// metrics that the runs show.
-pub const LOG_SCHEMA: &str = "becalm/log/3";
+/// metrics that the runs show, version 4 has kinds and fields beside the sentences of notes.
+pub const LOG_SCHEMA: &str = "becalm/log/4";
 /// The journal of changes to the machine.
 pub const JOURNAL_SCHEMA: &str = "becalm/journal/1";
 /// What `becalm bisect` keeps while it searches, and prints with `--json`.

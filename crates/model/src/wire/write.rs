@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::log::{LogHeader, LogMetric, LogRun};
 use super::trace::{self, RunTraceDocument};
+use super::worded::{Worded, Words, worded};
 use super::{COMPARISON_SCHEMA, IMPORT_SCHEMA, LOG_SCHEMA, RUN_SCHEMA};
 use crate::metric::{CPU_TIME, MAX_RSS, SYSTEM_TIME, USER_TIME, WALL_TIME};
 use crate::{
@@ -35,14 +36,19 @@ impl Serialize for Runs<'_> {
     }
 }
 
-/// Returns the whole record as a document, with the `estimates` that go into it.
-pub fn document(record: &Record, estimates: Vec<EstimateDocument>) -> Document<Runs<'_>> {
-    with_runs(record, estimates, |subject| Runs { record, subject })
+/// Returns the whole record as a document, with the `estimates` and the sentences that go into it.
+pub fn document<'a>(
+    record: &'a Record,
+    estimates: Vec<EstimateDocument>,
+    words: &Words,
+) -> Document<Runs<'a>> {
+    with_runs(record, estimates, words, |subject| Runs { record, subject })
 }
 
 fn with_runs<R>(
     record: &Record,
     estimates: Vec<EstimateDocument>,
+    words: &Words,
     runs: impl Fn(usize) -> R,
 ) -> Document<R> {
     Document {
@@ -54,9 +60,13 @@ fn with_runs<R>(
         confidence: record.confidence,
         margin: record.margin,
         aa: record.aa,
-        interrupted: record.interrupted.clone(),
-        notes: record.notes.clone(),
-        comparisons: record.comparisons.iter().map(|c| comparison(record, c)).collect(),
+        interrupted: record.interrupted.as_ref().map(|why| Worded::of(why, words.interruption)),
+        notes: worded(&record.notes, words.note),
+        comparisons: record
+            .comparisons
+            .iter()
+            .map(|c| comparison_of(record, record, c, words))
+            .collect(),
         estimates,
         metrics: record.metrics.iter().map(metric).collect(),
         machine: machine(&record.machine),
@@ -106,8 +116,8 @@ fn traced(record: &Record, place: usize) -> Option<RunTraceDocument> {
 
 /// Returns the first line of a session's log: the record as far as it is known before the first
 /// run.
-pub fn log_header(record: &Record) -> LogHeader {
-    let document = with_runs(record, Vec::new(), |_| Vec::new());
+pub fn log_header(record: &Record, words: &Words) -> LogHeader {
+    let document = with_runs(record, Vec::new(), words, |_| Vec::new());
     LogHeader { log: LOG_SCHEMA.to_owned(), document }
 }
 
@@ -129,15 +139,12 @@ fn schema(kind: RecordKind) -> &'static str {
     }
 }
 
-fn comparison(record: &Record, comparison: &Comparison) -> ComparisonDocument {
-    comparison_of(record, record, comparison)
-}
-
 /// Returns a comparison of two records: the baseline and the metric are of `old`, the candidate of `new`.
 pub(super) fn comparison_of(
     old: &Record,
     new: &Record,
     comparison: &Comparison,
+    words: &Words,
 ) -> ComparisonDocument {
     let metric = &old.metrics[comparison.metric];
     ComparisonDocument {
@@ -157,7 +164,7 @@ pub(super) fn comparison_of(
         primary: comparison.primary,
         confidence: comparison.confidence,
         rounds_needed: comparison.rounds_needed,
-        notes: comparison.notes.clone(),
+        notes: worded(&comparison.notes, words.note),
     }
 }
 

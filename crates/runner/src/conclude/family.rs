@@ -1,7 +1,10 @@
 //! All comparisons of a record, with the correction for their number.
 
 use becalm_model::terms::Primary;
-use becalm_model::{Comparison, Metric, RatioInterval, Record, RecordKind, Unit, Verdict, metric};
+use becalm_model::{
+    Comparison, ComparisonNote, CutOffWorth, Metric, Note, Observation, RatioInterval, Record,
+    RecordKind, Unit, Verdict, metric,
+};
 use becalm_stats::decide::family;
 use becalm_stats::decide::pace::{self, Allowance};
 use becalm_stats::decide::paired::{self, Estimate};
@@ -12,10 +15,6 @@ use super::resolution;
 use super::shape::Shape;
 use super::verdict::{exact_verdict, ratio_of_exact, rounds_needed, verdict};
 use crate::rounds::Judgement;
-
-/// Why more rounds would not decide.
-const COARSE: &str = "the values move in steps, or never, and nothing finer than a step is seen, however many rounds \
-                      there are: a finer clock would tell more, and a count can be called exact";
 
 /// Returns the comparisons of every candidate with the baseline: the primary metrics first, then
 /// wall time, CPU time and what else the user named, at the confidence that `judgement` and
@@ -53,7 +52,7 @@ pub fn comparisons(record: &Record, judgement: &Judgement, shape: &Shape) -> Vec
     note_disagreement(record, &mut comparisons);
     if let Some(reason) = choice.reason {
         for comparison in comparisons.iter_mut().filter(|one| one.primary) {
-            comparison.notes.push(reason.clone());
+            comparison.notes.push(reason.clone().into());
         }
     }
     comparisons
@@ -196,11 +195,7 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
     }
     let Some(estimate) = estimate(record, one, level) else {
         if level <= 0.0 {
-            comparison.notes.push(
-                "nothing was decided: the session ended before its first look, or earlier looks have spent \
-                 what it may err"
-                    .to_owned(),
-            );
+            comparison.notes.push(ComparisonNote::NoErrorLeft.into());
             return comparison;
         }
         let needed = if metric.exact && rounds < FEWEST_EXACT {
@@ -208,15 +203,8 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
         } else {
             paired::fewest_rounds(level)
         };
-        let unit = if has_layouts { "layout" } else { "round" };
-        let they_are = match rounds {
-            0 => format!("no usable {unit} is"),
-            1 => format!("1 usable {unit} is"),
-            _ => format!("{rounds} usable {unit}s are"),
-        };
-        comparison.notes.push(format!(
-            "{they_are} too few for an interval at this confidence: at least {needed} are needed"
-        ));
+        let of = if has_layouts { Observation::Layout } else { Observation::Round };
+        comparison.notes.push(ComparisonNote::TooFew { of, usable: rounds, needed }.into());
         // Where every round is lost, more of the same would be too.
         comparison.rounds_needed = (rounds > 0 || comparison.discarded_rounds == 0)
             .then(|| u64::from(needed.saturating_sub(rounds).max(1)))
@@ -240,7 +228,7 @@ fn conclude(record: &Record, judgement: &Judgement, one: &Prepared, level: f64) 
     comparison.noise_floor = Some(((estimate.high - estimate.low) / 2.0).exp_m1())
         .filter(|_| ratio.low > 0.0 && ratio.high.is_finite());
     if comparison.verdict == Verdict::Inconclusive && estimate.is_coarse {
-        comparison.notes.push(COARSE.to_owned());
+        comparison.notes.push(ComparisonNote::Steps.into());
     } else if comparison.verdict == Verdict::Inconclusive
         && !has_layouts
         && one.pairs.cut_off == [0, 0]
@@ -272,37 +260,31 @@ fn open_where_cut_off(ratio: RatioInterval, pairs: &Pairs) -> RatioInterval {
 }
 
 /// Says what was made of the pace of the core, and what the answer is without it.
-fn pace_note(pairs: &Pairs, share: f64, level: f64) -> Option<String> {
+fn pace_note(pairs: &Pairs, share: f64, level: f64) -> Option<Note> {
     if pairs.without_pace > 0 {
-        return Some(format!(
-            "the pace of the core is not known during {}, and is not allowed for",
-            rounds(pairs.without_pace)
-        ));
+        return Some(ComparisonNote::PaceUnknown { rounds: pairs.without_pace }.into());
     }
     match pace::allowance(&pairs.observations) {
         Allowance::Made { varied } if share > 0.0 => {
             let plain = paired::estimate(&pace::without(&pairs.observations), level)?;
-            Some(format!(
-                "allowed for the pace of the core, which varied by {:.0} % from run to run and is felt by \
-                 {:.0} %; without that the ratio is {:.4} [{:.4}, {:.4}]",
-                100.0 * varied.exp_m1(),
-                100.0 * share,
-                plain.centre.exp(),
-                plain.low.exp(),
-                plain.high.exp()
-            ))
+            let allowed = ComparisonNote::PaceAllowedFor {
+                varied: varied.exp_m1(),
+                felt: share,
+                ratio: plain.centre.exp(),
+                ratio_low: plain.low.exp(),
+                ratio_high: plain.high.exp(),
+            };
+            Some(allowed.into())
         }
         Allowance::None | Allowance::Made { .. } => None,
-        Allowance::Refused { differed } => Some(format!(
-            "the pace of the core is not allowed for: it differed between the subjects by {:.1} %, which may \
-             be their own doing",
-            100.0 * differed.abs().exp_m1()
-        )),
+        Allowance::Refused { differed } => {
+            Some(ComparisonNote::PaceDiffered { by: differed.abs().exp_m1() }.into())
+        }
     }
 }
 
 /// Says which subject was cut off at the timeout, and what `verdict`, that of the values alone, is then worth.
-fn cut_off_notes(record: &Record, one: &Prepared, verdict: Verdict) -> Vec<String> {
+fn cut_off_notes(record: &Record, one: &Prepared, verdict: Verdict) -> Vec<Note> {
     let is_wall_time = record.metrics[one.metric].name == metric::WALL_TIME;
     let supported = one.pairs.supported(verdict);
     [(0, Verdict::Faster), (one.candidate, Verdict::Slower)]
@@ -311,42 +293,30 @@ fn cut_off_notes(record: &Record, one: &Prepared, verdict: Verdict) -> Vec<Strin
         .filter(|(_, times)| *times > 0)
         .map(|((subject, against_it), times)| {
             let worth = if supported != verdict {
-                format!(": by the values alone it would be {verdict}, which is worth nothing then")
+                CutOffWorth::Nothing(verdict)
             } else if !is_wall_time {
-                ", which are left out".to_owned()
+                CutOffWorth::LeftOut
             } else if verdict == against_it {
-                "; its time there is a lower bound, so the real difference is at least as large"
-                    .to_owned()
+                CutOffWorth::AtLeast
             } else {
-                "; its time there is a lower bound".to_owned()
+                CutOffWorth::LowerBound
             };
-            let name = &record.subjects[subject].name;
-            format!("`{name}` was cut off at the timeout in {}{worth}", rounds(times))
+            let subject = record.subjects[subject].name.clone();
+            ComparisonNote::CutOff { subject, rounds: times, worth }.into()
         })
         .collect()
 }
 
-fn notes(metric: &Metric, pairs: &Pairs) -> Vec<String> {
+fn notes(metric: &Metric, pairs: &Pairs) -> Vec<Note> {
     let mut notes = Vec::new();
     if pairs.not_positive > 0 && exact_ratio(metric, pairs).is_none() {
-        notes.push(format!(
-            "{} have a {} of zero or less, which has no ratio",
-            rounds(pairs.not_positive),
-            metric.name
-        ));
+        let (rounds, metric) = (pairs.not_positive, metric.name.clone());
+        notes.push(ComparisonNote::RoundsWithoutRatio { rounds, metric }.into());
     }
     if metric.exact && exact_values(metric, pairs).is_none() && !pairs.rounds.is_empty() {
-        notes.push(format!(
-            "{} was called exact but differs between runs of the same subject; it is treated as a \
-             measured value",
-            metric.name
-        ));
+        notes.push(ComparisonNote::NotExact { metric: metric.name.clone() }.into());
     }
     notes
-}
-
-fn rounds(n: u32) -> String {
-    if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") }
 }
 
 /// Where the deciding metric and wall time say different things, both say so.
@@ -367,11 +337,12 @@ fn note_disagreement(record: &Record, comparisons: &mut [Comparison]) {
             record.metrics[other.metric].name == metric::WALL_TIME && contradicts(this, other)
         });
         if let Some(other) = other {
-            let note = format!(
-                "the metrics disagree: {} says {}, wall_time says {}",
-                record.metrics[this.metric].name, this.verdict, other.verdict
-            );
-            comparisons[index].notes.push(note);
+            let note = ComparisonNote::MetricsDisagree {
+                metric: record.metrics[this.metric].name.clone(),
+                verdict: this.verdict,
+                wall_time: other.verdict,
+            };
+            comparisons[index].notes.push(note.into());
         }
     }
 }

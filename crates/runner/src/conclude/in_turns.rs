@@ -1,14 +1,11 @@
 //! Comparison of the subjects of one saved record, whose runs were made in turns.
 
 use becalm_model::terms::Primary;
-use becalm_model::{Comparison, Record, RecordKind};
+use becalm_model::{Comparison, ComparisonNote, Record, RecordKind};
 
 use super::family::{comparisons, conclude_at};
 use super::shape::Shape;
 use crate::rounds::Judgement;
-
-const LOOKS: &str =
-    "the session looked at its results while it ran, for which this interval makes no allowance";
 
 /// Compares every subject of a session with the first one over the rounds, on metrics by name, so that all
 /// verdicts together hold at `confidence`. `margin` is the smallest relative change that matters where a suite says
@@ -45,7 +42,7 @@ pub fn compare_in_turns(
             let mut found = conclude_at(record, &terms, &one, 1.0 - confidence);
             let is_exact = found.ratio.is_some_and(|ratio| ratio.low >= ratio.high);
             if record.kind == RecordKind::Comparison && own.is_none() && !is_exact {
-                found.notes.push(LOOKS.to_owned());
+                found.notes.push(ComparisonNote::LooksNotAllowedFor.into());
             }
             found
         })
@@ -79,7 +76,7 @@ mod tests {
         let one = drifting();
         let found = at(&one, 0.95);
         assert_eq!((found.verdict, found.rounds), (Verdict::Slower, 20), "{found:?}");
-        assert!(!found.notes.iter().any(|note| note.contains("separately")), "{found:?}");
+        assert!(!found.notes.contains(&ComparisonNote::MeasuredSeparately.into()), "{found:?}");
         let apart = compare_separate((&one, 0), (&one, 1), "wall_time", 0.95, 0.01).unwrap();
         assert_eq!(apart.verdict, Verdict::Inconclusive, "as two sets of runs they overlap");
     }
@@ -96,7 +93,7 @@ mod tests {
         assert_eq!(found.notes, own.notes);
         let other = at(&one, 0.99);
         assert!((other.confidence - 0.99).abs() < 1e-9, "{other:?}");
-        assert_eq!(other.notes.last().map(String::as_str), Some(LOOKS));
+        assert_eq!(other.notes.last(), Some(&ComparisonNote::LooksNotAllowedFor.into()));
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(crate) use family::have_nothing_in_common;
 pub use in_turns::compare_in_turns;
 pub(crate) use pairs::FEWEST_EXACT;
 pub use pairs::{PairedRound, observations, paired_rounds};
-pub use primary::{Choice, is_one_sided, one_sided, primary_metrics};
+pub use primary::{Choice, one_sided, primary_metrics};
 pub use separate::{Pairing, compare_all_separate, compare_separate};
 pub use shape::Shape;
 pub use verdict::is_settled;

@@ -1,18 +1,20 @@
 //! Which metrics decide.
 
 use becalm_model::terms::Primary;
-use becalm_model::{Metric, Record, Run, metric};
+use becalm_model::{
+    ComparisonNote, Metric, Record, Run, SessionNote, Subject, WallTimeReason, metric,
+};
 
 use super::character::character;
 use crate::rounds::Judgement;
 
-/// Which metrics decide, and why, in words for the reader.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Which metrics decide, and why.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
     /// Indices into the record's metrics.
     pub metrics: Vec<usize>,
     /// Why, when it was not the user's choice.
-    pub reason: Option<String>,
+    pub reason: Option<ComparisonNote>,
 }
 
 /// Rounds whose runs settle the choice. It is made once, from the first rounds and from evidence
@@ -49,79 +51,61 @@ fn of_benchmarks(record: &Record, measures: &[String]) -> Vec<usize> {
     if main.is_empty() { all(&|metric| metric.benchmark.is_some()) } else { main }
 }
 
-/// How a sentence of [`one_sided`] begins.
-const ONE_SIDED: &str = "the benchmark ";
-
-/// Says whether a note is of [`one_sided`]: a session that goes on has its own.
-pub fn is_one_sided(note: &str) -> bool {
-    note.starts_with(ONE_SIDED) && note.contains(" and not in ")
-}
-
-/// Says which benchmarks some subjects have and others do not, as sentences.
-pub fn one_sided(record: &Record) -> Vec<String> {
+/// Says which benchmarks some subjects have and others do not.
+pub fn one_sided(record: &Record) -> Vec<SessionNote> {
     let has = |subject: usize, metric: usize| {
         record.measured(subject).any(|run| run.value(metric).is_some())
     };
-    let mut sentences = Vec::new();
+    let mut notes = Vec::new();
     for (index, metric) in record.metrics.iter().enumerate().filter(|(_, one)| one.is_main()) {
         let (with, without): (Vec<usize>, Vec<usize>) =
             (0..record.subjects.len()).partition(|&subject| has(subject, index));
-        let names = |subjects: &[usize]| {
-            let names: Vec<String> =
-                subjects.iter().map(|&one| format!("`{}`", record.subjects[one].name)).collect();
-            names.join(", ")
+        let names = |subjects: &[usize]| -> Vec<String> {
+            subjects.iter().map(|&one| record.subjects[one].name.clone()).collect()
         };
         if !with.is_empty() && !without.is_empty() {
-            sentences.push(format!(
-                "{ONE_SIDED}{} is in {} and not in {}",
-                metric.name,
-                names(&with),
-                names(&without)
-            ));
+            notes.push(SessionNote::OneSided {
+                benchmark: metric.name.clone(),
+                with: names(&with),
+                without: names(&without),
+            });
         }
     }
-    sentences
+    notes
 }
 
 fn automatic(record: &Record) -> Choice {
     let wall = record.metric_index(metric::WALL_TIME);
     let cpu = record.metric_index(metric::CPU_TIME);
-    let wall_because = |reason: String| Choice {
+    let wall_because = |because, subject: Option<&Subject>| Choice {
         metrics: wall.into_iter().collect(),
-        reason: Some(format!("decided on wall_time: {reason}")),
+        reason: Some(ComparisonNote::DecidedOnWallTime {
+            because,
+            subject: subject.map(|subject| subject.name.clone()),
+        }),
     };
     let Some(cpu) = cpu else {
-        return wall_because("no CPU time was recorded".to_owned());
+        return wall_because(WallTimeReason::NoCpuTime, None);
     };
     for (index, subject) in record.subjects.iter().enumerate() {
         let runs: Vec<&Run> =
             record.measured(index).filter(|run| run.round < ROUNDS_TO_JUDGE_BY).collect();
         let Some(character) = character(record, &runs) else {
-            return wall_because(format!("`{}` has no complete run", subject.name));
+            return wall_because(WallTimeReason::NoCompleteRun, Some(subject));
         };
         if runs.iter().any(|run| run.is_censored()) {
-            return wall_because(format!("runs of `{}` were cut off at the timeout", subject.name));
+            return wall_because(WallTimeReason::CutOff, Some(subject));
         }
         let computes_alone = character.single_threaded && character.cpu_bound;
         if !character.is_certain && !computes_alone {
-            return wall_because(format!(
-                "what `{}` does is not known, because /proc/PID/schedstat cannot be read here",
-                subject.name
-            ));
+            return wall_because(WallTimeReason::Unknown, Some(subject));
         }
         if !character.single_threaded {
-            return wall_because(format!("`{}` uses several threads or processes", subject.name));
+            return wall_because(WallTimeReason::SeveralThreads, Some(subject));
         }
         if !character.cpu_bound {
-            return wall_because(format!("`{}` spends time waiting", subject.name));
+            return wall_because(WallTimeReason::Waits, Some(subject));
         }
     }
-    Choice {
-        metrics: vec![cpu],
-        reason: Some(
-            "decided on cpu_time: the runs show that the subjects compute on one thread, and CPU \
-             time is disturbed less than wall time"
-                .to_owned(),
-        ),
-    }
+    Choice { metrics: vec![cpu], reason: Some(ComparisonNote::DecidedOnCpuTime) }
 }

@@ -2,27 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::{Comparison, Metric, RatioInterval, Record, RecordKind, Run, Verdict};
+use becalm_model::{
+    Comparison, ComparisonNote, Metric, RatioInterval, Record, RecordKind, Run, Verdict,
+};
 use becalm_stats::decide::{family, unpaired};
 
 use super::verdict::{exact_verdict, ratio_of_exact, verdict};
-
-const NOT_INTERLEAVED: &str = "measured separately: a change of the machine between the two cannot be told \
-                               from a change of the program; `becalm compare` interleaves them";
-
-const ONE_PROCESS: &str = "one process on a side says nothing about how much processes differ, however many \
-                           values were timed inside it: measure several, as `becalm compare --harness` does";
-
-const ONE_LAYOUT: &str = "one layout on a side says nothing about how much layouts differ, however many processes ran \
-                          it: measure several, as `--layouts` does";
-
-const CUT_OFF: &str =
-    "runs were cut off at the timeout, so that their times are lower bounds, which have no ratio";
-
-const STATISTIC: &str = "a file holds no single values, so how much they differ is not known";
-
-const COARSE: &str = "the processes of each side gave the same value, all or nearly all of them, which is too coarse \
-                      to tell how much they differ";
 
 /// What is compared of two records.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,8 +69,8 @@ fn p_value(old: &Record, new: &Record, one: &Pairing) -> f64 {
 
 /// Compares `metric` (by name) of one subject of each record as two independent samples of processes, or of
 /// layouts where the program was built in several. The
-/// order of measuring was not random between them, so drift of the machine cannot be excluded: the note
-/// says so, and the last note says why there is no ratio where there is none. Indices in the result: `baseline` into `old`, `candidate` into `new`, `metric` into
+/// order of measuring was not random between them, so drift of the machine cannot be excluded: a note says so,
+/// and another why there is no ratio where there is none. Indices in the result: `baseline` into `old`, `candidate` into `new`, `metric` into
 /// `old`. `None` where one of them has no value, or where the metric has another unit or direction in each: seconds
 /// and operations per second have no ratio.
 pub fn compare_separate(
@@ -120,7 +105,7 @@ pub fn compare_separate(
         discarded_rounds: 0,
         noise_floor: None,
         rounds_needed: None,
-        notes: vec![NOT_INTERLEAVED.to_owned()],
+        notes: vec![ComparisonNote::MeasuredSeparately.into()],
     };
     if let Some(ratio) = exact_ratio(described, &sides) {
         comparison.ratio = Some(RatioInterval { estimate: ratio, low: ratio, high: ratio });
@@ -131,18 +116,17 @@ pub fn compare_separate(
     }
     let dropped: usize = sides.iter().map(|side| side.not_positive).sum();
     if dropped > 0 {
-        let has = if dropped == 1 { "1 value is" } else { &format!("{dropped} values are") };
-        comparison.notes.push(format!("{has} zero or less, which has no ratio, and left out"));
+        comparison.notes.push(ComparisonNote::ValuesWithoutRatio { values: dropped }.into());
         comparison.rounds = least(|side| side.logs.len());
     }
     match ratio(&sides, 1.0 - confidence) {
         // Two lower bounds say nothing about the ratio, and one of them at most which way it goes.
         _ if old.is_cut_off(baseline) || new.is_cut_off(candidate) => {
-            comparison.notes.push(CUT_OFF.to_owned());
+            comparison.notes.push(ComparisonNote::LowerBounds.into());
         }
         // Over how many processes another tool took a mean is not known.
         _ if is_summary(old, described[0]) || is_summary(new, described[1]) => {
-            comparison.notes.push(STATISTIC.to_owned());
+            comparison.notes.push(ComparisonNote::NoSingleValues.into());
         }
         Ok(found) => {
             comparison.ratio = Some(found);
@@ -151,7 +135,7 @@ pub fn compare_separate(
         }
         // That they are left out was said.
         Err(_) if sides.iter().any(|side| side.logs.is_empty()) => {}
-        Err(why) => comparison.notes.push(why.to_owned()),
+        Err(why) => comparison.notes.push(why.into()),
     }
     Some(comparison)
 }
@@ -214,21 +198,23 @@ fn exact_ratio(metrics: [&Metric; 2], sides: &[Side; 2]) -> Option<f64> {
 }
 
 /// Returns the ratio with its interval, or why there is none.
-fn ratio([old, new]: &[Side; 2], level: f64) -> Result<RatioInterval, &'static str> {
-    let too_few = if old.by_layout || new.by_layout { ONE_LAYOUT } else { ONE_PROCESS };
-    let estimate = unpaired::estimate(&old.logs, &new.logs, level).ok_or(too_few)?;
+fn ratio([old, new]: &[Side; 2], level: f64) -> Result<RatioInterval, ComparisonNote> {
+    let estimate = unpaired::estimate(&old.logs, &new.logs, level).ok_or_else(|| {
+        let are_layouts = old.by_layout || new.by_layout;
+        if are_layouts { ComparisonNote::OneLayout } else { ComparisonNote::OneProcess }
+    })?;
     let found = RatioInterval {
         estimate: estimate.centre.exp(),
         low: estimate.low.exp(),
         high: estimate.high.exp(),
     };
-    if found.low < found.high { Ok(found) } else { Err(COARSE) }
+    if found.low < found.high { Ok(found) } else { Err(ComparisonNote::SameValues) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use becalm_model::{Subject, Unit};
+    use becalm_model::{Note, Subject, Unit};
 
     fn record(values: &[f64], change: impl Fn(&mut Metric)) -> Record {
         let mut metric = Metric::lower("m", Unit::Second);
@@ -255,19 +241,25 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(a: &[f64], b: &[f64], change: impl Fn(&mut Metric), verdict: Verdict, note: &str) {
+    fn check(
+        a: &[f64],
+        b: &[f64],
+        change: impl Fn(&mut Metric),
+        verdict: Verdict,
+        note: Option<&ComparisonNote>,
+    ) {
         let (old, new) = (record(a, &change), record(b, &change));
         let found = compare_separate((&old, 0), (&new, 0), "m", 0.95, 0.01).unwrap();
         assert_eq!(found.verdict, verdict);
-        assert_eq!(found.notes[0], NOT_INTERLEAVED);
-        assert_eq!(found.notes.get(1).map_or("", String::as_str), note);
+        assert_eq!(found.notes[0], ComparisonNote::MeasuredSeparately.into());
+        assert_eq!(found.notes.get(1), note.cloned().map(Note::from).as_ref());
     }
 
     #[test]
     fn processes_are_what_is_compared() {
         let (a, b) = ([1.0, 1.01, 0.99, 1.0, 1.02], [1.2, 1.21, 1.19, 1.2, 1.22]);
-        check(&a, &b, |_| (), Verdict::Slower, "");
-        check(&b, &a, |_| (), Verdict::Faster, "");
+        check(&a, &b, |_| (), Verdict::Slower, None);
+        check(&b, &a, |_| (), Verdict::Faster, None);
     }
 
     #[test]
@@ -297,7 +289,7 @@ mod tests {
             record
         };
         let found = compare_separate((&one(old), 0), (&new, 0), "m", 0.95, 0.01).unwrap();
-        assert_eq!((found.rounds, &found.notes[1][..]), (1, ONE_LAYOUT));
+        assert_eq!((found.rounds, &found.notes[1]), (1, &ComparisonNote::OneLayout.into()));
     }
 
     #[test]
@@ -315,16 +307,22 @@ mod tests {
 
     #[test]
     fn one_process_decides_nothing() {
-        check(&[1.0], &[2.0, 2.1], |_| (), Verdict::Inconclusive, ONE_PROCESS);
+        check(
+            &[1.0],
+            &[2.0, 2.1],
+            |_| (),
+            Verdict::Inconclusive,
+            Some(&ComparisonNote::OneProcess),
+        );
         let mean = |metric: &mut Metric| metric.statistic = Some("mean".into());
-        check(&[1.0], &[2.0], mean, Verdict::Inconclusive, STATISTIC);
+        check(&[1.0], &[2.0], mean, Verdict::Inconclusive, Some(&ComparisonNote::NoSingleValues));
     }
 
     #[test]
     fn statistics_of_files_are_never_tested_however_many_files_there_are() {
         let mean = |metric: &mut Metric| metric.statistic = Some("mean".into());
         let (a, b) = ([1.0, 1.01, 0.99, 1.0, 1.02], [1.2, 1.21, 1.19, 1.2, 1.22]);
-        check(&a, &b, mean, Verdict::Inconclusive, STATISTIC);
+        check(&a, &b, mean, Verdict::Inconclusive, Some(&ComparisonNote::NoSingleValues));
         // One process each that becalm started.
         let own = |values| Record { kind: RecordKind::Run, ..record(values, mean) };
         let found = compare_separate((&own(&a), 0), (&own(&b), 0), "m", 0.95, 0.01).unwrap();
@@ -333,27 +331,34 @@ mod tests {
 
     #[test]
     fn equal_values_are_certain_only_where_they_are_exact() {
-        check(&[1.0; 4], &[2.0; 4], |_| (), Verdict::Inconclusive, COARSE);
-        check(&[1.0; 4], &[2.0; 4], |metric| metric.exact = true, Verdict::Slower, "");
-        check(&[1.0], &[1.0], |metric| metric.exact = true, Verdict::Equivalent, "");
-        check(&[0.0], &[5.0], |metric| metric.exact = true, Verdict::Slower, "");
+        check(
+            &[1.0; 4],
+            &[2.0; 4],
+            |_| (),
+            Verdict::Inconclusive,
+            Some(&ComparisonNote::SameValues),
+        );
+        check(&[1.0; 4], &[2.0; 4], |metric| metric.exact = true, Verdict::Slower, None);
+        check(&[1.0], &[1.0], |metric| metric.exact = true, Verdict::Equivalent, None);
+        check(&[0.0], &[5.0], |metric| metric.exact = true, Verdict::Slower, None);
     }
 
     #[test]
     fn values_without_a_ratio_are_told() {
-        let below = "2 values are zero or less, which has no ratio, and left out";
-        check(&[-2.0], &[-4.0], |metric| metric.exact = true, Verdict::Inconclusive, below);
+        let below = ComparisonNote::ValuesWithoutRatio { values: 2 };
+        check(&[-2.0], &[-4.0], |metric| metric.exact = true, Verdict::Inconclusive, Some(&below));
         let (old, new) = (record(&[0.0], |_| ()), record(&[0.0], |_| ()));
         let found = compare_separate((&old, 0), (&new, 0), "m", 0.95, 0.01).unwrap();
-        assert_eq!(found.notes, [NOT_INTERLEAVED, below], "how many there are is not why");
+        let both = [ComparisonNote::MeasuredSeparately, below.clone()].map(Note::from);
+        assert_eq!(found.notes, both, "how many there are is not why");
         let (a, b) = ([0.0, 0.0, 1.0, 1.01, 0.99, 1.0, 1.02], [1.2, 1.21, 1.19, 1.2, 1.22]);
-        check(&a, &b, |_| (), Verdict::Slower, below);
+        check(&a, &b, |_| (), Verdict::Slower, Some(&below));
     }
 
     #[test]
     fn nothing_finer_than_a_step_is_told() {
         // A clock of 10 ms.
         let (a, b) = ([0.1; 20], [[0.11; 12].as_slice(), &[0.1; 8]].concat());
-        check(&a, &b, |_| (), Verdict::Inconclusive, "");
+        check(&a, &b, |_| (), Verdict::Inconclusive, None);
     }
 }

@@ -2,8 +2,8 @@
 
 use becalm_model::terms::Primary;
 use becalm_model::{
-    Comparison, Direction, Evidence, Metric, Outcome, Record, RecordKind, Run, Subject, Unit,
-    Verdict, metric,
+    Comparison, ComparisonNote, CutOffWorth, Direction, Evidence, Metric, Note, Observation,
+    Outcome, Record, RecordKind, Run, Subject, Unit, Verdict, WallTimeReason, metric,
 };
 use becalm_stats::Rng;
 
@@ -101,16 +101,33 @@ const WALL: usize = 0;
 const CPU: usize = 1;
 
 #[track_caller]
-fn check_choice(record: &Record, metric: &str, reason: &str) {
+fn check_choice(record: &Record, metric: &str, reason: &ComparisonNote) {
     let choice = primary_metrics(record, &judgement(&[]));
     assert_eq!(choice.metrics, [record.metric_index(metric).unwrap()]);
-    let found = choice.reason.unwrap();
-    assert!(found.contains(reason), "{found}");
+    assert_eq!(choice.reason.as_ref(), Some(reason));
+}
+
+/// Why the wall time decides, on account of this subject.
+fn wall_because(because: WallTimeReason, subject: &str) -> ComparisonNote {
+    ComparisonNote::DecidedOnWallTime { because, subject: Some(subject.to_owned()) }
+}
+
+/// The first note of a comparison.
+#[track_caller]
+fn first(comparison: &Comparison) -> &ComparisonNote {
+    match &comparison.notes[0] {
+        Note::Comparison(note) => note,
+        other => panic!("{other:?} is about no comparison"),
+    }
+}
+
+fn cut_off(subject: &str, rounds: u32, worth: CutOffWorth) -> ComparisonNote {
+    ComparisonNote::CutOff { subject: subject.to_owned(), rounds, worth }
 }
 
 #[test]
 fn programs_that_compute_on_one_thread_are_judged_by_cpu_time() {
-    check_choice(&record(2, 10, |_, _, _| {}), metric::CPU_TIME, "compute on one thread");
+    check_choice(&record(2, 10, |_, _, _| {}), metric::CPU_TIME, &ComparisonNote::DecidedOnCpuTime);
 }
 
 #[test]
@@ -120,7 +137,7 @@ fn a_program_with_threads_is_judged_by_wall_time_and_named() {
             scale(run, &[CPU], 4.0);
         }
     });
-    check_choice(&threads, metric::WALL_TIME, "`B` uses several threads or processes");
+    check_choice(&threads, metric::WALL_TIME, &wall_because(WallTimeReason::SeveralThreads, "B"));
 }
 
 #[test]
@@ -134,7 +151,7 @@ fn a_program_that_waits_is_judged_by_wall_time_and_named() {
             waits(run);
         }
     });
-    check_choice(&record, metric::WALL_TIME, "`A` spends time waiting");
+    check_choice(&record, metric::WALL_TIME, &wall_because(WallTimeReason::Waits, "A"));
 }
 
 #[test]
@@ -143,7 +160,7 @@ fn a_program_that_was_kept_from_its_cpu_did_not_wait() {
         scale(run, &[WALL], 2.0);
         run.evidence.get_or_insert_default().run_delay = Some(1.0);
     });
-    check_choice(&record, metric::CPU_TIME, "compute on one thread");
+    check_choice(&record, metric::CPU_TIME, &ComparisonNote::DecidedOnCpuTime);
 }
 
 #[test]
@@ -154,8 +171,8 @@ fn a_program_that_never_went_away_by_itself_did_not_wait() {
             run.evidence.get_or_insert_default().voluntary_switches = switches;
         })
     };
-    check_choice(&with_switches(1), metric::CPU_TIME, "compute on one thread");
-    check_choice(&with_switches(2), metric::WALL_TIME, "`A` spends time waiting");
+    check_choice(&with_switches(1), metric::CPU_TIME, &ComparisonNote::DecidedOnCpuTime);
+    check_choice(&with_switches(2), metric::WALL_TIME, &wall_because(WallTimeReason::Waits, "A"));
 }
 
 #[test]
@@ -167,7 +184,7 @@ fn what_was_read_while_a_program_was_ending_does_not_make_it_several_threads() {
             evidence.main_thread_time = Some(0.1);
         }
     });
-    check_choice(&record, metric::CPU_TIME, "compute on one thread");
+    check_choice(&record, metric::CPU_TIME, &ComparisonNote::DecidedOnCpuTime);
 }
 
 #[test]
@@ -179,10 +196,22 @@ fn time_stolen_from_others_while_a_program_slept_is_no_excuse() {
             run.evidence.get_or_insert_default().steal = Some(steal);
         })
     };
-    check_choice(&on_a_stolen_machine(0.6, 0.4), metric::CPU_TIME, "compute on one thread");
-    check_choice(&on_a_stolen_machine(0.01, 0.7), metric::WALL_TIME, "`A` spends time waiting");
+    check_choice(
+        &on_a_stolen_machine(0.6, 0.4),
+        metric::CPU_TIME,
+        &ComparisonNote::DecidedOnCpuTime,
+    );
+    check_choice(
+        &on_a_stolen_machine(0.01, 0.7),
+        metric::WALL_TIME,
+        &wall_because(WallTimeReason::Waits, "A"),
+    );
     // Of both of its CPUs together.
-    check_choice(&on_a_stolen_machine(0.01, 1.6), metric::WALL_TIME, "`A` spends time waiting");
+    check_choice(
+        &on_a_stolen_machine(0.01, 1.6),
+        metric::WALL_TIME,
+        &wall_because(WallTimeReason::Waits, "A"),
+    );
 }
 
 #[test]
@@ -193,9 +222,9 @@ fn what_is_not_known_about_a_program_is_not_claimed() {
             run.evidence = None;
         })
     };
-    check_choice(&blind(1.0), metric::CPU_TIME, "compute on one thread");
-    check_choice(&blind(0.5), metric::WALL_TIME, "what `A` does is not known");
-    check_choice(&blind(1.8), metric::WALL_TIME, "what `A` does is not known");
+    check_choice(&blind(1.0), metric::CPU_TIME, &ComparisonNote::DecidedOnCpuTime);
+    check_choice(&blind(0.5), metric::WALL_TIME, &wall_because(WallTimeReason::Unknown, "A"));
+    check_choice(&blind(1.8), metric::WALL_TIME, &wall_because(WallTimeReason::Unknown, "A"));
 }
 
 #[test]
@@ -205,20 +234,22 @@ fn the_choice_is_made_from_the_first_rounds_and_stays() {
             scale(run, &[CPU], 4.0);
         }
     });
-    check_choice(&changes, metric::CPU_TIME, "compute on one thread");
+    check_choice(&changes, metric::CPU_TIME, &ComparisonNote::DecidedOnCpuTime);
 }
 
 #[test]
 fn a_record_without_cpu_time_or_without_whole_runs_is_judged_by_wall_time() {
     let mut bare = record(2, 10, |_, _, _| {});
     bare.metrics.truncate(1);
-    check_choice(&bare, metric::WALL_TIME, "no CPU time was recorded");
+    let because = WallTimeReason::NoCpuTime;
+    let reason = ComparisonNote::DecidedOnWallTime { because, subject: None };
+    check_choice(&bare, metric::WALL_TIME, &reason);
     let cut = record(2, 10, |_, subject, run| {
         if subject == 1 {
             run.outcome = Outcome::TimedOut;
         }
     });
-    check_choice(&cut, metric::WALL_TIME, "`B` has no complete run");
+    check_choice(&cut, metric::WALL_TIME, &wall_because(WallTimeReason::NoCompleteRun, "B"));
 }
 
 #[test]
@@ -229,14 +260,14 @@ fn what_a_program_used_until_it_was_cut_off_is_no_bound() {
             scale(run, &[CPU], 0.01);
         }
     });
-    check_choice(&record, metric::WALL_TIME, "runs of `B` were cut off at the timeout");
+    check_choice(&record, metric::WALL_TIME, &wall_because(WallTimeReason::CutOff, "B"));
     let found = &conclude(&record, &["cpu_time"])[0];
     assert_eq!(
         (found.verdict, found.rounds, found.discarded_rounds),
         (Verdict::Inconclusive, 6, 6),
         "what hangs in every second run is not as fast"
     );
-    assert!(found.notes[0].contains("`B` was cut off at the timeout in 6 rounds"), "{found:?}");
+    assert_eq!(*first(found), cut_off("B", 6, CutOffWorth::Nothing(Verdict::Equivalent)));
 }
 
 #[test]
@@ -305,7 +336,7 @@ fn equal_exact_values_are_equivalent_even_when_zero() {
         let found = &conclude(&record, &["alloc"])[0];
         assert_eq!((found.verdict, found.ratio.unwrap().estimate), (Verdict::Equivalent, 1.0));
         assert_eq!((found.rounds, found.discarded_rounds), (3, 0));
-        assert_eq!(found.notes, [""; 0]);
+        assert_eq!(found.notes, []);
     }
 }
 
@@ -320,7 +351,7 @@ fn values_that_never_differ_hide_a_unit_of_their_last_digit() {
     for values in [[0.10, 0.11], [0.1, 0.1]] {
         let found = found(values);
         assert_eq!((found.verdict, found.rounds_needed), (Verdict::Inconclusive, None));
-        assert!(found.notes[0].contains("nothing finer than a step"), "{:?}", found.notes);
+        assert_eq!(*first(&found), ComparisonNote::Steps);
     }
     assert_eq!(found([1000.0, 1100.0]).verdict, Verdict::Slower);
     assert_eq!(found([1000.0, 1000.0]).verdict, Verdict::Equivalent);
@@ -359,8 +390,10 @@ fn exact_values_below_zero_have_no_ratio_and_those_from_zero_a_verdict() {
     for values in [[-2.0, -1.0], [-1.0, 5.0]] {
         let found = found(values);
         assert_eq!((found.verdict, found.ratio), (Verdict::Inconclusive, None), "{values:?}");
-        assert!(found.notes[0].contains("which has no ratio"), "{:?}", found.notes);
-        assert!(!found.notes.iter().any(|note| note.contains("differs")), "{:?}", found.notes);
+        let metric = || "balance".to_owned();
+        let without = ComparisonNote::RoundsWithoutRatio { rounds: 3, metric: metric() };
+        assert_eq!(*first(&found), without);
+        assert!(!found.notes.contains(&ComparisonNote::NotExact { metric: metric() }.into()));
     }
     let from_zero = found([0.0, 5.0]);
     assert_eq!(from_zero.verdict, Verdict::Slower);
@@ -374,7 +407,7 @@ fn a_metric_that_is_not_as_exact_as_said_is_treated_as_measured() {
     });
     let found = &conclude(&record, &["alloc"])[0];
     assert_eq!(found.verdict, Verdict::Equivalent);
-    assert!(found.notes[0].contains("was called exact but differs"), "{:?}", found.notes);
+    assert_eq!(*first(found), ComparisonNote::NotExact { metric: "alloc".to_owned() });
 }
 
 #[test]
@@ -387,8 +420,7 @@ fn a_run_that_was_cut_off_counts_as_a_lower_bound_and_two_say_nothing() {
     });
     let found = &conclude(&record, &["wall_time"])[0];
     assert_eq!((found.verdict, found.rounds, found.discarded_rounds), (Verdict::Slower, 10, 2));
-    assert!(found.notes[0].starts_with("`B` was cut off at the timeout in 10 rounds"), "{found:?}");
-    assert!(found.notes[0].ends_with("at least as large"), "{found:?}");
+    assert_eq!(*first(found), cut_off("B", 10, CutOffWorth::AtLeast));
     let ratio = found.ratio.unwrap();
     assert!(ratio.low > 2.5 && ratio.high.is_infinite(), "nobody knows how much larger: {found:?}");
     assert_eq!(found.noise_floor, None);
@@ -408,7 +440,7 @@ fn what_hangs_now_and_then_is_not_faster() {
     for metric in ["wall_time", "cpu_time"] {
         let found = &conclude(&hanging(1), &[metric])[0];
         assert_eq!(found.verdict, Verdict::Inconclusive, "{metric}");
-        assert!(found.notes[0].contains("it would be faster"), "{found:?}");
+        assert_eq!(*first(found), cut_off("B", 2, CutOffWorth::Nothing(Verdict::Faster)));
         assert_eq!(found.rounds_needed, None);
         assert_eq!(conclude(&hanging(0), &[metric])[0].verdict, Verdict::Faster, "{metric}");
     }
@@ -421,7 +453,7 @@ fn a_run_that_is_cut_off_late_does_not_change_what_decides() {
             run.outcome = Outcome::TimedOut;
         }
     });
-    check_choice(&late, metric::CPU_TIME, "compute on one thread");
+    check_choice(&late, metric::CPU_TIME, &ComparisonNote::DecidedOnCpuTime);
 }
 
 #[test]
@@ -452,7 +484,8 @@ fn zero_has_no_ratio_and_says_so() {
     };
     let found = &conclude(&zero_in(4), &["faults"])[0];
     assert_eq!((found.rounds, found.discarded_rounds), (8, 4));
-    assert!(found.notes[0].starts_with("4 rounds have a faults of zero or less"), "{found:?}");
+    let metric = "faults".to_owned();
+    assert_eq!(*first(found), ComparisonNote::RoundsWithoutRatio { rounds: 4, metric });
     let found = &conclude(&zero_in(12), &["faults"])[0];
     assert_eq!((found.verdict, found.rounds), (Verdict::Inconclusive, 0));
     assert!(found.ratio.is_none());
@@ -464,7 +497,8 @@ fn too_few_rounds_say_how_many_are_missing() {
     assert_eq!((found.verdict, found.ratio, found.rounds), (Verdict::Inconclusive, None, 3));
     let missing = found.rounds_needed.unwrap();
     assert!((2..=5).contains(&missing), "{missing}");
-    assert!(found.notes[0].starts_with("3 usable rounds are too few"), "{found:?}");
+    let of = Observation::Round;
+    assert!(matches!(first(found), ComparisonNote::TooFew { of: it, usable: 3, .. } if *it == of));
 }
 
 #[test]
@@ -487,12 +521,16 @@ fn metrics_that_disagree_say_so() {
     let found = conclude(&record, &["cpu_time"]);
     assert_eq!(
         found[0].notes,
-        ["the metrics disagree: cpu_time says faster, wall_time says slower"]
+        [Note::Comparison(ComparisonNote::MetricsDisagree {
+            metric: "cpu_time".to_owned(),
+            verdict: Verdict::Faster,
+            wall_time: Verdict::Slower,
+        })]
     );
     let agree = self::record(2, 16, |_, subject, run| {
         scale(run, &[WALL, CPU], [1.0, 1.2][subject]);
     });
-    assert_eq!(conclude(&agree, &["cpu_time"])[0].notes, [""; 0]);
+    assert_eq!(conclude(&agree, &["cpu_time"])[0].notes, []);
 }
 
 #[test]
@@ -534,9 +572,12 @@ fn the_pace_of_the_core_is_allowed_for_in_cpu_time_and_told() {
     let (cpu, wall) = (of(metric::CPU_TIME), of(metric::WALL_TIME));
     assert_eq!(cpu.verdict, Verdict::Equivalent);
     assert!(cpu.noise_floor.unwrap() < 0.005 && wall.noise_floor.unwrap() > 0.02, "{cpu:?}");
-    let note = &cpu.notes[0];
-    assert!(note.starts_with("allowed for the pace of the core, which varied by 1"), "{note}");
-    assert!(note.contains("without that the ratio is "), "{note}");
+    let &ComparisonNote::PaceAllowedFor { varied, ratio_low, ratio, ratio_high, .. } = first(cpu)
+    else {
+        panic!("{cpu:?}");
+    };
+    assert!((0.095..0.195).contains(&varied), "{cpu:?}");
+    assert!(ratio_low < ratio && ratio < ratio_high, "{cpu:?}");
     assert!(wall.notes.is_empty(), "{:?}", wall.notes);
 }
 
@@ -545,7 +586,7 @@ fn a_pace_that_is_a_subjects_own_doing_stays_on_its_account() {
     let found = comparisons(&paced(0.5), &judgement(&[]), &Shape::single());
     assert_eq!(found[0].verdict, Verdict::Slower);
     assert!(found[0].ratio.unwrap().low > 1.1, "{:?}", found[0]);
-    assert!(found[0].notes[0].contains("may be their own doing"), "{:?}", found[0].notes);
+    assert!(matches!(first(&found[0]), ComparisonNote::PaceDiffered { .. }), "{:?}", found[0]);
 }
 
 #[test]
@@ -556,5 +597,5 @@ fn one_run_without_a_pace_leaves_all_of_them_as_they_are() {
     }
     let found = comparisons(&record, &judgement(&[]), &Shape::single());
     assert!(found[0].noise_floor.unwrap() > 0.02);
-    assert!(found[0].notes[0].contains("is not known during 1 round"), "{:?}", found[0].notes);
+    assert_eq!(*first(&found[0]), ComparisonNote::PaceUnknown { rounds: 1 });
 }

@@ -82,6 +82,6 @@ pub trait Executor {
     /// Chooses the conditions of the further runs by what was learnt in the warm-up.
     fn adapt(&mut self, learnt: Learnt);
 
-    /// Says whether the user asked to stop (Ctrl-C, SIGTERM), and by what.
-    fn interrupted(&self) -> Option<String>;
+    /// Says whether the user asked to stop (Ctrl-C, SIGTERM), and by which signal.
+    fn interrupted(&self) -> Option<i32>;
 }

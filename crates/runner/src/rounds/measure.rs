@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use becalm_model::conditions::{OnDisturbance, Padding};
 use becalm_model::terms::{Goal, Primary, Stop};
-use becalm_model::{Evidence, Metric, Part, Record, Run, metric};
+use becalm_model::{Evidence, Interruption, Metric, Part, Record, Run, metric};
 use becalm_stats::{Sample, decide, median_interval, schedule};
 
 use super::event::Event;
@@ -413,8 +413,8 @@ fn warn_if_undecidable(plan: &Plan, record: &Record, tell: &mut dyn FnMut(Event<
 pub(super) fn stop_if_interrupted<E: Executor>(record: &mut Record, executor: &E) -> bool {
     match executor.interrupted() {
         None => false,
-        Some(reason) => {
-            record.interrupted = Some(reason);
+        Some(signal) => {
+            record.interrupted = Some(Interruption::Signal { signal });
             true
         }
     }

@@ -10,7 +10,7 @@ use std::fmt;
 use std::time::Duration;
 
 use becalm_machine::Unrest;
-use becalm_model::Record;
+use becalm_model::{Note, Record, SessionNote};
 
 /// Readings at the start of the session.
 pub(super) const BASELINE_LOOKS: usize = 10;
@@ -180,27 +180,21 @@ pub(super) fn unsettled_limit(unsettled: &Unsettled, maximum: Duration) -> Optio
     })
 }
 
-/// How the note of [`settle_note`] begins.
-const NOTE: &str = "--settle waited";
-
 /// Writes into the record how long was waited for the machine, in place of an earlier such note.
 pub fn settle_note(record: &mut Record) {
-    record.notes.retain(|note| !note.starts_with(NOTE));
+    record.notes.retain(|note| !matches!(note, Note::Session(SessionNote::Settled { .. })));
     let waits: Vec<f64> = record.runs.iter().filter_map(|run| run.evidence().settle_wait).collect();
     if waits.is_empty() {
         return;
     }
     let long: Vec<f64> = waits.iter().copied().filter(|&wait| wait > 0.0).collect();
-    let rounds =
-        if waits.len() == 1 { "1 round".to_owned() } else { format!("{} rounds", waits.len()) };
-    let longest = long.iter().copied().fold(0.0, f64::max);
-    record.notes.push(match long.len() {
-        0 => format!("{NOTE} before none of {rounds}: the machine was as at the start."),
-        n => format!(
-            "{NOTE} before {n} of {rounds}, {:.2} s together, {longest:.2} s the longest.",
-            long.iter().sum::<f64>()
-        ),
-    });
+    let note = SessionNote::Settled {
+        rounds: waits.len(),
+        waited: long.len(),
+        seconds: long.iter().sum(),
+        longest: long.iter().copied().fold(0.0, f64::max),
+    };
+    record.notes.push(note.into());
 }
 
 #[cfg(test)]

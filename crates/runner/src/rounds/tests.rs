@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use becalm_model::conditions::{OnDisturbance, Pace, Padding};
 use becalm_model::terms::{FailurePolicy, Goal, Primary, Stop};
-use becalm_model::{Evidence, Metric, Outcome, Record, RecordKind, Subject};
+use becalm_model::{
+    Evidence, Interruption, Metric, Note, Outcome, Record, RecordKind, SessionNote, Subject,
+};
 use becalm_stats::Rng;
 
 use super::*;
@@ -112,8 +114,8 @@ impl Executor for Scripted {
         self.adapted.push(learnt);
     }
 
-    fn interrupted(&self) -> Option<String> {
-        (self.total() >= self.interrupt_after).then(|| "stopped by signal 2".to_owned())
+    fn interrupted(&self) -> Option<i32> {
+        (self.total() >= self.interrupt_after).then_some(2)
     }
 }
 
@@ -320,7 +322,7 @@ fn the_time_before_a_break_counts_and_the_break_does_not() {
     let mut first = Scripted::new(second);
     first.interrupt_after = 2 + 6;
     let _ = listen(&plan, &mut record, &mut first);
-    assert_eq!(record.interrupted.take().as_deref(), Some("stopped by signal 2"));
+    assert_eq!(record.interrupted.take(), Some(Interruption::Signal { signal: 2 }));
     let mut second = Scripted::new(second);
     second.now = first.now + 1000.0;
     let (_, told) = listen(&plan, &mut record, &mut second);
@@ -333,7 +335,7 @@ fn an_interruption_keeps_whole_rounds_and_is_no_failure() {
     executor.interrupt_after = 2 + 7;
     let (result, _) = listen(&plan(Stop::Rounds(50)), &mut record, &mut executor);
     assert!(result.is_ok());
-    assert_eq!(record.interrupted.as_deref(), Some("stopped by signal 2"));
+    assert_eq!(record.interrupted, Some(Interruption::Signal { signal: 2 }));
     assert_eq!(record.runs.len(), 2 + 6);
 
     let (mut early, mut executor) = (self::record(2), Scripted::new(noisy));
@@ -579,7 +581,8 @@ fn how_long_was_waited_stands_at_the_first_run_of_each_round() {
     }
     settle_note(&mut record);
     settle_note(&mut record);
-    assert!(
-        matches!(&record.notes[..], [note] if note.starts_with("--settle waited before 7 of 8"))
-    );
+    let [Note::Session(SessionNote::Settled { rounds, waited, .. })] = record.notes[..] else {
+        panic!("{:?}", record.notes);
+    };
+    assert_eq!((rounds, waited), (8, 7));
 }

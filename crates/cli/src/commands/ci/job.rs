@@ -7,6 +7,7 @@ use becalm_model::ci::{CiCommit, CiReport, CiResult, CiRule};
 use becalm_model::history::short_commit;
 use becalm_model::terms::Goal;
 use becalm_model::{Record, RecordKind, Subject};
+use becalm_report::{interruption, note_sentence};
 
 use super::Args;
 use super::base::find_base;
@@ -134,8 +135,8 @@ impl Job {
             Making { words: &self.command, flags, user: user.as_ref(), interrupt, ui },
         )?;
         revisions.rename(&["base", "head"]);
-        if let Some(told) = revisions.identical(&self.command) {
-            return Ok(Err(told));
+        if let Some(note) = revisions.identical(&self.command) {
+            return Ok(Err(note_sentence(&note.into())));
         }
         revisions.repeat_first("base again");
         let subjects = revisions.subjects(&self.command)?;
@@ -187,10 +188,10 @@ impl Job {
             Done::Measured(finished) => {
                 let record = &finished.record;
                 let machine = machine_words(&record.machine);
-                let broken = record
-                    .interrupted
-                    .clone()
-                    .or_else(|| finished.failure.as_ref().map(|failure| failure.message.clone()));
+                let broken =
+                    record.interrupted.as_ref().map(interruption).or_else(|| {
+                        finished.failure.as_ref().map(|failure| failure.message.clone())
+                    });
                 let result = match broken {
                     Some(why) => CiResult::Failed(why),
                     None => report_of(record, &name),

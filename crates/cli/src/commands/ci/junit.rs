@@ -2,7 +2,8 @@
 
 use becalm_formats::{Options, writer};
 use becalm_model::ci::{CiReport, CiResult, Standing};
-use becalm_model::{Record, Verdict};
+use becalm_model::{ComparisonNote, Record, Verdict};
+use becalm_report::note_sentence;
 
 use super::lines::HEAD;
 use crate::error::CommandError;
@@ -26,11 +27,11 @@ pub(super) fn junit(report: &CiReport, record: Option<&Record>) -> Result<Vec<u8
             Standing::Improvement => Verdict::Faster,
             Standing::Equivalent => Verdict::Equivalent,
             Standing::Tolerated => {
-                one.notes.push("slower, perhaps by no more than is allowed".to_owned());
+                one.notes.push(ComparisonNote::PerhapsAllowed.into());
                 Verdict::Equivalent
             }
             Standing::Doubtful => {
-                one.notes.push("no more than the base differs from itself".to_owned());
+                one.notes.push(ComparisonNote::AsTheBaseFromItself.into());
                 Verdict::Inconclusive
             }
             Standing::Inconclusive => Verdict::Inconclusive,
@@ -38,7 +39,8 @@ pub(super) fn junit(report: &CiReport, record: Option<&Record>) -> Result<Vec<u8
     }
     let refused =
         |error: becalm_formats::ExportError| CommandError::measure(format!("--junit: {error}"));
-    let options = Options::choose(&judged, &[], &[]).map_err(refused)?;
+    let options =
+        Options::choose(&judged, &[], &[]).map_err(refused)?.with_sentences(note_sentence);
     let junit = writer("junit").map_err(refused)?;
     Ok((junit.write)(&judged, &options).map_err(refused)?.bytes)
 }

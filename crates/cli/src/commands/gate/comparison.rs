@@ -1,7 +1,8 @@
 //! A comparison, whose sides were measured interleaved.
 
 use becalm_model::gate::{GateBy, GateOutcome, GateResult};
-use becalm_model::{Record, Verdict};
+use becalm_model::{Note, Record, Verdict};
+use becalm_report::note_sentence;
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 
@@ -15,7 +16,7 @@ use becalm_model::MeasuredRevision;
 pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
     // It is within every margin of itself.
     if record.is_of_one_program() {
-        let sentence = |note: &String| format!("{}.", note.trim_end_matches('.'));
+        let sentence = |note: &Note| format!("{}.", note_sentence(note).trim_end_matches('.'));
         judged.notes.extend(record.notes.iter().map(sentence));
         return;
     }

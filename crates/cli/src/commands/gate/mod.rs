@@ -9,14 +9,14 @@ use std::path::PathBuf;
 use becalm_model::gate::{GateBy, GateOutcome, GateReport, GateResult, GateSeries};
 use becalm_model::wire::gate_document;
 use becalm_model::{RecordKind, Unit};
-use becalm_report::{Style, gate_text};
+use becalm_report::{Style, gate_text, interruption, note_sentence};
 use clap::builder::NonEmptyStringValueParser;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::gate::{Rule, Rules, against_limit, next, put_worst_first};
 use crate::history::{Content, Settings, StoreFlags, content, measurements};
-use crate::measuring::{confidence, is_of_left_out};
+use crate::measuring::confidence;
 use crate::ui::Ui;
 
 /// Largest change for the worse that is let through where nobody says.
@@ -95,8 +95,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             let found = match content(path, None, ui)? {
                 Content::Commits(commits) => commits,
                 Content::Record(record) => {
-                    let left_out = record.notes.iter().filter(|note| is_of_left_out(note));
-                    let whys = record.interrupted.iter().chain(left_out);
+                    let left_out = record.notes.iter().filter(|note| note.is_of_left_out());
+                    let whys = record.interrupted.iter().map(interruption);
+                    let whys = whys.chain(left_out.map(note_sentence));
                     judged.broken_off.extend(whys.map(|why| format!("{}: {why}", path.display())));
                     if record.kind == RecordKind::Comparison {
                         let known = judged.results.len();

@@ -11,7 +11,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use becalm_model::{MeasuredRevision, Subject, with_causes};
+use becalm_model::{MeasuredRevision, SessionNote, Subject, with_causes};
 use becalm_runner::rounds::Stand;
 use becalm_runner::{Interrupt, Program, User, WorkFolder};
 
@@ -24,7 +24,7 @@ use super::layouts::Layouts;
 use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::ui::{Ui, count};
+use crate::ui::Ui;
 
 /// The working tree as it is, in place of a revision.
 const WORKING_TREE: &str = ".";
@@ -40,7 +40,7 @@ pub(crate) struct Revisions {
     /// Dropped last: it holds everything.
     folder: Option<WorkFolder>,
     /// What was built, and what the reader of a record has to know beside that.
-    notes: Vec<String>,
+    notes: Vec<SessionNote>,
 }
 
 /// What a session has to know of the builds that it measures, which somebody else keeps.
@@ -51,7 +51,7 @@ pub(crate) struct Builds {
     /// Their programs, where they were built in several layouts.
     pub(crate) layouts: Layouts,
     /// What the reader of a record has to know of them.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<SessionNote>,
 }
 
 /// How revisions are built.
@@ -310,7 +310,7 @@ impl Revisions {
 
     /// Says so, if the program is the same in all builds and lies inside them. A script says nothing of what it
     /// starts: there the sources have to be the same too.
-    pub(crate) fn identical(&self, command: &[String]) -> Option<String> {
+    pub(crate) fn identical(&self, command: &[String]) -> Option<SessionNote> {
         if !is_inside(command.first()?) || self.built.len() < 2 {
             return None;
         }
@@ -325,7 +325,7 @@ impl Revisions {
         let are_same = files.len() == self.built.len()
             && files.windows(2).all(|two| super::same::same_content(&two[0], &two[1]));
         let are_same = are_same && (!is_script(&files[0]) || self.have_same_sources());
-        are_same.then(|| self.told_identical(&command[0]))
+        are_same.then(|| self.identical_builds(&command[0]))
     }
 
     fn have_same_sources(&self) -> bool {
@@ -334,31 +334,24 @@ impl Revisions {
         all.is_some_and(|all| all.windows(2).all(|two| two[0] == two[1]))
     }
 
-    fn told_identical(&self, program: &str) -> String {
-        let names: Vec<&str> = self.built.iter().map(|one| one.name.as_str()).collect();
+    fn identical_builds(&self, program: &str) -> SessionNote {
         let (first, last) = (&self.built[0].commit, &self.built[self.built.len() - 1].commit);
-        let differing = self.repository.difference(first, last).unwrap_or_default();
-        let files = match &differing[..] {
-            [] => "the revisions have the same files".to_owned(),
-            files if files.len() <= 5 => format!("the revisions differ in {}", files.join(", ")),
-            files => format!("the revisions differ in {} files", files.len()),
-        };
-        format!(
-            "identical binaries: {program} is the same, byte for byte, in {}; {files}. Nothing was measured: what \
-             is the same program is not faster or slower",
-            names.join(" and ")
-        )
+        SessionNote::IdenticalBuilds {
+            program: program.to_owned(),
+            revisions: self.built.iter().map(|one| one.name.clone()).collect(),
+            differing: self.repository.difference(first, last).unwrap_or_default(),
+        }
     }
 
     /// Describes what was built, for the record.
-    fn described(&self, command: Option<&str>) -> Vec<String> {
-        let by = command.map_or("not built".to_owned(), |command| format!("built by `{command}`"));
+    fn described(&self, command: Option<&str>) -> Vec<SessionNote> {
         self.built
             .iter()
-            .map(|one| {
-                let (id, title) = (&one.commit.id, &one.commit.title);
-                let is = if one.name == *id { String::new() } else { format!(" is {id}") };
-                format!("{}{is}, \"{title}\", {by}", one.name)
+            .map(|one| SessionNote::Revision {
+                name: one.name.clone(),
+                commit: one.commit.id.clone(),
+                title: one.commit.title.clone(),
+                built_by: command.map(str::to_owned),
             })
             .collect()
     }
@@ -367,19 +360,15 @@ impl Revisions {
 fn resolve(
     repository: &Repository,
     name: &str,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<SessionNote>,
 ) -> Result<Commit, CommandError> {
     if name != WORKING_TREE {
         return repository.commit("--rev", name);
     }
     let untracked = repository.untracked()?;
     if !untracked.is_empty() {
-        notes.push(format!(
-            "{} that git does not know {} no part of the working tree that was built, such as {}",
-            count(untracked.len(), "file"),
-            if untracked.len() == 1 { "is" } else { "are" },
-            untracked[0]
-        ));
+        let (files, such_as) = (untracked.len(), untracked[0].clone());
+        notes.push(SessionNote::UntrackedFiles { files, such_as });
     }
     if let Some(path) = repository.changed_submodules()?.first() {
         return Err(CommandError::usage(format!(
@@ -390,23 +379,19 @@ fn resolve(
     if let Some(commit) = repository.working_tree()? {
         return Ok(commit);
     }
-    notes.push("the working tree has no change: `.` is HEAD".to_owned());
+    notes.push(SessionNote::WorkingTreeUnchanged);
     repository.commit("--rev", "HEAD")
 }
 
 fn note_uncommitted(
     repository: &Repository,
     revisions: &[String],
-    notes: &mut Vec<String>,
+    notes: &mut Vec<SessionNote>,
 ) -> Result<(), CommandError> {
     let changed = repository.changed()?;
     if !changed.is_empty() && !revisions.iter().any(|name| name == WORKING_TREE) {
-        notes.push(format!(
-            "the working tree has changes that are not committed ({}{}), and that were not measured; --rev . is \
-             the working tree as it is",
-            changed[0],
-            if changed.len() > 1 { format!(" and {} more", changed.len() - 1) } else { String::new() }
-        ));
+        let (path, more) = (changed[0].clone(), changed.len() - 1);
+        notes.push(SessionNote::UncommittedChanges { path, more });
     }
     Ok(())
 }

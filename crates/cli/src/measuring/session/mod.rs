@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use becalm_machine::Width;
 use becalm_model::conditions::Pace;
 use becalm_model::terms::{Primary, Stop};
-use becalm_model::{Record, RecordKind, Subject, metric};
+use becalm_model::{Interruption, Note, Record, RecordKind, Subject, metric};
 use becalm_report::outlook_text;
 use becalm_runner::Interrupt;
 use becalm_runner::rounds::{
@@ -27,7 +27,7 @@ pub(crate) use self::terms::stop;
 use self::end::{Outcomes, at_fault, keep, told};
 use self::export::without_those_that_stay;
 pub(crate) use self::export::{check_exports, export};
-pub(crate) use self::notes::{Spent, is_of_left_out};
+pub(crate) use self::notes::Spent;
 use self::notes::{
     note_drift, note_left_out, note_other_conditions, note_spent, notes_before_start, tell,
 };
@@ -145,7 +145,7 @@ pub(crate) fn conduct(
         same::refuse_replaced(&plan.subjects, &wanted.subjects)?;
     }
     let mut notes = notes_before_start(&wanted, &plan);
-    notes.extend(layouts.note(flags.confidence));
+    notes.extend(layouts.note(flags.confidence).map(Note::from));
     let quiet = Quiet::begin(
         &machine,
         &plan.chooser.look(Width::One).subject,
@@ -227,7 +227,7 @@ struct Setting<'a, 'machine> {
     layouts: &'a [u32],
     interrupt: &'static Interrupt,
     /// What is to be told before the first run.
-    notes: Vec<String>,
+    notes: Vec<Note>,
     /// What could not be controlled.
     limits: Vec<String>,
 }
@@ -310,14 +310,14 @@ fn carry_out(
     }
     let result = match (spawn.interrupted(), result) {
         // What the signal broke off is no failure.
-        (Some(reason), Err(SessionError::Run(_))) => {
-            record.interrupted = Some(reason);
+        (Some(signal), Err(SessionError::Run(_))) => {
+            record.interrupted = Some(Interruption::Signal { signal });
             Ok(())
         }
         (_, result) => result,
     };
     if let Err(error) = &result {
-        record.interrupted = Some(told(error));
+        record.interrupted = Some(Interruption::Failure { error: told(error) });
     }
     let cleaned = spawn.clean_up();
     limits.extend(quiet.limits());

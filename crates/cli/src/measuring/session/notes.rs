@@ -1,6 +1,9 @@
 //! What the reader of a record has to know beside its numbers.
 
-use becalm_model::{Conditions, Record, RecordKind};
+use becalm_model::{
+    ConditionName, Conditions, Difference, Moved, Note, Record, RecordKind, SessionNote,
+};
+use becalm_report::note_sentence;
 use becalm_runner::rounds::SpawnPlan;
 
 use super::Wanted;
@@ -8,8 +11,8 @@ use crate::measuring::same;
 use crate::ui::Ui;
 
 /// Returns what the reader has to know about the subjects, whatever the runs show.
-pub(super) fn notes_before_start(wanted: &Wanted, plan: &SpawnPlan) -> Vec<String> {
-    let mut notes = Vec::new();
+pub(super) fn notes_before_start(wanted: &Wanted, plan: &SpawnPlan) -> Vec<Note> {
+    let mut notes: Vec<SessionNote> = Vec::new();
     if let Some(builds) = &wanted.builds {
         notes.extend(builds.notes.iter().cloned());
     }
@@ -19,30 +22,24 @@ pub(super) fn notes_before_start(wanted: &Wanted, plan: &SpawnPlan) -> Vec<Strin
     if let Some(resumed) = &wanted.resumed {
         notes.extend(same::changed_since(resumed.started_at, &plan.subjects));
     }
-    notes
+    notes.into_iter().map(Note::from).collect()
 }
 
 /// Says notes and keeps them in the record, each once.
-pub(super) fn tell(notes: Vec<String>, record: &mut Record, ui: &Ui) {
+pub(super) fn tell(notes: Vec<Note>, record: &mut Record, ui: &Ui) {
     for note in notes {
-        ui.say(format!("note: {note}"));
-        if !record.notes.contains(&note) {
+        let text = note_sentence(&note);
+        ui.say(format!("note: {text}"));
+        // A record of an earlier version has the sentence alone.
+        if record.notes.iter().all(|known| note_sentence(known) != text) {
             record.notes.push(note);
         }
     }
 }
 
-/// How the note of a subject that failed ends.
-const WITHOUT_IT: &str = "; the suite went on without it";
-
 /// Notes a subject that failed.
 pub(super) fn note_left_out(record: &mut Record, how: &str) {
-    record.notes.push(format!("{how}{WITHOUT_IT}"));
-}
-
-/// Says whether a note is of a subject that failed: who goes on with the session tries it again.
-pub(crate) fn is_of_left_out(note: &str) -> bool {
-    note.ends_with(WITHOUT_IT)
+    record.notes.push(SessionNote::LeftOut { failure: how.to_owned() }.into());
 }
 
 /// What a session that goes on has spent of its error in a way that its present plan does not know of.
@@ -64,18 +61,14 @@ pub(crate) enum Spent {
 pub(super) fn note_spent(record: &mut Record, spent: Option<Spent>) {
     let note = match spent {
         Some(Spent::All { rounds }) if record.rounds() > rounds => {
-            format!(
-                "continued after its planned end at round {rounds}, where all the error was spent"
-            )
+            SessionNote::ContinuedAfterItsEnd { rounds }
         }
         Some(Spent::ByAnotherPlan { rounds }) if record.rounds() > rounds => {
-            format!(
-                "continued by another plan after round {rounds}, with error spent on looks before"
-            )
+            SessionNote::ContinuedByAnotherPlan { rounds }
         }
         _ => return,
     };
-    record.notes.push(format!("{note}: false alarms can be up to twice as frequent as stated"));
+    record.notes.push(note.into());
 }
 
 /// Notes under which other conditions the first rounds of a session that goes on were measured: by another user, for
@@ -83,19 +76,18 @@ pub(super) fn note_spent(record: &mut Record, spent: Option<Spent>) {
 pub(super) fn note_other_conditions(record: &mut Record, before: &Conditions, rounds: u32) {
     let now = &record.conditions;
     let cpus = |one: &Conditions| one.affinity.clone().unwrap_or_default();
-    let differing: Vec<String> = [
-        ("scheduling class", before.scheduler.clone(), now.scheduler.clone()),
-        ("CPUs", cpus(before), cpus(now)),
-        ("niceness", before.nice.to_string(), now.nice.to_string()),
-        ("ASLR", before.aslr.clone(), now.aslr.clone()),
+    let differing: Vec<Difference> = [
+        (ConditionName::Scheduler, before.scheduler.clone(), now.scheduler.clone()),
+        (ConditionName::Cpus, cpus(before), cpus(now)),
+        (ConditionName::Nice, before.nice.to_string(), now.nice.to_string()),
+        (ConditionName::Aslr, before.aslr.clone(), now.aslr.clone()),
     ]
     .into_iter()
     .filter(|(_, then, now)| then != now && !then.is_empty())
-    .map(|(what, then, now)| format!("{what} {then} instead of {now}"))
+    .map(|(what, then, now)| Difference { what, then, now })
     .collect();
     if record.rounds() > rounds && !differing.is_empty() {
-        let differing = differing.join(", ");
-        record.notes.push(format!("the first {rounds} rounds were measured with {differing}"));
+        record.notes.push(SessionNote::OtherConditions { rounds, differing }.into());
     }
     let limits = &mut record.conditions.limits;
     for limit in &before.limits {
@@ -116,10 +108,8 @@ fn cause(limit: &str) -> (&str, &str) {
 /// Notes the settings that somebody else changed meanwhile.
 pub(super) fn note_drift(record: &mut Record) {
     for moved in &record.conditions.knobs.drifted {
-        record.notes.push(format!(
-            "{} was {} at the start and {} at the end: somebody else changed it during the session.",
-            moved.target, moved.from, moved.to
-        ));
+        let Moved { target, from, to } = moved.clone();
+        record.notes.push(SessionNote::SettingDrifted { target, from, to }.into());
     }
 }
 

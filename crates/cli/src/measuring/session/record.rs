@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use becalm_model::terms::Stop;
-use becalm_model::{Comparison, Metric, Record, RecordKind, Run};
+use becalm_model::{Comparison, Metric, Note, Record, RecordKind, Run};
 use becalm_report::DisturbedRun;
 use becalm_runner::conclude::{self, Shape};
 use becalm_runner::rounds::{Plan, Spawn, causes, drop_unfinished_round, settle_note};
@@ -12,7 +12,6 @@ use super::Wanted;
 use super::terms::plan_of;
 use crate::error::CommandError;
 use crate::measuring::flags::{LARGEST_SEED, MeasureFlags};
-use crate::measuring::session::notes::is_of_left_out;
 use crate::measuring::setup::Machine;
 use crate::measuring::{metrics, resume};
 
@@ -30,7 +29,7 @@ pub(super) fn record_of(
         resumed.interrupted = None;
         resumed.arguments = wanted.arguments;
         resumed.terms = terms;
-        resumed.notes.retain(|note| !is_of_left_out(note));
+        resumed.notes.retain(|note| !note.is_of_left_out());
         resumed.confidence = flags.confidence;
         resumed.margin = wanted.margin;
         // A round that is made again must not stand in the new log twice. In a suite a subject has rounds of its own.
@@ -79,8 +78,8 @@ pub(super) fn conclude(record: &mut Record, plan: &Plan, spawn: &Spawn<'_>, limi
     settle_note(record);
     if record.kind == RecordKind::Comparison {
         let one_sided = conclude::one_sided(record);
-        record.notes.retain(|note| !conclude::is_one_sided(note));
-        record.notes.extend(one_sided);
+        record.notes.retain(|note| !note.is_one_sided());
+        record.notes.extend(one_sided.into_iter().map(Note::from));
         record.comparisons = final_comparisons(plan, record, record.interrupted.is_none());
     }
 }

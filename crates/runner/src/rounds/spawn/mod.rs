@@ -291,7 +291,7 @@ impl Executor for Spawn<'_> {
         self.adapt_pace(learnt);
     }
 
-    fn interrupted(&self) -> Option<String> {
-        self.interrupt.signal().map(|signal| format!("stopped by signal {signal}"))
+    fn interrupted(&self) -> Option<i32> {
+        self.interrupt.signal()
     }
 }

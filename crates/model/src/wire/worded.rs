@@ -1,0 +1,85 @@
+//! A value with its sentence beside it: scripts read the fields, people the text.
+
+use schemars::JsonSchema;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use crate::note::{Interruption, Note};
+
+/// Who makes the sentences of documents; nothing here has words of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct Words {
+    /// The sentence of a note.
+    pub note: fn(&Note) -> String,
+    /// Why a session ended early.
+    pub interruption: fn(&Interruption) -> String,
+}
+
+/// A value as it leaves the process: `kind` and fields, and the sentence as `text`.
+///
+/// Documents of earlier versions have the sentence alone, a plain string.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Worded<T> {
+    #[serde(flatten)]
+    value: T,
+    /// The sentence.
+    text: String,
+}
+
+impl<T> Worded<T> {
+    /// Puts the sentence of a value beside it.
+    pub fn of(value: &T, sentence: fn(&T) -> String) -> Self
+    where
+        T: Clone,
+    {
+        Self { text: sentence(value), value: value.clone() }
+    }
+
+    /// Returns the value.
+    pub fn value(self) -> T {
+        self.value
+    }
+
+    /// Returns the sentence, as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Puts the sentence of each value beside it.
+pub fn worded<T: Clone>(values: &[T], sentence: fn(&T) -> String) -> Vec<Worded<T>> {
+    values.iter().map(|value| Worded::of(value, sentence)).collect()
+}
+
+impl<T: JsonSchema> JsonSchema for Worded<T> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        format!("Worded{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let value = generator.subschema_for::<T>();
+        schemars::json_schema!({
+            "description": "A value with its sentence; documents of earlier versions have the sentence alone.",
+            "anyOf": [
+                {
+                    "allOf": [value],
+                    "properties": { "text": { "type": "string", "description": "The sentence." } },
+                    "required": ["text"],
+                },
+                { "type": "string" },
+            ],
+        })
+    }
+}
+
+impl<'de, T: DeserializeOwned + From<String>> Deserialize<'de> for Worded<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = Value::deserialize(deserializer)?;
+        if let Value::String(text) = read {
+            return Ok(Self { value: T::from(text.clone()), text });
+        }
+        let text = read["text"].as_str().unwrap_or_default().to_owned();
+        Ok(Self { value: serde_json::from_value(read).map_err(D::Error::custom)?, text })
+    }
+}

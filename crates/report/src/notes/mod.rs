@@ -1,0 +1,37 @@
+//! The sentences of notes: the only place that has words for them.
+
+mod comparison;
+mod import;
+mod session;
+
+use becalm_model::wire::Words;
+use becalm_model::{Interruption, Note};
+
+use crate::quantity::{self, NBSP};
+
+/// Makes the sentences of documents.
+pub const WORDS: Words = Words { note: sentence, interruption };
+
+/// Returns the sentence of a note.
+pub fn sentence(note: &Note) -> String {
+    match note {
+        Note::Comparison(note) => comparison::sentence(note),
+        Note::Session(note) => session::sentence(note),
+        Note::Import(note) => import::sentence(note),
+        Note::Text(sentence) => sentence.text.clone(),
+    }
+}
+
+/// Says why a session ended before its plan did.
+pub fn interruption(why: &Interruption) -> String {
+    match why {
+        Interruption::Signal { signal } => format!("stopped by signal {signal}"),
+        Interruption::Failure { error } => error.clone(),
+        Interruption::Text { text } => text.clone(),
+    }
+}
+
+/// Counts things with a plain space: sentences of notes are broken anywhere.
+fn count(n: usize, word: &str) -> String {
+    quantity::count(n, word).replace(NBSP, " ")
+}

@@ -1,0 +1,155 @@
+//! What is said of the subjects and the course of a session.
+
+use becalm_model::{ConditionName, Difference, SessionNote};
+
+use super::count;
+
+/// How much more often a session errs that spent its error and went on.
+const SPENT: &str = "false alarms can be up to twice as frequent as stated";
+
+/// Files up to which each is named.
+const FEW: usize = 5;
+
+/// Returns the sentence of a note of a session.
+pub(super) fn sentence(note: &SessionNote) -> String {
+    use SessionNote as N;
+    match note {
+        N::Revision { name, commit, title, built_by } => {
+            let is = if name == commit { String::new() } else { format!(" is {commit}") };
+            let by = built_by
+                .as_ref()
+                .map_or("not built".to_owned(), |command| format!("built by `{command}`"));
+            format!("{name}{is}, \"{title}\", {by}")
+        }
+        N::WorkingTreeUnchanged => "the working tree has no change: `.` is HEAD".to_owned(),
+        N::UntrackedFiles { files, such_as } => format!(
+            "{} that git does not know {} no part of the working tree that was built, such as {such_as}",
+            count(*files, "file"),
+            if *files == 1 { "is" } else { "are" },
+        ),
+        N::UncommittedChanges { path, more } => {
+            let more = if *more > 0 { format!(" and {more} more") } else { String::new() };
+            format!(
+                "the working tree has changes that are not committed ({path}{more}), and that were not measured; \
+                 --rev . is the working tree as it is"
+            )
+        }
+        N::IdenticalBuilds { program, revisions, differing } => format!(
+            "identical binaries: {program} is the same, byte for byte, in {}; {}. Nothing was measured: what is \
+             the same program is not faster or slower",
+            revisions.join(" and "),
+            differing_files(differing)
+        ),
+        N::OneLayout { built } => format!(
+            "all {built} builds are the same program: the build command makes nothing of its {{link_seed}}, so \
+             there is one layout"
+        ),
+        N::Layouts { built, different, too_few } => format!(
+            "{built} layouts were built, {different} of them different, which are run; rounds of the same layout \
+             count as one observation{}",
+            if *too_few { ", and so few observations decide nothing" } else { "" }
+        ),
+        N::SameCommand { subjects: [a, b] } => format!(
+            "`{a}` and `{b}` are the same command: this is an A/A, in which any difference is the machine's \
+             (--aa says what it can resolve)"
+        ),
+        N::SameProgram { programs: [a, b] } => format!(
+            "{a} and {b} are the same, byte for byte: unless they look at their own name, this is an A/A"
+        ),
+        N::ProgramChanged { path } => format!(
+            "{path} was changed after the saved session began: its earlier runs are those of another program, if \
+             it is more than its time that changed"
+        ),
+        N::OneSided { benchmark, with, without } => {
+            format!("the benchmark {benchmark} is in {} and not in {}", quoted(with), quoted(without))
+        }
+        N::LeftOut { failure } => format!("{failure}; the suite went on without it"),
+        N::Settled { rounds, waited: 0, .. } => format!(
+            "--settle waited before none of {}: the machine was as at the start.",
+            count(*rounds, "round")
+        ),
+        N::Settled { rounds, waited, seconds, longest } => format!(
+            "--settle waited before {waited} of {}, {seconds:.2} s together, {longest:.2} s the longest.",
+            count(*rounds, "round")
+        ),
+        N::ContinuedAfterItsEnd { rounds } => format!(
+            "continued after its planned end at round {rounds}, where all the error was spent: {SPENT}"
+        ),
+        N::ContinuedByAnotherPlan { rounds } => format!(
+            "continued by another plan after round {rounds}, with error spent on looks before: {SPENT}"
+        ),
+        N::OtherConditions { rounds, differing } => {
+            let differing: Vec<String> = differing.iter().map(difference).collect();
+            format!("the first {rounds} rounds were measured with {}", differing.join(", "))
+        }
+        N::SettingDrifted { target, from, to } => format!(
+            "{target} was {from} at the start and {to} at the end: somebody else changed it during the session."
+        ),
+        N::FromLog => "read from the log of a session, which holds every finished run, but not whether the session \
+                       was finished"
+            .to_owned(),
+        N::OfComparison { built } => {
+            format!("{built} of a comparison of revisions, taken out of it")
+        }
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn differing_files(files: &[String]) -> String {
+    match files {
+        [] => "the revisions have the same files".to_owned(),
+        files if files.len() <= FEW => format!("the revisions differ in {}", files.join(", ")),
+        files => format!("the revisions differ in {} files", files.len()),
+    }
+}
+
+fn difference(one: &Difference) -> String {
+    let what = match one.what {
+        ConditionName::Scheduler => "scheduling class",
+        ConditionName::Cpus => "CPUs",
+        ConditionName::Nice => "niceness",
+        ConditionName::Aslr => "ASLR",
+    };
+    format!("{what} {} instead of {}", one.then, one.now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_told_with_their_seconds() {
+        let of = |waited| {
+            sentence(&SessionNote::Settled { rounds: 8, waited, seconds: 1.25, longest: 0.5 })
+        };
+        assert_eq!(
+            of(0),
+            "--settle waited before none of 8 rounds: the machine was as at the start."
+        );
+        assert_eq!(
+            of(7),
+            "--settle waited before 7 of 8 rounds, 1.25 s together, 0.50 s the longest."
+        );
+    }
+
+    #[test]
+    fn who_has_a_benchmark_and_who_has_not_is_named() {
+        let note = SessionNote::OneSided {
+            benchmark: "sort".to_owned(),
+            with: vec!["A".to_owned(), "C".to_owned()],
+            without: vec!["B".to_owned()],
+        };
+        assert_eq!(sentence(&note), "the benchmark sort is in `A`, `C` and not in `B`");
+    }
+
+    #[test]
+    fn many_files_that_differ_are_counted() {
+        let of = |files: usize| differing_files(&vec!["a.c".to_owned(); files]);
+        assert_eq!(of(0), "the revisions have the same files");
+        assert_eq!(of(2), "the revisions differ in a.c, a.c");
+        assert_eq!(of(6), "the revisions differ in 6 files");
+    }
+}
