@@ -76,17 +76,17 @@ fn files_with(word: &str) -> Vec<String> {
 }
 
 #[test]
-fn only_types_of_the_wire_can_be_written() {
+fn only_values_of_the_model_can_be_written() {
     let mut strays: Vec<String> = files_with("Serialize")
         .into_iter()
         // Files of other tools have shapes of their own.
         .filter(|name| !name.starts_with("formats/src/writers/"))
         // Development only: rows of a benchmark's table.
         .filter(|name| !name.starts_with("calibrate/"))
-        .filter(|name| !name.starts_with("model/src/wire/"))
+        .filter(|name| !name.starts_with("model/src/"))
         .collect();
     strays.sort();
-    // They write any line and any document of the wire's.
+    // They write any line and any document of the model's.
     assert_eq!(strays, ["cli/src/ui.rs", "machine/src/tune/journal/mod.rs"]);
 }
 

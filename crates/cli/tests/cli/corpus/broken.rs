@@ -1,7 +1,7 @@
 //! Saved files with one byte changed, and cut off: whatever is read of them, nothing panics.
 
 use becalm_model::{Record, wire};
-use becalm_report::{Style, metadata_text, show_text};
+use becalm_report::{Style, WORDS, metadata_text, show_text};
 use becalm_runner::rounds::causes;
 
 use super::{env, files, has_ending, name, read};
@@ -26,7 +26,7 @@ fn show(record: &Record) {
     let _ = causes(record);
     let text = show_text(record, &[], &Style::PLAIN) + &metadata_text(record, &Style::PLAIN);
     assert!(!text.is_empty());
-    let written = serde_json::to_string(&wire::document(record, Vec::new())).unwrap();
+    let written = serde_json::to_string(&wire::document(record, Vec::new(), &WORDS)).unwrap();
     assert!(!written.is_empty());
 }
 
