@@ -1,0 +1,35 @@
+//! The command line of becalm as a library: flags become requests, events become lines on a terminal.
+//!
+//! [`run`] is all of it; `main.rs` hands it the arguments of the process. Start reading in `args.rs`, which
+//! lists the commands and calls one; each is a file or folder of `commands/`. What several commands share
+//! stands beside it. Exit codes are those of `exit.rs`, hints those of `error.rs`, and nothing but `ui.rs`
+//! writes to the terminal.
+//!
+//! It may use every other crate of the product; nothing depends on it.
+
+mod args;
+mod caller;
+mod commands;
+mod error;
+mod exit;
+mod files;
+mod foreign;
+mod gate;
+mod history;
+mod init;
+mod measuring;
+mod memory;
+mod records;
+mod steady;
+mod suite;
+mod topology;
+mod tuning;
+mod ui;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Runs the command that these arguments ask for; the first of them is the name of the program.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    args::run(arguments).into()
+}
