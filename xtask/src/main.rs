@@ -9,6 +9,8 @@ mod ending;
 mod fuzz;
 mod install;
 #[cfg(test)]
+mod sleeps;
+#[cfg(test)]
 mod sources;
 mod test;
 #[cfg(test)]

@@ -225,6 +225,7 @@ fn work(rounds: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use becalm_testkit::wait_until;
 
     #[test]
     fn a_run_has_the_mean_of_its_samples_without_those_that_were_interrupted() {
@@ -247,14 +248,15 @@ mod tests {
         let cpu = crate::own_affinity().unwrap().first().unwrap();
         let sampler = PaceSampler::start(cpu, Scheduler::Other).unwrap();
         assert_eq!(sampler.after_run().pace, None, "no run, no pace");
-        let mut paces = Vec::new();
+        let paces = std::cell::RefCell::new(Vec::new());
         // A busy machine may let an ordinary thread wait for long.
-        for _ in 0..50 {
+        wait_until("a run with samples", || {
             sampler.before_run();
             thread::sleep(Duration::from_millis(20));
-            paces.extend(sampler.after_run().pace);
-        }
-        assert!(!paces.is_empty());
+            paces.borrow_mut().extend(sampler.after_run().pace);
+            !paces.borrow().is_empty()
+        });
+        let paces = paces.into_inner();
         assert!(paces.iter().all(|pace| (1e-11..1e-5).contains(pace)), "{paces:?}");
     }
 

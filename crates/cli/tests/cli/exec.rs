@@ -53,12 +53,15 @@ fn chosen_cpus_are_leased_for_as_long_as_the_command_lives() {
     if cpus < 2 {
         return skipped("chosen_cpus_are_leased: there is one CPU");
     }
-    let script = "grep Cpus_allowed_list /proc/self/status; sleep 0.3";
-    for _ in 0..10 {
+    // Each goes on until the other has begun.
+    let script = "grep Cpus_allowed_list /proc/self/status; touch $0.$$; n=0; \
+                  until [ $(ls $0.* | wc -l) = 2 ] || [ $((n += 1)) = 6000 ]; do sleep 0.01; done";
+    for attempt in 0..10 {
+        let begun = format!("begun{attempt}");
         let two = std::thread::scope(|scope| {
             let start = || {
                 scope.spawn(|| {
-                    let arguments = ["exec", "--threads", "1", "--", "sh", "-c", script];
+                    let arguments = ["exec", "--threads", "1", "--", "sh", "-c", script, &begun];
                     env.run(arguments).exits_with(0).stdout
                 })
             };

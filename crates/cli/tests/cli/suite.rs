@@ -233,7 +233,7 @@ fn an_interrupted_suite_goes_on_where_it_was() {
     // It stops the suite itself, once.
     env.script(
         "stops",
-        "[ -e stopped ] || { touch stopped; kill -INT $PPID; sleep 1; }; echo t: 1",
+        "[ -e stopped ] || { touch stopped; kill -INT $PPID; sleep 100; }; echo t: 1",
     );
     let text = SUITE.replace("\"sh -c 'echo t: 1'\"\nrounds = 2", "\"./stops\"\nrounds = 3");
     env.write("becalm.toml", text.replace("warmup = 2", "warmup = 0"));

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use becalm_testkit::{FakeMachine, FakeTree, TestEnv, wait_until};
 
@@ -61,7 +60,7 @@ impl Bench {
             [&["tune", "--root", &root], &ONLY[..], &["--hold", "--", "sh", "-c", script]].concat();
         let mut command: Command = self.env.command(arguments);
         let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        wait_for(|| self.balancing() == "0");
+        wait_until("the change", || self.balancing() == "0");
         child
     }
 
@@ -83,16 +82,6 @@ impl Bench {
     }
 }
 
-/// Waits for something that other processes bring about.
-#[track_caller]
-fn wait_for(is_so: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < Duration::from_secs(60), "it did not happen");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
 fn signal(pid: u32, name: &str) {
     let status = Command::new("kill").arg(format!("-{name}")).arg(pid.to_string()).status();
     assert!(status.unwrap().success());
@@ -101,7 +90,7 @@ fn signal(pid: u32, name: &str) {
 /// Kills a process, and waits until it has really ended.
 fn kill(pid: u32) {
     signal(pid, "KILL");
-    wait_for(|| !is_running(pid));
+    wait_until("the end of it", || !is_running(pid));
 }
 
 /// Says whether a process has not ended; who reaps it is nobody's business.
@@ -119,7 +108,7 @@ fn held_by(owner: u32) -> u32 {
         let children = std::fs::read_to_string(&list).unwrap();
         children.split_whitespace().find(is_held)?.parse().ok()
     };
-    wait_for(|| held().is_some());
+    wait_until("the command that it holds for", || held().is_some());
     held().expect("it ends only when it is told")
 }
 
@@ -141,7 +130,7 @@ fn a_tuned_machine_stays_tuned_until_it_is_restored() {
     let output = bench.restore(&[]).exits_with(0);
     assert!(output.stderr.contains("1 setting put back"), "{}", output.stderr);
     assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
-    wait_for(|| !is_running(guardian));
+    wait_until("the end of the guardian", || !is_running(guardian));
     let output = bench.restore(&[]).exits_with(0);
     assert!(output.stderr.contains("Nothing to restore"), "{}", output.stderr);
 }
@@ -168,7 +157,7 @@ fn a_guardian_that_is_asked_to_end_puts_the_machine_back_first() {
     let bench = bench();
     let _ = bench.tune(&[]).exits_with(0);
     signal(bench.guardian(), "TERM");
-    wait_for(|| !bench.journal());
+    wait_until("the end of the journal", || !bench.journal());
     assert_eq!(bench.balancing(), "1");
 }
 
@@ -192,10 +181,10 @@ fn a_guardian_puts_the_machine_back_when_its_owner_is_killed() {
     let held = held_by(owner.id());
     owner.kill().unwrap();
     owner.wait().unwrap();
-    wait_for(|| !bench.journal());
+    wait_until("the end of the journal", || !bench.journal());
     assert_eq!(bench.balancing(), "1");
     // What it was held for does not go on on another machine than it was started on.
-    wait_for(|| !is_running(held));
+    wait_until("the end of the command", || !is_running(held));
 }
 
 #[test]
