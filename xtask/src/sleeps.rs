@@ -19,13 +19,13 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
             ("crates/cli/tests/cli/probe.rs", 1),
             ("crates/cli/tests/cli/resume.rs", 2),
             ("crates/cli/tests/cli/tune.rs", 2),
+            ("crates/kernel/src/wait.rs", 1),
             ("crates/lab/src/probe/siblings.rs", 1),
             ("crates/machine/src/tune/lock.rs", 1),
             ("crates/machine/src/tune/target/group.rs", 1),
             ("crates/runner/src/pace.rs", 2),
             ("crates/runner/src/rounds/hook.rs", 2),
             ("crates/runner/src/rounds/spawn/calm.rs", 2),
-            ("crates/runner/src/sys/wait.rs", 1),
             ("crates/store/src/sqlite.rs", 1),
             ("crates/testkit/src/postgres.rs", 1),
             ("crates/testkit/src/wait.rs", 1),
@@ -89,7 +89,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
     ),
     (
         "lets something else happen first that may as well happen afterwards: the outcome is the same",
-        &[("crates/runner/src/hold.rs", 3), ("crates/runner/src/interrupt.rs", 5)],
+        &[("crates/kernel/src/interrupt.rs", 5), ("crates/runner/src/hold.rs", 3)],
     ),
     (
         "subjects that do not end, or last at least so long; interrupts that may as well come before the start",

@@ -22,6 +22,7 @@ use anyhow::{Context, Result, ensure};
 use crate::workspace::{cargo, metadata, run as execute, shown};
 use crate::{docs, edges, install, vm};
 use log::TestLog;
+use suites::Suite;
 
 /// Check everything that a change must pass: formatting, lints, edges between crates, dependencies, tests,
 /// documentation, virtual machines
@@ -55,15 +56,11 @@ fn quick(log: &mut TestLog) -> Vec<Step> {
     let mut steps = lints();
     steps.push(step("tests", || {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let mut suites = suites::build(suites::QUICK)?;
-        suites.retain(|suite| !SLOW.contains(&suite.name.as_str()));
+        let suites = suites::build(suites::QUICK)?.into_iter().filter_map(Suite::quick).collect();
         suites::run(suites, &path, log)
     }));
     steps
 }
-
-/// Programs of tests that run sessions of becalm, or what others have installed.
-const SLOW: [&str; 0] = [];
 
 fn whole(start: Instant, log: &mut TestLog, machines: &mut vm::Tally) -> Result<Vec<Step>> {
     let tools = install::for_tests()?;

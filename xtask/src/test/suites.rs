@@ -26,6 +26,38 @@ pub(super) const QUICK: &[&str] =
 /// end.
 const LONGEST: [&str; 2] = ["cli", "calibration"];
 
+/// What a quick check leaves out. They run sessions of becalm that take
+/// seconds, or what others have installed.
+const SLOW: &[(&str, Part)] = &[("cli", Part::Modules(SESSIONS)), ("isolation", Part::All)];
+
+/// Four fifths of the time that tests of the command line take.
+const SESSIONS: &[&str] = &[
+    "ablate",
+    "bisect",
+    "callgrind",
+    "ci",
+    "conditions",
+    "deciding",
+    "degraded",
+    "history",
+    "memory",
+    "noise_reproduce",
+    "output",
+    "real_harnesses",
+    "resume",
+    "revisions",
+    "saved",
+    "suite",
+    "timeit",
+];
+
+/// What is left out of a program.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    All,
+    Modules(&'static [&'static str]),
+}
+
 /// More programs at a time wait for each other's disk; each has a thread for every CPU anyway.
 const MOST_AT_A_TIME: usize = 4;
 
@@ -37,6 +69,19 @@ pub(super) struct Suite {
     program: PathBuf,
     /// Folder of its package, where cargo starts it.
     folder: PathBuf,
+    /// Modules that are left out.
+    without: &'static [&'static str],
+}
+
+impl Suite {
+    /// Returns what a quick check runs of it.
+    pub(super) fn quick(self) -> Option<Self> {
+        match SLOW.iter().find(|(name, _)| *name == self.name) {
+            None => Some(self),
+            Some((_, Part::All)) => None,
+            Some((_, Part::Modules(without))) => Some(Self { without, ..self }),
+        }
+    }
 }
 
 /// Builds the programs that `selection` of the packages and targets have.
@@ -60,6 +105,7 @@ fn suite(message: &str) -> Option<Suite> {
         name: message["target"]["name"].as_str()?.to_owned(),
         program: message["executable"].as_str()?.into(),
         folder: Path::new(message["manifest_path"].as_str()?).parent()?.to_owned(),
+        without: &[],
     })
 }
 
@@ -112,7 +158,9 @@ fn run_waiting(waiting: &Mutex<VecDeque<Suite>>, path: &OsString, sender: &Sende
 fn run_one(suite: &Suite, path: &OsString, output: &mut Vec<u8>) -> Result<ExitStatus> {
     let mut command = Command::new(&suite.program);
     // --show-output and not --nocapture: the output of a test then stands under its name.
-    command.arg("--show-output").current_dir(&suite.folder).stdin(Stdio::null());
+    let skips =
+        suite.without.iter().flat_map(|module| ["--skip".to_owned(), format!("{module}::")]);
+    command.arg("--show-output").args(skips).current_dir(&suite.folder).stdin(Stdio::null());
     set_environment(&mut command, path);
     command.env("CARGO_MANIFEST_DIR", &suite.folder);
     // Both into one pipe, so that they keep their order.
