@@ -8,7 +8,7 @@ use becalm_stats::{Sample, center};
 
 use super::results::ResultFolder;
 use super::table::{Harness, Place};
-use crate::rounds::Reading;
+use crate::rounds::BenchmarkValue;
 
 /// Why a run of a harness gave nothing.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +38,7 @@ pub fn readings(
     harness: &Harness,
     folder: &ResultFolder,
     output: Option<&[u8]>,
-) -> Result<Vec<Reading>, HarnessError> {
+) -> Result<Vec<BenchmarkValue>, HarnessError> {
     let files = match harness.place {
         Place::Output => {
             vec![File::new("the output", output.unwrap_or_default().to_vec())]
@@ -67,7 +67,7 @@ fn beginning(output: Option<&[u8]>) -> String {
 }
 
 /// Takes all that was measured as one process: a harness that starts processes of its own is one run too.
-fn of_record(record: &Record) -> Vec<Reading> {
+fn of_record(record: &Record) -> Vec<BenchmarkValue> {
     let mut readings = Vec::new();
     for (subject, named) in record.subjects.iter().enumerate() {
         for (index, metric) in record.metrics.iter().enumerate() {
@@ -93,7 +93,7 @@ fn of_record(record: &Record) -> Vec<Reading> {
             } else {
                 of_command(&named.name, metric)
             };
-            readings.push(Reading { metric, value, iterations });
+            readings.push(BenchmarkValue { metric, value, iterations });
         }
     }
     readings

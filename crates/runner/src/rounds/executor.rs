@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use becalm_model::{Evidence, Metric, Outcome};
 
+use super::values::Values;
+
 /// One run that is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
@@ -17,7 +19,7 @@ pub struct Request {
 
 /// What one benchmark inside a run gave for one metric.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
+pub struct BenchmarkValue {
     /// What was measured: its name is the key in the record.
     pub metric: Metric,
     /// The value that stands for the run.
@@ -33,12 +35,12 @@ pub struct Measured {
     pub started: f64,
     /// How the process ended.
     pub outcome: Outcome,
-    /// One value per recorded metric.
-    pub values: Vec<Option<f64>>,
+    /// What it gave for the metrics of the whole process.
+    pub values: Values,
     /// Iterations that the program timed itself, in seconds; empty where they are not read.
     pub iterations: Vec<f64>,
     /// What the benchmarks inside the process gave; a harness may show ones that nobody knew of.
-    pub readings: Vec<Reading>,
+    pub benchmarks: Vec<BenchmarkValue>,
     /// What the run itself tells of the machine; the machine-wide part may come later, by
     /// [`Executor::evidence`].
     pub evidence: Evidence,

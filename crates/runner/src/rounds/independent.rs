@@ -8,10 +8,9 @@ use becalm_model::{Record, Run, metric};
 
 use super::event::Event;
 use super::executor::Executor;
-use super::measure::{
-    LeftOut, Place, Round, SessionError, Turn, adapt, rounds_in, stop_if_interrupted, time_used,
-};
-use super::plan::{Independent, OnFailure, OwnTerms, Plan};
+use super::measure::{LeftOut, RoundEnd, Rounds, SessionError, rounds_in};
+use super::plan::{Independent, OnFailure, OwnTerms};
+use super::turn::{RoundSlot, Turn};
 
 /// What a subject has used of its budget.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -47,50 +46,84 @@ impl OwnTerms {
     }
 }
 
-/// Makes rounds until every subject has had enough or failed.
-pub(super) fn rounds<E: Executor>(
-    plan: &Plan,
-    own: &Independent,
-    record: &mut Record,
-    executor: &mut E,
-    tell: &mut dyn FnMut(Event<'_>),
-) -> Result<Vec<LeftOut<E::Error>>, SessionError<E::Error>> {
-    let mut left_out = Vec::new();
-    let warmups = own.terms.iter().map(|terms| terms.warmup).max().unwrap_or(0);
-    for number in 0..warmups {
-        let place = Place { number, scheduled: number, warmup: true };
-        let whole = round(plan, own, record, executor, tell, place, &mut left_out)?;
-        if whole == Round::BrokenOff {
-            return Ok(left_out);
+impl<E: Executor> Rounds<'_, E> {
+    /// Makes rounds until every subject has had enough or failed.
+    pub(super) fn make_independent(
+        &mut self,
+        own: &Independent,
+    ) -> Result<Vec<LeftOut<E::Error>>, SessionError<E::Error>> {
+        let mut left_out = Vec::new();
+        let warmups = own.terms.iter().map(|terms| terms.warmup).max().unwrap_or(0);
+        for number in 0..warmups {
+            let slot = RoundSlot::warmup(number);
+            if self.independent_round(own, slot, &mut left_out)? == RoundEnd::BrokenOff {
+                return Ok(left_out);
+            }
+            (self.tell)(Event::RoundFinished { rounds: 0, fraction: 0.0, warmup: true });
         }
-        tell(Event::RoundFinished { rounds: 0, fraction: 0.0, warmup: true });
+        // One that failed teaches nothing, and one without a warm-up leaves everything open.
+        let taught: Vec<usize> =
+            (0..own.terms.len()).filter(|&subject| !is_out(&left_out, subject)).collect();
+        self.adapt(&taught);
+        (self.tell)(Event::WarmedUp { record: self.record });
+        let stopwatch = self.stopwatch();
+        // The last round of a session that is gone on with may lack somebody.
+        let mut number = rounds_in(self.record, false).saturating_sub(1);
+        loop {
+            if self.plan.stop.is_used_up(number, self.measured_for(&stopwatch)) {
+                return Ok(left_out);
+            }
+            let slot = RoundSlot { number, scheduled: number, warmup: false };
+            let part = taking_part(own, self.record, slot);
+            if (0..part.len()).all(|subject| !part[subject] || is_out(&left_out, subject)) {
+                return Ok(left_out);
+            }
+            if self.independent_round(own, slot, &mut left_out)? == RoundEnd::BrokenOff {
+                return Ok(left_out);
+            }
+            number += 1;
+            let fraction = fraction(own, &spent(self.record, is_counted));
+            (self.tell)(Event::RoundFinished { rounds: number, fraction, warmup: false });
+        }
     }
-    // One that failed teaches nothing, and one without a warm-up leaves everything open.
-    let taught: Vec<usize> =
-        (0..own.terms.len()).filter(|&subject| !is_out(&left_out, subject)).collect();
-    adapt(plan, record, executor, &taught);
-    tell(Event::WarmedUp { record });
-    let offset = time_used(record);
-    let start = executor.elapsed().as_secs_f64();
-    // The last round of a session that is gone on with may lack somebody.
-    let mut number = rounds_in(record, false).saturating_sub(1);
-    loop {
-        let elapsed = offset + executor.elapsed().as_secs_f64() - start;
-        if plan.stop.is_used_up(number, elapsed) {
-            return Ok(left_out);
+
+    /// Lets everybody have a turn who takes part in the round and has had none in it yet.
+    fn independent_round(
+        &mut self,
+        own: &Independent,
+        slot: RoundSlot,
+        left_out: &mut Vec<LeftOut<E::Error>>,
+    ) -> Result<RoundEnd, SessionError<E::Error>> {
+        let part = taking_part(own, self.record, slot);
+        let is_of_round = |run: &&Run| run.warmup == slot.warmup && run.round == slot.number;
+        let done: Vec<usize> =
+            self.record.runs.iter().filter(is_of_round).map(|run| run.subject).collect();
+        let turns: Vec<usize> = slot
+            .order(self.record)
+            .into_iter()
+            .filter(|&subject| {
+                part[subject] && !done.contains(&subject) && !is_out(left_out, subject)
+            })
+            .collect();
+        if turns.is_empty() {
+            return Ok(RoundEnd::Whole);
         }
-        let place = Place { number, scheduled: number, warmup: false };
-        let part = taking_part(own, record, place);
-        if (0..part.len()).all(|subject| !part[subject] || is_out(&left_out, subject)) {
-            return Ok(left_out);
+        if self.stop_if_interrupted() {
+            return Ok(RoundEnd::BrokenOff);
         }
-        let whole = round(plan, own, record, executor, tell, place, &mut left_out)?;
-        if whole == Round::BrokenOff {
-            return Ok(left_out);
+        let mut waited = self.executor.wait_until_settled();
+        for (order, subject) in turns.into_iter().enumerate() {
+            let turn = Turn { slot, order: done.len() + order, subject, waited: waited.take() };
+            match self.turn(turn) {
+                Ok(RoundEnd::Whole) => {}
+                Ok(RoundEnd::BrokenOff) => return Ok(RoundEnd::BrokenOff),
+                Err(error) if own.on_failure == OnFailure::LeaveOut => {
+                    left_out.push(LeftOut { subject, error });
+                }
+                Err(error) => return Err(error),
+            }
         }
-        number += 1;
-        let fraction = fraction(own, &spent(record, is_counted));
-        tell(Event::RoundFinished { rounds: number, fraction, warmup: false });
+        Ok(RoundEnd::Whole)
     }
 }
 
@@ -99,51 +132,12 @@ fn is_counted(run: &Run) -> bool {
     !run.warmup
 }
 
-/// Lets everybody have a turn who takes part in the round and has had none in it yet.
-fn round<E: Executor>(
-    plan: &Plan,
-    own: &Independent,
-    record: &mut Record,
-    executor: &mut E,
-    tell: &mut dyn FnMut(Event<'_>),
-    place: Place,
-    left_out: &mut Vec<LeftOut<E::Error>>,
-) -> Result<Round, SessionError<E::Error>> {
-    let part = taking_part(own, record, place);
-    let is_of_round = |run: &&Run| run.warmup == place.warmup && run.round == place.number;
-    let had: Vec<usize> = record.runs.iter().filter(is_of_round).map(|run| run.subject).collect();
-    let turns: Vec<usize> = place
-        .order(record)
-        .into_iter()
-        .filter(|&subject| part[subject] && !had.contains(&subject) && !is_out(left_out, subject))
-        .collect();
-    if turns.is_empty() {
-        return Ok(Round::Whole);
-    }
-    if stop_if_interrupted(record, executor) {
-        return Ok(Round::BrokenOff);
-    }
-    let mut waited = executor.wait_until_settled();
-    for (order, subject) in turns.into_iter().enumerate() {
-        let turn = Turn { place, order: had.len() + order, subject, waited: waited.take() };
-        match turn.make(plan, record, executor, tell) {
-            Ok(Round::Whole) => {}
-            Ok(Round::BrokenOff) => return Ok(Round::BrokenOff),
-            Err(error) if own.on_failure == OnFailure::LeaveOut => {
-                left_out.push(LeftOut { subject, error });
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(Round::Whole)
-}
-
 /// Says for each subject whether it takes part in a round, by what it has spent on the rounds before.
-fn taking_part(own: &Independent, record: &Record, place: Place) -> Vec<bool> {
-    if place.warmup {
-        return own.terms.iter().map(|terms| terms.warmup > place.number).collect();
+fn taking_part(own: &Independent, record: &Record, slot: RoundSlot) -> Vec<bool> {
+    if slot.warmup {
+        return own.terms.iter().map(|terms| terms.warmup > slot.number).collect();
     }
-    let before = spent(record, |run| is_counted(run) && run.round < place.number);
+    let before = spent(record, |run| is_counted(run) && run.round < slot.number);
     own.terms.iter().zip(before).map(|(terms, spent)| !terms.are_met(spent)).collect()
 }
 

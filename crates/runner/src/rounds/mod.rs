@@ -2,8 +2,10 @@
 
 mod event;
 mod executor;
+mod goal;
 mod hook;
 mod independent;
+mod learn;
 mod measure;
 mod plan;
 mod redo;
@@ -13,9 +15,11 @@ mod spawn;
 mod spawn_plan;
 #[cfg(test)]
 mod tests;
+mod turn;
+mod values;
 
 pub use event::Event;
-pub use executor::{Executor, Learnt, Measured, Reading, Request};
+pub use executor::{BenchmarkValue, Executor, Learnt, Measured, Request};
 pub use hook::{Hook, run_to_end};
 pub use independent::{Spent, spent};
 pub use measure::{LeftOut, SessionError, drop_unfinished_round, measure};
@@ -29,3 +33,4 @@ pub use spawn_plan::{
     Expectation, HarnessPlan, Hooks, Isolate, Isolated, RunError, SpawnPlan, SpawnSubject, Stand,
     parse_output, parse_variable,
 };
+pub use values::Values;

@@ -6,7 +6,7 @@ use becalm_model::{Metric, Unit};
 use becalm_stats::{Sample, center};
 use serde_json::Value;
 
-use crate::rounds::Reading;
+use crate::rounds::BenchmarkValue;
 
 /// Why a run of a worker gave nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -75,7 +75,7 @@ impl Rule {
     }
 
     /// Reads the values of one run, of which the median stands for the run.
-    pub fn read(&self, output: &[u8]) -> Result<Reading, AnswerError> {
+    pub fn read(&self, output: &[u8]) -> Result<BenchmarkValue, AnswerError> {
         let read = |line: &Value| {
             let loops = line.get("loops")?.as_u64().filter(|&loops| loops > 0)?;
             let values = line.get("values")?.as_array()?;
@@ -95,7 +95,7 @@ impl Rule {
             // A single value is no series.
             iterations.clear();
         }
-        Ok(Reading { metric: self.metric(), value, iterations })
+        Ok(BenchmarkValue { metric: self.metric(), value, iterations })
     }
 }
 

@@ -37,8 +37,6 @@ use crate::{
 #[derive(Debug)]
 pub struct Spawn<'a> {
     plan: SpawnPlan,
-    /// What is read from the output of some subject: a run has a value, or none, for each.
-    read_metrics: Vec<Metric>,
     root: &'a SysRoot,
     interrupt: &'a Interrupt,
     clock: SessionClock,
@@ -107,7 +105,6 @@ impl<'a> Spawn<'a> {
                 Scheduler::Fifo(priority) => priority,
                 Scheduler::Other => FIFO_PRIORITY,
             }),
-            read_metrics: plan.read_metrics(),
             plan,
             root,
             interrupt,
@@ -174,7 +171,7 @@ impl<'a> Spawn<'a> {
     pub fn metrics(&self) -> Vec<Metric> {
         let mut metrics = Metric::always();
         metrics.extend(self.plan.counters.metrics().iter().cloned());
-        metrics.extend(self.read_metrics.iter().cloned());
+        metrics.extend(self.plan.read_metrics());
         metrics.extend(self.plan.backend.iter().flat_map(|_| Callgrind::metrics()));
         metrics
     }

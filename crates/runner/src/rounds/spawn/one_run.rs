@@ -1,7 +1,7 @@
 //! One run, with what is done before and after it and the evidence that is gathered around it.
 
 use becalm_model::conditions::{Cache, Scheduler};
-use becalm_model::metric::CPU_MIGRATIONS;
+use becalm_model::metric::{self, CPU_MIGRATIONS};
 
 use super::Spawn;
 use super::output::Inside;
@@ -9,6 +9,7 @@ use crate::evidence::own_evidence;
 use crate::harness::Place;
 use crate::pace::PaceSampler;
 use crate::page_cache::drop_page_cache;
+use crate::rounds::Values;
 use crate::rounds::executor::{Measured, Request};
 use crate::rounds::hook::{Hook, run_hook};
 use crate::rounds::spawn_plan::{Expectation, RunError, Stand};
@@ -66,26 +67,15 @@ impl Spawn<'_> {
         let evidence = own_evidence(&finished, migrations);
         let complete = self.evidence.after_run(&finished, migrations);
         self.complete.extend(complete);
-        let mut values = vec![
-            Some(finished.wall),
-            Some(finished.cpu_time()),
-            Some(finished.user_time),
-            Some(finished.system_time),
-            Some(finished.max_rss as f64),
-        ];
-        values.extend(&finished.counters);
+        let mut values = self.values_of_process(&finished);
         let conclude = self.plan.subjects[subject].hooks.conclude.clone();
-        let read = self
-            .extracted(subject, &finished)
-            .and_then(|extracted| Ok((extracted, self.inside(subject, &finished)?)));
-        let after = match read {
-            Ok((extracted, inside)) => {
-                values.extend(extracted);
+        let after = self
+            .read_values(subject, &finished, &mut values)
+            .and_then(|()| self.inside(subject, &finished))
+            .and_then(|inside| {
                 self.hook(Hook::Conclude, subject, conclude.as_deref()).map(|()| inside)
-            }
-            Err(error) => Err(error),
-        };
-        let Inside { iterations, readings } = match after {
+            });
+        let Inside { iterations, benchmarks } = match after {
             Ok(inside) => inside,
             Err(error) => {
                 self.forget_latest();
@@ -97,7 +87,7 @@ impl Spawn<'_> {
             outcome: finished.outcome,
             values,
             iterations,
-            readings,
+            benchmarks,
             evidence,
         };
         let owed = self.rest.after(&finished, self.rest_share());
@@ -105,6 +95,18 @@ impl Spawn<'_> {
             self.interrupt.sleep(pause);
         }
         Ok(measured)
+    }
+
+    /// Returns what is recorded of every process, and its counters.
+    fn values_of_process(&self, finished: &Finished) -> Values {
+        let mut values = Values::default();
+        values.add(metric::WALL_TIME, finished.wall);
+        values.add(metric::CPU_TIME, finished.cpu_time());
+        values.add(metric::USER_TIME, finished.user_time);
+        values.add(metric::SYSTEM_TIME, finished.system_time);
+        values.add(metric::MAX_RSS, finished.max_rss as f64);
+        values.add_all(self.plan.counters.metrics(), &finished.counters);
+        values
     }
 
     /// Puts the build of a subject in its place.

@@ -4,9 +4,10 @@ use becalm_model::Outcome;
 
 use super::Spawn;
 use crate::harness;
-use crate::rounds::executor::Reading;
+use crate::rounds::Values;
+use crate::rounds::executor::BenchmarkValue;
 use crate::rounds::spawn_plan::{Expectation, RunError};
-use crate::{Extractor, Finished};
+use crate::{Callgrind, Finished};
 
 /// What a run timed inside itself.
 #[derive(Debug)]
@@ -14,82 +15,72 @@ pub(super) struct Inside {
     /// Iterations of the whole program.
     pub(super) iterations: Vec<f64>,
     /// Benchmarks.
-    pub(super) readings: Vec<Reading>,
+    pub(super) benchmarks: Vec<BenchmarkValue>,
 }
 
 impl Spawn<'_> {
     /// Reads the metrics that a run printed, and what was counted by simulation.
-    pub(super) fn extracted(
+    pub(super) fn read_values(
         &mut self,
         subject: usize,
         finished: &Finished,
-    ) -> Result<Vec<Option<f64>>, RunError> {
-        let mut values = self.printed(subject, finished)?;
-        if let Some(backend) = &self.plan.backend {
-            values.extend(match finished.outcome {
-                Outcome::Exited(_) => backend.read().map_err(|source| RunError::Backend {
-                    subject: self.plan.subjects[subject].name.clone(),
-                    source,
-                })?,
-                // A run that was cut off has counted only a part.
-                _ => Vec::new(),
-            });
-        }
-        Ok(values)
-    }
-
-    fn printed(
-        &mut self,
-        subject: usize,
-        finished: &Finished,
-    ) -> Result<Vec<Option<f64>>, RunError> {
-        let nothing = || vec![None; self.read_metrics.len()];
-        let Some(output) = &finished.output else { return Ok(nothing()) };
-        let Outcome::Exited(code) = finished.outcome else {
-            // What was printed before the end may be anything.
-            return Ok(nothing());
-        };
-        if code != 0 && !self.plan.failure.accepts(finished.outcome) {
-            return Ok(nothing());
-        }
-        self.check_output(subject, output)?;
-        if code != 0 {
-            // Where such runs are taken, they are taken with what they printed.
-            return self.each_read(subject, |rule| Ok(rule.extract(output).ok()));
-        }
-        self.each_read(subject, |rule| {
-            rule.extract(output).map(Some).map_err(|source| RunError::Metric {
+        values: &mut Values,
+    ) -> Result<(), RunError> {
+        self.read_printed(subject, finished, values)?;
+        // A run that was cut off has counted only a part.
+        if let (Some(backend), Outcome::Exited(_)) = (&self.plan.backend, finished.outcome) {
+            let counts = backend.read().map_err(|source| RunError::Backend {
                 subject: self.plan.subjects[subject].name.clone(),
                 source,
-            })
-        })
+            })?;
+            values.add_all(&Callgrind::metrics(), &counts);
+        }
+        Ok(())
     }
 
-    /// Returns what `read` makes of each metric that is read from output; nothing where this subject has
-    /// no rule for it.
-    fn each_read(
-        &self,
+    fn read_printed(
+        &mut self,
         subject: usize,
-        read: impl Fn(&Extractor) -> Result<Option<f64>, RunError>,
-    ) -> Result<Vec<Option<f64>>, RunError> {
-        let rules = &self.plan.subjects[subject].extractors;
-        let values = self.read_metrics.iter().map(|metric| {
-            let rule = rules.iter().find(|rule| rule.metric().name == metric.name);
-            rule.map_or(Ok(None), &read)
-        });
-        values.collect()
+        finished: &Finished,
+        values: &mut Values,
+    ) -> Result<(), RunError> {
+        // What was printed before another end may be anything.
+        let (Some(output), Outcome::Exited(code)) = (&finished.output, finished.outcome) else {
+            return Ok(());
+        };
+        if code != 0 && !self.plan.failure.accepts(finished.outcome) {
+            return Ok(());
+        }
+        self.check_output(subject, output)?;
+        let subject = &self.plan.subjects[subject];
+        for rule in &subject.extractors {
+            let value = match rule.extract(output) {
+                Ok(value) => Some(value),
+                // Where such runs are taken, they are taken with what they printed.
+                Err(_) if code != 0 => None,
+                Err(source) => {
+                    return Err(RunError::Metric { subject: subject.name.clone(), source });
+                }
+            };
+            values.add(&rule.metric().name, value);
+        }
+        Ok(())
     }
 
     /// Reads what a run timed itself.
     pub(super) fn inside(&self, subject: usize, finished: &Finished) -> Result<Inside, RunError> {
         Ok(Inside {
             iterations: self.iterations(subject, finished)?,
-            readings: self.readings(subject, finished)?,
+            benchmarks: self.benchmarks(subject, finished)?,
         })
     }
 
     /// Reads what a harness left, or a worker printed. A run that failed has nothing to be relied on.
-    fn readings(&self, subject: usize, finished: &Finished) -> Result<Vec<Reading>, RunError> {
+    fn benchmarks(
+        &self,
+        subject: usize,
+        finished: &Finished,
+    ) -> Result<Vec<BenchmarkValue>, RunError> {
         if let (Some(rule), Outcome::Exited(0)) = (&self.plan.statement, finished.outcome) {
             let output = finished.output.as_deref().unwrap_or_default();
             return rule.read(output).map(|reading| vec![reading]).map_err(|source| {
