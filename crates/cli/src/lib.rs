@@ -14,8 +14,6 @@ mod error;
 mod exit;
 mod files;
 mod foreign;
-mod gate;
-mod history;
 mod init;
 mod measuring;
 mod memory;

@@ -15,7 +15,7 @@ pub fn notify(
     slack: Option<&Secret>,
     link: Option<&str>,
 ) -> Vec<NotifyError> {
-    if !report.conclusion().is_news() {
+    if !report.conclusion.is_news() {
         return Vec::new();
     }
     let mut errors = Vec::new();

@@ -179,7 +179,7 @@ fn comment(
                 service.update_comment(change, id, &body)?;
                 Ok(Some(CommentOutcome::Updated(id)))
             }
-            None if policy == CommentPolicy::Always || report.conclusion().is_news() => {
+            None if policy == CommentPolicy::Always || report.conclusion.is_news() => {
                 service.create_comment(change, &body)?;
                 Ok(Some(CommentOutcome::Created))
             }
@@ -194,7 +194,7 @@ fn comment(
 }
 
 fn state(report: &CiReport) -> State {
-    match report.conclusion() {
+    match report.conclusion {
         Conclusion::Failed => State::Error,
         Conclusion::Regressed => State::Failure,
         _ if report.rule.strict && report.is_undecided() => State::Failure,

@@ -34,6 +34,17 @@ impl Place {
     }
 }
 
+impl Place {
+    /// Takes a password from elsewhere where this is a server that has none.
+    #[must_use]
+    pub fn with_password(self, password: impl FnOnce() -> Option<String>) -> Self {
+        match self {
+            Self::Server { url, password: None } => Self::Server { url, password: password() },
+            other => other,
+        }
+    }
+}
+
 impl fmt::Debug for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -9,9 +9,9 @@ use becalm_report::{comparison_text, note_sentence};
 
 use crate::args;
 use crate::caller;
+use crate::commands::history::now;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::history::now;
 use crate::measuring::{
     self, CommandLine, Making, MeasureFlags, Revisions, Spent, Tracing, Wanted, conduct,
 };

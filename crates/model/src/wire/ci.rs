@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::CI_SCHEMA;
 use super::version::{VersionError, check_readable};
-use crate::ci::{CiCommit, CiLine, CiNoise, CiReport, CiResult, CiRule, is_ci_id};
+use crate::ci::{
+    CiCommit, CiLine, CiNoise, CiReport, CiResult, CiRule, Conclusion, Standing, is_ci_id,
+};
 use crate::metric::{Direction, Unit};
 use crate::verdict::{RatioInterval, Verdict};
 
@@ -141,7 +143,7 @@ pub fn ci_document(report: &CiReport) -> CiDocument {
     CiDocument {
         schema: CI_SCHEMA.to_owned(),
         id: report.id.clone(),
-        conclusion: report.conclusion().word().to_owned(),
+        conclusion: report.conclusion.word().to_owned(),
         base: commit(&report.base),
         head: commit(&report.head),
         commit: report.commit.clone(),
@@ -153,9 +155,9 @@ pub fn ci_document(report: &CiReport) -> CiDocument {
         message,
         rounds,
         benchmarks: report
-            .sorted()
-            .into_iter()
-            .map(|(line, standing)| CiBenchmarkDocument {
+            .lines()
+            .iter()
+            .map(|line| CiBenchmarkDocument {
                 name: line.name.clone(),
                 metric: line.metric.clone(),
                 unit: line.unit.to_string(),
@@ -166,7 +168,7 @@ pub fn ci_document(report: &CiReport) -> CiDocument {
                 ratio_low: line.ratio.map(|ratio| ratio.low),
                 ratio_high: line.ratio.map(|ratio| ratio.high).filter(|high| high.is_finite()),
                 verdict: line.verdict.word().to_owned(),
-                standing: standing.word().to_owned(),
+                standing: line.standing.word().to_owned(),
                 noise: CiNoiseDocument {
                     ratio: line.noise.ratio.map(|ratio| ratio.estimate),
                     ratio_low: line.noise.ratio.map(|ratio| ratio.low),
@@ -187,8 +189,11 @@ pub fn ci_document(report: &CiReport) -> CiDocument {
     }
 }
 
-/// Reads a document, whose writer need not be trusted: what follows from its values is worked out anew.
-pub fn read_ci(text: &str) -> Result<CiReport, CiReadError> {
+/// Reads a document, whose writer need not be trusted: what follows from its values is worked out anew, by `conclude`.
+pub fn read_ci(
+    text: &str,
+    conclude: impl FnOnce(&mut CiResult, &CiRule) -> Conclusion,
+) -> Result<CiReport, CiReadError> {
     #[derive(Deserialize)]
     struct Head {
         schema: String,
@@ -201,7 +206,7 @@ pub fn read_ci(text: &str) -> Result<CiReport, CiReadError> {
         let good = (0.0..1.0).contains(&value);
         if good { Ok(value) } else { Err(refused(field, &value.to_string())) }
     };
-    let result = match (document.message, document.conclusion.as_str()) {
+    let mut result = match (document.message, document.conclusion.as_str()) {
         (Some(why), "identical") => CiResult::Identical(why),
         (Some(why), _) => CiResult::Failed(why),
         (None, _) => CiResult::Measured { lines, rounds: document.rounds },
@@ -226,18 +231,20 @@ pub fn read_ci(text: &str) -> Result<CiReport, CiReadError> {
     if !is_version(&document.version) {
         return Err(refused("version", &document.version));
     }
+    let rule = CiRule {
+        confidence: share("confidence", document.confidence)?,
+        margin: share("margin", document.margin)?,
+        allow: share("allow", document.allow)?,
+        strict: document.strict,
+    };
     Ok(CiReport {
         id: document.id,
         base: commit("base", document.base)?,
         head: commit("head", document.head)?,
         commit: document.commit,
         change: document.change,
-        rule: CiRule {
-            confidence: share("confidence", document.confidence)?,
-            margin: share("margin", document.margin)?,
-            allow: share("allow", document.allow)?,
-            strict: document.strict,
-        },
+        conclusion: conclude(&mut result, &rule),
+        rule,
         result,
         machine: document.machine,
         reproduce: document.reproduce,
@@ -263,6 +270,8 @@ fn line(one: CiBenchmarkDocument) -> Result<CiLine, CiReadError> {
         head: finite(one.head),
         ratio: interval(one.ratio, one.ratio_low, one.ratio_high)?,
         verdict: verdict(&one.verdict)?,
+        // Whoever reads it judges it.
+        standing: Standing::Inconclusive,
         noise: CiNoise {
             ratio: interval(one.noise.ratio, one.noise.ratio_low, one.noise.ratio_high)?,
             verdict: verdict(&one.noise.verdict)?,
@@ -330,6 +339,7 @@ mod tests {
             head: Some(1.05),
             ratio: Some(ratio),
             verdict: Verdict::Slower,
+            standing: Standing::Doubtful,
             noise: CiNoise { ratio: None, verdict: Verdict::Inconclusive },
             rounds_needed: Some(4),
         };
@@ -342,10 +352,25 @@ mod tests {
             change: Some(7),
             rule: CiRule { confidence: 0.95, margin: 0.01, allow: 0.02, strict: true },
             result: CiResult::Measured { lines: vec![line], rounds: 12 },
+            conclusion: Conclusion::Undecided,
             machine: "a CPU".to_owned(),
             reproduce: vec!["becalm".to_owned()],
             notes: vec!["a note".to_owned()],
             version: "0.1.0".to_owned(),
+        }
+    }
+
+    /// In the place of the judge, who is not of this crate.
+    fn conclude(result: &mut CiResult, _: &CiRule) -> Conclusion {
+        match result {
+            CiResult::Identical(_) => Conclusion::Identical,
+            CiResult::Failed(_) => Conclusion::Failed,
+            CiResult::Measured { lines, .. } => {
+                for line in lines {
+                    line.standing = Standing::Doubtful;
+                }
+                Conclusion::Undecided
+            }
         }
     }
 
@@ -356,9 +381,10 @@ mod tests {
             CiResult::Identical("the same".to_owned()),
             CiResult::Failed("no".to_owned()),
         ] {
-            let report = CiReport { result, ..report() };
+            let mut report = CiReport { result, ..report() };
+            report.conclusion = conclude(&mut report.result, &report.rule);
             let text = serde_json::to_string(&ci_document(&report)).unwrap();
-            assert_eq!(read_ci(&text).unwrap(), report);
+            assert_eq!(read_ci(&text, conclude).unwrap(), report);
         }
     }
 
@@ -368,7 +394,7 @@ mod tests {
         let with = |pointer: &str, value: serde_json::Value| {
             let mut document = good.clone();
             *document.pointer_mut(pointer).unwrap() = value;
-            read_ci(&document.to_string()).map(|_| ()).unwrap_err().to_string()
+            read_ci(&document.to_string(), conclude).map(|_| ()).unwrap_err().to_string()
         };
         assert!(with("/schema", "becalm/ci/2".into()).contains('2'));
         assert!(with("/schema", "becalm/run/1".into()).contains("becalm/run/1"));

@@ -45,7 +45,7 @@ fn body(report: &CiReport, link: Option<&str>) -> String {
 }
 
 fn title(report: &CiReport) -> String {
-    let mark = match report.conclusion() {
+    let mark = match report.conclusion {
         Conclusion::Regressed => "❌",
         Conclusion::Improved => "🚀",
         Conclusion::Failed => "⚠️",
@@ -64,13 +64,11 @@ fn lead(report: &CiReport) -> String {
 }
 
 fn tables(report: &CiReport, room: usize) -> String {
-    let sorted = report.sorted();
-    let with_metric = has_several_metrics(&sorted);
-    let (shown, same): (Vec<_>, Vec<_>) =
-        sorted.into_iter().partition(|(_, standing)| *standing != Standing::Equivalent);
+    let with_metric = has_several_metrics(report.lines());
+    let (shown, same): (Vec<&CiLine>, Vec<&CiLine>) =
+        report.lines().iter().partition(|line| line.standing != Standing::Equivalent);
     let mut out = String::new();
-    let lines: Vec<&CiLine> = shown.iter().map(|(line, _)| *line).collect();
-    let drawn = plot(&lines, with_metric);
+    let drawn = plot(&shown, with_metric);
     let drawn = if drawn.is_empty() { drawn } else { fenced("text", &drawn) };
     let room = room.saturating_sub(drawn.len());
     if !shown.is_empty() {
@@ -90,19 +88,19 @@ fn tables(report: &CiReport, room: usize) -> String {
 }
 
 /// Says whether a name alone does not tell a line.
-pub(super) fn has_several_metrics(lines: &[(&CiLine, Standing)]) -> bool {
-    lines.windows(2).any(|two| two[0].0.metric != two[1].0.metric)
+pub(super) fn has_several_metrics(lines: &[CiLine]) -> bool {
+    lines.windows(2).any(|two| two[0].metric != two[1].metric)
 }
 
-fn table(lines: &[(&CiLine, Standing)], with_metric: bool, room: usize) -> String {
+fn table(lines: &[&CiLine], with_metric: bool, room: usize) -> String {
     let mut out = String::from(
         "| | benchmark | base | head | change | interval | base again |\n\
          | :-- | :-- | --: | --: | --: | --: | --: |\n",
     );
     // Room for the sentence on what was left out.
     let room = room.saturating_sub(100);
-    for (index, (line, standing)) in lines.iter().enumerate() {
-        let text = markdown_row(&row(line, *standing, with_metric), *standing);
+    for (index, line) in lines.iter().enumerate() {
+        let text = markdown_row(&row(line, with_metric), line.standing);
         if index >= MOST_ROWS || out.len() + text.len() > room {
             let left = quantity::count(lines.len() - index, "further line");
             let _ = writeln!(out, "\n{} left out here.", left.replace(quantity::NBSP, " "));
@@ -210,6 +208,12 @@ mod tests {
             head: Some(0.0123 * estimate),
             ratio: Some(around(0.008, estimate)),
             verdict,
+            standing: match verdict {
+                Verdict::Slower => Standing::Regression,
+                Verdict::Faster => Standing::Improvement,
+                Verdict::Equivalent => Standing::Equivalent,
+                Verdict::Inconclusive => Standing::Inconclusive,
+            },
             noise: CiNoise { ratio: Some(around(0.004, 1.001)), verdict: Verdict::Equivalent },
             rounds_needed: None,
         }
@@ -226,6 +230,7 @@ mod tests {
             change: Some(7),
             rule: CiRule { confidence: 0.95, margin: 0.01, allow: 0.0, strict: false },
             result: CiResult::Measured { lines, rounds: 24 },
+            conclusion: Conclusion::Regressed,
             machine: "a CPU, Linux 6.12".to_owned(),
             reproduce: ["becalm", "ci", "--base", "ba5e", "--", "./a", "it's"]
                 .map(str::to_owned)
@@ -237,11 +242,11 @@ mod tests {
 
     fn several() -> CiReport {
         report(vec![
-            line("same", 1.0, Verdict::Equivalent),
-            line("decode", 0.9, Verdict::Faster),
+            line("render", 1.21, Verdict::Slower),
             line("parse", 1.05, Verdict::Slower),
             line("noisy", 1.002, Verdict::Inconclusive),
-            line("render", 1.21, Verdict::Slower),
+            line("decode", 0.9, Verdict::Faster),
+            line("same", 1.0, Verdict::Equivalent),
         ])
     }
 

@@ -91,7 +91,7 @@ fn bar(ratio: &RatioInterval, reach: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use becalm_model::ci::CiNoise;
+    use becalm_model::ci::{CiNoise, Standing};
     use becalm_model::{Direction, Unit, Verdict};
 
     use super::*;
@@ -106,6 +106,7 @@ mod tests {
             head: None,
             ratio: Some(RatioInterval { estimate, low, high }),
             verdict: Verdict::Slower,
+            standing: Standing::Regression,
             noise: CiNoise { ratio: None, verdict: Verdict::Inconclusive },
             rounds_needed: None,
         }

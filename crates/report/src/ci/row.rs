@@ -29,7 +29,7 @@ pub(super) struct Row {
     pub(super) noise: String,
 }
 
-pub(super) fn row(line: &CiLine, standing: Standing, with_metric: bool) -> Row {
+pub(super) fn row(line: &CiLine, with_metric: bool) -> Row {
     let values = [line.base, line.head];
     let scale = Scale::of(&line.unit, values.into_iter().flatten(), true);
     let value = |value: Option<f64>| {
@@ -40,7 +40,7 @@ pub(super) fn row(line: &CiLine, standing: Standing, with_metric: bool) -> Row {
         None => ("-".to_owned(), "-".to_owned()),
     };
     Row {
-        verdict: verdict(line, standing),
+        verdict: verdict(line),
         name: name(line, with_metric),
         base: value(line.base),
         head: value(line.head),
@@ -61,10 +61,10 @@ pub(super) fn name(line: &CiLine, with_metric: bool) -> String {
 }
 
 /// Returns the word for a line. Only time is faster or slower.
-pub(super) fn verdict(line: &CiLine, standing: Standing) -> &'static str {
+pub(super) fn verdict(line: &CiLine) -> &'static str {
     let metric =
         Metric { direction: line.direction, ..Metric::lower(&line.metric, line.unit.clone()) };
-    match standing {
+    match line.standing {
         Standing::Regression => sentence::verdict_word(&metric, Verdict::Slower),
         Standing::Improvement => sentence::verdict_word(&metric, Verdict::Faster),
         Standing::Tolerated => "within what is allowed",

@@ -20,16 +20,13 @@ const LONGEST_STATUS: usize = 140;
 
 /// Says what a job came to. `mark` makes names safe for where they are put.
 pub(super) fn headline(report: &CiReport, mark: impl Fn(&str) -> String) -> String {
-    let sorted = report.sorted();
-    let with_metric = has_several_metrics(&sorted);
-    let of = |wanted: Standing| {
-        sorted.iter().filter(move |(_, standing)| *standing == wanted).map(|(line, _)| *line)
-    };
+    let with_metric = has_several_metrics(report.lines());
+    let of = |wanted: Standing| report.lines().iter().filter(move |line| line.standing == wanted);
     let told_worst = |line: &CiLine| {
         let (change, interval) = line.ratio.as_ref().map(told).unwrap_or_default();
         format!("{} {change} ({interval})", mark(&name(line, with_metric)))
     };
-    let all = sorted.len();
+    let all = report.lines().len();
     let say = |lines: &[&CiLine], verdict: Verdict| {
         let n = lines.len();
         let word = common_word(lines, verdict);
@@ -43,7 +40,7 @@ pub(super) fn headline(report: &CiReport, mark: impl Fn(&str) -> String) -> Stri
     let regressions: Vec<&CiLine> = of(Standing::Regression).collect();
     let improvements: Vec<&CiLine> = of(Standing::Improvement).collect();
     let open = all - of(Standing::Equivalent).count() - of(Standing::Tolerated).count();
-    match report.conclusion() {
+    match report.conclusion {
         Conclusion::Identical => "the programs are identical; nothing was measured".to_owned(),
         Conclusion::Failed => "could not measure".to_owned(),
         Conclusion::Regressed if improvements.is_empty() => say(&regressions, Verdict::Slower),
@@ -126,7 +123,7 @@ pub fn ci_message(report: &CiReport, link: Option<&str>) -> String {
 /// Writes the report for a terminal.
 pub fn ci_text(report: &CiReport, style: &Style) -> String {
     let mut page = Page::new(style);
-    let role = match report.conclusion() {
+    let role = match report.conclusion {
         Conclusion::Regressed => Role::Slower,
         Conclusion::Improved => Role::Faster,
         Conclusion::Identical | Conclusion::Unchanged => Role::Equivalent,
@@ -140,8 +137,7 @@ pub fn ci_text(report: &CiReport, style: &Style) -> String {
         CiResult::Identical(why) | CiResult::Failed(why) => page.say(why),
         CiResult::Measured { lines, rounds } => {
             page.gap();
-            let sorted = report.sorted();
-            let with_metric = has_several_metrics(&sorted);
+            let with_metric = has_several_metrics(lines);
             let titles = [
                 ("benchmark", Align::Left),
                 ("", Align::Left),
@@ -152,11 +148,11 @@ pub fn ci_text(report: &CiReport, style: &Style) -> String {
                 ("base again", Align::Right),
             ];
             let mut table = Table::new(titles);
-            for (line, standing) in sorted {
-                let row = row(line, standing, with_metric);
+            for line in lines {
+                let row = row(line, with_metric);
                 table.push([
                     row.name.into(),
-                    Cell::of(role_of(standing), row.verdict),
+                    Cell::of(role_of(line.standing), row.verdict),
                     row.base.into(),
                     row.head.into(),
                     row.change.into(),

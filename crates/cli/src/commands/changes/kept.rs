@@ -3,13 +3,13 @@
 use becalm_model::Direction;
 use becalm_model::history::{ChangeId, ChangeState, Decision, StoredChange};
 use becalm_model::wire::{ChangeInHistoryDocument, ChangePointDocument};
+use becalm_series::{Access, ChangeTerms, Followed, SeriesFilter, Store, follow, placed, rose};
 use becalm_stats::changes::{Change, Shift};
-use becalm_store::{Access, SeriesFilter, Store};
 
 use super::series::{find, sized};
 use super::{Args, Engine, document};
+use crate::commands::history::{Settings, now};
 use crate::error::CommandError;
-use crate::history::{Followed, Settings, Terms, follow, placed, rose, told};
 use crate::ui::Ui;
 
 /// Finds the changes of the series that are asked for, and says how many series these are.
@@ -26,7 +26,7 @@ pub(super) fn changes(
     } else {
         (args.store.open_for_reading(&settings)?, Access::Read)
     };
-    let series = store.series(&filter).map_err(told)?;
+    let series = store.series(&filter)?;
     let count = series.len();
     if count == 0 && args.chosen.any() {
         return Err(CommandError::usage("no series of the history is what was asked for")
@@ -34,23 +34,23 @@ pub(super) fn changes(
     }
     if !ours {
         let ids: Vec<_> = series.iter().map(|one| one.id).collect();
-        let points = store.points(&ids).map_err(told)?;
+        let points = store.points(&ids)?;
         let mut documents = Vec::new();
         for (series, points) in series.into_iter().zip(points) {
             let values: Vec<f64> = points.iter().map(|point| point.value).collect();
             let found = find(&values, &args.finding);
-            let changes = placed(&points, &found);
+            let changes = placed(&points, &found, now());
             documents.extend(documents_of(&Followed { series, points, changes }, args));
         }
         return Ok((count, documents));
     }
     warn_of_margins(&mut *store, &settings, ui)?;
-    let terms = Terms {
+    let terms = ChangeTerms {
         margin: args.finding.margin,
         false_alarms: args.finding.false_alarms,
         configured: settings.changes.clone(),
     };
-    let followed = follow(&mut *store, series, &terms, keep == Access::Write)?;
+    let followed = follow(&mut *store, series, &terms, keep == Access::Write, now())?;
     Ok((count, followed.iter().flat_map(|one| documents_of(one, args)).collect()))
 }
 
@@ -64,7 +64,7 @@ fn warn_of_margins(
     if margins.is_empty() {
         return Ok(());
     }
-    let all = store.series(&SeriesFilter::default()).map_err(told)?;
+    let all = store.series(&SeriesFilter::default())?;
     for name in margins.keys() {
         if !all.iter().any(|one| one.key.benchmark == *name || one.key.metric == *name) {
             ui.warn(format!(

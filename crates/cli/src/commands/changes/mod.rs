@@ -9,12 +9,12 @@ use std::path::PathBuf;
 use becalm_model::parse_share;
 use becalm_model::wire::{CHANGES_SCHEMA, ChangePointDocument, ChangesDocument};
 use becalm_report::{Style, changes_text};
+use becalm_series::check_false_alarms;
 use clap::ValueEnum;
 
-use super::history::SeriesFlags;
+use super::history::{SeriesFlags, StoreFlags, moment};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::history::{StoreFlags, check_false_alarms, moment};
 use crate::ui::Ui;
 
 /// Show where the level of results changed over time
@@ -169,7 +169,7 @@ fn document(change: &becalm_stats::changes::Change, state: &str) -> ChangePointD
 
 fn false_alarms(text: &str) -> Result<f64, String> {
     let share = parse_share(text).map_err(|error| error.to_string())?;
-    check_false_alarms(share)
+    check_false_alarms(share).map_err(|error| error.to_string())
 }
 
 fn probability(text: &str) -> Result<f64, String> {

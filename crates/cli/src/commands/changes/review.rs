@@ -1,12 +1,12 @@
 //! `becalm changes acknowledge`, `dismiss` and `reopen`: what somebody decided about a change.
 
 use becalm_model::history::{ChangeId, Decision, Review};
-use becalm_store::SeriesFilter;
+use becalm_series::SeriesFilter;
 use clap::Subcommand;
 
+use crate::commands::history::{Settings, StoreFlags, now};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::history::{Settings, StoreFlags, told};
 use crate::ui::Ui;
 
 /// What to do with a change.
@@ -54,17 +54,17 @@ pub(super) fn run(command: &Command, ui: &Ui) -> Result<Exit, CommandError> {
         CommandError::usage(format!("there is no change {} in the history", about.change))
             .hint("`becalm changes --dismissed` lists all")
     };
-    let known = store.series(&SeriesFilter::default()).map_err(told)?;
+    let known = store.series(&SeriesFilter::default())?;
     if !known.iter().any(|one| one.id == series) {
         return Err(absent());
     }
-    let changes = store.changes(&[series]).map_err(told)?.pop().unwrap_or_default();
+    let changes = store.changes(&[series])?.pop().unwrap_or_default();
     if !changes.iter().any(|change| change.entry == entry) {
         return Err(absent());
     }
     let by = about.by.clone().or_else(|| std::env::var("USER").ok()).unwrap_or_default();
-    let review = decision.map(|decision| Review { decision, by, time: crate::history::now() });
-    store.review(series, entry, review.as_ref()).map_err(told)?;
+    let review = decision.map(|decision| Review { decision, by, time: now() });
+    store.review(series, entry, review.as_ref())?;
     ui.print(&format!("{} is {word}\n", about.change))?;
     Ok(Exit::Done)
 }

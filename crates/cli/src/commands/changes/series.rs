@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use becalm_model::wire::ChangePointDocument;
+use becalm_series::ChangeTerms;
 use becalm_stats::changes::engines::{EDPELT_DISTANCE, Otava, edpelt, otava};
 use becalm_stats::changes::{Change, Changes, Shift, detect, sizes};
 
 use super::{Engine, FindingFlags, document};
 use crate::error::CommandError;
 use crate::files::read_text;
-use crate::history::Terms;
 
 /// Values on each side of a change that its levels are told from, as becalm's own engine does.
 const REACH: usize = 100;
@@ -50,10 +50,10 @@ pub(super) fn sized(document: ChangePointDocument, size: Option<Shift>) -> Chang
 pub(super) fn find(values: &[f64], finding: &FindingFlags) -> Changes {
     let indices = match finding.engine {
         Engine::Becalm => {
-            let terms = Terms {
+            let terms = ChangeTerms {
                 margin: finding.margin,
                 false_alarms: finding.false_alarms,
-                ..Terms::default()
+                ..ChangeTerms::default()
             };
             return detect(values.iter().copied(), terms.rules("", ""));
         }

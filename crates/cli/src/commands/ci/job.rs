@@ -8,11 +8,12 @@ use becalm_model::history::short_commit;
 use becalm_model::terms::Goal;
 use becalm_model::{Record, RecordKind, Subject};
 use becalm_report::{interruption, note_sentence};
+use becalm_series::judge::ci::{conclude, sides};
 
 use super::Args;
 use super::base::find_base;
 use super::command_line::{reproduce, without_secrets};
-use super::lines::{cut_off_sides, machine_words, report_of};
+use super::sentences::{cut_off_sides, machine_words};
 use crate::caller;
 use crate::error::CommandError;
 use crate::measuring::{
@@ -180,7 +181,7 @@ impl Job {
             Some(name) => name.clone(),
             None => shell_words::join(&self.command),
         };
-        let (result, machine, mut notes) = match done {
+        let (mut result, machine, mut notes) = match done {
             Done::Identical(why) => (CiResult::Identical(why.clone()), String::new(), Vec::new()),
             Done::Failed(error) => {
                 (CiResult::Failed(error.message.clone()), String::new(), Vec::new())
@@ -194,24 +195,26 @@ impl Job {
                     });
                 let result = match broken {
                     Some(why) => CiResult::Failed(why),
-                    None => report_of(record, &name),
+                    None => sides(record, &name),
                 };
                 (result, machine, cut_off_sides(record))
             }
         };
         notes.extend(around.commit.as_ref().and_then(|commit| self.told_of_commit(commit)));
+        let rule = CiRule {
+            confidence: args.flags.confidence,
+            margin: args.margin,
+            allow: args.allow,
+            strict: args.strict,
+        };
         CiReport {
             id: args.id.clone(),
             base: self.base.clone(),
             head: self.head.clone(),
             commit: self.commit.clone(),
             change: around.change,
-            rule: CiRule {
-                confidence: args.flags.confidence,
-                margin: args.margin,
-                allow: args.allow,
-                strict: args.strict,
-            },
+            conclusion: conclude(&mut result, &rule),
+            rule,
             result,
             machine,
             reproduce: reproduce(&self.arguments, &self.base.id, &self.head.id),

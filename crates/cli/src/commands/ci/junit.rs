@@ -4,8 +4,8 @@ use becalm_formats::{Options, writer};
 use becalm_model::ci::{CiReport, CiResult, Standing};
 use becalm_model::{ComparisonNote, Record, Verdict};
 use becalm_report::note_sentence;
+use becalm_series::judge::ci::{HEAD, standings};
 
-use super::lines::HEAD;
 use crate::error::CommandError;
 
 /// Returns `JUnit` XML in which the cases of the head fail where the gate does.
@@ -19,9 +19,7 @@ pub(super) fn junit(report: &CiReport, record: Option<&Record>) -> Result<Vec<u8
     };
     let mut judged = record.clone();
     judged.comparisons.retain(|one| one.primary && one.candidate == HEAD);
-    // The lines are in the order of these comparisons.
-    for (one, line) in judged.comparisons.iter_mut().zip(lines) {
-        let standing = line.standing(&report.rule);
+    for (one, standing) in judged.comparisons.iter_mut().zip(standings(record, &report.rule)) {
         one.verdict = match standing {
             Standing::Regression => Verdict::Slower,
             Standing::Improvement => Verdict::Faster,

@@ -5,8 +5,8 @@ mod base;
 mod command_line;
 mod job;
 mod junit;
-mod lines;
 mod saved;
+mod sentences;
 mod tell;
 
 use std::ffi::OsString;
@@ -215,7 +215,7 @@ fn refuse_privileged_fork(around: &Surroundings) -> Result<(), CommandError> {
 }
 
 fn verdict(report: &CiReport) -> Exit {
-    match report.conclusion() {
+    match report.conclusion {
         Conclusion::Regressed => Exit::No,
         _ if report.rule.strict && report.is_undecided() => Exit::Inconclusive,
         _ => Exit::Done,

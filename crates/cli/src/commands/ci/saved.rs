@@ -4,6 +4,7 @@ use std::path::Path;
 
 use becalm_forge::{Origin, Surroundings, without_commands};
 use becalm_model::wire::{ci_document, json_text, read_ci};
+use becalm_series::judge::ci::conclude;
 
 use super::Args;
 use super::advice::missing_token;
@@ -29,7 +30,7 @@ pub(super) fn post_saved(
     if size.is_ok_and(|size| size > LARGEST_FILE) {
         return Err(CommandError::measure(format!("--post {at}: larger than any report")));
     }
-    let mut report = read_ci(&files::read_text(path)?).map_err(|error| {
+    let mut report = read_ci(&files::read_text(path)?, conclude).map_err(|error| {
         CommandError::measure(without_commands(&format!("--post {at}: {error}")))
             .hint("expected a file that `becalm ci --save` wrote")
     })?;

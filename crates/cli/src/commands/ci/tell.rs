@@ -30,7 +30,7 @@ pub(super) fn tell(
     // A failure is told as an error.
     if args.flags.exports.json {
         ui.print(&json())?;
-    } else if report.conclusion() != Conclusion::Failed {
+    } else if report.conclusion != Conclusion::Failed {
         ui.print(&text(report, ui))?;
     }
     let mut written = Vec::new();

@@ -1,26 +1,24 @@
 //! `becalm gate`: results against rules, as an exit code.
 
-mod changes;
-mod comparison;
-mod history;
-
 use std::path::PathBuf;
 
-use becalm_model::gate::{GateBy, GateOutcome, GateReport, GateResult, GateSeries};
+use becalm_model::RecordKind;
+use becalm_model::gate::{GateOutcome, GateReport};
 use becalm_model::wire::gate_document;
-use becalm_model::{RecordKind, Unit};
-use becalm_report::{Style, gate_text, interruption, note_sentence};
+use becalm_report::{Style, gate_advice, gate_text, interruption, note_sentence};
+use becalm_series::judge::{
+    Findings, GateError, GateTerms, Measured, Rules, judge_by_history, judge_changes,
+    judge_interleaved, put_worst_first,
+};
+use becalm_series::{Access, EntryTerms};
 use clap::builder::NonEmptyStringValueParser;
 
+use super::history::{Content, Home, Settings, StoreFlags, content, measurements, now};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::gate::{Rule, Rules, against_limit, next, put_worst_first};
-use crate::history::{Content, Settings, StoreFlags, content, measurements};
 use crate::measuring::confidence;
+use crate::suite::SuiteFile;
 use crate::ui::Ui;
-
-/// Largest change for the worse that is let through where nobody says.
-const MARGIN: f64 = 0.01;
 
 /// Judge results by the rules of becalm.toml, and say yes or no with the exit code
 ///
@@ -61,34 +59,36 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// What was judged so far.
-#[derive(Debug, Default)]
-struct Judged {
-    results: Vec<GateResult>,
-    notes: Vec<String>,
-    /// Files of measurements that did not come to their end, and why.
-    broken_off: Vec<String>,
-}
-
-impl Judged {
-    /// What did not come to its end may say no, but not yes: a program that crashes is never slow.
-    fn doubt_what_was_broken_off(&mut self) {
-        if self.broken_off.is_empty() {
-            return;
-        }
-        for result in &mut self.results {
-            result.doubt("the measurement was broken off");
-        }
-        self.notes.extend(self.broken_off.iter().map(|one| format!("Broken off: {one}.")));
+/// Says that what did not come to its end may say no, but not yes: a program that crashes is never slow.
+fn doubt_what_was_broken_off(findings: &mut Findings, broken_off: &[String]) {
+    if broken_off.is_empty() {
+        return;
     }
+    for result in &mut findings.results {
+        result.doubt("the measurement was broken off");
+    }
+    findings.notes.extend(broken_off.iter().map(|one| format!("Broken off: {one}.")));
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let settings = Settings::read()?;
-    let mut rules = Rules::read(args.margin)?;
-    let mut judged = Judged::default();
+    let file = SuiteFile::read_if_there()?;
+    let gate = file.as_ref().map(|file| file.document.gate.clone()).unwrap_or_default();
+    let mut rules = Rules::new(gate, args.margin);
+    let terms = GateTerms {
+        branch: args.branch.as_ref().unwrap_or(&settings.branch).clone(),
+        confidence: args.confidence,
+        last: args.last as usize,
+        changes: settings.change_terms(),
+        now: now(),
+    };
+    let mut findings = Findings::default();
+    // Files of measurements that did not come to their end, and why.
+    let mut broken_off = Vec::new();
     if args.records.is_empty() {
-        changes::judge(args, &settings, &mut rules, &mut judged, ui)?;
+        let (mut store, access) = args.store.open_to_follow(&settings, ui)?;
+        let keep = access == Access::Write;
+        judge_changes(&mut *store, keep, &terms, &mut rules, &mut findings)?;
     } else {
         let mut new = Vec::new();
         for path in &args.records {
@@ -98,11 +98,19 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
                     let left_out = record.notes.iter().filter(|note| note.is_of_left_out());
                     let whys = record.interrupted.iter().map(interruption);
                     let whys = whys.chain(left_out.map(note_sentence));
-                    judged.broken_off.extend(whys.map(|why| format!("{}: {why}", path.display())));
+                    broken_off.extend(whys.map(|why| format!("{}: {why}", path.display())));
                     if record.kind == RecordKind::Comparison {
-                        let known = judged.results.len();
-                        comparison::judge(&record, &mut rules, &mut judged);
-                        if judged.results.len() == known && !record.is_of_one_program() {
+                        // It is within every margin of itself.
+                        if record.is_of_one_program() {
+                            let sentences = record.notes.iter().map(note_sentence);
+                            let sentences =
+                                sentences.map(|one| format!("{}.", one.trim_end_matches('.')));
+                            findings.notes.extend(sentences);
+                            continue;
+                        }
+                        let known = findings.results.len();
+                        judge_interleaved(&record, &mut rules, &mut findings);
+                        if findings.results.len() == known {
                             return Err(nothing(&path.display().to_string()));
                         }
                         continue;
@@ -123,32 +131,70 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             }
         }
         if !new.is_empty() {
-            history::judge(&new, args, &settings, &mut rules, &mut judged)?;
+            let home = Home::look()?;
+            let of = EntryTerms {
+                commit: args.commit.clone(),
+                branch: Some(terms.branch.clone()),
+                ..EntryTerms::default()
+            };
+            let measured: Vec<Measured<'_>> = new
+                .iter()
+                .map(|one| Measured {
+                    record: &one.record,
+                    entry: home.entry(one, &of, &terms.branch),
+                })
+                .collect();
+            let mut store = args.store.open_if_there(&settings)?;
+            let store = store.as_deref_mut();
+            judge_by_history(&measured, store, &terms, &mut rules, &mut findings)?;
         }
-        let is_whole = judged.broken_off.is_empty();
-        if judged.results.is_empty() && (judged.notes.is_empty() || !is_whole) {
+        let is_whole = broken_off.is_empty();
+        if findings.results.is_empty() && (findings.notes.is_empty() || !is_whole) {
             return Err(nothing("it"));
         }
     }
-    judged.doubt_what_was_broken_off();
-    rules.check()?;
+    doubt_what_was_broken_off(&mut findings, &broken_off);
+    if let (Some(wrong), Some(file)) = (rules.unsuited(), &file) {
+        return Err(file.error_at(&["gate", "rules", &wrong.rule, wrong.key], wrong));
+    }
     // Where there is one program no rule is asked.
-    for name in rules.unused().into_iter().filter(|_| !judged.results.is_empty()) {
+    for name in rules.unused().into_iter().filter(|_| !findings.results.is_empty()) {
         ui.warn(format!(
             "nothing was judged by [gate.rules] {name}: no benchmark or metric here has that name"
         ));
     }
-    conclude(judged, args, ui)
+    conclude(findings, &broken_off, args, ui)
 }
 
 fn nothing(place: &str) -> CommandError {
     CommandError::measure(format!("there is no value in {place} that could be judged"))
 }
 
-fn conclude(judged: Judged, args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    let Judged { mut results, notes, broken_off } = judged;
+impl From<GateError> for CommandError {
+    fn from(error: GateError) -> Self {
+        match error {
+            GateError::Store(error) => error.into(),
+            GateError::Record { .. } => Self::measure(error),
+            GateError::NoSeries { ref branches, .. } if branches.is_empty() => {
+                Self::measure(&error).hint("it is empty: `becalm history add FILE` fills it")
+            }
+            GateError::NoSeries { ref branches, .. } => Self::measure(&error).hint(format!(
+                "it has {}; --branch, or [history] branch in becalm.toml, names the one that is judged",
+                branches.join(", ")
+            )),
+        }
+    }
+}
+
+fn conclude(
+    findings: Findings,
+    broken_off: &[String],
+    args: &Args,
+    ui: &Ui,
+) -> Result<Exit, CommandError> {
+    let Findings { mut results, notes } = findings;
     put_worst_first(&mut results);
-    let advice = results.first().and_then(next);
+    let advice = results.first().and_then(gate_advice);
     let mut report = GateReport { confidence: args.confidence, results, next: advice, notes };
     let outcome = report.outcome();
     if outcome == GateOutcome::Inconclusive && !broken_off.is_empty() {
@@ -169,33 +215,4 @@ fn conclude(judged: Judged, args: &Args, ui: &Ui) -> Result<Exit, CommandError> 
         }
         GateOutcome::Inconclusive => Exit::Inconclusive,
     })
-}
-
-/// Judges a value by the limits of a rule.
-fn limits(value: f64, rule: &Rule, of: &GateSeries, judged: &mut Judged) {
-    for limit in &rule.limits {
-        let (outcome, limit) = against_limit(value, *limit);
-        let reason =
-            if outcome == GateOutcome::Fail { "beyond the limit" } else { "within the limit" };
-        judged.results.push(GateResult {
-            value: Some(value),
-            reference: Some(limit),
-            ..GateResult::new(of.clone(), GateBy::Limit, outcome, reason)
-        });
-    }
-}
-
-/// Names what is judged.
-fn named(
-    benchmark: &str,
-    metric: &str,
-    unit: &Unit,
-    parameters: &[(String, String)],
-) -> GateSeries {
-    GateSeries {
-        benchmark: benchmark.to_owned(),
-        metric: metric.to_owned(),
-        unit: unit.clone(),
-        parameters: parameters.iter().cloned().collect(),
-    }
 }

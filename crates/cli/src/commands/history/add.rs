@@ -6,15 +6,12 @@ use becalm_model::history::AtCommit;
 use becalm_model::history::{Commit, Entry, short_commit};
 use becalm_model::wire::HistoryDocument;
 use becalm_report::printable;
-use becalm_store::{Added, EntryFilter, NewEntry};
+use becalm_series::{Added, EntryFilter, EntryTerms, NewEntry, cut_off};
 use clap::builder::NonEmptyStringValueParser;
 
+use super::{Content, Home, Settings, StoreFlags, content, measurements, moment};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::history::{
-    About, Content, Home, Settings, StoreFlags, content, cut_off, measurements, moment, new_entry,
-    told,
-};
 use crate::ui::Ui;
 
 /// Add results to the history: of becalm, or of any tool that `becalm import` reads
@@ -54,7 +51,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let settings = Settings::read()?;
     let home = Home::look()?;
-    let about = About {
+    let terms = EntryTerms {
         commit: args.commit.clone(),
         branch: args.branch.clone(),
         time: args.time,
@@ -88,7 +85,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let mut added = Vec::new();
     let mut detached = false;
     for (name, one) in &wanted {
-        let entry = new_entry(one, &about, &home, &settings.branch);
+        let entry = home.entry(one, &terms, &settings.branch);
         let cut_off = cut_off(&one.record);
         for cut_off in &cut_off {
             ui.warn(format!("{name}: {}: {cut_off}", printable(&cut_off.name())));
@@ -100,7 +97,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         }
         let is_here = !names_its_place(one);
         detached |= home.is_detached() && is_here && args.branch.is_none() && one.branch.is_none();
-        match store.add(&entry).map_err(told)? {
+        match store.add(&entry)? {
             Added::New(id) => {
                 added.push(id);
                 if !args.json {
@@ -119,13 +116,13 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             }
             Added::Known(id) => {
                 let filter = EntryFilter { ids: vec![id], ..EntryFilter::default() };
-                let there = store.entries(&filter).map_err(told)?.pop();
-                say_known(name, &entry, there.as_ref(), &about, ui);
+                let there = store.entries(&filter)?.pop();
+                say_known(name, &entry, there.as_ref(), &terms, ui);
             }
         }
     }
-    let needs_home = about.commit.is_some() || !wanted.iter().all(|(_, one)| names_its_place(one));
-    if let Some(doubt) = home.doubt(&about).filter(|_| needs_home && !added.is_empty()) {
+    let needs_home = terms.commit.is_some() || !wanted.iter().all(|(_, one)| names_its_place(one));
+    if let Some(doubt) = home.doubt(&terms).filter(|_| needs_home && !added.is_empty()) {
         ui.warn(doubt);
     }
     if detached && !added.is_empty() {
@@ -136,9 +133,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     }
     if args.json {
         let filter = EntryFilter { ids: added.clone(), ..EntryFilter::default() };
-        let entries =
-            if added.is_empty() { Vec::new() } else { store.entries(&filter).map_err(told)? };
-        let document = HistoryDocument::of_entries(store.split().map_err(told)?, &entries);
+        let entries = if added.is_empty() { Vec::new() } else { store.entries(&filter)? };
+        let document = HistoryDocument::of_entries(store.split()?, &entries);
         ui.print_json(&document)?;
     }
     Ok(Exit::Done)
@@ -150,16 +146,16 @@ fn names_its_place(one: &AtCommit) -> bool {
 }
 
 /// Says that a measurement is there already, and what of the command line was not heeded therefore.
-fn say_known(name: &str, entry: &NewEntry, there: Option<&Entry>, about: &About, ui: &Ui) {
+fn say_known(name: &str, entry: &NewEntry, there: Option<&Entry>, terms: &EntryTerms, ui: &Ui) {
     let Some(there) = there else { return };
     let id = there.id;
     let place = place(there.commit.as_ref(), there.dirty, &there.branch);
     let known = format!("{name}: it is there already as entry {id}, {place}: nothing was changed");
     let commit = |commit: Option<&Commit>| commit.map(|commit| (commit.id.clone(), commit.time));
-    let moved = about.says_where()
+    let moved = terms.says_where()
         && (commit(entry.commit.as_ref()), &entry.branch)
             != (commit(there.commit.as_ref()), &there.branch);
-    let tagged = about.tags.iter().any(|tag| !there.tags.contains(tag));
+    let tagged = terms.tags.iter().any(|tag| !there.tags.contains(tag));
     if moved || tagged {
         ui.warn(format!(
             "{known}, and what the command line says of it was not taken. A measurement counts once: `becalm history \

@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 
 use becalm_model::Direction;
 use becalm_model::history::{Entry, Point, Series};
-use becalm_store::{EntryFilter, SeriesFilter, Store};
+use becalm_series::{EntryFilter, SeriesFilter, Store};
 use serde_json::Value;
 
-use super::SeriesFlags;
+use super::{SeriesFlags, Settings, StoreFlags, moment};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
-use crate::history::{Settings, StoreFlags, moment, told};
 use crate::ui::Ui;
 
 /// Write the history out: records as JSON lines or as files, values as CSV
@@ -50,7 +49,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         since: args.since,
         ..EntryFilter::default()
     };
-    let entries = store.entries(&filter).map_err(told)?;
+    let entries = store.entries(&filter)?;
     match &args.folder {
         Some(folder) => write_files(&entries, folder, &mut *store, ui),
         None => write_lines(&entries, &mut *store, ui),
@@ -59,7 +58,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 
 fn write_lines(entries: &[Entry], store: &mut dyn Store, ui: &Ui) -> Result<Exit, CommandError> {
     for entry in entries {
-        let document = store.document(entry.id).map_err(told)?;
+        let document = store.document(entry.id)?;
         let record: Value = match document {
             Some(text) => serde_json::from_str(&text).map_err(|error| {
                 CommandError::measure(format!("the record of entry {}: {error}", entry.id))
@@ -95,7 +94,7 @@ fn write_files(
     }
     let mut pruned = 0;
     for entry in entries {
-        let Some(text) = store.document(entry.id).map_err(told)? else {
+        let Some(text) = store.document(entry.id)? else {
             pruned += 1;
             continue;
         };
@@ -117,9 +116,9 @@ const COLUMNS: &str = "series,benchmark,metric,unit,better,parameters,branch,mac
                        error,runs\n";
 
 fn write_csv(args: &Args, store: &mut dyn Store, ui: &Ui) -> Result<Exit, CommandError> {
-    let series = store.series(&SeriesFilter::from(&args.chosen)).map_err(told)?;
+    let series = store.series(&SeriesFilter::from(&args.chosen))?;
     let ids: Vec<_> = series.iter().map(|one| one.id).collect();
-    let points = store.points(&ids).map_err(told)?;
+    let points = store.points(&ids)?;
     ui.print_with(|out| {
         out.write_all(COLUMNS.as_bytes())?;
         for (one, points) in series.iter().zip(&points) {

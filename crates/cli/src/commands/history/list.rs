@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use becalm_model::history::Entry;
 use becalm_model::wire::HistoryDocument;
 use becalm_report::{Style, entries_text, series_text};
-use becalm_store::{EntryFilter, SeriesFilter, Store, fact};
+use becalm_series::{EntryFilter, SeriesFilter, Store, fact};
 
-use super::SeriesFlags;
+use super::{SeriesFlags, Settings, StoreFlags, moment};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::history::{Settings, StoreFlags, moment, told};
 use crate::ui::Ui;
 
 /// List the entries of the history, or its series
@@ -53,9 +52,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         limit: args.limit,
         ..EntryFilter::default()
     };
-    let entries = store.entries(&filter).map_err(told)?;
+    let entries = store.entries(&filter)?;
     if args.json {
-        let document = HistoryDocument::of_entries(store.split().map_err(told)?, &entries);
+        let document = HistoryDocument::of_entries(store.split()?, &entries);
         ui.print_json(&document)?;
     } else {
         ui.print(&entries_text(&noted(entries, &settings.annotate), &style))?;
@@ -69,9 +68,9 @@ fn list_series(
     style: &Style,
     ui: &Ui,
 ) -> Result<Exit, CommandError> {
-    let series = store.series(&SeriesFilter::from(&args.chosen)).map_err(told)?;
+    let series = store.series(&SeriesFilter::from(&args.chosen))?;
     let ids: Vec<_> = series.iter().map(|one| one.id).collect();
-    let points = store.points(&ids).map_err(told)?;
+    let points = store.points(&ids)?;
     let mut listed: Vec<_> = series.into_iter().zip(points).collect();
     if let Some(since) = args.since {
         listed.retain(|(_, points)| points.last().is_some_and(|point| point.at >= since));
@@ -80,7 +79,7 @@ fn list_series(
         listed.drain(..listed.len().saturating_sub(limit));
     }
     if args.json {
-        let document = HistoryDocument::of_series(store.split().map_err(told)?, &listed);
+        let document = HistoryDocument::of_series(store.split()?, &listed);
         ui.print_json(&document)?;
     } else {
         ui.print(&series_text(&listed, style))?;

@@ -2,17 +2,28 @@
 
 mod add;
 mod export;
+mod files;
+mod home;
 mod list;
 mod prune;
+mod settings;
 mod show;
+mod store;
+mod when;
 
-use becalm_store::SeriesFilter;
+use becalm_series::SeriesFilter;
 use clap::Subcommand;
 use clap::builder::NonEmptyStringValueParser;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
+
+pub(crate) use files::{Content, content, measurements};
+pub(crate) use home::Home;
+pub(crate) use settings::Settings;
+pub(crate) use store::StoreFlags;
+pub(crate) use when::{Age, moment, now};
 
 /// Keep results over time, and look at what was kept
 #[derive(Debug, clap::Args)]

@@ -2,11 +2,11 @@
 
 use becalm_model::history::EntryId;
 use becalm_model::wire::{HistoryDocument, HistoryPrunedDocument};
-use becalm_store::{Access, Prune, SeriesFilter};
+use becalm_series::{Access, Prune, SeriesFilter, follow};
 
+use super::{Age, Settings, StoreFlags, moment, now};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::history::{Age, Settings, StoreFlags, Terms, follow, moment, told};
 use crate::ui::Ui;
 
 /// Take old records away, or whole entries
@@ -69,9 +69,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if args.keep_documents.is_some() {
         // Records beside changes stay, also of those that nobody has asked for yet.
         let filter = SeriesFilter { main: true, ..SeriesFilter::default() };
-        let series = store.series(&filter).map_err(told)?;
-        let terms = Terms { configured: settings.changes.clone(), ..Terms::default() };
-        follow(&mut *store, series, &terms, access == Access::Write)?;
+        let series = store.series(&filter)?;
+        follow(&mut *store, series, &settings.change_terms(), access == Access::Write, now())?;
     }
     let mut prune = Prune {
         entries_before: args.before,
@@ -84,7 +83,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         Some(Kept::Last(number)) => prune.documents_kept = Some(number),
         None => {}
     }
-    let pruned = store.prune(&prune).map_err(told)?;
+    let pruned = store.prune(&prune)?;
     if args.json {
         let document = HistoryPrunedDocument {
             dry_run: args.dry_run,
@@ -95,7 +94,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             records_kept: pruned.kept_for_changes,
             decisions: pruned.decisions,
         };
-        let split = store.split().map_err(told)?;
+        let split = store.split()?;
         ui.print_json(&HistoryDocument::of_pruned(split, document))?;
         return Ok(Exit::Done);
     }

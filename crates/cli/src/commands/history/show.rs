@@ -3,12 +3,12 @@
 use becalm_model::history::EntryId;
 use becalm_model::wire::read_document;
 use becalm_report::{entry_text, show_text};
-use becalm_store::{EntryFilter, fact};
+use becalm_series::{EntryFilter, fact};
 use clap::builder::NonEmptyStringValueParser;
 
+use super::{Settings, StoreFlags};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::history::{Settings, StoreFlags, told};
 use crate::measuring::{disturbed_runs, traced_text};
 use crate::ui::Ui;
 
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let found = match args.entry.parse() {
         Ok(id) => {
             let filter = EntryFilter { ids: vec![EntryId(id)], ..EntryFilter::default() };
-            store.entries(&filter).map_err(told)?
+            store.entries(&filter)?
         }
         Err(_) => Vec::new(),
     };
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             limit: Some(1),
             ..EntryFilter::default()
         };
-        store.entries(&filter).map_err(told)?.pop()
+        store.entries(&filter)?.pop()
     };
     let Some(entry) = found else {
         return Err(CommandError::usage(format!(
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ))
         .hint("`becalm history list` lists them"));
     };
-    let document = store.document(entry.id).map_err(told)?;
+    let document = store.document(entry.id)?;
     if args.json {
         let Some(document) = document else {
             return Err(CommandError::measure(format!(
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ui.print_with(|out| out.write_all(document.as_bytes()))?;
         return Ok(Exit::Done);
     }
-    let split = store.split().map_err(told)?;
+    let split = store.split()?;
     let with_values = |names: &[String]| -> Vec<(String, String)> {
         let value = |name: &String| Some((name.clone(), fact(&entry.facts, name)?));
         names.iter().filter_map(value).collect()

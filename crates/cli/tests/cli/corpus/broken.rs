@@ -71,7 +71,7 @@ fn broken_journals_reports_and_searches_are_read_or_refused() {
             each_broken(text.as_bytes(), |bytes| {
                 let _ = wire::read_journal(bytes);
                 let Ok(text) = str::from_utf8(bytes) else { return };
-                let _ = wire::read_ci(text);
+                let _ = wire::read_ci(text, becalm_series::judge::ci::conclude);
                 let _ = serde_json::from_str::<wire::BisectDocument>(text);
                 let _ = serde_json::from_str::<wire::CpuNoiseDocument>(text);
             });

@@ -6,30 +6,29 @@ use becalm_model::gate::{GateBy, GateOutcome, GateResult};
 use becalm_model::history::{ChangeId, ChangeState, Point, short_commit};
 use becalm_model::wire::{SuiteGateChanges, read_document};
 use becalm_model::{Direction, RatioInterval};
-use becalm_store::{Access, EntryFilter, SeriesFilter, Store};
+use becalm_store::{EntryFilter, SeriesFilter, Store};
 
+use super::comparison::{Extent, Loss, Worse};
 use super::history::doubt;
-use super::{Args, Judged, limits, named};
-use crate::error::CommandError;
-use crate::gate::{Rules, Worse, against_margin};
-use crate::history::{CutOff, Followed, Settings, Terms, cut_off, follow, rose, told};
-use crate::ui::Ui;
+use super::rules::Rules;
+use super::{Findings, GateError, GateTerms, judge_by_limits, named};
+use crate::cut_off::{CutOff, cut_off};
+use crate::follow::{Followed, follow, rose};
 
 /// Judges every open change for the worse among the last runs of each series, and the last value by the limits; doubts
-/// what the newest commit has no value of.
-pub(super) fn judge(
-    args: &Args,
-    settings: &Settings,
+/// what the newest commit has no value of. What is found is kept where `keep` is set.
+pub fn judge_changes(
+    store: &mut dyn Store,
+    keep: bool,
+    terms: &GateTerms,
     rules: &mut Rules,
-    judged: &mut Judged,
-    ui: &Ui,
-) -> Result<(), CommandError> {
-    let (mut store, keep) = args.store.open_to_follow(settings, ui)?;
-    let branch = args.branch.as_ref().unwrap_or(&settings.branch).clone();
+    findings: &mut Findings,
+) -> Result<(), GateError> {
+    let branch = &terms.branch;
     let filter = SeriesFilter { branch: Some(branch.clone()), ..SeriesFilter::default() };
-    let mut series = store.series(&filter).map_err(told)?;
+    let mut series = store.series(&filter)?;
     if series.is_empty() {
-        return Err(nothing_of(&branch, &mut *store));
+        return Err(nothing_of(branch, store));
     }
     series.retain(|one| {
         let key = &one.key;
@@ -38,16 +37,15 @@ pub(super) fn judge(
                 .of((&key.benchmark, &key.parameters), &key.metric, &key.unit, false)
                 .names_metric
     });
-    let terms = Terms { configured: settings.changes.clone(), ..Terms::default() };
-    let all = follow(&mut *store, series, &terms, keep == Access::Write)?;
+    let all = follow(store, series, &terms.changes, keep, terms.now)?;
     for one in &all {
         let is_newest = all.iter().all(|other| !has_taken_over(other, one));
-        judge_one(one, is_newest, args, rules, judged);
+        judge_one(one, is_newest, terms, rules, findings);
     }
-    for cut_off in without_value(&mut *store, &branch, &all)? {
-        doubt(&cut_off, rules, judged);
+    for cut_off in without_value(store, branch, &all)? {
+        doubt(&cut_off, rules, findings);
     }
-    judged.notes.push(format!("{} series of the branch {branch} were looked at.", all.len()));
+    findings.notes.push(format!("{} series of the branch {branch} were looked at.", all.len()));
     Ok(())
 }
 
@@ -57,17 +55,16 @@ fn without_value(
     store: &mut dyn Store,
     branch: &str,
     all: &[Followed],
-) -> Result<Vec<CutOff>, CommandError> {
+) -> Result<Vec<CutOff>, GateError> {
     let of_branch = EntryFilter { branch: Some(branch.to_owned()), ..EntryFilter::default() };
     let last = EntryFilter { limit: Some(1), ..of_branch.clone() };
-    let Some(newest) = store.entries(&last).map_err(told)?.pop() else { return Ok(Vec::new()) };
+    let Some(newest) = store.entries(&last)?.pop() else { return Ok(Vec::new()) };
     let of_commit = EntryFilter { since: Some(newest.at()), ..of_branch };
     let mut found: Vec<CutOff> = Vec::new();
-    for entry in store.entries(&of_commit).map_err(told)?.iter().rev() {
-        let Some(text) = store.document(entry.id).map_err(told)? else { continue };
-        let record = read_document(&text).map_err(|error| {
-            CommandError::measure(format!("the record of entry {}: {error}", entry.id))
-        })?;
+    for entry in store.entries(&of_commit)?.iter().rev() {
+        let Some(text) = store.document(entry.id)? else { continue };
+        let record =
+            read_document(&text).map_err(|source| GateError::Record { entry: entry.id, source })?;
         let has_later_value = |one: &CutOff| {
             let is_later = |points: &[Point]| {
                 points.last().is_some_and(|last| (last.at, last.entry) > (entry.at(), entry.id))
@@ -84,22 +81,15 @@ fn without_value(
     Ok(found)
 }
 
-/// Says that there is nothing to judge: a name that is wrong must not pass for ever.
-fn nothing_of(branch: &str, store: &mut dyn Store) -> CommandError {
-    let all = match store.series(&SeriesFilter::default()).map_err(told) {
+/// Says that there is nothing to judge.
+fn nothing_of(branch: &str, store: &mut dyn Store) -> GateError {
+    let all = match store.series(&SeriesFilter::default()) {
         Ok(all) => all,
-        Err(error) => return error,
+        Err(error) => return error.into(),
     };
     let branches: BTreeSet<String> = all.into_iter().map(|one| one.key.branch).collect();
-    let error = CommandError::measure(format!("the history has no series of the branch {branch}"));
-    if branches.is_empty() {
-        return error.hint("it is empty: `becalm history add FILE` fills it");
-    }
-    let names: Vec<String> = branches.into_iter().collect();
-    error.hint(format!(
-        "it has {}; --branch, or [history] branch in becalm.toml, names the one that is judged",
-        names.join(", ")
-    ))
+    let (branch, branches) = (branch.to_owned(), branches.into_iter().collect());
+    GateError::NoSeries { branch, branches }
 }
 
 /// Says whether a series goes on where another ends: the same measured on another machine since.
@@ -116,15 +106,15 @@ fn has_taken_over(newer: &Followed, older: &Followed) -> bool {
 fn judge_one(
     followed: &Followed,
     is_newest: bool,
-    args: &Args,
+    terms: &GateTerms,
     rules: &mut Rules,
-    judged: &mut Judged,
+    findings: &mut Findings,
 ) {
     let key = &followed.series.key;
     let rule =
         rules.of((&key.benchmark, &key.parameters), &key.metric, &key.unit, followed.series.main);
     let of = named(&key.benchmark, &key.metric, &key.unit, &key.parameters);
-    let first = followed.points.len().saturating_sub(args.last as usize);
+    let first = followed.points.len().saturating_sub(terms.last);
     for (change, stored) in followed.changes.iter().filter(|(change, _)| change.index >= first) {
         let counts = match rule.changes {
             SuiteGateChanges::None => false,
@@ -144,7 +134,7 @@ fn judge_one(
         };
         let known = ratio.estimate.is_finite();
         let outcome = if known && margin > 0.0 {
-            against_margin(Worse::of(&ratio, key.direction), margin)
+            Extent::of(Worse::of(&ratio, key.direction, Loss::OfOld), margin).outcome()
         } else {
             GateOutcome::Fail
         };
@@ -157,7 +147,7 @@ fn judge_one(
             .map_or_else(|| format!("entry {}", stored.entry.0), |id| short_commit(&id).to_owned());
         let id = ChangeId { series: followed.series.id, entry: stored.entry };
         let reason = format!("{state} change at {place}");
-        judged.results.push(GateResult {
+        findings.results.push(GateResult {
             value: Some(stored.after),
             reference: Some(stored.before),
             ratio: Some(ratio).filter(|_| known),
@@ -168,6 +158,6 @@ fn judge_one(
         });
     }
     if let Some(last) = followed.points.last().filter(|_| is_newest) {
-        limits(last.value, &rule, &of, judged);
+        judge_by_limits(last.value, &rule, &of, findings);
     }
 }

@@ -4,14 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use becalm_model::history::full_name;
 use becalm_model::wire::{SuiteGate, SuiteGateChanges};
-use becalm_model::{Unit, parse_amount};
-
-use crate::error::CommandError;
-use crate::suite::SuiteFile;
+use becalm_model::{QuantityError, Unit, parse_amount};
 
 /// A limit that holds whatever was measured before.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Limit {
+pub enum Limit {
     /// At most so much, in the unit of the metric.
     Max(f64),
     /// At least so much.
@@ -20,41 +17,56 @@ pub(crate) enum Limit {
 
 /// What holds for one metric of one benchmark.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Rule {
+pub struct Rule {
     /// Largest share for the worse that is let through, if anybody said.
-    pub(crate) margin: Option<f64>,
+    pub margin: Option<f64>,
     /// Which changes of level are not let through.
-    pub(crate) changes: SuiteGateChanges,
+    pub changes: SuiteGateChanges,
     /// Limits.
-    pub(crate) limits: Vec<Limit>,
+    pub limits: Vec<Limit>,
     /// Whether a rule names this metric, so that it is judged even if it is not what its benchmark is about.
-    pub(crate) names_metric: bool,
+    pub names_metric: bool,
+}
+
+/// A limit that suits none of the metrics that it was asked for.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "{source}, for the metric {metric} of {benchmark}; [gate.rules.\"{benchmark}/METRIC\"] names another metric"
+)]
+pub struct LimitError {
+    /// The rule.
+    pub rule: String,
+    /// `max` or `min`.
+    pub key: &'static str,
+    /// A metric that it does not suit.
+    pub metric: String,
+    /// The benchmark of that.
+    pub benchmark: String,
+    /// Why.
+    pub source: QuantityError,
 }
 
 /// The rules, and which of them were of use.
 #[derive(Debug, Default)]
-pub(crate) struct Rules {
+pub struct Rules {
     gate: SuiteGate,
-    file: Option<SuiteFile>,
     /// The margin of the command line, which goes before all others.
     margin: Option<f64>,
     used: BTreeSet<String>,
     /// Limits by rule and key, and what is wrong with them for every metric so far; nothing if they suit one.
-    limits: BTreeMap<(String, &'static str), Option<String>>,
+    limits: BTreeMap<(String, &'static str), Option<LimitError>>,
 }
 
 impl Rules {
-    /// Reads them from the nearest `becalm.toml`, if there is one.
-    pub(crate) fn read(margin: Option<f64>) -> Result<Self, CommandError> {
-        let file = SuiteFile::read_if_there()?;
-        let gate = file.as_ref().map(|file| file.document.gate.clone()).unwrap_or_default();
-        Ok(Self { gate, file, margin, ..Self::default() })
+    /// Takes those of a file, and a margin that goes before all of theirs.
+    pub fn new(gate: SuiteGate, margin: Option<f64>) -> Self {
+        Self { gate, margin, ..Self::default() }
     }
 
     /// Returns what holds for a metric: what is said of the metric of this benchmark, then of the benchmark, each with
     /// its parameters and then without, then of the metric, then of everything. A limit of a benchmark holds for those metrics whose unit it suits.
     /// `main` says whether the metric is judged without being named.
-    pub(crate) fn of(
+    pub fn of(
         &mut self,
         (benchmark, parameters): (&str, &[(String, String)]),
         metric: &str,
@@ -84,21 +96,26 @@ impl Rules {
                 let text = if key == "max" { &rule.max } else { &rule.min };
                 let Some(text) = text else { continue };
                 let at = ((*name).to_owned(), key);
-                let known = self.limits.entry(at).or_insert_with(|| Some(String::new()));
                 match parse_amount(&text.0, unit) {
                     Ok(value) => {
-                        *known = None;
+                        self.limits.insert(at, None);
                         limits.push(make(value));
                         break;
                     }
                     // One of another unit leaves room for a less special one.
-                    Err(error) if known.is_some() => {
-                        *known = Some(format!(
-                            "{error}, for the metric {metric} of {benchmark}; [gate.rules.\"{benchmark}/METRIC\"] \
-                             names another metric"
-                        ));
+                    Err(source) => {
+                        let wrong = LimitError {
+                            rule: (*name).to_owned(),
+                            key,
+                            metric: metric.to_owned(),
+                            benchmark: benchmark.to_owned(),
+                            source,
+                        };
+                        // Once it suited a metric it is right, whatever else has its name.
+                        if self.limits.get(&at).is_none_or(Option::is_some) {
+                            self.limits.insert(at, Some(wrong));
+                        }
                     }
-                    Err(_) => {}
                 }
             }
         }
@@ -113,15 +130,13 @@ impl Rules {
         }
     }
 
-    /// Fails where a limit suits none of the metrics that it was asked for.
-    pub(crate) fn check(&self) -> Result<(), CommandError> {
-        let wrong = self.limits.iter().find_map(|(at, wrong)| Some((at, wrong.as_ref()?)));
-        let (Some(((name, key), what)), Some(file)) = (wrong, &self.file) else { return Ok(()) };
-        Err(file.error_at(&["gate", "rules", name, key], what))
+    /// Returns a limit that suits none of the metrics that it was asked for.
+    pub fn unsuited(&self) -> Option<&LimitError> {
+        self.limits.values().flatten().next()
     }
 
     /// Returns the names of rules that nothing was judged by.
-    pub(crate) fn unused(&self) -> Vec<&str> {
+    pub fn unused(&self) -> Vec<&str> {
         let names = self.gate.rules.keys().map(String::as_str);
         names.filter(|name| !self.used.contains(*name)).collect()
     }
@@ -129,19 +144,21 @@ impl Rules {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
-    fn rules(text: &str) -> Rules {
-        let file = SuiteFile::parse("b.toml".into(), format!("version = 1\n{text}")).unwrap();
-        Rules { gate: file.document.gate.clone(), file: Some(file), ..Rules::default() }
+    fn rules(gate: &serde_json::Value) -> Rules {
+        Rules::new(serde_json::from_value(gate.clone()).unwrap(), None)
     }
 
     #[test]
     fn what_is_more_special_comes_first() {
-        let mut rules = rules(
-            "[gate]\nmargin = '5%'\n[gate.rules.sort]\nmargin = '2%'\nmax = '250ms'\n\
-             [gate.rules.'sort/B/op']\nmax = '1kB'\n[gate.rules.instructions]\nchanges = 'pending'\n",
-        );
+        let mut rules = rules(&json!({"margin": "5%", "rules": {
+            "sort": {"margin": "2%", "max": "250ms"},
+            "sort/B/op": {"max": "1kB"},
+            "instructions": {"changes": "pending"},
+        }}));
         let rule = rules.of(("sort", &[]), "time", &Unit::Second, true);
         assert_eq!((rule.margin, rule.limits), (Some(0.02), vec![Limit::Max(0.25)]));
         let rule = rules.of(("sort", &[]), "B/op", &Unit::Byte, false);
@@ -150,30 +167,32 @@ mod tests {
         assert_eq!(rules.unused(), ["instructions"]);
         let rule = rules.of(("find", &[]), "instructions", &Unit::Count, false);
         assert_eq!((rule.margin, rule.changes), (Some(0.05), SuiteGateChanges::Pending));
-        assert!(rules.check().is_ok() && rules.unused().is_empty());
+        assert!(rules.unsuited().is_none() && rules.unused().is_empty());
     }
 
     #[test]
     fn a_limit_of_another_unit_leaves_room_for_that_of_the_metric() {
         let mut rules =
-            rules("[gate.rules.sort]\nmax = '250ms'\n[gate.rules.max_rss]\nmax = '12MiB'\n");
+            rules(&json!({"rules": {"sort": {"max": "250ms"}, "max_rss": {"max": "12MiB"}}}));
         assert_eq!(rules.of(("sort", &[]), "time", &Unit::Second, true).limits, [Limit::Max(0.25)]);
         let of_memory = rules.of(("sort", &[]), "max_rss", &Unit::Byte, false).limits;
         assert_eq!(of_memory, [Limit::Max(12.0 * 1_048_576.0)]);
-        assert!(rules.check().is_ok());
+        assert!(rules.unsuited().is_none());
     }
 
     #[test]
-    fn a_limit_that_suits_no_metric_is_told_with_its_line() {
-        let mut rules = rules("[gate.rules.sort]\nmax = 250\n");
+    fn a_limit_that_suits_no_metric_is_an_error() {
+        let mut rules = rules(&json!({"rules": {"sort": {"max": 250}}}));
         assert_eq!(rules.of(("sort", &[]), "time", &Unit::Second, true).limits, []);
-        let told = rules.check().unwrap_err().message;
-        assert!(told.starts_with("b.toml:3: `250` is not a duration"), "{told}");
+        let wrong = rules.unsuited().unwrap();
+        assert_eq!((wrong.rule.as_str(), wrong.key), ("sort", "max"));
+        let message = wrong.to_string();
+        assert!(message.starts_with("`250` is not a duration"), "{message}");
         // What is not judged does not make it one.
         let _ = rules.of(("sort", &[]), "page_faults", &Unit::Count, false);
-        assert!(rules.check().is_err());
+        assert!(rules.unsuited().is_some());
         // It is one of counts, and has nothing to say of times.
         let _ = rules.of(("sort", &[]), "allocations", &Unit::Count, true);
-        assert!(rules.check().is_ok());
+        assert!(rules.unsuited().is_none());
     }
 }

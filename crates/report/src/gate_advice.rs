@@ -1,10 +1,10 @@
-//! What to do about what a gate says.
+//! What to do about what a gate says, in one sentence.
 
 use becalm_model::gate::{GateBy, GateOutcome, GateResult};
 use becalm_model::history::short_commit;
 
 /// Says what to do next about the worst result, in one sentence; nothing where all is well.
-pub(crate) fn next(worst: &GateResult) -> Option<String> {
+pub fn gate_advice(worst: &GateResult) -> Option<String> {
     if worst.outcome == GateOutcome::Pass {
         return None;
     }

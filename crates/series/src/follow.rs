@@ -5,48 +5,42 @@
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::fmt::Write as _;
-use std::str::FromStr;
 
 use becalm_model::history::{
     ChangeState, EntryId, FirstSeen, Point, Series, SeriesId, StoredChange,
 };
 use becalm_model::wire::SuiteChanges;
 use becalm_stats::changes::{
-    self, Change, Changes, Checkpoint, Correlation, DEFAULT_FALSE_ALARMS, Detector, Rules, errors,
-    sizes,
+    self, Change, Changes, DEFAULT_FALSE_ALARMS, Detector, Rules, errors, sizes,
 };
-use becalm_store::{DetectorState, Found, Moved, Snapshot, Store};
+use becalm_store::{DetectorState, Found, Moved, Snapshot, Store, StoreError};
 
-use super::{now, told};
-use crate::error::CommandError;
-
-/// Version of the detector and of what it leaves: others begin anew.
-const VERSION: u32 = 2;
+use crate::detector_state::Left;
 
 /// When a change of level is one.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Terms {
+pub struct ChangeTerms {
     /// Smallest relative change, for every metric.
-    pub(crate) margin: Option<f64>,
+    pub margin: Option<f64>,
     /// Share of unchanged series of 500 runs with a false one.
-    pub(crate) false_alarms: Option<f64>,
+    pub false_alarms: Option<f64>,
     /// What `becalm.toml` says.
-    pub(crate) configured: SuiteChanges,
+    pub configured: SuiteChanges,
 }
+
+/// A share of false alarms that the detector cannot keep to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it is from 0.1% to 10%")]
+pub struct FalseAlarmsError;
 
 /// Says whether the detector can keep to this share of false alarms.
-pub(crate) fn check_false_alarms(share: f64) -> Result<f64, String> {
-    if (0.001..=0.1).contains(&share) {
-        Ok(share)
-    } else {
-        Err("it is from 0.1% to 10%".to_owned())
-    }
+pub fn check_false_alarms(share: f64) -> Result<f64, FalseAlarmsError> {
+    if (0.001..=0.1).contains(&share) { Ok(share) } else { Err(FalseAlarmsError) }
 }
 
-impl Terms {
+impl ChangeTerms {
     /// Returns the rules for a benchmark and a metric: the margin of the former goes before that of the latter.
-    pub(crate) fn rules(&self, benchmark: &str, metric: &str) -> Rules {
+    pub fn rules(&self, benchmark: &str, metric: &str) -> Rules {
         let margins = &self.configured.margins;
         let of_metric =
             margins.get(benchmark).or(margins.get(metric)).or(self.configured.margin.as_ref());
@@ -58,15 +52,18 @@ impl Terms {
 
 /// A series with its points and its changes, each with its place among the points.
 #[derive(Debug, Clone)]
-pub(crate) struct Followed {
-    pub(crate) series: Series,
-    pub(crate) points: Vec<Point>,
-    pub(crate) changes: Vec<(Change, StoredChange)>,
+pub struct Followed {
+    /// Which series.
+    pub series: Series,
+    /// Its points, in time order.
+    pub points: Vec<Point>,
+    /// Its changes.
+    pub changes: Vec<(Change, StoredChange)>,
 }
 
 /// Says whether a level rose. Medians of coarse values may be equal on both sides: then the ranks tell, or the ratio
 /// where another engine has no ranks.
-pub(crate) fn rose(change: &Change, stored: &StoredChange) -> bool {
+pub fn rose(change: &Change, stored: &StoredChange) -> bool {
     match stored.after.partial_cmp(&stored.before) {
         Some(Ordering::Equal) if change.z.is_nan() => stored.ratio > 1.0,
         Some(Ordering::Equal) => change.z > 0.0,
@@ -74,19 +71,18 @@ pub(crate) fn rose(change: &Change, stored: &StoredChange) -> bool {
     }
 }
 
-/// Finds the changes of these series, and keeps them where `keep` is set.
-pub(crate) fn follow(
+/// Finds the changes of these series, and keeps them where `keep` is set. What is new was first seen `now`.
+pub fn follow(
     store: &mut dyn Store,
     series: Vec<Series>,
-    terms: &Terms,
+    terms: &ChangeTerms,
     keep: bool,
-) -> Result<Vec<Followed>, CommandError> {
+    now: f64,
+) -> Result<Vec<Followed>, StoreError> {
     let ids: Vec<SeriesId> = series.iter().map(|one| one.id).collect();
-    let Snapshot { points, changes: known, detectors: states, seen } =
-        store.snapshot(&ids).map_err(told)?;
+    let Snapshot { points, changes: known, detectors: states, seen } = store.snapshot(&ids)?;
     let mut followed = Vec::with_capacity(series.len());
     let mut news = Vec::new();
-    let now = now();
     for (((series, points), known), state) in series.into_iter().zip(points).zip(known).zip(states)
     {
         let rules = terms.rules(&series.key.benchmark, &series.key.metric);
@@ -101,7 +97,7 @@ pub(crate) fn follow(
     }
     if keep && !news.is_empty() {
         // Where somebody added or took away entries meanwhile nothing is kept: whoever looks next finds it again.
-        store.put_changes(&news, &seen).map_err(told)?;
+        store.put_changes(&news, &seen)?;
     }
     Ok(followed)
 }
@@ -113,8 +109,8 @@ fn detect(
     state: Option<&DetectorState>,
 ) -> (Changes, DetectorState) {
     let left = state.and_then(|state| Left::read(state, rules, points.len()));
-    let told: Vec<_> = points.iter().map(|point| (point.error, point.runs)).collect();
-    let values: Vec<changes::Point> = (points.iter().zip(errors(&told)))
+    let known: Vec<_> = points.iter().map(|point| (point.error, point.runs)).collect();
+    let values: Vec<changes::Point> = (points.iter().zip(errors(&known)))
         .map(|(point, error)| changes::Point { value: point.value, error })
         .collect();
     let (mut detector, mut confirmed, seen) = match left {
@@ -131,9 +127,9 @@ fn detect(
     (Changes { confirmed: left.confirmed, pending: detector.pending() }, state)
 }
 
-/// Makes changes that are found and not kept.
-pub(crate) fn placed(points: &[Point], found: &Changes) -> Vec<(Change, StoredChange)> {
-    stored(points, found, &[], now()).0
+/// Makes changes that are found, `now`, and not kept.
+pub fn placed(points: &[Point], found: &Changes, now: f64) -> Vec<(Change, StoredChange)> {
+    stored(points, found, &[], now).0
 }
 
 /// Makes what is kept of changes, and says which of them were known at another entry. What was known keeps when it was
@@ -202,87 +198,12 @@ impl<'a> Wandering<'a> {
     }
 }
 
-/// What the detector leaves with a series: a line with where it stands, and one for each change.
-struct Left {
-    at: Checkpoint,
-    confirmed: Vec<Change>,
-}
-
-impl Left {
-    fn written(&self, rules: Rules) -> DetectorState {
-        let Checkpoint { start, seen, past } = self.at;
-        let mut text = format!(
-            "{rules:?}\n{start} {seen} {:?} {:?} {:?}\n",
-            past.products, past.squares, past.count
-        );
-        for one in &self.confirmed {
-            let _ = writeln!(
-                text,
-                "{} {} {} {} {:?} {:?} {:?} {:?}",
-                one.index,
-                one.earliest,
-                one.latest,
-                one.seen,
-                one.z,
-                one.before,
-                one.after,
-                one.correlation
-            );
-        }
-        DetectorState { version: VERSION, bytes: text.into_bytes() }
-    }
-
-    /// Reads what was left; nothing if it is of another version, by other rules, or not of this series.
-    fn read(state: &DetectorState, rules: Rules, points: usize) -> Option<Self> {
-        let text = std::str::from_utf8(&state.bytes).ok().filter(|_| state.version == VERSION)?;
-        let mut lines = text.lines();
-        if lines.next()? != format!("{rules:?}") {
-            return None;
-        }
-        let at = checkpoint(lines.next()?)?;
-        let confirmed: Option<Vec<Change>> = lines.map(change).collect();
-        let confirmed = confirmed.filter(|all| all.iter().all(|one| one.seen < at.seen))?;
-        let fits = at.start <= at.seen && at.seen <= points && at.needed() <= at.seen;
-        fits.then_some(Self { at, confirmed })
-    }
-}
-
-fn checkpoint(line: &str) -> Option<Checkpoint> {
-    let mut words = line.split(' ');
-    Some(Checkpoint {
-        start: next(&mut words)?,
-        seen: next(&mut words)?,
-        past: Correlation {
-            products: next(&mut words)?,
-            squares: next(&mut words)?,
-            count: next(&mut words)?,
-        },
-    })
-}
-
-fn change(line: &str) -> Option<Change> {
-    let mut words = line.split(' ');
-    Some(Change {
-        index: next(&mut words)?,
-        earliest: next(&mut words)?,
-        latest: next(&mut words)?,
-        seen: next(&mut words)?,
-        z: next(&mut words)?,
-        before: next(&mut words)?,
-        after: next(&mut words)?,
-        correlation: next(&mut words)?,
-    })
-}
-
-fn next<'a, T: FromStr>(words: &mut impl Iterator<Item = &'a str>) -> Option<T> {
-    words.next()?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use becalm_model::history::{Decision, Review};
 
     use super::*;
+    use crate::detector_state::VERSION;
 
     fn points(values: &[f64]) -> Vec<Point> {
         let point = |(i, value): (usize, &f64)| Point {

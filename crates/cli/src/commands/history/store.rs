@@ -1,30 +1,14 @@
-//! The history of a repository: where it is, and how records become entries of it.
-//!
-//! `settings` is `[history]` of `becalm.toml`, `files` finds the measurements in files, `entry` makes an
-//! entry of one, `points` its values, `when` reads times as people write them.
-
-mod changes;
-mod entry;
-mod files;
-mod points;
-mod settings;
-mod when;
+//! Where a history is, as flags, and opening it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use becalm_machine::{SysRoot, Topology, read_facts};
-use becalm_store::{
+use becalm_series::{
     ANNOTATE, Access, EntryFilter, Place, SETTINGS, SPLIT, Store, StoreError, open,
 };
 
-pub(crate) use changes::{Followed, Terms, check_false_alarms, follow, placed, rose};
-pub(crate) use entry::{About, Home, new_entry};
-pub(crate) use files::{Content, content, measurements};
-pub(crate) use points::{CutOff, cut_off, margin_of, names_in_comparison};
-pub(crate) use settings::Settings;
-pub(crate) use when::{Age, moment, now};
-
+use super::settings::Settings;
 use crate::caller::sudo_user;
 use crate::error::CommandError;
 use crate::files::{FOLDER, make_if_missing, make_own_folder};
@@ -53,7 +37,7 @@ impl StoreFlags {
         &self,
         settings: &Settings,
     ) -> Result<Box<dyn Store>, CommandError> {
-        open(&self.place(settings)?, Access::Read).map_err(told)
+        Ok(open(&self.place(settings)?, Access::Read)?)
     }
 
     /// Opens the history for reading; `None` if there is none yet.
@@ -64,7 +48,7 @@ impl StoreFlags {
         match open(&self.place(settings)?, Access::Read) {
             Ok(store) => Ok(Some(store)),
             Err(StoreError::Absent { .. }) => Ok(None),
-            Err(error) => Err(told(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -78,7 +62,7 @@ impl StoreFlags {
         if let Place::File(path) = &place {
             prepare(path)?;
         }
-        let mut store = open(&place, Access::Write).map_err(told)?;
+        let mut store = open(&place, Access::Write)?;
         regroup(store.as_mut(), settings, ui)?;
         Ok(store)
     }
@@ -95,13 +79,13 @@ impl StoreFlags {
         let reading = match open(&place, Access::Read) {
             Ok(store) => Ok(store),
             Err(error @ StoreError::TooOld { .. }) => Err(error),
-            Err(error) => return Err(told(error)),
+            Err(error) => return Err(error.into()),
         };
         if let Ok(mut store) = open(&place, Access::Write) {
             regroup(store.as_mut(), settings, ui)?;
             return Ok((store, Access::Write));
         }
-        Ok((reading.map_err(told)?, Access::Read))
+        Ok((reading?, Access::Read))
     }
 
     fn place(&self, settings: &Settings) -> Result<Place, CommandError> {
@@ -118,12 +102,7 @@ impl StoreFlags {
                 Place::File(top.join(FOLDER).join("history.db"))
             }
         };
-        Ok(match place {
-            Place::Server { url, password: None } => {
-                Place::Server { url, password: std::env::var("PGPASSWORD").ok() }
-            }
-            other => other,
-        })
+        Ok(place.with_password(|| std::env::var("PGPASSWORD").ok()))
     }
 }
 
@@ -131,7 +110,7 @@ impl StoreFlags {
 fn regroup(store: &mut dyn Store, settings: &Settings, ui: &Ui) -> Result<(), CommandError> {
     let Some(split) = &settings.split else { return Ok(()) };
     check_split(store, split)?;
-    let moved = store.regroup(split).map_err(told)?;
+    let moved = store.regroup(split)?;
     if moved > 0 {
         ui.say(format!(
             "the facts that split series are others than before: {moved} entries changed their series"
@@ -155,7 +134,7 @@ fn check_split(store: &mut dyn Store, split: &[String]) -> Result<(), CommandErr
         Topology::read(&root).map(|topology| read_facts(&root, &topology)).unwrap_or_default();
     known.extend(machine.facts.into_keys().chain(machine.unreadable.into_keys()));
     if !split.iter().all(|name| is_known(&known, name)) {
-        let entries = store.entries(&EntryFilter::default()).map_err(told)?;
+        let entries = store.entries(&EntryFilter::default())?;
         known.extend(entries.into_iter().flat_map(|entry| entry.facts.into_keys()));
     }
     let Some(unknown) = split.iter().find(|name| !is_known(&known, name)) else { return Ok(()) };
@@ -179,23 +158,29 @@ fn prepare(path: &Path) -> Result<(), CommandError> {
         .map_err(|error| CommandError::measure(format!("cannot make {}: {error}", path.display())))
 }
 
-/// Makes an error for people of one of the store.
-#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
-pub(crate) fn told(error: StoreError) -> CommandError {
-    let message = CommandError::measure(&error);
-    match error {
-        StoreError::Absent { .. } => message
-            .hint("`becalm history add FILE` makes it; --store, BECALM_STORE or [history] store in becalm.toml name another"),
-        StoreError::Missing { .. } => {
-            CommandError::usage(&error).hint("`becalm history list` lists the entries")
+impl From<StoreError> for CommandError {
+    fn from(error: StoreError) -> Self {
+        let failed = Self::measure(&error);
+        match error {
+            StoreError::Absent { .. } => failed.hint(
+                "`becalm history add FILE` makes it; --store, BECALM_STORE or [history] store in becalm.toml name \
+                 another",
+            ),
+            StoreError::Missing { .. } => {
+                Self::usage(&error).hint("`becalm history list` lists the entries")
+            }
+            StoreError::TooNew { .. } => failed.hint("use the becalm that made it, or a newer one"),
+            StoreError::TooOld { .. } => failed.hint(
+                "`becalm history add` or `prune` brings it to the new version, with the permission to write",
+            ),
+            StoreError::Full { .. } => failed.hint(
+                "make room, and do the same again; `becalm history prune` takes old records away",
+            ),
+            StoreError::Busy { .. } => failed.hint("do the same again later"),
+            StoreError::Damaged { .. } => {
+                failed.hint("restore a copy; `sqlite3 FILE .recover` saves what can be read")
+            }
+            _ => failed,
         }
-        StoreError::TooNew { .. } => message.hint("use the becalm that made it, or a newer one"),
-        StoreError::TooOld { .. } => {
-            message.hint("`becalm history add` or `prune` brings it to the new version, with the permission to write")
-        }
-        StoreError::Full { .. } => message.hint("make room, and do the same again; `becalm history prune` takes old records away"),
-        StoreError::Busy { .. } => message.hint("do the same again later"),
-        StoreError::Damaged { .. } => message.hint("restore a copy; `sqlite3 FILE .recover` saves what can be read"),
-        _ => message,
     }
 }

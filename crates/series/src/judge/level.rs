@@ -1,53 +1,15 @@
-//! Decisions by values alone.
+//! A value by a limit, and by the earlier values of its level.
 
 use becalm_model::gate::{GateBy, GateOutcome, GateResult, GateSeries};
 use becalm_model::{Direction, RatioInterval};
 use becalm_stats::prediction::{FEWEST, predict};
 use becalm_stats::{Interval, Sample};
 
+use super::comparison::{Extent, Loss, ROUNDING, Worse};
 use super::rules::Limit;
 
-/// A relative change for the worse: 0.02 is 2 % worse, whichever way is better.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Worse {
-    /// At least.
-    pub(crate) low: f64,
-    /// Estimate.
-    pub(crate) estimate: f64,
-    /// At most.
-    pub(crate) high: f64,
-}
-
-impl Worse {
-    /// Reads it from a ratio of new over old.
-    pub(crate) fn of(ratio: &RatioInterval, direction: Direction) -> Self {
-        let RatioInterval { estimate, low, high } = *ratio;
-        match direction {
-            Direction::Lower => Self { low: low - 1.0, estimate: estimate - 1.0, high: high - 1.0 },
-            Direction::Higher => {
-                Self { low: 1.0 - high, estimate: 1.0 - estimate, high: 1.0 - low }
-            }
-        }
-    }
-}
-
-/// What the computation of a share may be off by: a value at its margin is within it.
-const ROUNDING: f64 = 1e-12;
-
-/// Judges a change: it fails when all of its interval exceeds the margin, and passes when none does.
-pub(crate) fn against_margin(worse: Worse, margin: f64) -> GateOutcome {
-    let margin = margin + ROUNDING;
-    if worse.low > margin {
-        GateOutcome::Fail
-    } else if worse.high <= margin {
-        GateOutcome::Pass
-    } else {
-        GateOutcome::Inconclusive
-    }
-}
-
 /// Judges a value by a limit, and says what the limit is.
-pub(crate) fn against_limit(value: f64, limit: Limit) -> (GateOutcome, f64) {
+pub fn against_limit(value: f64, limit: Limit) -> (GateOutcome, f64) {
     let (beyond, limit) = match limit {
         Limit::Max(limit) => (value > limit, limit),
         Limit::Min(limit) => (value < limit, limit),
@@ -58,7 +20,7 @@ pub(crate) fn against_limit(value: f64, limit: Limit) -> (GateOutcome, f64) {
 /// Judges a new value by the earlier ones of its level, in time order. A value that the level may well give
 /// passes; one outside is the larger by at least its distance from the end of the interval. An exact metric is
 /// compared with the last value.
-pub(crate) fn against_level(
+pub fn against_level(
     of: GateSeries,
     value: f64,
     level: &[f64],
@@ -70,14 +32,14 @@ pub(crate) fn against_level(
     let needed = if exact { 1 } else { FEWEST };
     let missing = needed.checked_sub(level.len()).filter(|missing| *missing > 0);
     let by = GateBy::History { earlier: level.len(), missing };
-    let told = |outcome: GateOutcome, reason: String| GateResult {
+    let judged = |outcome: GateOutcome, reason: String| GateResult {
         value: Some(value),
         margin: Some(margin),
         ..GateResult::new(of, by, outcome, reason)
     };
     if let Some(missing) = missing {
         let runs = if missing == 1 { "run is" } else { "runs are" };
-        return told(
+        return judged(
             GateOutcome::Inconclusive,
             format!("too little history: {missing} more {runs} missing"),
         );
@@ -90,7 +52,7 @@ pub(crate) fn against_level(
         sample.and_then(|sample| predict(&sample, confidence)).map(|predicted| predicted.interval)
     };
     let Some(Interval { estimate, low, high }) = interval else {
-        return told(
+        return judged(
             GateOutcome::Inconclusive,
             "the history has values that are no numbers".to_owned(),
         );
@@ -109,21 +71,21 @@ pub(crate) fn against_level(
                 "worse than the level may give, which has no ratio around zero; a limit would decide",
             )
         };
-        return GateResult { reference, ..told(outcome, reason.to_owned()) };
+        return GateResult { reference, ..judged(outcome, reason.to_owned()) };
     }
     let ratio = RatioInterval {
         estimate: value / estimate,
         low: value / high,
         high: if low > 0.0 { value / low } else { f64::INFINITY },
     };
-    let worse = Worse::of(&ratio, direction);
+    let worse = Worse::of(&ratio, direction, Loss::OfOld);
     let resolves = match direction {
         Direction::Lower => high / estimate - 1.0,
         Direction::Higher => 1.0 - low.max(0.0) / estimate,
     };
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let (outcome, reason) = if exact {
-        let outcome = against_margin(worse, margin);
+        let outcome = Extent::of(worse, margin).outcome();
         let reason = if worse.estimate > 0.0 {
             format!("exactly {} worse than the last value", percent(worse.estimate))
         } else {
@@ -139,7 +101,7 @@ pub(crate) fn against_level(
         (GateOutcome::Pass, reason)
     } else {
         let least = percent(worse.low);
-        let reason = match against_margin(worse, margin) {
+        let reason = match Extent::of(worse, margin).outcome() {
             GateOutcome::Inconclusive => {
                 format!(
                     "at least {least} worse than its level may give, which may be within the margin"
@@ -147,13 +109,13 @@ pub(crate) fn against_level(
             }
             _ => format!("at least {least} worse than its level may give"),
         };
-        (against_margin(worse, margin), reason)
+        (Extent::of(worse, margin).outcome(), reason)
     };
     GateResult {
         reference,
         ratio: Some(ratio),
         resolves: Some(resolves).filter(|_| !exact),
-        ..told(outcome, reason)
+        ..judged(outcome, reason)
     }
 }
 
@@ -190,14 +152,6 @@ fn doubt_of_newest(
             )
         })
     })
-}
-
-/// Sorts results, the worst first: by verdict, then by how far the value is from what it is compared with.
-pub(crate) fn put_worst_first(results: &mut [GateResult]) {
-    let distance = |result: &GateResult| result.times().map_or(0.0, |times| times.ln().abs());
-    results.sort_by(|a, b| {
-        b.outcome.cmp(&a.outcome).then_with(|| distance(b).total_cmp(&distance(a)))
-    });
 }
 
 #[cfg(test)]
@@ -283,7 +237,8 @@ mod tests {
     #[test]
     fn a_change_fails_when_all_of_it_exceeds_the_margin() {
         let judge = |low, high| {
-            against_margin(Worse { low, estimate: f64::midpoint(low, high), high }, 0.02)
+            let worse = Worse { low, estimate: f64::midpoint(low, high), high };
+            Extent::of(worse, 0.02).outcome()
         };
         assert_eq!(judge(0.03, 0.05), GateOutcome::Fail);
         assert_eq!(judge(0.01, 0.05), GateOutcome::Inconclusive);

@@ -1,25 +1,18 @@
 //! A comparison, whose sides were measured interleaved.
 
+use becalm_model::ci::Standing;
 use becalm_model::gate::{GateBy, GateOutcome, GateResult};
-use becalm_model::{Note, Record, Verdict};
-use becalm_report::note_sentence;
+use becalm_model::{MeasuredRevision, Record, Verdict};
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 
-use super::{Judged, limits, named};
-use crate::gate::{Rules, Worse, against_margin};
-use crate::history::names_in_comparison;
-use crate::ui::count;
-use becalm_model::MeasuredRevision;
+use super::comparison::{Compared, Policy, judge};
+use super::rules::Rules;
+use super::{Findings, judge_by_limits, named};
+use crate::points::names_in_comparison;
 
 /// Judges every comparison that decides, and those whose metric a rule names.
-pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
-    // It is within every margin of itself.
-    if record.is_of_one_program() {
-        let sentence = |note: &Note| format!("{}.", note_sentence(note).trim_end_matches('.'));
-        judged.notes.extend(record.notes.iter().map(sentence));
-        return;
-    }
+pub fn judge_interleaved(record: &Record, rules: &mut Rules, findings: &mut Findings) {
     for comparison in &record.comparisons {
         let metric = &record.metrics[comparison.metric];
         let candidate = comparison.candidate;
@@ -34,17 +27,16 @@ pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
             let sample = Sample::new(record.values(subject, comparison.metric)).ok();
             sample.map(|sample| median(&sample))
         };
-        let outcome = comparison.ratio.as_ref().map_or(GateOutcome::Inconclusive, |ratio| {
-            against_margin(Worse::of(ratio, metric.direction), margin)
-        });
-        // What is cut off at its timeout seems fast. The verdict heeds that, and the values do not.
-        let is_doubtful = outcome != GateOutcome::Fail
-            && (comparison.verdict == Verdict::Inconclusive
-                || outcome == GateOutcome::Pass && comparison.verdict != Verdict::Faster)
-            && record.is_cut_off(candidate);
-        let outcome = if is_doubtful { GateOutcome::Inconclusive } else { outcome };
-        let reason = match (outcome, comparison.verdict) {
-            _ if is_doubtful => {
+        let compared = Compared {
+            ratio: comparison.ratio,
+            direction: metric.direction,
+            verdict: comparison.verdict,
+            noise: None,
+            is_cut_off: record.is_cut_off(candidate),
+        };
+        let judged = judge(&compared, &Policy::gate(margin));
+        let reason = match (judged.outcome, comparison.verdict) {
+            _ if judged.standing == Standing::Doubtful => {
                 "runs were cut off at the timeout, so that the values say nothing good".to_owned()
             }
             (GateOutcome::Fail, _) => "slower by more than the margin".to_owned(),
@@ -53,10 +45,8 @@ pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
                 "slower, perhaps within the margin".to_owned()
             }
             (GateOutcome::Inconclusive, _) => match comparison.rounds_needed {
-                Some(rounds) => {
-                    let rounds = usize::try_from(rounds).unwrap_or(usize::MAX);
-                    format!("not decided; {} would", count(rounds, "more round"))
-                }
+                Some(1) => "not decided; 1 more round would".to_owned(),
+                Some(rounds) => format!("not decided; {rounds} more rounds would"),
                 None => "not decided".to_owned(),
             },
         };
@@ -64,7 +54,7 @@ pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
         let commit = |subject: usize| {
             MeasuredRevision::of(&record.subjects[subject]).map(|revision| revision.built)
         };
-        judged.results.push(GateResult {
+        findings.results.push(GateResult {
             value: value(candidate),
             reference: value(comparison.baseline),
             ratio: comparison.ratio,
@@ -72,10 +62,10 @@ pub(super) fn judge(record: &Record, rules: &mut Rules, judged: &mut Judged) {
             resolves: comparison.noise_floor,
             base: commit(comparison.baseline),
             head: commit(candidate),
-            ..GateResult::new(of.clone(), GateBy::Comparison, outcome, reason)
+            ..GateResult::new(of.clone(), GateBy::Comparison, judged.outcome, reason)
         });
         if let Some(value) = value(candidate) {
-            limits(value, &rule, &of, judged);
+            judge_by_limits(value, &rule, &of, findings);
         }
     }
 }

@@ -5,21 +5,18 @@
 //! What it is about is the metric `time`, or `value` where it is no time, and what is measured beside that has
 //! its own name, such as `B/op`.
 
-use becalm_model::history::{SeriesKey, full_name};
-use becalm_model::{Metric, Record, RecordKind, Run, Unit, metric};
+use becalm_model::{MeasuredRevision, Metric, Record, RecordKind, Run, Unit, metric};
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 use becalm_stats::median_error::median_error;
 use becalm_store::NewPoint;
-
-use becalm_model::MeasuredRevision;
 
 /// What importers and becalm itself say of a commit among the parameters, which no series is split by.
 const ABOUT: [&str; 8] =
     ["commit", "branch", "dirty", "message", "date", "tool", "project", "revision"];
 
 /// Returns one value for each subject and metric that has any.
-pub(crate) fn points(record: &Record) -> Vec<NewPoint> {
+pub fn points(record: &Record) -> Vec<NewPoint> {
     let mut points = Vec::new();
     for subject in 0..record.subjects.len() {
         let main = main_metrics(record, subject);
@@ -50,7 +47,8 @@ pub(crate) fn points(record: &Record) -> Vec<NewPoint> {
     points
 }
 
-fn benchmark(record: &Record, subject: usize, metric: &Metric) -> String {
+/// Returns how the benchmark of a metric of a subject is called in a history.
+pub(crate) fn benchmark(record: &Record, subject: usize, metric: &Metric) -> String {
     let in_suite = record.terms.get(subject).map(|terms| terms.benchmark.as_str());
     let in_suite = in_suite.filter(|name| !name.is_empty());
     let of_subject = in_suite.unwrap_or(&record.subjects[subject].name);
@@ -72,11 +70,7 @@ fn name(metric: &Metric) -> String {
 
 /// Returns how benchmark and metric of one side of a comparison are called in a history: revisions of a program
 /// are one benchmark, under the name of the command.
-pub(crate) fn names_in_comparison(
-    record: &Record,
-    subject: usize,
-    metric: &Metric,
-) -> (String, String) {
+pub fn names_in_comparison(record: &Record, subject: usize, metric: &Metric) -> (String, String) {
     let one = &record.subjects[subject];
     let benchmark = match (&metric.benchmark, MeasuredRevision::of(one)) {
         (Some(inside), Some(_)) => inside.clone(),
@@ -86,79 +80,8 @@ pub(crate) fn names_in_comparison(
     (benchmark, name(metric))
 }
 
-/// A subject of which runs were cut off at the timeout.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct CutOff {
-    /// Index of the subject.
-    pub(crate) subject: usize,
-    /// The benchmark, as its series are called.
-    pub(crate) benchmark: String,
-    /// The benchmark and those inside it.
-    pub(crate) all: Vec<String>,
-    /// Whether it is judged by its wall time.
-    pub(crate) is_about_wall_time: bool,
-    /// Its parameters.
-    pub(crate) parameters: Vec<(String, String)>,
-    /// How many measured runs were cut off.
-    pub(crate) runs: usize,
-    /// Of how many.
-    pub(crate) of: usize,
-    /// The median wall time, those runs included, in seconds: where half of them or more were cut off it is larger
-    /// than that.
-    pub(crate) at_least: Option<f64>,
-}
-
-impl CutOff {
-    /// Returns the name of the benchmark with its parameters.
-    pub(crate) fn name(&self) -> String {
-        full_name(&self.benchmark, self.parameters.iter().map(|(name, value)| (name, value)))
-    }
-
-    /// Says whether so many runs were cut off that their median is only known to be larger than the timeout.
-    pub(crate) fn is_without_value(&self) -> bool {
-        2 * self.runs >= self.of
-    }
-
-    /// Says whether a series is of it, or of a benchmark inside it.
-    pub(crate) fn has(&self, series: &SeriesKey) -> bool {
-        let mut parameters = self.parameters.clone();
-        parameters.sort();
-        self.all.contains(&series.benchmark) && parameters == series.parameters
-    }
-}
-
-impl std::fmt::Display for CutOff {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} of {} runs were cut off at the timeout", self.runs, self.of)
-    }
-}
-
-/// Returns the subjects of which measured runs were cut off.
-pub(crate) fn cut_off(record: &Record) -> Vec<CutOff> {
-    let wall = record.metric_index(metric::WALL_TIME);
-    let of_subject = |subject: usize| {
-        let (mut runs, mut of) = (0, 0);
-        for run in record.measured(subject) {
-            of += 1;
-            runs += usize::from(run.is_censored());
-        }
-        let walls = wall.map_or(Vec::new(), |wall| record.values(subject, wall));
-        (runs > 0).then(|| CutOff {
-            subject,
-            benchmark: benchmark(record, subject, &Metric::lower(metric::WALL_TIME, Unit::Second)),
-            all: record.metrics.iter().map(|one| benchmark(record, subject, one)).collect(),
-            is_about_wall_time: wall.is_some_and(|at| main_metrics(record, subject).contains(&at)),
-            parameters: parameters(record, subject),
-            runs,
-            of,
-            at_least: Sample::new(walls).ok().map(|walls| median(&walls)),
-        })
-    };
-    (0..record.subjects.len()).filter_map(of_subject).collect()
-}
-
 /// Returns the smallest change that matters of what a point is of, where the suite said so when it was measured.
-pub(crate) fn margin_of(record: &Record, point: &NewPoint) -> Option<f64> {
+pub fn margin_of(record: &Record, point: &NewPoint) -> Option<f64> {
     (0..record.subjects.len()).find_map(|subject| {
         let margin = |metric: &Metric| {
             let is_it = name(metric) == point.metric
@@ -170,7 +93,8 @@ pub(crate) fn margin_of(record: &Record, point: &NewPoint) -> Option<f64> {
     })
 }
 
-fn parameters(record: &Record, subject: usize) -> Vec<(String, String)> {
+/// Returns the parameters of a subject that series are split by.
+pub(crate) fn parameters(record: &Record, subject: usize) -> Vec<(String, String)> {
     let subject = &record.subjects[subject];
     let is_revision = MeasuredRevision::of(subject).is_some();
     let of_commit = |name: &str| match record.kind {
@@ -183,7 +107,7 @@ fn parameters(record: &Record, subject: usize) -> Vec<(String, String)> {
 
 /// Returns the metrics of which a subject has values and that it is about: those that the suite names, or else what the
 /// benchmarks inside the program are about, or else all that those have, or else the metrics that the user asked for and the wall time.
-fn main_metrics(record: &Record, subject: usize) -> Vec<usize> {
+pub(crate) fn main_metrics(record: &Record, subject: usize) -> Vec<usize> {
     let has = |index: usize| record.measured(subject).any(|run| run.value(index).is_some());
     let own: Vec<usize> = (0..record.metrics.len()).filter(|&index| has(index)).collect();
     let all = |is_wanted: &dyn Fn(&Metric) -> bool| -> Vec<usize> {

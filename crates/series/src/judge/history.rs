@@ -1,19 +1,27 @@
 //! A measurement of the new side alone, by the history of its series.
 
 use becalm_model::gate::{GateBy, GateOutcome, GateResult};
-use becalm_model::history::AtCommit;
 use becalm_model::history::{ChangeState, Decision, Entry, Point, Review, StoredChange};
-use becalm_model::{Unit, metric};
+use becalm_model::{Record, Unit, metric};
 use becalm_stats::multiplicity::bonferroni_confidence;
 use becalm_stats::prediction::FEWEST;
-use becalm_store::{EntryFilter, NewEntry, NewPoint, SeriesFilter, Store, fingerprint};
+use becalm_store::{EntryFilter, NewEntry, NewPoint, SeriesFilter, Store, StoreError, fingerprint};
 
-use super::{Args, Judged, MARGIN, limits, named};
-use crate::error::CommandError;
-use crate::gate::{Limit, Rule, Rules, against_level, against_limit};
-use crate::history::{
-    About, CutOff, Followed, Home, Settings, Terms, cut_off, follow, margin_of, new_entry, told,
-};
+use super::level::{against_level, against_limit};
+use super::rules::{Limit, Rule, Rules};
+use super::{Findings, GateTerms, MARGIN, judge_by_limits, named};
+use crate::cut_off::{CutOff, cut_off};
+use crate::follow::{Followed, follow};
+use crate::points::margin_of;
+
+/// A record of one side, as the entry that it would be.
+#[derive(Debug)]
+pub struct Measured<'a> {
+    /// The record.
+    pub record: &'a Record,
+    /// The entry.
+    pub entry: NewEntry,
+}
 
 /// A value with the earlier ones of its level.
 struct Against {
@@ -25,23 +33,17 @@ struct Against {
 }
 
 /// Judges the values of measurements that are what their benchmarks are about, and those that a rule names.
-pub(super) fn judge(
-    measured: &[AtCommit],
-    args: &Args,
-    settings: &Settings,
+pub fn judge_by_history(
+    measured: &[Measured<'_>],
+    mut store: Option<&mut (dyn Store + 'static)>,
+    terms: &GateTerms,
     rules: &mut Rules,
-    judged: &mut Judged,
-) -> Result<(), CommandError> {
-    let home = Home::look()?;
-    let mut store = args.store.open_if_there(settings)?;
-    let branch = args.branch.as_deref().unwrap_or(&settings.branch);
-    let about =
-        About { commit: args.commit.clone(), branch: Some(branch.to_owned()), ..About::default() };
+    findings: &mut Findings,
+) -> Result<(), StoreError> {
     let mut all = Vec::new();
-    for one in measured {
-        let entry = new_entry(one, &about, &home, branch);
+    for Measured { record, entry } in measured {
         let known = match &mut store {
-            Some(store) => Known::of(&mut **store, &entry, branch, settings)?,
+            Some(store) => Known::of(&mut **store, entry, terms)?,
             None => Known::default(),
         };
         // Where it was added before, somebody may have said which commit it is of.
@@ -56,14 +58,14 @@ pub(super) fn judge(
             );
             if point.main || rule.names_metric {
                 let level = known.level(point, head.as_deref());
-                let margin = rule.margin.or_else(|| margin_of(&one.record, point));
+                let margin = rule.margin.or_else(|| margin_of(record, point));
                 all.push(Against { point: point.clone(), rule, margin, level, head: head.clone() });
             }
         }
-        judged.notes.extend(known.elsewhere(&entry));
+        findings.notes.extend(known.elsewhere(entry));
     }
     let tested = all.iter().filter(|one| !one.point.exact && one.level.len() >= FEWEST).count();
-    let confidence = bonferroni_confidence(args.confidence, tested);
+    let confidence = bonferroni_confidence(terms.confidence, tested);
     for Against { point, rule, margin, level, head } in all {
         let of = named(&point.benchmark, &point.metric, &point.unit, &point.parameters);
         let values: Vec<f64> = level.iter().map(|point| point.value).collect();
@@ -76,24 +78,24 @@ pub(super) fn judge(
         // What has a limit is decided by that until there is a history.
         let has_history = matches!(result.by, GateBy::History { missing: None, .. });
         if has_history || rule.limits.is_empty() {
-            judged.results.push(GateResult { base, head, ..result });
+            findings.results.push(GateResult { base, head, ..result });
         }
-        limits(value, &rule, &of, judged);
+        judge_by_limits(value, &rule, &of, findings);
     }
-    for one in measured.iter().flat_map(|one| cut_off(&one.record)) {
-        doubt(&one, rules, judged);
+    for one in measured.iter().flat_map(|one| cut_off(one.record)) {
+        doubt(&one, rules, findings);
     }
     Ok(())
 }
 
 /// What was cut off at its timeout may be too slow, and never good enough.
-pub(super) fn doubt(cut_off: &CutOff, rules: &mut Rules, judged: &mut Judged) {
+pub(super) fn doubt(cut_off: &CutOff, rules: &mut Rules, findings: &mut Findings) {
     let CutOff { benchmark, parameters, at_least, .. } = cut_off;
     let of = named(benchmark, metric::WALL_TIME, &Unit::Second, parameters);
     let is_of_it = |result: &GateResult| {
         cut_off.all.contains(&result.of.benchmark) && result.of.parameters == of.parameters
     };
-    for result in judged.results.iter_mut().filter(|one| is_of_it(one)) {
+    for result in findings.results.iter_mut().filter(|one| is_of_it(one)) {
         result.doubt(&cut_off.to_string());
     }
     if !cut_off.is_without_value() {
@@ -101,7 +103,7 @@ pub(super) fn doubt(cut_off: &CutOff, rules: &mut Rules, judged: &mut Judged) {
     }
     // It has no value that could be judged, but is longer than its timeout.
     let (by, reason) = (GateBy::CutOff, cut_off.to_string());
-    judged.results.push(GateResult::new(of.clone(), by, GateOutcome::Inconclusive, reason));
+    findings.results.push(GateResult::new(of.clone(), by, GateOutcome::Inconclusive, reason));
     if !cut_off.is_about_wall_time {
         return;
     }
@@ -113,7 +115,7 @@ pub(super) fn doubt(cut_off: &CutOff, rules: &mut Rules, judged: &mut Judged) {
     };
     let rule = Rule { limits: rule.limits.iter().copied().filter(beyond).collect(), ..rule };
     if let Some(least) = *at_least {
-        limits(least, &rule, &of, judged);
+        judge_by_limits(least, &rule, &of, findings);
     }
 }
 
@@ -128,15 +130,10 @@ struct Known {
 }
 
 impl Known {
-    fn of(
-        store: &mut dyn Store,
-        entry: &NewEntry,
-        branch: &str,
-        settings: &Settings,
-    ) -> Result<Self, CommandError> {
-        let machine = fingerprint(&entry.facts, &store.split().map_err(told)?);
-        let filter = SeriesFilter { branch: Some(branch.to_owned()), ..SeriesFilter::default() };
-        let series = store.series(&filter).map_err(told)?;
+    fn of(store: &mut dyn Store, entry: &NewEntry, terms: &GateTerms) -> Result<Self, StoreError> {
+        let machine = fingerprint(&entry.facts, &store.split()?);
+        let filter = SeriesFilter { branch: Some(terms.branch.clone()), ..SeriesFilter::default() };
+        let series = store.series(&filter)?;
         let fits = |key: &becalm_model::history::SeriesKey| {
             entry
                 .points
@@ -147,8 +144,7 @@ impl Known {
         let count = all.len();
         let here: Vec<_> = all.into_iter().filter(|one| one.key.fingerprint == machine).collect();
         let others = count - here.len();
-        let terms = Terms { configured: settings.changes.clone(), ..Terms::default() };
-        let followed = follow(store, here, &terms, false)?;
+        let followed = follow(store, here, &terms.changes, false, terms.now)?;
         Ok(Self { followed, others, itself: itself(store, entry)? })
     }
 
@@ -196,7 +192,7 @@ impl Known {
 
 /// Finds the entry in the history, if it was added before it is judged: a value is no evidence for itself. What becalm
 /// measured is found under whatever commit it was added, and a file of another tool under that which it is judged as.
-fn itself(store: &mut dyn Store, entry: &NewEntry) -> Result<Option<Entry>, CommandError> {
+fn itself(store: &mut dyn Store, entry: &NewEntry) -> Result<Option<Entry>, StoreError> {
     let filter = EntryFilter { content: Some(entry.content.clone()), ..EntryFilter::default() };
-    Ok(store.entries(&filter).map_err(told)?.pop())
+    Ok(store.entries(&filter)?.pop())
 }

@@ -1,9 +1,8 @@
 //! `[history]` and `[changes]` of `becalm.toml`.
 
 use becalm_model::wire::SuiteChanges;
-use becalm_store::{ANNOTATE, Place};
+use becalm_series::{ANNOTATE, ChangeTerms, Place, check_false_alarms};
 
-use super::check_false_alarms;
 use crate::error::CommandError;
 use crate::suite::SuiteFile;
 
@@ -23,6 +22,11 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// Returns when a change of level is one, where no flag says so.
+    pub(crate) fn change_terms(&self) -> ChangeTerms {
+        ChangeTerms { configured: self.changes.clone(), ..ChangeTerms::default() }
+    }
+
     /// Reads them from the nearest `becalm.toml`, if there is one.
     pub(crate) fn read() -> Result<Self, CommandError> {
         let file = SuiteFile::read_if_there()?;

@@ -1,0 +1,77 @@
+//! The repository around becalm, and the entries of what was measured in it.
+
+use becalm_model::history::{AtCommit, Commit};
+use becalm_series::{Checkout, EntryTerms, NewEntry, new_entry};
+
+use super::when::now;
+use crate::caller::sudo_user;
+use crate::error::CommandError;
+use crate::measuring::Repository;
+use crate::records;
+
+/// The repository around becalm, as far as there is one.
+#[derive(Debug)]
+pub(crate) struct Home {
+    repository: Option<Repository>,
+    /// The commit that is checked out, with its time, if there is any.
+    head: Option<Commit>,
+    /// The branch that is checked out.
+    branch: Option<String>,
+    /// Whether tracked files are changed.
+    dirty: bool,
+}
+
+impl Home {
+    /// Looks at the repository of the present folder.
+    pub(crate) fn look() -> Result<Self, CommandError> {
+        let repository = Repository::find(sudo_user())?;
+        let Some(git) = &repository else {
+            return Ok(Self { repository: None, head: None, branch: None, dirty: false });
+        };
+        let head = git.committed("HEAD");
+        let dirty = head.is_some() && !git.changed()?.is_empty();
+        Ok(Self { head, branch: git.branch(), dirty, repository })
+    }
+
+    /// Says whether commits are checked out by their ids, so that no branch is known.
+    pub(crate) fn is_detached(&self) -> bool {
+        self.head.is_some() && self.branch.is_none()
+    }
+
+    /// Says what git does not tell here and therefore is not known of the entries.
+    pub(crate) fn doubt(&self, terms: &EntryTerms) -> Option<String> {
+        if terms.time.is_some() {
+            return None;
+        }
+        let has_git = self.repository.is_some() || Repository::has_git();
+        match &terms.commit {
+            Some(name) if self.find(name).and_then(|commit| commit.time).is_none() => {
+                let why = if has_git { "git knows no such commit here" } else { "git cannot be started" };
+                Some(format!(
+                    "--commit {name}: {why}; it is taken as a name of your own, whose place in time is that of the \
+                     measurement unless --time tells another"
+                ))
+            }
+            None if !has_git => Some(
+                "git cannot be started, so what is checked out is not known; --commit, --branch and --time tell it"
+                    .to_owned(),
+            ),
+            _ => None,
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<Commit> {
+        self.repository.as_ref()?.committed(name)
+    }
+
+    /// Makes the entry of a measurement. What has no branch is of `branch`.
+    pub(crate) fn entry(&self, one: &AtCommit, terms: &EntryTerms, branch: &str) -> NewEntry {
+        let checkout = Checkout {
+            head: self.head.as_ref(),
+            branch: self.branch.as_deref(),
+            dirty: self.dirty,
+            find: &|name| self.find(name),
+        };
+        new_entry(one, terms, &checkout, branch, records::json(&one.record), now())
+    }
+}

@@ -1,0 +1,29 @@
+//! Series over time, and what a gate says of them: everything between a record and a history.
+//!
+//! `points.rs` says which values a record adds to which series, `cut_off.rs` what it has no value of, `entry.rs`
+//! makes an entry of a record and its commit, `measurements.rs` takes a record of several commits apart, `follow.rs`
+//! finds changes of level from where the detector stopped (`detector_state.rs`). `judge/` is the one judge of
+//! `becalm gate` and `becalm ci`: start with `judge/comparison.rs` for what both share and where they differ.
+//!
+//! It may use `store`, `stats` and `model`. It is given the time, the repository's answers and rules as values, reads
+//! no file and prints nothing; what a command needs of the store it re-exports.
+
+mod cut_off;
+mod detector_state;
+mod entry;
+mod follow;
+pub mod judge;
+mod measurements;
+mod points;
+
+pub use becalm_store::{
+    ANNOTATE, Access, Added, DetectorState, EntryFilter, NewEntry, NewPoint, Place, Prune,
+    SETTINGS, SPLIT, SeriesFilter, Store, StoreError, fact, open,
+};
+pub use cut_off::{CutOff, cut_off};
+pub use entry::{Checkout, EntryTerms, new_entry};
+pub use follow::{
+    ChangeTerms, FalseAlarmsError, Followed, check_false_alarms, follow, placed, rose,
+};
+pub use measurements::measurements;
+pub use points::{margin_of, names_in_comparison, points};

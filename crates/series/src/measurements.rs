@@ -1,0 +1,49 @@
+//! The measurements in a record: one, or that of each commit that was compared.
+
+use becalm_model::history::AtCommit;
+use becalm_model::{MeasuredRevision, Record, RecordKind, SessionNote};
+
+/// Returns the measurements of a record: one, or that of each commit which `compare --rev` compared. `measured_last` is
+/// the one subject that counts, where a tool saved what it was compared with beside it.
+pub fn measurements(record: Record, measured_last: Option<usize>) -> Vec<AtCommit> {
+    by_revision(match measured_last {
+        Some(subject) => alone(&record, subject),
+        None => record,
+    })
+}
+
+/// Returns a record with one of its subjects.
+fn alone(record: &Record, subject: usize) -> Record {
+    let mut alone = record.clone();
+    alone.comparisons.clear();
+    alone.subjects = vec![record.subjects[subject].clone()];
+    alone.terms = record.terms.get(subject).cloned().into_iter().collect();
+    alone.runs.retain(|run| run.subject == subject);
+    for run in &mut alone.runs {
+        run.subject = 0;
+    }
+    alone.summaries.retain(|one| one.subject == subject);
+    for one in &mut alone.summaries {
+        one.subject = 0;
+    }
+    alone.trace = None;
+    alone
+}
+
+/// Takes the subjects of `compare --rev` apart, of which each is of another commit, under one name.
+fn by_revision(record: Record) -> Vec<AtCommit> {
+    let revisions: Option<Vec<_>> = record.subjects.iter().map(MeasuredRevision::of).collect();
+    let of_own = record.kind != RecordKind::Import;
+    let Some(revisions) = revisions.filter(|all| of_own && !all.is_empty()) else {
+        return vec![AtCommit { commit: None, time: None, branch: None, record }];
+    };
+    let one = |(subject, revision): (usize, MeasuredRevision)| {
+        let mut alone = alone(&record, subject);
+        alone.kind = RecordKind::Run;
+        alone.subjects[0].name = shell_words::join(&revision.command);
+        let built = revision.built;
+        alone.notes.push(SessionNote::OfComparison { built }.into());
+        AtCommit { commit: Some(revision.commit), time: None, branch: None, record: alone }
+    };
+    revisions.into_iter().enumerate().map(one).collect()
+}
