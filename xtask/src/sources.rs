@@ -109,6 +109,90 @@ fn there_are_few_traits() {
     );
 }
 
+/// Files that read sentences.
+const READING_SENTENCES: [(&str, &str); 1] =
+    [("model/src/wire/earlier.rs", "records of earlier versions have sentences alone")];
+
+/// What values are called that have a sentence.
+const SENTENCES: [&str; 12] = [
+    "note",
+    "notes",
+    "limit",
+    "limits",
+    "reason",
+    "reasons",
+    "condition",
+    "sentence",
+    "sentences",
+    "interrupted",
+    "why",
+    "told",
+];
+
+/// How a text is looked into, or a place in a list.
+const LOOKING: [&str; 12] = [
+    ".starts_with(",
+    ".ends_with(",
+    ".contains(",
+    ".strip_prefix(",
+    ".strip_suffix(",
+    ".split_once(",
+    ".rsplit_once(",
+    ".first()",
+    ".last()",
+    ".split_first()",
+    ".split_last()",
+    "[",
+];
+
+#[test]
+fn sentences_are_for_people() {
+    let mut wrong = Vec::new();
+    for (name, code) in files() {
+        let is_exempt = name.starts_with("report/")
+            || name.starts_with("calibrate/")
+            || READING_SENTENCES.iter().any(|(known, _)| *known == name);
+        // A chain of calls is one line.
+        let code = code.join("\n").replace("\n.", ".");
+        let strays = code.lines().filter(|line| !is_exempt && looks_into_a_sentence(line));
+        wrong.extend(strays.map(|line| format!("{name}: {line}")));
+    }
+    assert!(wrong.is_empty(), "match on a kind, not on words:\n  {}", wrong.join("\n  "));
+}
+
+/// Says whether a line asks how the value of such a name begins, ends or reads, or takes it by its place. Whether a
+/// whole value is in a list may be asked.
+fn looks_into_a_sentence(line: &str) -> bool {
+    LOOKING.iter().any(|looking| {
+        line.match_indices(looking).any(|(at, _)| {
+            let (before, after) = (&line[..at], &line[at + looking.len()..]);
+            let name = before.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
+            let is_place = *looking != "[" || after.starts_with(|c: char| c.is_ascii_digit());
+            let is_whole =
+                *looking == ".contains(" && after.starts_with('&') && !after.starts_with("&format");
+            name.is_some_and(|name| SENTENCES.contains(&name)) && is_place && !is_whole
+        })
+    })
+}
+
+#[test]
+fn a_look_into_a_sentence_is_found() {
+    for line in [
+        "if note.starts_with(NOTE) {",
+        "comparison.notes.first()",
+        "record.notes[0].clone()",
+        "limit.split_once(\": \")",
+        "reason.contains(\"twice\")",
+    ] {
+        assert!(looks_into_a_sentence(line), "{line}");
+    }
+    for line in
+        ["record.notes.contains(&note)", "notes.push(note)", "line.starts_with(NOTE)", "noted[0]"]
+    {
+        assert!(!looks_into_a_sentence(line), "{line}");
+    }
+}
+
 /// The files of all crates by name, with their lines of code.
 fn files() -> Vec<(String, Vec<String>)> {
     let folder = root().join("crates");

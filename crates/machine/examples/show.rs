@@ -32,14 +32,14 @@ fn main() -> Result<(), TopologyError> {
         println!("  {}: {}", kind.name, kind.cpus);
     }
     for limit in &topology.limits {
-        println!("  limit: {limit}");
+        println!("  limit: {limit:?}");
     }
     let facts = ChoiceFacts::read(&root);
     for width in [Width::One, Width::All] {
         let choice = choose(&topology, &facts, width);
         println!("choice for {width:?}: {}", choice.reason);
         for limit in &choice.limits {
-            println!("  limit: {limit}");
+            println!("  limit: {limit:?}");
         }
     }
     let start = Instant::now();
@@ -81,7 +81,7 @@ fn main() -> Result<(), TopologyError> {
         );
     }
     for limit in reader.limits() {
-        println!("  limit: {limit}");
+        println!("  limit: {limit:?}");
     }
     Ok(())
 }

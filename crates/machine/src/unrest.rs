@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use becalm_model::{Calm, EvidenceLimit, Limit};
+
 use crate::activity::Held;
 use crate::activity::parse;
 use crate::sysroot::SysRoot;
@@ -40,7 +42,11 @@ pub struct UnrestReader {
     sensors: Vec<Held>,
     load: Option<Held>,
     pressure: Vec<Held>,
-    limits: Vec<String>,
+    limits: Vec<Limit>,
+}
+
+fn not_waited_for(what: Calm, error: Option<String>) -> Limit {
+    EvidenceLimit::NotWaitedFor { what, error }.into()
 }
 
 impl UnrestReader {
@@ -50,11 +56,10 @@ impl UnrestReader {
         let mut limits = Vec::new();
         let sensors = sensors(root, &mut buffer);
         if sensors.is_empty() {
-            limits.push("the temperature is not waited for: there is no sensor here".to_owned());
+            limits.push(not_waited_for(Calm::Temperature, None));
         }
         let load = Held::open(root, "/proc/loadavg");
-        let load =
-            load.map_err(|why| limits.push(format!("the load is not waited for: {why}"))).ok();
+        let load = load.map_err(|why| limits.push(not_waited_for(Calm::Load, Some(why)))).ok();
         let pressure =
             ["memory", "io"].map(|kind| Held::open(root, format!("/proc/pressure/{kind}")));
         let pressure = match pressure.into_iter().collect::<Result<Vec<_>, _>>() {
@@ -62,21 +67,19 @@ impl UnrestReader {
                 files
             }
             Ok(_) => {
-                limits.push(
-                    "pressure is not waited for: the kernel keeps no totals (psi=1)".to_owned(),
-                );
+                limits.push(not_waited_for(Calm::Pressure, None));
                 Vec::new()
             }
             Err(why) => {
-                limits.push(format!("pressure is not waited for: {why}"));
+                limits.push(not_waited_for(Calm::Pressure, Some(why)));
                 Vec::new()
             }
         };
         Self { buffer, sensors, load, pressure, limits }
     }
 
-    /// Returns what cannot be read here and why, as sentences.
-    pub fn limits(&self) -> &[String] {
+    /// Returns what cannot be read here and why.
+    pub fn limits(&self) -> &[Limit] {
         &self.limits
     }
 
@@ -155,7 +158,7 @@ mod tests {
             .file("/sys/class/hwmon/hwmon1/temp2_max", "100000\n")
     }
 
-    fn read(tree: &FakeTree) -> (Unrest, Vec<String>) {
+    fn read(tree: &FakeTree) -> (Unrest, Vec<Limit>) {
         let mut reader = UnrestReader::open(&SysRoot::new(tree.path()));
         (reader.read(), reader.limits().to_vec())
     }
@@ -163,7 +166,7 @@ mod tests {
     #[test]
     fn heat_load_and_pressure_are_read() {
         let (unrest, limits) = read(&machine());
-        assert_eq!(limits, [""; 0]);
+        assert_eq!(limits, []);
         assert_eq!(unrest.temperature, Some(52.5), "the disk is no processor");
         assert_eq!(unrest.runnable, Some(3), "the reader itself does not count");
         assert_eq!(unrest.stalled, Some(0.75));
@@ -186,11 +189,10 @@ mod tests {
     fn what_is_not_there_is_said() {
         let (unrest, limits) = read(&FakeTree::new());
         assert_eq!(unrest, Unrest { at: unrest.at, ..Unrest::default() });
-        let words = ["temperature", "load", "pressure"];
-        assert_eq!(limits.len(), words.len());
-        for (limit, word) in limits.iter().zip(words) {
-            assert!(limit.contains(word), "{limit}");
-        }
+        let is_of = |limit: &Limit, calm: Calm| matches!(limit, Limit::Evidence(EvidenceLimit::NotWaitedFor { what, .. }) if *what == calm);
+        let all = [Calm::Temperature, Calm::Load, Calm::Pressure];
+        assert_eq!(limits.len(), all.len());
+        assert!(limits.iter().zip(all).all(|(limit, calm)| is_of(limit, calm)), "{limits:?}");
     }
 
     #[test]

@@ -39,8 +39,9 @@ pub use knob::{Change, Nature, Target};
 pub use machine::MachineFacts;
 pub use metric::{Direction, Metric, Unit};
 pub use note::{
-    ComparisonNote, ConditionName, CutOffWorth, Difference, ImportNote, Interruption, Note,
-    Observation, Sentence, SessionNote, WallTimeReason,
+    Calm, ComparisonNote, ConditionName, CutOffWorth, Difference, EvidenceLimit, ImportNote,
+    Interruption, Limit, Note, Observation, Obstacle, Sentence, SessionNote, Unseen,
+    WallTimeReason,
 };
 pub use pattern::fits;
 pub use quantity::{QuantityError, parse_amount, parse_duration, parse_share};

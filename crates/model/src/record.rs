@@ -2,7 +2,7 @@
 
 use crate::machine::MachineFacts;
 use crate::metric::{self, Metric};
-use crate::note::{Interruption, Note};
+use crate::note::{Interruption, Limit, Note};
 use crate::run::Run;
 use crate::subject::{Subject, SubjectTerms};
 use crate::trace::Trace;
@@ -81,8 +81,8 @@ pub struct Conditions {
     pub on_disturbance: String,
     /// Names of the environment variables that the subjects saw.
     pub environment: Vec<String>,
-    /// What could not be controlled or observed here, as sentences.
-    pub limits: Vec<String>,
+    /// What could not be controlled or observed here.
+    pub limits: Vec<Limit>,
     /// The settings of the machine.
     pub knobs: KnobRecord,
 }

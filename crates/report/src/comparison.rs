@@ -7,6 +7,7 @@ use crate::disturbed::DisturbedRun;
 use crate::estimate;
 use crate::facts::pairs;
 use crate::labels::{Labels, meaning};
+use crate::notes;
 use crate::page::Page;
 use crate::remarks;
 use crate::sentence;
@@ -148,7 +149,7 @@ pub(crate) fn notes_and_limits(page: &mut Page, record: &Record, labels: &Labels
     if !record.conditions.limits.is_empty() {
         page.section("Limits");
         for limit in &record.conditions.limits {
-            page.item(limit);
+            page.item(&notes::limit(limit));
         }
     }
 }

@@ -69,7 +69,7 @@ pub use noise::{
     TraceCostTold, ablate_html, ablate_list_text, ablate_text, probe_text, reproduce_text,
     trace_markdown, trace_text, trace_texts, watch_text,
 };
-pub use notes::{WORDS, interruption, sentence as note_sentence};
+pub use notes::{WORDS, interruption, limit as limit_sentence, sentence as note_sentence};
 pub use plan::{Planned, plan_text};
 pub use progress::{Goal, Progress, ProgressEstimate, progress_line};
 pub use quantity::{Scale, confidence as confidence_in_words};

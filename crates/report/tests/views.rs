@@ -2,7 +2,7 @@
 
 mod fixture;
 
-use becalm_model::{ComparisonNote, Interruption, Note, Record};
+use becalm_model::{ComparisonNote, Interruption, Limit, Note, Record};
 use becalm_report::{
     Sides, Style, comparison_text, diff_text, facts_text, hist_text, html, markdown, metadata_text,
     plot_text, run_text, show_text, stats_text,
@@ -167,7 +167,7 @@ fn names_and_commands_cannot_inject_markup() {
     record.interrupted = Some(Interruption::from(evil.to_owned()));
     record.version = evil.into();
     record.metrics[1].name = evil.into();
-    record.conditions.limits.push(evil.into());
+    record.conditions.limits.push(Limit::text(evil));
     record.conditions.environment.push(evil.into());
     record.machine.facts.insert(evil.into(), evil.into());
     record.machine.unreadable.insert(evil.into(), evil.into());

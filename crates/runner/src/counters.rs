@@ -7,6 +7,7 @@
 //! What can be had is found out once, by opening every counter on becalm itself. A run then opens
 //! only those, and one that fails all the same is a missing value of that run.
 
+use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -88,15 +89,16 @@ impl CounterPlan {
         Self { metrics: metrics.into(), ..Self::default() }
     }
 
-    /// Finds out what this machine has and allows; the sentences say what it does not.
-    pub fn probe(root: &SysRoot, wanted: Counters) -> (Self, Vec<String>) {
+    /// Finds out what this machine has and allows; the limits say what it does not.
+    pub fn probe(root: &SysRoot, wanted: Counters) -> (Self, Vec<CounterLimit>) {
         if wanted == Counters::None {
             return (Self::none(), Vec::new());
         }
         if let Err(error) = clone::can_unshare_files() {
-            let limit = format!(
+            let why = format!(
                 "No counters: a child cannot take file descriptors of its own here ({error})."
             );
+            let limit = CounterLimit { counters: Vec::new(), why };
             return (Self::told(), vec![limit]);
         }
         let hybrid = HYBRID.iter().filter_map(|path| root.read(path).value()?.parse().ok());
@@ -140,6 +142,24 @@ impl CounterPlan {
     }
 }
 
+/// Counters that are not there, or not whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CounterLimit {
+    /// Their names; none where there are no counters at all.
+    pub counters: Vec<&'static str>,
+    /// Why.
+    pub why: String,
+}
+
+impl fmt::Display for CounterLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.counters.is_empty() {
+            write!(f, "{}: ", self.counters.join(", "))?;
+        }
+        f.write_str(&self.why)
+    }
+}
+
 /// What decides about counters besides opening them.
 struct Machine {
     hybrid: Vec<u32>,
@@ -152,7 +172,7 @@ fn plan(
     wanted: Counters,
     machine: &Machine,
     mut open: impl FnMut(&PerfAttr) -> io::Result<()>,
-) -> (CounterPlan, Vec<String>) {
+) -> (CounterPlan, Vec<CounterLimit>) {
     let mut plan = CounterPlan::told();
     let mut troubles = Troubles::default();
     let hardware: &[Event] = if wanted == Counters::All { &HARDWARE } else { &[] };
@@ -178,7 +198,7 @@ fn plan(
         }
     }
     debug_assert!(plan.attrs.len() <= clone::MAX_COUNTERS, "the events of two kinds of core fit");
-    (plan, troubles.sentences(machine.paranoid.as_deref(), machine.is_root))
+    (plan, troubles.limits(machine.paranoid.as_deref(), machine.is_root))
 }
 
 /// Tries an event with the kernel's share and, where that is refused, without it.
@@ -225,7 +245,7 @@ impl Troubles {
         }
     }
 
-    fn sentences(self, paranoid: Option<&str>, is_root: bool) -> Vec<String> {
+    fn limits(self, paranoid: Option<&str>, is_root: bool) -> Vec<CounterLimit> {
         let level = paranoid.map_or_else(
             || "perf_event_open is refused".to_owned(),
             |level| format!("kernel.perf_event_paranoid is {level}"),
@@ -240,10 +260,10 @@ impl Troubles {
         } else {
             format!("{level}; {remedy}")
         };
-        let mut sentences = Vec::new();
-        let mut say = |names: &[&str], text: String| {
-            if !names.is_empty() {
-                sentences.push(format!("{}: {text}", names.join(", ")));
+        let mut limits = Vec::new();
+        let mut say = |counters: &[&'static str], why: String| {
+            if !counters.is_empty() {
+                limits.push(CounterLimit { counters: counters.to_vec(), why });
             }
         };
         say(&self.denied, format!("not counted, because {denied}."));
@@ -260,7 +280,7 @@ impl Troubles {
             let error = errno.map_or_else(|| io::Error::other("?"), io::Error::from_raw_os_error);
             say(&[name], format!("not counted: {error}."));
         }
-        sentences
+        limits
     }
 }
 
@@ -297,6 +317,10 @@ impl Sum {
 mod tests {
     use super::*;
 
+    fn sentences(limits: &[CounterLimit]) -> Vec<String> {
+        limits.iter().map(ToString::to_string).collect()
+    }
+
     fn names(plan: &CounterPlan) -> Vec<&str> {
         plan.metrics().iter().map(|metric| metric.name.as_str()).collect()
     }
@@ -318,7 +342,7 @@ mod tests {
         );
         assert_eq!(plan.attrs(), [migrations]);
         assert_eq!(
-            limits,
+            sentences(&limits),
             ["cycles, instructions, cache_references, cache_misses, branches, branch_misses: \
                  not counted, because this processor or virtual machine does not offer it."]
         );
@@ -329,7 +353,7 @@ mod tests {
         for (paranoid, is_root) in [("2", true), ("1", false)] {
             let machine = Machine { hybrid: vec![], paranoid: Some(paranoid.into()), is_root };
             let (_, limits) = plan(Counters::Software, &machine, |_| refused(errno::EPERM));
-            assert!(limits[0].contains("a sandbox keeps perf_event_open"), "{limits:?}");
+            assert!(limits[0].why.contains("a sandbox keeps perf_event_open"), "{limits:?}");
         }
     }
 
@@ -346,7 +370,7 @@ mod tests {
         assert_eq!(plan.index(CPU_MIGRATIONS), None);
         assert_eq!(plan.index("cycles"), Some(TOLD.len()));
         assert_eq!(
-            limits,
+            sentences(&limits),
             [
                 "cpu_migrations: not counted, because kernel.perf_event_paranoid is 2; \
                  root, CAP_PERFMON or a lower level would allow it.",
@@ -361,7 +385,7 @@ mod tests {
     fn a_hybrid_processor_is_counted_on_both_kinds_of_core() {
         let machine = Machine { hybrid: vec![4, 10], paranoid: None, is_root: false };
         let (plan, limits) = plan(Counters::All, &machine, |_| Ok(()));
-        assert_eq!(limits, [""; 0]);
+        assert_eq!(limits, []);
         assert_eq!((plan.metrics().len(), plan.attrs().len()), (10, 1 + 2 * 6));
         assert_eq!(plan.attrs()[1], PerfAttr::counter(TYPE_HARDWARE, 4 << 32, false));
         assert_eq!(plan.attrs()[2], PerfAttr::counter(TYPE_HARDWARE, 10 << 32, false));
@@ -375,7 +399,7 @@ mod tests {
         assert_eq!(plan.metrics(), CounterPlan::told().metrics());
         assert!(plan.attrs().is_empty());
         assert_eq!(limits.len(), 1);
-        assert!(limits[0].contains("sandbox"), "{limits:?}");
+        assert!(limits[0].why.contains("sandbox"), "{limits:?}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use becalm_kernel::clock;
 use becalm_machine::{Activity, ActivityReader, SysRoot, monotonic_now};
-use becalm_model::{CpuSet, Evidence};
+use becalm_model::{CpuSet, Evidence, Limit};
 
 use crate::launch::Finished;
 #[cfg(test)]
@@ -62,8 +62,8 @@ impl EvidenceCollector {
         Self { reader, cpus: cpus.clone(), opened, pending: Vec::new(), used: 0.0 }
     }
 
-    /// Returns what cannot be read here, as sentences.
-    pub fn limits(&self) -> Vec<String> {
+    /// Returns what cannot be read here.
+    pub fn limits(&self) -> Vec<Limit> {
         self.reader.limits()
     }
 

@@ -307,7 +307,7 @@ fn migrations_are_counted_in_every_run_and_in_children() {
     const NAME: &str = "migrations_are_counted_in_every_run_and_in_children";
     let (plan, limits) = CounterPlan::probe(&SysRoot::default(), Counters::Software);
     let Some(migrations) = plan.index(CPU_MIGRATIONS) else {
-        return skipped(NAME, &limits.join(" "));
+        return skipped(NAME, &format!("{limits:?}"));
     };
     let cpus = own_affinity().unwrap();
     let (Some(first), Some(last)) = (cpus.iter().next(), cpus.iter().next_back()) else { return };
@@ -332,7 +332,7 @@ fn hardware_counters_are_plausible() {
     let (plan, limits) = CounterPlan::probe(&SysRoot::default(), Counters::All);
     let (Some(cycles), Some(instructions)) = (plan.index("cycles"), plan.index("instructions"))
     else {
-        return skipped("hardware_counters_are_plausible", &limits.join(" "));
+        return skipped("hardware_counters_are_plausible", &format!("{limits:?}"));
     };
     let mut subject = shell("i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done");
     subject.counters = plan;

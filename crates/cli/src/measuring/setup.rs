@@ -98,7 +98,8 @@ pub(crate) fn spawn_plan(
             (Some(callgrind), Counters::None, Some(commands))
         }
     };
-    let (counters, mut limits) = CounterPlan::probe(&machine.root, counters);
+    let (counters, missing) = CounterPlan::probe(&machine.root, counters);
+    let mut limits: Vec<String> = missing.iter().map(ToString::to_string).collect();
     if backend.is_some() {
         limits.push(SIMULATION.to_owned());
     }

@@ -89,7 +89,7 @@ pub(crate) fn schedule(record: &Value) -> Vec<(u64, u64, usize)> {
 
 pub(crate) fn limits(record: &Value) -> String {
     let limits = record["settings"]["limits"].as_array().unwrap();
-    limits.iter().map(|limit| limit.as_str().unwrap()).collect::<Vec<_>>().join("\n")
+    limits.iter().map(|limit| limit["text"].as_str().unwrap()).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the first paragraph, with everything that varies redacted.

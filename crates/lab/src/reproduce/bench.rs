@@ -13,8 +13,8 @@ use becalm_model::terms::Counters;
 use becalm_model::wire::read_workload;
 use becalm_model::{CpuSet, Outcome, with_causes};
 use becalm_runner::{
-    CounterPlan, EnvPolicy, Environment, Finished, Interrupt, Launch, LaunchError, MAX_PADDING,
-    Placement, Program, Stderr, Stdin, Stdout, User, launch, pin_self,
+    CounterLimit, CounterPlan, EnvPolicy, Environment, Finished, Interrupt, Launch, LaunchError,
+    MAX_PADDING, Placement, Program, Stderr, Stdin, Stdout, User, launch, pin_self,
 };
 use becalm_stats::Rng;
 
@@ -49,8 +49,8 @@ pub struct Bench<'a> {
     inherited: Environment,
     few_variables: Environment,
     counters: CounterPlan,
-    /// Why some counters are missing, as sentences.
-    pub(super) counter_limits: Vec<String>,
+    /// Which counters are missing, and why.
+    pub(super) counter_limits: Vec<CounterLimit>,
     one: Choice,
     many: Choice,
     rng: RefCell<Rng>,

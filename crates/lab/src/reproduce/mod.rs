@@ -19,7 +19,7 @@ use becalm_model::wire::{
     ArticleDocument, ExperimentDocument, FigureDocument, REPRODUCE_SCHEMA, ReproduceDocument,
     ReproducedRow,
 };
-use becalm_runner::monotonic_raw;
+use becalm_runner::{CounterLimit, monotonic_raw};
 
 pub use article::Article;
 use article::{CounterFigure, CounterTable, Experiment, Figure, FigureUnit, Row, Setup, Stated};
@@ -319,9 +319,10 @@ fn counter_table(
             .into_iter()
             .filter_map(|(column, setup)| Some((column.to_owned(), shown(setup, index)?)))
             .collect();
-        let missing = || match bench.counter_limits.first() {
-            // `cycles, instructions: not counted, because ...`
-            Some(limit) => limit.split_once(": ").map_or(limit.as_str(), |(_, why)| why).to_owned(),
+        let is_of_it =
+            |limit: &&CounterLimit| limit.counters.is_empty() || limit.counters.contains(&name);
+        let missing = || match bench.counter_limits.iter().find(is_of_it) {
+            Some(limit) => limit.why.clone(),
             None => "this counter cannot be had here".to_owned(),
         };
         let stated = [("before", before), ("after", after)];

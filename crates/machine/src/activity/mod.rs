@@ -10,7 +10,7 @@ pub(crate) mod parse;
 
 use std::time::Duration;
 
-use becalm_model::{CpuId, CpuSet};
+use becalm_model::{CpuId, CpuSet, EvidenceLimit, Limit, Obstacle, Unseen};
 
 use crate::cgroup::ControlGroups;
 use crate::sysroot::SysRoot;
@@ -75,7 +75,7 @@ pub struct ActivityReader {
     is_all: bool,
     seconds_per_tick: f64,
     buffer: Vec<u8>,
-    limits: Vec<String>,
+    limits: Vec<Limit>,
     stat: Option<Held>,
     pressure_cpu: Option<Held>,
     pressure_memory: Option<Held>,
@@ -101,9 +101,9 @@ impl ActivityReader {
         let buffer = vec![0; 16 * 1024];
         let mut opening = Opening { root, limits: Vec::new(), buffer, budget, is_all: false };
         let (stat, cpus) = opening.stat(cpus);
-        let pressure_cpu = opening.pressure("cpu");
-        let pressure_memory = opening.pressure("memory");
-        let pressure_io = opening.pressure("io");
+        let pressure_cpu = opening.pressure("cpu", Unseen::PressureOnCpu);
+        let pressure_memory = opening.pressure("memory", Unseen::PressureOnMemory);
+        let pressure_io = opening.pressure("io", Unseen::PressureOnIo);
         let quota = opening.quota();
         let thermal = opening.thermal(&cpus);
         let interrupts = opening.interrupts(&cpus);
@@ -147,8 +147,8 @@ impl ActivityReader {
         self.cost = costs.min().unwrap_or_default();
     }
 
-    /// Returns what cannot be read here and why, as sentences.
-    pub fn limits(&self) -> Vec<String> {
+    /// Returns what cannot be read here and why.
+    pub fn limits(&self) -> Vec<Limit> {
         self.limits.clone()
     }
 
@@ -220,18 +220,18 @@ struct Opening<'a> {
     root: &'a SysRoot,
     budget: Duration,
     is_all: bool,
-    limits: Vec<String>,
+    limits: Vec<Limit>,
     buffer: Vec<u8>,
 }
 
 impl Opening<'_> {
     /// Opens `/proc/stat` and leaves out CPUs that have no line there.
     fn stat(&mut self, cpus: &CpuSet) -> (Option<Held>, CpuSet) {
-        let what = "time used by others and taken by the hypervisor is not seen";
+        let what = Unseen::OthersTime;
         let file = match Held::open(self.root, "/proc/stat") {
             Ok(file) => file,
             Err(why) => {
-                self.limits.push(format!("{what}: {why}"));
+                self.not_seen(what, Obstacle::Error(why));
                 return (None, cpus.clone());
             }
         };
@@ -242,32 +242,29 @@ impl Opening<'_> {
         let all = file.parse(&mut self.buffer, parse::stat_interrupts);
         self.is_all = cpus == online && all.is_some();
         if cpus.is_empty() {
-            self.limits.push(format!("{what}: /proc/stat has no line for CPU {offline}"));
+            let path = "/proc/stat".to_owned();
+            self.not_seen(what, Obstacle::NoLine { path, cpus: offline.to_string() });
             return (None, offline);
         }
         // Nothing else tells busy from stolen time, so a dear file is kept, and said to be dear: the
         // kernel sums every interrupt source over every CPU for it.
         let cost = file.cost(&mut self.buffer).usual;
         if cost > DEAR {
-            self.limits.push(format!(
-                "reading /proc/stat takes {} us here, at every reading between runs",
-                cost.as_micros()
-            ));
+            let (path, micros) = ("/proc/stat".to_owned(), micros(cost));
+            self.limits.push(EvidenceLimit::Dear { path, micros }.into());
         }
         if !offline.is_empty() {
-            self.limits
-                .push(format!("CPU {offline} is not watched: /proc/stat has no line for it"));
+            let cpus = offline.to_string();
+            self.limits.push(EvidenceLimit::CpusNotWatched { cpus }.into());
         }
         (Some(file), cpus)
     }
 
     /// Opens one pressure file. The kernel may have it and refuse to read it (`psi=0`).
-    fn pressure(&mut self, kind: &str) -> Option<Held> {
-        let what = format!("pressure on {kind} is not seen");
-        let file = self.keep(&what, Held::open(self.root, format!("/proc/pressure/{kind}")))?;
+    fn pressure(&mut self, kind: &str, what: Unseen) -> Option<Held> {
+        let file = self.keep(what, Held::open(self.root, format!("/proc/pressure/{kind}")))?;
         if file.parse(&mut self.buffer, parse::pressure).is_none() {
-            let path = file.path().display();
-            self.limits.push(format!("{what}: {path} has no total (boot with psi=1 to have it)"));
+            self.not_seen(what, Obstacle::NoTotal { path: file.path().display().to_string() });
             return None;
         }
         Some(file)
@@ -275,11 +272,11 @@ impl Opening<'_> {
 
     /// Opens `cpu.stat` of every control group on the way up that counts throttling.
     fn quota(&mut self) -> Vec<Held> {
-        let what = "throttling by a CPU quota is not seen";
+        let what = Unseen::Throttling;
         let groups = match ControlGroups::read(self.root) {
             Ok(groups) => groups,
             Err(why) => {
-                self.limits.push(format!("{what}: {why}"));
+                self.not_seen(what, Obstacle::Error(why));
                 return Vec::new();
             }
         };
@@ -290,9 +287,7 @@ impl Opening<'_> {
             .filter(|file| file.parse(&mut self.buffer, parse::throttled).is_some())
             .collect();
         if files.is_empty() {
-            self.limits.push(format!(
-                "{what}: neither our control group nor one above it that can be seen counts it"
-            ));
+            self.not_seen(what, Obstacle::NoGroupCounts);
         }
         files
     }
@@ -306,10 +301,7 @@ impl Opening<'_> {
             match Held::open(self.root, path) {
                 Ok(file) => files.push(file),
                 Err(why) => {
-                    self.limits.push(format!(
-                        "slowing down because of heat is not seen: {why}; only Intel CPUs count it, \
-                         and not inside a virtual machine"
-                    ));
+                    self.not_seen(Unseen::Heat, Obstacle::OnlyIntel(why));
                     return Vec::new();
                 }
             }
@@ -322,10 +314,10 @@ impl Opening<'_> {
         if self.is_all {
             return None;
         }
-        let what = "interrupts are not counted";
-        let file = self.keep(what, Held::open(self.root, "/proc/interrupts"))?;
+        let (what, path) = (Unseen::Interrupts, "/proc/interrupts");
+        let file = self.keep(what, Held::open(self.root, path))?;
         if file.parse(&mut self.buffer, |text| parse::interrupts(text, cpus)).is_none() {
-            self.limits.push(format!("{what}: /proc/interrupts has no column for CPU {cpus}"));
+            self.no_column(what, path, cpus);
             return None;
         }
         self.keep_if_cheap(what, file)
@@ -336,10 +328,10 @@ impl Opening<'_> {
         if self.is_all {
             return None;
         }
-        let what = "softirqs are not counted";
-        let file = self.keep(what, Held::open(self.root, "/proc/softirqs"))?;
+        let (what, path) = (Unseen::Softirqs, "/proc/softirqs");
+        let file = self.keep(what, Held::open(self.root, path))?;
         if file.parse(&mut self.buffer, |text| parse::interrupts(text, cpus)).is_none() {
-            self.limits.push(format!("{what}: /proc/softirqs has no column for CPU {cpus}"));
+            self.no_column(what, path, cpus);
             return None;
         }
         self.keep_if_cheap(what, file)
@@ -360,24 +352,21 @@ impl Opening<'_> {
         let path = cpus.first().map(|cpu| cpu_file(cpu, "cpufreq/scaling_cur_freq"));
         let Some(path) = path.filter(|path| self.root.exists(path)) else {
             if let Err(why) = &clocks {
-                self.limits.push(format!(
-                    "the frequency is not seen: no frequency driver is loaded here, as in most \
-                     virtual machines, and {why}"
-                ));
+                self.not_seen(Unseen::Frequency, Obstacle::NoDriver(why.clone()));
             }
             return (None, clocks.ok().and_then(|clocks| self.clocks_if_cheap(clocks)));
         };
         let frequency = self.frequency(&path);
-        let what = "the mean frequency of a run is not seen, only that after it";
-        let clocks = clocks.map_err(|why| self.limits.push(format!("{what}: {why}")));
+        let what = Unseen::MeanBesideFrequency;
+        let clocks = clocks.map_err(|why| self.not_seen(what, Obstacle::Error(why)));
         (frequency, clocks.ok().and_then(|clocks| self.clocks_if_cheap(clocks)))
     }
 
     fn frequency(&mut self, path: &str) -> Option<Held> {
-        let what = "the frequency is not seen";
+        let what = Unseen::Frequency;
         let file = self.keep(what, Held::open(self.root, path))?;
         if file.parse(&mut self.buffer, parse::number).is_none() {
-            self.limits.push(format!("{what}: {path} holds no number"));
+            self.not_seen(what, Obstacle::NoNumber { path: path.to_owned() });
             return None;
         }
         self.keep_if_cheap(what, file)
@@ -389,32 +378,39 @@ impl Opening<'_> {
         if cost <= self.budget {
             return Some(clocks);
         }
-        self.limits.push(format!(
-            "the mean frequency of a run is not seen: reading {clocks} takes {} us here, which would \
-             disturb the measurement",
-            cost.as_micros()
-        ));
+        let (path, micros) = (clocks.to_string(), micros(cost));
+        self.not_seen(Unseen::MeanFrequency, Obstacle::Dear { path, micros });
         None
     }
 
-    fn keep(&mut self, what: &str, opened: Result<Held, String>) -> Option<Held> {
-        opened.map_err(|why| self.limits.push(format!("{what}: {why}"))).ok()
+    fn not_seen(&mut self, what: Unseen, because: Obstacle) {
+        self.limits.push(EvidenceLimit::NotSeen { what, because }.into());
     }
 
-    fn keep_if_cheap(&mut self, what: &str, file: Held) -> Option<Held> {
+    fn no_column(&mut self, what: Unseen, path: &str, cpus: &CpuSet) {
+        let (path, cpus) = (path.to_owned(), cpus.to_string());
+        self.not_seen(what, Obstacle::NoColumn { path, cpus });
+    }
+
+    fn keep(&mut self, what: Unseen, opened: Result<Held, String>) -> Option<Held> {
+        opened.map_err(|why| self.not_seen(what, Obstacle::Error(why))).ok()
+    }
+
+    fn keep_if_cheap(&mut self, what: Unseen, file: Held) -> Option<Held> {
         let cost = file.cost(&mut self.buffer);
         let sleeps = cost.first >= SLEEPS.max(self.budget);
         if cost.usual <= self.budget && !sleeps {
             return Some(file);
         }
-        let micros = if sleeps { cost.usual.max(cost.first) } else { cost.usual };
-        self.limits.push(format!(
-            "{what}: reading {} takes {} us here, which would disturb the measurement",
-            file.path().display(),
-            micros.as_micros()
-        ));
+        let cost = if sleeps { cost.usual.max(cost.first) } else { cost.usual };
+        let (path, micros) = (file.path().display().to_string(), micros(cost));
+        self.not_seen(what, Obstacle::Dear { path, micros });
         None
     }
+}
+
+fn micros(cost: Duration) -> u64 {
+    u64::try_from(cost.as_micros()).unwrap_or(u64::MAX)
 }
 
 fn cpu_file(cpu: CpuId, name: &str) -> String {

@@ -36,11 +36,18 @@ fn open_patiently(tree: &FakeTree) -> ActivityReader {
     ActivityReader::open_within(&SysRoot::new(tree.path()), &set("0"), budget)
 }
 
+fn what_is_unseen(limit: &Limit) -> Option<Unseen> {
+    match limit {
+        Limit::Evidence(EvidenceLimit::NotSeen { what, .. }) => Some(*what),
+        _ => None,
+    }
+}
+
 #[test]
 fn every_total_is_read_in_seconds_counts_and_hertz() {
     let tree = busy_machine();
     let mut reader = open_patiently(&tree);
-    assert_eq!(reader.limits(), Vec::<String>::new());
+    assert_eq!(reader.limits(), []);
     let activity = reader.read();
     assert_eq!(activity.busy, Some(1.5));
     assert_eq!(activity.steal, Some(0.25));
@@ -75,10 +82,14 @@ fn without_clocks_there_is_the_frequency_after_a_run_and_a_word_about_it() {
     let mut reader = open_patiently(&tree);
     assert_eq!(reader.read().frequency, Some(2.4e9));
     let limits = reader.limits();
-    assert!(limits[0].starts_with("the mean frequency of a run is not seen"), "{limits:?}");
+    assert_eq!(what_is_unseen(&limits[0]), Some(Unseen::MeanBesideFrequency), "{limits:?}");
     let tree = tree.without("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
     let limits = open_patiently(&tree).limits();
-    assert!(limits.len() == 1 && limits[0].contains("no frequency driver"), "{limits:?}");
+    let [Limit::Evidence(EvidenceLimit::NotSeen { because: Obstacle::NoDriver(_), .. })] =
+        &limits[..]
+    else {
+        panic!("{limits:?}");
+    };
 }
 
 #[test]
@@ -98,9 +109,17 @@ fn a_machine_with_nothing_to_read_gives_nothing_and_says_why() {
     let mut reader = ActivityReader::open(&SysRoot::new(tree.path()), &set("0-1"));
     let activity = reader.read();
     assert_eq!(activity, Activity { at: activity.at, ..Activity::default() });
-    let limits = reader.limits().join("\n");
-    for word in ["/proc/stat", "pressure on cpu", "quota", "heat", "interrupts", "frequency"] {
-        assert!(limits.contains(word), "{word} is missing in:\n{limits}");
+    let limits = reader.limits();
+    for what in [
+        Unseen::OthersTime,
+        Unseen::PressureOnCpu,
+        Unseen::Throttling,
+        Unseen::Heat,
+        Unseen::Interrupts,
+        Unseen::Frequency,
+    ] {
+        let is_told = limits.iter().any(|limit| what_is_unseen(limit) == Some(what));
+        assert!(is_told, "{what:?} is missing in {limits:?}");
     }
 }
 
@@ -109,7 +128,8 @@ fn cpus_without_a_line_are_left_out_and_named() {
     let tree = busy_machine();
     let mut reader = ActivityReader::open(&SysRoot::new(tree.path()), &set("0,5"));
     assert_eq!(reader.read().busy, Some(1.5));
-    assert!(reader.limits().iter().any(|limit| limit.starts_with("CPU 5 is not watched")));
+    let not_watched = EvidenceLimit::CpusNotWatched { cpus: "5".to_owned() };
+    assert!(reader.limits().contains(&not_watched.into()));
 }
 
 #[test]
@@ -119,7 +139,12 @@ fn refused_pressure_is_a_limit_with_its_reason() {
     let mut reader = ActivityReader::open(&root, &set("0"));
     assert_eq!(reader.read().pressure_cpu, None);
     let limits = reader.limits();
-    assert!(limits[0].contains("/proc/pressure/cpu may not be read"), "{limits:?}");
+    let Limit::Evidence(EvidenceLimit::NotSeen { because: Obstacle::Error(error), .. }) =
+        &limits[0]
+    else {
+        panic!("{limits:?}");
+    };
+    assert!(error.contains("/proc/pressure/cpu may not be read"), "{limits:?}");
 }
 
 #[test]
@@ -130,7 +155,12 @@ fn a_file_that_is_dear_to_read_is_left_out_and_named() {
     let mut reader = ActivityReader::open(&SysRoot::new(tree.path()), &set("0"));
     assert_eq!(reader.read().interrupts, None);
     let limits = reader.limits();
-    assert!(limits[0].contains("would disturb the measurement"), "{limits:?}");
+    let Limit::Evidence(EvidenceLimit::NotSeen { what, because: Obstacle::Dear { .. } }) =
+        &limits[0]
+    else {
+        panic!("{limits:?}");
+    };
+    assert_eq!(*what, Unseen::Interrupts);
 }
 
 #[test]
@@ -138,7 +168,7 @@ fn all_cpus_together_have_their_interrupts_from_the_file_that_is_read_anyway() {
     let tree = busy_machine().without("/proc/interrupts").without("/proc/softirqs");
     let mut reader = ActivityReader::open(&SysRoot::new(tree.path()), &set("0-1"));
     assert_eq!((reader.read().interrupts, reader.read().softirqs), (Some(5), Some(8)));
-    assert!(reader.limits().iter().all(|limit| !limit.contains("interrupts")));
+    assert!(reader.limits().iter().all(|limit| what_is_unseen(limit) != Some(Unseen::Interrupts)));
     assert!(reader.cost() > Duration::ZERO);
 }
 

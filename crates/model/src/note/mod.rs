@@ -2,10 +2,12 @@
 
 mod comparison;
 mod import;
+mod limit;
 mod session;
 
 pub use comparison::{ComparisonNote, CutOffWorth, Observation, WallTimeReason};
 pub use import::ImportNote;
+pub use limit::{Calm, EvidenceLimit, Limit, Obstacle, Unseen};
 pub use session::{ConditionName, Difference, SessionNote};
 
 use schemars::JsonSchema;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::trace::{RunTraceDocument, TraceNoteDocument};
 use super::worded::Worded;
-use crate::note::{Interruption, Note};
+use crate::note::{Interruption, Limit, Note};
 
 /// A whole record. Times are in seconds, sizes in bytes, shares and margins as fractions of 1.
 ///
@@ -253,7 +253,7 @@ pub struct SettingsDocument {
     /// Names of the variables in the subjects' environment.
     pub environment: Vec<String>,
     /// What could not be controlled or observed.
-    pub limits: Vec<String>,
+    pub limits: Vec<Worded<Limit>>,
     /// What becalm had changed for this session and put back after it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tuned: Vec<MovedDocument>,

@@ -1,7 +1,7 @@
 //! Sentences of earlier versions, whose documents have no kinds: those that a session going on or a gate has to
 //! recognise become values again, and every other one is kept as it stands.
 
-use crate::note::{Interruption, Note, SessionNote};
+use crate::note::{EvidenceLimit, Interruption, Limit, Note, Obstacle, SessionNote, Unseen};
 
 impl From<String> for Note {
     /// Reads the sentence of a note.
@@ -22,6 +22,36 @@ impl From<String> for Interruption {
     }
 }
 
+impl From<String> for Limit {
+    /// Reads the sentence of a limit.
+    fn from(sentence: String) -> Self {
+        dear(&sentence).map_or_else(|| Self::text(sentence), Self::Evidence)
+    }
+}
+
+/// What was left out because it took long, in another session another time.
+const DEAR: [(&str, Unseen); 4] = [
+    ("interrupts are not counted: ", Unseen::Interrupts),
+    ("softirqs are not counted: ", Unseen::Softirqs),
+    ("the frequency is not seen: ", Unseen::Frequency),
+    ("the mean frequency of a run is not seen: ", Unseen::MeanFrequency),
+];
+
+fn dear(sentence: &str) -> Option<EvidenceLimit> {
+    let reading = |text: &str, end: &str| -> Option<(String, u64)> {
+        let (path, micros) = text.strip_prefix("reading ")?.split_once(" takes ")?;
+        let micros = micros.strip_suffix(end)?.strip_suffix(" us here, ")?.parse().ok()?;
+        Some((path.to_owned(), micros))
+    };
+    if let Some((path, micros)) = reading(sentence, "at every reading between runs") {
+        return Some(EvidenceLimit::Dear { path, micros });
+    }
+    let known = DEAR.iter().find_map(|(what, kind)| Some((*kind, sentence.strip_prefix(what)?)));
+    let (what, because) = known?;
+    let (path, micros) = reading(because, "which would disturb the measurement")?;
+    Some(EvidenceLimit::NotSeen { what, because: Obstacle::Dear { path, micros } })
+}
+
 fn left_out(sentence: &str) -> Option<SessionNote> {
     let failure = sentence.strip_suffix("; the suite went on without it")?.to_owned();
     Some(SessionNote::LeftOut { failure })
@@ -30,14 +60,12 @@ fn left_out(sentence: &str) -> Option<SessionNote> {
 fn one_sided(sentence: &str) -> Option<SessionNote> {
     let (with, without) = sentence.strip_prefix("the benchmark ")?.split_once(" and not in ")?;
     let (benchmark, with) = with.split_once(" is in ")?;
-    let names = |list: &str| -> Vec<String> {
-        list.split(", ").map(|name| name.trim_matches('`').to_owned()).collect()
+    let names = |list: &str| -> Option<Vec<String>> {
+        let names = list.strip_prefix('`')?.strip_suffix('`')?.split("`, `");
+        Some(names.map(str::to_owned).collect())
     };
-    Some(SessionNote::OneSided {
-        benchmark: benchmark.to_owned(),
-        with: names(with),
-        without: names(without),
-    })
+    let (with, without) = (names(with)?, names(without)?);
+    Some(SessionNote::OneSided { benchmark: benchmark.to_owned(), with, without })
 }
 
 fn settled(sentence: &str) -> Option<SessionNote> {
@@ -91,6 +119,26 @@ mod tests {
         );
         let signal = Interruption::from("stopped by signal 2".to_owned());
         assert_eq!(signal, Interruption::Signal { signal: 2 });
+    }
+
+    #[test]
+    fn what_was_dear_to_read_becomes_a_value() {
+        let limit = |text: &str| Limit::from(text.to_owned());
+        let path = "/proc/interrupts".to_owned();
+        let because = Obstacle::Dear { path, micros: 39 };
+        assert_eq!(
+            limit(
+                "interrupts are not counted: reading /proc/interrupts takes 39 us here, which would disturb the \
+                 measurement"
+            ),
+            EvidenceLimit::NotSeen { what: Unseen::Interrupts, because }.into()
+        );
+        assert_eq!(
+            limit("reading /proc/stat takes 250 us here, at every reading between runs"),
+            EvidenceLimit::Dear { path: "/proc/stat".to_owned(), micros: 250 }.into()
+        );
+        let other = "interrupts are not counted: /proc/interrupts is not there";
+        assert_eq!(limit(other), Limit::text(other));
     }
 
     #[test]

@@ -357,7 +357,7 @@ fn conditions(document: SettingsDocument) -> Conditions {
         pace: document.pace,
         on_disturbance: document.on_disturbance,
         environment: document.environment,
-        limits: document.limits,
+        limits: document.limits.into_iter().map(Worded::value).collect(),
         knobs: KnobRecord {
             tuned: document.tuned.into_iter().map(moved).collect(),
             states: document.knobs.into_iter().map(knob_state).collect(),
@@ -382,8 +382,11 @@ mod tests {
     use super::*;
     use crate::note::{ComparisonNote, CutOffWorth, Interruption, Note, SessionNote};
 
-    const WORDS: Words =
-        Words { note: |_| "a note".to_owned(), interruption: |_| "an interruption".to_owned() };
+    const WORDS: Words = Words {
+        note: |_| "a note".to_owned(),
+        interruption: |_| "an interruption".to_owned(),
+        limit: |_| "a limit".to_owned(),
+    };
 
     /// The smallest comparison that another program may write: the fields that the design promises.
     const MINIMAL: &str = r#"{"schema": "becalm/comparison/1", "confidence": 0.95, "margin": 0.01,

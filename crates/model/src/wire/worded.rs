@@ -5,7 +5,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::note::{Interruption, Note};
+use crate::note::{Interruption, Limit, Note};
 
 /// Who makes the sentences of documents; nothing here has words of its own.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +14,8 @@ pub struct Words {
     pub note: fn(&Note) -> String,
     /// Why a session ended early.
     pub interruption: fn(&Interruption) -> String,
+    /// The sentence of a limit.
+    pub limit: fn(&Limit) -> String,
 }
 
 /// A value as it leaves the process: `kind` and fields, and the sentence as `text`.

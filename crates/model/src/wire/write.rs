@@ -70,7 +70,7 @@ fn with_runs<R>(
         estimates,
         metrics: record.metrics.iter().map(metric).collect(),
         machine: machine(&record.machine),
-        settings: settings(&record.conditions),
+        settings: settings(&record.conditions, words),
         trace: record.trace.as_ref().map(trace::note),
         source: record
             .source
@@ -187,7 +187,7 @@ fn machine(machine: &MachineFacts) -> MachineDocument {
     MachineDocument { facts: machine.facts.clone(), unreadable: machine.unreadable.clone() }
 }
 
-fn settings(conditions: &Conditions) -> SettingsDocument {
+fn settings(conditions: &Conditions, words: &Words) -> SettingsDocument {
     SettingsDocument {
         affinity: conditions.affinity.clone(),
         affinity_reason: conditions.affinity_reason.clone(),
@@ -206,7 +206,7 @@ fn settings(conditions: &Conditions) -> SettingsDocument {
         pace: conditions.pace.clone(),
         on_disturbance: conditions.on_disturbance.clone(),
         environment: conditions.environment.clone(),
-        limits: conditions.limits.clone(),
+        limits: worded(&conditions.limits, words.limit),
         tuned: conditions.knobs.tuned.iter().map(moved).collect(),
         knobs: conditions.knobs.states.iter().map(knob_state).collect(),
         drifted: conditions.knobs.drifted.iter().map(moved).collect(),

@@ -17,6 +17,7 @@ use crate::escape;
 use crate::estimate;
 use crate::facts;
 use crate::labels::{Labels, meaning};
+use crate::notes;
 use crate::outcomes;
 use crate::quantity::{Scale, count};
 use crate::remarks;
@@ -47,7 +48,8 @@ pub fn html(record: &Record, disturbed: &[DisturbedRun]) -> String {
     plots::all(&mut out, record, &labels, disturbed);
     order_checks(&mut out, record, &labels);
     list(&mut out, "Notes", &remarks::notes(record, &labels));
-    list(&mut out, "Limits", &record.conditions.limits);
+    let limits: Vec<String> = record.conditions.limits.iter().map(notes::limit).collect();
+    list(&mut out, "Limits", &limits);
     out.push_str("<h2>Session and conditions</h2>\n");
     let mut rows = conditions::session(record);
     rows.extend(conditions::rows(record));

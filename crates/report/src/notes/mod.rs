@@ -2,7 +2,10 @@
 
 mod comparison;
 mod import;
+mod limit;
 mod session;
+
+pub use limit::limit;
 
 use becalm_model::wire::Words;
 use becalm_model::{Interruption, Note};
@@ -10,7 +13,7 @@ use becalm_model::{Interruption, Note};
 use crate::quantity::{self, NBSP};
 
 /// Makes the sentences of documents.
-pub const WORDS: Words = Words { note: sentence, interruption };
+pub const WORDS: Words = Words { note: sentence, interruption, limit };
 
 /// Returns the sentence of a note.
 pub fn sentence(note: &Note) -> String {

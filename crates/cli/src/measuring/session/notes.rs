@@ -1,9 +1,9 @@
 //! What the reader of a record has to know beside its numbers.
 
 use becalm_model::{
-    ConditionName, Conditions, Difference, Moved, Note, Record, RecordKind, SessionNote,
+    ConditionName, Conditions, Difference, Limit, Moved, Note, Record, RecordKind, SessionNote,
 };
-use becalm_report::note_sentence;
+use becalm_report::{limit_sentence, note_sentence};
 use becalm_runner::rounds::SpawnPlan;
 
 use super::Wanted;
@@ -91,18 +91,13 @@ pub(super) fn note_other_conditions(record: &mut Record, before: &Conditions, ro
     }
     let limits = &mut record.conditions.limits;
     for limit in &before.limits {
-        if !limits.iter().any(|known| cause(known) == cause(limit)) {
+        let text = limit_sentence(limit);
+        // A record of an earlier version has sentences alone.
+        let is_known = |known: &Limit| known.is_same_cause(limit) || limit_sentence(known) == text;
+        if !limits.iter().any(is_known) {
             limits.push(limit.clone());
         }
     }
-}
-
-/// Returns a limit without the time that it took to find out that something is dear, which is another in each session.
-fn cause(limit: &str) -> (&str, &str) {
-    limit
-        .split_once(" takes ")
-        .and_then(|(before, after)| Some((before, after.split_once(" us here")?.1)))
-        .unwrap_or((limit, ""))
 }
 
 /// Notes the settings that somebody else changed meanwhile.
@@ -115,20 +110,21 @@ pub(super) fn note_drift(record: &mut Record) {
 
 #[cfg(test)]
 mod tests {
+    use becalm_model::{EvidenceLimit, Obstacle, Unseen};
+
     use super::*;
 
     #[test]
     fn a_limit_that_was_met_in_every_session_stands_there_once() {
-        let dear = |micros: u32| {
-            format!(
-                "interrupts are not counted: reading /proc/interrupts takes {micros} us here, which would disturb"
-            )
+        let dear = |micros: u64| -> Limit {
+            let because = Obstacle::Dear { path: "/proc/interrupts".to_owned(), micros };
+            EvidenceLimit::NotSeen { what: Unseen::Interrupts, because }.into()
         };
         let with =
-            |limits: &[String]| Conditions { limits: limits.to_vec(), ..Conditions::default() };
+            |limits: &[Limit]| Conditions { limits: limits.to_vec(), ..Conditions::default() };
         let mut record = Record::empty(RecordKind::Run);
         record.conditions = with(&[dear(42)]);
-        let other = "CPU 3 is not watched".to_owned();
+        let other = Limit::text("becalm shares CPU 3 with the subject");
         let before = with(&[dear(39), dear(41), other.clone()]);
         note_other_conditions(&mut record, &before, 5);
         assert_eq!(record.conditions.limits, [dear(42), other]);

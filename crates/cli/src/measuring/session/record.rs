@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use becalm_model::terms::Stop;
-use becalm_model::{Comparison, Metric, Note, Record, RecordKind, Run};
+use becalm_model::{Comparison, Limit, Metric, Note, Record, RecordKind, Run};
 use becalm_report::DisturbedRun;
 use becalm_runner::conclude::{self, Shape};
 use becalm_runner::rounds::{Plan, Spawn, causes, drop_unfinished_round, settle_note};
@@ -72,7 +72,7 @@ pub(super) fn end_of_last_run(record: &Record) -> Duration {
 /// Fills in what follows from the runs.
 pub(super) fn conclude(record: &mut Record, plan: &Plan, spawn: &Spawn<'_>, limits: Vec<String>) {
     record.conditions = spawn.conditions();
-    record.conditions.limits.extend(limits);
+    record.conditions.limits.extend(limits.into_iter().map(Limit::text));
     plan.padding.name().clone_into(&mut record.conditions.layout);
     plan.on_disturbance.name().clone_into(&mut record.conditions.on_disturbance);
     settle_note(record);

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use becalm_machine::{Choice, Leases, SysRoot, Width};
 use becalm_model::conditions::{Cache, Rest, Scheduler};
-use becalm_model::{Conditions, CpuSet, Evidence, KnobRecord, Metric};
+use becalm_model::{Conditions, CpuSet, Evidence, KnobRecord, Limit, Metric};
 
 use self::calm::Settling;
 use self::clock::SessionClock;
@@ -179,13 +179,13 @@ impl<'a> Spawn<'a> {
     /// Returns how the subjects are started now.
     pub fn conditions(&self) -> Conditions {
         let placement = &self.plan.placement;
-        let mut limits = self.placement_limits.clone();
-        limits.extend(self.limits.iter().cloned());
-        limits.extend(self.resident_limit());
+        let told = self.placement_limits.iter().chain(&self.limits).cloned();
+        let mut limits: Vec<Limit> = told.chain(self.resident_limit()).map(Limit::text).collect();
         limits.extend(self.evidence.limits());
         if let Some(settling) = &self.settling {
             limits.extend(settling.reader.limits().iter().cloned());
-            limits.extend(unsettled_limit(&settling.unsettled, settling.maximum));
+            let unsettled = unsettled_limit(&settling.unsettled, settling.maximum);
+            limits.extend(unsettled.map(Limit::text));
         }
         Conditions {
             affinity: placement.affinity.as_ref().map(ToString::to_string),

@@ -83,7 +83,7 @@ pub(super) fn conduct(
     let chooser = Chooser::new(&root, &topology);
     let (choice, mut leases) = chooser.take(Width::One);
     let user = caller::subject_user(args.keep_root);
-    let (counters, limits) = CounterPlan::probe(&root, Counters::All);
+    let (counters, missing) = CounterPlan::probe(&root, Counters::All);
     let bench = Bench {
         root: &root,
         topology: &topology,
@@ -112,7 +112,7 @@ pub(super) fn conduct(
         experiment: Experiment::new(subject.timing(), args.confidence, seed),
         started,
         whole: args.max_time,
-        limits,
+        limits: missing.iter().map(ToString::to_string).collect(),
         uncounted: 0,
         untuned: Duration::ZERO,
         alone: BTreeMap::new(),
