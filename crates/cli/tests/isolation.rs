@@ -17,7 +17,7 @@ fn isolated(test: &str) -> Option<Value> {
     let rest = ["1", "--warmup", "0", "--json", "--", "true"];
     let output = env.run([&ISOLATED[..], &rest].concat()).exits_with(0);
     let record: Value = serde_json::from_str(&output.stdout).unwrap();
-    if record["settings"]["isolation"] == Value::Null {
+    if record["conditions"]["isolation"] == Value::Null {
         skipped(&format!("{test}: {}", output.stderr.lines().next().unwrap_or_default()));
         return None;
     }
@@ -26,18 +26,17 @@ fn isolated(test: &str) -> Option<Value> {
 
 /// Returns the folder of the control group that a record tells of.
 fn group(record: &Value) -> String {
-    let how = record["settings"]["isolation"].as_str().unwrap();
-    how.split_once('(').unwrap().1.trim_end_matches(')').to_owned()
+    record["conditions"]["isolation"]["group"].as_str().unwrap().to_owned()
 }
 
 // One test, because each would have to wait for the others.
 #[test]
 fn isolation_is_recorded_and_taken_down_also_after_a_kill() {
     let Some(record) = isolated("isolation_is_recorded_and_taken_down") else { return };
-    let settings = &record["settings"];
-    assert!(settings["affinity"].as_str().unwrap().parse::<u32>().is_ok(), "{settings}");
-    assert!(settings["isolation"].as_str().unwrap().starts_with("CPU"), "{settings}");
-    assert!(!settings["limits"].to_string().contains("did not last"), "{settings}");
+    let conditions = &record["conditions"];
+    assert!(conditions["affinity"].as_str().unwrap().parse::<u32>().is_ok(), "{conditions}");
+    assert!(conditions["isolation"]["cpus"].is_string(), "{conditions}");
+    assert!(!conditions["limits"].to_string().contains("did not last"), "{conditions}");
     assert!(!Path::new(&group(&record)).exists());
 
     let env = TestEnv::new(env!("CARGO_BIN_EXE_becalm"));

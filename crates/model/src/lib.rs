@@ -1,8 +1,8 @@
 //! Plain values that every part of becalm agrees on.
 //!
 //! The words are those of the command line, of the JSON documents and of the reports. Nothing here
-//! does I/O, reads a clock or keeps state. Types that leave the process live in [`wire`] and are
-//! versioned; the types beside it are free to change.
+//! does I/O, reads a clock or keeps state. Documents that leave the process live in [`wire`] and are
+//! versioned; a value that has the same shape in them is one type, and serialises itself.
 
 mod as_text;
 mod calendar;
@@ -32,6 +32,7 @@ pub mod wire;
 
 pub use calendar::{is_of_calendar, parse_time};
 pub use causes::with_causes;
+pub use conditions::{Conditions, KnobRecord, KnobState, Moved};
 pub use cpu::{CpuId, CpuListError, CpuSet, MAX_CPU};
 pub use evidence::{Disturbance, DisturbanceSource, Evidence};
 pub use finding::{Checkup, Finding, Fix, Severity};
@@ -45,7 +46,7 @@ pub use note::{
 };
 pub use pattern::fits;
 pub use quantity::{QuantityError, parse_amount, parse_duration, parse_share};
-pub use record::{Conditions, KnobRecord, KnobState, Moved, Record, RecordKind, Source, Summary};
+pub use record::{Record, RecordKind, Source, Summary};
 pub use revision::MeasuredRevision;
 pub use run::{Outcome, Part, Run};
 pub use subject::{MetricTerms, Subject, SubjectTerms};

@@ -1,8 +1,9 @@
 //! Everything that one measurement produced.
 
+use crate::conditions::{Backend, Conditions};
 use crate::machine::MachineFacts;
 use crate::metric::{self, Metric};
-use crate::note::{Interruption, Limit, Note};
+use crate::note::{Interruption, Note};
 use crate::run::Run;
 use crate::subject::{Subject, SubjectTerms};
 use crate::trace::Trace;
@@ -39,87 +40,6 @@ pub struct Summary {
     /// `standard_deviation`, `low` and `high` (an interval), `p90` and so on; `samples` and
     /// `iterations` are counts, `confidence` is a share.
     pub figures: Vec<(String, f64)>,
-}
-
-/// How the subjects were actually started, after everything that was refused.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Conditions {
-    /// CPUs the subjects could use, as a CPU list; `None` when they were not pinned.
-    pub affinity: Option<String>,
-    /// Why these CPUs, in words.
-    pub affinity_reason: String,
-    /// How these CPUs were taken away from everything else, in words; `None` if they were not.
-    pub isolation: Option<String>,
-    /// Scheduling class of the subjects: `other` or `fifo:N`.
-    pub scheduler: String,
-    /// Niceness of the subjects.
-    pub nice: i32,
-    /// Address space layout randomisation of the subjects: `on` or `off`.
-    pub aslr: String,
-    /// What the subjects' allocator does with freed memory: `keep`. Empty where that is left to it.
-    pub malloc: String,
-    /// The folder in memory that the subjects worked in; `None` if they worked where becalm did.
-    pub in_memory: Option<String>,
-    /// What counted instructions in place of the processor, so that times are those of a simulation:
-    /// `callgrind`.
-    pub backend: Option<String>,
-    /// The harness that the subjects are programs of, and what it was told; `None` if they were timed
-    /// from outside.
-    pub harness: Option<String>,
-    /// `randomise` or `fixed`.
-    pub layout: String,
-    /// Page cache policy: `as-is`, `warm` or `drop`.
-    pub cache: String,
-    /// Share of each run's duration that was rested afterwards, as a text such as `6.4%`.
-    pub rest: String,
-    /// What was waited for before each round, and how long at most, in words; `None` if nothing was.
-    pub settle: Option<String>,
-    /// How the pace of the subjects' CPU was sampled; `None` if it was not.
-    pub pace: Option<String>,
-    /// What became of disturbed rounds: `keep` or `redo`. Empty in records from before there was a
-    /// choice, when all were kept.
-    pub on_disturbance: String,
-    /// Names of the environment variables that the subjects saw.
-    pub environment: Vec<String>,
-    /// What could not be controlled or observed here.
-    pub limits: Vec<Limit>,
-    /// The settings of the machine.
-    pub knobs: KnobRecord,
-}
-
-/// The settings of the machine while the subjects ran.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct KnobRecord {
-    /// What becalm had changed for this session and put back after it: value before and meanwhile.
-    pub tuned: Vec<Moved>,
-    /// The settings when the session began, equal ones together.
-    pub states: Vec<KnobState>,
-    /// Settings that somebody else changed during the session: value at its start and at its end.
-    pub drifted: Vec<Moved>,
-}
-
-/// One setting that has the same value in one or more places, such as the governor of many CPUs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnobState {
-    /// Name of the knob.
-    pub knob: String,
-    /// Name of the kernel's file: `scaling_governor`.
-    pub setting: String,
-    /// Its value.
-    pub value: String,
-    /// In how many places.
-    pub places: usize,
-}
-
-/// A setting with two values.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Moved {
-    /// What has them: a path, or words such as `systemd unit cron.service`.
-    pub target: String,
-    /// The earlier value.
-    pub from: String,
-    /// The later value.
-    pub to: String,
 }
 
 /// Everything that one measurement produced: the plan, the machine, the raw runs in the order in
@@ -216,13 +136,21 @@ impl Record {
     /// Returns the name of what says how long a whole program takes: the wall time, or where that is the time of a
     /// simulation, the instructions.
     pub fn usual_metric(&self) -> &'static str {
-        if self.conditions.backend.is_some() { metric::INSTRUCTIONS } else { metric::WALL_TIME }
+        match self.conditions.backend {
+            Backend::Processor => metric::WALL_TIME,
+            Backend::Callgrind => metric::INSTRUCTIONS,
+        }
+    }
+
+    /// Says whether the runs were simulated, so that times are those of the simulation.
+    pub fn is_simulated(&self) -> bool {
+        self.conditions.backend == Backend::Callgrind
     }
 
     /// Says whether the values of a metric are those of a simulation and not of the program: it is recorded beside
     /// what the simulator counts.
     pub fn is_of_simulation(&self, metric: &Metric) -> bool {
-        self.conditions.backend.is_some() && metric::is_builtin(&metric.name) && !metric.exact
+        self.is_simulated() && metric::is_builtin(&metric.name) && !metric.exact
     }
 
     /// Returns the measured runs of one subject, in time order: those of warm-up rounds and of

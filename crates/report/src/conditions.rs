@@ -1,10 +1,15 @@
 //! How the subjects were started, and what could not be controlled.
 
-use becalm_model::{Conditions, KnobRecord, KnobState, Record, RecordKind};
+use becalm_model::conditions::{
+    AffinityReason, Backend, Described, IsolatedBy, IsolatedCpus, Malloc, OnDisturbance, OwnTiming,
+    Settle,
+};
+use becalm_model::{KnobRecord, KnobState, Record, RecordKind};
 
 use crate::escape;
 use crate::moment;
 use crate::quantity::confidence;
+use crate::timeit::loops_in_words;
 
 /// Returns the conditions as pairs of name and text; none of what another tool measured, nor where nothing was.
 pub(crate) fn rows(record: &Record) -> Vec<(&'static str, String)> {
@@ -12,14 +17,16 @@ pub(crate) fn rows(record: &Record) -> Vec<(&'static str, String)> {
         return Vec::new();
     }
     let conditions = &record.conditions;
-    let cpus = match &conditions.affinity {
-        Some(list) => list.clone(),
-        None => "not pinned".to_owned(),
-    };
-    let cpus = if conditions.affinity_reason.is_empty() {
-        cpus
-    } else {
-        format!("{cpus} ({})", conditions.affinity_reason)
+    let cpus = conditions.affinity.as_ref().map_or("not pinned".to_owned(), ToString::to_string);
+    let cpus = match &conditions.affinity_reason {
+        None => cpus,
+        Some(Described::Words(reason)) => format!("{cpus} ({reason})"),
+        Some(Described::Value(AffinityReason::ChosenByUser)) => {
+            format!("{cpus} (chosen by the user)")
+        }
+        Some(Described::Value(AffinityReason::Refused)) => {
+            format!("{cpus} (they could not be chosen)")
+        }
     };
     let environment = match conditions.environment.len() {
         0 => "empty".to_owned(),
@@ -28,20 +35,23 @@ pub(crate) fn rows(record: &Record) -> Vec<(&'static str, String)> {
     };
     let rows = [
         ("CPUs", cpus),
-        ("isolated", conditions.isolation.clone().unwrap_or_default()),
-        ("scheduler", conditions.scheduler.clone()),
+        ("isolated", described(conditions.isolation.as_ref(), isolation)),
+        ("scheduler", text(conditions.scheduler)),
         ("nice", conditions.nice.to_string()),
-        ("ASLR", conditions.aslr.clone()),
-        ("freed memory", malloc(conditions)),
+        ("ASLR", text(conditions.aslr)),
+        ("freed memory", malloc(conditions.malloc)),
         ("working folder", conditions.in_memory.clone().unwrap_or_default()),
-        ("counted by", conditions.backend.clone().unwrap_or_default()),
-        ("harness", conditions.harness.clone().unwrap_or_default()),
-        ("layout", conditions.layout.clone()),
-        ("page cache", conditions.cache.clone()),
-        ("rest after a run", conditions.rest.clone()),
-        ("settled before a round", conditions.settle.clone().unwrap_or_default()),
-        ("pace of the CPU", conditions.pace.clone().unwrap_or_default()),
-        ("disturbed rounds", on_disturbance(conditions)),
+        ("counted by", counted_by(conditions.backend)),
+        ("harness", own_timing(&conditions.harness).unwrap_or_default()),
+        ("layout", text(conditions.padding)),
+        ("page cache", text(conditions.cache)),
+        ("rest after a run", conditions.rest.map_or(String::new(), rest)),
+        ("settled before a round", described(conditions.settle.as_ref(), settle)),
+        (
+            "pace of the CPU",
+            described(conditions.pace.as_ref(), |sampling| pace(sampling.every_us)),
+        ),
+        ("disturbed rounds", on_disturbance(conditions.on_disturbance)),
         ("environment", environment),
         ("tuned", tuned(&conditions.knobs)),
         ("settings", settings(&conditions.knobs)),
@@ -49,19 +59,109 @@ pub(crate) fn rows(record: &Record) -> Vec<(&'static str, String)> {
     rows.into_iter().filter(|(_, value)| !value.is_empty()).collect()
 }
 
-/// Says what becomes of freed memory where that is not left to the subjects' allocator.
-fn malloc(conditions: &Conditions) -> String {
-    match conditions.malloc.as_str() {
-        "keep" => "kept by the allocator (GLIBC_TUNABLES)".to_owned(),
-        _ => String::new(),
+/// Writes a value that may not be known.
+fn text<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+/// Says what a value means, or what an older record says.
+fn described<T>(condition: Option<&Described<T>>, words: impl Fn(&T) -> String) -> String {
+    match condition {
+        None => String::new(),
+        Some(Described::Words(words)) => words.clone(),
+        Some(Described::Value(value)) => words(value),
     }
 }
 
+/// Says how CPUs were taken away from everything else: `CPUs 2-3 by an isolated partition (/becalm)`.
+fn isolation(isolated: &IsolatedCpus) -> String {
+    let by = match isolated.by {
+        IsolatedBy::IsolatedPartition => "an isolated partition",
+        IsolatedBy::BalancedPartition => "a partition with load balancing",
+        IsolatedBy::UnbalancedSet => "a set of CPUs without load balancing",
+        IsolatedBy::OwnSet => "a set of CPUs of its own",
+    };
+    let noun = if isolated.cpus.len() == 1 { "CPU" } else { "CPUs" };
+    format!("{noun} {} by {by} ({})", isolated.cpus, isolated.group)
+}
+
+/// Says what becomes of freed memory where that is not left to the subjects' allocator.
+fn malloc(malloc: Malloc) -> String {
+    match malloc {
+        Malloc::Keep => "kept by the allocator (GLIBC_TUNABLES)".to_owned(),
+        Malloc::Left => String::new(),
+    }
+}
+
+/// Names what counted in place of the processor.
+fn counted_by(backend: Backend) -> String {
+    match backend {
+        Backend::Processor => String::new(),
+        Backend::Callgrind => backend.to_string(),
+    }
+}
+
+/// Says how subjects time themselves; `None` where they were timed from outside.
+pub fn own_timing(ways: &[OwnTiming]) -> Option<String> {
+    let ways: Vec<String> = ways.iter().map(one_timing).collect();
+    (!ways.is_empty()).then(|| ways.join("; "))
+}
+
+fn one_timing(timing: &OwnTiming) -> String {
+    match timing {
+        OwnTiming::Words(words) => words.clone(),
+        OwnTiming::Harness { name, added, reads_output } => {
+            let place = if *reads_output { ", its output is read" } else { "" };
+            match added.as_slice() {
+                [] => format!("{name}{place}"),
+                added => format!("{name} told {}{place}", shell_words::join(added)),
+            }
+        }
+        OwnTiming::Statement { language, values, warmups, workers, operations } => {
+            let noun = if *values == 1 { "value" } else { "values" };
+            let each = workers
+                .iter()
+                .map(|one| format!("; {}: {} loops", one.version, loops_in_words(one.loops)));
+            let operations =
+                operations.map_or(String::new(), |number| format!(", {number} operations each"));
+            format!(
+                "timeit ({language}), {values} {noun} per process after {warmups} unused{}{operations}",
+                each.collect::<String>()
+            )
+        }
+    }
+}
+
+/// Writes a share of each run that was rested; rounded, because 0.07 times 100 is not quite 7.
+fn rest(share: f64) -> String {
+    format!("{}%", (share * 1e5).round() / 1e3)
+}
+
+/// Says what was waited for: `at most 5 s, until 1 other task that wants a CPU, 48 degrees Celsius`.
+fn settle(settle: &Settle) -> String {
+    let mut parts = Vec::new();
+    parts.extend(settle.runnable.map(|tasks| match tasks {
+        1 => "1 other task that wants a CPU".to_owned(),
+        n => format!("{n} other tasks that want a CPU"),
+    }));
+    parts.extend(settle.temperature.map(|degrees| format!("{degrees:.0} degrees Celsius")));
+    parts.extend(settle.stalled.map(|share| {
+        format!("{:.0} % of the time with a task that waits for memory or I/O", 100.0 * share)
+    }));
+    let until = if parts.is_empty() { "nothing known".to_owned() } else { parts.join(", ") };
+    format!("at most {} s, until {until}", settle.maximum)
+}
+
+/// Says how the pace was sampled.
+fn pace(every_us: u64) -> String {
+    format!("sampled about every {every_us} us during each run")
+}
+
 /// Says what became of disturbed rounds where that is not the usual.
-fn on_disturbance(conditions: &Conditions) -> String {
-    match conditions.on_disturbance.as_str() {
-        "redo" => "made again, at most a third more in all".to_owned(),
-        _ => String::new(),
+fn on_disturbance(policy: Option<OnDisturbance>) -> String {
+    match policy {
+        Some(OnDisturbance::Redo) => "made again, at most a third more in all".to_owned(),
+        Some(OnDisturbance::Keep) | None => String::new(),
     }
 }
 
@@ -125,4 +225,39 @@ pub(crate) fn command_line(record: &Record) -> String {
     }
     let line = escape::shell(&record.arguments);
     if line.is_empty() { "becalm".to_owned() } else { format!("becalm {line}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_timing_is_told_with_what_was_added() {
+        let harness = |added: &[&str], reads_output| OwnTiming::Harness {
+            name: "pytest".to_owned(),
+            added: added.iter().map(|word| (*word).to_owned()).collect(),
+            reads_output,
+        };
+        let both = [harness(&["--min", "a b"], false), harness(&[], true)];
+        let told = own_timing(&both).unwrap();
+        assert_eq!(told, "pytest told --min 'a b'; pytest, its output is read");
+        assert_eq!(own_timing(&[]), None);
+    }
+
+    #[test]
+    fn what_was_waited_for_is_told() {
+        let all = Settle {
+            maximum: 2.5,
+            runnable: Some(1),
+            temperature: Some(43.0),
+            stalled: Some(0.05),
+        };
+        assert_eq!(
+            settle(&all),
+            "at most 2.5 s, until 1 other task that wants a CPU, 43 degrees Celsius, 5 % of the time with a \
+             task that waits for memory or I/O"
+        );
+        let nothing = Settle { runnable: None, temperature: None, stalled: None, ..all };
+        assert_eq!(settle(&nothing), "at most 2.5 s, until nothing known");
+    }
 }

@@ -71,8 +71,8 @@ pub(crate) fn summary(
 
 /// Names what the evidence points at.
 pub(crate) fn phrase(source: DisturbanceSource, record: &Record) -> String {
-    let cpus = match record.conditions.affinity.as_deref() {
-        Some(list) if list.contains([',', '-']) => format!(" on CPUs {list}"),
+    let cpus = match record.conditions.affinity.as_ref() {
+        Some(list) if list.len() > 1 => format!(" on CPUs {list}"),
         Some(list) if !list.is_empty() => format!(" on CPU {list}"),
         _ => String::new(),
     };

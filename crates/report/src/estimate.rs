@@ -152,7 +152,7 @@ pub(crate) fn other_metrics(
         ("CV", Align::Right),
     ]);
     // Inside a simulation times and sizes are the simulation's.
-    let is_own = |metric: &Metric| record.conditions.backend.is_none() || metric.exact;
+    let is_own = |metric: &Metric| !record.is_simulated() || metric.exact;
     for (index, metric) in record.metrics.iter().enumerate().filter(|(i, _)| !shown.contains(i)) {
         if !is_own(metric) {
             continue;

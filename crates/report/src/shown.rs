@@ -24,7 +24,7 @@ pub(crate) fn headline_metric(record: &Record) -> Option<usize> {
         .filter(|&index| index < record.metrics.len())
         .or_else(|| record.metrics.iter().position(|metric| !metric::is_builtin(&metric.name)))
         .or_else(|| {
-            let is_counted = record.conditions.backend.is_some();
+            let is_counted = record.is_simulated();
             record.metric_index(metric::INSTRUCTIONS).filter(|_| is_counted)
         })
         .or_else(|| record.metric_index(metric::WALL_TIME))
@@ -53,8 +53,8 @@ pub(crate) fn full_metrics(record: &Record) -> Vec<usize> {
         return all.into_iter().filter(is_drawn).collect();
     }
     // How long a harness takes is its own choice and no result, and so is the time of a simulation.
-    let is_timed = record.conditions.backend.is_none()
-        && record.metrics.iter().all(|metric| metric.benchmark.is_none());
+    let is_timed =
+        !record.is_simulated() && record.metrics.iter().all(|metric| metric.benchmark.is_none());
     let is_shown = |index: usize| {
         let name = record.metrics[index].name.as_str();
         record.comparisons.iter().any(|c| c.primary && c.metric == index)

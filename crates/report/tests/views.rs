@@ -2,6 +2,7 @@
 
 mod fixture;
 
+use becalm_model::conditions::{Described, PaceSampling};
 use becalm_model::{ComparisonNote, Interruption, Limit, Note, Record};
 use becalm_report::{
     Sides, Style, comparison_text, diff_text, facts_text, hist_text, html, markdown, metadata_text,
@@ -107,7 +108,7 @@ fn facts_say_what_could_not_be_read() {
 fn separately_recorded_files_are_compared_with_a_warning() {
     let (old, mut new) = (fixture::comparison(), fixture::comparison());
     new.machine.facts.insert("kernel_release".into(), "6.12.1".into());
-    new.conditions.pace = Some("sampled about every 250 us during each run".into());
+    new.conditions.pace = Some(Described::Value(PaceSampling { every_us: 250 }));
     let mut comparisons = new.comparisons.clone();
     comparisons[0].notes = vec![ComparisonNote::MeasuredSeparately.into()];
     insta::assert_snapshot!(diff_text(

@@ -3,14 +3,15 @@
 
 use becalm_kernel::{personality, sched};
 use becalm_machine::SysRoot;
+use becalm_model::conditions::SchedulingClass;
 
 /// What subjects inherit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Inherited {
     /// Niceness.
     pub(crate) nice: i32,
-    /// Scheduling class, as conditions name it.
-    pub(crate) scheduler: String,
+    /// Scheduling class.
+    pub(crate) scheduler: SchedulingClass,
     /// Whether addresses are random.
     pub(crate) aslr: bool,
 }
@@ -20,7 +21,7 @@ impl Inherited {
     pub(crate) fn read(root: &SysRoot) -> Self {
         let (nice, scheduler) = match sched::Inherited::read() {
             Ok(own) => (own.nice, class(own.policy, own.priority)),
-            Err(_) => (0, class(sched::SCHED_OTHER, 0)),
+            Err(_) => (0, SchedulingClass::Other),
         };
         let off = root.read("proc/sys/kernel/randomize_va_space").value();
         let aslr = off.is_none_or(|value| value != "0") && personality::inherits_aslr();
@@ -29,23 +30,19 @@ impl Inherited {
 
     /// Says whether nobody has chosen a class.
     pub(crate) fn is_ordinary(&self) -> bool {
-        self.scheduler == "other"
-    }
-
-    /// Says whether the kernel's throttle of real-time tasks applies to a subject.
-    pub(crate) fn is_real_time(&self) -> bool {
-        ["fifo:", "rr:"].iter().any(|class| self.scheduler.starts_with(class))
+        self.scheduler == SchedulingClass::Other
     }
 }
 
-fn class(policy: i32, priority: i32) -> String {
+fn class(policy: i32, priority: i32) -> SchedulingClass {
+    let priority = u8::try_from(priority).unwrap_or_default();
     match policy {
-        sched::SCHED_OTHER => "other".to_owned(),
-        sched::SCHED_FIFO => format!("fifo:{priority}"),
-        sched::SCHED_RR => format!("rr:{priority}"),
-        sched::SCHED_BATCH => "batch".to_owned(),
-        sched::SCHED_IDLE => "idle".to_owned(),
-        other => format!("class {other}"),
+        sched::SCHED_OTHER => SchedulingClass::Other,
+        sched::SCHED_FIFO => SchedulingClass::Fifo(priority),
+        sched::SCHED_RR => SchedulingClass::RoundRobin(priority),
+        sched::SCHED_BATCH => SchedulingClass::Batch,
+        sched::SCHED_IDLE => SchedulingClass::Idle,
+        other => SchedulingClass::Numbered(other),
     }
 }
 
@@ -57,8 +54,8 @@ mod tests {
     fn an_ordinary_process_passes_on_nothing_unusual() {
         let own = Inherited::read(&SysRoot::new("/no/such"));
         if sched::is_ordinary().unwrap() {
-            assert_eq!((own.nice, own.scheduler.as_str()), (0, "other"));
+            assert_eq!((own.nice, own.scheduler), (0, SchedulingClass::Other));
         }
-        assert_eq!(class(sched::SCHED_FIFO, 10), "fifo:10");
+        assert_eq!(class(sched::SCHED_FIFO, 10), SchedulingClass::Fifo(10));
     }
 }

@@ -17,7 +17,7 @@ use becalm_kernel::signal::{SIGKILL, SIGTERM};
 use becalm_kernel::wait::{self, Sent};
 use becalm_machine::affinity;
 use becalm_model::Outcome;
-use becalm_model::conditions::Scheduler;
+use becalm_model::conditions::{Aslr, Scheduler};
 
 use crate::counters::CounterPlan;
 use crate::environment::{Environment, padding_variable};
@@ -248,7 +248,7 @@ fn with_child<T>(
             Scheduler::Other => None,
             Scheduler::Fifo(priority) => Some(priority),
         },
-        aslr_off: placement.aslr_off,
+        aslr_off: placement.aslr == Aslr::Off,
         user: placement.user.as_ref().map(|user| (user.uid, user.gid, &user.groups[..])),
         stdio,
         counters,

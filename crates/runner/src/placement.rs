@@ -9,7 +9,7 @@ use becalm_kernel::affinity::CALLER;
 use becalm_kernel::user;
 use becalm_machine::affinity;
 use becalm_model::CpuSet;
-use becalm_model::conditions::Scheduler;
+use becalm_model::conditions::{Aslr, Scheduler};
 
 /// Where and as whom a subject runs. The default changes nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,8 +23,8 @@ pub struct Placement {
     pub scheduler: Scheduler,
     /// Niceness; `None` leaves becalm's.
     pub nice: Option<i32>,
-    /// Whether address space layout randomisation is off, for this process and its children.
-    pub aslr_off: bool,
+    /// Whether addresses are random, for this process and its children.
+    pub aslr: Aslr,
     /// The user to become; `None` stays who becalm is.
     pub user: Option<User>,
 }

@@ -5,7 +5,7 @@ mod support;
 use std::ffi::{OsStr, OsString};
 
 use becalm_machine::SysRoot;
-use becalm_model::conditions::Scheduler;
+use becalm_model::conditions::{Aslr, Scheduler};
 use becalm_model::terms::Counters;
 use becalm_model::{CpuSet, Outcome};
 use becalm_runner::{CounterPlan, EnvPolicy, Environment, LaunchError, Step, User, own_affinity};
@@ -73,14 +73,14 @@ fn a_subject_has_the_niceness_given() {
 #[test]
 fn a_subject_without_layout_randomisation_has_the_same_stack_every_time() {
     let mut subject = shell("cat /proc/self/personality; grep -F '[stack]' /proc/self/maps");
-    subject.placement.aslr_off = true;
+    subject.placement.aslr = Aslr::Off;
     let first = match subject.try_run() {
         Ok(finished) => String::from_utf8(finished.output.unwrap()).unwrap(),
         Err(error) => return skipped("aslr_off", &error.to_string()),
     };
     assert!(first.starts_with("00040000\n"), "{first}");
     assert_eq!(subject.output(), first.trim_end());
-    subject.placement.aslr_off = false;
+    subject.placement.aslr = Aslr::On;
     assert!(subject.output().starts_with("00000000\n"));
 }
 

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::{CpuSet, Record};
+use becalm_model::conditions::{
+    Backend, Described, IsolatedBy, IsolatedCpus, Malloc, PaceSampling,
+};
+use becalm_model::{Conditions, CpuSet, Record};
 
 use crate::hash::Hash;
 
@@ -67,15 +70,9 @@ pub fn facts(record: &Record) -> BTreeMap<String, String> {
         }
     };
     put("becalm", &record.version);
-    put("setting.affinity", conditions.affinity.as_deref().unwrap_or_default());
-    put("setting.isolation", conditions.isolation.as_deref().unwrap_or_default());
-    put("setting.scheduler", &conditions.scheduler);
-    put("setting.aslr", &conditions.aslr);
-    put("setting.malloc", &conditions.malloc);
-    put("setting.backend", conditions.backend.as_deref().unwrap_or_default());
-    put("setting.layout", &conditions.layout);
-    put("setting.cache", &conditions.cache);
-    put("setting.pace", conditions.pace.as_deref().unwrap_or_default());
+    for (name, value) in settings(conditions) {
+        put(name, &value);
+    }
     let mut knobs: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for state in &conditions.knobs.states {
         let places = if state.places > 1 { format!(" x{}", state.places) } else { String::new() };
@@ -87,6 +84,46 @@ pub fn facts(record: &Record) -> BTreeMap<String, String> {
         put(&name, &values.join(", "));
     }
     facts
+}
+
+/// Returns how subjects were started, in the texts that histories have kept since their first version: another
+/// text would be another value of the fact, and may begin another series.
+fn settings(conditions: &Conditions) -> Vec<(&'static str, String)> {
+    let isolation = conditions.isolation.as_ref().map(|how| match how {
+        Described::Words(words) => words.clone(),
+        Described::Value(isolated) => isolation(isolated),
+    });
+    let pace = conditions.pace.as_ref().map(|how| match how {
+        Described::Words(words) => words.clone(),
+        Described::Value(PaceSampling { every_us }) => {
+            format!("sampled about every {every_us} us during each run")
+        }
+    });
+    let malloc = Some(conditions.malloc).filter(|&malloc| malloc == Malloc::Keep);
+    let backend = Some(conditions.backend).filter(|&backend| backend != Backend::Processor);
+    let known = [
+        ("setting.affinity", conditions.affinity.as_ref().map(ToString::to_string)),
+        ("setting.isolation", isolation),
+        ("setting.scheduler", conditions.scheduler.map(|class| class.to_string())),
+        ("setting.aslr", conditions.aslr.map(|aslr| aslr.to_string())),
+        ("setting.malloc", malloc.map(|malloc| malloc.to_string())),
+        ("setting.backend", backend.map(|backend| backend.to_string())),
+        ("setting.layout", conditions.padding.map(|padding| padding.to_string())),
+        ("setting.cache", conditions.cache.map(|cache| cache.to_string())),
+        ("setting.pace", pace),
+    ];
+    known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+fn isolation(isolated: &IsolatedCpus) -> String {
+    let by = match isolated.by {
+        IsolatedBy::IsolatedPartition => "an isolated partition",
+        IsolatedBy::BalancedPartition => "a partition with load balancing",
+        IsolatedBy::UnbalancedSet => "a set of CPUs without load balancing",
+        IsolatedBy::OwnSet => "a set of CPUs of its own",
+    };
+    let noun = if isolated.cpus.len() == 1 { "CPU" } else { "CPUs" };
+    format!("{noun} {} by {by} ({})", isolated.cpus, isolated.group)
 }
 
 /// Returns one fact as it splits or is told: `kernel` is the first two numbers of the release, `cpus` how many
@@ -176,6 +213,30 @@ mod tests {
             other.insert(name.to_owned(), value.to_owned());
             assert_ne!(fingerprint(&one, &split), fingerprint(&other, &split), "{name}");
         }
+    }
+
+    #[test]
+    fn settings_have_the_same_texts_in_records_of_both_versions() {
+        let record = |version: u32, conditions: &str| {
+            let text = format!(
+                r#"{{"schema": "becalm/run/{version}", "confidence": 0.95, {conditions},
+                     "subjects": [{{"name": "a", "command": ["a"], "runs": []}}]}}"#
+            );
+            facts(&becalm_model::wire::read_document(&text).unwrap())
+        };
+        let old = r#""settings": {"affinity": "2-3", "affinity_reason": "", "scheduler": "fifo:1", "nice": 0,
+            "isolation": "CPUs 2-3 by an isolated partition (/becalm)", "aslr": "on", "malloc": "keep",
+            "backend": "callgrind", "layout": "fixed", "cache": "as-is", "rest": "7%",
+            "pace": "sampled about every 250 us during each run", "environment": [], "limits": []}"#;
+        let new = r#""conditions": {"affinity": "2-3", "scheduler": "fifo:1",
+            "isolation": {"cpus": "2-3", "by": "isolated_partition", "group": "/becalm"}, "aslr": "on",
+            "malloc": "keep", "backend": "callgrind", "padding": "fixed", "cache": "as-is", "rest": 0.07,
+            "pace": {"every_us": 250}}"#;
+        assert_eq!(record(1, old), record(2, new));
+        assert_eq!(record(2, new).keys().filter(|name| name.starts_with("setting.")).count(), 9);
+        let nothing =
+            r#""settings": {"scheduler": "", "aslr": "", "layout": "", "cache": "", "rest": ""}"#;
+        assert_eq!(record(1, nothing), BTreeMap::new());
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
         affinity: None,
         scheduler: args.scheduler,
         nice: args.nice,
-        aslr_off: args.aslr == Switch::Off,
+        aslr: args.aslr.into(),
         user,
     };
     match &args.affinity {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use becalm_model::Subject;
+use becalm_model::conditions::OwnTiming;
 use becalm_runner::harness::{Harness, Place, ResultFolder, Terms, detect};
 use becalm_runner::rounds::HarnessPlan;
 use becalm_runner::{Program, User};
@@ -83,8 +84,8 @@ pub(crate) fn tell(
         commands.push(invocation.words);
         environment = invocation.environment;
     }
-    let told = told(harness, subjects, &commands, &results.display().to_string());
-    Ok(Told { plan: HarnessPlan { harness, folder: place, told }, commands, environment })
+    let timing = own_timing(harness, subjects, &commands, &results.display().to_string());
+    Ok(Told { plan: HarnessPlan { harness, folder: place, timing }, commands, environment })
 }
 
 /// Returns the harness that all subjects look like.
@@ -113,25 +114,21 @@ fn common(subjects: &[Subject], folder: Option<&Path>) -> Result<&'static Harnes
     found.ok_or_else(|| CommandError::usage("there is no subject"))
 }
 
-/// Says which flags becalm has added, for the record; the place of the results is different each time.
-fn told(
+/// Returns which flags becalm has added, for the record; the place of the results is different each time.
+fn own_timing(
     harness: &Harness,
     subjects: &[Subject],
     commands: &[Vec<String>],
     results: &str,
-) -> String {
-    let (Some(subject), Some(command)) = (subjects.first(), commands.first()) else {
-        return harness.name.to_owned();
+) -> OwnTiming {
+    let added = match (subjects.first(), commands.first()) {
+        (Some(subject), Some(command)) => command
+            .iter()
+            .filter(|word| !subject.command.contains(word))
+            .map(|word| word.replace(results, "RESULTS"))
+            .collect(),
+        _ => Vec::new(),
     };
-    let added: Vec<String> = command
-        .iter()
-        .filter(|word| !subject.command.contains(word))
-        .map(|word| word.replace(results, "RESULTS"))
-        .collect();
-    let place = if harness.place == Place::Output { ", its output is read" } else { "" };
-    if added.is_empty() {
-        format!("{}{place}", harness.name)
-    } else {
-        format!("{} told {}{place}", harness.name, shell_words::join(&added))
-    }
+    let reads_output = harness.place == Place::Output;
+    OwnTiming::Harness { name: harness.name.to_owned(), added, reads_output }
 }

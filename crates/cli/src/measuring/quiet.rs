@@ -187,19 +187,15 @@ impl Isolate for Quiet<'_> {
             Ok(isolation) => {
                 let mut choice = alone;
                 choice.limits.extend(isolation.limits.iter().cloned());
-                let (group, description) = (isolation.group.clone(), isolation.description());
+                let (group, taken) = (isolation.group.clone(), isolation.taken());
                 self.take_cpus(isolation)?;
-                Ok(Isolated {
-                    choice,
-                    control_group: Some(group.into()),
-                    description: Some(description),
-                })
+                Ok(Isolated { choice, control_group: Some(group.into()), taken: Some(taken) })
             }
             Err(reason) => {
                 self.ui.warn(&reason);
                 let mut choice = choice.clone();
                 choice.limits.push(reason.to_string());
-                Ok(Isolated { choice, control_group: None, description: None })
+                Ok(Isolated { choice, control_group: None, taken: None })
             }
         }
     }

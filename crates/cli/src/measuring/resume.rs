@@ -26,7 +26,7 @@ pub(crate) fn read_resumed(path: &Path) -> Result<Record, CommandError> {
         if is_log {
             // A log says what was before anything was learnt of the subjects.
             record.conditions.affinity = None;
-            record.conditions.scheduler.clear();
+            record.conditions.scheduler = None;
             record.conditions.limits.clear();
         }
         record

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use becalm_machine::{Chooser, SysRoot, Topology};
-use becalm_model::conditions::{Affinity, Scheduler};
+use becalm_model::conditions::{Affinity, Aslr, Scheduler};
 use becalm_model::terms::Counters;
 use becalm_model::{MachineFacts, Subject, with_causes};
 use becalm_runner::harness::ResultFolder;
@@ -15,7 +15,7 @@ use becalm_runner::{
     Callgrind, CounterPlan, Environment, Extractor, Placement, Program, Stdin, Stdout, User, timeit,
 };
 
-use super::conditions::{SchedulerFlag, Switch};
+use super::conditions::SchedulerFlag;
 use super::environment::{environment, policy};
 use super::flags::{BackendFlag, MeasureFlags};
 use super::harness::Asked;
@@ -25,7 +25,7 @@ use super::suite::SuitePlan;
 use super::{harness, metrics};
 use crate::caller;
 use crate::error::CommandError;
-use crate::memory::{MallocFlag, MemoryFlags};
+use crate::memory::MemoryFlags;
 
 /// The machine as it is before the first run.
 #[derive(Debug)]
@@ -94,7 +94,7 @@ pub(crate) fn spawn_plan(
             let callgrind = callgrind(placement.user.as_ref(), &environment)?;
             let commands = subjects.iter().map(|one| callgrind.wrap(&one.command)).collect();
             // What the processor counts would be the simulation's work.
-            placement.aslr_off = true;
+            placement.aslr = Aslr::Off;
             (Some(callgrind), Counters::None, Some(commands))
         }
     };
@@ -134,7 +134,7 @@ pub(crate) fn spawn_plan(
         failure: flags.failure_policy(),
         counters,
         placement,
-        keeps_memory: flags.conditions.memory.malloc == MallocFlag::Keep,
+        malloc: flags.conditions.memory.malloc.into(),
         work_folder,
         conditioning: flags.conditioning(),
         chooser: Chooser::new(&machine.root, &machine.topology),
@@ -192,7 +192,7 @@ pub(crate) fn surroundings(flags: &MeasureFlags) -> Result<Surroundings, Command
             SchedulerFlag::Auto => Scheduler::Other,
         },
         nice: conditions.nice,
-        aslr_off: conditions.aslr == Switch::Off,
+        aslr: conditions.aslr.into(),
         user,
     };
     Ok(Surroundings { environment, placement })

@@ -27,7 +27,7 @@ fn a_program_has_the_same_count_in_every_run() {
         .exits_with(0);
     assert!(headline(&output).contains("on instructions"), "{}", output.stdout);
     let record = env.record("r.json");
-    assert_eq!(record["settings"]["backend"], "callgrind");
+    assert_eq!(record["conditions"]["backend"], "callgrind");
     let first = &record["comparisons"][0];
     assert_eq!((&first["metric"], &first["confidence"]), (&"instructions".into(), &1.0.into()));
     let of =
@@ -35,7 +35,7 @@ fn a_program_has_the_same_count_in_every_run() {
     assert!(of(1, "instructions").as_f64().unwrap() > 1000.0);
     assert_eq!(of(1, "instructions"), of(2, "instructions"), "exact");
     assert!(of(1, "simulated_l1_data_misses").is_f64());
-    let limits = record["settings"]["limits"].as_array().unwrap();
+    let limits = record["conditions"]["limits"].as_array().unwrap();
     assert!(
         limits.iter().any(|one| one["text"].as_str().unwrap().contains("counted by callgrind"))
     );

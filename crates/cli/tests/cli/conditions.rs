@@ -11,17 +11,17 @@ use crate::support::{
 /// The right to real-time classes, as `linux/capability.h` numbers it.
 const CAP_SYS_NICE: u32 = 23;
 
-fn settings(arguments: &[&str]) -> Value {
+fn conditions(arguments: &[&str]) -> Value {
     let rest = ["--rounds", "2", "--json", "--", "true"];
     let output = env().run([&["run"], arguments, &rest].concat()).exits_with(0);
-    json(&output.stdout)["settings"].clone()
+    json(&output.stdout)["conditions"].clone()
 }
 
 #[test]
 fn by_default_a_computing_program_gets_one_cpu_and_limits_of_that_cpu_only() {
     let output = env().run(["run", "--rounds", "2", "--json", "--", "true"]).exits_with(0);
     let record = json(&output.stdout);
-    let affinity = record["settings"]["affinity"].as_str().unwrap();
+    let affinity = record["conditions"]["affinity"].as_str().unwrap();
     assert!(affinity.parse::<u32>().is_ok(), "{affinity}");
     let limits = limits(&record);
     assert!(!limits.contains("shares CPUs"), "a limit of the first placement: {limits}");
@@ -29,9 +29,9 @@ fn by_default_a_computing_program_gets_one_cpu_and_limits_of_that_cpu_only() {
 
 #[test]
 fn the_cpus_are_the_ones_asked_for() {
-    let first = settings(&["--affinity", "auto"])["affinity"].as_str().unwrap().to_owned();
-    assert_eq!(settings(&["--affinity", &first])["affinity_reason"], "chosen by the user");
-    assert_eq!(settings(&["--affinity", "none"])["affinity"], Value::Null);
+    let first = conditions(&["--affinity", "auto"])["affinity"].as_str().unwrap().to_owned();
+    assert_eq!(conditions(&["--affinity", &first])["affinity_reason"], "chosen_by_user");
+    assert_eq!(conditions(&["--affinity", "none"])["affinity"], Value::Null);
     let output = env().run(["run", "--affinity", "4000", "--", "true"]).exits_with(4);
     assert!(
         said(&output).contains("`true`: cannot start `true`: going to the CPUs asked for"),
@@ -46,35 +46,38 @@ fn niceness_class_randomisation_and_rest_are_recorded_as_they_were_had() {
         return;
     }
     let calm = ["--affinity", "none", "--scheduler", "other"];
-    let settings =
-        settings(&[&calm[..], &["--nice", "5", "--aslr", "off", "--rest", "50%"]].concat());
-    assert_eq!(settings["nice"], 5);
-    assert_eq!((&settings["scheduler"], &settings["aslr"]), (&"other".into(), &"off".into()));
-    assert_eq!(settings["rest"], "50%");
+    let conditions =
+        conditions(&[&calm[..], &["--nice", "5", "--aslr", "off", "--rest", "50%"]].concat());
+    assert_eq!(conditions["nice"], 5);
+    assert_eq!((&conditions["scheduler"], &conditions["aslr"]), (&"other".into(), &"off".into()));
+    assert_eq!(conditions["rest"], 0.5);
 }
 
 #[test]
 fn what_becalm_was_started_with_is_recorded_too() {
-    let settings = |starter: &str, arguments: &[&str]| {
+    let conditions = |starter: &str, arguments: &[&str]| {
         let run = [env!("CARGO_BIN_EXE_becalm"), "run", "--rounds", "1", "--json", "--", "true"];
         let output = TestEnv::new(starter).run([arguments, &run].concat());
         let is_there = output.status.success();
         if !is_there {
             skipped(&format!("what_becalm_was_started_with: {starter}: {}", output.stderr));
         }
-        is_there.then(|| json(&output.stdout)["settings"].clone())
+        is_there.then(|| json(&output.stdout)["conditions"].clone())
     };
-    if let Some(settings) = settings("nice", &["-n", "7"]) {
-        assert_eq!(settings["nice"], 7);
+    if let Some(conditions) = conditions("nice", &["-n", "7"]) {
+        assert_eq!(conditions["nice"], 7);
     }
-    if let Some(settings) = settings("setarch", &["-R"]) {
-        assert_eq!(settings["aslr"], "off");
+    if let Some(conditions) = conditions("setarch", &["-R"]) {
+        assert_eq!(conditions["aslr"], "off");
     }
-    if let Some(settings) = settings("chrt", &["-b", "0"]) {
-        assert_eq!(settings["scheduler"], "batch");
+    if let Some(conditions) = conditions("chrt", &["-b", "0"]) {
+        assert_eq!(conditions["scheduler"], "batch");
     }
-    if let Some(settings) = settings("chrt", &["-f", "10"]) {
-        assert_eq!((&settings["scheduler"], &settings["rest"]), (&"fifo:10".into(), &"7%".into()));
+    if let Some(conditions) = conditions("chrt", &["-f", "10"]) {
+        assert_eq!(
+            (&conditions["scheduler"], &conditions["rest"]),
+            (&"fifo:10".into(), &0.07.into())
+        );
     }
 }
 
@@ -83,7 +86,7 @@ fn cpus_that_are_not_there_are_told_and_not_recorded() {
     let output =
         env().run(["run", "--affinity", "0-4000", "--rounds", "1", "--json", "--", "true"]);
     let record = json(&output.exits_with(0).stdout);
-    let affinity = record["settings"]["affinity"].as_str().unwrap().to_owned();
+    let affinity = record["conditions"]["affinity"].as_str().unwrap().to_owned();
     assert!(!affinity.contains("4000"), "{affinity}");
     let expected = format!("are offline or not allowed here: the subjects have {affinity} alone");
     assert!(limits(&record).contains(&expected), "{}", limits(&record));
@@ -116,9 +119,9 @@ fn the_pace_of_the_core_is_sampled_and_allowed_for_where_asked() {
     };
     let notes = |record: &Value| record["comparisons"][0]["notes"].to_string();
     let sampled = compared(&["--pace", "on"]);
-    let settings = &sampled["settings"];
-    if settings["affinity"].as_str().is_some_and(|cpus| cpus.parse::<u32>().is_ok()) {
-        assert_eq!(settings["pace"], "sampled about every 250 us during each run");
+    let conditions = &sampled["conditions"];
+    if conditions["affinity"].as_str().is_some_and(|cpus| cpus.parse::<u32>().is_ok()) {
+        assert_eq!(conditions["pace"]["every_us"], 250);
         let paces = paces(&sampled);
         if paces.iter().all(|&is_there| is_there) {
             assert!(!notes(&sampled).contains("is not known during"), "{}", notes(&sampled));
@@ -132,7 +135,7 @@ fn the_pace_of_the_core_is_sampled_and_allowed_for_where_asked() {
         skipped("the_pace_of_the_core_is_sampled: the subjects got more than one CPU");
     }
     let plain = compared(&["--pace", "off"]);
-    assert_eq!(plain["settings"]["pace"], Value::Null);
+    assert_eq!(plain["conditions"]["pace"], Value::Null);
     assert!(paces(&plain).iter().all(|&is_there| !is_there));
     assert!(!notes(&plain).contains("the pace of the core"));
     let cold = compared(&["--pace", "on", "--warmup", "0"]);
@@ -165,8 +168,8 @@ fn a_real_time_class_is_had_by_root() {
     if !has_capability(CAP_SYS_NICE) {
         return skipped("a_real_time_class_is_had_by_root: root here has no CAP_SYS_NICE");
     }
-    let settings = settings(&["--scheduler", "fifo:1"]);
-    assert_eq!((&settings["scheduler"], &settings["rest"]), (&"fifo:1".into(), &"7%".into()));
+    let conditions = conditions(&["--scheduler", "fifo:1"]);
+    assert_eq!((&conditions["scheduler"], &conditions["rest"]), (&"fifo:1".into(), &0.07.into()));
 }
 
 #[test]

@@ -52,13 +52,13 @@ fn without_counters_the_reason_is_told() {
 #[test]
 fn without_a_real_time_class_the_normal_one_serves() {
     let record = sandboxed(Call::SetScheduler, EPERM);
-    assert_eq!(record["settings"]["scheduler"], "other");
+    assert_eq!(record["conditions"]["scheduler"], "other");
 }
 
 #[test]
 fn without_pinning_the_subjects_run_anywhere() {
     let record = sandboxed(Call::SetAffinity, EPERM);
-    assert_eq!(record["settings"]["affinity"], Value::Null);
+    assert_eq!(record["conditions"]["affinity"], Value::Null);
     assert!(limits(&record).contains("the subjects are not pinned"), "{}", limits(&record));
 }
 
@@ -69,8 +69,8 @@ fn with_one_cpu_becalm_says_that_it_shares_it() {
     let cpu = list.trim().split([',', '-']).next_back().unwrap();
     let record = measured(&behind(&["taskset", "-c", cpu], &MEASURE));
     assert!(limits(&record).contains("share CPU"), "{}", limits(&record));
-    assert_eq!(record["settings"]["affinity"], cpu);
-    assert_eq!(record["settings"]["scheduler"], "other", "a real-time subject would own becalm");
+    assert_eq!(record["conditions"]["affinity"], cpu);
+    assert_eq!(record["conditions"]["scheduler"], "other", "a real-time subject would own becalm");
 }
 
 /// Runs a script in a mount namespace of its own; `None`, visibly, where that is not possible.
@@ -92,7 +92,7 @@ fn with_mounts(test: &str, mounts: &str) -> Option<CommandOutput> {
 fn without_sys_the_cpus_are_known_from_proc() {
     let Some(output) = with_mounts("without_sys", "mount -t tmpfs none /sys") else { return };
     let record = measured(&output);
-    assert!(record["settings"]["affinity"].is_string());
+    assert!(record["conditions"]["affinity"].is_string());
     assert!(limits(&record).contains("is not seen"), "{}", limits(&record));
 }
 
@@ -134,7 +134,7 @@ fn as_nobody(test: &str, arguments: &[&str]) -> Option<CommandOutput> {
 fn a_user_without_rights_measures_and_learns_what_is_missing() {
     let Some(output) = as_nobody("without_rights", &MEASURE) else { return };
     let record = measured(&output);
-    assert_eq!(record["settings"]["scheduler"], "other");
+    assert_eq!(record["conditions"]["scheduler"], "other");
     let limits = limits(&record);
     assert!(limits.contains("no log of the session is kept on disk"), "{limits}");
 }
@@ -157,7 +157,7 @@ fn without_root_nothing_is_isolated_and_that_is_said() {
     let arguments = ["run", "--isolate", "--rounds", "2", "--json", "--", "true"];
     let Some(output) = as_nobody("without_root_nothing_is_isolated", &arguments) else { return };
     let record = json(&output.clone().exits_with(0).stdout);
-    assert_eq!(record["settings"]["isolation"], Value::Null);
+    assert_eq!(record["conditions"]["isolation"], Value::Null);
     assert!(said(&output).contains("CPUs cannot be isolated here: that needs root"), "{output:?}");
     assert!(limits(&record).contains("that needs root"), "{}", limits(&record));
 }

@@ -68,7 +68,7 @@ fn two_measurements_do_not_share_a_cpu_or_say_so() {
     let pid = first.child.id();
     let cpus = first.cpus.clone();
     first.end();
-    let is_shared = second["settings"]["affinity"] == cpus.as_str();
+    let is_shared = second["conditions"]["affinity"] == cpus.as_str();
     let told = format!("another becalm measures on CPU {cpus} at the same time (process {pid})");
     assert_eq!(is_shared, limits(&second).contains(&told), "{}", limits(&second));
 }
@@ -81,7 +81,7 @@ fn cpus_named_by_the_user_are_used_whoever_else_measures_there() {
     let pid = first.child.id();
     let cpus = first.cpus.clone();
     first.end();
-    assert_eq!(second["settings"]["affinity"], cpus.as_str());
+    assert_eq!(second["conditions"]["affinity"], cpus.as_str());
     let told = format!("another becalm measures on CPU {cpus} at the same time (process {pid})");
     assert!(limits(&second).contains(&told), "{}", limits(&second));
 }

@@ -27,7 +27,7 @@ fn subjects_and_hooks_work_in_a_folder_in_memory_that_is_removed() {
     assert!(place.starts_with("/dev/shm/becalm-work-"), "{place}");
     assert!(!std::path::Path::new(place.trim()).exists());
     let record = env.record("record.json");
-    assert_eq!(record["settings"]["in_memory"], place.trim());
+    assert_eq!(record["conditions"]["in_memory"], place.trim());
 }
 
 /// Takes and frees a block larger than glibc ever keeps by itself (`DEFAULT_MMAP_THRESHOLD_MAX`, 32 MiB).
@@ -42,7 +42,7 @@ fn freed_memory_is_kept_where_that_is_asked_for() {
         let runs = &record["subjects"][0]["runs"];
         let measured = runs.as_array().unwrap().iter().rfind(|run| run["warmup"] != true);
         let faults = measured.unwrap()["metrics"]["page_faults"].as_f64().unwrap();
-        (faults, record["settings"]["malloc"].clone())
+        (faults, record["conditions"]["malloc"].clone())
     };
     let (given_back, malloc) = faults(&[]);
     assert_eq!(malloc, serde_json::Value::Null);

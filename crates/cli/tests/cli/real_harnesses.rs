@@ -17,8 +17,7 @@ fn read_from(env: &TestEnv, flags: &[&str], command: &[&str]) -> (String, BTreeS
     let saved = ["--export-json", "r.json", "--"];
     let _ = env.measure(&[&brief, flags, &saved, command].concat()).exits_with(0);
     let record = env.record("r.json");
-    let told = record["settings"]["harness"].as_str().unwrap();
-    let name = told.split([' ', ',']).next().unwrap().to_owned();
+    let name = record["conditions"]["harness"][0]["name"].as_str().unwrap().to_owned();
     let runs = record["subjects"][0]["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 2);
     let benchmarks = record["metrics"].as_array().unwrap().iter();

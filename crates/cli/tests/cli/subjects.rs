@@ -114,7 +114,7 @@ fn the_environment_is_recorded_and_can_be_set_and_cleared() {
             env.read("o").lines().map(|line| line.split('=').next().unwrap().to_owned()).collect();
         seen.sort();
         let record = env.record("r.json");
-        let recorded = record["settings"]["environment"].as_array().unwrap();
+        let recorded = record["conditions"]["environment"].as_array().unwrap();
         assert_eq!(&seen, &recorded.iter().map(|v| v.as_str().unwrap()).collect::<Vec<_>>());
         seen
     };

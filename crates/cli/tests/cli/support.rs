@@ -88,7 +88,7 @@ pub(crate) fn schedule(record: &Value) -> Vec<(u64, u64, usize)> {
 }
 
 pub(crate) fn limits(record: &Value) -> String {
-    let limits = record["settings"]["limits"].as_array().unwrap();
+    let limits = record["conditions"]["limits"].as_array().unwrap();
     limits.iter().map(|limit| limit["text"].as_str().unwrap()).collect::<Vec<_>>().join("\n")
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use becalm_machine::isolate;
 use becalm_machine::tune::{LockError, TuneError};
 use becalm_machine::{Choice, ChoiceFacts, Chooser, Leases, Width, choose};
-use becalm_model::conditions::Scheduler;
+use becalm_model::conditions::{Aslr, Scheduler};
 use becalm_model::terms::Counters;
 use becalm_model::wire::read_workload;
 use becalm_model::{CpuSet, Outcome, with_causes};
@@ -184,7 +184,7 @@ impl<'a> Bench<'a> {
                 Scheduler::Other
             },
             nice: conditions.contains(&Condition::Nice).then_some(-20),
-            aslr_off: conditions.contains(&Condition::NoAslr),
+            aslr: if conditions.contains(&Condition::NoAslr) { Aslr::Off } else { Aslr::On },
             user: self.user.clone(),
         };
         let finished = self.start(setup, conditions, &placement);

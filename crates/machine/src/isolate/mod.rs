@@ -14,6 +14,7 @@ mod legacy;
 mod slice;
 mod unified;
 
+use becalm_model::conditions::{IsolatedBy, IsolatedCpus};
 use becalm_model::{Change, CpuSet, Nature, Target};
 
 pub use cpus::{Alone, alone};
@@ -304,15 +305,15 @@ impl Isolation {
         Ok(applied)
     }
 
-    /// Says what was done, for a record: `CPUs 2-3 by an isolated partition /sys/fs/cgroup/becalm`.
-    pub fn description(&self) -> String {
-        let kind = match (self.partition, &self.moving) {
-            (Partition::Isolated, None) => "an isolated partition",
-            (Partition::Balanced, None) => "a partition with load balancing",
-            (Partition::Isolated, Some(_)) => "a set of CPUs without load balancing",
-            (Partition::Balanced, Some(_)) => "a set of CPUs of its own",
+    /// Returns what was done, for a record.
+    pub fn taken(&self) -> IsolatedCpus {
+        let by = match (self.partition, &self.moving) {
+            (Partition::Isolated, None) => IsolatedBy::IsolatedPartition,
+            (Partition::Balanced, None) => IsolatedBy::BalancedPartition,
+            (Partition::Isolated, Some(_)) => IsolatedBy::UnbalancedSet,
+            (Partition::Balanced, Some(_)) => IsolatedBy::OwnSet,
         };
-        format!("{} by {kind} ({})", named(&self.cpus), self.group)
+        IsolatedCpus { cpus: self.cpus.clone(), by, group: self.group.clone() }
     }
 }
 

@@ -1,7 +1,10 @@
-//! Which CPUs the subjects may use.
+//! Which CPUs the subjects may use, and why these.
 
 use std::fmt;
 use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::as_text::as_text;
 use crate::{CpuListError, CpuSet};
@@ -56,3 +59,38 @@ impl fmt::Display for Affinity {
 }
 
 as_text!(Affinity);
+
+/// Why the subjects have the CPUs that they have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AffinityReason {
+    /// The user has named them.
+    ChosenByUser,
+    /// They are those of becalm: the kernel let none be chosen.
+    Refused,
+}
+
+/// CPUs that were taken away from everything but the subjects.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct IsolatedCpus {
+    /// The CPUs, idle siblings of the subjects' included.
+    pub cpus: CpuSet,
+    /// By what means.
+    pub by: IsolatedBy,
+    /// Folder of the control group of the subjects.
+    pub group: String,
+}
+
+/// How control groups keep CPUs for the subjects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IsolatedBy {
+    /// A partition without load balancing.
+    IsolatedPartition,
+    /// A partition with load balancing.
+    BalancedPartition,
+    /// A set of CPUs without load balancing, of the first version of control groups.
+    UnbalancedSet,
+    /// A set of CPUs of its own, of the first version of control groups.
+    OwnSet,
+}

@@ -76,6 +76,33 @@ pub enum Pace {
     Off,
 }
 
+/// What counts instructions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backend {
+    /// The counters of the processor.
+    #[default]
+    Processor,
+    /// Valgrind's callgrind, which simulates each run.
+    Callgrind,
+}
+
+impl Malloc {
+    /// Says whether freed memory is left to the allocator.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+    pub(super) fn is_left(&self) -> bool {
+        *self == Self::Left
+    }
+}
+
+impl Backend {
+    /// Says whether the processor itself counts.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+    pub(super) fn is_processor(&self) -> bool {
+        *self == Self::Processor
+    }
+}
+
 /// Gives a choice the words that it has in JSON.
 macro_rules! words {
     ($($type:ident { $($variant:ident = $word:literal),+ })+) => {
@@ -114,5 +141,6 @@ words! {
     Cache { AsIs = "as-is", Warm = "warm", Drop = "drop" }
     Padding { Randomise = "randomise", Fixed = "fixed" }
     OnDisturbance { Keep = "keep", Redo = "redo" }
+    Backend { Processor = "processor", Callgrind = "callgrind" }
     Pace { Auto = "auto", On = "on", Off = "off" }
 }

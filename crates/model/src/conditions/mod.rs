@@ -1,11 +1,20 @@
-//! How subjects are started: one type for each choice, with the words of command line and JSON.
+//! How subjects are started: one type for each choice, with the words of command line and JSON, and the
+//! [`Conditions`] that a record keeps of what was had in the end.
 
 mod affinity;
 mod choices;
+mod described;
+mod harness;
+mod knobs;
+mod recorded;
 mod rest;
 mod scheduler;
 
-pub use affinity::{Affinity, AffinityError};
-pub use choices::{Aslr, Cache, Malloc, OnDisturbance, Pace, Padding};
+pub use affinity::{Affinity, AffinityError, AffinityReason, IsolatedBy, IsolatedCpus};
+pub use choices::{Aslr, Backend, Cache, Malloc, OnDisturbance, Pace, Padding};
+pub use described::Described;
+pub use harness::{OwnTiming, StatementWorker};
+pub use knobs::{KnobRecord, KnobState, Moved};
+pub use recorded::{Conditions, PaceSampling, Settle};
 pub use rest::{Rest, RestError};
-pub use scheduler::{Scheduler, SchedulerError};
+pub use scheduler::{Scheduler, SchedulerError, SchedulingClass};

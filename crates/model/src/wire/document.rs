@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::old_settings::OldSettings;
 use super::trace::{RunTraceDocument, TraceNoteDocument};
 use super::worded::Worded;
+use crate::Conditions;
 use crate::note::{Interruption, Limit, Note};
 
 /// A whole record. Times are in seconds, sizes in bytes, shares and margins as fractions of 1.
@@ -64,7 +66,11 @@ pub struct Document<R = Vec<RunDocument>> {
     pub machine: MachineDocument,
     /// How the subjects were started.
     #[serde(default)]
-    pub settings: SettingsDocument,
+    pub conditions: ConditionsDocument,
+    /// The same in documents of version 1.
+    #[serde(default, skip_serializing)]
+    #[schemars(skip)]
+    pub settings: Option<OldSettings>,
     /// How well the runs were traced; absent if they were not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceNoteDocument>,
@@ -205,88 +211,14 @@ pub struct MachineDocument {
 }
 
 /// How the subjects were started.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct SettingsDocument {
-    /// CPUs the subjects could use; `null` when not pinned.
-    pub affinity: Option<String>,
-    /// Why these CPUs.
-    pub affinity_reason: String,
-    /// How these CPUs were taken away from everything else; absent if they were not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub isolation: Option<String>,
-    /// `other` or `fifo:N`.
-    pub scheduler: String,
-    /// Niceness.
-    pub nice: i32,
-    /// `on` or `off`.
-    pub aslr: String,
-    /// `keep` where freed memory was kept; absent where that was left to the allocator.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub malloc: String,
-    /// The folder in memory that the subjects worked in; absent if they worked where becalm did.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub in_memory: Option<String>,
-    /// What counted instructions in place of the processor, so that times are those of a simulation;
-    /// absent if nothing did.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub backend: Option<String>,
-    /// The harness that the subjects are programs of, and what it was told; absent if they were timed from
-    /// outside.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub harness: Option<String>,
-    /// `randomise` or `fixed`.
-    pub layout: String,
-    /// `as-is`, `warm` or `drop`.
-    pub cache: String,
-    /// Share of each run's duration rested after it.
-    pub rest: String,
-    /// What was waited for before each round, and how long at most; absent if nothing was.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub settle: Option<String>,
-    /// How the pace of the subjects' CPU was sampled; absent if it was not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pace: Option<String>,
-    /// What became of disturbed rounds: `keep` or `redo`; absent in older records, when all were kept.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub on_disturbance: String,
-    /// Names of the variables in the subjects' environment.
-    pub environment: Vec<String>,
+pub struct ConditionsDocument {
+    /// What is known of it.
+    #[serde(flatten)]
+    pub known: Conditions,
     /// What could not be controlled or observed.
     pub limits: Vec<Worded<Limit>>,
-    /// What becalm had changed for this session and put back after it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tuned: Vec<MovedDocument>,
-    /// The machine's settings when the session began.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub knobs: Vec<KnobStateDocument>,
-    /// Settings that somebody else changed during the session.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub drifted: Vec<MovedDocument>,
-}
-
-/// One setting of the machine, with the same value in one or more places.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct KnobStateDocument {
-    /// Name of the knob.
-    pub knob: String,
-    /// Name of the kernel's file.
-    pub setting: String,
-    /// Its value.
-    pub value: String,
-    /// In how many places, such as CPUs.
-    pub places: usize,
-}
-
-/// A setting with two values.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct MovedDocument {
-    /// What has them.
-    pub target: String,
-    /// The earlier value.
-    pub from: String,
-    /// The later value.
-    pub to: String,
 }
 
 /// One subject and its runs.

@@ -15,6 +15,7 @@ mod gate;
 mod history;
 mod journal;
 mod log;
+mod old_settings;
 mod plan;
 mod probe;
 mod read;
@@ -50,9 +51,9 @@ pub use ci::{
 };
 pub use diff::{DiffDocument, diff_document};
 pub use document::{
-    ComparisonDocument, Document, EstimateDocument, KnobStateDocument, MachineDocument,
-    MetricDocument, MovedDocument, RunDocument, SettingsDocument, SourceDocument, SubjectDocument,
-    SubjectTermsDocument, SummaryDocument, TermsMetricDocument,
+    ComparisonDocument, ConditionsDocument, Document, EstimateDocument, MachineDocument,
+    MetricDocument, RunDocument, SourceDocument, SubjectDocument, SubjectTermsDocument,
+    SummaryDocument, TermsMetricDocument,
 };
 pub use effects::{MitigationEffect, MitigationEffectsDocument};
 pub use gate::{GateDocument, GateResultDocument, gate_document};

@@ -1,8 +1,8 @@
 //! From documents to the domain values.
 
 use super::document::{
-    ComparisonDocument, Document, KnobStateDocument, MetricDocument, MovedDocument, RunDocument,
-    SettingsDocument, SourceDocument, SubjectTermsDocument, TermsMetricDocument,
+    ComparisonDocument, ConditionsDocument, Document, MetricDocument, RunDocument, SourceDocument,
+    SubjectTermsDocument, TermsMetricDocument,
 };
 use super::trace::read_run_trace;
 use super::version::{VersionError, check_readable};
@@ -11,9 +11,8 @@ use super::{COMPARISON_SCHEMA, IMPORT_SCHEMA, RUN_SCHEMA};
 use crate::metric::{CPU_TIME, MAX_RSS, SYSTEM_TIME, USER_TIME, WALL_TIME};
 use crate::trace::Trace;
 use crate::{
-    Comparison, Conditions, Direction, Evidence, KnobRecord, KnobState, MachineFacts, Metric,
-    MetricTerms, Moved, Outcome, Part, RatioInterval, Record, RecordKind, Run, Source, Subject,
-    SubjectTerms, Summary, Unit, Verdict,
+    Comparison, Conditions, Direction, Evidence, MachineFacts, Metric, MetricTerms, Outcome, Part,
+    RatioInterval, Record, RecordKind, Run, Source, Subject, SubjectTerms, Summary, Unit, Verdict,
 };
 use std::collections::HashMap;
 
@@ -157,7 +156,9 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
             facts: document.machine.facts,
             unreadable: document.machine.unreadable,
         },
-        conditions: conditions(document.settings),
+        conditions: document
+            .settings
+            .map_or_else(|| conditions(document.conditions), Conditions::from),
         metrics,
         subjects,
         terms,
@@ -338,42 +339,8 @@ fn comparison(
     })
 }
 
-fn conditions(document: SettingsDocument) -> Conditions {
-    Conditions {
-        affinity: document.affinity,
-        affinity_reason: document.affinity_reason,
-        isolation: document.isolation,
-        scheduler: document.scheduler,
-        nice: document.nice,
-        aslr: document.aslr,
-        malloc: document.malloc,
-        in_memory: document.in_memory,
-        backend: document.backend,
-        harness: document.harness,
-        layout: document.layout,
-        cache: document.cache,
-        rest: document.rest,
-        settle: document.settle,
-        pace: document.pace,
-        on_disturbance: document.on_disturbance,
-        environment: document.environment,
-        limits: document.limits.into_iter().map(Worded::value).collect(),
-        knobs: KnobRecord {
-            tuned: document.tuned.into_iter().map(moved).collect(),
-            states: document.knobs.into_iter().map(knob_state).collect(),
-            drifted: document.drifted.into_iter().map(moved).collect(),
-        },
-    }
-}
-
-fn knob_state(document: KnobStateDocument) -> KnobState {
-    let KnobStateDocument { knob, setting, value, places } = document;
-    KnobState { knob, setting, value, places }
-}
-
-fn moved(document: MovedDocument) -> Moved {
-    let MovedDocument { target, from, to } = document;
-    Moved { target, from, to }
+fn conditions(ConditionsDocument { known, limits }: ConditionsDocument) -> Conditions {
+    Conditions { limits: limits.into_iter().map(Worded::value).collect(), ..known }
 }
 
 #[cfg(test)]

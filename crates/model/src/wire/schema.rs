@@ -22,7 +22,7 @@ pub const HISTORY_SCHEMA: &str = "becalm/history/1";
 /// What `becalm import` writes.
 pub const IMPORT_SCHEMA: &str = "becalm/import/2";
 /// The log that grows while a session runs. Version 2 has lines for discarded rounds, version 3 for
-/// metrics that the runs show, version 4 has kinds and fields beside the sentences of notes.
+/// metrics that the runs show, version 4 has kinds and fields beside the sentences of notes, and conditions as values.
 pub const LOG_SCHEMA: &str = "becalm/log/4";
 /// The journal of changes to the machine.
 pub const JOURNAL_SCHEMA: &str = "becalm/journal/1";

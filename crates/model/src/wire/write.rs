@@ -1,9 +1,9 @@
 //! From the domain values to documents.
 
 use super::document::{
-    ComparisonDocument, Document, EstimateDocument, KnobStateDocument, MachineDocument,
-    MetricDocument, MovedDocument, RunDocument, SettingsDocument, SourceDocument, SubjectDocument,
-    SubjectTermsDocument, SummaryDocument, TermsMetricDocument,
+    ComparisonDocument, ConditionsDocument, Document, EstimateDocument, MachineDocument,
+    MetricDocument, RunDocument, SourceDocument, SubjectDocument, SubjectTermsDocument,
+    SummaryDocument, TermsMetricDocument,
 };
 use serde::{Serialize, Serializer};
 
@@ -13,8 +13,8 @@ use super::worded::{Worded, Words, worded};
 use super::{COMPARISON_SCHEMA, IMPORT_SCHEMA, LOG_SCHEMA, RUN_SCHEMA};
 use crate::metric::{CPU_TIME, MAX_RSS, SYSTEM_TIME, USER_TIME, WALL_TIME};
 use crate::{
-    Comparison, Conditions, Direction, KnobState, MachineFacts, Metric, MetricTerms, Moved,
-    Outcome, Record, RecordKind, Run, Source, SubjectTerms,
+    Comparison, Direction, MachineFacts, Metric, MetricTerms, Outcome, Record, RecordKind, Run,
+    Source, SubjectTerms,
 };
 
 /// The runs of one subject of a record, written one after the other.
@@ -70,7 +70,11 @@ fn with_runs<R>(
         estimates,
         metrics: record.metrics.iter().map(metric).collect(),
         machine: machine(&record.machine),
-        settings: settings(&record.conditions, words),
+        conditions: ConditionsDocument {
+            known: record.conditions.clone(),
+            limits: worded(&record.conditions.limits, words.limit),
+        },
+        settings: None,
         trace: record.trace.as_ref().map(trace::note),
         source: record
             .source
@@ -185,42 +189,6 @@ fn metric(metric: &Metric) -> MetricDocument {
 
 fn machine(machine: &MachineFacts) -> MachineDocument {
     MachineDocument { facts: machine.facts.clone(), unreadable: machine.unreadable.clone() }
-}
-
-fn settings(conditions: &Conditions, words: &Words) -> SettingsDocument {
-    SettingsDocument {
-        affinity: conditions.affinity.clone(),
-        affinity_reason: conditions.affinity_reason.clone(),
-        isolation: conditions.isolation.clone(),
-        scheduler: conditions.scheduler.clone(),
-        nice: conditions.nice,
-        aslr: conditions.aslr.clone(),
-        malloc: conditions.malloc.clone(),
-        in_memory: conditions.in_memory.clone(),
-        backend: conditions.backend.clone(),
-        harness: conditions.harness.clone(),
-        layout: conditions.layout.clone(),
-        cache: conditions.cache.clone(),
-        rest: conditions.rest.clone(),
-        settle: conditions.settle.clone(),
-        pace: conditions.pace.clone(),
-        on_disturbance: conditions.on_disturbance.clone(),
-        environment: conditions.environment.clone(),
-        limits: worded(&conditions.limits, words.limit),
-        tuned: conditions.knobs.tuned.iter().map(moved).collect(),
-        knobs: conditions.knobs.states.iter().map(knob_state).collect(),
-        drifted: conditions.knobs.drifted.iter().map(moved).collect(),
-    }
-}
-
-fn knob_state(state: &KnobState) -> KnobStateDocument {
-    let KnobState { knob, setting, value, places } = state.clone();
-    KnobStateDocument { knob, setting, value, places }
-}
-
-fn moved(moved: &Moved) -> MovedDocument {
-    let Moved { target, from, to } = moved.clone();
-    MovedDocument { target, from, to }
 }
 
 fn run(metrics: &[Metric], run: &Run) -> RunDocument {

@@ -106,7 +106,7 @@ fn secondary_metrics(record: &Record, by: &Primary, primary: &[usize]) -> Vec<us
         let inside = record.metrics.iter().enumerate().filter(|(_, one)| one.benchmark.is_some());
         return inside.map(|(index, _)| index).filter(|index| !primary.contains(index)).collect();
     }
-    if record.conditions.backend.is_some() {
+    if record.is_simulated() {
         // Times are those of the simulation.
         let counted = record.metrics.iter().enumerate().filter(|(_, metric)| metric.exact);
         return counted.map(|(index, _)| index).filter(|index| !primary.contains(index)).collect();

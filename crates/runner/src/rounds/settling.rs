@@ -10,6 +10,7 @@ use std::fmt;
 use std::time::Duration;
 
 use becalm_machine::Unrest;
+use becalm_model::conditions::Settle;
 use becalm_model::{Note, Record, SessionNote};
 
 /// Readings at the start of the session.
@@ -76,6 +77,12 @@ impl Baseline {
         }
     }
 
+    /// Returns what is waited for, at most for `maximum`.
+    pub(super) fn settle(&self, maximum: Duration) -> Settle {
+        let Self { temperature, runnable, stalled } = *self;
+        Settle { maximum: maximum.as_secs_f64(), runnable, temperature, stalled }
+    }
+
     /// Returns what is beyond its limit; pressure is that since the `earlier` reading.
     fn restless(&self, earlier: Option<&Unrest>, now: &Unrest) -> Vec<Restless> {
         let beyond = |value: Option<f64>, limit: Option<f64>| {
@@ -90,24 +97,6 @@ impl Baseline {
         .into_iter()
         .filter_map(|(what, is_beyond)| is_beyond.then_some(what))
         .collect()
-    }
-}
-
-impl fmt::Display for Baseline {
-    /// Writes a fragment: `at most 1 task that wants a CPU, 48 degrees, 5 % of the time stalled`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut parts = Vec::new();
-        if let Some(tasks) = self.runnable {
-            parts.push(match tasks {
-                1 => "1 other task that wants a CPU".to_owned(),
-                n => format!("{n} other tasks that want a CPU"),
-            });
-        }
-        parts.extend(self.temperature.map(|degrees| format!("{degrees:.0} degrees Celsius")));
-        parts.extend(self.stalled.map(|share| {
-            format!("{:.0} % of the time with a task that waits for memory or I/O", 100.0 * share)
-        }));
-        if parts.is_empty() { f.write_str("nothing known") } else { f.write_str(&parts.join(", ")) }
     }
 }
 
@@ -278,15 +267,20 @@ mod tests {
         assert_eq!(wait.see(reading(1000, 99.0, 99, 99.0)), Step::Settled);
         let mut wait = Wait::new(baseline(), None);
         assert_eq!(wait.see(Unrest::default()), Step::Settled);
-        assert_eq!(Baseline::default().to_string(), "nothing known");
+        let nothing = Settle { maximum: 1.0, runnable: None, temperature: None, stalled: None };
+        assert_eq!(Baseline::default().settle(Duration::from_secs(1)), nothing);
     }
 
     #[test]
     fn limits_are_told_in_words() {
         assert_eq!(
-            baseline().to_string(),
-            "1 other task that wants a CPU, 43 degrees Celsius, 5 % of the time with a task that waits \
-             for memory or I/O"
+            baseline().settle(Duration::from_secs(9)),
+            Settle {
+                maximum: 9.0,
+                runnable: Some(1),
+                temperature: Some(43.0),
+                stalled: Some(0.05)
+            }
         );
         let unsettled = Unsettled::from([(Restless::Heat, 1), (Restless::Load, 3)]);
         assert_eq!(

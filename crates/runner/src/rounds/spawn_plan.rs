@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use becalm_machine::{Choice, Chooser, Width};
 use becalm_model::Metric;
-use becalm_model::conditions::{Cache, Rest};
+use becalm_model::conditions::{Cache, IsolatedCpus, Malloc, OwnTiming, Rest};
 use becalm_model::terms::FailurePolicy;
 
 use super::hook::Hook;
@@ -232,7 +232,7 @@ pub struct HarnessPlan {
     /// Where it leaves its results.
     pub folder: ResultFolder,
     /// Its name and what it was told, for the record.
-    pub told: String,
+    pub timing: OwnTiming,
 }
 
 /// Everything that the runs of a session have in common.
@@ -241,7 +241,7 @@ pub struct SpawnPlan {
     /// The subjects, in the order of the record.
     pub subjects: Vec<SpawnSubject>,
     /// Whether their environments keep freed memory, see [`crate::kept_memory`].
-    pub keeps_memory: bool,
+    pub malloc: Malloc,
     /// Where they and their hooks work, if not where becalm does. Files and programs then have to be
     /// named from the root.
     pub work_folder: Option<WorkFolder>,
@@ -309,15 +309,17 @@ impl SpawnPlan {
         names.into_iter().collect()
     }
 
-    /// Says which harnesses there are and what they were told; `None` where there is none.
-    pub(crate) fn harness_told(&self) -> Option<String> {
-        let mut told: Vec<&str> = Vec::new();
-        for plan in self.subjects.iter().filter_map(|subject| subject.harness.as_ref()) {
-            if !told.contains(&plan.told.as_str()) {
-                told.push(&plan.told);
+    /// Returns how subjects time themselves, each way once; empty where all are timed from outside.
+    pub(crate) fn own_timing(&self) -> Vec<OwnTiming> {
+        let harnesses = self.subjects.iter().filter_map(|subject| subject.harness.as_ref());
+        let statement = self.statement.as_ref().map(|rule| &rule.timing);
+        let mut ways: Vec<OwnTiming> = Vec::new();
+        for timing in harnesses.map(|plan| &plan.timing).chain(statement) {
+            if !ways.contains(timing) {
+                ways.push(timing.clone());
             }
         }
-        (!told.is_empty()).then(|| told.join("; "))
+        ways
     }
 }
 
@@ -339,8 +341,8 @@ pub struct Isolated {
     pub choice: Choice,
     /// Control group that the subject has to enter.
     pub control_group: Option<PathBuf>,
-    /// What was done, in words; `None` if nothing was.
-    pub description: Option<String>,
+    /// The CPUs that were taken away from everything else; `None` if none were.
+    pub taken: Option<IsolatedCpus>,
 }
 
 /// Variables as `--env NAME=VALUE` gives them.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use becalm_model::conditions::OwnTiming;
 use becalm_model::{Metric, Unit};
 use becalm_stats::{Sample, center};
 use serde_json::Value;
@@ -64,8 +65,8 @@ pub struct Rule {
     pub name: String,
     /// Operations in each loop.
     pub operations: f64,
-    /// How the workers time it, in words, for the record.
-    pub told: String,
+    /// How the workers time it, for the record.
+    pub timing: OwnTiming,
 }
 
 impl Rule {
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
 
     fn rule() -> Rule {
-        Rule { name: "1 + 1".to_owned(), operations: 2.0, told: String::new() }
+        Rule { name: "1 + 1".to_owned(), operations: 2.0, timing: OwnTiming::Words(String::new()) }
     }
 
     #[test]

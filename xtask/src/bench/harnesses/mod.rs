@@ -130,12 +130,9 @@ fn check_detected(project: &Project, built: &Built, place: &Place, becalm: &Path
     let mut command = place.command(becalm);
     command.args(["compare", "--quiet", "--harness", "auto", "--warmup", "0", "--rounds", "1"]);
     let record = record_of(command.args([&built.baseline, &built.copy]), &record)?;
-    let told = record["settings"]["harness"].as_str().context("the record names no harness")?;
-    ensure!(
-        told.split([' ', ',']).next() == Some(project.harness),
-        "{} is taken for {told}",
-        project.name
-    );
+    let name = record["conditions"]["harness"][0]["name"].as_str();
+    let name = name.context("the record names no harness")?;
+    ensure!(name == project.harness, "{} is taken for {name}", project.name);
     Ok(())
 }
 

@@ -86,15 +86,6 @@ pub(crate) fn loops(given: u64) -> Option<u64> {
     (given > 0).then_some(given)
 }
 
-/// Writes a number of loops: `2^20` where it is such a power, which calibrations always find.
-pub(crate) fn told_loops(loops: u64) -> String {
-    if loops.is_power_of_two() && loops > 1 << 9 {
-        format!("2^{}", loops.trailing_zeros())
-    } else {
-        loops.to_string()
-    }
-}
-
 /// Reads a number, or a power such as `2^20`.
 pub(crate) fn power(text: &str) -> Result<u64, String> {
     let number = match text.split_once('^') {
@@ -163,8 +154,6 @@ mod tests {
         assert_eq!(power("1000").map(loops), Ok(Some(1000)));
         assert_eq!(power("0").map(loops), Ok(None));
         assert!(power("2^33").is_err() && power("2^99").is_err() && power("-1").is_err());
-        assert_eq!(told_loops(1 << 23), "2^23");
-        assert_eq!((told_loops(512), told_loops(1000)), ("512".to_owned(), "1000".to_owned()));
     }
 
     #[test]

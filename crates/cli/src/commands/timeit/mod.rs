@@ -4,16 +4,16 @@ mod amount;
 mod workers;
 
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::time::Duration;
 
+use becalm_model::conditions::{OwnTiming, StatementWorker};
 use becalm_model::terms::{Goal, Stop};
 use becalm_model::{RecordKind, Subject};
-use becalm_report::{Timed, comparison_text, timeit_text};
+use becalm_report::{Timed, comparison_text, loops_in_words, timeit_text};
 use becalm_runner::timeit::{Language, Rule, Snippet, Usual};
 
-use self::amount::{Amount, AmountFlags, told_loops};
-use self::workers::{Ready, Tools};
+use self::amount::{Amount, AmountFlags};
+use self::workers::{Ready, ReadyWorker, Tools};
 use super::compare::margin;
 use crate::caller;
 use crate::error::CommandError;
@@ -151,11 +151,11 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         rule: Rule {
             name,
             operations: snippet.operations(),
-            told: told(&snippet, &ready, &amount),
+            timing: own_timing(&snippet, &ready, &amount),
         },
     };
     let timed = Timed {
-        loops: ready.workers.iter().map(|worker| told_loops(worker.loops)).collect(),
+        loops: ready.workers.iter().map(|worker| loops_in_words(worker.loops)).collect(),
         values: amount.values,
         is_compiled: tools.language.is_compiled() || tools.language == Language::Node,
     };
@@ -244,23 +244,17 @@ fn announce(ready: &Ready, amount: &Amount, ui: &Ui) {
     ));
 }
 
-/// Says for the record how the statement is timed.
-fn told(snippet: &Snippet, ready: &Ready, amount: &Amount) -> String {
-    let values = if amount.values == 1 { "value" } else { "values" };
-    let mut told = format!(
-        "timeit ({}), {} {values} per process after {} unused",
-        snippet.language.name(),
-        amount.values,
-        amount.warmups
-    );
-    for worker in &ready.workers {
-        let version = if worker.version.is_empty() { &worker.name } else { &worker.version };
-        // Writing to a text cannot fail.
-        let _ = write!(told, "; {version}: {} loops", told_loops(worker.loops));
+/// Returns how the statement is timed, for the record.
+fn own_timing(snippet: &Snippet, ready: &Ready, amount: &Amount) -> OwnTiming {
+    let worker = |one: &ReadyWorker| StatementWorker {
+        version: if one.version.is_empty() { one.name.clone() } else { one.version.clone() },
+        loops: one.loops,
+    };
+    OwnTiming::Statement {
+        language: snippet.language.name().to_owned(),
+        values: amount.values,
+        warmups: amount.warmups,
+        workers: ready.workers.iter().map(worker).collect(),
+        operations: Some(snippet.operations()).filter(|&operations| operations > 1.0),
     }
-    let operations = snippet.operations();
-    if operations > 1.0 {
-        let _ = write!(told, ", {operations} operations each");
-    }
-    told
 }

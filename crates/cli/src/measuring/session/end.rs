@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use becalm_model::{Record, RecordKind, Verdict, with_causes};
-use becalm_report::DisturbedRun;
+use becalm_report::{DisturbedRun, own_timing};
 use becalm_runner::rounds::{RunError, SessionError};
 
 use crate::error::CommandError;
@@ -161,7 +161,8 @@ pub(super) fn keep(
     };
     let has_rounds = record.runs.iter().any(|run| !run.warmup);
     let kept_rounds = kept.as_deref().filter(|_| has_rounds);
-    let failure = failure(outcomes, log_error, kept_rounds, record.conditions.harness.as_deref());
+    let harness = own_timing(&record.conditions.harness);
+    let failure = failure(outcomes, log_error, kept_rounds, harness.as_deref());
     if let Some(log) = log
         && exports.export_json.is_some()
         && failure.is_none()

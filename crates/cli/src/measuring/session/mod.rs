@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use becalm_machine::Width;
 use becalm_model::conditions::Pace;
 use becalm_model::terms::{Primary, Stop};
-use becalm_model::{Interruption, Note, Record, RecordKind, Subject, metric};
+use becalm_model::{Interruption, KnobRecord, Note, Record, RecordKind, Subject, metric};
 use becalm_report::outlook_text;
 use becalm_runner::Interrupt;
 use becalm_runner::rounds::{
@@ -283,7 +283,7 @@ fn carry_out(
     let before = wanted.resumed.as_ref().map(|one| (one.conditions.clone(), one.rounds()));
     let (tracing, spent) = (wanted.tracing, wanted.spent);
     let mut record = record_of(wanted, flags, machine, spawn.metrics())?;
-    record.conditions = spawn.conditions();
+    record.conditions = spawn.conditions(&plan, KnobRecord::default(), &[]);
     tell(notes, &mut record, ui);
     // Traced beside untraced is no question that needs a verdict.
     let warned = matches!(tracing, Tracing::Only(_)) || warn_before_start(&record, &plan, ui);
@@ -321,12 +321,12 @@ fn carry_out(
     }
     let cleaned = spawn.clean_up();
     limits.extend(quiet.limits());
-    conclude(&mut record, &plan, &spawn, limits);
+    record.conditions = spawn.conditions(&plan, quiet.record(), &limits);
+    conclude(&mut record, &plan);
     note_spent(&mut record, spent);
     if let Some((conditions, rounds)) = before {
         note_other_conditions(&mut record, &conditions, rounds);
     }
-    record.conditions.knobs = quiet.record();
     note_drift(&mut record);
     Ok(Carried { record, log, result, left_out, cleaned })
 }

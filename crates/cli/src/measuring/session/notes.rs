@@ -75,12 +75,11 @@ pub(super) fn note_spent(record: &mut Record, spent: Option<Spent>) {
 /// example, or where other CPUs were free. What could not be controlled then is kept.
 pub(super) fn note_other_conditions(record: &mut Record, before: &Conditions, rounds: u32) {
     let now = &record.conditions;
-    let cpus = |one: &Conditions| one.affinity.clone().unwrap_or_default();
     let differing: Vec<Difference> = [
-        (ConditionName::Scheduler, before.scheduler.clone(), now.scheduler.clone()),
-        (ConditionName::Cpus, cpus(before), cpus(now)),
+        (ConditionName::Scheduler, text(before.scheduler.as_ref()), text(now.scheduler.as_ref())),
+        (ConditionName::Cpus, text(before.affinity.as_ref()), text(now.affinity.as_ref())),
         (ConditionName::Nice, before.nice.to_string(), now.nice.to_string()),
-        (ConditionName::Aslr, before.aslr.clone(), now.aslr.clone()),
+        (ConditionName::Aslr, text(before.aslr.as_ref()), text(now.aslr.as_ref())),
     ]
     .into_iter()
     .filter(|(_, then, now)| then != now && !then.is_empty())
@@ -98,6 +97,11 @@ pub(super) fn note_other_conditions(record: &mut Record, before: &Conditions, ro
             limits.push(limit.clone());
         }
     }
+}
+
+/// Writes a condition that may not be known.
+fn text<T: ToString>(value: Option<&T>) -> String {
+    value.map(ToString::to_string).unwrap_or_default()
 }
 
 /// Notes the settings that somebody else changed meanwhile.

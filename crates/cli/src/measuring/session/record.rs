@@ -3,10 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use becalm_model::terms::Stop;
-use becalm_model::{Comparison, Limit, Metric, Note, Record, RecordKind, Run};
+use becalm_model::{Comparison, Metric, Note, Record, RecordKind, Run};
 use becalm_report::DisturbedRun;
 use becalm_runner::conclude::{self, Shape};
-use becalm_runner::rounds::{Plan, Spawn, causes, drop_unfinished_round, settle_note};
+use becalm_runner::rounds::{Plan, causes, drop_unfinished_round, settle_note};
 
 use super::Wanted;
 use super::terms::plan_of;
@@ -70,11 +70,7 @@ pub(super) fn end_of_last_run(record: &Record) -> Duration {
 }
 
 /// Fills in what follows from the runs.
-pub(super) fn conclude(record: &mut Record, plan: &Plan, spawn: &Spawn<'_>, limits: Vec<String>) {
-    record.conditions = spawn.conditions();
-    record.conditions.limits.extend(limits.into_iter().map(Limit::text));
-    plan.padding.name().clone_into(&mut record.conditions.layout);
-    plan.on_disturbance.name().clone_into(&mut record.conditions.on_disturbance);
+pub(super) fn conclude(record: &mut Record, plan: &Plan) {
     settle_note(record);
     if record.kind == RecordKind::Comparison {
         let one_sided = conclude::one_sided(record);

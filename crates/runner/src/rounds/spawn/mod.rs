@@ -13,15 +13,18 @@ use std::io;
 use std::time::Duration;
 
 use becalm_machine::{Choice, Leases, SysRoot, Width};
-use becalm_model::conditions::{Cache, Rest, Scheduler};
+use becalm_model::conditions::{
+    AffinityReason, Aslr, Backend, Described, IsolatedCpus, PaceSampling, Rest, Scheduler,
+    SchedulingClass,
+};
 use becalm_model::{Conditions, CpuSet, Evidence, KnobRecord, Limit, Metric};
 
 use self::calm::Settling;
 use self::clock::SessionClock;
-use self::placement::{CHOSEN_BY_THE_USER, FIFO_PRIORITY};
+use self::placement::{CHOSEN_BY_USER, FIFO_PRIORITY};
 use super::executor::{Executor, Learnt, Measured, Request};
 use super::hook::Hook;
-use super::plan::{Conditioning, FIFO_REST};
+use super::plan::{Conditioning, FIFO_REST, Plan};
 use super::rest::RestDebt;
 use super::settling::unsettled_limit;
 use super::spawn_plan::{Isolate, RunError, SpawnPlan};
@@ -52,14 +55,14 @@ pub struct Spawn<'a> {
     evidence: EvidenceCollector,
     /// Evidence that is complete and was not asked for yet.
     complete: Vec<Evidence>,
-    affinity_reason: String,
+    affinity_reason: Described<AffinityReason>,
     /// The CPUs that were chosen last; `None` if the user named them.
     choice: Option<Choice>,
     /// What keeps other measurements off the subject's CPUs.
     leases: Leases,
     isolate: Option<&'a dyn Isolate>,
     /// How the subject's CPUs were isolated.
-    isolation: Option<String>,
+    isolation: Option<IsolatedCpus>,
     /// Why they could not be, although that was tried.
     not_isolated: Option<String>,
     /// What the present CPUs do not allow; a new choice of CPUs has its own.
@@ -85,7 +88,7 @@ impl<'a> Spawn<'a> {
         let mut spawn = Self {
             evidence: EvidenceCollector::open(root, &CpuSet::new()),
             complete: Vec::new(),
-            affinity_reason: CHOSEN_BY_THE_USER.to_owned(),
+            affinity_reason: CHOSEN_BY_USER,
             choice: None,
             leases: Leases::default(),
             isolate,
@@ -176,9 +179,53 @@ impl<'a> Spawn<'a> {
         metrics
     }
 
-    /// Returns how the subjects are started now.
-    pub fn conditions(&self) -> Conditions {
+    /// Returns how the subjects are started now, in a session by `plan` on a machine with these settings, with
+    /// what else is known not to be controlled.
+    pub fn conditions(&self, plan: &Plan, knobs: KnobRecord, more_limits: &[String]) -> Conditions {
         let placement = &self.plan.placement;
+        let is_random = placement.aslr == Aslr::On && self.inherited.aslr;
+        Conditions {
+            affinity: placement.affinity.clone(),
+            affinity_reason: Some(self.affinity_reason.clone()),
+            scheduler: Some(match placement.scheduler {
+                Scheduler::Other => self.inherited.scheduler,
+                Scheduler::Fifo(priority) => SchedulingClass::Fifo(priority),
+            }),
+            nice: placement.nice.unwrap_or(self.inherited.nice),
+            aslr: Some(if is_random { Aslr::On } else { Aslr::Off }),
+            malloc: self.plan.malloc,
+            in_memory: self.plan.folder().map(|folder| folder.display().to_string()),
+            backend: if self.plan.backend.is_some() {
+                Backend::Callgrind
+            } else {
+                Backend::Processor
+            },
+            harness: self.plan.own_timing(),
+            padding: Some(plan.padding),
+            cache: Some(self.plan.cache),
+            rest: Some(self.rest_share()),
+            settle: self
+                .settling
+                .as_ref()
+                .map(|one| Described::Value(one.baseline.settle(one.maximum))),
+            pace: self.pace.as_ref().map(|_| {
+                let every_us = u64::try_from(pace::PERIOD.as_micros()).unwrap_or(u64::MAX);
+                Described::Value(PaceSampling { every_us })
+            }),
+            on_disturbance: Some(plan.on_disturbance),
+            environment: self.plan.variables(),
+            limits: self
+                .all_limits()
+                .into_iter()
+                .chain(more_limits.iter().map(|sentence| Limit::text(sentence.as_str())))
+                .collect(),
+            isolation: self.isolation.clone().map(Described::Value),
+            knobs,
+        }
+    }
+
+    /// Returns what could not be controlled or observed.
+    fn all_limits(&self) -> Vec<Limit> {
         let told = self.placement_limits.iter().chain(&self.limits).cloned();
         let mut limits: Vec<Limit> = told.chain(self.resident_limit()).map(Limit::text).collect();
         limits.extend(self.evidence.limits());
@@ -187,41 +234,7 @@ impl<'a> Spawn<'a> {
             let unsettled = unsettled_limit(&settling.unsettled, settling.maximum);
             limits.extend(unsettled.map(Limit::text));
         }
-        Conditions {
-            affinity: placement.affinity.as_ref().map(ToString::to_string),
-            affinity_reason: self.affinity_reason.clone(),
-            scheduler: match placement.scheduler {
-                Scheduler::Other => self.inherited.scheduler.clone(),
-                Scheduler::Fifo(_) => placement.scheduler.to_string(),
-            },
-            nice: placement.nice.unwrap_or(self.inherited.nice),
-            aslr: if placement.aslr_off || !self.inherited.aslr { "off" } else { "on" }.to_owned(),
-            malloc: if self.plan.keeps_memory { "keep" } else { "" }.to_owned(),
-            in_memory: self.plan.folder().map(|folder| folder.display().to_string()),
-            backend: self.plan.backend.as_ref().map(|_| "callgrind".to_owned()),
-            harness: (self.plan.harness_told())
-                .or_else(|| self.plan.statement.as_ref().map(|rule| rule.told.clone())),
-            layout: String::new(),
-            cache: match self.plan.cache {
-                Cache::AsIs => "as-is",
-                Cache::Warm => "warm",
-                Cache::Drop => "drop",
-            }
-            .to_owned(),
-            // Rounded, because 0.07 times 100 is not quite 7.
-            rest: format!("{}%", (self.rest_share() * 1e5).round() / 1e3),
-            settle: self.settling.as_ref().map(|settling| {
-                format!("at most {} s, until {}", settling.maximum.as_secs_f64(), settling.baseline)
-            }),
-            pace: self.pace.as_ref().map(|_| {
-                format!("sampled about every {} us during each run", pace::PERIOD.as_micros())
-            }),
-            on_disturbance: String::new(),
-            environment: self.plan.variables(),
-            limits,
-            isolation: self.isolation.clone(),
-            knobs: KnobRecord::default(),
-        }
+        limits
     }
 
     fn limit(&mut self, sentence: String) {
@@ -244,7 +257,7 @@ impl<'a> Spawn<'a> {
         match (self.plan.rest, self.plan.placement.scheduler) {
             (Rest::Share(share), _) => share,
             (Rest::Auto, Scheduler::Fifo(_)) => FIFO_REST,
-            (Rest::Auto, Scheduler::Other) if self.inherited.is_real_time() => FIFO_REST,
+            (Rest::Auto, Scheduler::Other) if self.inherited.scheduler.is_real_time() => FIFO_REST,
             (Rest::Auto, Scheduler::Other) => 0.0,
         }
     }

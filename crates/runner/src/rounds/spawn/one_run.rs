@@ -1,6 +1,6 @@
 //! One run, with what is done before and after it and the evidence that is gathered around it.
 
-use becalm_model::conditions::{Cache, Scheduler};
+use becalm_model::conditions::{AffinityReason, Cache, Described, Scheduler};
 use becalm_model::metric::{self, CPU_MIGRATIONS};
 
 use super::Spawn;
@@ -162,7 +162,7 @@ impl Spawn<'_> {
                     if let Some(all) = &self.own_cpus {
                         let _ = pin_self(all);
                     }
-                    "they could not be chosen".clone_into(&mut self.affinity_reason);
+                    self.affinity_reason = Described::Value(AffinityReason::Refused);
                     self.placement_limits =
                         vec![format!("the subjects are not pinned (any more): {error}")];
                     self.pace = None;

@@ -2,7 +2,7 @@
 
 use becalm_machine::{Choice, Leases, Width, leased, shared};
 use becalm_model::CpuSet;
-use becalm_model::conditions::{Pace, Scheduler};
+use becalm_model::conditions::{AffinityReason, Described, Pace, Scheduler};
 
 use super::Spawn;
 use crate::pace::PaceSampler;
@@ -18,7 +18,8 @@ pub(super) const FIFO_PRIORITY: u8 = 1;
 /// Shortest run, in seconds, whose pace is sampled unless asked for: it takes some twenty samples.
 const SHORTEST_PACED_RUN: f64 = 5e-3;
 
-pub(super) const CHOSEN_BY_THE_USER: &str = "chosen by the user";
+pub(super) const CHOSEN_BY_USER: Described<AffinityReason> =
+    Described::Value(AffinityReason::ChosenByUser);
 
 impl Spawn<'_> {
     /// Chooses CPUs for the rest of the session and takes them.
@@ -47,7 +48,7 @@ impl Spawn<'_> {
         let choice = Choice {
             housekeeping: if own.is_empty() { given.clone() } else { own },
             subject: given,
-            reason: CHOSEN_BY_THE_USER.to_owned(),
+            reason: "chosen by the user".to_owned(),
             limits,
         };
         if self.isolate.is_some() {
@@ -62,9 +63,9 @@ impl Spawn<'_> {
     fn place_on(&mut self, choice: &Choice) {
         match self.isolate.map(|isolate| isolate.isolate(choice)) {
             None => self.place(choice),
-            Some(Ok(Isolated { choice, control_group, description })) => {
+            Some(Ok(Isolated { choice, control_group, taken })) => {
                 self.plan.placement.control_group = control_group;
-                self.isolation = description;
+                self.isolation = taken;
                 self.place(&choice);
             }
             Some(Err(why)) => self.not_isolated = Some(why),
@@ -74,7 +75,7 @@ impl Spawn<'_> {
     pub(super) fn place(&mut self, choice: &Choice) {
         self.choice = Some(choice.clone());
         self.plan.placement.affinity = Some(choice.subject.clone());
-        self.affinity_reason.clone_from(&choice.reason);
+        self.affinity_reason = Described::Words(choice.reason.clone());
         self.placement_limits.clone_from(&choice.limits);
         // becalm itself stays off the subject's CPU; where that is refused it only costs quiet.
         if let Err(error) = pin_self(&choice.housekeeping) {

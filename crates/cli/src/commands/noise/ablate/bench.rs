@@ -11,7 +11,7 @@ use becalm_machine::isolate::{self, Alone, Isolation};
 use becalm_machine::knobs::{Request, Situation};
 use becalm_machine::tune::{self, Applied, LockError, TuneError, Tuning, Wait};
 use becalm_machine::{Choice, SysRoot, Topology};
-use becalm_model::conditions::Scheduler;
+use becalm_model::conditions::{Aslr, Scheduler};
 use becalm_model::{CpuSet, Outcome, with_causes};
 use becalm_runner::rounds::FIFO_REST;
 use becalm_runner::{
@@ -132,7 +132,7 @@ impl<'a> Bench<'a> {
                 Scheduler::Other
             },
             nice: has(members, Means::Nice).then_some(-20),
-            aslr_off: has(members, Means::NoAslr),
+            aslr: if has(members, Means::NoAslr) { Aslr::Off } else { Aslr::On },
             user: self.user.clone(),
         };
         let program = self
