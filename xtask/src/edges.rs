@@ -13,12 +13,13 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "web", "fleet", "forge", "series", "lab", "runner", "load", "formats", "report",
-            "machine", "stats", "model",
+            "web", "fleet", "forge", "session", "series", "lab", "runner", "load", "formats",
+            "report", "machine", "stats", "model",
         ],
     ),
     ("web", &["series", "report", "stats", "model"]),
-    ("fleet", &["runner", "model"]),
+    ("fleet", &["session", "model"]),
+    ("session", &["lab", "runner", "machine", "stats", "model"]),
     ("lab", &["runner", "machine", "stats", "model", "kernel"]),
     ("runner", &["formats", "machine", "stats", "model", "kernel"]),
     ("forge", &["report", "model"]),

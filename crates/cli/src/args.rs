@@ -30,7 +30,7 @@ Exit codes: 0 done; 1 the gate says no (gate, ci), or the machine is noisy (chec
 #[derive(Debug, Subcommand)]
 enum Command {
     Compare(Box<commands::compare::Args>),
-    Bisect(Box<commands::bisect::Args>),
+    Bisect(Box<crate::flags::bisect::Args>),
     Run(Box<commands::run::Args>),
     Ci(Box<commands::ci::Args>),
     Init(commands::init::Args),
@@ -102,7 +102,7 @@ impl Command {
     }
 }
 
-/// Returns the whole command line, for completions and for re-reading saved arguments.
+/// Returns the whole command line, for completions.
 pub(crate) fn command() -> clap::Command {
     Cli::command()
 }
@@ -132,12 +132,12 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
 
 fn dispatch(cli: Cli, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
     match cli.command {
-        Command::Compare(args) => commands::compare::run(*args, given, ui),
-        Command::Bisect(args) => commands::bisect::run(*args, given, ui),
-        Command::Run(args) => commands::run::run(*args, given, ui),
+        Command::Compare(args) => commands::compare::run(&args, given, ui),
+        Command::Bisect(args) => commands::bisect::run(&args, given, ui),
+        Command::Run(args) => commands::run::run(&args, given, ui),
         Command::Ci(args) => commands::ci::run(&args, given, ui),
         Command::Init(args) => commands::init::run(&args, ui),
-        Command::Timeit(args) => commands::timeit::run(*args, given, ui),
+        Command::Timeit(args) => commands::timeit::run(&args, given, ui),
         Command::Plan(args) => commands::plan::run(*args, given, ui),
         Command::Exec(args) => commands::exec::run(&args),
         Command::Demo(args) => commands::demo::run(&args, ui),
@@ -164,53 +164,4 @@ fn dispatch(cli: Cli, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         Command::Schema(args) => commands::schema::run(&args, ui),
         Command::Completions(args) => commands::completions::run(&args, ui),
     }
-}
-
-/// Reads saved arguments of `becalm compare` again, followed by new ones, of which the later wins.
-pub(crate) fn reparse_compare(
-    arguments: &[String],
-) -> Result<commands::compare::Args, CommandError> {
-    match parse_again(arguments)? {
-        Command::Compare(args) => Ok(*args),
-        _ => Err(CommandError::usage("the file to resume was not written by `becalm compare`")),
-    }
-}
-
-/// Reads saved arguments of `becalm bisect` again, followed by new ones, of which the later wins.
-pub(crate) fn reparse_bisect(arguments: &[String]) -> Result<commands::bisect::Args, CommandError> {
-    match parse_again(arguments)? {
-        Command::Bisect(args) => Ok(*args),
-        _ => Err(CommandError::usage("the file to resume was not written by `becalm bisect`")),
-    }
-}
-
-/// Reads saved arguments of `becalm run` again, followed by new ones, of which the later wins.
-pub(crate) fn reparse_run(arguments: &[String]) -> Result<commands::run::Args, CommandError> {
-    match parse_again(arguments)? {
-        Command::Run(args) => Ok(*args),
-        _ => Err(CommandError::usage("the file to resume was not written by `becalm run`")),
-    }
-}
-
-/// Reads saved arguments again, as they stand there; returns the command that they are for and what each flag was
-/// given.
-pub(crate) fn matches_again(
-    arguments: &[String],
-) -> Result<(clap::Command, clap::ArgMatches), CommandError> {
-    let all = std::iter::once("becalm".to_owned()).chain(arguments.iter().cloned());
-    let line = command();
-    let matches = line.clone().try_get_matches_from(all).map_err(|error| unreadable(&error))?;
-    let found = matches
-        .subcommand()
-        .and_then(|(name, matches)| Some((line.find_subcommand(name)?.clone(), matches.clone())));
-    found.ok_or_else(|| CommandError::usage("the saved arguments name no command"))
-}
-
-fn unreadable(error: &clap::Error) -> CommandError {
-    CommandError::usage(format!("the saved arguments cannot be read again: {error}"))
-}
-
-fn parse_again(arguments: &[String]) -> Result<Command, CommandError> {
-    let all = std::iter::once("becalm".to_owned()).chain(arguments.iter().cloned());
-    Cli::try_parse_from(all).map(|cli| cli.command).map_err(|error| unreadable(&error))
 }

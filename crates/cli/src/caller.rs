@@ -1,32 +1,12 @@
-//! Who called becalm: the signals by which it may be stopped, and the user behind sudo.
+//! Who called becalm.
 
-use std::ffi::OsString;
+use becalm_runner::Interrupt;
 
-use becalm_runner::{Interrupt, User, invoking_user};
+pub(crate) use becalm_session::{subject_user, sudo_user, variables};
 
 use crate::error::CommandError;
 
 /// Takes in hand the signals that ask becalm to stop.
 pub(crate) fn interrupt() -> Result<&'static Interrupt, CommandError> {
-    Interrupt::install()
-        .map_err(|error| CommandError::measure(format!("cannot install a signal handler: {error}")))
-}
-
-/// Returns who called sudo, if becalm was called so.
-pub(crate) fn sudo_user() -> Option<User> {
-    let variable = |name| std::env::var_os(name);
-    invoking_user(variable("SUDO_UID").as_deref(), variable("SUDO_GID").as_deref())
-}
-
-/// Returns as whom subjects and their builds run: who called sudo, if becalm was called so and is not to keep root.
-pub(crate) fn subject_user(keep_root: bool) -> Option<User> {
-    if keep_root { None } else { sudo_user() }
-}
-
-/// Returns the variables that programs of this user see, or becalm's own.
-pub(crate) fn variables(user: Option<&User>) -> Vec<(OsString, OsString)> {
-    match user {
-        Some(user) => user.environment(std::env::vars_os()),
-        None => std::env::vars_os().collect(),
-    }
+    Ok(Interrupt::install().map_err(becalm_session::Error::Signals)?)
 }

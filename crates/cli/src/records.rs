@@ -4,15 +4,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use becalm_formats::File;
-use becalm_model::wire::{self, LogError};
+use becalm_model::wire;
 use becalm_model::{Record, Run, SessionNote};
+use becalm_session::{FileError, conclude_log, own_record};
 use becalm_stats::{Sample, Summary};
 
-use crate::commands::compare;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files::{no_text, write_with};
+use crate::files::write_with;
 use crate::foreign;
+use crate::old_arguments;
 use crate::ui::Ui;
 
 /// Reads a saved record: a document, or the log of a session with what follows from its runs.
@@ -38,7 +39,8 @@ pub(crate) fn nothing_in(path: &Path) -> CommandError {
 pub(crate) fn record_of(path: &Path, files: &[File]) -> Result<Record, CommandError> {
     let (mut record, is_log) = as_it_is(path, files)?;
     if is_log {
-        compare::conclude_log(&mut record);
+        old_arguments::complete(&mut record);
+        conclude_log(&mut record);
         record.notes.push(SessionNote::FromLog.into());
     }
     Ok(record)
@@ -65,21 +67,11 @@ fn as_it_is(path: &Path, files: &[File]) -> Result<(Record, bool), CommandError>
     let text = match str::from_utf8(own) {
         Ok(text) => text,
         // A log may end in the middle of a letter, as in the middle of a line.
-        Err(error) if error.error_len().is_none() => {
-            str::from_utf8(&own[..error.valid_up_to()]).map_err(|_| no_text(path))?
-        }
-        Err(_) => return Err(no_text(path)),
+        Err(error) if error.error_len().is_none() => str::from_utf8(&own[..error.valid_up_to()])
+            .map_err(|_| FileError::NotText { path: path.to_owned() })?,
+        Err(_) => return Err(FileError::NotText { path: path.to_owned() }.into()),
     };
     own_record(text).map_err(|error| refused(&error))
-}
-
-/// Reads a document of becalm or the log of a session; says whether it is a log.
-pub(crate) fn own_record(text: &str) -> Result<(Record, bool), LogError> {
-    if text.trim_start().starts_with("{\"log\"") {
-        wire::read_log(text).map(|record| (record, true))
-    } else {
-        Ok((wire::read_document(text)?, false))
-    }
 }
 
 /// Says whether this is a document of becalm: it names its schema, wherever another program may have sorted it to.
@@ -151,7 +143,8 @@ pub(crate) fn write_record(path: &Path, record: &Record) -> Result<(), CommandEr
         let mut out = std::io::BufWriter::new(file);
         write_json(record, &mut out)?;
         out.flush()
-    })
+    })?;
+    Ok(())
 }
 
 /// Prints what `json` makes of each file, one document after the other.

@@ -8,11 +8,11 @@ use becalm_model::wire::{
 };
 use becalm_model::{Record, with_causes};
 use becalm_report::{SteadyRun, class_word};
+use becalm_session::own_record;
 use becalm_stats::steady::{Agreement, Steady, agreement, warm_up};
 
 use crate::error::CommandError;
 use crate::files;
-use crate::records;
 
 /// Reads and classifies all series of all files; levels within this share of the last one count as
 /// the same.
@@ -77,7 +77,7 @@ fn series(path: &Path) -> Result<Vec<Series>, CommandError> {
 
 /// Reads a record, if the text is one. Other documents of becalm have iterations too.
 fn record(path: &Path, text: &str) -> Result<Option<Record>, CommandError> {
-    match records::own_record(text) {
+    match own_record(text) {
         Ok((record, _)) => Ok(Some(record)),
         Err(
             error @ (LogError::Version(VersionError::TooNew { .. })

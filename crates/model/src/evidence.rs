@@ -215,6 +215,15 @@ impl Evidence {
     }
 }
 
+/// One run that the evidence labels as disturbed. The label is worked out by the runner.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DisturbedRun {
+    /// Index into [`crate::Record::runs`].
+    pub run: usize,
+    /// What was out of bounds.
+    pub causes: Vec<Disturbance>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

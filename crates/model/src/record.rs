@@ -6,6 +6,7 @@ use crate::metric::{self, Metric};
 use crate::note::{Interruption, Note};
 use crate::run::Run;
 use crate::subject::{Subject, SubjectTerms};
+use crate::terms::Terms;
 use crate::trace::Trace;
 use crate::verdict::Comparison;
 
@@ -71,7 +72,9 @@ pub struct Record {
     /// What was measured. The first is the baseline of a comparison. Where all its sides are one program there is none.
     pub subjects: Vec<Subject>,
     /// What a suite says of the subjects, one for each; empty where they are of none.
-    pub terms: Vec<SubjectTerms>,
+    pub suite: Vec<SubjectTerms>,
+    /// What was settled before the first run; `None` in records that becalm did not measure, or not by terms.
+    pub terms: Option<Terms>,
     /// Every run in time order, warm-up included.
     pub runs: Vec<Run>,
     /// What was concluded; empty for [`RecordKind::Run`].
@@ -104,7 +107,8 @@ impl Record {
             conditions: Conditions::default(),
             metrics: Vec::new(),
             subjects: Vec::new(),
-            terms: Vec::new(),
+            suite: Vec::new(),
+            terms: None,
             runs: Vec::new(),
             comparisons: Vec::new(),
             interrupted: None,
@@ -130,7 +134,7 @@ impl Record {
 
     /// Returns the smallest relative change of a metric of a subject that matters, where a suite says it.
     pub fn margin_of(&self, subject: usize, metric: &Metric) -> Option<f64> {
-        self.terms.get(subject)?.margin_of(metric)
+        self.suite.get(subject)?.margin_of(metric)
     }
 
     /// Returns the name of what says how long a whole program takes: the wall time, or where that is the time of a

@@ -42,3 +42,16 @@ impl SubjectTerms {
         self.metrics.iter().find(named).and_then(|one| one.margin).or(self.margin)
     }
 }
+
+/// How long a suite takes, as far as that is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SuiteOutlook {
+    /// How many benchmarks there are.
+    pub benchmarks: usize,
+    /// How many of them are known to end in time, by their budget or by their pace.
+    pub limited: usize,
+    /// Seconds that those take at most.
+    pub at_most: f64,
+    /// Seconds that they are likely to take; `None` before anything was run.
+    pub about: Option<f64>,
+}

@@ -3,7 +3,6 @@
 use becalm_model::{Record, Verdict};
 
 use crate::comparison_table;
-use crate::disturbed::DisturbedRun;
 use crate::estimate;
 use crate::facts::pairs;
 use crate::labels::{Labels, meaning};
@@ -14,6 +13,7 @@ use crate::sentence;
 use crate::shown;
 use crate::strip::{Strip, strips};
 use crate::style::{Role, Style};
+use becalm_model::DisturbedRun;
 
 /// Draws a comparison: the verdict in one sentence, the numbers, every run of both subjects on
 /// one axis, and what the reader has to know beside them.

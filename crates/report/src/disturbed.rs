@@ -2,18 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use becalm_model::{Disturbance, DisturbanceSource, Record, RecordKind};
+use becalm_model::{Disturbance, DisturbanceSource, DisturbedRun, Record, RecordKind};
 
 use crate::quantity::{NBSP, count};
-
-/// One run that the evidence labels as disturbed. The label is worked out by the runner.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DisturbedRun {
-    /// Index into [`Record::runs`].
-    pub run: usize,
-    /// What was out of bounds.
-    pub causes: Vec<Disturbance>,
-}
 
 /// Returns the positions in [`Record::runs`] of the disturbed ones.
 pub(crate) fn positions(disturbed: &[DisturbedRun]) -> BTreeSet<usize> {

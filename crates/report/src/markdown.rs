@@ -8,7 +8,6 @@ use crate::benchmarks;
 use crate::comparison::headlines;
 use crate::comparison_table;
 use crate::conditions::command_line;
-use crate::disturbed::DisturbedRun;
 use crate::escape;
 use crate::estimate;
 use crate::labels::{Labels, meaning};
@@ -17,6 +16,7 @@ use crate::remarks;
 use crate::shown;
 use crate::suite;
 use crate::width::printable;
+use becalm_model::DisturbedRun;
 
 /// Writes the verdict, the numbers and what they rest on as GitHub-flavoured Markdown.
 pub fn markdown(record: &Record, disturbed: &[DisturbedRun]) -> String {

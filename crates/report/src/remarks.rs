@@ -1,9 +1,9 @@
 //! What stands beside the verdict: how much was measured, what it could have shown, what went
 //! wrong, and what to do next. Text and HTML say the same sentences.
 
-use becalm_model::{Comparison, Record, Verdict};
+use becalm_model::{Comparison, DisturbedRun, Record, Verdict};
 
-use crate::disturbed::{self, DisturbedRun};
+use crate::disturbed;
 use crate::labels::Labels;
 use crate::moment::roughly;
 use crate::notes::{interruption, sentence};

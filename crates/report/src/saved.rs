@@ -1,11 +1,11 @@
 //! Views of a saved record: `becalm show`, `plot` and `show --metadata`.
 
-use becalm_model::{Record, RecordKind};
+use becalm_model::{DisturbedRun, Record, RecordKind};
 
 use crate::benchmarks;
 use crate::comparison::{headlines, legend, notes_and_limits, strip_plot};
 use crate::conditions;
-use crate::disturbed::{self, DisturbedRun};
+use crate::disturbed;
 use crate::estimate;
 use crate::facts::{pairs, write_facts};
 use crate::labels::Labels;

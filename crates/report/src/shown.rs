@@ -84,7 +84,7 @@ pub(crate) fn plotted_metrics(record: &Record, name: Option<&str>) -> Vec<usize>
 
 /// Says whether the subjects are benchmarks of a suite, of which each is about metrics of its own.
 pub(crate) fn is_suite(record: &Record) -> bool {
-    record.kind == RecordKind::Run && !record.terms.is_empty()
+    record.kind == RecordKind::Run && !record.suite.is_empty()
 }
 
 /// Returns the metrics that a benchmark of a suite is about and has values of: those that its suite names, else what
@@ -99,7 +99,7 @@ pub(crate) fn about(record: &Record, subject: usize) -> Vec<usize> {
     let all = |is_wanted: &dyn Fn(&Metric) -> bool| -> Vec<usize> {
         (0..has.len()).filter(|&index| has[index] && is_wanted(&record.metrics[index])).collect()
     };
-    let named = record.terms.get(subject).map_or(Vec::new(), |terms| {
+    let named = record.suite.get(subject).map_or(Vec::new(), |terms| {
         let named = terms.metrics.iter();
         named.flat_map(|one| all(&|m| m.name == one.name || m.is_measure(&one.name))).collect()
     });

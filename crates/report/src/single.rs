@@ -1,12 +1,12 @@
 //! The output of `becalm run`: one subject at a time, with its whole distribution.
 
-use becalm_model::Record;
+use becalm_model::{DisturbedRun, Record};
 
 use crate::benchmarks;
 use crate::checks;
 use crate::comparison::{legend, notes_and_limits, strip_plot};
 use crate::conditions;
-use crate::disturbed::{self, DisturbedRun};
+use crate::disturbed;
 use crate::estimate;
 use crate::facts::pairs;
 use crate::histogram::histogram;

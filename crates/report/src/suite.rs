@@ -1,9 +1,9 @@
 //! Suites: a table of all benchmarks, what would be measured, and how long it takes.
 
-use becalm_model::Record;
+use becalm_model::{DisturbedRun, Record, SuiteOutlook};
 
 use crate::comparison::notes_and_limits;
-use crate::disturbed::{self, DisturbedRun};
+use crate::disturbed;
 use crate::escape;
 use crate::labels::Labels;
 use crate::moment::roughly;
@@ -14,19 +14,6 @@ use crate::shown;
 use crate::single::write_conditions;
 use crate::style::{Role, Style};
 use crate::table::{Align, Cell, Table};
-
-/// How long a suite takes, as far as that is known.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SuiteOutlook {
-    /// How many benchmarks there are.
-    pub benchmarks: usize,
-    /// How many of them are known to end in time, by their budget or by their pace.
-    pub limited: usize,
-    /// Seconds that those take at most.
-    pub at_most: f64,
-    /// Seconds that they are likely to take; `None` before anything was run.
-    pub about: Option<f64>,
-}
 
 /// One benchmark that would be measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -167,8 +154,8 @@ mod tests {
         record.metrics = Metric::always();
         record.metrics.push(Metric { exact: true, ..Metric::lower("steps", Unit::Count) });
         record.subjects = ["sort size=10", "walk", "broken"].map(subject).to_vec();
-        record.terms = vec![SubjectTerms::default(); 3];
-        record.terms[1].metrics = ["max_rss", "wall_time"]
+        record.suite = vec![SubjectTerms::default(); 3];
+        record.suite[1].metrics = ["max_rss", "wall_time"]
             .map(|name| MetricTerms { name: name.to_owned(), margin: None })
             .to_vec();
         for round in 0..8 {

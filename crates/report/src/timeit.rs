@@ -1,11 +1,11 @@
 //! The output of `becalm timeit`: how long an operation takes, and how far that can be relied on.
 
-use becalm_model::Record;
+use becalm_model::{DisturbedRun, Record};
 use becalm_stats::{Sample, Summary};
 
 use crate::checks;
 use crate::comparison::notes_and_limits;
-use crate::disturbed::{self, DisturbedRun};
+use crate::disturbed;
 use crate::estimate;
 use crate::labels::Labels;
 use crate::outcomes;

@@ -29,7 +29,7 @@ fn benchmark(name: &str) -> Metric {
 #[test]
 fn a_saved_suite_shows_each_benchmark_by_its_own_metrics() {
     let mut suite = record(&["walk", "parser"]);
-    suite.terms = vec![SubjectTerms::default(); 2];
+    suite.suite = vec![SubjectTerms::default(); 2];
     add(&mut suite, benchmark("parse"), 1);
     let table = |text: &str| {
         let text = &text.replace('\\', "");

@@ -6,13 +6,13 @@ mod fixture;
 use std::time::Duration;
 
 use becalm_model::{
-    Comparison, Direction, Disturbance, DisturbanceSource, Metric, Note, Outcome, RatioInterval,
-    Record, RecordKind, Run, Subject, Unit, Verdict,
+    Comparison, Direction, Disturbance, DisturbanceSource, DisturbedRun, Metric, Note, Outcome,
+    RatioInterval, Record, RecordKind, Run, Subject, Unit, Verdict,
 };
 use becalm_report::{
-    DisturbedRun, Goal, Progress, ProgressEstimate, Sides, Style, comparison_text, diff_text,
-    facts_text, hist_text, html, markdown, metadata_text, plot_text, progress_line, run_text,
-    show_text, stats_text,
+    Goal, Progress, ProgressEstimate, Sides, Style, comparison_text, diff_text, facts_text,
+    hist_text, html, markdown, metadata_text, plot_text, progress_line, run_text, show_text,
+    stats_text,
 };
 use proptest::collection::vec;
 use proptest::option;

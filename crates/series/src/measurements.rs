@@ -17,7 +17,7 @@ fn alone(record: &Record, subject: usize) -> Record {
     let mut alone = record.clone();
     alone.comparisons.clear();
     alone.subjects = vec![record.subjects[subject].clone()];
-    alone.terms = record.terms.get(subject).cloned().into_iter().collect();
+    alone.suite = record.suite.get(subject).cloned().into_iter().collect();
     alone.runs.retain(|run| run.subject == subject);
     for run in &mut alone.runs {
         run.subject = 0;

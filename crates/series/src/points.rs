@@ -49,7 +49,7 @@ pub fn points(record: &Record) -> Vec<NewPoint> {
 
 /// Returns how the benchmark of a metric of a subject is called in a history.
 pub(crate) fn benchmark(record: &Record, subject: usize, metric: &Metric) -> String {
-    let in_suite = record.terms.get(subject).map(|terms| terms.benchmark.as_str());
+    let in_suite = record.suite.get(subject).map(|terms| terms.benchmark.as_str());
     let in_suite = in_suite.filter(|name| !name.is_empty());
     let of_subject = in_suite.unwrap_or(&record.subjects[subject].name);
     match &metric.benchmark {
@@ -113,7 +113,7 @@ pub(crate) fn main_metrics(record: &Record, subject: usize) -> Vec<usize> {
     let all = |is_wanted: &dyn Fn(&Metric) -> bool| -> Vec<usize> {
         own.iter().copied().filter(|&index| is_wanted(&record.metrics[index])).collect()
     };
-    let terms = record.terms.get(subject);
+    let terms = record.suite.get(subject);
     let is_named = |metric: &Metric| {
         terms.is_some_and(|terms| {
             terms.metrics.iter().any(|one| one.name == metric.name || metric.is_measure(&one.name))

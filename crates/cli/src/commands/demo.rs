@@ -4,14 +4,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use becalm_lab::Workload;
-use becalm_model::terms::{Goal, Stop};
+use becalm_model::terms::{Goal, Stop, Terms};
 use becalm_model::{RecordKind, Subject};
 use becalm_report::{comparison_text, facts_text, html};
+use becalm_session::{Machine, Request};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
-use crate::measuring::{Finished, MeasureFlags, Wanted, conduct};
+use crate::measuring::{Finished, conduct};
 use crate::ui::Ui;
 
 /// Show the main job on this machine in under a minute: facts, noise floor, a real 2 % slowdown
@@ -33,7 +34,6 @@ const MOST_ROUNDS: u32 = 150;
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     files::check_writable(&args.output)?;
-    let flags = MeasureFlags::defaults();
     let becalm = std::env::current_exe().map_err(|error| {
         CommandError::measure(format!("cannot find becalm's own program file: {error}"))
     })?;
@@ -50,16 +50,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     };
 
     ui.print("1. This machine\n\n")?;
-    let topology_and_facts = crate::measuring::machine_facts()?;
-    ui.print(&facts_text(&topology_and_facts, ui.style()))?;
+    ui.print(&facts_text(&Machine::read()?.facts, ui.style()))?;
 
     ui.print("\n2. The same program twice: what can this machine resolve?\n\n")?;
-    let aa = session(
-        vec![subject("workload", AMOUNT), subject("same again", AMOUNT)],
-        true,
-        &flags,
-        ui,
-    )?;
+    let aa = session(vec![subject("workload", AMOUNT), subject("same again", AMOUNT)], true, ui)?;
     ui.print(&comparison_text(&aa.record, &aa.disturbed, ui.style()))?;
     if let Some(exit) = ended_early(aa)? {
         return Ok(exit);
@@ -69,7 +63,6 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let compared = session(
         vec![subject("workload", AMOUNT), subject("2 % more work", AMOUNT + AMOUNT / 50)],
         false,
-        &flags,
         ui,
     )?;
     ui.print(&comparison_text(&compared.record, &compared.disturbed, ui.style()))?;
@@ -88,12 +81,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-fn session(
-    subjects: Vec<Subject>,
-    aa: bool,
-    flags: &MeasureFlags,
-    ui: &Ui,
-) -> Result<Finished, CommandError> {
+fn session(subjects: Vec<Subject>, aa: bool, ui: &Ui) -> Result<Finished, CommandError> {
     let stop = Stop::Until {
         minimum: 8,
         maximum: Some(MOST_ROUNDS),
@@ -101,12 +89,9 @@ fn session(
         goal: if aa { Goal::Budget } else { Goal::Verdict },
     };
     let arguments = vec!["demo".to_owned()];
-    let wanted = Wanted {
-        margin: 0.01,
-        aa,
-        ..Wanted::of("demo", RecordKind::Comparison, subjects, stop, arguments)
-    };
-    conduct(wanted, flags, ui)
+    let terms = Terms { margin: 0.01, stop, ..Terms::default() };
+    let kind = RecordKind::Comparison;
+    conduct(Request { aa, ..Request::new("demo", kind, terms, subjects, arguments) }, ui)
 }
 
 /// Passes on an interruption or a failure, after what was measured was shown.

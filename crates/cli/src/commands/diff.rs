@@ -7,13 +7,15 @@ use becalm_model::{Metric, Record, RecordKind};
 use becalm_report::{Sides, WORDS, diff_text};
 use becalm_runner::conclude::{Pairing, compare_all_separate, compare_in_turns};
 
+use becalm_session::MetricsError;
+
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::{self, confidence};
+use crate::flags::confidence;
 use crate::records;
 use crate::ui::Ui;
 
-use super::compare::margin;
+use crate::flags::compare::margin;
 
 /// Smallest relative change that matters where nobody says another.
 const DEFAULT_MARGIN: f64 = 0.01;
@@ -58,7 +60,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     };
     // The command line goes before the suite.
     if args.margin.is_some() {
-        new.terms.clear();
+        new.suite.clear();
     }
     let margin = args.margin.unwrap_or(DEFAULT_MARGIN);
     if !args.across_machines {
@@ -190,7 +192,7 @@ fn metrics(args: &Args, old: &Record, new: &Record) -> Result<Vec<String>, Comma
     if let Some(name) = &args.metric
         && in_both(old, new, name).is_some_and(|[a, b]| is_of_simulation(a, b))
     {
-        return Err(measuring::simulated(name));
+        return Err(MetricsError::Simulated(name.clone()).into());
     }
     let known = |record: &Record| {
         const SHOWN: usize = 12;

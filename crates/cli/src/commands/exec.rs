@@ -8,12 +8,12 @@ use becalm_machine::{Chooser, Width};
 use becalm_model::conditions::{Affinity, Scheduler};
 use becalm_model::with_causes;
 use becalm_runner::{Placement, Program, padding, replace};
+use becalm_session::{Machine, environment};
 
 use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::{LayoutFlag, Machine, Switch, environment, policy};
-use crate::memory::MallocFlag;
+use crate::flags::{LayoutFlag, MallocFlag, Switch};
 
 /// Become a command, under the conditions in which `run` and `compare` start one
 ///
@@ -64,7 +64,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
     let user = caller::subject_user(args.keep_root);
-    let environment = environment(policy(args.env_clear), &args.env, args.malloc, user.as_ref())?;
+    let environment = environment(args.env_clear, &args.env, args.malloc.into(), user.as_ref())?;
     let program = Program::resolve(&args.command, environment.get("PATH".as_ref()), None)
         .map_err(|error| CommandError::measure(with_causes(&error)))?;
     let mut placement = Placement {

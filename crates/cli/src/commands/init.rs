@@ -6,8 +6,9 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
 use crate::init::{find, suite_toml, walk};
-use crate::suite::{FILE, SuiteFile, check};
 use crate::ui::Ui;
+use becalm_model::terms::Terms;
+use becalm_session::suite::{FILE, SuiteFile, resolve};
 
 /// Write a becalm.toml with the benchmarks found in this repository
 ///
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     // What was found is somebody else's text; a file that cannot be read again helps nobody.
     let file = SuiteFile::parse(path.clone(), text.clone())?;
     if !finds.benchmarks.is_empty() {
-        check(&file)?;
+        resolve(&file, &Terms::default())?;
     }
     for one in &finds.benchmarks {
         let harness = one.harness.map_or(String::new(), |harness| format!(" ({harness})"));

@@ -68,7 +68,7 @@ fn write(path: &Path, bytes: &[u8], ui: &Ui) -> Result<(), CommandError> {
     if path == Path::new("-") {
         return ui.print_bytes(bytes);
     }
-    files::write_bytes_atomically(path, bytes)
+    Ok(files::write_bytes_atomically(path, bytes)?)
 }
 
 /// Names under which the user is known, which must not be in the archive.

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use becalm_machine::SysRoot;
 use becalm_machine::tune::{Foreign, LockError, RestoreError, take_over};
+use becalm_session::queue;
 
 use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::tuning::{WaitFlag, ended_by, report, wait};
+use crate::flags::WaitFlag;
+use crate::tuning::{ended_by, report};
 use crate::ui::Ui;
 
 /// Put back everything that becalm changed on this machine
@@ -35,7 +37,13 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let root = SysRoot::new(&args.root);
     let foreign = if args.force { Foreign::Overwrite } else { Foreign::Leave };
     let stop = || interrupt.signal().is_some();
-    match take_over(&root, "becalm restore", foreign, wait(&args.wait), &stop) {
+    match take_over(
+        &root,
+        "becalm restore",
+        foreign,
+        queue(args.wait.wait.unwrap_or_default()),
+        &stop,
+    ) {
         Ok(recovered) => Ok(report(&recovered, ui)),
         Err(RestoreError::Lock(error @ LockError::Held(_))) => Err(ended_by(
             interrupt,

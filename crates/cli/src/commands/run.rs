@@ -1,79 +1,112 @@
-//! `becalm run`: one program, its distribution and what disturbed it.
+//! `becalm run`: one program, or a suite: its distribution and what disturbed it.
 
 use std::ffi::OsString;
 use std::time::Duration;
 
-use becalm_model::terms::{Goal, Stop};
-use becalm_model::{RecordKind, parse_share};
-use becalm_report::run_text;
+use becalm_model::RecordKind;
+use becalm_model::conditions::OnDisturbance;
+use becalm_model::terms::{Stop, SubjectSource, Terms};
+use becalm_report::{SuiteEntry, outlook_text, run_text, suite_list_text, suite_text};
+use becalm_runner::rounds::OnFailure;
+use becalm_session::suite::{
+    Benchmark, SuiteError, SuiteFile, SuitePlan, choose, outlook, resolve,
+};
+use becalm_session::{Request, subjects};
 
-use crate::args;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::{self, CommandLine, MeasureFlags, Tracing, Wanted, conduct};
-use crate::suite::{self, SuiteFlags};
+use crate::flags::words;
+use crate::measuring::{Resumed, as_texts, conduct};
 use crate::ui::Ui;
 
-/// Time after which no further run starts, unless the user says otherwise.
-const BUDGET: Duration = Duration::from_secs(5);
+pub(crate) use crate::flags::run::Args;
 
-/// The same for those who ask for a precision, and get time for it.
-const PRECISION_BUDGET: Duration = Duration::from_secs(60);
-
-/// Runs that are made however long they take, unless the user says otherwise.
-const MINIMUM: u32 = 10;
-
-/// Measure one command, or a suite: estimate, distribution and evidence of disturbance
-#[derive(Debug, clap::Args)]
-#[command(args_override_self = true)]
-pub(crate) struct Args {
-    /// Program and arguments, after `--`
-    #[arg(value_name = "COMMAND", last = true, required_unless_present_any = ["resume", "suite"])]
-    command: Vec<String>,
-
-    /// Stop when the interval of the median is at most this wide to either side
-    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Rounds")]
-    precision: Option<f64>,
-
-    #[command(flatten)]
-    suite: SuiteFlags,
-
-    #[command(flatten)]
-    flags: MeasureFlags,
-}
-
-pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
-    let (args, arguments, resumed) = match &args.flags.resume {
-        None => (args, measuring::as_texts(given), None),
+pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
+    let (terms, arguments, resumed) = match &args.flags.resume {
+        None => (args.terms(None)?, as_texts(given), None),
         Some(path) => {
-            let record = measuring::read_resumed(path)?;
-            let arguments = measuring::with_more(path, &record.arguments, given)?;
-            let mut again = args::reparse_run(&arguments)?;
-            measuring::go_on(&mut again.flags, path, given, ui);
-            (again, arguments, Some(record))
+            let resumed = Resumed::read(path, "run")?;
+            let terms = resumed.terms(|terms| args.terms(Some(terms)))?;
+            resumed.say_what_is_written_again(&args.flags.exports, ui);
+            let arguments = words::of("run", &terms);
+            (terms, arguments, Some(resumed))
         }
     };
-    args.suite.refuse_alone()?;
-    if args.suite.suite.is_some() {
-        return suite::run(&args.suite, &args.flags, arguments, resumed, ui);
+    if let SubjectSource::Suite { .. } = terms.source {
+        return suite(args, terms, arguments, resumed, ui);
     }
-    let command = CommandLine::of_words(&args.command, &args.flags);
-    let subjects = measuring::subjects(&[command], &args.flags)?;
-    let wanted = Wanted {
-        resumed,
-        tracing: Tracing::of(&args.flags),
-        ..Wanted::of("run", RecordKind::Run, subjects, stop(&args), arguments)
+    args.suite.refuse_alone()?;
+    let SubjectSource::Commands { commands } = &terms.source else {
+        return Err(CommandError::usage("there is nothing to run: no command"));
     };
-    let finished = conduct(wanted, &args.flags, ui)?;
-    finished.report(&args.flags, |record, disturbed| run_text(record, disturbed, ui.style()), ui)
+    let subjects = subjects(commands, &terms.runs)?;
+    let request = Request {
+        resumed_from: resumed.as_ref().map(|resumed| resumed.path.clone()),
+        resumed: resumed.map(|resumed| resumed.record),
+        ..Request::new("run", RecordKind::Run, terms, subjects, arguments)
+    };
+    let finished = conduct(request, ui)?;
+    finished.report(|record, disturbed| run_text(record, disturbed, ui.style()), ui)
 }
 
-fn stop(args: &Args) -> Stop {
-    let budget = if args.precision.is_some() { PRECISION_BUDGET } else { BUDGET };
-    measuring::stop(
-        &args.flags,
-        MINIMUM,
+/// Measures the benchmarks of a suite that were chosen, in one session.
+fn suite(
+    args: &Args,
+    terms: Terms,
+    arguments: Vec<String>,
+    resumed: Option<Resumed>,
+    ui: &Ui,
+) -> Result<Exit, CommandError> {
+    let SubjectSource::Suite { file, only, tags, fail_fast } = &terms.source else {
+        return Err(CommandError::usage("there is no suite to measure"));
+    };
+    if terms.runs.on_disturbance == OnDisturbance::Redo {
+        return Err(SuiteError::Redo.into());
+    }
+    let file = SuiteFile::read(file.as_deref())?;
+    let chosen = choose(resolve(&file, &terms)?, only, tags)?;
+    let own: Vec<_> = chosen.iter().map(|one| one.own).collect();
+    let outlook = outlook_text(&outlook(&own));
+    if args.suite.list {
+        let entries: Vec<SuiteEntry> = chosen.iter().map(entry).collect();
+        ui.print(&suite_list_text(&entries, ui.style()))?;
+        ui.print(&format!("\n{outlook}\n"))?;
+        return Ok(Exit::Done);
+    }
+    ui.say(&outlook);
+    let mut plan = SuitePlan {
+        starts: Vec::new(),
+        own,
+        about: Vec::new(),
+        on_failure: if *fail_fast { OnFailure::End } else { OnFailure::LeaveOut },
+    };
+    let mut subjects = Vec::new();
+    for Benchmark { subject, start, about, .. } in chosen {
+        subjects.push(subject);
+        plan.starts.push(start);
+        plan.about.push(about);
+    }
+    let request = Request {
+        resumed_from: resumed.as_ref().map(|resumed| resumed.path.clone()),
+        resumed: resumed.map(|resumed| resumed.record),
+        suite: Some(plan),
+        ..Request::new("run --suite", RecordKind::Run, terms, subjects, arguments)
+    };
+    let finished = conduct(request, ui)?;
+    finished.report(|record, disturbed| suite_text(record, disturbed, ui.style()), ui)
+}
+
+fn entry(one: &Benchmark) -> SuiteEntry {
+    let seconds = |time: Duration| time.as_secs_f64();
+    let (rounds, budget) = match one.own.stop {
+        Stop::Rounds(rounds) => (Some(rounds), None),
+        Stop::Until { maximum, budget, .. } => (maximum, budget.map(seconds)),
+    };
+    SuiteEntry {
+        name: one.subject.name.clone(),
+        tags: one.about.tags.clone(),
+        command: one.subject.command.clone(),
+        rounds,
         budget,
-        args.precision.map_or(Goal::Budget, Goal::Precision),
-    )
+    }
 }

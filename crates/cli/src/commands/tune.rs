@@ -11,14 +11,14 @@ use becalm_machine::{ChoiceFacts, SysRoot, Topology, Width, choose};
 use becalm_model::CpuSet;
 use becalm_model::wire::{json_text, tune_document};
 use becalm_runner::{Interrupt, MALLOC_VARIABLE, Program, hold, kept_memory};
+use becalm_session::{Tuned, is_restored, unmoved, work_folder};
 
 use crate::caller;
-use crate::error::CommandError;
+use crate::error::{CommandError, given_up};
 use crate::exit::Exit;
-use crate::memory::{MallocFlag, MemoryFlags};
-use crate::tuning::{
-    RequestFlags, Tuned, WaitFlag, plan_text, settings, spins, unmoved, verdict, wait,
-};
+use crate::flags::{MallocFlag, MemoryFlags, RequestFlags, WaitFlag};
+use crate::measuring::with_listener;
+use crate::tuning::{plan_text, settings, spins, verdict};
 use crate::ui::Ui;
 
 /// Quiet the machine: until `becalm restore`, or while a command runs
@@ -99,26 +99,30 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     // Before anything is changed for it.
     resolve(&args.command)?;
     let interrupt = caller::interrupt()?;
-    let tuned = Tuned::begin(&root, &told(args), wait(&args.wait), interrupt, ui)?;
-    let (tuned, set) = tuned.attempt(|tuned| quiet(args, &root, &request, tuned, ui), ui)?;
-    if let Some(signal) = interrupt.signal() {
-        return Ok(ended(tuned.finish(ui)?, Exit::Signal(signal)));
-    }
-    if !args.hold {
-        let (guardian, leftovers) = tuned.keep(ui)?;
-        ui.say(format!(
-            "Tuned: {set} All stays so until `becalm restore` (guardian: process {}).",
-            guardian.pid
-        ));
-        return Ok(leftovers);
-    }
-    ui.say(format!("Tuned: {set}"));
-    let result = hold_for(args, interrupt);
-    let restored = tuned.finish(ui)?;
-    match result {
-        Ok(status) => Ok(ended(restored, exit_of(status))),
-        Err(error) => Err(CommandError { exit: ended(restored, error.exit), ..error }),
-    }
+    with_listener(ui, |listener| {
+        let wait = args.wait.wait.unwrap_or_default();
+        let (tuned, leftovers) = Tuned::begin(&root, &told(args), wait, interrupt, listener)?;
+        let (tuned, set) =
+            tuned.attempt(|tuned| quiet(args, &root, &request, tuned, ui)).map_err(given_up)?;
+        if let Some(signal) = interrupt.signal() {
+            return Ok(ended(tuned.finish()?, Exit::Signal(signal)));
+        }
+        if !args.hold {
+            let guardian = tuned.keep().map_err(given_up)?;
+            ui.say(format!(
+                "Tuned: {set} All stays so until `becalm restore` (guardian: process {}).",
+                guardian.pid
+            ));
+            return Ok(ended(is_restored(&leftovers), Exit::Done));
+        }
+        ui.say(format!("Tuned: {set}"));
+        let result = hold_for(args, interrupt);
+        let restored = tuned.finish()?;
+        match result {
+            Ok(status) => Ok(ended(restored, exit_of(status))),
+            Err(error) => Err(CommandError { exit: ended(restored, error.exit), ..error }),
+        }
+    })
 }
 
 /// Makes the changes and says what came of them; returns how much was changed, as a sentence.
@@ -134,7 +138,7 @@ fn quiet(
     let place = Place::read(root, args.cpus.as_ref())?;
     let plan = place.plan(root, request)?;
     let before = if args.verify { spins(&place.cpus) } else { Vec::new() };
-    let (plan, applied) = tuned.carry_out(plan, &place.situation(root, request), ui)?;
+    let (plan, applied) = tuned.carry_out(plan, &place.situation(root, request))?;
     if let Some(unmoved) = unmoved(root, &applied) {
         ui.say(format!("irq-affinity: {unmoved}"));
     }
@@ -142,7 +146,7 @@ fn quiet(
         ui.say(format!("{}: {}", note.knob, note.text));
     }
     if let Some(latency) = args.latency {
-        tuned.hold_latency(latency, ui);
+        tuned.hold_latency(latency);
     }
     if args.verify {
         ui.say(verdict(root, &before, &spins(&place.cpus)).trim_end());
@@ -156,8 +160,8 @@ fn quiet(
 }
 
 /// How a command ended, unless something could not be put back: that is worse.
-fn ended(restored: Exit, otherwise: Exit) -> Exit {
-    if restored == Exit::Done { otherwise } else { restored }
+fn ended(is_restored: bool, otherwise: Exit) -> Exit {
+    if is_restored { otherwise } else { Exit::NotRestored }
 }
 
 /// The CPUs of the machine and what they are for.
@@ -254,12 +258,12 @@ fn hold_for(args: &Args, interrupt: &Interrupt) -> Result<ExitStatus, CommandErr
     if let Some(user) = &user {
         user.runs(&mut command);
     }
-    if args.memory.malloc == MallocFlag::Keep {
+    if args.memory.malloc == Some(MallocFlag::Keep) {
         let before = std::env::var_os(MALLOC_VARIABLE);
         command.env(MALLOC_VARIABLE, kept_memory(before.as_deref()));
     }
     // Gone when this returns, and with it what the command has left there.
-    let folder = args.memory.work_folder(user.as_ref())?;
+    let folder = work_folder(args.memory.in_memory, user.as_ref())?;
     if let Some(folder) = &folder {
         command.current_dir(folder.path());
     }

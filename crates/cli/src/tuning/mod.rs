@@ -1,14 +1,11 @@
-//! What the commands that change the machine share.
+//! What the commands share that change the machine.
 
-mod flags;
-mod profile;
-mod session;
+mod recovered;
 mod text;
 mod verify;
 
-pub(crate) use flags::{ProfileFlag, RequestFlags, WaitFlag, parse_profile, wait};
-pub(crate) use session::{
-    Tuned, ended_by, guardian, put_back_leftovers, refused, report, unrestored, with_leftovers,
+pub(crate) use recovered::{
+    ended_by, put_back_leftovers, refused, report, say_leftovers, unrestored, with_leftovers,
 };
-pub(crate) use text::{failures, plan_text, settings, unmoved};
+pub(crate) use text::{failures, plan_text, settings};
 pub(crate) use verify::{spins, verdict};

@@ -61,57 +61,6 @@ fn task_name(root: &SysRoot, target: &Target) -> String {
     name.map_or_else(String::new, |name| format!(" ({name})"))
 }
 
-/// Says which interrupts stay on the measured CPUs, and why; `None` if all were moved.
-pub(crate) fn unmoved(root: &SysRoot, applied: &[Applied]) -> Option<String> {
-    let (mut locked, mut refused) = (Vec::new(), Vec::new());
-    for one in applied.iter().filter(|one| !one.is_failure()) {
-        let (Target::File(path), Effect::Refused { reason, .. }) =
-            (&one.change.target, &one.effect)
-        else {
-            continue;
-        };
-        let number = path
-            .strip_prefix("/proc/irq/")
-            .and_then(|path| path.strip_suffix("/smp_affinity_list"));
-        // Without a device it interrupts nobody.
-        let Some((number, device)) =
-            number.and_then(|number| Some((number, device(root, number)?)))
-        else {
-            continue;
-        };
-        if one.is_the_kernels() {
-            locked.push(format!("{number} ({device})"));
-        } else {
-            refused.push(format!("{number} ({device}): {reason}"));
-        }
-    }
-    let told = [
-        ("interrupts that the kernel lets nobody move stay where they are", locked),
-        ("interrupts that the kernel did not move where it was asked to", refused),
-    ];
-    let told = told.iter().filter(|(_, interrupts)| !interrupts.is_empty());
-    let told: Vec<String> =
-        told.map(|(what, interrupts)| format!("{what}: {}", first_of(interrupts))).collect();
-    (!told.is_empty()).then(|| told.join("; "))
-}
-
-/// Names the first of several: large machines have hundreds.
-fn first_of(names: &[String]) -> String {
-    const NAMED: usize = 5;
-    let more = match names.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("{}{more}", names[..names.len().min(NAMED)].join(", "))
-}
-
-/// Returns the device of an interrupt, after which the kernel names a folder.
-fn device(root: &SysRoot, number: &str) -> Option<String> {
-    let folder = format!("/proc/irq/{number}");
-    let names = root.list_dir(&folder).value().unwrap_or_default();
-    names.into_iter().find(|name| root.list_dir(format!("{folder}/{name}")).value().is_some())
-}
-
 /// Returns one line for each change that did not have the wanted effect.
 pub(crate) fn failures(applied: &[Applied]) -> Vec<String> {
     applied.iter().filter_map(failure).collect()
@@ -220,31 +169,6 @@ fn shown(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use becalm_model::Nature;
-    use becalm_testkit::FakeTree;
-
-    #[test]
-    fn interrupts_that_stay_are_told_with_the_reason() {
-        let tree = FakeTree::new()
-            .file("/proc/irq/24/nvme0q1/x", "")
-            .file("/proc/irq/25/eth0/x", "")
-            .file("/proc/irq/26/spurious", "");
-        let applied = [(24, 5), (25, 28), (26, 5)].map(|(number, code)| {
-            let path = format!("/proc/irq/{number}/smp_affinity_list");
-            let reason = std::io::Error::from_raw_os_error(code).to_string();
-            Applied {
-                change: Change::file("irq-affinity", path, "0-3", "0", "why")
-                    .with(Nature::MayBeRefused),
-                effect: Effect::Refused { reason, code: Some(code) },
-            }
-        });
-        let told = unmoved(&SysRoot::new(tree.path()), &applied).unwrap();
-        assert_eq!(
-            told,
-            "interrupts that the kernel lets nobody move stay where they are: 24 (nvme0q1); interrupts that \
-             the kernel did not move where it was asked to: 25 (eth0): No space left on device (os error 28)"
-        );
-    }
 
     #[test]
     fn what_a_restart_did_not_reset_is_told_with_its_old_value() {

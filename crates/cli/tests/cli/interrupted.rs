@@ -41,7 +41,8 @@ fn check(signal: &str, code: i32) {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("`becalm compare --resume r.json` goes on"), "{said}");
     let record = env.record("r.json");
-    assert_eq!(record["interrupted"], format!("stopped by signal {}", code - 128));
+    assert_eq!(record["interrupted"]["signal"], code - 128);
+    assert_eq!(record["interrupted"]["text"], format!("stopped by signal {}", code - 128));
     let runs = schedule(&record);
     assert!(runs.len() >= 6 && runs.len().is_multiple_of(2), "whole rounds only: {runs:?}");
     let folder = env.path().to_string_lossy().into_owned();

@@ -5,6 +5,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::seconds;
+
 /// When a session ends.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -19,7 +21,7 @@ pub enum Stop {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         maximum: Option<u32>,
         /// Time after which no further round starts, in seconds.
-        #[serde(default, skip_serializing_if = "Option::is_none", with = "seconds")]
+        #[serde(default, skip_serializing_if = "Option::is_none", with = "seconds::optional")]
         #[schemars(with = "Option<f64>")]
         budget: Option<Duration>,
         /// What there is to reach.
@@ -89,28 +91,6 @@ impl Stop {
     /// Says whether no further round may start.
     pub fn is_used_up(&self, rounds: u32, elapsed: f64) -> bool {
         rounds >= self.minimum() && self.fraction(rounds, elapsed) >= 1.0
-    }
-}
-
-/// A time in JSON is a number of seconds.
-mod seconds {
-    use std::time::Duration;
-
-    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-
-    #[expect(clippy::ref_option, reason = "serde calls it with a reference")]
-    pub(super) fn serialize<S: Serializer>(
-        time: &Option<Duration>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        time.map(|time| time.as_secs_f64()).serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Option<Duration>, D::Error> {
-        let seconds = Option::<f64>::deserialize(from)?;
-        seconds.map(Duration::try_from_secs_f64).transpose().map_err(de::Error::custom)
     }
 }
 

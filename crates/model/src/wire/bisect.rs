@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::terms::Terms;
+
 /// A search for the first commit of a new level, with everything that was measured. Commits are numbered: the
 /// good end is 0, and `commits` are 1 and up, the last of them the bad end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -17,6 +19,9 @@ pub struct BisectDocument {
     pub started_at: f64,
     /// The command that is measured.
     pub command: Vec<String>,
+    /// The terms of its steps; absent where an earlier version wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terms: Option<Terms>,
     /// How commits are built; absent where they are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<String>,

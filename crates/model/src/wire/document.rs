@@ -13,6 +13,7 @@ use super::trace::{RunTraceDocument, TraceNoteDocument};
 use super::worded::Worded;
 use crate::Conditions;
 use crate::note::{Interruption, Limit, Note};
+use crate::terms::Terms;
 
 /// A whole record. Times are in seconds, sizes in bytes, shares and margins as fractions of 1.
 ///
@@ -61,6 +62,9 @@ pub struct Document<R = Vec<RunDocument>> {
     /// What was recorded per run.
     #[serde(default)]
     pub metrics: Vec<MetricDocument>,
+    /// What was settled before the first run; absent in records of other tools and of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terms: Option<Terms>,
     /// Facts about the machine.
     #[serde(default)]
     pub machine: MachineDocument,

@@ -94,7 +94,7 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
     let names = Names::of(&metrics);
     let mut subjects = Vec::new();
     let is_suite = document.subjects.iter().any(|subject| subject.suite.is_some());
-    let mut terms = Vec::new();
+    let mut suite = Vec::new();
     let mut runs = Vec::new();
     for (index, subject) in document.subjects.into_iter().enumerate() {
         if let Some(run) = subject.runs.iter().find(|run| run.round > MAX_ROUND) {
@@ -106,7 +106,7 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
         };
         runs.extend(subject.runs.into_iter().map(traced));
         if is_suite {
-            terms.push(subject.suite.map(subject_terms).unwrap_or_default());
+            suite.push(subject.suite.map(subject_terms).unwrap_or_default());
         }
         subjects.push(Subject {
             name: subject.name,
@@ -161,7 +161,8 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
             .map_or_else(|| conditions(document.conditions), Conditions::from),
         metrics,
         subjects,
-        terms,
+        suite,
+        terms: document.terms,
         runs,
         comparisons,
         interrupted: document.interrupted.map(Worded::value),

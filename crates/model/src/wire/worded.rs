@@ -18,6 +18,12 @@ pub struct Words {
     pub limit: fn(&Limit) -> String,
 }
 
+impl Words {
+    /// None: for logs, in which becalm reads the fields.
+    pub(super) const NONE: Self =
+        Self { note: |_| String::new(), interruption: |_| String::new(), limit: |_| String::new() };
+}
+
 /// A value as it leaves the process: `kind` and fields, and the sentence as `text`.
 ///
 /// Documents of earlier versions have the sentence alone, a plain string.
@@ -25,7 +31,8 @@ pub struct Words {
 pub struct Worded<T> {
     #[serde(flatten)]
     value: T,
-    /// The sentence.
+    /// The sentence; absent in logs.
+    #[serde(skip_serializing_if = "String::is_empty")]
     text: String,
 }
 
@@ -67,7 +74,6 @@ impl<T: JsonSchema> JsonSchema for Worded<T> {
                 {
                     "allOf": [value],
                     "properties": { "text": { "type": "string", "description": "The sentence." } },
-                    "required": ["text"],
                 },
                 { "type": "string" },
             ],

@@ -70,6 +70,7 @@ fn with_runs<R>(
         estimates,
         metrics: record.metrics.iter().map(metric).collect(),
         machine: machine(&record.machine),
+        terms: record.terms.clone(),
         conditions: ConditionsDocument {
             known: record.conditions.clone(),
             limits: worded(&record.conditions.limits, words.limit),
@@ -97,7 +98,7 @@ fn with_runs<R>(
                 name: subject.name.clone(),
                 command: subject.command.clone(),
                 parameters: subject.parameters.clone(),
-                suite: record.terms.get(index).map(terms),
+                suite: record.suite.get(index).map(terms),
                 runs: runs(index),
             })
             .collect(),
@@ -120,8 +121,8 @@ fn traced(record: &Record, place: usize) -> Option<RunTraceDocument> {
 
 /// Returns the first line of a session's log: the record as far as it is known before the first
 /// run.
-pub fn log_header(record: &Record, words: &Words) -> LogHeader {
-    let document = with_runs(record, Vec::new(), words, |_| Vec::new());
+pub fn log_header(record: &Record) -> LogHeader {
+    let document = with_runs(record, Vec::new(), &Words::NONE, |_| Vec::new());
     LogHeader { log: LOG_SCHEMA.to_owned(), document }
 }
 

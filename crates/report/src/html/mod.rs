@@ -5,14 +5,14 @@ mod raw;
 
 use std::fmt::Write as _;
 
-use becalm_model::{Record, RecordKind, Verdict};
+use becalm_model::{DisturbedRun, Record, RecordKind, Verdict};
 
 use crate::benchmarks;
 use crate::checks;
 use crate::comparison::headlines;
 use crate::comparison_table;
 use crate::conditions;
-use crate::disturbed::{self, DisturbedRun};
+use crate::disturbed;
 use crate::escape;
 use crate::estimate;
 use crate::facts;

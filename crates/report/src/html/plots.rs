@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use becalm_model::Record;
+use becalm_model::{DisturbedRun, Record};
 
-use crate::disturbed::{self, DisturbedRun};
+use crate::disturbed;
 use crate::escape;
 use crate::labels::Labels;
 use crate::paired;

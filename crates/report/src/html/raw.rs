@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use becalm_model::Record;
+use becalm_model::{DisturbedRun, Record};
 
-use crate::disturbed::{self, DisturbedRun};
+use crate::disturbed;
 use crate::labels::Labels;
 use crate::outcomes;
 use crate::quantity::{Scale, count};

@@ -1,11 +1,11 @@
 //! The run-sequence plot: every run in time order, warm-up shaded, disturbed runs crossed.
 
-use becalm_model::Record;
+use becalm_model::{DisturbedRun, Record};
 
 use super::frame::Frame;
 use super::{Anchor, Shape, Svg, density_class, subject_class};
 use crate::axis::Axis;
-use crate::disturbed::{self, DisturbedRun};
+use crate::disturbed;
 use crate::labels::Labels;
 use crate::quantity::{Scale, count};
 use crate::shown;

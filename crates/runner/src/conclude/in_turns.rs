@@ -100,7 +100,7 @@ mod tests {
     fn the_margin_of_a_suite_is_that_of_its_benchmark() {
         let mut one = drifting();
         let terms = |margin| becalm_model::SubjectTerms { margin, ..Default::default() };
-        one.terms = vec![terms(None), terms(Some(0.1))];
+        one.suite = vec![terms(None), terms(Some(0.1))];
         assert_eq!(at(&one, 0.95).verdict, Verdict::Equivalent);
     }
 }

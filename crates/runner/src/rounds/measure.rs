@@ -34,6 +34,16 @@ pub enum SessionError<E> {
     },
 }
 
+impl<E: std::error::Error> SessionError<E> {
+    /// Returns the words for what ended a session, with the causes.
+    pub fn in_full(&self) -> String {
+        match self {
+            Self::Run(error) => becalm_model::with_causes(error),
+            Self::Failed { .. } => self.to_string(),
+        }
+    }
+}
+
 /// A subject that failed, and without which the session went on.
 #[derive(Debug)]
 pub struct LeftOut<E> {

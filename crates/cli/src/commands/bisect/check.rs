@@ -2,77 +2,41 @@
 //! change, measured as the search has measured.
 
 use becalm_model::history::short_commit;
+use becalm_model::terms::{Exports, RoundLimits, Terms};
 use becalm_model::wire::BisectDocument;
-use clap::ArgMatches;
-use clap::parser::ValueSource;
 
-use crate::args;
-use crate::error::CommandError;
-
-/// Flags that are about the search, or that a comparison by itself should have of its own.
-const OF_THE_SEARCH: [&str; 12] = [
-    "good",
-    "bad",
-    "state",
-    "resume",
-    "confidence",
-    "rounds",
-    "min_rounds",
-    "max_rounds",
-    "max_time",
-    "seed",
-    "json",
-    "export_json",
-];
+use crate::flags::words;
 
 /// Returns the command as it is typed into a shell; empty without an answer.
-pub(super) fn command(document: &BisectDocument) -> Result<String, CommandError> {
-    let Some(found) = &document.found else { return Ok(String::new()) };
+pub(super) fn command(document: &BisectDocument) -> String {
+    let Some(found) = &document.found else { return String::new() };
     let id = |number: usize| match number {
         0 => short_commit(&document.good.id),
         number => short_commit(&document.commits[number - 1].id),
     };
-    let mut words = vec!["becalm".to_owned(), "compare".to_owned()];
+    let mut line = vec!["becalm".to_owned(), "compare".to_owned()];
     for number in [found.from - 1, found.to] {
-        words.extend(["--rev".to_owned(), id(number).to_owned()]);
+        line.extend(["--rev".to_owned(), id(number).to_owned()]);
     }
-    let (line, matches) = args::matches_again(&document.arguments)?;
-    for flag in line.get_arguments().filter(|flag| !OF_THE_SEARCH.contains(&flag.get_id().as_str()))
-    {
-        words.extend(given(flag, &matches));
+    if let Some(terms) = &document.terms {
+        line.extend(words::flags(&of_comparison(terms), &words::usual("compare")));
     }
-    words.push("--".to_owned());
-    words.extend(document.command.iter().cloned());
-    Ok(shell_words::join(words))
+    line.push("--".to_owned());
+    line.extend(document.command.iter().cloned());
+    shell_words::join(line)
 }
 
-/// Returns a flag as often as it was given, with its values.
-fn given(flag: &clap::Arg, matches: &ArgMatches) -> Vec<String> {
-    let id = flag.get_id().as_str();
-    let (Some(long), Some(ValueSource::CommandLine)) = (flag.get_long(), matches.value_source(id))
-    else {
-        return Vec::new();
+/// Returns the terms without what is about the search, or what a comparison by itself should have of its own.
+fn of_comparison(terms: &Terms) -> Terms {
+    let usual = words::usual("compare");
+    let mut terms = Terms {
+        confidence: usual.confidence,
+        // Without one any difference between the ends was worth a search.
+        margin: if terms.margin > 0.0 { terms.margin } else { usual.margin },
+        limits: RoundLimits::default(),
+        exports: Exports::default(),
+        ..terms.clone()
     };
-    let name = format!("--{long}");
-    if !flag.get_action().takes_values() {
-        return vec![name];
-    }
-    let mut words = Vec::new();
-    for values in matches.get_raw_occurrences(id).into_iter().flatten() {
-        let values: Vec<String> = values.map(|one| one.to_string_lossy().into_owned()).collect();
-        match (&values[..], flag.get_value_delimiter()) {
-            ([], _) => words.push(name.clone()),
-            (all, Some(between)) => {
-                words.push(format!("{name}={}", all.join(&between.to_string())));
-            }
-            ([one], None) if flag.is_require_equals_set() || one.starts_with('-') => {
-                words.push(format!("{name}={one}"));
-            }
-            (all, None) => {
-                words.push(name.clone());
-                words.extend(all.iter().cloned());
-            }
-        }
-    }
-    words
+    terms.runs.seed = None;
+    terms
 }

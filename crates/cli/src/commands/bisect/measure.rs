@@ -1,16 +1,20 @@
 //! One step: rounds of a commit against the good end, as a session of its own.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use becalm_model::terms::{Goal, Stop};
+use becalm_model::conditions::Pace;
+use becalm_model::terms::{Exports, Goal, RoundLimits, Stop, Terms};
 use becalm_model::wire::BisectRoundDocument;
 use becalm_model::{Record, RecordKind, Subject, Verdict};
 use becalm_runner::conclude::{PairedRound, paired_rounds};
+use becalm_session::{LARGEST_SEED, Request};
 use becalm_stats::bisect::ROUNDS_OF_ENDS;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::{Builds, Making, MeasureFlags, Tracing, Wanted, conduct};
+use crate::measuring::{Builds, conduct};
+use crate::ui::Ui;
 
 /// Time after which the ends are no longer compared, unless the user says otherwise.
 const BUDGET_OF_ENDS: Duration = Duration::from_secs(120);
@@ -29,30 +33,27 @@ pub(super) enum Measured {
     Unusable(String),
 }
 
-/// Measures a commit against the good end. The whole record is saved where the flags say.
+/// Measures a commit against the good end. The whole record is saved where the terms say.
 pub(super) fn measure(
     subjects: &[Subject; 2],
     builds: Builds,
-    stop: Stop,
-    margin: f64,
-    flags: &MeasureFlags,
-    making: Making<'_>,
+    terms: Terms,
+    ui: &Ui,
 ) -> Result<Measured, CommandError> {
     let name = subjects[1].name.clone();
     let arguments = vec!["compare".to_owned(), "--".to_owned()];
-    let wanted = Wanted {
-        margin,
-        tracing: Tracing::of(flags),
+    let kind = RecordKind::Comparison;
+    let request = Request {
         builds: Some(builds),
-        ..Wanted::of("bisect", RecordKind::Comparison, subjects.to_vec(), stop, arguments)
+        ..Request::new("bisect", kind, terms, subjects.to_vec(), arguments)
     };
-    let finished = conduct(wanted, flags, &making.ui.hushed())?.once_only();
+    let finished = conduct(request, &ui.hushed())?.once_only();
     if let Some(signal) = finished.signal {
         return Ok(Measured::Until(signal, Box::new(finished.record)));
     }
     let record = finished.record.clone();
     let is_of_commit = finished.at_fault.as_ref() == Some(&name);
-    match finished.end(making.ui) {
+    match finished.end(ui) {
         Err(error) if is_of_commit && error.exit == Exit::CouldNotMeasure => {
             Ok(Measured::Unusable(error.message))
         }
@@ -67,16 +68,40 @@ pub(super) fn measure(
     }
 }
 
+/// Returns the terms of the step with this number, of which the whole record is saved at `record`.
+pub(super) fn of_step(
+    terms: &Terms,
+    number: u64,
+    stop: Stop,
+    (confidence, margin): (f64, f64),
+    record: PathBuf,
+) -> Terms {
+    let mut terms = Terms {
+        confidence,
+        margin,
+        stop,
+        limits: RoundLimits::default(),
+        exports: Exports { json: Some(record), ..Exports::default() },
+        ..terms.clone()
+    };
+    // Their rounds are put together from values alone, which would leave the pace out.
+    terms.runs.pace = Pace::Off;
+    // No session has the schedule of another.
+    let seed = &mut terms.runs.seed;
+    *seed = seed.map(|seed| seed.wrapping_add(number) & LARGEST_SEED);
+    terms
+}
+
 /// Returns when the comparison of the ends is over.
-pub(super) fn stop_of_ends(flags: &MeasureFlags, are_exact: bool) -> Stop {
-    match flags.rounds {
+pub(super) fn stop_of_ends(limits: &RoundLimits, are_exact: bool) -> Stop {
+    match limits.rounds {
         Some(rounds) => Stop::Rounds(rounds),
         None if are_exact => Stop::Rounds(EXACT_ROUNDS),
         None => Stop::Until {
-            minimum: flags.min_rounds.unwrap_or(ROUNDS_OF_ENDS),
-            maximum: flags.max_rounds,
+            minimum: limits.min_rounds.unwrap_or(ROUNDS_OF_ENDS),
+            maximum: limits.max_rounds,
             // The whole search may take longer; equal ends would take all of it.
-            budget: Some(flags.max_time.map_or(BUDGET_OF_ENDS, |most| most.min(BUDGET_OF_ENDS))),
+            budget: Some(limits.max_time.map_or(BUDGET_OF_ENDS, |most| most.min(BUDGET_OF_ENDS))),
             goal: Goal::Verdict,
         },
     }

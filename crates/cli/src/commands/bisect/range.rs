@@ -3,6 +3,8 @@
 use becalm_model::history::short_commit;
 use becalm_model::wire::CommitDocument;
 
+use becalm_session::GitError;
+
 use crate::error::CommandError;
 use crate::measuring::{Commit, Repository, Signed};
 
@@ -23,7 +25,8 @@ impl Range {
         bad: &str,
     ) -> Result<Self, CommandError> {
         let is_shallow = repository.is_shallow();
-        let cut_off = |error: CommandError| {
+        let cut_off = |error: GitError| {
+            let error = CommandError::from(error);
             if is_shallow { error.hint(SHALLOW) } else { error }
         };
         let good_end = repository.commit("--good", good).map_err(cut_off)?;

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use becalm_model::history::short_commit;
-use becalm_model::terms::Stop;
+use becalm_model::terms::{Stop, Terms};
 use becalm_model::wire::{
     BisectDocument, BisectState, BisectStepDocument, BuiltDocument, SkippedDocument,
 };
 use becalm_model::{Verdict, metric};
+use becalm_session::{Recipe, Revisions, decide_exactly};
 use becalm_stats::bisect::{
     Posterior, found, most_rounds_of_commit, next_commit, posterior, rounds_of_step,
 };
@@ -19,7 +20,7 @@ use super::state::Saved;
 use super::{answer, known};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::{BuildError, Making, Revisions, decide_exactly};
+use crate::ui::Ui;
 
 /// Builds that are kept; those that will hardly be measured again are removed.
 const KEPT: usize = 8;
@@ -37,9 +38,10 @@ const OF_RECORD: f64 = 0.95;
 pub(super) struct Search<'a> {
     saved: Saved,
     revisions: Revisions,
-    /// The flags of the steps lie in it.
-    making: Making<'a>,
-    margin: f64,
+    recipe: Recipe<'a>,
+    /// The terms of its steps.
+    terms: &'a Terms,
+    ui: &'a Ui,
     range: &'a Range,
     /// The builds that are there, by the numbers of their commits.
     built: BTreeMap<usize, usize>,
@@ -56,12 +58,13 @@ impl<'a> Search<'a> {
     pub(super) fn new(
         saved: Saved,
         revisions: Revisions,
-        making: Making<'a>,
-        margin: f64,
+        recipe: Recipe<'a>,
+        terms: &'a Terms,
         range: &'a Range,
+        ui: &'a Ui,
     ) -> Self {
         let built = BTreeMap::new();
-        Self { saved, revisions, making, margin, range, built, started: Instant::now() }
+        Self { saved, revisions, recipe, terms, ui, range, built, started: Instant::now() }
     }
 
     /// Searches to the end; returns the state with the answer.
@@ -81,11 +84,7 @@ impl<'a> Search<'a> {
 
     fn search(&mut self) -> Result<(), CommandError> {
         let bad = self.range.bad();
-        self.making.ui.say(format!(
-            "{} commits to search, saved in {}",
-            bad,
-            self.saved.path.display()
-        ));
+        self.ui.say(format!("{} commits to search, saved in {}", bad, self.saved.path.display()));
         if self.saved.document.metric.is_none() && !self.compare_ends()? {
             return Ok(());
         }
@@ -140,17 +139,18 @@ impl<'a> Search<'a> {
                 "identical binaries: the program of the ends is the same, byte for byte".to_owned(),
             ));
         }
-        let are_exact = decide_exactly(self.making.flags)?;
-        let stop = measure::stop_of_ends(self.making.flags, are_exact);
+        let are_exact = decide_exactly(self.terms)?;
+        let stop = measure::stop_of_ends(&self.terms.limits, are_exact);
         let budget = match stop {
             Stop::Until { budget: Some(budget), .. } => {
                 format!(", for at most {} s", budget.as_secs())
             }
             _ => String::new(),
         };
-        self.making.ui.say(format!("comparing the ends{budget}"));
+        self.ui.say(format!("comparing the ends{budget}"));
         let confidence = 1.0 - (1.0 - self.saved.document.confidence) * SHARE_OF_ENDS;
-        let margin = if are_exact { self.margin } else { self.margin.max(SMALLEST_MARGIN) };
+        let margin =
+            if are_exact { self.terms.margin } else { self.terms.margin.max(SMALLEST_MARGIN) };
         let record = match self.measure(bad, stop, margin, confidence)? {
             Measured::Whole(record) => record,
             Measured::Unusable(reason) => {
@@ -193,7 +193,7 @@ impl<'a> Search<'a> {
         document.unit = Some(followed.unit.to_string());
         document.verdict = Some(verdict.word().to_owned());
         let rounds = measure::rounds(&record, &followed.name);
-        self.making.ui.say(format!("the bad end is {verdict} on {}", followed.name));
+        self.ui.say(format!("the bad end is {verdict} on {}", followed.name));
         document.exact = known::exact_values(&rounds).filter(|_| followed.exact);
         document.steps.push(BisectStepDocument { commit: bad, rounds });
         if followed.name == metric::WALL_TIME || followed.name == metric::CPU_TIME {
@@ -255,23 +255,22 @@ impl<'a> Search<'a> {
             return Ok(Tried::Usable);
         }
         let name = if commit == 0 { "good" } else { "commit" };
-        let made = self.revisions.add(name, self.range.commits[commit].clone(), self.making);
+        let made = self.revisions.add(name, self.range.commits[commit].clone(), self.recipe);
         let is_known = self.saved.document.built.iter().any(|one| one.commit == commit);
         let index = match made {
             Ok(index) => index,
             // What was built before can be built: what is known of it is not thrown away.
-            Err(BuildError::Failed(error)) if is_known => {
-                return Err(
-                    error.hint("it was built before, in this search: something else is wrong now")
-                );
+            Err(error) if error.is_of_program() && is_known => {
+                return Err(CommandError::from(error)
+                    .hint("it was built before, in this search: something else is wrong now"));
             }
-            Err(BuildError::Failed(error)) => {
-                self.skip(commit, error.message);
+            Err(error) if error.is_of_program() => {
+                self.skip(commit, error.to_string());
                 return Ok(Tried::Skipped);
             }
-            Err(BuildError::Prevented(error)) => return Err(error),
+            Err(error) => return Err(error.into()),
         };
-        let program = self.revisions.program(index, self.making.words);
+        let program = self.revisions.program(index, self.recipe.words);
         self.built.insert(commit, index);
         let document = &mut self.saved.document;
         if !document.built.iter().any(|one| one.commit == commit) {
@@ -295,30 +294,32 @@ impl<'a> Search<'a> {
         let indices = [self.built[&0], self.built[&commit]];
         let mut subjects = Vec::new();
         for index in indices {
-            match self.revisions.subject(index, self.making.words) {
+            match self.revisions.subject(index, self.recipe.words) {
                 Ok(subject) => subjects.push(subject),
                 // The build made no program.
-                Err(error) if index != indices[0] => return Ok(Measured::Unusable(error.message)),
-                Err(error) => return Err(error),
+                Err(error) if index != indices[0] => {
+                    return Ok(Measured::Unusable(error.to_string()));
+                }
+                Err(error) => return Err(error.into()),
             }
         }
         let subjects = <[_; 2]>::try_from(subjects).expect("there are two builds");
         // A setup may make it.
-        if self.making.flags.setup.is_none()
+        if self.terms.runs.setup.is_none()
             && let Some(why) = self.revisions.wrong_with(indices[1], &subjects[1])
         {
             return Ok(Measured::Unusable(why));
         }
         let number = self.saved.document.steps.len() + 1;
         let path = self.saved.records().join(format!("step-{number:03}.json"));
-        let flags = self.making.flags.of_step(number as u64, confidence, path);
-        let builds = self.revisions.some(&indices);
-        measure(&subjects, builds, stop, margin, &flags, self.making)
+        let judged = (confidence, margin);
+        let terms = measure::of_step(self.terms, number as u64, stop, judged, path);
+        measure(&subjects, self.revisions.some(&indices), terms, self.ui)
     }
 
     fn rounds_of_step(&self) -> u32 {
-        let flags = self.making.flags;
-        if let Some(rounds) = flags.rounds {
+        let limits = &self.terms.limits;
+        if let Some(rounds) = limits.rounds {
             return rounds;
         }
         let document = &self.saved.document;
@@ -332,14 +333,14 @@ impl<'a> Search<'a> {
         let of_ends = u32::try_from(of_ends).unwrap_or(u32::MAX);
         level
             .map_or(EXACT_ROUNDS, |level| rounds_of_step(&level, of_ends))
-            .max(flags.min_rounds.unwrap_or(0))
+            .max(limits.min_rounds.unwrap_or(0))
     }
 
     fn is_used_up(&self) -> bool {
-        let flags = self.making.flags;
+        let limits = &self.terms.limits;
         let rounds: usize = self.saved.document.steps.iter().map(|step| step.rounds.len()).sum();
-        flags.max_rounds.is_some_and(|most| rounds >= most as usize)
-            || flags.max_time.is_some_and(|most| self.started.elapsed() >= most)
+        limits.max_rounds.is_some_and(|most| rounds >= most as usize)
+            || limits.max_time.is_some_and(|most| self.started.elapsed() >= most)
     }
 
     /// Removes builds of which little is left to learn, the surest first.
@@ -371,7 +372,7 @@ impl<'a> Search<'a> {
         let verdict = document.verdict.as_deref().unwrap_or_default();
         let best = likeliest(posterior);
         let commit = &self.range.commits[last.commit];
-        self.making.ui.say(format!(
+        self.ui.say(format!(
             "step {}: {} \"{}\" is {verdict} with {:.1} %; the likeliest first is {} with {:.1} %",
             document.steps.len(),
             short_commit(&commit.id),
@@ -384,7 +385,7 @@ impl<'a> Search<'a> {
 
     fn say(&self, commit: usize, what: &str) {
         let one = &self.range.commits[commit];
-        self.making.ui.say(format!("{} \"{}\" {what}", short_commit(&one.id), one.title));
+        self.ui.say(format!("{} \"{}\" {what}", short_commit(&one.id), one.title));
     }
 }
 

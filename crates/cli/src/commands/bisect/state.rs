@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use becalm_model::history::short_commit;
+use becalm_model::terms::Terms;
 use becalm_model::wire::{BISECT_SCHEMA, BisectDocument, BisectState, check_readable, json_text};
 
-use super::Args;
 use super::range::Range;
 use crate::error::CommandError;
 use crate::files;
 use crate::measuring::Repository;
+use crate::old_arguments;
 
 /// A search and the file that it is saved in.
 #[derive(Debug)]
@@ -48,11 +49,12 @@ impl Saved {
         repository: &Repository,
         range: &Range,
         words: &[String],
-        args: &Args,
+        terms: &Terms,
+        place: Option<PathBuf>,
         arguments: Vec<String>,
     ) -> Result<Self, CommandError> {
         let [good, bad] = [0, range.bad()].map(|end| short_commit(&range.commits[end].id));
-        let path = args.state.clone().unwrap_or_else(|| {
+        let path = place.unwrap_or_else(|| {
             repository.top().join(files::FOLDER).join(format!("bisect-{good}-{bad}.json"))
         });
         if let Ok(old) = Self::read(&path)
@@ -82,8 +84,9 @@ impl Saved {
             arguments,
             started_at: now.as_secs_f64(),
             command: words.to_vec(),
-            build: args.flags.build.clone(),
-            confidence: args.flags.confidence,
+            terms: Some(terms.clone()),
+            build: terms.runs.build.clone(),
+            confidence: terms.confidence,
             good,
             commits: documents,
             metric: None,
@@ -112,6 +115,14 @@ impl Saved {
         }
     }
 
+    /// Returns the terms that it was begun with.
+    pub(super) fn terms(&self) -> Result<Terms, CommandError> {
+        let saved = || old_arguments::terms(&self.document.arguments, "bisect");
+        self.document.terms.clone().or_else(saved).ok_or_else(|| {
+            CommandError::usage("the file to resume was not written by `becalm bisect`")
+        })
+    }
+
     /// Returns the id of the good end.
     pub(super) fn good_id(&self) -> String {
         self.document.good.id.clone()
@@ -127,13 +138,13 @@ impl Saved {
         mut self,
         range: &Range,
         words: &[String],
-        args: &Args,
+        terms: &Terms,
         arguments: Vec<String>,
     ) -> Result<Self, CommandError> {
         let saved = &self.document;
         let differs = if saved.command != words {
             Some("the command")
-        } else if saved.build != args.flags.build {
+        } else if saved.build != terms.runs.build {
             Some("the build command")
         } else if saved.good.id != range.commits[0].id {
             Some("the good end")
@@ -154,14 +165,15 @@ impl Saved {
         }
         self.make_records()?;
         self.document.arguments = arguments;
-        self.document.confidence = args.flags.confidence;
+        self.document.confidence = terms.confidence;
+        self.document.terms = Some(terms.clone());
         self.document.state = BisectState::Running;
         Ok(self)
     }
 
     /// Writes the state: a crash leaves this one or the one before.
     pub(super) fn write(&self) -> Result<(), CommandError> {
-        files::write_atomically(&self.path, &json(&self.document))
+        Ok(files::write_atomically(&self.path, &json(&self.document))?)
     }
 
     fn make_records(&self) -> Result<(), CommandError> {

@@ -5,10 +5,11 @@ use std::time::Duration;
 use becalm_forge::Surroundings;
 use becalm_model::ci::{CiCommit, CiReport, CiResult, CiRule};
 use becalm_model::history::short_commit;
-use becalm_model::terms::Goal;
+use becalm_model::terms::{Goal, Terms, Unlimited};
 use becalm_model::{Record, RecordKind, Subject};
 use becalm_report::{interruption, note_sentence};
 use becalm_series::judge::ci::{conclude, sides};
+use becalm_session::{Recipe, Request, subjects};
 
 use super::Args;
 use super::base::find_base;
@@ -16,9 +17,9 @@ use super::command_line::{reproduce, without_secrets};
 use super::sentences::{cut_off_sides, machine_words};
 use crate::caller;
 use crate::error::CommandError;
+use crate::flags::{command_of, stop};
 use crate::measuring::{
-    self, Builds, CommandLine, Finished, Making, Repository, Revisions, Tracing, Wanted, conduct,
-    is_documentation,
+    Builds, Finished, Repository, Revisions, conduct, is_documentation, with_listener,
 };
 use crate::ui::Ui;
 
@@ -46,6 +47,8 @@ pub(super) struct Job {
     arguments: Vec<String>,
     /// The command to measure.
     command: Vec<String>,
+    /// By which terms.
+    terms: Terms,
 }
 
 /// What came of it.
@@ -70,7 +73,8 @@ impl Job {
         arguments: &[String],
         around: &Surroundings,
     ) -> Result<Self, CommandError> {
-        let user = caller::subject_user(args.flags.conditions.keep_root);
+        let terms = terms(args)?;
+        let user = caller::subject_user(terms.runs.keep_root);
         let repository = Repository::here("`becalm ci`", user)?;
         let commit = |name: &str, option: &str| -> Result<CiCommit, CommandError> {
             let id = repository.committed(name).map(|commit| commit.id).ok_or_else(|| {
@@ -78,7 +82,7 @@ impl Job {
                     .hint("a shallow clone lacks most: actions/checkout takes `with: {fetch-depth: 0}`")
             })?;
             let title = repository.title(&id).unwrap_or_default();
-            Ok(CiCommit { id, title })
+            Ok::<_, CommandError>(CiCommit { id, title })
         };
         let head = commit(&args.head, "--head")?;
         let base = match &args.base {
@@ -88,16 +92,14 @@ impl Job {
         let base = commit(&base, "--base")?;
         let commit = around.commit_of_status(&head.id, &repository.parents(&head.id)?);
         let differing = repository.differing(&base.id, &head.id)?;
-        let line = match &args.command[..] {
-            [line] => CommandLine::Line(line.clone()),
-            words => CommandLine::of_words(words, &args.flags),
-        };
-        let command = measuring::subjects(&[line], &args.flags)?.remove(0).command;
-        Ok(Self { base, head, commit, differing, arguments: without_secrets(arguments), command })
+        let line = command_of(&args.command, &terms.runs);
+        let command = subjects(&[line], &terms.runs)?.remove(0).command;
+        let arguments = without_secrets(arguments);
+        Ok(Self { base, head, commit, differing, arguments, command, terms })
     }
 
     /// Builds and measures.
-    pub(super) fn carry_out(&self, args: &Args, ui: &Ui) -> Done {
+    pub(super) fn carry_out(&self, ui: &Ui) -> Done {
         if self.differing.iter().all(|path| is_documentation(path)) {
             return Done::Identical(match &self.differing[..] {
                 [] => "base and head have the same files".to_owned(),
@@ -107,12 +109,11 @@ impl Job {
                 }
             });
         }
-        match self.build(args, ui).and_then(|built| match built {
+        match self.build(ui).and_then(|built| match built {
             Err(told) => Ok(Done::Identical(told)),
             Ok((mut revisions, subjects)) => {
                 // The worktrees stay until everything is measured.
-                let wanted = self.wanted(args, revisions.all(), subjects);
-                let finished = conduct(wanted, &args.flags, ui)?;
+                let finished = conduct(self.request(revisions.all(), subjects), ui)?;
                 Ok(Done::Measured(Box::new(finished)))
             }
         }) {
@@ -122,19 +123,15 @@ impl Job {
     }
 
     /// Builds both commits; says so if the program is the same.
-    fn build(
-        &self,
-        args: &Args,
-        ui: &Ui,
-    ) -> Result<Result<(Revisions, Vec<Subject>), String>, CommandError> {
-        let flags = &args.flags;
-        let user = caller::subject_user(flags.conditions.keep_root);
+    fn build(&self, ui: &Ui) -> Result<Result<(Revisions, Vec<Subject>), String>, CommandError> {
+        let runs = &self.terms.runs;
+        let user = caller::subject_user(runs.keep_root);
         let ids = [self.base.id.clone(), self.head.id.clone()];
         let interrupt = caller::interrupt()?;
-        let mut revisions = Revisions::build(
-            &ids,
-            Making { words: &self.command, flags, user: user.as_ref(), interrupt, ui },
-        )?;
+        let mut revisions = with_listener(ui, |listener| {
+            let (words, user) = (&self.command[..], user.as_ref());
+            Revisions::build(&ids, Recipe { words, runs, user, interrupt, listener })
+        })?;
         revisions.rename(&["base", "head"]);
         if let Some(note) = revisions.identical(&self.command) {
             return Ok(Err(note_sentence(&note.into())));
@@ -144,18 +141,11 @@ impl Job {
         Ok(Ok((revisions, subjects)))
     }
 
-    fn wanted(&self, args: &Args, builds: Builds, subjects: Vec<Subject>) -> Wanted {
-        let (minimum, budget) = match args.flags.harness {
-            Some(_) => (HARNESS_MINIMUM, HARNESS_BUDGET),
-            None => (MINIMUM, BUDGET),
-        };
-        let stop = measuring::stop(&args.flags, minimum, budget, Goal::Verdict);
-        let arguments = self.arguments.clone();
-        Wanted {
-            margin: args.margin,
-            tracing: Tracing::of(&args.flags),
+    fn request(&self, builds: Builds, subjects: Vec<Subject>) -> Request {
+        let (terms, arguments) = (self.terms.clone(), self.arguments.clone());
+        Request {
             builds: Some(builds),
-            ..Wanted::of("ci", RecordKind::Comparison, subjects, stop, arguments)
+            ..Request::new("ci", RecordKind::Comparison, terms, subjects, arguments)
         }
     }
 
@@ -177,7 +167,7 @@ impl Job {
     }
 
     pub(super) fn report(&self, args: &Args, around: &Surroundings, done: &Done) -> CiReport {
-        let name = match args.flags.names.first() {
+        let name = match self.terms.runs.names.first() {
             Some(name) => name.clone(),
             None => shell_words::join(&self.command),
         };
@@ -202,8 +192,8 @@ impl Job {
         };
         notes.extend(around.commit.as_ref().and_then(|commit| self.told_of_commit(commit)));
         let rule = CiRule {
-            confidence: args.flags.confidence,
-            margin: args.margin,
+            confidence: self.terms.confidence,
+            margin: self.terms.margin,
             allow: args.allow,
             strict: args.strict,
         };
@@ -222,4 +212,17 @@ impl Job {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
+}
+
+/// Returns the terms that the flags make.
+fn terms(args: &Args) -> Result<Terms, CommandError> {
+    let mut terms = Terms { margin: args.margin, ..Terms::default() };
+    args.flags.apply(&mut terms)?;
+    let (minimum, budget) = match terms.runs.harness {
+        Some(_) => (HARNESS_MINIMUM, HARNESS_BUDGET),
+        None => (MINIMUM, BUDGET),
+    };
+    let unlimited = Unlimited { minimum, budget: Some(budget), goal: Goal::Verdict };
+    terms.stop = stop(&terms, &unlimited)?;
+    Ok(terms)
 }

@@ -17,11 +17,12 @@ use becalm_model::ci::{CiReport, Conclusion, is_ci_id};
 use becalm_model::parse_share;
 
 use self::job::{Done, Job};
-use super::compare::margin;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
-use crate::measuring::{self, MeasureFlags};
+use crate::flags::MeasureFlags;
+use crate::flags::compare::margin;
+use crate::measuring::as_texts;
 use crate::ui::Ui;
 
 /// Compare head with base in one job of GitHub Actions or GitLab CI, and tell the pull request
@@ -140,8 +141,8 @@ pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comm
     for path in [&args.save, &args.junit].into_iter().flatten() {
         files::check_writable(path)?;
     }
-    let job = Job::new(args, &measuring::as_texts(given), &around)?;
-    let done = job.carry_out(args, ui);
+    let job = Job::new(args, &as_texts(given), &around)?;
+    let done = job.carry_out(ui);
     let mut report = job.report(args, &around, &done);
     // What a build prints as it fails, for one, is read by anybody in a log, a comment, an artifact and a chat.
     let secrets = secrets(args);

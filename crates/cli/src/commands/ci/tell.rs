@@ -35,11 +35,12 @@ pub(super) fn tell(
     }
     let mut written = Vec::new();
     if let Some(path) = &args.save {
-        written.push(files::write_atomically(path, &json()));
+        written.push(files::write_atomically(path, &json()).map_err(CommandError::from));
     }
     if let Some(path) = &args.junit {
         written.push(
-            junit(report, record).and_then(|bytes| files::write_bytes_atomically(path, &bytes)),
+            junit(report, record)
+                .and_then(|bytes| Ok(files::write_bytes_atomically(path, &bytes)?)),
         );
     }
     written.extend(write_for_service(report, around));

@@ -16,7 +16,7 @@ use clap::builder::NonEmptyStringValueParser;
 use super::history::{Content, Home, Settings, StoreFlags, content, measurements, now};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::confidence;
+use crate::flags::confidence;
 use crate::suite::SuiteFile;
 use crate::ui::Ui;
 
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "REV", requires = "records", value_parser = NonEmptyStringValueParser::new())]
     commit: Option<String>,
     /// Largest relative change for the worse that is let through, in place of what becalm.toml says
-    #[arg(long, value_name = "SHARE", value_parser = super::compare::margin)]
+    #[arg(long, value_name = "SHARE", value_parser = crate::flags::compare::margin)]
     margin: Option<f64>,
     /// Confidence of all intervals from the history together
     #[arg(long, value_name = "SHARE", value_parser = confidence, default_value = "95%")]
@@ -155,7 +155,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     }
     doubt_what_was_broken_off(&mut findings, &broken_off);
     if let (Some(wrong), Some(file)) = (rules.unsuited(), &file) {
-        return Err(file.error_at(&["gate", "rules", &wrong.rule, wrong.key], wrong));
+        return Err(file.error_at(&["gate", "rules", &wrong.rule, wrong.key], wrong).into());
     }
     // Where there is one program no rule is asked.
     for name in rules.unused().into_iter().filter(|_| !findings.results.is_empty()) {

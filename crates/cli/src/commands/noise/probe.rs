@@ -5,17 +5,18 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use becalm_lab::probe::{
     Class, CpuNoise, ProbeError, Siblings, Source, Terms, Tracer, Wish, document, probe_clock,
 };
-use becalm_machine::tune::Wait;
 use becalm_machine::{Leases, NoiseRanking, SysRoot, Topology};
+use becalm_model::terms::TuneWait;
 use becalm_model::wire::{CpuNoiseDocument, ProbeDocument};
 use becalm_model::{CpuSet, parse_duration};
 use becalm_report::probe_text;
 use becalm_runner::Interrupt;
+use becalm_session::{Listener, Tuned};
 
 use crate::caller;
-use crate::error::CommandError;
+use crate::error::{CommandError, given_up};
 use crate::exit::Exit;
-use crate::tuning::Tuned;
+use crate::measuring::with_listener;
 use crate::ui::Ui;
 
 /// A shorter probe has too few readings in each of its windows.
@@ -259,14 +260,22 @@ impl Probe<'_> {
     fn by_tracer(&self) -> Result<(Vec<CpuNoise>, Vec<String>), NoTracer> {
         let tracer = Tracer::find(self.root).map_err(NoTracer::Unusable)?;
         tracer.plan(self.root, self.terms).map_err(NoTracer::Unusable)?;
-        let tuned =
-            Tuned::begin(self.root, "becalm noise probe", Wait::No, self.interrupt, self.ui)
-                .map_err(|error| NoTracer::Unusable(error.message))?;
+        with_listener(self.ui, |listener| self.by_tuned_tracer(&tracer, listener))
+    }
+
+    fn by_tuned_tracer(
+        &self,
+        tracer: &Tracer,
+        listener: Listener<'_>,
+    ) -> Result<(Vec<CpuNoise>, Vec<String>), NoTracer> {
+        let (tuned, _) =
+            Tuned::begin(self.root, "becalm noise probe", TuneWait::No, self.interrupt, listener)
+                .map_err(|error| NoTracer::Unusable(error.to_string()))?;
         // Only now, with the lock held, are the values those of the untouched machine.
         let changes = tracer.plan(self.root, self.terms).map_err(NoTracer::Unusable)?;
         let (tuned, applied) = tuned
-            .attempt(|tuned| tuned.apply(&changes, self.ui), self.ui)
-            .map_err(NoTracer::Failed)?;
+            .attempt(|tuned| tuned.apply(&changes))
+            .map_err(|error| NoTracer::Failed(given_up(error)))?;
         let result = match applied.iter().find(|applied| applied.is_failure()) {
             Some(failure) => {
                 Err(NoTracer::Unusable(format!("{} could not be set", failure.change.target)))
@@ -278,8 +287,8 @@ impl Probe<'_> {
                 .map_err(|error| NoTracer::Failed(failed(&error))),
         };
         self.ui.progress_line("");
-        let restored = tuned.finish(self.ui).map_err(NoTracer::Failed)?;
-        if restored == Exit::NotRestored {
+        let is_restored = tuned.finish().map_err(|error| NoTracer::Failed(error.into()))?;
+        if !is_restored {
             let error = CommandError::measure("the terms of the osnoise tracer are not as before");
             return Err(NoTracer::Failed(CommandError { exit: Exit::NotRestored, ..error }));
         }

@@ -16,9 +16,10 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::Machine as Here;
-use crate::tuning::{WaitFlag, ended_by, guardian, refused, report, unrestored};
+use crate::flags::WaitFlag;
+use crate::tuning::{ended_by, refused, report, unrestored};
 use crate::ui::Ui;
+use becalm_session::{Machine as Here, guardian, queue};
 
 /// Repeat an article's experiments about noise here, and show its figures beside this machine's
 ///
@@ -109,7 +110,7 @@ fn measured(
         root: &here.root,
         topology: &here.topology,
         permission,
-        wait: args.wait.wait.unwrap_or(Wait::For(PATIENCE)),
+        wait: args.wait.wait.map_or(Wait::For(PATIENCE), queue),
         guardian: &|| guardian(&here.root),
         stop: &|| interrupt.signal().is_some(),
     };

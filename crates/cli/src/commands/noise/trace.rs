@@ -5,17 +5,19 @@ use std::time::Duration;
 
 use becalm_lab::trace::{Mode, Tracer, explain, watched, worst_of_cpus};
 use becalm_machine::SysRoot;
-use becalm_model::terms::Goal;
+use becalm_model::terms::{Goal, Terms, Unlimited};
 use becalm_model::trace::{Trace, TraceCost};
 use becalm_model::wire::{TraceNoteDocument, json_text, trace_document, watch_document};
 use becalm_model::{Record, RecordKind, parse_duration};
 use becalm_report::{TraceCostTold, trace_text, watch_text};
 use becalm_runner::monotonic_raw;
+use becalm_session::{Request, Tracing, subjects};
 
 use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::{self, CommandLine, MeasureFlags, Tracing, Wanted, conduct, refused};
+use crate::flags::{MeasureFlags, line_of, stop};
+use crate::measuring::{as_texts, conduct};
 use crate::ui::Ui;
 
 /// A shorter look says nothing of anybody.
@@ -81,30 +83,32 @@ fn not_of_watch(given: &[OsString]) -> Option<String> {
 }
 
 fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
-    let flags = &args.flags;
-    let command = CommandLine::of_words(&args.command, flags);
+    let mut terms = Terms { margin: 0.01, ..Terms::default() };
+    args.flags.apply(&mut terms)?;
+    let command = line_of(&args.command, &terms.runs);
     let (kind, copies, tracing) = if args.no_cost {
         (RecordKind::Run, 1, Tracing::Every)
     } else {
         (RecordKind::Comparison, 2, Tracing::Only(TRACED))
     };
-    let mut subjects = measuring::subjects(&vec![command; copies], flags)?;
+    let mut subjects = subjects(&vec![command; copies], &terms.runs)?;
     if subjects.len() > copies {
         return Err(CommandError::usage("one command is traced at a time, without parameters"));
     }
     if let [untraced, traced] = subjects.as_mut_slice()
-        && flags.names.is_empty()
+        && terms.runs.names.is_empty()
     {
         traced.name = format!("{} (traced)", untraced.name);
     }
-    let stop = measuring::stop(flags, MINIMUM, BUDGET, Goal::Budget);
-    let wanted = Wanted {
-        margin: 0.01,
+    let unlimited = Unlimited { minimum: MINIMUM, budget: Some(BUDGET), goal: Goal::Budget };
+    terms.stop = stop(&terms, &unlimited)?;
+    let as_json = terms.exports.print;
+    let request = Request {
         aa: !args.no_cost,
         tracing,
-        ..Wanted::of("noise trace", kind, subjects, stop, measuring::as_texts(given))
+        ..Request::new("noise trace", kind, terms, subjects, as_texts(given))
     };
-    let finished = conduct(wanted, flags, ui)?.once_only();
+    let finished = conduct(request, ui)?.once_only();
     let is_measured = finished.record.runs.iter().any(|run| !run.warmup);
     // What failed before the first round is told by the error alone.
     if let Some(trace) = &finished.record.trace
@@ -113,7 +117,7 @@ fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         let record = &finished.record;
         let explanation = explain(record, trace);
         let cost = cost(record);
-        if flags.exports.json {
+        if as_json {
             let document = trace_document(record, trace, &explanation, cost.as_ref());
             ui.print(&json(&document))?;
         } else {
@@ -156,7 +160,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 fn watch(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let interrupt = caller::interrupt()?;
     let root = SysRoot::default();
-    let tracer = Tracer::start(&root, Mode::Watch).map_err(|error| refused(&error))?;
+    let tracer = Tracer::start(&root, Mode::Watch)?;
     let started = monotonic_raw();
     let is_whole = interrupt.sleep(args.duration);
     let watched_for = monotonic_raw().saturating_sub(started);

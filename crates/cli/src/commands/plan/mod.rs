@@ -7,9 +7,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use becalm_model::terms::{Goal as StopGoal, Stop};
-use becalm_model::{Record, RecordKind, parse_duration, parse_share};
-use becalm_report::{DisturbedRun, Planned, plan_text};
+use becalm_model::terms::{Goal as StopGoal, Stop, Terms};
+use becalm_model::{DisturbedRun, Record, RecordKind, parse_duration, parse_share};
+use becalm_report::{Planned, plan_text};
+use becalm_session::{Request, subjects};
 use becalm_stats::chi_squared::variance_factors;
 use becalm_stats::levels::{Goal, Level, Pilot, Plan, cheapest, pilot, repetitions};
 
@@ -17,9 +18,8 @@ use self::document::json;
 use self::pilot::{Values, left_out, note_values_inside, pilot_runs, same_program, warmup};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::{
-    self, CommandLine, MeasureFlags, Tracing, Wanted, conduct, confidence, disturbed_runs,
-};
+use crate::flags::{MeasureFlags, confidence, line_of};
+use crate::measuring::{as_texts, conduct, disturbed_runs};
 use crate::records;
 use crate::ui::Ui;
 
@@ -99,12 +99,13 @@ pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, C
     }
     // A record that is printed as JSON is what `run` is for.
     let as_json = std::mem::take(&mut args.flags.exports.json);
+    let terms = terms(&args)?;
     let told = |planned: &Planned| {
         if as_json { json(planned) } else { plan_text(planned, ui.style()) }
     };
     if let Some(path) = &args.pilot {
         let record = records::read_measured(path)?;
-        let planned = planned(&record, &disturbed_runs(&record), &args)?;
+        let planned = planned(&record, &disturbed_runs(&record), &args, &terms)?;
         ui.print(&told(&planned))?;
         return Ok(if planned.plan.is_some() { Exit::Done } else { Exit::Inconclusive });
     }
@@ -112,29 +113,23 @@ pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, C
         return Err(CommandError::usage("nothing to plan for")
             .hint("give a record that was saved, or a command after `--` for a pilot"));
     }
-    let subjects = measuring::subjects(&copies(&args), &args.flags)?;
-    let arguments = measuring::as_texts(given);
-    let wanted = Wanted {
+    let command = line_of(&args.command, &terms.runs);
+    let subjects = subjects(&vec![command; usize::from(args.copies)], &terms.runs)?;
+    let names: Vec<String> = subjects.iter().map(|one| one.name.clone()).collect();
+    let request = Request {
         aa: true,
-        tracing: Tracing::of(&args.flags),
-        ..Wanted::of("plan", RecordKind::Run, subjects, stop(&args.flags), arguments)
+        ..Request::new("plan", RecordKind::Run, terms.clone(), subjects, as_texts(given))
     };
-    let names: Vec<String> = wanted.subjects.iter().map(|one| one.name.clone()).collect();
     let without_number = |error| of_one_command(error, &names);
-    let mut finished = conduct(wanted, &args.flags, ui).map_err(without_number)?.once_only();
+    let mut finished = conduct(request, ui).map_err(without_number)?.once_only();
     finished.failure = finished.failure.map(without_number);
     if finished.failure.is_some() || finished.signal.is_some() {
-        return finished.report(&args.flags, |_, _| String::new(), ui);
+        return finished.report(|_, _| String::new(), ui);
     }
-    let planned = planned(&finished.record, &finished.disturbed, &args).map_err(without_number)?;
-    let exit = finished.report(&args.flags, |_, _| told(&planned), ui)?;
+    let planned =
+        planned(&finished.record, &finished.disturbed, &args, &terms).map_err(without_number)?;
+    let exit = finished.report(|_, _| told(&planned), ui)?;
     Ok(if exit == Exit::Done && planned.plan.is_none() { Exit::Inconclusive } else { exit })
-}
-
-/// Returns the command as often as it runs in a round.
-fn copies(args: &Args) -> Vec<CommandLine> {
-    let command = CommandLine::of_words(&args.command, &args.flags);
-    vec![command; usize::from(args.copies)]
 }
 
 /// Names the command without the number of its copy, which the user did not give.
@@ -146,16 +141,20 @@ fn of_one_command(error: CommandError, names: &[String]) -> CommandError {
     CommandError { message, ..error }
 }
 
-fn stop(flags: &MeasureFlags) -> Stop {
-    if let Some(rounds) = flags.rounds {
-        return Stop::Rounds(rounds);
-    }
-    Stop::Until {
-        minimum: flags.min_rounds.unwrap_or(FEWEST_ROUNDS),
-        maximum: Some(flags.max_rounds.unwrap_or(ROUNDS)),
-        budget: Some(flags.max_time.unwrap_or(BUDGET)),
-        goal: StopGoal::Budget,
-    }
+fn terms(args: &Args) -> Result<Terms, CommandError> {
+    let mut terms = Terms::default();
+    args.flags.apply(&mut terms)?;
+    let limits = &terms.limits;
+    terms.stop = match limits.rounds {
+        Some(rounds) => Stop::Rounds(rounds),
+        None => Stop::Until {
+            minimum: limits.min_rounds.unwrap_or(FEWEST_ROUNDS),
+            maximum: Some(limits.max_rounds.unwrap_or(ROUNDS)),
+            budget: Some(limits.max_time.unwrap_or(BUDGET)),
+            goal: StopGoal::Budget,
+        },
+    };
+    Ok(terms)
 }
 
 /// Plans from a record.
@@ -163,6 +162,7 @@ fn planned(
     record: &Record,
     disturbed: &[DisturbedRun],
     args: &Args,
+    terms: &Terms,
 ) -> Result<Planned, CommandError> {
     let mut notes = Vec::new();
     let subjects = same_program(record, &mut notes);
@@ -181,7 +181,7 @@ fn planned(
             found.levels[0].component.df + 1
         ));
     }
-    let confidence = args.flags.confidence;
+    let confidence = terms.confidence;
     let goal = match args.detect {
         Some(change) => Goal::Detect { change, power: args.power, confidence },
         None => Goal::Precision { share: args.precision.unwrap_or(0.01), confidence },

@@ -1,13 +1,14 @@
 //! The runs of a record as a pilot: which count, and which of their values.
 
+use becalm_model::DisturbedRun;
 use becalm_model::{Record, Unit, metric};
-use becalm_report::{DisturbedRun, SteadyRun, steady_runs};
+use becalm_report::{SteadyRun, steady_runs};
+use becalm_session::MetricsError;
 use becalm_stats::levels::PilotRun;
 use becalm_stats::steady::{Steady, TOLERANCE, warm_up};
 
 use super::Args;
 use crate::error::CommandError;
-use crate::measuring;
 use crate::ui::count;
 
 /// Which values of the runs are planned for.
@@ -29,7 +30,7 @@ impl Values {
                 CommandError::usage(format!("the pilot did not record the metric `{name}`"))
             })?;
             return if record.is_of_simulation(&record.metrics[index]) {
-                Err(measuring::simulated(name))
+                Err(MetricsError::Simulated(name.to_owned()).into())
             } else {
                 Ok(Self::Metric(index))
             };
@@ -78,7 +79,7 @@ impl Values {
 /// differ in nothing but their environment.
 pub(super) fn same_program(record: &Record, notes: &mut Vec<String>) -> Vec<usize> {
     let Some(first) = record.subjects.first() else { return Vec::new() };
-    let benchmark = |index: usize| record.terms.get(index).map(|terms| &terms.benchmark);
+    let benchmark = |index: usize| record.suite.get(index).map(|terms| &terms.benchmark);
     let same: Vec<usize> = (0..record.subjects.len())
         .filter(|&index| {
             let one = &record.subjects[index];

@@ -7,20 +7,20 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use becalm_model::conditions::{OwnTiming, StatementWorker};
-use becalm_model::terms::{Goal, Stop};
+use becalm_model::terms::{Goal, Stop, SubjectSource, Terms};
 use becalm_model::{RecordKind, Subject};
 use becalm_report::{Timed, comparison_text, loops_in_words, timeit_text};
 use becalm_runner::timeit::{Language, Rule, Snippet, Usual};
+use becalm_session::{Request, Statement, surroundings};
 
 use self::amount::{Amount, AmountFlags};
 use self::workers::{Ready, ReadyWorker, Tools};
-use super::compare::margin;
 use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::{
-    self, ConditionFlags, ExportFlags, MeasureFlags, Statement, Wanted, conduct,
-};
+use crate::flags::compare::margin;
+use crate::flags::{ConditionFlags, ExportFlags, confidence};
+use crate::measuring::{as_texts, conduct};
 use crate::ui::Ui;
 
 /// Rounds of a comparison before its first look.
@@ -98,7 +98,7 @@ pub(crate) struct Args {
     margin: f64,
 
     /// Confidence of intervals and verdicts
-    #[arg(long, value_name = "SHARE", value_parser = measuring::confidence, default_value = "95%", help_heading = "Deciding")]
+    #[arg(long, value_name = "SHARE", value_parser = confidence, default_value = "95%", help_heading = "Deciding")]
     confidence: f64,
 
     #[command(flatten)]
@@ -115,20 +115,22 @@ fn language(name: &str) -> Result<Language, String> {
     })
 }
 
-pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
     let tools =
         Tools::of(args.lang, args.interpreter.as_deref(), args.compare_to.as_deref(), &args.flags)?;
-    let snippet = snippet(&args, tools.language)?;
+    let snippet = snippet(args, tools.language)?;
     let name = benchmark_name(args.name.as_deref(), &snippet)?;
     let is_comparison = args.compare_to.is_some();
-    let flags = MeasureFlags {
-        conditions: args.conditions,
-        exports: args.exports,
+    let mut terms = Terms {
+        source: SubjectSource::Statement,
         confidence: args.confidence,
-        ..MeasureFlags::defaults()
+        margin: if is_comparison { args.margin } else { 0.0 },
+        ..Terms::default()
     };
+    args.conditions.apply(&mut terms.runs);
+    args.exports.apply(&mut terms.exports);
     let interrupt = caller::interrupt()?;
-    let surroundings = measuring::surroundings(&flags)?;
+    let surroundings = surroundings(&terms.runs)?;
     let ready = workers::ready(&snippet, &tools, &args.amount, &surroundings, interrupt)?;
     let usual = Usual::of(ready.workers.iter().map(|worker| worker.version.as_str()));
     let amount = Amount::of(&args.amount, usual, is_comparison);
@@ -160,15 +162,13 @@ pub(crate) fn run(args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comma
         is_compiled: tools.language.is_compiled() || tools.language == Language::Node,
     };
     let kind = if is_comparison { RecordKind::Comparison } else { RecordKind::Run };
-    let stop = stop(&amount, is_comparison);
-    let wanted = Wanted {
-        margin: if is_comparison { args.margin } else { 0.0 },
+    terms.stop = stop(&amount, is_comparison);
+    let request = Request {
         statement: Some(statement),
-        ..Wanted::of("timeit", kind, subjects, stop, measuring::as_texts(given))
+        ..Request::new("timeit", kind, terms, subjects, as_texts(given))
     };
-    let finished = conduct(wanted, &flags, ui)?.once_only();
+    let finished = conduct(request, ui)?.once_only();
     finished.report(
-        &flags,
         |record, disturbed| {
             if is_comparison {
                 comparison_text(record, disturbed, ui.style())

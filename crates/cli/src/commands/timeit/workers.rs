@@ -14,7 +14,7 @@ use becalm_runner::{CounterPlan, Interrupt, LaunchError, Program};
 use super::amount::{AmountFlags, loops};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::Surroundings;
+use becalm_session::Surroundings;
 
 /// Where the programs of version managers such as pyenv lie that only start others.
 const SHIMS: &str = "/shims/";

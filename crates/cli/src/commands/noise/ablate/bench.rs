@@ -199,7 +199,7 @@ impl<'a> Bench<'a> {
             return Ok(None);
         }
         let stop = || self.interrupt.signal().is_some();
-        let guardian = tuning::guardian(self.root);
+        let guardian = becalm_session::guardian(self.root);
         // Between two runs anybody may tune; that is no reason to give up what was measured.
         let wait = if self.was_tuned.get() { PATIENCE } else { self.wait };
         let begun = Tuning::begin(self.root, COMMAND, guardian, wait, &stop);

@@ -22,7 +22,6 @@ use super::subject::Subject;
 use super::{Args, is_unwanted};
 use crate::caller;
 use crate::error::CommandError;
-use crate::tuning::wait;
 use crate::ui::Ui;
 
 /// An experiment that was carried out, as far as it got.
@@ -94,7 +93,7 @@ pub(super) fn conduct(
         counters,
         user,
         timeout: args.timeout,
-        wait: wait(&args.wait),
+        wait: becalm_session::queue(args.wait.wait.unwrap_or_default()),
         was_tuned: Cell::new(false),
         interrupt,
         seed,

@@ -1,0 +1,254 @@
+//! What to do about the errors of a session.
+
+use becalm_lab::trace::TraceError;
+use becalm_machine::tune::{LockError, TuneError};
+use becalm_session::suite::SuiteError;
+use becalm_session::{
+    BuildError, EnvironmentError, Error, Fault, FileError, GitError, HarnessError, LayoutsError,
+    MetricsError, ProfileError, PutBack, QuietError, ReplacedBySetup, ResumeError, RevisionsError,
+    SetupError, SubjectsError, TunedError, sudo_user,
+};
+
+use super::CommandError;
+use crate::exit::Exit;
+
+/// Lets `?` turn the errors of the parts of a session into those of a command.
+macro_rules! by_way_of_session {
+    ($($type:ty),+) => {$(
+        impl From<$type> for CommandError {
+            fn from(error: $type) -> Self {
+                Error::from(error).into()
+            }
+        }
+    )+};
+}
+
+by_way_of_session!(
+    BuildError,
+    EnvironmentError,
+    FileError,
+    GitError,
+    MetricsError,
+    ProfileError,
+    RevisionsError,
+    SetupError,
+    SubjectsError,
+    SuiteError,
+    TraceError,
+    TunedError
+);
+
+impl From<Error> for CommandError {
+    fn from(error: Error) -> Self {
+        let exit = match error.fault() {
+            Fault::Usage => Exit::Usage,
+            Fault::Measurement => Exit::CouldNotMeasure,
+            Fault::Signal(signal) => Exit::Signal(signal),
+            Fault::NotRestored => Exit::NotRestored,
+        };
+        Self { exit, message: message(&error), hints: hints(&error) }
+    }
+}
+
+/// Returns what failed. A difference in how runs are made is told by the flag that makes it.
+fn message(error: &Error) -> String {
+    match error {
+        Error::Resume(ResumeError::OtherRuns(other)) => format!(
+            "--{} cannot be given together with --resume: the runs before were made in another way",
+            flag(&other.field)
+        ),
+        other => other.to_string(),
+    }
+}
+
+/// Returns the flag for a field of the terms of runs.
+fn flag(field: &str) -> String {
+    match field {
+        "names" => "name".to_owned(),
+        "parameters" => "parameter-list".to_owned(),
+        field => field.replace('_', "-"),
+    }
+}
+
+/// Returns what to do, or what state things are in.
+fn hints(error: &Error) -> Vec<String> {
+    let hint = match error {
+        Error::Subjects(error) => of_subjects(error),
+        Error::Metrics(error) => return of_metrics(error),
+        Error::Suite(error) => of_suite(error),
+        Error::Resume(ResumeError::OtherRuns(_)) => {
+            "leave it out to go on as the session was begun, or begin anew"
+        }
+        Error::Resume(_) | Error::Signals(_) => "",
+        Error::Setup(error) => of_setup(error),
+        Error::Replaced(ReplacedBySetup { .. }) => {
+            "let each setup make a program of another name, or use --prepare, which comes before each run"
+        }
+        Error::Build(error) => of_build(error),
+        Error::Revisions(error) => of_revisions(error),
+        Error::Quiet(error) => return of_quiet(error),
+        Error::Tuned(error) => of_tuned(error),
+        Error::Trace(error) => return vec![error.hint().to_string()],
+        Error::File(error) => return of_file(error),
+        Error::NotRestored(error) => return hints(error),
+    };
+    Some(hint).filter(|hint| !hint.is_empty()).map(str::to_owned).into_iter().collect()
+}
+
+fn of_subjects(error: &SubjectsError) -> &'static str {
+    match error {
+        SubjectsError::NeedsShell(_) => {
+            "add --shell to run it through one (its start is then measured too)"
+        }
+        _ => "",
+    }
+}
+
+fn of_metrics(error: &MetricsError) -> Vec<String> {
+    match error {
+        MetricsError::Simulated(_) => {
+            vec!["instructions and simulated_... are counted".to_owned()]
+        }
+        MetricsError::HarnessOutput => {
+            vec!["run the program by itself to see what it prints".to_owned()]
+        }
+        MetricsError::NotRecorded { known, .. } => {
+            let known = known.join(", ");
+            vec![format!("recorded are {known}; NAME=REGEX reads one from the output")]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn of_suite(error: &SuiteError) -> &'static str {
+    match error {
+        SuiteError::NoFile(_) => {
+            "`becalm init` writes one from what it finds here; --suite=FILE names another file"
+        }
+        SuiteError::NoBenchmark { .. } => {
+            "a benchmark is a table such as [benchmark.sort] with a command"
+        }
+        SuiteError::NeedsShell { .. } => {
+            "write command = [\"sh\", \"-c\", \"...\"]; the start of the shell is then measured too"
+        }
+        SuiteError::Redo => {
+            "the runs of a round have nothing to do with each other; disturbed ones are labelled"
+        }
+        _ => "",
+    }
+}
+
+fn of_setup(error: &SetupError) -> &'static str {
+    match error {
+        SetupError::Harness(HarnessError::Shell) => {
+            "its flags could not be put in their places; leave --shell out"
+        }
+        SetupError::Harness(HarnessError::NotRecognised(_)) => {
+            "name it, as in --harness google-benchmark; `custom` reads what a program prints"
+        }
+        SetupError::InMemory(_) => {
+            "leave --in-memory out, and start becalm in a folder on another tmpfs"
+        }
+        SetupError::NoValgrind => {
+            "Debian and its like have it as `valgrind`: apt-get install valgrind"
+        }
+        _ => "",
+    }
+}
+
+fn of_build(error: &BuildError) -> &'static str {
+    match error {
+        BuildError::Of { source, .. } => of_build(source),
+        BuildError::Git(error) => of_git(error),
+        BuildError::Layouts(LayoutsError::NotBuilt(_)) => {
+            "name the program by its path, as in ./prog; an interpreter cannot be linked anew"
+        }
+        _ => "",
+    }
+}
+
+fn of_revisions(error: &RevisionsError) -> &'static str {
+    match error {
+        RevisionsError::Git(error) => of_git(error),
+        RevisionsError::Build(error) => of_build(error),
+        RevisionsError::ChangedSubmodule(_) => {
+            "commit it in the submodule and here, on a branch of its own, and give that branch to --rev"
+        }
+        _ => "",
+    }
+}
+
+fn of_git(error: &GitError) -> &'static str {
+    match error {
+        error if error.is_of_other_owner() => {
+            "it belongs to another user, as in a container: `git config --global --add safe.directory \
+             \"$PWD\"` trusts it"
+        }
+        GitError::NoRevision { .. } => {
+            "a branch, a tag or a commit id is one; `.` is the working tree as it is"
+        }
+        _ => "",
+    }
+}
+
+fn of_quiet(error: &QuietError) -> Vec<String> {
+    let hint = match error {
+        QuietError::NoCpuLeft(_) => "leave at least one out of the list",
+        QuietError::Profile(ProfileError::Senseless { .. }) => {
+            "it may set profile, only, skip, also, frequency, smt and stop"
+        }
+        QuietError::NoCpus | QuietError::Profile(ProfileError::Read { .. }) => "",
+        QuietError::Tuned(error) => of_tuned(error),
+        QuietError::GivenUp { machine, .. } => return of_put_back(machine),
+    };
+    Some(hint).filter(|hint| !hint.is_empty()).map(str::to_owned).into_iter().collect()
+}
+
+/// Says what became of the machine after an error.
+pub(super) fn of_put_back(machine: &PutBack) -> Vec<String> {
+    let hint = match machine {
+        PutBack::Unchanged => "nothing that becalm has changed is left",
+        PutBack::Everything => "what was changed before is put back",
+        PutBack::NotEverything => "not everything could be put back",
+        PutBack::Unknown(error) => return vec![error.to_string(), RESTORE.to_owned()],
+    };
+    vec![hint.to_owned()]
+}
+
+/// What to do where the journal does not say whether everything is as it was.
+pub(crate) const RESTORE: &str = "`becalm restore` tries again; a restart resets every setting";
+
+fn of_tuned(error: &TunedError) -> &'static str {
+    match error {
+        TunedError::Begin { source: TuneError::Lock(LockError::Held(_)), .. } => {
+            "`--wait` queues until it is done; `becalm restore` ends what a guardian keeps"
+        }
+        TunedError::Begin { source: TuneError::Lock(lock), .. } if lock.needs_root() => {
+            "run it with sudo; a command to be measured still runs as you"
+        }
+        TunedError::NotRestored(_) => RESTORE,
+        _ => "",
+    }
+}
+
+fn of_file(error: &FileError) -> Vec<String> {
+    match error {
+        FileError::Dash => {
+            vec!["--json prints to standard output; for a file of that name write ./-".to_owned()]
+        }
+        FileError::NotWritable { .. } => {
+            let mut hints = vec![
+                "nothing was begun; choose a file in a folder that exists and is writable"
+                    .to_owned(),
+            ];
+            if sudo_user().is_some() && error.is_refused() {
+                hints.push(
+                    "under sudo, what lies in folders of yours is written with your rights"
+                        .to_owned(),
+                );
+            }
+            hints
+        }
+        _ => Vec::new(),
+    }
+}

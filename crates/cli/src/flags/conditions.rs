@@ -1,0 +1,255 @@
+//! Flags about how the subjects are started, of every command that starts them again and again.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use becalm_model::conditions::Malloc;
+use becalm_model::conditions::{
+    Affinity, Aslr, Cache, OnDisturbance, Pace, Padding, Rest, Scheduler, SchedulerError,
+};
+use becalm_model::parse_duration;
+use becalm_model::terms::{RunTerms, TuneProfile};
+use becalm_session::LARGEST_SEED;
+
+use super::measure::replace;
+use super::memory::MemoryFlags;
+use super::tune::{WaitFlag, parse_profile};
+
+/// Flags about how the subjects are started.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct ConditionFlags {
+    /// Start the subjects with PATH, HOME, USER, LOGNAME, SHELL, TMPDIR, TZ and the locale only
+    #[arg(long, help_heading = "Subject")]
+    pub(crate) env_clear: bool,
+
+    /// Set a variable for the subjects
+    #[arg(long, value_name = "NAME=VALUE", help_heading = "Subject")]
+    pub(crate) env: Vec<String>,
+
+    /// CPUs of the subjects: `auto`, `none` or a list such as 2-3 [default: auto]
+    #[arg(long, help_heading = "Conditions")]
+    pub(crate) affinity: Option<Affinity>,
+
+    /// Give the subjects CPUs on which nothing else may run, by control groups (needs root), and put
+    /// everything back
+    #[arg(long, help_heading = "Conditions")]
+    pub(crate) isolate: bool,
+
+    /// How many threads a subject has, instead of learning in the warm-up whether it is one
+    #[arg(long, value_name = "N", help_heading = "Conditions")]
+    pub(crate) threads: Option<NonZeroUsize>,
+
+    /// Scheduling class: `auto` (fifo:1 where other programs compete
+    /// and it is allowed and safe), `other` or `fifo:N` [default: auto]
+    #[arg(long, value_parser = scheduler, help_heading = "Conditions")]
+    pub(crate) scheduler: Option<SchedulerFlag>,
+
+    /// Niceness of the subjects
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-20..=19), help_heading = "Conditions")]
+    pub(crate) nice: Option<i32>,
+
+    /// Address space layout randomisation of the subjects [default: on]
+    #[arg(long, value_enum, help_heading = "Conditions")]
+    pub(crate) aslr: Option<Switch>,
+
+    #[command(flatten, next_help_heading = "Conditions")]
+    pub(crate) memory: MemoryFlags,
+
+    /// Vary the size of the environment, and with it the start of the stack, from round to round [default: randomise]
+    #[arg(long, value_enum, help_heading = "Conditions")]
+    pub(crate) layout: Option<LayoutFlag>,
+
+    /// Page cache before each run: as it is, warmed by an extra run, or dropped (root) [default: as-is]
+    #[arg(long, value_enum, help_heading = "Conditions")]
+    pub(crate) cache: Option<CacheFlag>,
+
+    /// Rest after each run, as a share of its duration: `auto` (7 % under fifo, else none) or 5% [default: auto]
+    #[arg(long, help_heading = "Conditions")]
+    pub(crate) rest: Option<Rest>,
+
+    /// Before each round wait until temperature, load and pressure are back where they were at the start
+    /// of the session, at most for this time
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Conditions")]
+    pub(crate) settle: Option<Duration>,
+
+    /// Sample during each run how fast its core is, and allow for it in comparisons of CPU time: `auto`
+    /// (where a virtual machine hides the other half of the core) [default: auto]
+    #[arg(long, value_enum, help_heading = "Conditions")]
+    pub(crate) pace: Option<PaceFlag>,
+
+    /// What becomes of a round in which a run was disturbed, by the evidence alone: `redo` discards it
+    /// and makes another one, at most a third more rounds in all [default: keep]
+    #[arg(long, value_enum, help_heading = "Conditions")]
+    pub(crate) on_disturbance: Option<OnDisturbanceFlag>,
+
+    /// Quiet the machine for the session and put everything back: `safe` (without a value), `strict`
+    /// or a TOML file; `becalm tune --plan` shows what that does
+    #[arg(long, value_name = "PROFILE", num_args = 0..=1, require_equals = true, default_missing_value = "safe", value_parser = parse_profile, help_heading = "Conditions")]
+    pub(crate) tune: Option<TuneProfile>,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitFlag,
+
+    /// Under sudo, run the subjects as root and not as the user who called sudo
+    #[arg(long, help_heading = "Conditions")]
+    pub(crate) keep_root: bool,
+
+    /// Seed of order and padding; a random one is taken and recorded otherwise
+    #[arg(long, value_name = "N", help_heading = "Conditions")]
+    #[arg(value_parser = clap::value_parser!(u64).range(..=LARGEST_SEED))]
+    pub(crate) seed: Option<u64>,
+}
+
+impl ConditionFlags {
+    /// Puts what was given into the terms of the runs.
+    pub(crate) fn apply(&self, runs: &mut RunTerms) {
+        runs.env_clear |= self.env_clear;
+        runs.isolate |= self.isolate;
+        runs.in_memory |= self.memory.in_memory;
+        runs.keep_root |= self.keep_root;
+        if !self.env.is_empty() {
+            runs.env.clone_from(&self.env);
+        }
+        replace(&mut runs.affinity, self.affinity.clone());
+        replace(&mut runs.scheduler, self.scheduler.map(SchedulerFlag::given));
+        replace(&mut runs.aslr, self.aslr.map(Aslr::from));
+        replace(&mut runs.malloc, self.memory.malloc.map(Malloc::from));
+        replace(&mut runs.layout, self.layout.map(Padding::from));
+        replace(&mut runs.cache, self.cache.map(Cache::from));
+        replace(&mut runs.rest, self.rest);
+        replace(&mut runs.pace, self.pace.map(Pace::from));
+        replace(&mut runs.on_disturbance, self.on_disturbance.map(OnDisturbance::from));
+        replace(&mut runs.wait, self.wait.wait);
+        runs.threads = self.threads.or(runs.threads);
+        runs.nice = self.nice.or(runs.nice);
+        runs.settle = self.settle.or(runs.settle);
+        runs.seed = self.seed.or(runs.seed);
+        if self.tune.is_some() {
+            runs.tune.clone_from(&self.tune);
+        }
+    }
+}
+
+/// A setting that is on or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Switch {
+    /// On
+    On,
+    /// Off
+    Off,
+}
+
+impl From<Switch> for Aslr {
+    fn from(flag: Switch) -> Self {
+        match flag {
+            Switch::On => Self::On,
+            Switch::Off => Self::Off,
+        }
+    }
+}
+
+/// Whether the pace of the subjects' core is sampled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PaceFlag {
+    /// Where it can be of use
+    Auto,
+    /// Wherever the subjects have one CPU
+    On,
+    /// Nowhere
+    Off,
+}
+
+impl From<PaceFlag> for Pace {
+    fn from(flag: PaceFlag) -> Self {
+        match flag {
+            PaceFlag::Auto => Self::Auto,
+            PaceFlag::On => Self::On,
+            PaceFlag::Off => Self::Off,
+        }
+    }
+}
+
+/// How environment size and stack start are treated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LayoutFlag {
+    /// Another one in every round
+    Randomise,
+    /// Always the same
+    Fixed,
+}
+
+impl From<LayoutFlag> for Padding {
+    fn from(flag: LayoutFlag) -> Self {
+        match flag {
+            LayoutFlag::Randomise => Self::Randomise,
+            LayoutFlag::Fixed => Self::Fixed,
+        }
+    }
+}
+
+/// What becomes of a disturbed round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum OnDisturbanceFlag {
+    /// It is labelled and used
+    Keep,
+    /// It is labelled, discarded and made again
+    Redo,
+}
+
+impl From<OnDisturbanceFlag> for OnDisturbance {
+    fn from(flag: OnDisturbanceFlag) -> Self {
+        match flag {
+            OnDisturbanceFlag::Keep => Self::Keep,
+            OnDisturbanceFlag::Redo => Self::Redo,
+        }
+    }
+}
+
+/// What happens to the page cache before each run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum CacheFlag {
+    /// Nothing
+    AsIs,
+    /// An unmeasured run fills it
+    Warm,
+    /// It is emptied
+    Drop,
+}
+
+impl From<CacheFlag> for Cache {
+    fn from(flag: CacheFlag) -> Self {
+        match flag {
+            CacheFlag::AsIs => Self::AsIs,
+            CacheFlag::Warm => Self::Warm,
+            CacheFlag::Drop => Self::Drop,
+        }
+    }
+}
+
+/// Which scheduling class the subjects get.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SchedulerFlag {
+    /// As the warm-up teaches and the machine allows.
+    Auto,
+    /// This one.
+    Given(Scheduler),
+}
+
+impl SchedulerFlag {
+    fn given(self) -> Option<Scheduler> {
+        match self {
+            Self::Auto => None,
+            Self::Given(scheduler) => Some(scheduler),
+        }
+    }
+}
+
+fn scheduler(text: &str) -> Result<SchedulerFlag, String> {
+    match text {
+        "auto" => Ok(SchedulerFlag::Auto),
+        _ => text
+            .parse()
+            .map(SchedulerFlag::Given)
+            .map_err(|error: SchedulerError| format!("{error}, or auto")),
+    }
+}

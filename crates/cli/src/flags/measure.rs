@@ -1,0 +1,375 @@
+//! Flags that `run`, `compare` and `bisect` share, and the terms of a session that they make. Where hyperfine or
+//! pyperf made a name familiar, it is kept.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use becalm_model::terms::{
+    Backend, CommandLine, Counters, FailurePolicy, RoundLimits, RunTerms, Stop, Terms, Unlimited,
+};
+use becalm_model::{parse_duration, parse_share};
+use becalm_runner::SeriesRule;
+use becalm_runner::harness::{HARNESSES, harness};
+
+use super::conditions::ConditionFlags;
+use super::exports::ExportFlags;
+use super::parameters::parameters;
+use crate::error::CommandError;
+
+/// Flags about what is run and how.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct MeasureFlags {
+    /// Rounds before the measured ones; the first also teaches whether a subject is
+    /// single-threaded [default: 1]
+    #[arg(short, long, value_name = "N", help_heading = "Rounds")]
+    pub(crate) warmup: Option<u32>,
+
+    /// Make exactly N rounds and decide once, at the end
+    #[arg(short, long, alias = "runs", value_name = "N", help_heading = "Rounds")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = ["min_rounds", "max_rounds", "max_time"])]
+    pub(crate) rounds: Option<u32>,
+
+    /// Make at least N rounds
+    #[arg(short = 'm', long, alias = "min-runs", value_name = "N", help_heading = "Rounds")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) min_rounds: Option<u32>,
+
+    /// Make at most N rounds
+    #[arg(short = 'M', long, alias = "max-runs", value_name = "N", help_heading = "Rounds")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_rounds: Option<u32>,
+
+    /// Start no further round after this time
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Rounds")]
+    pub(crate) max_time: Option<Duration>,
+
+    /// Confidence of intervals and verdicts [default: 95%]
+    #[arg(long, value_name = "SHARE", value_parser = confidence, help_heading = "Deciding")]
+    pub(crate) confidence: Option<f64>,
+
+    /// What to record or decide on: `auto`, a recorded metric such as `wall_time`, or
+    /// NAME[UNIT,higher|lower,exact]=REGEX to read it from the subject's output (the brackets may
+    /// be left out; the first group counts, of several matches the last)
+    #[arg(long, value_name = "METRIC", help_heading = "Metrics")]
+    pub(crate) metric: Vec<String>,
+
+    /// Read a metric from a subject's JSON output: NAME[UNIT,...]=/json/pointer
+    #[arg(long, value_name = "NAME=POINTER", help_heading = "Metrics")]
+    pub(crate) metric_json: Vec<String>,
+
+    /// Read the times of the iterations that a subject timed itself from its output, in seconds:
+    /// JSON with an array of `values` or one number a line, or by a JSON pointer to an array, or by
+    /// a regular expression of which every match counts
+    #[arg(long, value_name = "RULE", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = series_rule, help_heading = "Metrics")]
+    pub(crate) iterations: Option<String>,
+
+    /// Build before measuring, by `sh -c`: with --rev in the worktree of each revision, else here. With
+    /// `{link_seed}` in it it is run for each of --layouts seeds, and every round runs the programs of another
+    /// one, so that the verdict does not depend on where one lucky link has put the code; for example
+    /// `-Wl,--shuffle-sections={link_seed}` with mold, or objects in the order of `shuf`
+    #[arg(long, value_name = "CMD", help_heading = "Build")]
+    pub(crate) build: Option<String>,
+
+    /// In how many layouts to build, where the build command has a `{link_seed}`; 10 unless said otherwise
+    #[arg(long, value_name = "N", requires = "build", help_heading = "Build")]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub(crate) layouts: Option<u32>,
+
+    /// The subjects are programs of this harness and time themselves: each of their benchmarks is
+    /// compared over the runs, with a value per process. `auto` finds out which one it is
+    #[arg(long, value_name = "NAME", value_parser = harness_name, help_heading = "Harness")]
+    pub(crate) harness: Option<String>,
+    /// Which benchmarks of the harness to run, written as it wants it
+    #[arg(long, value_name = "PATTERN", requires = "harness", help_heading = "Harness")]
+    pub(crate) filter: Option<String>,
+    /// How long each benchmark may be timed in one process, for harnesses that can be told; becalm makes
+    /// more processes, not longer ones. Processes of at most half a second can have a real-time class
+    /// [default: 20ms]
+    #[arg(long, value_name = "DURATION", value_parser = timeout, help_heading = "Harness")]
+    pub(crate) harness_time: Option<Duration>,
+    /// What counts instructions: the processor, where it lets itself be asked, or `callgrind`, which
+    /// simulates each run (about 50 times slower), sees the program and not the kernel, and counts the
+    /// same on a noisy machine too. Its figures of caches and branches are of a model [default: processor]
+    #[arg(long, value_enum, help_heading = "Metrics")]
+    pub(crate) backend: Option<BackendFlag>,
+
+    /// Counters to record per run [default: all]
+    #[arg(long, value_enum, help_heading = "Metrics")]
+    pub(crate) counters: Option<CountersFlag>,
+
+    /// Fail unless a run prints just this: a file with the expected output, or `same` for what the
+    /// first run prints
+    #[arg(long, value_name = "FILE|same", help_heading = "Metrics")]
+    pub(crate) expect_output: Option<String>,
+
+    /// Run CMD (by `sh -c`) once for each subject, all before the warm-up; it may build the program
+    #[arg(short, long, value_name = "CMD", help_heading = "Hooks")]
+    pub(crate) setup: Option<String>,
+
+    /// Run CMD before each run
+    #[arg(short, long, value_name = "CMD", help_heading = "Hooks")]
+    pub(crate) prepare: Option<String>,
+
+    /// Run CMD after each run
+    #[arg(short = 'C', long, value_name = "CMD", help_heading = "Hooks")]
+    pub(crate) conclude: Option<String>,
+
+    /// Run CMD once for each subject after the last run, also after a failed one
+    #[arg(short, long, value_name = "CMD", help_heading = "Hooks")]
+    pub(crate) cleanup: Option<String>,
+
+    /// Put each of these comma-separated values in place of {NAME}
+    #[arg(short = 'L', long, num_args = 2, value_names = ["NAME", "VALUES"], action = clap::ArgAction::Append, help_heading = "Parameters")]
+    pub(crate) parameter_list: Vec<String>,
+
+    /// Put each number from MIN to MAX in place of {NAME}
+    #[arg(short = 'P', long, num_args = 3, value_names = ["NAME", "MIN", "MAX"], action = clap::ArgAction::Append, allow_negative_numbers = true, help_heading = "Parameters")]
+    pub(crate) parameter_scan: Vec<String>,
+
+    /// Step of --parameter-scan
+    #[arg(
+        short = 'D',
+        long,
+        value_name = "STEP",
+        default_value_t = 1.0,
+        help_heading = "Parameters"
+    )]
+    pub(crate) parameter_step_size: f64,
+
+    /// Run the subjects through a shell, whose start is then part of what is measured
+    #[arg(short = 'S', long, value_name = "SHELL", num_args = 0..=1, default_missing_value = "sh", require_equals = true, help_heading = "Subject")]
+    pub(crate) shell: Option<String>,
+
+    /// Name of a subject in reports, once per subject
+    #[arg(
+        short = 'n',
+        long = "name",
+        alias = "command-name",
+        value_name = "NAME",
+        help_heading = "Subject"
+    )]
+    pub(crate) names: Vec<String>,
+
+    /// File for the subjects' standard input; without it, it is empty
+    #[arg(long, value_name = "FILE", help_heading = "Subject")]
+    pub(crate) input: Option<PathBuf>,
+
+    /// Where the subjects' output goes: `null`, `inherit` or a file [default: null]
+    #[arg(long, value_name = "WHERE", help_heading = "Subject")]
+    pub(crate) output: Option<String>,
+
+    /// Use runs that fail; with codes, only those that exit so
+    #[arg(short, long, value_name = "CODES", num_args = 0..=1, require_equals = true, value_delimiter = ',', help_heading = "Subject")]
+    pub(crate) ignore_failure: Option<Vec<i32>>,
+
+    /// End a run after this time; its time then counts as a lower bound
+    #[arg(long, value_name = "DURATION", value_parser = timeout, help_heading = "Subject")]
+    pub(crate) timeout: Option<Duration>,
+
+    #[command(flatten)]
+    pub(crate) conditions: ConditionFlags,
+
+    /// Trace the kernel's scheduler, interrupts and page faults (needs root), and tell by name who took
+    /// time from each run
+    #[arg(long, help_heading = "Metrics")]
+    pub(crate) trace: bool,
+
+    #[command(flatten)]
+    pub(crate) exports: ExportFlags,
+
+    /// Continue the session saved in FILE, and save it there; further flags say what it takes to decide, and not how
+    /// runs are made. --rounds and --max-time count from the beginning of the session
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) resume: Option<PathBuf>,
+}
+
+impl MeasureFlags {
+    /// Puts what was given into the terms of a session; what was not given stays as it is there.
+    pub(crate) fn apply(&self, terms: &mut Terms) -> Result<(), CommandError> {
+        terms.limits = terms.limits.followed_by(&self.limits());
+        replace(&mut terms.warmup, self.warmup);
+        replace(&mut terms.confidence, self.confidence);
+        if !self.metric.is_empty() {
+            terms.metrics.clone_from(&self.metric);
+        }
+        if !self.metric_json.is_empty() {
+            terms.metrics_json.clone_from(&self.metric_json);
+        }
+        replace(&mut terms.failure, self.failure_policy());
+        terms.timeout = self.timeout.or(terms.timeout);
+        self.apply_to_runs(&mut terms.runs)?;
+        self.exports.apply(&mut terms.exports);
+        Ok(())
+    }
+
+    /// Returns the limits that were given.
+    pub(super) fn limits(&self) -> RoundLimits {
+        RoundLimits {
+            rounds: self.rounds,
+            min_rounds: self.min_rounds,
+            max_rounds: self.max_rounds,
+            max_time: self.max_time,
+            precision: None,
+        }
+    }
+
+    fn apply_to_runs(&self, runs: &mut RunTerms) -> Result<(), CommandError> {
+        self.conditions.apply(runs);
+        let parameters = parameters(self)?;
+        if !parameters.is_empty() {
+            runs.parameters = parameters;
+        }
+        if !self.names.is_empty() {
+            runs.names.clone_from(&self.names);
+        }
+        replace(&mut runs.output, self.output.clone());
+        replace(&mut runs.backend, self.backend.map(Backend::from));
+        replace(&mut runs.counters, self.counters.map(Counters::from));
+        replace(&mut runs.harness_time, self.harness_time);
+        runs.trace |= self.trace;
+        runs.layouts = self.layouts.or(runs.layouts);
+        for (term, given) in [
+            (&mut runs.shell, &self.shell),
+            (&mut runs.expect_output, &self.expect_output),
+            (&mut runs.iterations, &self.iterations),
+            (&mut runs.build, &self.build),
+            (&mut runs.harness, &self.harness),
+            (&mut runs.filter, &self.filter),
+            (&mut runs.setup, &self.setup),
+            (&mut runs.prepare, &self.prepare),
+            (&mut runs.conclude, &self.conclude),
+            (&mut runs.cleanup, &self.cleanup),
+        ] {
+            if given.is_some() {
+                term.clone_from(given);
+            }
+        }
+        if self.input.is_some() {
+            runs.input.clone_from(&self.input);
+        }
+        Ok(())
+    }
+
+    /// Returns what becomes of runs that fail, if that was given.
+    fn failure_policy(&self) -> Option<FailurePolicy> {
+        let codes = self.ignore_failure.as_ref()?;
+        Some(if codes.is_empty() {
+            FailurePolicy::Ignore
+        } else {
+            FailurePolicy::IgnoreCodes(codes.clone())
+        })
+    }
+}
+
+/// Rounds in which exact counts are made: enough to show that they are exact.
+const COUNTED_ROUNDS: u32 = 2;
+
+/// Returns when a session ends. A limit that the user set is kept even if it leaves no room for a verdict.
+pub(crate) fn stop(terms: &Terms, unlimited: &Unlimited) -> Result<Stop, CommandError> {
+    if let (Some(least), Some(most)) = (terms.limits.min_rounds, terms.limits.max_rounds)
+        && least > most
+    {
+        return Err(CommandError::usage(format!(
+            "--min-rounds {least} is more than --max-rounds {most}"
+        )));
+    }
+    if terms.runs.backend == Backend::Callgrind && !terms.limits.is_any() {
+        return Ok(Stop::Rounds(COUNTED_ROUNDS));
+    }
+    Ok(terms.limits.stop(unlimited))
+}
+
+/// Returns the command of which the user gave the words, or one line.
+pub(crate) fn command_of(words: &[String], runs: &RunTerms) -> CommandLine {
+    match words {
+        [line] => CommandLine::Line(line.clone()),
+        words => line_of(words, runs),
+    }
+}
+
+/// Returns the command of which the user gave the words: one line where a shell is to read them.
+pub(crate) fn line_of(words: &[String], runs: &RunTerms) -> CommandLine {
+    match words {
+        [line] if runs.shell.is_some() => CommandLine::Line(line.clone()),
+        words if runs.shell.is_some() => CommandLine::Line(shell_words::join(words)),
+        words => CommandLine::Words(words.to_vec()),
+    }
+}
+
+/// Puts a value in the place of another, if one was given.
+pub(super) fn replace<T>(term: &mut T, given: Option<T>) {
+    if let Some(given) = given {
+        *term = given;
+    }
+}
+
+/// Which counters to record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum CountersFlag {
+    /// Software and hardware counters, as far as the machine has them
+    All,
+    /// Software counters only
+    Software,
+    /// None
+    None,
+}
+
+impl From<CountersFlag> for Counters {
+    fn from(flag: CountersFlag) -> Self {
+        match flag {
+            CountersFlag::All => Self::All,
+            CountersFlag::Software => Self::Software,
+            CountersFlag::None => Self::None,
+        }
+    }
+}
+
+fn series_rule(text: &str) -> Result<String, String> {
+    SeriesRule::parse(text)
+        .map(|_| text.to_owned())
+        .map_err(|error| becalm_model::with_causes(&error))
+}
+
+/// What counts instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum BackendFlag {
+    /// The counters of the processor
+    Processor,
+    /// Valgrind's callgrind
+    Callgrind,
+}
+
+impl From<BackendFlag> for Backend {
+    fn from(flag: BackendFlag) -> Self {
+        match flag {
+            BackendFlag::Processor => Self::Processor,
+            BackendFlag::Callgrind => Self::Callgrind,
+        }
+    }
+}
+
+/// Checks the name of a harness.
+fn harness_name(text: &str) -> Result<String, String> {
+    if text == "auto" || harness(text).is_some() {
+        return Ok(text.to_owned());
+    }
+    let names: Vec<&str> = HARNESSES.iter().map(|one| one.name).collect();
+    Err(format!("there is no such harness; there are auto, {}", names.join(", ")))
+}
+
+fn timeout(text: &str) -> Result<Duration, String> {
+    match parse_duration(text) {
+        Ok(timeout) if timeout.is_zero() => Err("no run ends in no time".to_owned()),
+        Ok(timeout) => Ok(timeout),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Reads how often something is to hold: a confidence, a power.
+pub(crate) fn confidence(text: &str) -> Result<f64, String> {
+    match parse_share(text) {
+        Ok(share) if (0.5..1.0).contains(&share) => Ok(share),
+        Ok(_) => Err("expected at least 50% and less than 100%".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}

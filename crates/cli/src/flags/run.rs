@@ -1,0 +1,63 @@
+//! Flags of `becalm run`.
+
+use std::time::Duration;
+
+use becalm_model::parse_share;
+use becalm_model::terms::{Goal, Stop, SubjectSource, Terms, Unlimited};
+
+use super::measure::{MeasureFlags, line_of, stop};
+use super::suite::SuiteFlags;
+use crate::error::CommandError;
+
+/// Time after which no further run starts, unless the user says otherwise.
+const BUDGET: Duration = Duration::from_secs(5);
+
+/// The same for those who ask for a precision, and get time for it.
+const PRECISION_BUDGET: Duration = Duration::from_secs(60);
+
+/// Runs that are made however long they take, unless the user says otherwise.
+const MINIMUM: u32 = 10;
+
+/// Measure one command, or a suite: estimate, distribution and evidence of disturbance
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct Args {
+    /// Program and arguments, after `--`
+    #[arg(value_name = "COMMAND", last = true, required_unless_present_any = ["resume", "suite"])]
+    command: Vec<String>,
+
+    /// Stop when the interval of the median is at most this wide to either side
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Rounds")]
+    precision: Option<f64>,
+
+    #[command(flatten)]
+    pub(crate) suite: SuiteFlags,
+
+    #[command(flatten)]
+    pub(crate) flags: MeasureFlags,
+}
+
+impl Args {
+    /// Returns the terms of the session: those of `before`, which goes on, with what was given now.
+    pub(crate) fn terms(&self, before: Option<Terms>) -> Result<Terms, CommandError> {
+        let mut terms = before.unwrap_or_default();
+        self.flags.apply(&mut terms)?;
+        terms.limits.precision = self.precision.or(terms.limits.precision);
+        if let Some(suite) = self.suite.source() {
+            terms.source = suite;
+        } else if !self.command.is_empty() {
+            let commands = vec![line_of(&self.command, &terms.runs)];
+            terms.source = SubjectSource::Commands { commands };
+        }
+        terms.stop = if let SubjectSource::Suite { .. } = terms.source {
+            // The end of everything; each benchmark has its own.
+            let budget = terms.limits.max_time;
+            Stop::Until { minimum: 0, maximum: None, budget, goal: Goal::Budget }
+        } else {
+            let budget = if terms.limits.precision.is_some() { PRECISION_BUDGET } else { BUDGET };
+            let goal = terms.limits.precision.map_or(Goal::Budget, Goal::Precision);
+            stop(&terms, &Unlimited { minimum: MINIMUM, budget: Some(budget), goal })?
+        };
+        Ok(terms)
+    }
+}

@@ -1,0 +1,124 @@
+//! The flags that say what to tune.
+
+use becalm_machine::knobs::{Frequency, Request, Smt};
+use becalm_model::parse_duration;
+use becalm_model::terms::{TuneProfile, TuneWait};
+use becalm_session::{frequency, profile};
+
+use crate::error::CommandError;
+
+/// Reads a profile: `safe`, `strict` or a file.
+pub(crate) fn parse_profile(text: &str) -> Result<TuneProfile, String> {
+    match text {
+        "safe" => Ok(TuneProfile::Safe),
+        "strict" => Ok(TuneProfile::Strict),
+        file if file.contains('/') || file.strip_suffix(".toml").is_some() => {
+            Ok(TuneProfile::File(file.into()))
+        }
+        _ => Err("expected safe, strict or a TOML file (a path with / or .toml)".to_owned()),
+    }
+}
+
+/// What to tune.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RequestFlags {
+    /// How far to go: `safe` (nobody else will miss it), `strict` or a TOML file
+    #[arg(long, value_parser = parse_profile, default_value = "safe", value_name = "PROFILE")]
+    pub(crate) profile: TuneProfile,
+
+    /// Only these knobs (comma-separated; `--plan` names them)
+    #[arg(long, value_delimiter = ',', value_name = "KNOB")]
+    pub(crate) only: Vec<String>,
+
+    /// None of these knobs
+    #[arg(long, value_delimiter = ',', value_name = "KNOB")]
+    pub(crate) skip: Vec<String>,
+
+    /// These knobs too, whatever their profile
+    #[arg(long, value_delimiter = ',', value_name = "KNOB")]
+    pub(crate) also: Vec<String>,
+
+    /// Fixed frequency: `base` (the highest without turbo), a share of it (80%) or kHz
+    #[arg(long, value_parser = frequency, value_name = "FREQUENCY")]
+    pub(crate) frequency: Option<Frequency>,
+
+    /// Second threads of cores: left idle, or switched off
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub(crate) smt: Option<SmtFlag>,
+
+    /// Stop this systemd unit too, and start it again, whatever the profile (may be repeated)
+    #[arg(long = "stop", value_name = "UNIT")]
+    pub(crate) units: Vec<String>,
+}
+
+/// See [`Smt`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SmtFlag {
+    /// They stay on, and idle.
+    Idle,
+    /// They are switched off.
+    Off,
+}
+
+impl RequestFlags {
+    /// Returns the request; what flags say comes after what a profile file says.
+    pub(crate) fn request(&self) -> Result<Request, CommandError> {
+        let mut request = profile(&self.profile)?;
+        if !self.only.is_empty() {
+            request.only.clone_from(&self.only);
+        }
+        request.skip.extend_from_slice(&self.skip);
+        request.also.extend_from_slice(&self.also);
+        request.units.extend_from_slice(&self.units);
+        if let Some(frequency) = self.frequency {
+            request.frequency = frequency;
+        }
+        match self.smt {
+            Some(SmtFlag::Off) => request.smt = Smt::Off,
+            Some(SmtFlag::Idle) => request.smt = Smt::Idle,
+            None => {}
+        }
+        for (is_given, flag, knob) in [
+            (!self.units.is_empty(), "--stop", "services"),
+            (self.frequency.is_some(), "--frequency", "frequency"),
+            (self.smt == Some(SmtFlag::Off), "--smt off", "smt"),
+        ] {
+            if is_given && !request.allows(knob) {
+                return Err(CommandError::usage(format!(
+                    "{flag} is for the knob `{knob}`, which --only or --skip excludes"
+                )));
+            }
+        }
+        Ok(request)
+    }
+}
+
+/// What `--wait` without a value stands for.
+const FOREVER: &str = "forever";
+
+/// How long to queue where another becalm tunes the machine.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct WaitFlag {
+    /// Wait while another becalm tunes the machine, for as long as it takes or for a duration
+    #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = FOREVER, value_parser = waiting)]
+    pub(crate) wait: Option<TuneWait>,
+}
+
+fn waiting(text: &str) -> Result<TuneWait, String> {
+    if text == FOREVER {
+        return Ok(TuneWait::Forever);
+    }
+    parse_duration(text).map(TuneWait::For).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiles_are_read_as_people_write_them() {
+        assert_eq!(parse_profile("strict"), Ok(TuneProfile::Strict));
+        assert_eq!(parse_profile("./mine"), Ok(TuneProfile::File("./mine".into())));
+        assert!(parse_profile("strickt").is_err());
+    }
+}

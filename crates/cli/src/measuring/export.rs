@@ -1,0 +1,64 @@
+//! The files that a session is saved to.
+
+use std::path::PathBuf;
+
+use becalm_model::DisturbedRun;
+use becalm_model::Record;
+use becalm_model::terms::Exports;
+
+use crate::error::CommandError;
+use crate::files;
+use crate::measuring::traced;
+use crate::records;
+use crate::ui::Ui;
+
+/// Refuses, before anything is measured, files that could not be written in the end.
+pub(crate) fn check_exports(exports: &Exports) -> Result<(), CommandError> {
+    let exports = [&exports.json, &exports.html, &exports.markdown];
+    let exports: Vec<&PathBuf> = exports.into_iter().flatten().collect();
+    for (index, path) in exports.iter().enumerate() {
+        if exports[..index].contains(path) {
+            let path = path.display();
+            return Err(CommandError::usage(format!("two exports go to the same file {path}")));
+        }
+        files::check_writable(path)?;
+    }
+    Ok(())
+}
+
+/// Writes every file, as far as none fails.
+pub(crate) fn export(
+    record: &Record,
+    disturbed: &[DisturbedRun],
+    exports: &Exports,
+) -> Result<(), CommandError> {
+    if let Some(path) = &exports.json {
+        records::write_record(path, record)?;
+    }
+    if let Some(path) = &exports.html {
+        let page = becalm_report::html(&traced::with_notes(record), disturbed);
+        files::write_atomically(path, &page)?;
+    }
+    if let Some(path) = &exports.markdown {
+        let text = becalm_report::markdown(record, disturbed) + &traced::markdown(record);
+        files::write_atomically(path, &text)?;
+    }
+    Ok(())
+}
+
+/// Returns the exports without files that have something, which stay where nothing was measured.
+pub(super) fn without_those_that_stay(exports: &Exports, record: &Record, ui: &Ui) -> Exports {
+    let mut exports = exports.clone();
+    if record.runs.iter().any(|run| !run.warmup) {
+        return exports;
+    }
+    let all = [&mut exports.json, &mut exports.html, &mut exports.markdown];
+    for path in all {
+        let has_something =
+            |path: &mut PathBuf| path.metadata().is_ok_and(|it| it.is_file() && it.len() > 0);
+        if let Some(path) = path.take_if(has_something) {
+            ui.say(format!("nothing was measured: {} stays as it was", path.display()));
+        }
+    }
+    exports
+}

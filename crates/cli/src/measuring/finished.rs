@@ -1,0 +1,272 @@
+//! How a session ended: what failed, what was kept, and what the command says of it.
+
+use std::path::{Path, PathBuf};
+
+use becalm_model::terms::Exports;
+use becalm_model::{DisturbedRun, Record, RecordKind, Verdict, with_causes};
+use becalm_report::{limit_sentence, note_sentence, own_timing};
+use becalm_runner::rounds::{RunError, SessionError};
+use becalm_session::{Request, Session, SessionLog};
+
+use super::export::{check_exports, export, without_those_that_stay};
+use super::listener::with_listener;
+use super::traced;
+use crate::caller;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::files;
+use crate::records;
+use crate::ui::Ui;
+
+/// Carries out a session and writes the files that its terms ask for.
+pub(crate) fn conduct(request: Request, ui: &Ui) -> Result<Finished, CommandError> {
+    let interrupt = caller::interrupt()?;
+    check_exports(&request.terms.exports)?;
+    let exports = request.terms.exports.clone();
+    let session =
+        with_listener(ui, |listener| becalm_session::conduct(request, interrupt, listener))?;
+    let Session { mut record, disturbed, result, cleaned, left_out, log, signal, machine } =
+        session;
+    drop_repeated(&mut record.notes, note_sentence);
+    drop_repeated(&mut record.conditions.limits, limit_sentence);
+    let is_machine_changed = match machine {
+        Ok(is_restored) => !is_restored,
+        Err(error) => {
+            ui.error(&error.into());
+            true
+        }
+    };
+    let exports = without_those_that_stay(&exports, &record, ui);
+    let saved = export(&record, &disturbed, &exports);
+    let at_fault = result.as_ref().err().and_then(at_fault).map(str::to_owned);
+    let (failure, kept) = keep(log, &record, &exports, Outcomes { result, cleaned, saved }, ui);
+    Ok(Finished {
+        print_json: exports.print,
+        record,
+        disturbed,
+        failure,
+        at_fault,
+        left_out,
+        signal,
+        kept,
+        is_machine_changed,
+    })
+}
+
+/// Drops what says the same as an earlier one: a record of an earlier version has sentences alone.
+fn drop_repeated<T>(all: &mut Vec<T>, sentence: impl Fn(&T) -> String) {
+    let mut said: Vec<String> = Vec::new();
+    all.retain(|one| {
+        let sentence = sentence(one);
+        let is_new = !said.contains(&sentence);
+        said.push(sentence);
+        is_new
+    });
+}
+
+/// A session that ended, well or not.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// Whether the record is printed as JSON.
+    print_json: bool,
+    /// Everything that was measured.
+    pub(crate) record: Record,
+    /// Which runs were disturbed.
+    pub(crate) disturbed: Vec<DisturbedRun>,
+    /// What ended it early, after the finished rounds were saved.
+    pub(crate) failure: Option<CommandError>,
+    /// The name of the subject whose program that is to be blamed on, where it is.
+    pub(crate) at_fault: Option<String>,
+    /// How subjects failed without which the session went on.
+    left_out: Vec<String>,
+    /// The signal that ended it.
+    pub(crate) signal: Option<i32>,
+    /// The file that an unfinished session can be continued from.
+    kept: Option<PathBuf>,
+    /// Whether a setting of the machine could not be put back, which was told when it happened.
+    is_machine_changed: bool,
+}
+
+/// Most failures that are told one by one.
+const MOST_TOLD: usize = 10;
+
+/// What came of the parts of a session that can fail one by one.
+#[derive(Debug)]
+struct Outcomes {
+    result: Result<(), SessionError<RunError>>,
+    cleaned: Result<(), RunError>,
+    saved: Result<(), CommandError>,
+}
+
+impl Finished {
+    /// Prints the result and says how the command ended.
+    pub(crate) fn report(
+        self,
+        text: impl Fn(&Record, &[DisturbedRun]) -> String,
+        ui: &Ui,
+    ) -> Result<Exit, CommandError> {
+        let measured = self.record.runs.iter().any(|run| !run.warmup);
+        let printed = if self.print_json {
+            ui.print(&records::json(&self.record))
+        } else if measured {
+            ui.print(&text(&self.record, &self.disturbed))
+                .and_then(|()| ui.print(&traced::text(&self.record, ui)))
+        } else {
+            Ok(())
+        };
+        match (printed, self.end(ui)) {
+            (Ok(()), ended) => ended,
+            (Err(error), Ok(exit @ Exit::NotRestored)) => Err(CommandError { exit, ..error }),
+            (Err(error), Ok(_)) => Err(error),
+            (Err(error), Err(failed)) => Err(failed.hint(format!("also: {}", error.message))),
+        }
+    }
+
+    /// Returns it as that of a command that cannot go on with an unfinished session, and so offers none.
+    #[must_use]
+    pub(crate) fn once_only(self) -> Self {
+        Self { kept: None, ..self }
+    }
+
+    /// Says which benchmarks failed, while the others were measured.
+    fn without_some(&self, ui: &Ui) -> CommandError {
+        for how in self.left_out.iter().take(MOST_TOLD) {
+            ui.warn(how);
+        }
+        // Many that fail alike, as where nothing was built, are no page.
+        if let Some(more) = self.left_out.len().checked_sub(MOST_TOLD).filter(|&more| more > 0) {
+            ui.warn(format!("and {more} more, which stand among the notes"));
+        }
+        let all = self.record.subjects.len();
+        let benchmarks = if all == 1 { "benchmark" } else { "benchmarks" };
+        let failed = self.left_out.len();
+        CommandError::measure(format!("{failed} of {all} {benchmarks} failed"))
+    }
+
+    /// Says how the command ended, with everything printed already.
+    pub(crate) fn end(self, ui: &Ui) -> Result<Exit, CommandError> {
+        if let Some(mut error) = self.failure {
+            if self.is_machine_changed {
+                error.exit = Exit::NotRestored;
+            } else if let Some(signal) = self.signal {
+                error.exit = Exit::Signal(signal);
+            }
+            return Err(error);
+        }
+        if self.is_machine_changed {
+            return Ok(Exit::NotRestored);
+        }
+        if let Some(signal) = self.signal {
+            match self.kept {
+                None => ui.say(format!("stopped by signal {signal}")),
+                Some(kept) => {
+                    let command = match self.record.kind {
+                        RecordKind::Comparison => "compare",
+                        RecordKind::Run | RecordKind::Import => "run",
+                    };
+                    let file = shell_words::quote(&kept.to_string_lossy()).into_owned();
+                    ui.say(format!(
+                        "stopped by signal {signal}; `becalm {command} --resume {file}` goes on"
+                    ));
+                }
+            }
+            return Ok(Exit::Signal(signal));
+        }
+        if !self.left_out.is_empty() {
+            return Err(self.without_some(ui));
+        }
+        let is_asked = self.record.kind == RecordKind::Comparison && !self.record.aa;
+        let mut deciding = self.record.comparisons.iter().filter(|one| one.primary).peekable();
+        // Where nothing could be compared, nothing was decided.
+        let undecided =
+            deciding.peek().is_none() || deciding.any(|one| one.verdict == Verdict::Inconclusive);
+        Ok(if is_asked && undecided { Exit::Inconclusive } else { Exit::Done })
+    }
+}
+
+/// Returns what failed, and the file that an unfinished session can be continued from. The log is removed
+/// where it holds no more than the record that was saved.
+fn keep(
+    log: Option<SessionLog>,
+    record: &Record,
+    exports: &Exports,
+    outcomes: Outcomes,
+    ui: &Ui,
+) -> (Option<CommandError>, Option<PathBuf>) {
+    let unfinished = record.interrupted.is_some();
+    let path = log.as_ref().map(|log| log.path().to_owned());
+    let kept = match &exports.json {
+        Some(path) if outcomes.saved.is_ok() && !files::is_special(path) => Some(path.clone()),
+        _ => path,
+    };
+    let log_error = log.as_ref().and_then(SessionLog::error).map(CommandError::from);
+    let log_error = match log_error {
+        // Nobody needs it any more.
+        Some(error) if !unfinished && outcomes.saved.is_ok() => {
+            ui.warn(error.message);
+            None
+        }
+        other => other,
+    };
+    let has_rounds = record.runs.iter().any(|run| !run.warmup);
+    let kept_rounds = kept.as_deref().filter(|_| has_rounds);
+    let harness = own_timing(&record.conditions.harness);
+    let failure = failure(outcomes, log_error, kept_rounds, harness.as_deref());
+    if let Some(log) = log
+        && exports.json.is_some()
+        && failure.is_none()
+        && !unfinished
+    {
+        log.remove();
+    }
+    (failure, kept.filter(|_| unfinished))
+}
+
+/// Returns what failed, the first thing first, and where the rounds before it are `kept`.
+fn failure(
+    outcomes: Outcomes,
+    log_error: Option<CommandError>,
+    kept: Option<&Path>,
+    harness: Option<&str>,
+) -> Option<CommandError> {
+    let Outcomes { result, cleaned, saved } = outcomes;
+    let mut errors = Vec::new();
+    match (result, cleaned) {
+        (Err(error), _) => {
+            let mut failed = CommandError::measure(error.in_full());
+            if matches!(error, SessionError::Failed { .. }) {
+                failed = failed.hint(match harness {
+                    None => "its runs are not used; -i takes failing runs as they are, --output inherit \
+                             shows what it says"
+                        .to_owned(),
+                    Some(told) => {
+                        format!("run it by itself, with what becalm adds, to see what it says: {told}")
+                    }
+                });
+            }
+            errors.push(failed);
+        }
+        (Ok(()), Err(error)) => errors.push(CommandError::measure(with_causes(&error))),
+        (Ok(()), Ok(())) => {}
+    }
+    let log_is_whole = log_error.is_none();
+    errors.extend(saved.err());
+    errors.extend(log_error);
+    let mut errors = errors.into_iter();
+    let mut first = errors.next()?;
+    for more in errors {
+        first = first.hint(format!("also: {}", more.message));
+    }
+    if let Some(kept) = kept.filter(|_| log_is_whole) {
+        first = first.hint(format!("every finished round before that is in {}", kept.display()));
+    }
+    Some(first)
+}
+
+/// Returns the name of the subject whose program ended a session.
+fn at_fault(error: &SessionError<RunError>) -> Option<&str> {
+    match error {
+        SessionError::Run(error) => error.at_fault(),
+        SessionError::Failed { subject, .. } => Some(subject),
+    }
+}

@@ -1,0 +1,95 @@
+//! What happens in a session, on the terminal.
+
+use std::cell::RefCell;
+
+use becalm_report::{confidence_in_words, note_sentence, outlook_text};
+use becalm_session::{Event, Listener};
+
+use super::progress::ProgressLine;
+use crate::tuning;
+use crate::ui::{Ui, count};
+
+/// Does something of which every event is shown.
+pub(crate) fn with_listener<T>(ui: &Ui, work: impl FnOnce(Listener<'_>) -> T) -> T {
+    let line: RefCell<Option<ProgressLine>> = RefCell::new(None);
+    work(Listener::new(&|event| show(ui, &mut line.borrow_mut(), event)))
+}
+
+/// Shows an event; what is more than a step of the progress stands in place of its line.
+fn show(ui: &Ui, line: &mut Option<ProgressLine>, event: Event<'_>) {
+    match (event, line.as_mut()) {
+        (Event::Started { plan, record }, _) => *line = Some(ProgressLine::new(plan, record)),
+        (Event::Ran { subject, warmup }, Some(line)) => line.draw(ui, subject, warmup),
+        (Event::Round { rounds, fraction, warmup }, Some(line)) => {
+            line.round(rounds, fraction, warmup);
+        }
+        (Event::Looked(comparisons), Some(line)) => line.look(comparisons),
+        (event, line) => {
+            if let Some(line) = line {
+                line.clear(ui);
+            }
+            say(ui, &event);
+        }
+    }
+}
+
+fn say(ui: &Ui, event: &Event<'_>) {
+    match *event {
+        Event::Note(note) => ui.say(format!("note: {}", note_sentence(note))),
+        Event::Undecidable { possible, needed, confidence } => {
+            ui.warn(undecidable(possible, needed, confidence));
+        }
+        Event::LongerThanPlanned { round, minimum } => ui.say(format!(
+            "a round takes {:.1} s here, so {minimum} rounds will take about {:.0} s; --max-time, without \
+             --min-rounds, ends it before",
+            round.as_secs_f64(),
+            (round * minimum).as_secs_f64()
+        )),
+        Event::Outlook(ref outlook) => ui.say(outlook_text(outlook)),
+        Event::NothingAdded { rounds, took } => ui.warn(format!(
+            "no round was added, and the answer is that of the saved session: limits count from its beginning, and \
+             it has made {} in {:.1} s",
+            count(rounds as usize, "round"),
+            took.as_secs_f64()
+        )),
+        Event::LogSetAside(aside) => ui.say(format!(
+            "the log of a session that was killed is kept as {0}: --resume {0} goes on with it",
+            aside.display()
+        )),
+        Event::Building(command) => ui.say(format!("building: {command}")),
+        Event::BuildingRevision { name, commit } => {
+            ui.say(format!("{name} is {}, {}", commit.short(), commit.title));
+        }
+        Event::LastLayoutStays(layout) => {
+            ui.say(format!("what the build command writes here is now that of layout {layout}"));
+        }
+        Event::NotBuilt { revision, program } => ui.warn(format!(
+            "{revision} has no {program}, and nothing was built: --build CMD builds each revision in its own folder"
+        )),
+        Event::Leftovers(recovered) => {
+            tuning::say_leftovers(recovered, ui);
+        }
+        Event::Restored(recovered) => {
+            tuning::report(recovered, ui);
+        }
+        Event::Changed(applied) => tuning::failures(applied).iter().for_each(|one| ui.warn(one)),
+        Event::LatencyNotHeld(error) => {
+            ui.warn(format!("cstates: /dev/cpu_dma_latency cannot be held: {error}"));
+        }
+        Event::GroupRemoved(line) => ui.say(line),
+        Event::NotIsolated(reason) => ui.warn(reason),
+        Event::Started { .. }
+        | Event::Ran { .. }
+        | Event::Round { .. }
+        | Event::Looked(_)
+        | Event::Measured => {}
+    }
+}
+
+fn undecidable(possible: u32, needed: u32, confidence: f64) -> String {
+    let level = confidence_in_words(confidence).replace('\u{a0}', " ");
+    format!(
+        "{} cannot give a verdict at {level} confidence; at least {needed} are needed, and more for a small difference",
+        count(possible as usize, "round")
+    )
+}

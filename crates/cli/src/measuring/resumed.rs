@@ -1,0 +1,112 @@
+//! `--resume`: the saved session, and the terms by which it goes on.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use becalm_model::terms::{Terms, merge};
+use becalm_model::{Record, RecordKind};
+use becalm_session::{Error, PARTIAL, ResumeError, resume};
+
+use crate::error::CommandError;
+use crate::files;
+use crate::flags::ExportFlags;
+use crate::old_arguments;
+use crate::records;
+use crate::ui::Ui;
+
+/// A session to go on with.
+#[derive(Debug)]
+pub(crate) struct Resumed {
+    /// What it has.
+    pub(crate) record: Record,
+    /// Its terms, with the place that it goes on to be saved at.
+    terms: Terms,
+    /// Where it was read from.
+    pub(crate) path: PathBuf,
+}
+
+impl Resumed {
+    /// Reads it; `command` is what it has to be a session of.
+    pub(crate) fn read(path: &Path, command: &str) -> Result<Self, CommandError> {
+        let mut record = read(path)?;
+        let mut terms = match record.terms.take() {
+            Some(terms) if is_of(&record, command) => terms,
+            Some(_) => return Err(not_of(command)),
+            // Saved before records had terms.
+            None => {
+                old_arguments::terms(&record.arguments, command).ok_or_else(|| not_of(command))?
+            }
+        };
+        record.terms = Some(terms.clone());
+        terms.exports = resume::exports(path, &terms.exports);
+        Ok(Self { record, terms, path: path.to_owned() })
+    }
+
+    /// Returns the terms by which it goes on: its own, with what `apply` puts into them.
+    pub(crate) fn terms(
+        &self,
+        apply: impl FnOnce(Terms) -> Result<Terms, CommandError>,
+    ) -> Result<Terms, CommandError> {
+        merged(&self.terms, apply(self.terms.clone())?)
+    }
+
+    /// Says which reports are written again because the session was begun so.
+    pub(crate) fn say_what_is_written_again(&self, given: &ExportFlags, ui: &Ui) {
+        let saved = &self.terms.exports;
+        let reports =
+            [(&saved.html, &given.export_html), (&saved.markdown, &given.export_markdown)];
+        for (saved, given) in reports {
+            if let (Some(path), None) = (saved, given) {
+                ui.say(format!("{} is written again, as the session was begun", path.display()));
+            }
+        }
+    }
+}
+
+/// Returns the terms `now`, by which a session of the terms `before` goes on.
+pub(crate) fn merged(before: &Terms, now: Terms) -> Result<Terms, CommandError> {
+    Ok(merge(before, now).map_err(|error| Error::from(ResumeError::from(error)))?)
+}
+
+fn is_of(record: &Record, command: &str) -> bool {
+    let kind = match command {
+        "compare" => RecordKind::Comparison,
+        _ => RecordKind::Run,
+    };
+    record.kind == kind && record.arguments.first().is_some_and(|first| first == command)
+}
+
+fn not_of(command: &str) -> CommandError {
+    CommandError::usage(format!("the file to resume was not written by `becalm {command}`"))
+}
+
+fn read(path: &Path) -> Result<Record, CommandError> {
+    let log = files::beside(path, PARTIAL);
+    let read = records::read_as_it_is(path).map(|(mut record, is_log)| {
+        if is_log {
+            // A log says what was before anything was learnt of the subjects.
+            record.conditions.affinity = None;
+            record.conditions.scheduler = None;
+            record.conditions.limits.clear();
+        }
+        record
+    });
+    if let Ok(record) = &read
+        && record.is_of_one_program()
+    {
+        return Err(records::nothing_in(path).hint("begin anew, without --resume"));
+    }
+    read.map_err(|error| {
+        if path.exists() || !log.exists() {
+            return error;
+        }
+        // Killed before it could save anything else.
+        let log = log.display();
+        error.hint(format!("the log of a session that was killed is there: --resume {log}"))
+    })
+}
+
+/// Returns the command line as texts, for the record.
+pub(crate) fn as_texts(given: &[OsString]) -> Vec<String> {
+    given.iter().map(|word| word.to_string_lossy().into_owned()).collect()
+}

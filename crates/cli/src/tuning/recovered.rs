@@ -1,0 +1,176 @@
+//! What was put back, on the terminal: after a session, and of a becalm that died.
+
+use becalm_machine::SysRoot;
+use becalm_machine::tune::{
+    self, LockError, MachineLock, Recovered, Restored, TuneError, Wait, journal,
+};
+use becalm_runner::Interrupt;
+use becalm_session::TunedError;
+
+use super::text::{left_lines, recovered_lines};
+use crate::error::{CommandError, RESTORE};
+use crate::exit::Exit;
+use crate::ui::{Ui, count};
+
+/// Says what restoring did; what is left goes with the commands that put it back by hand.
+pub(crate) fn report(recovered: &Recovered, ui: &Ui) -> Exit {
+    for line in recovered_lines(recovered) {
+        ui.say(line);
+    }
+    say_left(recovered, ui)
+}
+
+fn say_left(recovered: &Recovered, ui: &Ui) -> Exit {
+    if let Recovered::SetAside { why, .. } = recovered {
+        ui.error(&CommandError {
+            exit: Exit::NotRestored,
+            message: format!("nothing could be put back, because the journal cannot be used: {why}"),
+            hints: vec![
+                "the machine may still be tuned, unless it was restarted since: a restart resets every \
+                 setting"
+                    .to_owned(),
+            ],
+        });
+        return Exit::NotRestored;
+    }
+    let stale = say_stale_journal(recovered, ui);
+    let left = recovered.left();
+    if left.is_empty() {
+        return stale;
+    }
+    ui.error(&CommandError {
+        exit: Exit::NotRestored,
+        message: format!("{} could not be put back", count(left.len(), "setting")),
+        hints: left_lines(left),
+    });
+    ui.say("They stay in the journal; `becalm restore` tries again.");
+    Exit::NotRestored
+}
+
+/// Says so if the journal could not be told what was put back.
+fn say_stale_journal(recovered: &Recovered, ui: &Ui) -> Exit {
+    let Recovered::Restored(Restored { stale_journal: Some(why), .. }) = recovered else {
+        return Exit::Done;
+    };
+    ui.error(&CommandError {
+        exit: Exit::NotRestored,
+        message: format!("the journal still tells of what is put back, and cannot be written: {why}"),
+        hints: vec![
+            "the next becalm would put the same settings back again, whoever has set them since: remove the \
+             journal before that"
+                .to_owned(),
+        ],
+    });
+    Exit::NotRestored
+}
+
+/// Says what became of what an earlier becalm left, and returns the exit code that this alone would have.
+pub(crate) fn say_leftovers(recovered: &Recovered, ui: &Ui) -> Exit {
+    match recovered {
+        Recovered::Nothing => return Exit::Done,
+        Recovered::OtherBoot { .. } | Recovered::SetAside { .. } => {}
+        Recovered::Restored(_) if recovered.left().is_empty() => {
+            ui.warn("an earlier becalm died before it had put the machine back; done now");
+        }
+        Recovered::Restored(_) => {
+            ui.warn("an earlier becalm died before it had put the machine back; done now, as far as possible");
+        }
+    }
+    report(recovered, ui)
+}
+
+/// Puts back what a becalm left that died together with its guardian, and returns the exit code that this
+/// alone would have. For the start of every command: without root, or while another becalm is at work, it
+/// only says what it sees.
+pub(crate) fn put_back_leftovers(root: &SysRoot, ui: &Ui) -> Exit {
+    if !journal::exists(root) || tune::is_held(root) {
+        return Exit::Done;
+    }
+    let no_stop = || false;
+    match MachineLock::take(root, "putting back what a dead becalm left", Wait::No, &no_stop) {
+        Ok(_lock) => match tune::recover(root, tune::Foreign::Leave) {
+            Ok(recovered) => say_leftovers(&recovered, ui),
+            Err(error) => {
+                ui.warn(error);
+                Exit::NotRestored
+            }
+        },
+        // Somebody else was quicker.
+        Err(LockError::Held(_)) => Exit::Done,
+        // A restart has reset what it tells of.
+        Err(LockError::Make { .. }) if journal::is_older_than_boot(root) => Exit::Done,
+        Err(error @ LockError::Make { .. }) if !error.needs_root() => {
+            ui.warn(format!("this machine may still be tuned by a becalm that died: {error}"));
+            Exit::Done
+        }
+        Err(LockError::Make { .. }) => {
+            ui.warn(
+                "this machine may still be tuned by a becalm that died; `sudo becalm restore` puts it back",
+            );
+            Exit::Done
+        }
+    }
+}
+
+/// Returns how a command ended that began with `leftovers`: what could not be put back then, nor since, is
+/// worse than anything that came afterwards.
+pub(crate) fn with_leftovers(root: &SysRoot, leftovers: Exit, ended: Exit) -> Exit {
+    if leftovers == Exit::NotRestored && journal::exists(root) { leftovers } else { ended }
+}
+
+/// What ended the queue is what ended the command.
+pub(crate) fn ended_by(interrupt: &Interrupt, error: CommandError) -> CommandError {
+    match interrupt.signal() {
+        Some(signal) => CommandError { exit: Exit::Signal(signal), ..error },
+        None => error,
+    }
+}
+
+/// Says why the machine cannot be tuned, and what to do.
+pub(crate) fn refused(error: TuneError) -> CommandError {
+    TunedError::Begin { source: error, signal: None }.into()
+}
+
+/// Says that the journal cannot tell whether everything is as it was.
+pub(crate) fn unrestored(error: &tune::JournalFileError) -> CommandError {
+    CommandError {
+        exit: Exit::NotRestored,
+        message: error.to_string(),
+        hints: vec![RESTORE.to_owned()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_machine::tune::{JournalFile, apply};
+    use becalm_model::Change;
+    use becalm_testkit::FakeTree;
+
+    const FILE: &str = "/sys/k";
+
+    /// A machine that a becalm has left tuned that is dead, and whose setting cannot be put back.
+    fn spoiled() -> FakeTree {
+        let tree = FakeTree::new().file("/proc/sys/kernel/random/boot_id", "b\n").file(FILE, "1\n");
+        let root = SysRoot::new(tree.path());
+        let mut journal = JournalFile::start(&root, "a test", &[]).unwrap();
+        apply(&root, &mut journal, &[Change::file("k", FILE, "1", "0", "why")]).unwrap();
+        tree.unreadable(FILE)
+    }
+
+    #[test]
+    fn what_an_earlier_becalm_left_is_the_exit_code_until_it_is_put_back() {
+        let tree = spoiled();
+        let root = SysRoot::new(tree.path());
+        let leftovers = put_back_leftovers(&root, &Ui::new(true));
+        assert_eq!(leftovers, Exit::NotRestored);
+        assert_eq!(with_leftovers(&root, leftovers, Exit::Done), Exit::NotRestored);
+        assert_eq!(with_leftovers(&root, Exit::Done, Exit::No), Exit::No);
+        // The command itself has put it back when it ended.
+        let tree = tree.without(FILE).file(FILE, "0\n");
+        tune::recover(&root, tune::Foreign::Leave).unwrap();
+        assert_eq!(with_leftovers(&root, leftovers, Exit::Done), Exit::Done);
+        assert_eq!(put_back_leftovers(&root, &Ui::new(true)), Exit::Done);
+        drop(tree);
+    }
+}

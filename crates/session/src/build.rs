@@ -1,0 +1,176 @@
+//! Running a build command, whose output is shown if it fails.
+
+use std::fs::File;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+
+use becalm_runner::rounds::run_to_end;
+use becalm_runner::{Interrupt, User};
+
+use crate::error::Fault;
+use crate::layouts::LayoutsError;
+use crate::revisions::GitError;
+
+/// Lines of a failed build that are shown.
+const SHOWN_LINES: usize = 25;
+
+/// Most of its output that is kept to be shown.
+const SHOWN_BYTES: u64 = 16 << 10;
+
+/// The time that compilers are told, for those that put it into programs: any will do, as long as it is
+/// the same for all. <https://reproducible-builds.org/specs/source-date-epoch/>
+const TIME: &str = "1";
+
+/// Why there is no build.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The build command failed.
+    #[error("the build `{command}` failed ({status}); it ends with:{said}")]
+    Failed {
+        /// The command.
+        command: String,
+        /// How it ended.
+        status: ExitStatus,
+        /// The end of its output, each line after a line break.
+        said: String,
+    },
+    /// It ended well, without the program.
+    #[error("the build `{command}` made no {program}")]
+    NoProgram {
+        /// The command.
+        command: String,
+        /// The program that is to be measured.
+        program: String,
+    },
+    /// No file of the build has such a name.
+    #[error("{revision}: no file fits {program} in its build")]
+    NoFileFits {
+        /// What was built.
+        revision: String,
+        /// The program as it was asked for, with a `*`.
+        program: String,
+    },
+    /// What was to be built, and why there is none of it.
+    #[error("{what}: {source}")]
+    Of {
+        /// What was to be built.
+        what: String,
+        /// Why there is none.
+        source: Box<BuildError>,
+    },
+    /// The shell cannot be started, or its output not be kept.
+    #[error("cannot run `{command}`: {source}")]
+    Start {
+        /// The command.
+        command: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A signal ended it.
+    #[error("stopped by signal {0} while building; nothing was measured")]
+    Stopped(i32),
+    /// A file of the build cannot be put in its place.
+    #[error("{}: {source}", path.display())]
+    Place {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// git did not check it out.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// Its layouts cannot be kept.
+    #[error(transparent)]
+    Layouts(#[from] LayoutsError),
+}
+
+impl BuildError {
+    /// Says whether the build command failed or did not make the program, which says something of what was to be
+    /// built. The disk, git, the shell and a signal say nothing of it.
+    pub fn is_of_program(&self) -> bool {
+        match self {
+            Self::Failed { .. } | Self::NoProgram { .. } | Self::NoFileFits { .. } => true,
+            Self::Of { source, .. } => source.is_of_program(),
+            Self::Start { .. }
+            | Self::Stopped(_)
+            | Self::Place { .. }
+            | Self::Git(_)
+            | Self::Layouts(_) => false,
+        }
+    }
+
+    /// Says what was to be built.
+    #[must_use]
+    pub(crate) fn of(self, what: String) -> Self {
+        Self::Of { what, source: Box::new(self) }
+    }
+
+    /// Returns whose fault it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Stopped(signal) => Fault::Signal(*signal),
+            Self::Of { source, .. } => source.fault(),
+            Self::Git(error) => error.fault(),
+            Self::Layouts(error) => error.fault(),
+            _ => Fault::Measurement,
+        }
+    }
+}
+
+/// Runs a build command in a folder.
+pub(crate) fn build(
+    command: &str,
+    folder: &Path,
+    user: Option<&User>,
+    interrupt: &Interrupt,
+) -> Result<(), BuildError> {
+    let failed = |source| BuildError::Start { command: command.to_owned(), source };
+    let mut log = log().map_err(failed)?;
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).current_dir(folder).stdin(Stdio::null());
+    shell.stdout(log.try_clone().map_err(failed)?).stderr(log.try_clone().map_err(failed)?);
+    if std::env::var_os("SOURCE_DATE_EPOCH").is_none() {
+        shell.env("SOURCE_DATE_EPOCH", TIME);
+    }
+    if let Some(user) = user {
+        user.runs(&mut shell);
+    }
+    let status = run_to_end(shell, interrupt, 0).map_err(failed)?;
+    if let Some(signal) = interrupt.signal() {
+        return Err(BuildError::Stopped(signal));
+    }
+    if status.success() {
+        return Ok(());
+    }
+    let mut said = String::new();
+    for line in tail(&mut log).map_err(failed)? {
+        said.push_str("\n  ");
+        said.push_str(&line);
+    }
+    Err(BuildError::Failed { command: command.to_owned(), status, said })
+}
+
+/// Makes a file without a name. The one that it has for a moment cannot be guessed, so that nobody can be in its way.
+fn log() -> std::io::Result<File> {
+    let number = RandomState::new().build_hasher().finish();
+    let path = std::env::temp_dir().join(format!("becalm-build-{number:016x}.log"));
+    let file = File::options().create_new(true).read(true).write(true).open(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
+}
+
+fn tail(log: &mut File) -> std::io::Result<Vec<String>> {
+    let length = log.seek(SeekFrom::End(0))?;
+    log.seek(SeekFrom::Start(length.saturating_sub(SHOWN_BYTES)))?;
+    let mut bytes = Vec::new();
+    log.take(SHOWN_BYTES).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let lines: Vec<&str> = text.lines().collect();
+    Ok(lines[lines.len().saturating_sub(SHOWN_LINES)..]
+        .iter()
+        .map(|line| (*line).to_owned())
+        .collect())
+}

@@ -1,0 +1,123 @@
+//! Why a session was not made, or not to its end.
+
+use becalm_lab::trace::TraceError;
+
+use crate::build::BuildError;
+use crate::environment::EnvironmentError;
+use crate::files::FileError;
+use crate::harness::HarnessError;
+use crate::metrics::MetricsError;
+use crate::profile::ProfileError;
+use crate::quiet::QuietError;
+use crate::resume::ResumeError;
+use crate::revisions::{GitError, RevisionsError};
+use crate::same::ReplacedBySetup;
+use crate::setup::SetupError;
+use crate::subjects::SubjectsError;
+use crate::suite::SuiteError;
+use crate::tuned::TunedError;
+
+/// What an error is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// What was asked for makes no sense; nothing was begun.
+    Usage,
+    /// Something did not allow the measurement.
+    Measurement,
+    /// A signal ended it.
+    Signal(i32),
+    /// A setting of the machine could not be put back.
+    NotRestored,
+}
+
+/// Why a session was not made, or not to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Its subjects make no sense.
+    #[error(transparent)]
+    Subjects(#[from] SubjectsError),
+    /// Its metrics make no sense.
+    #[error(transparent)]
+    Metrics(#[from] MetricsError),
+    /// Its suite makes no sense.
+    #[error(transparent)]
+    Suite(#[from] SuiteError),
+    /// It cannot go on.
+    #[error(transparent)]
+    Resume(#[from] ResumeError),
+    /// Its subjects cannot be started.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// One setup would replace what another has made.
+    #[error(transparent)]
+    Replaced(#[from] ReplacedBySetup),
+    /// A program cannot be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// Revisions cannot be built.
+    #[error(transparent)]
+    Revisions(#[from] RevisionsError),
+    /// The machine cannot be made quiet.
+    #[error(transparent)]
+    Quiet(#[from] QuietError),
+    /// The machine cannot be tuned, or put back.
+    #[error(transparent)]
+    Tuned(#[from] TunedError),
+    /// The kernel cannot be traced.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Signals cannot be taken in hand.
+    #[error("cannot install a signal handler: {0}")]
+    Signals(std::io::Error),
+    /// It failed, and the machine could not be put back.
+    #[error("{0}")]
+    NotRestored(Box<Error>),
+}
+
+impl Error {
+    /// Returns what it is about.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Subjects(_)
+            | Self::Metrics(_)
+            | Self::Suite(_)
+            | Self::Resume(_)
+            | Self::Replaced(_) => Fault::Usage,
+            Self::Setup(error) => error.fault(),
+            Self::Build(error) => error.fault(),
+            Self::Revisions(error) => error.fault(),
+            Self::Quiet(error) => error.fault(),
+            Self::Tuned(error) => error.fault(),
+            Self::File(error) if error.is_usage() => Fault::Usage,
+            Self::Trace(_) | Self::File(_) | Self::Signals(_) => Fault::Measurement,
+            Self::NotRestored(_) => Fault::NotRestored,
+        }
+    }
+}
+
+impl From<EnvironmentError> for Error {
+    fn from(error: EnvironmentError) -> Self {
+        Self::Setup(error.into())
+    }
+}
+
+impl From<HarnessError> for Error {
+    fn from(error: HarnessError) -> Self {
+        Self::Setup(error.into())
+    }
+}
+
+impl From<ProfileError> for Error {
+    fn from(error: ProfileError) -> Self {
+        Self::Quiet(error.into())
+    }
+}
+
+impl From<GitError> for Error {
+    fn from(error: GitError) -> Self {
+        Self::Revisions(error.into())
+    }
+}

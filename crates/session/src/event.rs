@@ -1,0 +1,124 @@
+//! What a session tells while it goes on. Whoever made the request words and shows it.
+
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+use becalm_machine::tune::{Applied, Recovered};
+use becalm_model::{Comparison, Note, Record, Subject, SuiteOutlook};
+use becalm_runner::rounds::Plan;
+
+use crate::revisions::Commit;
+
+/// What happens in a session.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The reader of the record has to know this, and it is known before the first run.
+    Note(&'a Note),
+    /// The plan makes fewer rounds than any verdict needs.
+    Undecidable {
+        /// Rounds of the plan.
+        possible: u32,
+        /// Rounds that a verdict needs at least.
+        needed: u32,
+        /// Confidence that is asked for.
+        confidence: f64,
+    },
+    /// The first round shows that the fewest rounds take longer than the budget.
+    LongerThanPlanned {
+        /// Time of a round.
+        round: Duration,
+        /// Fewest rounds.
+        minimum: u32,
+    },
+    /// The warm-up shows how long a suite takes.
+    Outlook(SuiteOutlook),
+    /// The limits of a session that goes on were used up before: its answer stays.
+    NothingAdded {
+        /// Rounds that the session has.
+        rounds: u32,
+        /// Time that they took.
+        took: Duration,
+    },
+    /// The log of a session that was killed was in the way and has another name now.
+    LogSetAside(&'a Path),
+    /// A build command starts.
+    Building(&'a str),
+    /// The build of a revision starts.
+    BuildingRevision {
+        /// As the user named it.
+        name: &'a str,
+        /// What that is.
+        commit: &'a Commit,
+    },
+    /// What the build command writes in the present folder is that of the last of so many layouts.
+    LastLayoutStays(u32),
+    /// A revision does not have the program, and nothing builds it.
+    NotBuilt {
+        /// As the user named it.
+        revision: &'a str,
+        /// The program.
+        program: &'a str,
+    },
+    /// An earlier becalm had left the machine changed, and this came of putting it back.
+    Leftovers(&'a Recovered),
+    /// The machine was put back, and this came of it.
+    Restored(&'a Recovered),
+    /// These changes of the machine were made, or refused.
+    Changed(&'a [Applied]),
+    /// Idle states that take long to leave cannot be kept off.
+    LatencyNotHeld(&'a std::io::Error),
+    /// A control group that nobody uses any more was in the way of isolation.
+    GroupRemoved(&'a str),
+    /// The subjects cannot have CPUs of their own.
+    NotIsolated(&'a str),
+    /// The first run starts.
+    Started {
+        /// By this plan.
+        plan: &'a Plan,
+        /// With what is known already.
+        record: &'a Record,
+    },
+    /// A run is over.
+    Ran {
+        /// Of this subject.
+        subject: &'a Subject,
+        /// In the warm-up.
+        warmup: bool,
+    },
+    /// A round is over.
+    Round {
+        /// Rounds that are measured.
+        rounds: u32,
+        /// Share of the plan that is used.
+        fraction: f64,
+        /// Whether it was one of the warm-up.
+        warmup: bool,
+    },
+    /// The comparisons were looked at.
+    Looked(&'a [Comparison]),
+    /// The last run is over.
+    Measured,
+}
+
+/// Who hears what a session tells.
+#[derive(Clone, Copy)]
+pub struct Listener<'a>(&'a dyn Fn(Event<'_>));
+
+impl<'a> Listener<'a> {
+    /// Returns one that hands every event to a function.
+    pub fn new(hear: &'a dyn Fn(Event<'_>)) -> Self {
+        Self(hear)
+    }
+
+    /// Hears an event.
+    pub fn hears(&self, event: Event<'_>) {
+        (self.0)(event);
+    }
+}
+
+impl fmt::Debug for Listener<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listener")
+    }
+}

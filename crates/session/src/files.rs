@@ -1,0 +1,322 @@
+//! Reading files, and writing them so that they are either whole or not there.
+
+use std::fs::Metadata;
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+use becalm_runner::{User, open_at_once};
+
+use crate::caller::sudo_user;
+
+/// Why a file cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// It cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is no text.
+    #[error("cannot read {}: it is not UTF-8 text", path.display())]
+    NotText {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It could not be written. What was there before is there still.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It could not be written later; nothing was begun.
+    #[error("cannot write {}: {source}", path.display())]
+    NotWritable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Standard input where a file to write is wanted.
+    #[error("`-` is no file to write to")]
+    Dash,
+}
+
+impl FileError {
+    /// Says whether the user named a file that cannot be used, before anything was begun.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::NotWritable { .. } | Self::Dash)
+    }
+
+    /// Says whether becalm may not do it, as opposed to: there is no room, or no such folder.
+    pub fn is_refused(&self) -> bool {
+        match self {
+            Self::Read { source, .. }
+            | Self::Write { source, .. }
+            | Self::NotWritable { source, .. } => is_refused(source),
+            Self::NotText { .. } | Self::Dash => false,
+        }
+    }
+}
+
+/// Name of the folder at the top of a repository in which becalm keeps what it needs again.
+pub const FOLDER: &str = ".becalm";
+
+/// Reads a file, or standard input for `-`, as text.
+pub fn read_text(path: &Path) -> Result<String, FileError> {
+    as_text(path, read_bytes(path)?)
+}
+
+fn as_text(path: &Path, bytes: Vec<u8>) -> Result<String, FileError> {
+    String::from_utf8(bytes).map_err(|_| FileError::NotText { path: path.to_owned() })
+}
+
+/// Reads a file, or standard input for `-`.
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, FileError> {
+    let bytes = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    bytes.map_err(|source| FileError::Read { path: path.to_owned(), source })
+}
+
+/// Writes a file beside its place and moves it there, so that a crash leaves the old one. What is
+/// no regular file (a device, a pipe) is written to and never replaced; a link keeps its target. Under
+/// sudo a new file belongs to the user who called it, and one that was there to whom it did.
+pub fn write_atomically(path: &Path, text: &str) -> Result<(), FileError> {
+    write_bytes_atomically(path, text.as_bytes())
+}
+
+/// The same for what is no text.
+pub fn write_bytes_atomically(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    write_with(path, |file| file.write_all(bytes))
+}
+
+/// The same for what is written piece by piece.
+pub fn write_with(
+    path: &Path,
+    write: impl FnOnce(&mut std::fs::File) -> std::io::Result<()>,
+) -> Result<(), FileError> {
+    make_in_folder(path, || write_there(path, write))
+        .map_err(|source| FileError::Write { path: path.to_owned(), source })
+}
+
+fn write_there(
+    path: &Path,
+    write: impl FnOnce(&mut std::fs::File) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    if is_special(path) {
+        return open_at_once(std::fs::OpenOptions::new().write(true), path)
+            .and_then(|mut file| write(&mut file));
+    }
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let temporary = temporary_beside(&target);
+    // Not through a link that somebody has put there: the name can be guessed.
+    let fresh = || std::fs::OpenOptions::new().write(true).create_new(true).open(&temporary);
+    let fresh = fresh().or_else(|error| match error.kind() {
+        // Left by one that was killed; in a container numbers of processes come again.
+        ErrorKind::AlreadyExists => std::fs::remove_file(&temporary).and_then(|()| fresh()),
+        _ => Err(error),
+    });
+    let mut file = match fresh {
+        Ok(file) => file,
+        // A file that may be written in a folder that may not.
+        Err(error) if is_refused(&error) && target.exists() => {
+            return std::fs::File::create(&target).and_then(|mut file| write(&mut file));
+        }
+        Err(error) => return Err(error),
+    };
+    if let Ok(facts) = target.metadata() {
+        // Who is not root cannot give anything away, and need not: it is theirs.
+        let _ = std::os::unix::fs::fchown(&file, Some(facts.uid()), Some(facts.gid()));
+    }
+    let written = write(&mut file).and_then(|()| file.sync_all());
+    if let Err(error) = written.and_then(|()| std::fs::rename(&temporary, &target)) {
+        // The half-written file is of no use to anybody.
+        let _ = std::fs::remove_file(&temporary);
+        return Err(error);
+    }
+    Ok(())
+}
+
+/// Returns where a file is written before it takes the place of another.
+fn temporary_beside(path: &Path) -> PathBuf {
+    beside(path, &format!(".{}.tmp", std::process::id()))
+}
+
+/// Says whether nothing may be made in a folder, as opposed to: there is no room for it.
+fn is_refused(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+}
+
+/// Makes, renames or removes something in a folder. Where the user who called sudo could change what the name leads
+/// to, it is done with the user's own rights: so it is theirs, and no link that their programs put in its way leads
+/// root elsewhere. In other folders, as in the home of root, it is root's.
+pub fn make_in_folder<T>(
+    path: &Path,
+    make: impl FnOnce() -> std::io::Result<T>,
+) -> std::io::Result<T> {
+    let folder = match path.parent() {
+        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
+        Some(folder) => folder,
+        None => return make(),
+    };
+    match sudo_user().filter(|user| is_in_the_hands_of(user, folder)) {
+        Some(user) => user.does(make),
+        None => make(),
+    }
+}
+
+/// Says whether a user may write in a folder, or put another one in its place, by any folder on the way.
+fn is_in_the_hands_of(user: &User, folder: &Path) -> bool {
+    /// Who may write in such a folder may still not touch what others have there.
+    const STICKY: u32 = 0o1000;
+    let is_writable = |path: &Path, but: u32| {
+        path.metadata().is_ok_and(|facts| may_write(user, &facts) && facts.mode() & but == 0)
+    };
+    let is_own_link = |path: &Path| {
+        path.symlink_metadata().is_ok_and(|facts| facts.is_symlink() && facts.uid() == user.uid)
+    };
+    // As it is named, and as it is without links.
+    let ways = [std::path::absolute(folder), folder.canonicalize()];
+    is_writable(folder, 0)
+        || ways
+            .iter()
+            .flatten()
+            .flat_map(|way| way.ancestors())
+            .any(|above| is_own_link(above) || is_writable(above, STICKY))
+}
+
+fn may_write(user: &User, folder: &Metadata) -> bool {
+    let mode = match () {
+        () if folder.uid() == user.uid => 0o200,
+        () if user.groups.contains(&folder.gid()) => 0o020,
+        () => 0o002,
+    };
+    folder.mode() & mode != 0
+}
+
+/// Makes a folder, with those above it.
+pub fn make_folder(path: &Path) -> std::io::Result<()> {
+    let missing = path.ancestors().take_while(|folder| !folder.exists()).collect::<Vec<_>>();
+    for folder in missing.iter().rev() {
+        match make_in_folder(folder, || std::fs::create_dir(folder)) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Makes the folder `.becalm` that a file is to lie in, if it is to lie in one, and tells git to leave it alone.
+pub fn make_own_folder(file: &Path) -> std::io::Result<()> {
+    let folder = file.parent().filter(|folder| folder.file_name().is_some_and(|n| n == FOLDER));
+    let Some(folder) = folder else { return Ok(()) };
+    make_folder(folder)?;
+    make_if_missing(&folder.join(".gitignore"), "*\n")
+}
+
+/// Makes a file with this in it. One that is there stays, also where somebody else makes it at the same time.
+pub fn make_if_missing(path: &Path, content: &str) -> std::io::Result<()> {
+    match make_new_file(path) {
+        Ok(mut file) => file.write_all(content.as_bytes()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes an empty file, in place of one that is there, and never through a link.
+pub fn make_file(path: &Path) -> std::io::Result<std::fs::File> {
+    make_in_folder(path, || match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => std::fs::File::create_new(path),
+    })
+}
+
+/// Makes an empty file where there is none.
+pub fn make_new_file(path: &Path) -> std::io::Result<std::fs::File> {
+    make_in_folder(path, || std::fs::File::create_new(path))
+}
+
+/// Returns the path with `ending` after its name.
+pub fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// Says whether something other than a regular file is there.
+pub fn is_special(path: &Path) -> bool {
+    path.metadata().is_ok_and(|facts| !facts.is_file())
+}
+
+/// Fails early when a file cannot be written later, without touching one that is there.
+pub fn check_writable(path: &Path) -> Result<(), FileError> {
+    if path == Path::new("-") {
+        // As a file to read it is standard input, so nobody wants a file of this name.
+        return Err(FileError::Dash);
+    }
+    // Whoever reads a named pipe takes it for the end when it is closed again.
+    if path.metadata().is_ok_and(|facts| facts.file_type().is_fifo()) {
+        return Ok(());
+    }
+    let existed = path.symlink_metadata().is_ok();
+    let open = || std::fs::OpenOptions::new().append(true).create(true).open(path);
+    let opened = make_in_folder(path, open).map(|_| ()).or_else(|error| {
+        // The file is replaced, and need not be writable where its folder is.
+        let probe = temporary_beside(path);
+        let replace = || make_new_file(&probe).and_then(|_| std::fs::remove_file(&probe));
+        let may_be_replaced = existed && is_refused(&error) && !is_special(path);
+        if may_be_replaced { make_in_folder(path, replace).map_err(|_| error) } else { Err(error) }
+    });
+    opened.map_err(|source| FileError::NotWritable { path: path.to_owned(), source })?;
+    if !existed {
+        // Only the probe is removed; the folder has been shown to be writable.
+        let _ = make_in_folder(path, || std::fs::remove_file(path));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_write_to_a_folder_is_told_by_its_mode() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let facts = folder.path().metadata().unwrap();
+        let (uid, gid) = (facts.uid(), facts.gid());
+        let check = |mode: u32, user: User, expected: bool| {
+            std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(may_write(&user, &folder.path().metadata().unwrap()), expected, "{mode:o}");
+        };
+        let owner = || User { uid, gid, groups: vec![gid] };
+        let member = || User { uid: uid + 1, gid, groups: vec![gid + 1, gid] };
+        let other = || User { uid: uid + 1, gid: gid + 1, groups: vec![gid + 1] };
+        check(0o700, owner(), true);
+        check(0o570, owner(), false);
+        check(0o770, member(), true);
+        check(0o707, member(), false);
+        check(0o1777, other(), true);
+        check(0o775, other(), false);
+    }
+
+    #[test]
+    fn a_file_of_one_that_was_killed_is_in_nobodys_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json");
+        let left = beside(&path, &format!(".{}.tmp", std::process::id()));
+        std::fs::write(&left, "half").unwrap();
+        write_atomically(&path, "whole").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "whole");
+        assert!(!left.exists());
+    }
+}

@@ -1,0 +1,72 @@
+//! From a request to a record: set-up, log, going on, quiet machine, revisions, layouts, suites, harnesses.
+//!
+//! [`Request`] says what is measured and by which [`Terms`](becalm_model::terms::Terms); [`conduct`] carries it out and
+//! returns the [`Session`] with its record. What happens meanwhile is an [`Event`] for whoever asked; this crate
+//! prints nothing, knows no command line and no exit code. Its errors say what failed and on what, and by [`Fault`]
+//! whose fault it is.
+//!
+//! It may use the runner, the machine, the lab (for traces), stats and the model. Start reading in
+//! `conduct.rs`; `setup.rs` makes subjects ready to be started, `record.rs` begins and concludes a record,
+//! `resume.rs` says what may differ when a session goes on, `revisions/` builds commits in worktrees, `suite/` reads
+//! `becalm.toml`, `quiet.rs` tunes and isolates and puts back.
+
+mod build;
+mod caller;
+mod conduct;
+mod environment;
+mod error;
+mod event;
+pub mod files;
+mod harness;
+mod layouts;
+mod log;
+mod metrics;
+mod nearest;
+mod notes;
+mod plan;
+mod profile;
+mod quiet;
+mod record;
+pub mod resume;
+mod revisions;
+mod same;
+mod saved;
+mod setup;
+mod subjects;
+pub mod suite;
+mod tracing;
+mod tuned;
+mod unmoved;
+
+pub use build::BuildError;
+pub use caller::{subject_user, sudo_user, variables};
+pub use conduct::{Request, Session, conduct};
+pub use environment::{EnvironmentError, environment};
+pub use error::{Error, Fault};
+pub use event::{Event, Listener};
+pub use files::FileError;
+pub use harness::HarnessError;
+pub use layouts::{LINK_SEED, LayoutsError};
+pub use log::{OF_LOG, PARTIAL, SessionLog};
+pub use metrics::{MetricsError, decide_exactly, metrics};
+pub use nearest::did_you_mean;
+pub use profile::{ProfileError, frequency, profile};
+pub use quiet::QuietError;
+pub use record::{LARGEST_SEED, conclude_log, disturbed_runs};
+pub use resume::ResumeError;
+pub use revisions::{
+    Builds, Commit, GitError, Recipe, Repository, Revisions, RevisionsError, Signed,
+    is_documentation,
+};
+pub use same::ReplacedBySetup;
+pub use saved::own_record;
+pub use setup::{Machine, SetupError, Statement, Surroundings, surroundings, work_folder};
+pub use subjects::{MOST_SUBJECTS, SubjectsError, combinations, fill, name, subjects};
+pub use tracing::Tracing;
+pub use tuned::{GivenUp, PutBack, Tuned, TunedError, guardian, is_restored, queue};
+pub use unmoved::unmoved;
+
+/// Writes a number and the word it counts: `1 setting`, `3 settings`.
+fn count(number: usize, word: &str) -> String {
+    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
+}

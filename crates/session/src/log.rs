@@ -1,0 +1,238 @@
+//! The session's log on disk: every finished run is written as it ends.
+
+use std::fs::{File, TryLockError};
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use becalm_model::{Metric, Record, Run, wire};
+use becalm_runner::rounds::drop_unfinished_round;
+
+use crate::files::{self, FileError};
+use crate::saved::own_record;
+
+/// How the name of a log ends that lies beside the file it will be saved to.
+pub const PARTIAL: &str = ".partial";
+
+/// How the name of a log ends that lies in becalm's state folder.
+pub const OF_LOG: &str = "jsonl";
+
+/// How many logs of sessions without `--export-json` are kept.
+const KEPT: usize = 20;
+
+/// A log that is being written.
+#[derive(Debug)]
+pub struct SessionLog {
+    path: PathBuf,
+    file: BufWriter<File>,
+    /// How many metrics the log knows of.
+    metrics: usize,
+    /// The first error, after which nothing more is written.
+    failed: Option<std::io::Error>,
+}
+
+impl SessionLog {
+    /// Starts a log for this record, with the runs that it already has.
+    ///
+    /// It lies beside the file that the session will be saved to, or in becalm's state folder.
+    pub fn start(record: &Record, export: Option<&Path>) -> std::io::Result<Self> {
+        let path = match export {
+            Some(export) if !files::is_special(export) => files::beside(export, PARTIAL),
+            _ => in_state_folder(record)?,
+        };
+        // The file may be the very log that is being resumed: it is replaced only when the new one
+        // holds everything.
+        let temporary = files::beside(&path, ".tmp");
+        let file = files::make_file(&temporary)?;
+        // Who tidies up leaves it alone while it is written. Where files cannot be locked it is young enough.
+        let _ = file.try_lock();
+        let mut log =
+            Self { file: BufWriter::new(file), metrics: record.metrics.len(), path, failed: None };
+        let header = wire::log_header(record);
+        log.line(&serde_json::to_string(&header).expect("a header can be written"));
+        for run in &record.runs {
+            log.add(&record.metrics, run);
+        }
+        let result = match log.failed.take() {
+            Some(error) => Err(error),
+            None => files::make_in_folder(&log.path, || std::fs::rename(&temporary, &log.path))
+                .map(|()| log),
+        };
+        if result.is_err() {
+            // A log without its runs is of no use to anybody.
+            let _ = files::make_in_folder(&temporary, || std::fs::remove_file(&temporary));
+        }
+        result
+    }
+
+    /// Adds a run, after the metrics that it is the first to have. It is with the kernel when this
+    /// returns, so that only a power cut can lose it.
+    pub fn add(&mut self, metrics: &[Metric], run: &Run) {
+        for metric in &metrics[self.metrics.min(metrics.len())..] {
+            let line = wire::log_metric(metric);
+            self.line(&serde_json::to_string(&line).expect("a metric can be written"));
+        }
+        self.metrics = self.metrics.max(metrics.len());
+        let line = wire::log_run(metrics, run);
+        self.line(&serde_json::to_string(&line).expect("a run can be written"));
+    }
+
+    /// Adds that a round is discarded, whose runs the log has already.
+    pub fn discard(&mut self, discarded_round: u32) {
+        let line = wire::LogDiscard { discarded_round };
+        self.line(&serde_json::to_string(&line).expect("a number can be written"));
+    }
+
+    fn line(&mut self, text: &str) {
+        if self.failed.is_some() {
+            return;
+        }
+        let written = self
+            .file
+            .write_all(text.as_bytes())
+            .and_then(|()| self.file.write_all(b"\n"))
+            .and_then(|()| self.file.flush());
+        self.failed = written.err();
+    }
+
+    /// Returns where the log is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the error that ended the log, if one did.
+    pub fn error(&self) -> Option<FileError> {
+        let error = self.failed.as_ref()?;
+        // An error of the operating system cannot be copied.
+        let source = std::io::Error::new(error.kind(), error.to_string());
+        Some(FileError::Write { path: self.path.clone(), source })
+    }
+
+    /// Removes the log, once everything in it is saved elsewhere.
+    pub fn remove(self) {
+        // A log that stays is no harm.
+        let _ = files::make_in_folder(&self.path, || std::fs::remove_file(&self.path));
+    }
+}
+
+/// Renames the log beside `export` of a session that was killed before it could save its runs, unless that is what is
+/// resumed; returns its new name.
+pub(crate) fn set_aside(
+    export: Option<&Path>,
+    resumed: Option<&Path>,
+) -> std::io::Result<Option<PathBuf>> {
+    let Some(export) = export.filter(|export| !files::is_special(export)) else { return Ok(None) };
+    let log = files::beside(export, PARTIAL);
+    if !log.exists() {
+        return Ok(None);
+    }
+    let is_resumed = resumed.is_some_and(|resumed| {
+        resumed
+            .canonicalize()
+            .is_ok_and(|resumed| log.canonicalize().is_ok_and(|log| log == resumed))
+    });
+    let has_runs = || BufReader::new(File::open(&log)?).lines().nth(1).transpose();
+    if is_resumed || has_runs()?.is_none() || is_saved(&log, export) {
+        return Ok(None);
+    }
+    let numbered = |number: u32| files::beside(export, &format!("{PARTIAL}.{number}"));
+    let mut number = 1;
+    while numbered(number).exists() {
+        number += 1;
+    }
+    let aside = numbered(number);
+    files::make_in_folder(&log, || std::fs::rename(&log, &aside))?;
+    Ok(Some(aside))
+}
+
+/// Says whether a file has everything that a log has that is of use: whoever is not killed saves the record after the
+/// last run, unless nothing was measured.
+fn is_saved(log: &Path, file: &Path) -> bool {
+    let read = |path: &Path| {
+        let text = std::fs::read_to_string(path).ok()?;
+        own_record(&text).ok().map(|(record, _)| record)
+    };
+    let session = |record: &Record| (record.started_at.to_bits(), record.seed);
+    let Some(mut log) = read(log) else { return false };
+    // A record has whole rounds only.
+    drop_unfinished_round(&mut log);
+    log.runs.iter().all(|run| run.warmup)
+        || read(file).is_some_and(|file| {
+            session(&log) == session(&file) && log.runs.len() <= file.runs.len()
+        })
+}
+
+fn in_state_folder(record: &Record) -> std::io::Result<PathBuf> {
+    let folder = state_folder().ok_or_else(|| {
+        std::io::Error::new(std::io::ErrorKind::NotFound, "neither XDG_STATE_HOME nor HOME is set")
+    })?;
+    files::make_folder(&folder)?;
+    forget_old(&folder)?;
+    let name = format!("{:.0}-{}.{OF_LOG}", record.started_at, std::process::id());
+    Ok(folder.join(name))
+}
+
+fn state_folder() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let state = set("XDG_STATE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".local/state")))?;
+    Some(state.join("becalm/sessions"))
+}
+
+/// Removes all but the logs that were written to last, and those of sessions that still go on.
+fn forget_old(folder: &Path) -> std::io::Result<()> {
+    // Not by name: a session that goes on keeps the time at which it began.
+    let mut logs: Vec<(SystemTime, PathBuf)> = std::fs::read_dir(folder)?
+        .flatten()
+        .filter(|entry| entry.path().extension().is_some_and(|extension| extension == OF_LOG))
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    logs.sort();
+    for (_, old) in logs.iter().rev().skip(KEPT - 1) {
+        let is_written = File::open(old)
+            .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+        if is_written {
+            continue;
+        }
+        match std::fs::remove_file(old) {
+            // Another becalm that starts now may have been faster.
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_logs_are_kept_and_other_files_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..KEPT + 5 {
+            std::fs::write(folder.path().join(format!("{}.{OF_LOG}", 1000 + number)), "").unwrap();
+        }
+        std::fs::write(folder.path().join("0.txt"), "").unwrap();
+        forget_old(folder.path()).unwrap();
+        assert!(folder.path().join("1024.jsonl").exists());
+        assert!(!folder.path().join("1005.jsonl").exists());
+        // The log that is about to be made is the last of them.
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), KEPT - 1 + 1);
+        // A session that takes long may write to the oldest.
+        let oldest = folder.path().join(format!("{}.{OF_LOG}", 1006));
+        let written = File::open(&oldest).unwrap();
+        written.try_lock().unwrap();
+        for number in 0..KEPT {
+            std::fs::write(folder.path().join(format!("{}.{OF_LOG}", 2000 + number)), "").unwrap();
+        }
+        forget_old(folder.path()).unwrap();
+        assert!(oldest.exists());
+        assert!(!folder.path().join("1007.jsonl").exists());
+        drop(written);
+        forget_old(folder.path()).unwrap();
+        assert!(!oldest.exists());
+        assert!(folder.path().join("0.txt").exists());
+    }
+}

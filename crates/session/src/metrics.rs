@@ -1,0 +1,159 @@
+//! Which metrics are recorded beside the usual ones, and which decide.
+
+use becalm_model::terms::{Backend, Primary, RunTerms, Terms};
+use becalm_runner::{Extractor, MetricSpecError};
+
+/// Why metrics make no sense.
+#[derive(Debug, thiserror::Error)]
+pub enum MetricsError {
+    /// One cannot be read.
+    #[error("{}", becalm_model::with_causes(.0))]
+    Spec(#[from] MetricSpecError),
+    /// The name is taken by one that is always recorded.
+    #[error("the metric `{0}` is recorded anyway; choose another name for what is printed")]
+    Builtin(String),
+    /// Two have one name.
+    #[error("the metric `{0}` is defined twice")]
+    Twice(String),
+    /// What the subjects print would stand between the JSON.
+    #[error("--output inherit would mix what the subjects print with the JSON on standard output")]
+    MixedOutput,
+    /// The output goes to a file and is read as well.
+    #[error(
+        "--output {0} cannot be had together with --metric, --metric-json, --iterations or \
+         --expect-output, which read the output"
+    )]
+    OutputIsRead(String),
+    /// It would be the simulator's.
+    #[error("with --backend callgrind {0} is the simulation's and not the program's")]
+    Simulated(String),
+    /// A harness reports by itself.
+    #[error(
+        "--harness reads what the benchmarks give, so --metric NAME=..., --metric-json, --iterations and \
+         --expect-output have nothing to read"
+    )]
+    HarnessReads,
+    /// A harness needs the output.
+    #[error("--output cannot be had together with --harness")]
+    HarnessOutput,
+    /// No run records what is to decide.
+    #[error("no metric `{name}` is recorded here")]
+    NotRecorded {
+        /// What is to decide.
+        name: String,
+        /// What is recorded.
+        known: Vec<String>,
+    },
+}
+
+/// What is read and what decides.
+#[derive(Debug)]
+pub struct Metrics {
+    /// Metrics read from the output.
+    pub extractors: Vec<Extractor>,
+    /// Which metrics decide.
+    pub primary: Primary,
+}
+
+/// Reads the metrics of some terms. Those that the user defines decide, unless metrics are also named.
+pub fn metrics(terms: &Terms) -> Result<Metrics, MetricsError> {
+    let runs = &terms.runs;
+    let mut extractors: Vec<Extractor> = Vec::new();
+    let mut names = Vec::new();
+    let mut automatic = false;
+    for text in &terms.metrics {
+        if text == "auto" {
+            automatic = true;
+        } else if text.contains('=') {
+            extractors.push(Extractor::from_regex(text)?);
+        } else if !names.contains(text) {
+            names.push(text.clone());
+        }
+    }
+    for text in &terms.metrics_json {
+        extractors.push(Extractor::from_json_pointer(text)?);
+    }
+    for (index, extractor) in extractors.iter().enumerate() {
+        let name = &extractor.metric().name;
+        if becalm_model::metric::is_builtin(name) {
+            return Err(MetricsError::Builtin(name.clone()));
+        }
+        if extractors[..index].iter().any(|other| other.metric().name == *name) {
+            return Err(MetricsError::Twice(name.clone()));
+        }
+    }
+    let is_read =
+        !extractors.is_empty() || runs.iterations.is_some() || runs.expect_output.is_some();
+    match runs.output.as_str() {
+        "inherit" if terms.exports.print && !is_read => return Err(MetricsError::MixedOutput),
+        // With `inherit`, what they say on standard error is still shown.
+        "null" | "inherit" => {}
+        file if is_read => {
+            return Err(MetricsError::OutputIsRead(file.to_owned()));
+        }
+        _ => {}
+    }
+    if runs.harness.is_some() {
+        return of_harness(runs, extractors, names);
+    }
+    let timed = names.iter().find(|name| {
+        becalm_model::metric::ALWAYS.contains(&name.as_str()) && runs.backend == Backend::Callgrind
+    });
+    if let Some(name) = timed {
+        return Err(MetricsError::Simulated(name.clone()));
+    }
+    if runs.backend == Backend::Callgrind && names.is_empty() && extractors.is_empty() {
+        names.push(becalm_model::metric::INSTRUCTIONS.to_owned());
+    }
+    let primary = if automatic && names.is_empty() {
+        Primary::Auto
+    } else if !names.is_empty() {
+        Primary::Named(names)
+    } else if extractors.is_empty() {
+        Primary::Auto
+    } else {
+        Primary::Named(extractors.iter().map(|e| e.metric().name.clone()).collect())
+    };
+    Ok(Metrics { extractors, primary })
+}
+
+/// Says whether every metric that decides is exact.
+pub fn decide_exactly(terms: &Terms) -> Result<bool, MetricsError> {
+    let Metrics { extractors, primary } = metrics(terms)?;
+    let Primary::Named(names) = primary else { return Ok(false) };
+    let is_exact = |name: &String| {
+        let read = extractors.iter().map(Extractor::metric).find(|one| one.name == *name);
+        read.map_or(terms.runs.backend == Backend::Callgrind, |metric| metric.exact)
+    };
+    Ok(names.iter().all(is_exact))
+}
+
+/// With a harness its benchmarks decide, by the measures that are named.
+fn of_harness(
+    runs: &RunTerms,
+    extractors: Vec<Extractor>,
+    measures: Vec<String>,
+) -> Result<Metrics, MetricsError> {
+    if !extractors.is_empty() || runs.iterations.is_some() || runs.expect_output.is_some() {
+        return Err(MetricsError::HarnessReads);
+    }
+    if runs.output != "null" {
+        return Err(MetricsError::HarnessOutput);
+    }
+    Ok(Metrics { extractors, primary: Primary::Benchmarks(measures) })
+}
+
+/// Refuses a deciding metric that no run records.
+pub(crate) fn check_recorded(
+    primary: &Primary,
+    recorded: &[becalm_model::Metric],
+) -> Result<(), MetricsError> {
+    let Primary::Named(names) = primary else { return Ok(()) };
+    for name in names {
+        if !recorded.iter().any(|metric| metric.name == *name) {
+            let known = recorded.iter().map(|metric| metric.name.clone()).collect();
+            return Err(MetricsError::NotRecorded { name: name.clone(), known });
+        }
+    }
+    Ok(())
+}

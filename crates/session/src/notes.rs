@@ -1,0 +1,130 @@
+//! What the reader of a record has to know beside its numbers.
+
+use becalm_model::{
+    ConditionName, Conditions, Difference, Moved, Note, Record, RecordKind, SessionNote,
+};
+use becalm_runner::rounds::SpawnPlan;
+
+use crate::conduct::Request;
+use crate::event::{Event, Listener};
+use crate::same;
+
+/// Returns what the reader has to know about the subjects, whatever the runs show.
+pub(crate) fn notes_before_start(request: &Request, plan: &SpawnPlan) -> Vec<Note> {
+    let mut notes: Vec<SessionNote> = Vec::new();
+    if let Some(builds) = &request.builds {
+        notes.extend(builds.notes.iter().cloned());
+    }
+    if request.kind == RecordKind::Comparison && !request.aa {
+        notes.extend(same::notes(&plan.subjects, &request.subjects, plan.backend.is_some()));
+    }
+    if let Some(resumed) = &request.resumed {
+        notes.extend(same::changed_since(resumed.started_at, &plan.subjects));
+    }
+    notes.into_iter().map(Note::from).collect()
+}
+
+/// Says notes and keeps them in the record, each once.
+pub(crate) fn tell(notes: Vec<Note>, record: &mut Record, listener: Listener<'_>) {
+    for note in notes {
+        listener.hears(Event::Note(&note));
+        if !record.notes.contains(&note) {
+            record.notes.push(note);
+        }
+    }
+}
+
+/// Notes a subject that failed.
+pub(crate) fn note_left_out(record: &mut Record, how: &str) {
+    record.notes.push(SessionNote::LeftOut { failure: how.to_owned() }.into());
+}
+
+/// What a session that goes on has spent of its error in a way that its present plan does not know of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spent {
+    /// All: it had ended as planned, after so many rounds.
+    All {
+        /// The rounds.
+        rounds: u32,
+    },
+    /// Some, on looks in so many rounds by another plan.
+    ByAnotherPlan {
+        /// The rounds.
+        rounds: u32,
+    },
+}
+
+/// Notes that rounds were added to a session that had spent its error; looking alone adds none.
+pub(crate) fn note_spent(record: &mut Record, spent: Option<Spent>) {
+    let note = match spent {
+        Some(Spent::All { rounds }) if record.rounds() > rounds => {
+            SessionNote::ContinuedAfterItsEnd { rounds }
+        }
+        Some(Spent::ByAnotherPlan { rounds }) if record.rounds() > rounds => {
+            SessionNote::ContinuedByAnotherPlan { rounds }
+        }
+        _ => return,
+    };
+    record.notes.push(note.into());
+}
+
+/// Notes under which other conditions the first rounds of a session that goes on were measured: by another user, for
+/// example, or where other CPUs were free. What could not be controlled then is kept.
+pub(crate) fn note_other_conditions(record: &mut Record, before: &Conditions, rounds: u32) {
+    let now = &record.conditions;
+    let differing: Vec<Difference> = [
+        (ConditionName::Scheduler, text(before.scheduler.as_ref()), text(now.scheduler.as_ref())),
+        (ConditionName::Cpus, text(before.affinity.as_ref()), text(now.affinity.as_ref())),
+        (ConditionName::Nice, before.nice.to_string(), now.nice.to_string()),
+        (ConditionName::Aslr, text(before.aslr.as_ref()), text(now.aslr.as_ref())),
+    ]
+    .into_iter()
+    .filter(|(_, then, now)| then != now && !then.is_empty())
+    .map(|(what, then, now)| Difference { what, then, now })
+    .collect();
+    if record.rounds() > rounds && !differing.is_empty() {
+        record.notes.push(SessionNote::OtherConditions { rounds, differing }.into());
+    }
+    let limits = &mut record.conditions.limits;
+    for limit in &before.limits {
+        if !limits.iter().any(|known| known == limit || known.is_same_cause(limit)) {
+            limits.push(limit.clone());
+        }
+    }
+}
+
+/// Writes a condition that may not be known.
+fn text<T: ToString>(value: Option<&T>) -> String {
+    value.map(ToString::to_string).unwrap_or_default()
+}
+
+/// Notes the settings that somebody else changed meanwhile.
+pub(crate) fn note_drift(record: &mut Record) {
+    for moved in &record.conditions.knobs.drifted {
+        let Moved { target, from, to } = moved.clone();
+        record.notes.push(SessionNote::SettingDrifted { target, from, to }.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use becalm_model::{EvidenceLimit, Limit, Obstacle, Unseen};
+
+    use super::*;
+
+    #[test]
+    fn a_limit_that_was_met_in_every_session_stands_there_once() {
+        let dear = |micros: u64| -> Limit {
+            let because = Obstacle::Dear { path: "/proc/interrupts".to_owned(), micros };
+            EvidenceLimit::NotSeen { what: Unseen::Interrupts, because }.into()
+        };
+        let with =
+            |limits: &[Limit]| Conditions { limits: limits.to_vec(), ..Conditions::default() };
+        let mut record = Record::empty(RecordKind::Run);
+        record.conditions = with(&[dear(42)]);
+        let other = Limit::text("becalm shares CPU 3 with the subject");
+        let before = with(&[dear(39), dear(41), other.clone()]);
+        note_other_conditions(&mut record, &before, 5);
+        assert_eq!(record.conditions.limits, [dear(42), other]);
+    }
+}

@@ -1,0 +1,146 @@
+//! How far a machine is tuned: built-in profiles, and those of TOML files.
+
+use std::path::{Path, PathBuf};
+
+use becalm_machine::knobs::{Frequency, Profile, Request, Smt};
+use becalm_model::parse_share;
+use becalm_model::terms::TuneProfile;
+use serde::Deserialize;
+
+/// Why there is no such profile.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    /// Its file cannot be read.
+    #[error("cannot read the profile {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Its file is wrong.
+    #[error("the profile {} makes no sense: {why}", path.display())]
+    Senseless {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// Returns what a profile asks for.
+pub fn profile(profile: &TuneProfile) -> Result<Request, ProfileError> {
+    let named = |profile| Ok(Request { profile, ..Request::default() });
+    match profile {
+        TuneProfile::Safe => named(Profile::Safe),
+        TuneProfile::Strict => named(Profile::Strict),
+        TuneProfile::File(path) => read(path),
+    }
+}
+
+/// Reads a frequency: `base`, `80%` or kilohertz.
+pub fn frequency(text: &str) -> Result<Frequency, String> {
+    if text == "base" {
+        return Ok(Frequency::Base);
+    }
+    if text.ends_with('%') {
+        let share = parse_share(text).map_err(|error| error.to_string())?;
+        return if share > 0.0 && share <= 1.0 {
+            Ok(Frequency::Share(share))
+        } else {
+            Err("a share of the frequency without turbo lies above 0 % and up to 100 %".to_owned())
+        };
+    }
+    match text.parse() {
+        Ok(kilohertz) if kilohertz > 0 => Ok(Frequency::Kilohertz(kilohertz)),
+        _ => {
+            Err("expected base, a share such as 80%, or a number of kHz such as 2400000".to_owned())
+        }
+    }
+}
+
+/// What a profile file may say. Words are those of the flags.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+struct ProfileFile {
+    profile: Option<Named>,
+    only: Vec<String>,
+    skip: Vec<String>,
+    also: Vec<String>,
+    frequency: Option<String>,
+    smt: Option<Threads>,
+    stop: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Named {
+    Safe,
+    Strict,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Threads {
+    Idle,
+    Off,
+}
+
+fn read(path: &Path) -> Result<Request, ProfileError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| ProfileError::Read { path: path.to_owned(), source })?;
+    parse(&text).map_err(|error| ProfileError::Senseless {
+        path: path.to_owned(),
+        why: error.trim_end().to_owned(),
+    })
+}
+
+fn parse(text: &str) -> Result<Request, String> {
+    let file: ProfileFile = toml::from_str(text).map_err(|error| error.to_string())?;
+    Ok(Request {
+        profile: match file.profile {
+            Some(Named::Strict) => Profile::Strict,
+            Some(Named::Safe) | None => Profile::Safe,
+        },
+        only: file.only,
+        skip: file.skip,
+        also: file.also,
+        frequency: file.frequency.as_deref().map(frequency).transpose()?.unwrap_or_default(),
+        smt: match file.smt {
+            Some(Threads::Off) => Smt::Off,
+            Some(Threads::Idle) | None => Smt::Idle,
+        },
+        units: file.stop,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_says_what_flags_could_say() {
+        let request =
+            parse("profile = \"strict\"\nskip = [\"smt\"]\nfrequency = \"base\"\n").unwrap();
+        assert_eq!((request.profile, request.frequency), (Profile::Strict, Frequency::Base));
+        assert_eq!(request.skip, ["smt"]);
+        assert_eq!(parse("").unwrap(), Request::default());
+    }
+
+    #[test]
+    fn frequencies_are_read_as_people_write_them() {
+        assert_eq!(frequency("base"), Ok(Frequency::Base));
+        assert_eq!(frequency("80%"), Ok(Frequency::Share(0.8)));
+        assert_eq!(frequency("2400000"), Ok(Frequency::Kilohertz(2_400_000)));
+        for wrong in ["0", "0%", "120%", "fast", "-1", ""] {
+            assert!(frequency(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused() {
+        assert!(parse("sikp = []").unwrap_err().contains("unknown field `sikp`"));
+        assert!(parse("frequency = \"fast\"").unwrap_err().contains("expected base"));
+        assert!(parse("profile = 3").is_err());
+    }
+}

@@ -1,0 +1,251 @@
+//! The machine during a session: tuned and isolated when asked for, watched always.
+
+use std::cell::RefCell;
+
+use becalm_machine::isolate::{self, Alone, Isolation};
+use becalm_machine::knobs::{Request, Situation};
+use becalm_machine::tune::{self, Applied, Effect, KnobReadings};
+use becalm_machine::{Choice, Topology};
+use becalm_model::conditions::Affinity;
+use becalm_model::terms::RunTerms;
+use becalm_model::{CpuSet, KnobRecord, Moved, Target};
+use becalm_runner::Interrupt;
+use becalm_runner::rounds::{Isolate, Isolated};
+
+use crate::error::Fault;
+use crate::event::{Event, Listener};
+use crate::profile::{ProfileError, profile};
+use crate::setup::Machine;
+use crate::tuned::{GivenUp, PutBack, Tuned, TunedError};
+use crate::unmoved::unmoved;
+
+/// Why the machine cannot be made quiet.
+#[derive(Debug, thiserror::Error)]
+pub enum QuietError {
+    /// Everything else needs a CPU, too.
+    #[error("--isolate --affinity {0}: no CPU would be left to everything else")]
+    NoCpuLeft(CpuSet),
+    /// Isolation is of CPUs.
+    #[error("--isolate needs to know the CPUs, and --affinity none names none")]
+    NoCpus,
+    /// There is no such profile.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// The machine cannot be tuned.
+    #[error(transparent)]
+    Tuned(#[from] TunedError),
+    /// Tuning failed half-way.
+    #[error("{error}")]
+    GivenUp {
+        /// Why.
+        error: TunedError,
+        /// What became of the machine.
+        machine: PutBack,
+    },
+}
+
+impl QuietError {
+    /// Returns whose fault it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::NoCpuLeft(_) | Self::NoCpus | Self::Profile(_) => Fault::Usage,
+            Self::Tuned(error) => error.fault(),
+            Self::GivenUp { error, machine } if machine.is_complete() => error.fault(),
+            Self::GivenUp { .. } => Fault::NotRestored,
+        }
+    }
+}
+
+/// The machine during a session. Whatever was changed is put back by [`Quiet::finish`], and by the
+/// guardian if that is never reached.
+#[derive(Debug)]
+pub(crate) struct Quiet<'a> {
+    machine: &'a Machine,
+    listener: Listener<'a>,
+    /// What tuning must leave alone.
+    skipped: Vec<String>,
+    // The CPUs of a subject are known only after the warm-up.
+    state: RefCell<State<'a>>,
+}
+
+#[derive(Debug)]
+struct State<'a> {
+    cpus: CpuSet,
+    tuned: Option<Tuned<'a>>,
+    applied: Vec<Applied>,
+    isolation: Option<Isolation>,
+    before: KnobReadings,
+    /// What somebody else had changed before isolation changed more.
+    drifted: Vec<Moved>,
+}
+
+impl<'a> Quiet<'a> {
+    /// Tunes the machine if the terms say so, and notes its settings. `chosen` are the CPUs that a
+    /// subject of one thread would get.
+    pub(crate) fn begin(
+        machine: &'a Machine,
+        chosen: &CpuSet,
+        runs: &RunTerms,
+        command: &str,
+        interrupt: &Interrupt,
+        listener: Listener<'a>,
+    ) -> Result<Self, QuietError> {
+        let cpus = match &runs.affinity {
+            // A list that was given is not made smaller.
+            Affinity::Cpus(cpus)
+                if runs.isolate && machine.topology.online.difference(cpus).is_empty() =>
+            {
+                return Err(QuietError::NoCpuLeft(cpus.clone()));
+            }
+            Affinity::Cpus(cpus) => cpus.clone(),
+            Affinity::None if runs.isolate => return Err(QuietError::NoCpus),
+            Affinity::Auto | Affinity::None => chosen.clone(),
+        };
+        let request = runs.tune.as_ref().map(profile).transpose()?;
+        let (mut tuned, mut applied) = (None, Vec::new());
+        // Where nothing can be isolated nothing is needed for it; the reason is told later.
+        let isolates = runs.isolate && isolate::is_possible(&machine.root).is_ok();
+        if request.is_some() || isolates {
+            let (session, _) =
+                Tuned::begin(&machine.root, command, runs.wait, interrupt, listener)?;
+            tuned = Some(session);
+        }
+        if let Some(request) = &request
+            && let Some(session) = tuned.take()
+        {
+            let situation = situation(machine, &cpus, request);
+            let work =
+                |session: &mut Tuned<'_>| session.carry_out(tune::plan(&situation)?, &situation);
+            let (session, (_, made)) = session
+                .attempt(work)
+                .map_err(|GivenUp { error, machine }| QuietError::GivenUp { error, machine })?;
+            (tuned, applied) = (Some(session), made);
+        }
+        let before = readings(machine, &cpus);
+        let state = State { cpus, tuned, applied, isolation: None, before, drifted: Vec::new() };
+        Ok(Self {
+            machine,
+            listener,
+            skipped: request.map(|request| request.skip).unwrap_or_default(),
+            state: RefCell::new(state),
+        })
+    }
+
+    /// Returns what was changed for the session, what the settings were, and what somebody else has
+    /// changed since.
+    pub(crate) fn record(&self) -> KnobRecord {
+        let state = self.state.borrow();
+        let tuned = state.applied.iter().filter(|one| is_setting(one)).filter_map(|one| {
+            let to = one.change.new.clone()?;
+            Some(Moved { target: one.change.target.to_string(), from: one.change.old.clone(), to })
+        });
+        KnobRecord {
+            tuned: tuned.collect(),
+            states: state.before.states(),
+            drifted: [
+                state.drifted.clone(),
+                state.before.moved(&readings(self.machine, &state.cpus)),
+            ]
+            .concat(),
+        }
+    }
+
+    /// Says what of the quiet could not be had, and whether it lasted until the end.
+    pub(crate) fn limits(&self) -> Vec<String> {
+        let unmoved = unmoved(&self.machine.root, &self.state.borrow().applied);
+        unmoved.into_iter().chain(self.lost_isolation()).collect()
+    }
+
+    /// Says so if the CPUs were not the subject's own until the end.
+    fn lost_isolation(&self) -> Option<String> {
+        let state = self.state.borrow();
+        let broken = state.isolation.as_ref()?.check(&self.machine.root).err()?;
+        Some(format!("the isolation did not last until the end: {broken}"))
+    }
+
+    /// Puts the machine back; says whether that was possible.
+    pub(crate) fn finish(&self) -> Result<bool, TunedError> {
+        let tuned = self.state.borrow_mut().tuned.take();
+        tuned.map_or(Ok(true), Tuned::finish)
+    }
+
+    /// Takes the CPUs away from everything else, interrupts and threads of the kernel included.
+    fn take_cpus(&self, isolation: Isolation) -> Result<(), String> {
+        let mut state = self.state.borrow_mut();
+        state.drifted = state.before.moved(&readings(self.machine, &state.cpus));
+        let State { tuned, applied, .. } = &mut *state;
+        let session = tuned.as_mut().expect("a plan of isolation means that it is possible");
+        let root = &self.machine.root;
+        let companions = isolate::companions()
+            .into_iter()
+            .filter(|name| !self.skipped.iter().any(|skip| skip == name))
+            .map(ToOwned::to_owned)
+            .collect();
+        let request = Request { only: companions, ..Request::default() };
+        let mut changes = Vec::new();
+        // Without a name there would be no limit to what is planned.
+        if !request.only.is_empty() {
+            let plan = tune::plan(&situation(self.machine, &isolation.cpus, &request))
+                .map_err(|error| error.to_string())?;
+            changes = plan.changes;
+        }
+        changes.extend(isolation.changes.iter().cloned());
+        let failed = |error: TunedError| error.to_string();
+        applied.extend(session.apply(&changes).map_err(failed)?);
+        let moved = isolation.move_stragglers(root, |more| session.apply(more));
+        applied.extend(moved.map_err(failed)?);
+        isolation.check(root).map_err(|broken| broken.to_string())?;
+        state.cpus = isolation.cpus.clone();
+        state.before = readings(self.machine, &state.cpus);
+        state.isolation = Some(isolation);
+        Ok(())
+    }
+}
+
+impl Isolate for Quiet<'_> {
+    fn isolate(&self, choice: &Choice) -> Result<Isolated, String> {
+        let Machine { root, topology, .. } = self.machine;
+        // A partition without a journal has CPUs that the plan would find taken.
+        if self.state.borrow().tuned.is_some() {
+            for line in isolate::clear_leftovers(root) {
+                self.listener.hears(Event::GroupRemoved(&line));
+            }
+        }
+        // Tuning may have switched second threads off since.
+        let now = Topology::read(root);
+        let topology = now.as_ref().unwrap_or(topology);
+        let Alone { choice: alone, cpus, partition } = isolate::alone(topology, choice);
+        match isolate::plan(root, topology, &cpus, partition) {
+            Ok(isolation) => {
+                let mut choice = alone;
+                choice.limits.extend(isolation.limits.iter().cloned());
+                let (group, taken) = (isolation.group.clone(), isolation.taken());
+                self.take_cpus(isolation)?;
+                Ok(Isolated { choice, control_group: Some(group.into()), taken: Some(taken) })
+            }
+            Err(reason) => {
+                self.listener.hears(Event::NotIsolated(&reason.to_string()));
+                let mut choice = choice.clone();
+                choice.limits.push(reason.to_string());
+                Ok(Isolated { choice, control_group: None, taken: None })
+            }
+        }
+    }
+}
+
+/// Says whether a change that was made is one of a setting of the machine. Tasks that were moved
+/// aside are no settings, and the groups of an isolation are told in words.
+fn is_setting(applied: &Applied) -> bool {
+    let is_task =
+        matches!(applied.change.target, Target::Affinity { .. } | Target::Membership { .. });
+    let is_made = matches!(applied.effect, Effect::Set | Effect::Otherwise { .. });
+    is_made && !is_task && applied.change.knob != isolate::KNOB
+}
+
+fn readings(machine: &Machine, cpus: &CpuSet) -> KnobReadings {
+    KnobReadings::read(&situation(machine, cpus, &Request::default()))
+}
+
+fn situation<'a>(machine: &'a Machine, cpus: &CpuSet, request: &'a Request) -> Situation<'a> {
+    Situation::of(&machine.root, &machine.topology, cpus.clone(), request)
+}

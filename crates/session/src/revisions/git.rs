@@ -1,0 +1,369 @@
+//! What becalm asks git for. It runs as the user who owns the repository: git refuses root there.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use becalm_model::history::short_commit;
+use becalm_runner::{User, WorkFolder};
+
+use super::documentation::is_documentation;
+use crate::error::Fault;
+
+/// Why git does not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// There is no repository here, or none that git reads.
+    #[error("{flag} needs a git repository: {source}")]
+    NoRepository {
+        /// What needs it.
+        flag: String,
+        /// What git says.
+        source: Box<GitError>,
+    },
+    /// A revision names no commit.
+    #[error("{flag} {revision}: there is no such revision in {}", top.display())]
+    NoRevision {
+        /// What wants it.
+        flag: String,
+        /// As it was given.
+        revision: String,
+        /// The repository.
+        top: PathBuf,
+    },
+    /// git knows nothing of a commit.
+    #[error("git says nothing of {0}")]
+    NoCommit(String),
+    /// git cannot be started.
+    #[error("cannot start git: {0}")]
+    Start(std::io::Error),
+    /// git failed.
+    #[error("git {command} failed: {said}")]
+    Failed {
+        /// Its command.
+        command: String,
+        /// The last it said.
+        said: String,
+    },
+}
+
+impl GitError {
+    /// Returns whose fault it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::NoRepository { .. } | Self::NoRevision { .. } => Fault::Usage,
+            Self::NoCommit(_) | Self::Start(_) | Self::Failed { .. } => Fault::Measurement,
+        }
+    }
+
+    /// Says whether the repository belongs to somebody else, which git refuses.
+    pub fn is_of_other_owner(&self) -> bool {
+        match self {
+            Self::NoRepository { source, .. } => source.is_of_other_owner(),
+            Self::Failed { said, .. } => said.contains("dubious ownership"),
+            _ => false,
+        }
+    }
+}
+
+/// The repository that becalm was started in.
+#[derive(Debug)]
+pub struct Repository {
+    user: Option<User>,
+    /// The top folder of its working tree.
+    top: PathBuf,
+    /// Where in it becalm was started.
+    inside: PathBuf,
+}
+
+/// A commit that a revision names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    /// Its full id.
+    pub id: String,
+    /// The first line of its message.
+    pub title: String,
+    /// The commit that it has the changes of, where it is a picture of the working tree.
+    pub changes_of: Option<String>,
+}
+
+/// A commit with who made it and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signed {
+    /// The commit.
+    pub commit: Commit,
+    /// How many parents it has.
+    pub parents: usize,
+    /// Who wrote it.
+    pub author: String,
+    /// When, in ISO 8601.
+    pub date: String,
+}
+
+/// How git is to write a [`Signed`].
+const SIGNED: &str = "--format=%H%x00%P%x00%an%x00%aI%x00%s";
+
+impl Signed {
+    fn of_line(line: &str) -> Option<Self> {
+        let mut parts = line.splitn(5, '\0').map(str::to_owned);
+        let id = parts.next()?;
+        let parents = parts.next()?.split_whitespace().count();
+        let (author, date, title) = (parts.next()?, parts.next()?, parts.next()?);
+        let commit = Commit { id, title, changes_of: None };
+        Some(Self { commit, parents, author, date })
+    }
+}
+
+impl Commit {
+    /// Returns the beginning of the id, as people know it.
+    pub fn short(&self) -> &str {
+        short_commit(&self.id)
+    }
+}
+
+impl Repository {
+    /// Finds the repository of the present folder.
+    /// `flag` is what needs it.
+    pub fn here(flag: &str, user: Option<User>) -> Result<Self, GitError> {
+        let mut repository = Self { user, top: PathBuf::from("."), inside: PathBuf::new() };
+        let top = repository.text(&["rev-parse", "--show-toplevel"]).map_err(|source| {
+            GitError::NoRepository { flag: flag.to_owned(), source: Box::new(source) }
+        })?;
+        repository.inside = PathBuf::from(repository.text(&["rev-parse", "--show-prefix"])?);
+        repository.top = PathBuf::from(top);
+        Ok(repository)
+    }
+
+    /// Finds the repository of the present folder; `None` where there is none, or no git.
+    pub fn find(user: Option<User>) -> Result<Option<Self>, GitError> {
+        let mut repository = Self { user, top: PathBuf::from("."), inside: PathBuf::new() };
+        let Ok(top) = repository.text(&["rev-parse", "--show-toplevel"]) else { return Ok(None) };
+        repository.inside = PathBuf::from(repository.text(&["rev-parse", "--show-prefix"])?);
+        repository.top = PathBuf::from(top);
+        Ok(Some(repository))
+    }
+
+    /// Says whether git can be started at all.
+    pub fn has_git() -> bool {
+        Command::new("git").arg("--version").stdin(Stdio::null()).output().is_ok()
+    }
+
+    /// Returns the top folder of the working tree.
+    pub fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// Returns the branch that is checked out; `None` where a commit is.
+    pub fn branch(&self) -> Option<String> {
+        self.text(&["symbolic-ref", "--quiet", "--short", "HEAD"]).ok()
+    }
+
+    /// Returns a commit with the time of committing; `None` if there is no such revision.
+    pub fn committed(&self, revision: &str) -> Option<becalm_model::history::Commit> {
+        let of = format!("{revision}^{{commit}}");
+        let shown = self.text(&["log", "-1", "--format=%H %ct", "--end-of-options", &of]).ok()?;
+        let (id, time) = shown.split_once(' ')?;
+        Some(becalm_model::history::Commit { id: id.to_owned(), time: time.parse().ok() })
+    }
+
+    /// Returns the parents of a commit that are in this clone's history.
+    pub fn parents(&self, revision: &str) -> Result<Vec<String>, GitError> {
+        let of = format!("{revision}^{{commit}}");
+        let text = self.text(&["log", "-1", "--format=%P", "--end-of-options", &of])?;
+        Ok(text.split_whitespace().map(str::to_owned).collect())
+    }
+
+    /// Returns the last commit that two revisions have in common; `None` where there is none here.
+    pub fn common(&self, a: &str, b: &str) -> Option<String> {
+        self.text(&["merge-base", "--end-of-options", a, b]).ok()
+    }
+
+    /// Returns the first line of a commit's message.
+    pub fn title(&self, revision: &str) -> Option<String> {
+        self.text(&["log", "-1", "--format=%s", "--end-of-options", revision]).ok()
+    }
+
+    /// Returns the paths in which two revisions differ.
+    pub fn differing(&self, a: &str, b: &str) -> Result<Vec<String>, GitError> {
+        // `.gitmodules` may say that submodules are to be ignored, and what they hold is built all the same.
+        let all = ["--no-renames", "--no-relative", "--ignore-submodules=none"];
+        let named =
+            ["diff", "--name-only"].into_iter().chain(all).chain(["--end-of-options", a, b]);
+        let text = self.text(&named.collect::<Vec<_>>())?;
+        Ok(text.lines().map(str::to_owned).collect())
+    }
+
+    /// Returns where in the working tree becalm was started.
+    pub fn inside(&self) -> &Path {
+        &self.inside
+    }
+
+    /// Says whether older commits were left out when it was cloned.
+    pub fn is_shallow(&self) -> bool {
+        self.text(&["rev-parse", "--is-shallow-repository"]).is_ok_and(|text| text == "true")
+    }
+
+    /// Says whether a commit is in the history of another.
+    pub fn is_ancestor(&self, earlier: &Commit, later: &Commit) -> bool {
+        self.text(&["merge-base", "--is-ancestor", &earlier.id, &later.id]).is_ok()
+    }
+
+    /// Returns the newest commit that is in the history of both, if there is one.
+    pub fn merge_base(&self, a: &Commit, b: &Commit) -> Option<String> {
+        self.text(&["merge-base", &a.id, &b.id]).ok().filter(|id| !id.is_empty())
+    }
+
+    /// Returns a commit with who made it and when.
+    pub fn signed(&self, commit: &Commit) -> Result<Signed, GitError> {
+        let text = self.text(&["log", "-1", SIGNED, &commit.id])?;
+        Signed::of_line(&text).ok_or_else(|| GitError::NoCommit(commit.id.clone()))
+    }
+
+    /// Returns the commits after `good` up to `bad`, the oldest first, by first parents: a merge is one commit.
+    pub fn range(&self, good: &Commit, bad: &Commit) -> Result<Vec<Signed>, GitError> {
+        let text = self.text(&[
+            "log",
+            "--first-parent",
+            "--reverse",
+            SIGNED,
+            &format!("{}..{}", good.id, bad.id),
+        ])?;
+        Ok(text.lines().filter_map(Signed::of_line).collect())
+    }
+
+    /// Returns the id that git would give to a file's content.
+    pub fn content(&self, file: &Path) -> Result<String, GitError> {
+        let file = file.display().to_string();
+        self.text(&["hash-object", "--no-filters", "--", &file])
+    }
+
+    /// Returns the files of a commit with the ids of their contents, one to a line, but for documentation.
+    pub fn sources(&self, commit: &Commit) -> Result<String, GitError> {
+        let text = self.text(&["ls-tree", "-r", "--full-tree", &commit.id])?;
+        let is_source =
+            |line: &&str| line.split_once('\t').is_none_or(|(_, path)| !is_documentation(path));
+        Ok(text.lines().filter(is_source).collect::<Vec<_>>().join("\n"))
+    }
+
+    /// Finds the commit that a revision names, which was given by `flag`.
+    pub fn commit(&self, flag: &str, revision: &str) -> Result<Commit, GitError> {
+        let id = self.text(&[
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            &format!("{revision}^{{commit}}"),
+        ]);
+        let id = id.map_err(|_| GitError::NoRevision {
+            flag: flag.to_owned(),
+            revision: revision.to_owned(),
+            top: self.top.clone(),
+        })?;
+        let title = self.text(&["log", "-1", "--format=%s", &id])?;
+        Ok(Commit { id, title, changes_of: None })
+    }
+
+    /// Makes a commit of the working tree as it is, which no branch has, without changing anything; `None`
+    /// if nothing is changed.
+    pub fn working_tree(&self) -> Result<Option<Commit>, GitError> {
+        // Always the same time, so that the same tree is the same commit when a session goes on.
+        let mut git = Command::new("git");
+        git.envs([("GIT_AUTHOR_DATE", "@1 +0000"), ("GIT_COMMITTER_DATE", "@1 +0000")]);
+        let id = self.said(git, &["stash", "create", "becalm: the working tree"])?;
+        if id.is_empty() {
+            return Ok(None);
+        }
+        let changes_of = Some(self.text(&["rev-parse", "--verify", &format!("{id}^1")])?);
+        Ok(Some(Commit { id, title: "the working tree".to_owned(), changes_of }))
+    }
+
+    /// Returns the paths of tracked files that are changed and not committed.
+    pub fn changed(&self) -> Result<Vec<String>, GitError> {
+        let text = self.text(&["status", "--porcelain", "--untracked-files=no"])?;
+        Ok(text.lines().filter_map(|line| line.get(3..)).map(str::to_owned).collect())
+    }
+
+    /// Returns the submodules that are at another commit than the last commit of this repository has, or that have
+    /// changes of their own.
+    pub fn changed_submodules(&self) -> Result<Vec<String>, GitError> {
+        let told = ["--porcelain=v2", "--untracked-files=no", "--ignore-submodules=none"];
+        let text = self.text(&[&["status"], &told[..]].concat())?;
+        // 1 XY S<commit><modified><untracked> and six more fields, or seven if it was moved, before the path.
+        let changed = |line: &str| {
+            let fields: Vec<&str> = line.split(' ').collect();
+            let state = fields.get(2).filter(|state| state.starts_with('S'))?;
+            let first = if fields[0] == "1" { 8 } else { 9 };
+            let path = fields.get(first..)?.join(" ");
+            let is_changed = fields[1] != ".." && fields[1] != ".M" || state.contains(['C', 'M']);
+            is_changed.then(|| path.split('\t').next().unwrap_or_default().to_owned())
+        };
+        Ok(text.lines().filter_map(changed).collect())
+    }
+
+    /// Returns the paths of files that git does not know and does not ignore.
+    pub fn untracked(&self) -> Result<Vec<String>, GitError> {
+        let text = self.text(&["ls-files", "--others", "--exclude-standard"])?;
+        Ok(text.lines().map(str::to_owned).collect())
+    }
+
+    /// Returns the paths in which two commits differ.
+    pub fn difference(&self, a: &Commit, b: &Commit) -> Result<Vec<String>, GitError> {
+        let text = self.text(&["diff", "--name-only", &a.id, &b.id])?;
+        Ok(text.lines().map(str::to_owned).collect())
+    }
+
+    /// Makes a working tree of a commit, with its submodules.
+    pub fn add_worktree(&self, place: &Path, commit: &Commit) -> Result<(), GitError> {
+        let path = place.display().to_string();
+        // Forced, because the place may be known of a tree that was moved away.
+        self.text(&["worktree", "add", "--force", "--detach", &path, &commit.id])?;
+        if place.join(".gitmodules").exists() {
+            let tree =
+                Self { user: self.user.clone(), top: place.to_owned(), inside: PathBuf::new() };
+            // `--init` would write into the configuration of the repository, which all its worktrees share, and where
+            // it would stay. Without it the addresses are those of the user's configuration or of `.gitmodules`.
+            let mut git = Command::new("git");
+            git.args(["-c", "submodule.active=."]);
+            tree.said(git, &["submodule", "update", "--recursive"])?;
+        }
+        Ok(())
+    }
+
+    /// Lets git forget the worktrees that becalm has made and that are gone, those of killed ones too. (Pruning would
+    /// forget those of the user as well that are not there at the moment, on a disk that is not mounted, with what is
+    /// staged in them.)
+    pub fn forget_worktrees(&self) {
+        let listed = self.text(&["worktree", "list", "--porcelain"]).unwrap_or_default();
+        for path in listed.lines().filter_map(|line| line.strip_prefix("worktree ")) {
+            let folder = Path::new(path).parent().and_then(Path::file_name);
+            if folder.is_some_and(WorkFolder::is_for_builds) && !Path::new(path).exists() {
+                // It does so by itself some day.
+                let _ = self.text(&["worktree", "remove", "--force", path]);
+            }
+        }
+    }
+
+    fn text(&self, arguments: &[&str]) -> Result<String, GitError> {
+        self.said(Command::new("git"), arguments)
+    }
+
+    fn said(&self, mut git: Command, arguments: &[&str]) -> Result<String, GitError> {
+        // The user's wish to see signatures in the log would put them between the lines that are read here.
+        git.args(["-c", "log.showSignature=false"]);
+        git.arg("-C").arg(&self.top).args(arguments).stdin(Stdio::null());
+        if let Some(user) = &self.user {
+            user.runs(&mut git);
+        }
+        let Output { status, stdout, stderr } = git.output().map_err(GitError::Start)?;
+        if !status.success() {
+            let said = String::from_utf8_lossy(&stderr);
+            // Advice stands below, such as the command that trusts a folder of another user.
+            let fatal = said.lines().find(|line| line.starts_with("fatal: "));
+            let said = fatal.or(said.trim().lines().last()).unwrap_or("it says nothing");
+            return Err(GitError::Failed {
+                command: arguments[0].to_owned(),
+                said: said.to_owned(),
+            });
+        }
+        Ok(String::from_utf8_lossy(&stdout).trim_end().to_owned())
+    }
+}

@@ -1,0 +1,382 @@
+//! From terms and machine to everything that the runs have in common.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use becalm_machine::{Chooser, SysRoot, Topology, TopologyError, Width};
+use becalm_model::conditions::{Affinity, Aslr, Pace, Scheduler};
+use becalm_model::terms::{Backend, Counters, RunTerms, Terms};
+use becalm_model::{MachineFacts, Subject, with_causes};
+use becalm_runner::harness::ResultFolder;
+use becalm_runner::rounds::{
+    Conditioning, Expectation, HarnessPlan, Hooks, SpawnPlan, SpawnSubject, Stand, parse_output,
+};
+use becalm_runner::{
+    Callgrind, CounterPlan, Environment, Extractor, LaunchError, Placement, Program, SeriesRule,
+    SeriesRuleError, Stdin, Stdout, User, WorkFolder, timeit,
+};
+
+use crate::caller;
+use crate::environment::{EnvironmentError, environment};
+use crate::error::Fault;
+use crate::harness::{self, HarnessChoice, HarnessError};
+use crate::layouts::{Layouts, LayoutsError};
+use crate::subjects::fill;
+use crate::suite::SuitePlan;
+
+/// Why subjects cannot be made ready to be started.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// Which CPUs there are is not known.
+    #[error("cannot tell which CPUs there are: {0}")]
+    Topology(#[from] TopologyError),
+    /// The subjects' environment makes no sense.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+    /// A variable cannot be handed to a program.
+    #[error(transparent)]
+    Variable(#[from] LaunchError),
+    /// The suite names a variable as none can be named.
+    #[error("`{subject}`: a variable cannot have the name `{name}`")]
+    VariableName {
+        /// The benchmark.
+        subject: String,
+        /// The name.
+        name: String,
+    },
+    /// The harness cannot be driven.
+    #[error(transparent)]
+    Harness(#[from] HarnessError),
+    /// The program is not there, or cannot be started.
+    #[error("`{subject}`: {why}")]
+    Program {
+        /// The subject.
+        subject: String,
+        /// Why.
+        why: String,
+    },
+    /// A layout of it cannot be started.
+    #[error(transparent)]
+    Layouts(#[from] LayoutsError),
+    /// A file cannot be named from another folder.
+    #[error("cannot find {}: {source}", path.display())]
+    NotFound {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// What runs must print cannot be read.
+    #[error("--expect-output: cannot read {path}: {source}")]
+    Expectation {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// How iterations are found makes no sense.
+    #[error("--iterations: {0}")]
+    Iterations(#[from] SeriesRuleError),
+    /// There is no folder in memory.
+    #[error("--in-memory: no folder can be made in {0}")]
+    InMemory(std::io::Error),
+    /// The simulator counts whole programs.
+    #[error(
+        "--backend callgrind counts whole programs; benchmarks inside a harness and statements cannot be told apart \
+         by it"
+    )]
+    CountedWhole,
+    /// The simulator is not installed.
+    #[error("--backend callgrind needs valgrind, which is not installed")]
+    NoValgrind,
+    /// Its counts have no place.
+    #[error("no folder for the counts can be made: {0}")]
+    Counts(std::io::Error),
+}
+
+impl SetupError {
+    /// Returns whose fault it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Topology(_)
+            | Self::Program { .. }
+            | Self::InMemory(_)
+            | Self::Counts(_)
+            | Self::Harness(HarnessError::Folder { .. }) => Fault::Measurement,
+            Self::Layouts(error) => error.fault(),
+            _ => Fault::Usage,
+        }
+    }
+}
+
+/// The machine as it is before the first run.
+#[derive(Debug)]
+pub struct Machine {
+    /// Through which it is read.
+    pub root: SysRoot,
+    /// What a result has to carry with it.
+    pub facts: MachineFacts,
+    /// How its CPUs are built together.
+    pub topology: Topology,
+}
+
+impl Machine {
+    /// Reads the machine.
+    pub fn read() -> Result<Self, SetupError> {
+        let root = SysRoot::default();
+        let topology = Topology::read(&root)?;
+        let facts = becalm_machine::read_facts(&root, &topology);
+        Ok(Self { root, facts, topology })
+    }
+}
+
+/// A statement that workers time, one for each subject.
+#[derive(Debug)]
+pub struct Statement {
+    /// How its values are read.
+    pub rule: timeit::Rule,
+    /// The command of each worker.
+    pub commands: Vec<Vec<String>>,
+}
+
+/// Returns what the runs have in common, with what could not be had, as sentences.
+pub(crate) fn spawn_plan(
+    terms: &Terms,
+    subjects: &[Subject],
+    (stands, layouts): (&[Stand], &Layouts),
+    extractors: Vec<Extractor>,
+    statement: Option<Statement>,
+    suite: Option<&SuitePlan>,
+    machine: &Machine,
+) -> Result<(SpawnPlan, Vec<String>), SetupError> {
+    let runs = &terms.runs;
+    let Surroundings { mut environment, mut placement } = surroundings(runs)?;
+    let user = placement.user.clone();
+    let (stdout, stderr) = parse_output(&runs.output);
+    let work_folder = work_folder(runs.in_memory, user.as_ref())?;
+    let (rule, workers) = statement.map(|one| (one.rule, one.commands)).unzip();
+    let (harness, invocations) = match HarnessChoice::of(runs)? {
+        None => (None, workers),
+        Some(choice) => {
+            // All builds are of one project, so the first tells what they are.
+            let folder = stands.first().map(Stand::built);
+            let drive =
+                harness::drive(&choice, subjects, placement.user.as_ref(), folder.as_deref())?;
+            for (name, value) in &drive.environment {
+                environment = environment.with(name.as_ref(), value.as_ref())?;
+            }
+            (Some(drive.plan), Some(drive.commands))
+        }
+    };
+    let (backend, counters, invocations) = match runs.backend {
+        Backend::Processor => (None, runs.counters, invocations),
+        Backend::Callgrind => {
+            if invocations.is_some() {
+                return Err(SetupError::CountedWhole);
+            }
+            let callgrind = callgrind(placement.user.as_ref(), &environment)?;
+            let commands = subjects.iter().map(|one| callgrind.wrap(&one.command)).collect();
+            // What the processor counts would be the simulation's work.
+            placement.aslr = Aslr::Off;
+            (Some(callgrind), Counters::None, Some(commands))
+        }
+    };
+    let (counters, missing) = CounterPlan::probe(&machine.root, counters);
+    let mut limits: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    if backend.is_some() {
+        limits.push(SIMULATION.to_owned());
+    }
+    let commands: Vec<&[String]> = match &invocations {
+        Some(commands) => commands.iter().map(Vec::as_slice).collect(),
+        None => subjects.iter().map(|subject| subject.command.as_slice()).collect(),
+    };
+    let stdin = match &runs.input {
+        Some(path) => Stdin::File(found_from(path, runs.in_memory)?),
+        None => Stdin::Null,
+    };
+    let subjects = if let Some(suite) = suite {
+        suite.spawn_subjects(subjects, &environment, user.as_ref(), runs)?
+    } else {
+        let harness = harness.map(Rc::new);
+        let common = Common { environment, stdin, extractors, harness };
+        spawn_subjects(terms, subjects, &commands, (stands, layouts), &common)?
+    };
+    let plan = SpawnPlan {
+        subjects,
+        stdout: match stdout {
+            Stdout::File(path) => Stdout::File(found_from(&path, runs.in_memory)?),
+            other => other,
+        },
+        stderr,
+        cache: runs.cache,
+        rest: runs.rest,
+        iterations: runs.iterations.as_deref().map(SeriesRule::parse).transpose()?,
+        statement: rule,
+        backend,
+        expectation: expectation(runs)?,
+        failure: terms.failure.clone(),
+        counters,
+        placement,
+        malloc: runs.malloc,
+        work_folder,
+        conditioning: conditioning(terms),
+        chooser: Chooser::new(&machine.root, &machine.topology),
+        width: width(terms),
+    };
+    Ok((plan, limits))
+}
+
+/// What has to be known of counts by simulation.
+const SIMULATION: &str = "instructions are counted by callgrind: those that the program executes in user mode, and \
+                          not the kernel's. It sees neither waiting nor what makes an instruction slow; its times \
+                          are those of the simulation, and simulated_... are of a model and not of this processor";
+
+/// Takes callgrind in use, if it is installed.
+fn callgrind(user: Option<&User>, environment: &Environment) -> Result<Callgrind, SetupError> {
+    Program::resolve(&["valgrind".to_owned()], environment.get("PATH".as_ref()), None)
+        .map_err(|_| SetupError::NoValgrind)?;
+    ResultFolder::create(user).map(Callgrind::new).map_err(SetupError::Counts)
+}
+
+/// Makes the folder in memory that the subjects work in, if they are to.
+pub fn work_folder(in_memory: bool, user: Option<&User>) -> Result<Option<WorkFolder>, SetupError> {
+    if !in_memory {
+        return Ok(None);
+    }
+    WorkFolder::create(user).map(Some).map_err(SetupError::InMemory)
+}
+
+/// Returns how many CPUs to choose; `None` where none are chosen, or the warm-up shows it.
+fn width(terms: &Terms) -> Option<Width> {
+    match (&terms.runs.affinity, terms.runs.threads) {
+        (Affinity::Auto, Some(threads)) => Some(Width::Several(threads)),
+        (Affinity::Auto, None) if terms.warmup == 0 => Some(Width::All),
+        _ => None,
+    }
+}
+
+/// Returns which conditions are left to what the warm-up shows.
+pub(crate) fn conditioning(terms: &Terms) -> Conditioning {
+    let runs = &terms.runs;
+    let affinity = runs.affinity == Affinity::Auto && width(terms).is_none();
+    let scheduler = runs.scheduler.is_none();
+    let pace = runs.pace;
+    if affinity || scheduler || pace != Pace::Off {
+        Conditioning::Learn { affinity, scheduler, pace }
+    } else {
+        Conditioning::Given
+    }
+}
+
+/// In what the subjects are started before anything is learnt about them.
+#[derive(Debug)]
+pub struct Surroundings {
+    /// The variables they see.
+    pub environment: Environment,
+    /// Where and as whom they run.
+    pub placement: Placement,
+}
+
+/// Returns where the subjects start.
+pub fn surroundings(runs: &RunTerms) -> Result<Surroundings, EnvironmentError> {
+    let user = caller::subject_user(runs.keep_root);
+    let environment = environment(runs.env_clear, &runs.env, runs.malloc, user.as_ref())?;
+    let placement = Placement {
+        control_group: None,
+        affinity: match &runs.affinity {
+            Affinity::Cpus(cpus) => Some(cpus.clone()),
+            Affinity::Auto | Affinity::None => None,
+        },
+        scheduler: runs.scheduler.unwrap_or(Scheduler::Other),
+        nice: runs.nice,
+        aslr: runs.aslr,
+        user,
+    };
+    Ok(Surroundings { environment, placement })
+}
+
+/// Names a file so that the subjects find it where they start; as the user did, if that is here.
+fn found_from(path: &Path, in_memory: bool) -> Result<PathBuf, SetupError> {
+    if !in_memory {
+        return Ok(path.to_owned());
+    }
+    std::path::absolute(path)
+        .map_err(|source| SetupError::NotFound { path: path.to_owned(), source })
+}
+
+/// What all subjects have alike.
+struct Common {
+    environment: Environment,
+    stdin: Stdin,
+    extractors: Vec<Extractor>,
+    harness: Option<Rc<HarnessPlan>>,
+}
+
+fn spawn_subjects(
+    terms: &Terms,
+    subjects: &[Subject],
+    commands: &[&[String]],
+    (stands, layouts): (&[Stand], &Layouts),
+    common: &Common,
+) -> Result<Vec<SpawnSubject>, SetupError> {
+    let runs = &terms.runs;
+    subjects
+        .iter()
+        .zip(commands)
+        .enumerate()
+        .map(|(index, (subject, command))| {
+            let stand = stands.get(index);
+            let built = stand.map(Stand::built);
+            let filled =
+                |hook: &Option<String>| hook.as_ref().map(|text| fill(text, &subject.parameters));
+            let path = common.environment.get("PATH".as_ref());
+            let found = Program::resolve(command, path, built.as_deref());
+            let in_memory = runs.in_memory;
+            // The setup may build it.
+            let is_late = found.is_err() && runs.setup.is_some() && !in_memory;
+            let program = match found {
+                Err(error) if is_late => Err(with_causes(&error)),
+                Err(error) => {
+                    let why = with_causes(&error);
+                    return Err(SetupError::Program { subject: subject.name.clone(), why });
+                }
+                Ok(program) if in_memory => {
+                    Ok(program.from_anywhere().map_err(|error| SetupError::Program {
+                        subject: subject.name.clone(),
+                        why: format!("cannot find it: {error}"),
+                    })?)
+                }
+                Ok(program) => Ok(program),
+            };
+            Ok(SpawnSubject {
+                name: subject.name.clone(),
+                program,
+                layouts: layouts.of(index, command, &common.environment)?,
+                late: is_late.then(|| command.to_vec()),
+                stand: stand.cloned(),
+                folder: None,
+                environment: common.environment.clone(),
+                stdin: common.stdin.clone(),
+                timeout: terms.timeout,
+                extractors: common.extractors.clone(),
+                harness: common.harness.clone(),
+                hooks: Hooks {
+                    setup: filled(&runs.setup),
+                    prepare: filled(&runs.prepare),
+                    conclude: filled(&runs.conclude),
+                    cleanup: filled(&runs.cleanup),
+                },
+            })
+        })
+        .collect()
+}
+
+fn expectation(runs: &RunTerms) -> Result<Expectation, SetupError> {
+    match runs.expect_output.as_deref() {
+        None => Ok(Expectation::Anything),
+        Some("same") => Ok(Expectation::Same),
+        Some(path) => std::fs::read(path)
+            .map(Expectation::Text)
+            .map_err(|source| SetupError::Expectation { path: path.to_owned(), source }),
+    }
+}

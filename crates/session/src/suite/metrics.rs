@@ -1,0 +1,140 @@
+//! What a benchmark is about: metrics that are recorded anyway, or read from its output.
+
+use becalm_model::metric::{ALWAYS, COUNTERS, is_builtin};
+use becalm_model::wire::{SuiteDirection, SuiteMetric};
+use becalm_model::{Direction, Metric, MetricTerms, Unit, with_causes};
+use becalm_runner::Extractor;
+
+use crate::nearest::did_you_mean;
+
+/// What the metrics of a benchmark come to.
+#[derive(Debug, Default)]
+pub(super) struct About {
+    /// Those that are read from the output.
+    pub(super) extractors: Vec<Extractor>,
+    /// All of them.
+    pub(super) terms: Vec<MetricTerms>,
+}
+
+/// Reads the metrics of one benchmark; says what is wrong with them.
+pub(super) fn about(metrics: &[SuiteMetric], is_harness: bool) -> Result<About, String> {
+    let mut about = About::default();
+    for one in metrics {
+        let name = one.name.trim();
+        if name.is_empty() {
+            return Err("a metric needs a name".to_owned());
+        }
+        if about.terms.iter().any(|other| other.name == name) {
+            return Err(format!("the metric `{name}` is named twice"));
+        }
+        about.extractors.extend(extractor(one, name, is_harness)?);
+        let margin = one.margin.map(|margin| margin.0);
+        about.terms.push(MetricTerms { name: name.to_owned(), margin });
+    }
+    Ok(about)
+}
+
+fn extractor(one: &SuiteMetric, name: &str, is_harness: bool) -> Result<Option<Extractor>, String> {
+    let metric = Metric {
+        unit: one.unit.as_deref().map_or(Unit::Count, Unit::from_name),
+        direction: match one.better {
+            Some(SuiteDirection::Higher) => Direction::Higher,
+            Some(SuiteDirection::Lower) | None => Direction::Lower,
+        },
+        exact: one.exact.unwrap_or(false),
+        ..Metric::lower(name, Unit::Count)
+    };
+    let read = match (&one.regex, &one.pointer) {
+        (None, None) => return named(one, name, is_harness).map(|()| None),
+        (Some(_), Some(_)) => {
+            return Err(format!(
+                "the metric `{name}` has a regex and a pointer; one of them reads it"
+            ));
+        }
+        _ if is_builtin(name) => {
+            return Err(format!(
+                "the metric `{name}` is recorded anyway; choose another name for what is printed"
+            ));
+        }
+        _ if is_harness => {
+            return Err(format!(
+                "the metric `{name}` cannot be read from the output: with a harness it gives its measures itself"
+            ));
+        }
+        (Some(regex), None) => Extractor::by_regex(metric, regex),
+        (None, Some(pointer)) => Extractor::by_json_pointer(metric, pointer),
+    };
+    read.map(Some).map_err(|error| with_causes(&error))
+}
+
+/// Checks a metric that is named only.
+fn named(one: &SuiteMetric, name: &str, is_harness: bool) -> Result<(), String> {
+    if one.unit.is_some() || one.better.is_some() || one.exact.is_some() {
+        return Err(format!(
+            "`unit`, `better` and `exact` are for metrics that are read from the output: give `{name}` a regex \
+             or a pointer"
+        ));
+    }
+    if is_builtin(name) || is_harness {
+        return Ok(());
+    }
+    let known: Vec<&str> = ALWAYS.iter().chain(&COUNTERS).copied().collect();
+    Err(format!(
+        "the metric `{name}` is not one that becalm records; {} (a regex or a pointer reads it from the output)",
+        did_you_mean(name, &known)
+    ))
+}
+
+/// Says so if a name stands for two different things in a suite: a record has one of each name.
+pub(super) fn clash(extractors: &[Extractor], others: &[Extractor]) -> Option<String> {
+    let clash = extractors.iter().find(|one| {
+        let is_other = |other: &&Extractor| {
+            other.metric().name == one.metric().name && other.metric() != one.metric()
+        };
+        others.iter().find(is_other).is_some()
+    })?;
+    Some(format!(
+        "the metric `{}` has another unit, direction or exactness in an earlier benchmark; one name is one metric",
+        clash.metric().name
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metric(name: &str, regex: Option<&str>) -> SuiteMetric {
+        SuiteMetric { regex: regex.map(str::to_owned), ..SuiteMetric::named(name) }
+    }
+
+    #[track_caller]
+    fn refused(metric: SuiteMetric, is_harness: bool) -> String {
+        about(&[metric], is_harness).unwrap_err()
+    }
+
+    #[test]
+    fn what_is_read_keeps_its_unit_and_direction() {
+        let rate = SuiteMetric {
+            better: Some(SuiteDirection::Higher),
+            unit: Some("MB/s".into()),
+            ..metric("rate", Some(r"(\d+) MB"))
+        };
+        let about = about(&[metric("wall_time", None), rate], false).unwrap();
+        assert_eq!(about.terms.len(), 2);
+        let read = about.extractors[0].metric();
+        assert_eq!((read.direction, read.unit.to_string().as_str()), (Direction::Higher, "MB/s"));
+        assert_eq!(about.extractors[0].extract(b"12 MB").unwrap().to_bits(), 12.0_f64.to_bits());
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        assert!(refused(metric("wall-time", None), false).contains("did you mean `wall_time`?"));
+        assert!(refused(metric("wall_time", Some("x")), false).contains("recorded anyway"));
+        assert!(refused(metric("t", Some("(")), false).contains("not valid"));
+        assert!(refused(metric("t", Some("x")), true).contains("with a harness"));
+        let exact = SuiteMetric { exact: Some(true), ..metric("wall_time", None) };
+        assert!(refused(exact, false).contains("give `wall_time` a regex"));
+        assert!(about(&[metric("B/op", None)], true).is_ok());
+        assert!(about(&[metric("wall_time", None), metric("wall_time", None)], false).is_err());
+    }
+}

@@ -1,0 +1,20 @@
+//! Suites: the benchmarks of `becalm.toml`, measured in one session.
+//!
+//! `file` finds and reads the file and says where it is wrong, `resolve` makes subjects of its benchmarks,
+//! `metrics` reads what they are about, `choose` takes some of them, `start` makes them ready to be started,
+//! `estimate` says how long it will take.
+
+mod choose;
+mod error;
+mod estimate;
+mod file;
+mod metrics;
+mod resolve;
+mod start;
+
+pub use choose::choose;
+pub use error::SuiteError;
+pub use estimate::{after_the_warm_up, outlook};
+pub use file::{FILE, SuiteFile};
+pub use resolve::{Benchmark, resolve};
+pub use start::{Start, SuitePlan};

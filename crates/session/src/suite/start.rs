@@ -1,0 +1,163 @@
+//! Subjects that are benchmarks of a suite: each is started in its own way.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+use becalm_model::metric::is_builtin;
+use becalm_model::terms::RunTerms;
+use becalm_model::{Metric, Subject, SubjectTerms, with_causes};
+use becalm_runner::rounds::{Hooks, Independent, OnFailure, OwnTerms, SpawnSubject};
+use becalm_runner::{Environment, Extractor, Program, Stdin, User};
+
+use crate::harness::{self, HarnessChoice};
+use crate::setup::SetupError;
+
+/// How one benchmark is started.
+#[derive(Debug, Clone)]
+pub struct Start {
+    /// Variables beside those of all.
+    pub env: Vec<(String, String)>,
+    /// Where it starts.
+    pub folder: PathBuf,
+    /// What it reads, from its folder.
+    pub input: Option<PathBuf>,
+    /// How long a run may take.
+    pub timeout: Option<Duration>,
+    /// Commands around its runs.
+    pub hooks: Hooks,
+    /// The harness that it is a program of.
+    pub harness: Option<HarnessChoice>,
+    /// What is read from its output.
+    pub extractors: Vec<Extractor>,
+}
+
+/// What a suite says of the subjects, in their order.
+#[derive(Debug)]
+pub struct SuitePlan {
+    /// How each is started.
+    pub starts: Vec<Start>,
+    /// When each has been enough.
+    pub own: Vec<OwnTerms>,
+    /// What those who judge have to know of each.
+    pub about: Vec<SubjectTerms>,
+    /// What becomes of the others when one fails.
+    pub on_failure: OnFailure,
+}
+
+impl SuitePlan {
+    /// Returns the terms of the session.
+    pub fn independent(&self) -> Independent {
+        Independent { terms: self.own.clone(), on_failure: self.on_failure }
+    }
+
+    /// Says which metrics the suite asks for and this machine does not give.
+    pub fn not_recorded(&self, recorded: &[Metric]) -> Option<String> {
+        let asked = self.about.iter().flat_map(|terms| &terms.metrics).map(|one| one.name.as_str());
+        let is_missing =
+            |name: &&str| is_builtin(name) && !recorded.iter().any(|metric| metric.name == **name);
+        let missing: BTreeSet<&str> = asked.filter(is_missing).collect();
+        let missing: Vec<&str> = missing.into_iter().collect();
+        let told =
+            format!("the suite asks for {}, which cannot be counted here", missing.join(", "));
+        (!missing.is_empty()).then_some(told)
+    }
+
+    /// Makes the subjects ready to be started. One that cannot be is left to fail in its first run, unless
+    /// the first failure ends everything anyway.
+    pub fn spawn_subjects(
+        &self,
+        subjects: &[Subject],
+        environment: &Environment,
+        user: Option<&User>,
+        runs: &RunTerms,
+    ) -> Result<Vec<SpawnSubject>, SetupError> {
+        let mut ready = Vec::new();
+        for (subject, start) in subjects.iter().zip(&self.starts) {
+            let mut one = start.spawn_subject(subject, environment, runs)?;
+            if let Err(why) = start.find(subject, &mut one, user) {
+                if self.on_failure == OnFailure::End {
+                    return Err(SetupError::Program { subject: subject.name.clone(), why });
+                }
+                one.program = Err(why);
+            }
+            ready.push(one);
+        }
+        Ok(ready)
+    }
+}
+
+impl Start {
+    fn spawn_subject(
+        &self,
+        subject: &Subject,
+        environment: &Environment,
+        runs: &RunTerms,
+    ) -> Result<SpawnSubject, SetupError> {
+        let mut environment = environment.clone();
+        for (name, value) in &self.env {
+            if name.is_empty() || name.contains(['=', '\0']) {
+                let name = name.escape_debug();
+                return Err(SetupError::VariableName {
+                    subject: subject.name.clone(),
+                    name: name.to_string(),
+                });
+            }
+            // What the command line says goes before what the file says.
+            if runs.env.iter().any(|text| text.split('=').next() == Some(name)) {
+                continue;
+            }
+            environment = environment.with(name.as_ref(), value.as_ref())?;
+        }
+        Ok(SpawnSubject {
+            layouts: Vec::new(),
+            name: subject.name.clone(),
+            program: Err(String::new()),
+            late: None,
+            stand: None,
+            folder: Some(self.folder.clone()),
+            hooks: self.hooks.clone(),
+            environment,
+            stdin: self.input.clone().map_or(Stdin::Null, Stdin::File),
+            timeout: self.timeout,
+            extractors: self.extractors.clone(),
+            harness: None,
+        })
+    }
+
+    /// Finds the program, and what its harness has to be told.
+    fn find(
+        &self,
+        subject: &Subject,
+        one: &mut SpawnSubject,
+        user: Option<&User>,
+    ) -> Result<(), String> {
+        if !self.folder.is_dir() {
+            return Err(format!("its folder {} is not there", self.folder.display()));
+        }
+        let mut command = subject.command.clone();
+        if let Some(choice) = &self.harness {
+            let drive =
+                harness::drive(choice, std::slice::from_ref(subject), user, Some(&self.folder))
+                    .map_err(|error| error.to_string())?;
+            for (name, value) in &drive.environment {
+                let environment = std::mem::take(&mut one.environment);
+                one.environment = environment
+                    .with(name.as_ref(), value.as_ref())
+                    .map_err(|error| with_causes(&error))?;
+            }
+            command = drive.commands.into_iter().next().unwrap_or(command);
+            one.harness = Some(Rc::new(drive.plan));
+        }
+        let path = one.environment.get("PATH".as_ref());
+        let program = Program::resolve(&command, path, Some(&self.folder));
+        let program = program.map_err(|error| with_causes(&error));
+        if program.is_err() && self.hooks.setup.is_some() {
+            one.late = Some(command);
+            return Ok(());
+        }
+        one.program = Ok(program?);
+        Ok(())
+    }
+}

@@ -1,0 +1,239 @@
+//! A tuned machine, from before the first change to after the last.
+
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use becalm_machine::SysRoot;
+use becalm_machine::knobs::Situation;
+use becalm_machine::tune::{
+    Applied, JournalFileError, NotKept, Plan, Recovered, Restored, TuneError, Tuning, UnknownKnob,
+    Wait,
+};
+use becalm_model::Change;
+use becalm_model::terms::TuneWait;
+use becalm_model::wire::ProcessDocument;
+use becalm_runner::Interrupt;
+
+use crate::error::Fault;
+use crate::event::{Event, Listener};
+
+/// Why the machine cannot be tuned, or put back.
+#[derive(Debug, thiserror::Error)]
+pub enum TunedError {
+    /// It may not be changed. Nothing was.
+    #[error("{source}")]
+    Begin {
+        /// Why.
+        source: TuneError,
+        /// The signal that ended the queue, if one did.
+        signal: Option<i32>,
+    },
+    /// A knob is asked for that there is not.
+    #[error(transparent)]
+    Knob(#[from] UnknownKnob),
+    /// A change cannot be noted, and so is not made.
+    #[error(transparent)]
+    Journal(JournalFileError),
+    /// The guardian does not take over.
+    #[error("the guardian cannot keep the machine tuned: {0}")]
+    NotKept(io::Error),
+    /// The journal does not say what is to be put back.
+    #[error(transparent)]
+    NotRestored(JournalFileError),
+}
+
+impl TunedError {
+    /// Returns whose fault it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Begin { signal: Some(signal), .. } => Fault::Signal(*signal),
+            Self::Knob(_) => Fault::Usage,
+            Self::NotRestored(_) => Fault::NotRestored,
+            Self::Begin { .. } | Self::Journal(_) | Self::NotKept(_) => Fault::Measurement,
+        }
+    }
+}
+
+/// What became of the machine after an error.
+#[derive(Debug)]
+pub enum PutBack {
+    /// Nothing had been changed.
+    Unchanged,
+    /// What had been changed is put back.
+    Everything,
+    /// Not everything could be put back.
+    NotEverything,
+    /// The journal does not say what was to be put back.
+    Unknown(Box<JournalFileError>),
+}
+
+impl PutBack {
+    /// Says whether the machine is as it was.
+    pub fn is_complete(&self) -> bool {
+        matches!(self, Self::Unchanged | Self::Everything)
+    }
+
+    fn of(restored: Result<Recovered, JournalFileError>, listener: Listener<'_>) -> Self {
+        match restored {
+            Ok(Recovered::Nothing) => Self::Unchanged,
+            Ok(recovered) => {
+                listener.hears(Event::Restored(&recovered));
+                if is_restored(&recovered) { Self::Everything } else { Self::NotEverything }
+            }
+            Err(error) => Self::Unknown(Box::new(error)),
+        }
+    }
+}
+
+/// What was to be done with the machine failed, and it was put back at once.
+#[derive(Debug)]
+pub struct GivenUp<E> {
+    /// What failed.
+    pub error: E,
+    /// What became of the machine.
+    pub machine: PutBack,
+}
+
+/// A machine that this process tunes, with a guardian beside it.
+#[derive(Debug)]
+pub struct Tuned<'a> {
+    tuning: Tuning<'a>,
+    listener: Listener<'a>,
+}
+
+impl<'a> Tuned<'a> {
+    /// Prepares everything that the first change needs; returns what an earlier becalm had left, too. Nothing is
+    /// changed yet.
+    pub fn begin(
+        root: &'a SysRoot,
+        command: &str,
+        wait: TuneWait,
+        interrupt: &Interrupt,
+        listener: Listener<'a>,
+    ) -> Result<(Self, Recovered), TunedError> {
+        let stop = || interrupt.signal().is_some();
+        let (tuning, recovered) = Tuning::begin(root, command, guardian(root), queue(wait), &stop)
+            .map_err(|source| TunedError::Begin { source, signal: interrupt.signal() })?;
+        listener.hears(Event::Leftovers(&recovered));
+        Ok((Self { tuning, listener }, recovered))
+    }
+
+    /// Does something with the machine. Where that fails everything is put back at once.
+    pub fn attempt<T, E>(
+        mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<(Self, T), GivenUp<E>> {
+        match work(&mut self) {
+            Ok(done) => Ok((self, done)),
+            Err(error) => {
+                let machine = PutBack::of(self.tuning.finish(), self.listener);
+                Err(GivenUp { error, machine })
+            }
+        }
+    }
+
+    /// Makes changes. After an error what was changed before is there still: see [`Tuned::attempt`] and
+    /// [`Tuned::finish`].
+    pub fn apply(&mut self, changes: &[Change]) -> Result<Vec<Applied>, TunedError> {
+        let applied = self.tuning.apply(changes).map_err(TunedError::Journal)?;
+        self.listener.hears(Event::Changed(&applied));
+        Ok(applied)
+    }
+
+    /// Makes the changes of a plan for `situation`, likewise, and returns what was planned in the end: see
+    /// [`Tuning::carry_out`].
+    pub fn carry_out(
+        &mut self,
+        plan: Plan,
+        situation: &Situation<'_>,
+    ) -> Result<(Plan, Vec<Applied>), TunedError> {
+        let done = self.tuning.carry_out(plan, situation).map_err(TunedError::Journal)?;
+        self.listener.hears(Event::Changed(&done.1));
+        Ok(done)
+    }
+
+    /// Keeps the CPUs out of idle states that take longer than `microseconds` to leave.
+    pub fn hold_latency(&mut self, microseconds: i32) {
+        if let Err(error) = self.tuning.hold_latency(microseconds) {
+            self.listener.hears(Event::LatencyNotHeld(&error));
+        }
+    }
+
+    /// Puts everything back; says whether that was possible.
+    pub fn finish(self) -> Result<bool, TunedError> {
+        let recovered = self.tuning.finish().map_err(TunedError::NotRestored)?;
+        self.listener.hears(Event::Restored(&recovered));
+        Ok(is_restored(&recovered))
+    }
+
+    /// Leaves the machine tuned, in the care of the guardian; returns which process that is.
+    pub fn keep(self) -> Result<ProcessDocument, GivenUp<TunedError>> {
+        let Self { tuning, listener } = self;
+        tuning.keep().map_err(|NotKept { why, restored }| GivenUp {
+            error: TunedError::NotKept(why),
+            machine: PutBack::of(restored, listener),
+        })
+    }
+}
+
+/// Says whether everything is as it was, and known to be.
+pub fn is_restored(recovered: &Recovered) -> bool {
+    let is_stale =
+        matches!(recovered, Recovered::Restored(Restored { stale_journal: Some(_), .. }));
+    !is_stale && recovered.left().is_empty() && !matches!(recovered, Recovered::SetAside { .. })
+}
+
+/// The command line of a guardian: this very program.
+pub fn guardian(root: &SysRoot) -> Command {
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0("becalm").arg("guardian");
+    if !root.is_live() {
+        command.arg("--root").arg(root.path());
+    }
+    command
+}
+
+/// Returns the queue that is asked for.
+pub fn queue(wait: TuneWait) -> Wait {
+    match wait {
+        TuneWait::No => Wait::No,
+        TuneWait::For(time) => Wait::For(time),
+        TuneWait::Forever => Wait::Forever,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_machine::tune::{self, JournalFile, apply};
+    use becalm_testkit::FakeTree;
+
+    const FILE: &str = "/sys/k";
+
+    /// A machine that a becalm has left tuned that is dead, and whose setting cannot be put back.
+    fn spoiled() -> FakeTree {
+        let tree = FakeTree::new().file("/proc/sys/kernel/random/boot_id", "b\n").file(FILE, "1\n");
+        let root = SysRoot::new(tree.path());
+        let mut journal = JournalFile::start(&root, "a test", &[]).unwrap();
+        apply(&root, &mut journal, &[Change::file("k", FILE, "1", "0", "why")]).unwrap();
+        tree.unreadable(FILE)
+    }
+
+    #[test]
+    fn an_error_says_what_became_of_the_machine() {
+        let listener = Listener::new(&|_| {});
+        let put_back = |restored| PutBack::of(restored, listener);
+        assert!(matches!(put_back(Ok(Recovered::Nothing)), PutBack::Unchanged));
+        let all = Recovered::Restored(tune::Restored::default());
+        assert!(matches!(put_back(Ok(all)), PutBack::Everything));
+        let tree = spoiled();
+        let root = SysRoot::new(tree.path());
+        let some = put_back(tune::recover(&root, tune::Foreign::Leave));
+        assert!(matches!(some, PutBack::NotEverything) && !some.is_complete());
+        let tree = tree.file("/var/lib/becalm/journal", "rubbish\n");
+        let none = put_back(tune::recover(&root, tune::Foreign::Leave));
+        assert!(!none.is_complete(), "the machine may still be tuned: {none:?}");
+        drop(tree);
+    }
+}
