@@ -9,6 +9,8 @@ mod ending;
 mod fuzz;
 mod install;
 #[cfg(test)]
+mod named_paths;
+#[cfg(test)]
 mod sleeps;
 #[cfg(test)]
 mod sources;

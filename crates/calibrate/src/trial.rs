@@ -1,6 +1,6 @@
 //! One simulated session: runs in the real order, decided by the real code.
 //!
-//! What the session of the runner adds to [`crate::decide`] and [`crate::schedule`] is the loop over
+//! What the session of the runner adds to [`becalm_stats::decide`] and [`becalm_stats::schedule`] is the loop over
 //! looks; it stands here once more, without processes and records.
 
 use becalm_stats::decide::family;

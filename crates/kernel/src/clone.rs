@@ -2,7 +2,7 @@
 //!
 //! `clone(CLONE_VM | CLONE_VFORK)` copies no page tables, so a start costs the same however large
 //! becalm has grown, and the calling thread sleeps until the child has executed or failed: what the
-//! child wrote into [`Report`] can then simply be read. Between `clone` and `execve` the child
+//! child wrote into `Report` can then simply be read. Between `clone` and `execve` the child
 //! makes nothing but system calls: no allocation, no lock, nothing that could panic.
 //!
 //! The child also shares our table of descriptors at first. The counters that it opens on itself

@@ -1,7 +1,7 @@
 //! Turns records into text, Markdown, SVG and HTML without any I/O.
 //!
 //! Every public function takes values and returns text. The caller says how wide the terminal is
-//! and whether it shows colours ([`Style`]), and which runs were disturbed ([`DisturbedRun`]).
+//! and whether it shows colours ([`Style`]), and which runs were disturbed ([`becalm_model::DisturbedRun`]).
 
 mod axis;
 mod benchmarks;

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use becalm_model::terms::{Backend, RunTerms};
+use becalm_model::conditions::Backend;
+use becalm_model::terms::RunTerms;
 use becalm_model::{SessionNote, Subject, with_causes};
 use becalm_runner::{Environment, Interrupt, LaunchError, Program, User, WorkFolder};
 use becalm_stats::decide::paired::fewest_rounds;

@@ -1,6 +1,7 @@
 //! Which metrics are recorded beside the usual ones, and which decide.
 
-use becalm_model::terms::{Backend, Primary, RunTerms, Terms};
+use becalm_model::conditions::Backend;
+use becalm_model::terms::{Primary, RunTerms, Terms};
 use becalm_runner::{Extractor, MetricSpecError};
 
 /// Why metrics make no sense.

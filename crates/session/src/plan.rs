@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use becalm_model::conditions::Padding;
-use becalm_model::terms::{Backend, Primary, Stop, Terms};
+use becalm_model::conditions::{Backend, Padding};
+use becalm_model::terms::{Primary, Stop, Terms};
 use becalm_model::{Record, RecordKind};
 use becalm_runner::rounds::{Independent, Judgement, Plan};
 

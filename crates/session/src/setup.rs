@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use becalm_machine::{Chooser, SysRoot, Topology, TopologyError, Width};
-use becalm_model::conditions::{Affinity, Aslr, Pace, Scheduler};
-use becalm_model::terms::{Backend, Counters, RunTerms, Terms};
+use becalm_model::conditions::{Affinity, Aslr, Backend, Pace, Scheduler};
+use becalm_model::terms::{Counters, RunTerms, Terms};
 use becalm_model::{MachineFacts, Subject, with_causes};
 use becalm_runner::harness::ResultFolder;
 use becalm_runner::rounds::{

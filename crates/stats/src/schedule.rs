@@ -10,7 +10,7 @@
 //! balance: where the second run is 1 % slower, at 0.5 % noise, it gives 7.6 % at 8 rounds and 6.2 %
 //! at 17. Blocks of eight stay between 4.7 and 5.0 % with correlated noise and below 0.3 % with the
 //! effect of place, and find a difference of 1 % as often as a coin does or more often. (20 000
-//! trials each; [`crate::sim`] repeats them.)
+//! trials each; `crates/calibrate` repeats them.)
 
 use crate::Rng;
 

@@ -4,8 +4,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use becalm_model::conditions::Backend;
 use becalm_model::terms::{
-    Backend, CommandLine, Counters, FailurePolicy, RoundLimits, RunTerms, Stop, Terms, Unlimited,
+    CommandLine, Counters, FailurePolicy, RoundLimits, RunTerms, Stop, Terms, Unlimited,
 };
 use becalm_model::{parse_duration, parse_share};
 use becalm_runner::SeriesRule;

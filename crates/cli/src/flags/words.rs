@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::compare;
+use becalm_model::conditions::Backend;
 use becalm_model::terms::{
-    Backend, CommandLine, Counters, Exports, FailurePolicy, RunTerms, SubjectSource, Terms,
-    TuneProfile, TuneWait,
+    CommandLine, Counters, Exports, FailurePolicy, RunTerms, SubjectSource, Terms, TuneProfile,
+    TuneWait,
 };
 
 /// Returns the words after `becalm` by which a session of these terms is begun.
@@ -235,7 +236,18 @@ mod tests {
         let lines: [&[&str]; 8] = [
             &["./a", "./b"],
             &["--warmup", "3", "--rounds", "50", "--confidence", "99%", "--margin", "0", "a", "b"],
-            &["--max-time", "5s", "-M9", "--min-rounds=2", "-i", "--timeout", "9s", "a b", "-c"],
+            &[
+                "--max-time",
+                "5s",
+                "-M9",
+                "--min-rounds=2",
+                "-i",
+                "--timeout",
+                "9s",
+                "--",
+                "a b",
+                "-c",
+            ],
             &["--aa", "./a --size 3", "--ignore-failure=1,2", "--nice", "-5", "--affinity", "2-3"],
             &["-L", "n", "1,2", "-P", "t", "0", "3", "--shell=bash", "--", "a {n} {t} | b", "c"],
             &["--rev", "main", "--rev", ".", "--build", "make", "--layouts", "3", "./a", "x y"],

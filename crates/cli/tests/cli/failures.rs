@@ -47,7 +47,7 @@ fn a_non_zero_exit_ends_the_session_and_keeps_the_rounds_before() {
     ");
     let record = env.record("r.json");
     assert_eq!(schedule(&record).len(), 2 * 4);
-    assert_eq!(record["interrupted"], "`./fails` failed in round 5: exited with code 3");
+    assert_eq!(record["interrupted"]["text"], "`./fails` failed in round 5: exited with code 3");
     let shown = env.run(["show", "r.json"]).exits_with(0);
     assert!(shown.stdout.contains("failed in round 5"), "{}", shown.stdout);
 }

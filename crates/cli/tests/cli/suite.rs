@@ -240,7 +240,7 @@ fn an_interrupted_suite_goes_on_where_it_was() {
     let output = suite(&env, &["--seed", "3", "--export-json", "r.json"]).exits_with(130);
     assert!(output.stderr.contains("`becalm run --resume r.json` goes on"), "{output:?}");
     let before = env.record("r.json");
-    assert!(before["interrupted"].is_string());
+    assert!(before["interrupted"]["text"].is_string());
     let _ = env.run(["run", "--resume", "r.json"]).exits_with(0);
     let record = env.record("r.json");
     assert_eq!(counts(&record).iter().map(|(_, n)| *n).collect::<Vec<_>>(), [4, 4, 6, 3]);

@@ -17,7 +17,7 @@ pub use failure::FailurePolicy;
 pub use limits::{RoundLimits, Unlimited};
 pub use merge::{OtherRuns, merge};
 pub use metrics::{Counters, Primary};
-pub use runs::{Backend, RunTerms, TuneProfile, TuneWait};
+pub use runs::{RunTerms, TuneProfile, TuneWait};
 pub use source::{CommandLine, SubjectSource};
 pub use stop::{Goal, Stop};
 

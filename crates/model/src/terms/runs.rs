@@ -9,20 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Counters;
 use crate::conditions::{
-    Affinity, Aslr, Cache, Malloc, OnDisturbance, Pace, Padding, Rest, Scheduler,
+    Affinity, Aslr, Backend, Cache, Malloc, OnDisturbance, Pace, Padding, Rest, Scheduler,
 };
 use crate::seconds;
-
-/// What counts instructions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Backend {
-    /// The counters of the processor.
-    #[default]
-    Processor,
-    /// Valgrind's callgrind, which simulates each run.
-    Callgrind,
-}
 
 /// How far a machine is tuned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -19,7 +19,7 @@
 //! - **Bounded.** At most one round is discarded for [`KEPT_PER_DISCARDED`] that are kept. Beyond that,
 //!   disturbances are what this machine is like, and rounds with them are kept.
 //!
-//! [`crate::sim`] counts how often equal programs are called different under this rule.
+//! `crates/calibrate` counts how often equal programs are called different under this rule.
 
 pub use crate::usual::MIN_RUNS;
 

@@ -15,7 +15,7 @@
 //! rounds or of time (Lan and DeMets 1989); the correlation always follows the rounds.
 //!
 //! Assumption: estimates at successive looks have independent increments, which holds
-//! asymptotically; the simulation in [`crate::sim`] checks what is left of it at small numbers of
+//! asymptotically; the simulation in `crates/calibrate` checks what is left of it at small numbers of
 //! rounds.
 
 use crate::normal;
