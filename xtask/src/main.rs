@@ -3,6 +3,8 @@
 #![expect(clippy::print_stdout, reason = "chores speak to the person at the terminal")]
 
 mod bench;
+#[cfg(test)]
+mod circles;
 mod docs;
 mod edges;
 mod ending;

@@ -3,7 +3,7 @@
 use becalm_stats::decide::paired::{self, Observation};
 use becalm_stats::{Rng, schedule};
 
-use crate::tables::{Table, titles};
+use crate::table::{Table, titles};
 use crate::tally::{ALPHA, MAXIMUM, Tally, percent};
 use crate::trial::{Outcome, Plan};
 

@@ -6,35 +6,9 @@ use crate::noise::{self, Noise};
 use crate::pace;
 use crate::redo::{self, Disturber, OnDisturbance};
 use crate::rule::Rule;
+use crate::table::{Table, titles};
 use crate::tally::{ALPHA, MARGIN, MAXIMUM, Tally, family_false_alarms, own, percent};
 use crate::trial::{Order, Plan};
-
-/// A table of text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
-    /// What it shows, as a heading.
-    pub title: String,
-    /// How to read it.
-    pub explanation: String,
-    /// Names of the columns.
-    pub header: Vec<String>,
-    /// Cells, row by row.
-    pub rows: Vec<Vec<String>>,
-}
-
-impl Table {
-    /// Returns the table as Markdown.
-    pub fn markdown(&self) -> String {
-        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-        let mut text = format!("### {}\n\n{}\n\n", self.title, self.explanation);
-        text += &line(&self.header);
-        text += "|---|";
-        text += &"---:|".repeat(self.header.len() - 1);
-        text += "\n";
-        self.rows.iter().for_each(|row| text += &line(row));
-        text
-    }
-}
 
 /// Returns all tables as Markdown. The same seed gives the same text.
 pub fn calibration_markdown(trials: u32, seed: u64) -> String {
@@ -330,10 +304,6 @@ fn own_rules() -> Vec<Rule> {
         own(Plan::sequential(MAXIMUM, 0.0, ALPHA, 1)),
         own(Plan::sequential(MAXIMUM, MARGIN, ALPHA, 1)),
     ]
-}
-
-pub(crate) fn titles(names: &[&str]) -> Vec<String> {
-    names.iter().map(|&name| name.to_owned()).collect()
 }
 
 fn named(noise: &Noise, cells: Vec<String>) -> Vec<String> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use ureq::http::{Request, Response};
 
-use crate::secrets::{Secrets, parts_of_address};
+use crate::secrets::{Secret, Secrets, parts_of_address};
 
 /// Longest that one request may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -30,36 +30,6 @@ enum Wait {
     Usual,
     /// As long as the service asks for.
     Asked(Duration),
-}
-
-/// A text that is never shown.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Takes a text in keeping.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// Returns the text, for where it has to go.
-    pub(crate) fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[secret]")
-    }
-}
-
-impl std::str::FromStr for Secret {
-    type Err = std::convert::Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(Self::new(text))
-    }
 }
 
 /// How a request is made.

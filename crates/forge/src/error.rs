@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::api::ApiError;
-use crate::service::ServiceKind;
+use crate::kind::ServiceKind;
 
 /// What was asked of a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::api::{Again, Api, ApiError, Call, Method, Secret};
-use crate::service::State;
+use crate::api::{Again, Api, ApiError, Call, Method};
+use crate::kind::State;
+use crate::secrets::Secret;
 
 /// Comments on a page, the most that there can be.
 const PAGE: usize = 100;

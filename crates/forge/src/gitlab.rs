@@ -3,9 +3,10 @@
 
 use serde_json::{Value, json};
 
-use crate::api::{Again, Api, ApiError, Method, Secret};
+use crate::api::{Again, Api, ApiError, Method};
 use crate::github::{strange, text};
-use crate::service::State;
+use crate::kind::State;
+use crate::secrets::Secret;
 
 /// Notes on a page, the most that there can be.
 const PAGE: usize = 100;

@@ -5,8 +5,9 @@ use becalm_model::wire::ci_document;
 use becalm_report::ci_message;
 use serde_json::{Value, json};
 
-use crate::api::{Again, Api, Method, Secret};
+use crate::api::{Again, Api, Method};
 use crate::error::{Channel, NotifyError};
+use crate::secrets::Secret;
 
 /// Sends the document to a webhook and a message to a chat, and returns what could not be sent.
 pub fn notify(

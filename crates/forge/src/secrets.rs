@@ -2,8 +2,6 @@
 
 use becalm_model::ci::{CiReport, CiResult};
 
-use crate::api::Secret;
-
 /// Variables whose values are secrets, whoever uses them.
 const NAMES: [&str; 9] = [
     "GITHUB_TOKEN",
@@ -109,6 +107,36 @@ fn passwords_in(address: &str) -> Vec<String> {
         .chain(of_query)
         .map(str::to_owned)
         .collect()
+}
+
+/// A text that is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Takes a text in keeping.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Returns the text, for where it has to go.
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("[secret]")
+    }
+}
+
+impl std::str::FromStr for Secret {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self::new(text))
+    }
 }
 
 #[cfg(test)]

@@ -7,14 +7,7 @@ use crate::api::{ApiError, Method};
 use crate::error::{ForgeError, Request};
 use crate::github::GitHub;
 use crate::gitlab::GitLab;
-
-/// The state of a commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
-    Success,
-    Failure,
-    Error,
-}
+use crate::kind::{ServiceKind, State};
 
 /// When a comment is made where there is none yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,15 +38,6 @@ pub struct Posted {
     pub overtaken_by: Option<String>,
     /// What could not be posted.
     pub errors: Vec<ForgeError>,
-}
-
-/// Which service it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ServiceKind {
-    /// GitHub, or GitHub Enterprise Server.
-    GitHub,
-    /// GitLab, wherever it runs.
-    GitLab,
 }
 
 /// A service with a token for it.

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::api::Secret;
 use crate::error::SurroundingsError;
 use crate::github::GitHub;
 use crate::gitlab::GitLab;
-use crate::service::{Service, ServiceKind};
+use crate::kind::ServiceKind;
+use crate::secrets::Secret;
+use crate::service::Service;
 
 /// What started a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,25 +2,12 @@
 
 use becalm_model::{Note, Record};
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, expanded};
 use crate::{json, readers};
 
 const NO_NUMBERS: &str = "some values in the file are NaN or infinite: they are left out";
-
-/// One format that can be imported.
-#[derive(Debug, Clone, Copy)]
-pub struct Entry {
-    /// Its name on the command line: `hyperfine`.
-    pub name: &'static str,
-    /// What writes it, for people.
-    pub about: &'static str,
-    /// Says by the content whether files are of this format. It must be quick and may be wrong about
-    /// files that are damaged.
-    pub recognise: fn(&[File]) -> bool,
-    /// Reads files of this format.
-    pub read: fn(&[File]) -> Result<Record, ImportError>,
-}
 
 /// All formats, in the order in which they are tried. One that could take files of another stands
 /// behind it.

@@ -46,7 +46,10 @@ const HISTORIES: &[Entry] = &[
         recognise: |files| {
             readers::otava_csv::is_history(files) && crate::recognise(files).is_none()
         },
-        read: readers::otava_csv::read,
+        read: |files| {
+            let (commits, left_out) = readers::otava_csv::read(files)?;
+            Ok(History { commits, left_out })
+        },
     },
 ];
 

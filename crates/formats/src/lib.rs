@@ -4,6 +4,7 @@
 //! which format it is, and [`FORMATS`] is the table of all; [`WRITERS`] is that of the formats that can be
 //! written.
 
+mod entry;
 mod error;
 mod file;
 mod format;
@@ -21,9 +22,10 @@ mod sides;
 mod units;
 mod writers;
 
+pub use entry::Entry;
 pub use error::ImportError;
 pub use file::File;
-pub use format::{Entry, FORMATS, entry, import, recognise};
+pub use format::{FORMATS, entry, import, recognise};
 pub use history::{History, history, history_formats};
 pub use merge::merge;
 pub use sides::measured_last;

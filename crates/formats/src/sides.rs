@@ -2,10 +2,7 @@
 
 use becalm_model::Record;
 
-use crate::readers::{criterion, gungraun};
-
-/// What both readers call the measurement that was made last.
-pub(crate) const NEW: &str = "new";
+use crate::readers::{NEW, criterion, gungraun};
 
 /// Returns the subject that was measured last, where the others are what the tool compared it with: `old` of
 /// gungraun, and the baselines of criterion, which stay in its folder as they once were.

@@ -9,7 +9,6 @@ use becalm_model::{KnobRecord, KnobState, Record, RecordKind};
 use crate::escape;
 use crate::moment;
 use crate::quantity::confidence;
-use crate::timeit::loops_in_words;
 
 /// Returns the conditions as pairs of name and text; none of what another tool measured, nor where nothing was.
 pub(crate) fn rows(record: &Record) -> Vec<(&'static str, String)> {
@@ -225,6 +224,15 @@ pub(crate) fn command_line(record: &Record) -> String {
     }
     let line = escape::shell(&record.arguments);
     if line.is_empty() { "becalm".to_owned() } else { format!("becalm {line}") }
+}
+
+/// Writes a number of loops: `2^20` where it is such a power, which calibrations always find.
+pub fn loops_in_words(loops: u64) -> String {
+    if loops.is_power_of_two() && loops > 1 << 9 {
+        format!("2^{}", loops.trailing_zeros())
+    } else {
+        loops.to_string()
+    }
 }
 
 #[cfg(test)]

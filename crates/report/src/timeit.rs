@@ -135,12 +135,3 @@ fn spread(record: &Record, (subject, metric): (usize, usize), summary: &Summary)
 fn processes(n: usize) -> String {
     if n == 1 { format!("1{NBSP}process") } else { format!("{n}{NBSP}processes") }
 }
-
-/// Writes a number of loops: `2^20` where it is such a power, which calibrations always find.
-pub fn loops_in_words(loops: u64) -> String {
-    if loops.is_power_of_two() && loops > 1 << 9 {
-        format!("2^{}", loops.trailing_zeros())
-    } else {
-        loops.to_string()
-    }
-}

@@ -6,7 +6,8 @@ use becalm_model::terms::{RoundLimits, SubjectSource, Terms};
 use clap::builder::Resettable;
 
 use super::compare::margin;
-use super::measure::{MeasureFlags, line_of, replace};
+use super::measure::{MeasureFlags, line_of};
+use super::replace;
 use crate::error::CommandError;
 
 /// Find the commit that made a program slower, or faster

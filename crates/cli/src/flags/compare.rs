@@ -5,7 +5,8 @@ use std::time::Duration;
 use becalm_model::parse_share;
 use becalm_model::terms::{CommandLine, Goal, RunTerms, SubjectSource, Terms, Unlimited};
 
-use super::measure::{MeasureFlags, command_of, replace, stop};
+use super::measure::{MeasureFlags, command_of, stop};
+use super::replace;
 use crate::error::CommandError;
 
 /// Time after which no further round starts, unless the user says otherwise.

@@ -11,8 +11,8 @@ use becalm_model::parse_duration;
 use becalm_model::terms::{RunTerms, TuneProfile};
 use becalm_session::LARGEST_SEED;
 
-use super::measure::replace;
 use super::memory::MemoryFlags;
+use super::replace;
 use super::tune::{WaitFlag, parse_profile};
 
 /// Flags about how the subjects are started.

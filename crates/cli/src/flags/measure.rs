@@ -15,6 +15,7 @@ use becalm_runner::harness::{HARNESSES, harness};
 use super::conditions::ConditionFlags;
 use super::exports::ExportFlags;
 use super::parameters::parameters;
+use super::replace;
 use crate::error::CommandError;
 
 /// Flags about what is run and how.
@@ -216,7 +217,8 @@ impl MeasureFlags {
 
     fn apply_to_runs(&self, runs: &mut RunTerms) -> Result<(), CommandError> {
         self.conditions.apply(runs);
-        let parameters = parameters(self)?;
+        let parameters =
+            parameters(&self.parameter_list, &self.parameter_scan, self.parameter_step_size)?;
         if !parameters.is_empty() {
             runs.parameters = parameters;
         }
@@ -294,13 +296,6 @@ pub(crate) fn line_of(words: &[String], runs: &RunTerms) -> CommandLine {
         [line] if runs.shell.is_some() => CommandLine::Line(line.clone()),
         words if runs.shell.is_some() => CommandLine::Line(shell_words::join(words)),
         words => CommandLine::Words(words.to_vec()),
-    }
-}
-
-/// Puts a value in the place of another, if one was given.
-pub(super) fn replace<T>(term: &mut T, given: Option<T>) {
-    if let Some(given) = given {
-        *term = given;
     }
 }
 

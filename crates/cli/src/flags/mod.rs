@@ -17,3 +17,10 @@ pub(crate) use exports::ExportFlags;
 pub(crate) use measure::{MeasureFlags, command_of, confidence, line_of, stop};
 pub(crate) use memory::{MallocFlag, MemoryFlags};
 pub(crate) use tune::{RequestFlags, WaitFlag};
+
+/// Puts a value in the place of another, if one was given.
+fn replace<T>(term: &mut T, given: Option<T>) {
+    if let Some(given) = given {
+        *term = given;
+    }
+}

@@ -2,21 +2,24 @@
 
 use becalm_session::MOST_SUBJECTS;
 
-use super::measure::MeasureFlags;
 use crate::error::CommandError;
 
 /// A name with its values.
 type Parameter = (String, Vec<String>);
 
-/// Returns the parameters that were given, each with all its values.
-pub(super) fn parameters(flags: &MeasureFlags) -> Result<Vec<Parameter>, CommandError> {
+/// Returns the parameters of these lists, pairs of words, and scans, triples of them, each with all its values.
+pub(super) fn parameters(
+    lists: &[String],
+    scans: &[String],
+    step: f64,
+) -> Result<Vec<Parameter>, CommandError> {
     let mut parameters: Vec<Parameter> = Vec::new();
-    for pair in flags.parameter_list.chunks(2) {
+    for pair in lists.chunks(2) {
         let values = pair[1].split(',').map(str::to_owned).collect();
         parameters.push((pair[0].clone(), values));
     }
-    for scan in flags.parameter_scan.chunks(3) {
-        parameters.push((scan[0].clone(), range(scan, flags.parameter_step_size)?));
+    for scan in scans.chunks(3) {
+        parameters.push((scan[0].clone(), range(scan, step)?));
     }
     for (index, (name, _)) in parameters.iter().enumerate() {
         if parameters[..index].iter().any(|(other, _)| other == name) {
@@ -78,7 +81,7 @@ fn decimals(number: f64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::flags::MeasureFlags;
     use becalm_model::terms::{CommandLine, Terms};
     use becalm_session::subjects;
     use clap::Parser;

@@ -17,9 +17,9 @@ use becalm_model::{Direction, Part, Record, Unit};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::File;
-use crate::format::Entry;
 use crate::imported::{Imported, part, single};
 use crate::json::{self, Text, text_of};
 use crate::units;

@@ -9,9 +9,9 @@
 
 use becalm_model::{Direction, Record, Unit};
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines, number, split_quantity, time};
 use crate::processes::Processes;

@@ -14,9 +14,9 @@ use becalm_model::{Direction, Record, Unit};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::{Imported, Names, part, single};
 use crate::json::{self, Number, Text, text_of};
 use crate::units;

@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, HashMap};
 use becalm_model::{Direction, Part, Record, Unit};
 use serde_json::{Map, Value};
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::{Imported, single};
 use crate::json;
 

@@ -9,9 +9,9 @@
 use becalm_model::{Direction, Record};
 use serde::Deserialize;
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::{Imported, part, single};
 use crate::json::{self, Number};
 use crate::messages::messages;

@@ -14,9 +14,9 @@ use std::collections::HashMap;
 
 use becalm_model::{Direction, Part, Record, Unit};
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::{Imported, single};
 use crate::json;
 use crate::lines::{self, lines, number, time};

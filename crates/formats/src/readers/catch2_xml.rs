@@ -12,9 +12,9 @@ use becalm_model::Record;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::Imported;
 use crate::lines::number;
 use crate::readers::catch2::{Figures, Process};

@@ -7,9 +7,9 @@
 use becalm_model::{Direction, Part, Record, Unit};
 use serde::Deserialize;
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::File;
-use crate::format::Entry;
 use crate::imported::{Imported, Names, single};
 use crate::json::{self, Number, Text};
 

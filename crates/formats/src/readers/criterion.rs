@@ -18,13 +18,13 @@ use becalm_model::{Direction, Record, Unit};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::File;
-use crate::format::Entry;
 use crate::imported::{Imported, part, single};
 use crate::json::{self, Number};
 use crate::processes::Processes;
-use crate::sides::NEW;
+use crate::readers::NEW;
 
 pub(crate) const FOLDER: Entry = Entry {
     name: "criterion",

@@ -11,9 +11,9 @@
 
 use becalm_model::{Direction, Part, Record, Unit};
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines};
 use crate::processes::Processes;

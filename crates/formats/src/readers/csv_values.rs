@@ -20,9 +20,9 @@ use std::collections::HashMap;
 
 use becalm_model::{Direction, Metric, Part, Record, Unit};
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::{Imported, part};
 use crate::lines::number;
 use crate::readers::table::{Row, Table};

@@ -14,9 +14,9 @@ use becalm_model::{Direction, Part, Record, parse_time};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::{Imported, Names, single};
 use crate::json::{self, Text};
 use crate::{javascript, units};

@@ -19,9 +19,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use becalm_model::{Direction, Metric, Record, Unit};
 use serde::Deserialize;
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::{Imported, benchmark, part};
 use crate::json;
 use crate::lines::{self, lines, number};

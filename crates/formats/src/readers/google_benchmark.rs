@@ -14,9 +14,9 @@ use becalm_model::{Direction, Part, Record, Unit, parse_time};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::{Imported, part, single};
 use crate::json::{self, text_of};
 use crate::objects::{Field, Objects, Shape};

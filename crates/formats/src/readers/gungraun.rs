@@ -10,12 +10,12 @@ use becalm_model::{Direction, Metric, Part, Record, Unit};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::File;
-use crate::format::Entry;
 use crate::imported::{Imported, Names, benchmark, single};
 use crate::json::{self, Text};
-use crate::sides::NEW;
+use crate::readers::NEW;
 
 pub(crate) const JSON: Entry = Entry {
     name: "gungraun",

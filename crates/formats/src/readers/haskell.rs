@@ -7,9 +7,9 @@
 
 use becalm_model::{Direction, Record, Unit};
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::{Imported, single};
 use crate::lines::number;
 use crate::processes::Processes;

@@ -15,9 +15,9 @@ use becalm_model::{Metric, Outcome, Record, Unit, metric};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::Imported;
 use crate::json::{self, Number};
 use crate::units;

@@ -12,9 +12,9 @@ use becalm_model::{Direction, Part, Record, Unit};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::{Imported, part, single};
 use crate::json::{self, Number, Text, text_of};
 use crate::units;

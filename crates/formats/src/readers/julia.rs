@@ -8,9 +8,9 @@
 use becalm_model::{Direction, Part, Record, Unit};
 use serde_json::Value;
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::{Imported, part, single};
 use crate::json;
 

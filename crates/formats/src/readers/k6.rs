@@ -13,9 +13,9 @@ use becalm_model::{Direction, Metric, Outcome, Record, Unit, parse_time};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::Imported;
 use crate::json::{self, Text};
 

@@ -13,9 +13,9 @@ use becalm_model::{Direction, Record, Unit};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::{Imported, part};
 use crate::json;
 use crate::lines::number;

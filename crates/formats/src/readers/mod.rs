@@ -37,6 +37,10 @@ pub(crate) mod short_lines;
 pub(crate) mod sightglass;
 pub(crate) mod table;
 pub(crate) mod tinybench;
+mod tinybench_figures;
 pub(crate) mod valgrind_text;
 mod vitest_report;
 pub(crate) mod wrk;
+
+/// What the readers of files with two sides call the measurement that was made last.
+pub(crate) const NEW: &str = "new";

@@ -7,9 +7,9 @@
 use becalm_model::{Direction, Record, Unit};
 use serde::Deserialize;
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::{Imported, Names, part, single};
 use crate::json::{self, Number, Text};
 use crate::objects::{Field, Objects, Shape};

@@ -12,7 +12,6 @@ use becalm_model::{Direction, Unit, is_of_calendar, parse_time};
 
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::history::History;
 use crate::imported::{Imported, single};
 
 /// Name of the format.
@@ -40,8 +39,8 @@ fn delimiter(header: &str) -> char {
     if header.matches(';').count() > header.matches(',').count() { ';' } else { ',' }
 }
 
-/// Reads every row as a commit.
-pub(crate) fn read(files: &[File]) -> Result<History, ImportError> {
+/// Reads every row as a commit, and says what was left out.
+pub(crate) fn read(files: &[File]) -> Result<(Vec<AtCommit>, Option<String>), ImportError> {
     let file = only(files)?;
     let text = file.text()?;
     let first = text.lines().next().unwrap_or_default();
@@ -122,7 +121,7 @@ pub(crate) fn read(files: &[File]) -> Result<History, ImportError> {
     if commits.is_empty() {
         return Err(ImportError::nothing(file, "it holds no measurement"));
     }
-    Ok(History { commits, left_out: left_out.told() })
+    Ok((commits, left_out.told()))
 }
 
 /// Cells of metrics that are no values.

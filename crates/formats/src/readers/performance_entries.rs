@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use becalm_model::{Direction, Record, Unit};
 use serde::Deserialize;
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::{Imported, part};
 use crate::json;
 

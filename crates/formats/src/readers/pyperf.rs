@@ -12,9 +12,9 @@ use becalm_model::{Direction, Metric, Part, Record, Unit, metric, parse_time};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::{Imported, Names, part};
 use crate::json::{self, text_of};
 use crate::units;

@@ -10,9 +10,9 @@ use becalm_model::{Direction, Record, Unit, parse_time};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::{Imported, Names, part, single};
 use crate::json::{self, Number, Text, text_of};
 

@@ -6,9 +6,9 @@
 
 use becalm_model::{Metric, Outcome, Record, Unit, metric};
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::Imported;
 use crate::lines::{self, lines, number};
 

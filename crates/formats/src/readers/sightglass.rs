@@ -12,9 +12,9 @@ use std::fmt::Write as _;
 
 use becalm_model::{Direction, Record, Unit};
 
+use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::format::Entry;
 use crate::imported::{Imported, part};
 use crate::json;
 use crate::lines::number;

@@ -9,7 +9,7 @@
 use becalm_model::Record;
 use serde::Deserialize;
 
-use super::tinybench::Figures;
+use super::tinybench_figures::Figures;
 use crate::error::ImportError;
 use crate::file::File;
 use crate::imported::{Imported, Names};

@@ -3,11 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use super::loader::Loader;
+use super::loader::{Loader, MARK};
 use crate::sysroot::SysRoot;
-
-/// How the first line of our file starts.
-pub(super) const MARK: &str = "# Written by becalm boot-params";
 
 /// Why the file was not written or removed. Nothing was changed.
 #[derive(Debug, thiserror::Error)]

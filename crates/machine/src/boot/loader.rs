@@ -2,8 +2,10 @@
 
 use becalm_model::wire::BootLoader;
 
-use super::dropin::MARK;
 use crate::sysroot::SysRoot;
+
+/// How the first line of a file of ours starts.
+pub(super) const MARK: &str = "# Written by becalm boot-params";
 
 /// A boot loader, or the tool that writes its entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-use super::dropin::MARK;
+use super::loader::MARK;
 use super::*;
 use crate::{SysRoot, Topology};
 use becalm_model::wire::BootDocument;

@@ -2,7 +2,6 @@
 //!
 //! <https://docs.kernel.org/admin-guide/pm/intel_epb.html>
 
-use super::policies::going_threads;
 use super::{Knob, Planned, Profile, Situation};
 
 const NAME: &str = "epb";
@@ -13,7 +12,7 @@ pub(super) const EPB: Knob =
 
 fn plan(situation: &Situation<'_>) -> Planned {
     let mut planned = Planned::default();
-    let going = going_threads(situation);
+    let going = situation.going_threads();
     for cpu in situation.topology.online.difference(&going).iter() {
         let path = format!("/sys/devices/system/cpu/cpu{}/power/energy_perf_bias", cpu.0);
         if situation.root.exists(&path) {

@@ -97,7 +97,17 @@ impl<'a> Situation<'a> {
 
     /// Returns the CPUs that run, without those that switching SMT off is about to take.
     fn staying(&self) -> CpuSet {
-        self.topology.online.difference(&policies::going_threads(self))
+        self.topology.online.difference(&self.going_threads())
+    }
+
+    /// Returns the threads that switching SMT off will take: none where it is not to be switched off or
+    /// would take all CPUs that are measured.
+    fn going_threads(&self) -> CpuSet {
+        let is_going = self.request.smt == Smt::Off
+            && self.request.selects(&smt::SMT)
+            && smt::can_be_switched(self.root);
+        let seconds = if is_going { policies::second_threads(self) } else { CpuSet::new() };
+        if self.cpus.difference(&seconds).is_empty() { CpuSet::new() } else { seconds }
     }
 
     /// Returns the CPUs that everything else may use from now on.

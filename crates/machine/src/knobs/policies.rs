@@ -2,8 +2,7 @@
 
 use becalm_model::{CpuId, CpuSet};
 
-use super::smt::SMT;
-use super::{Situation, Smt};
+use super::Situation;
 use crate::SysRoot;
 use crate::cpumask::read_list;
 
@@ -28,7 +27,7 @@ impl Policy {
 /// Returns the policies of CPUs that run, and will run once SMT is as asked for: those of other CPUs
 /// are gone or answer EBUSY.
 pub(super) fn policies(situation: &Situation<'_>) -> Vec<Policy> {
-    let going = going_threads(situation);
+    let going = situation.going_threads();
     all_policies(situation)
         .into_iter()
         .filter(|policy| !policy.cpus.difference(&going).is_empty())
@@ -55,16 +54,6 @@ pub(super) fn all_policies(situation: &Situation<'_>) -> Vec<Policy> {
 pub(super) fn driver(situation: &Situation<'_>) -> Option<String> {
     let first = all_policies(situation).into_iter().next()?;
     situation.root.read(first.file("scaling_driver")).value()
-}
-
-/// Returns the threads that switching SMT off will take: none where it is not to be switched off or
-/// would take all CPUs that are measured.
-pub(super) fn going_threads(situation: &Situation<'_>) -> CpuSet {
-    let Situation { root, request, .. } = situation;
-    let is_going =
-        request.smt == Smt::Off && request.selects(&SMT) && super::smt::can_be_switched(root);
-    let seconds = if is_going { second_threads(situation) } else { CpuSet::new() };
-    if situation.cpus.difference(&seconds).is_empty() { CpuSet::new() } else { seconds }
 }
 
 /// Returns all threads but the first of each core by number. The kernel tells only of threads that

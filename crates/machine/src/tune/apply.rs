@@ -3,11 +3,10 @@
 use std::io;
 
 use becalm_kernel::errno;
-use becalm_model::{Change, Nature, Target};
+use becalm_model::{Change, Nature};
 
 use super::journal::{JournalFile, JournalFileError};
-use super::restore::tells_late;
-use super::{same, target};
+use super::target::{self, is, tells_late};
 use crate::{Reading, SysRoot};
 
 /// What became of one change.
@@ -119,14 +118,5 @@ fn effect(root: &SysRoot, change: &Change, answer: io::Result<()>) -> Effect {
             reason: format!("set to {new}, and then it {}", other.why_not().unwrap_or_default()),
             code: None,
         },
-    }
-}
-
-/// Says whether `now` and `value` are the same value of a target.
-pub(super) fn is(target: &Target, now: &str, value: &str) -> bool {
-    match target {
-        Target::File(path) => same(path, now, value),
-        Target::Affinity { .. } | Target::IrqbalanceBan => same("cpuset.cpus", now, value),
-        _ => now.trim() == value.trim(),
     }
 }

@@ -9,7 +9,7 @@
 
 use becalm_model::Target;
 
-use super::restore::{Saved, Trace};
+use super::saved::{Saved, Trace};
 use super::target;
 use crate::{Reading, SysRoot};
 

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use becalm_model::wire::Journal;
 
-use super::apply::is;
 use super::journal::{
     JournalFile, JournalFileError, boot_id, is_of_boot, is_of_earlier_boot, is_settled, keep_only,
     load, load_readable, set_aside,
 };
-use super::restore::{Foreign, Left, Restored, Saved, Trace, find_foreign, restore, saved};
-use super::target;
+use super::restore::{Foreign, Left, Restored, find_foreign, restore};
+use super::saved::{Saved, Trace, saved};
+use super::target::{self, is};
 use crate::knobs::{MAY_OUTLIVE_A_BOOT, STOPPING};
 use crate::{Reading, SysRoot};
 

@@ -5,12 +5,11 @@
 //! the maximum is refused, a preference is locked by a governor), so what is not yet as it was is
 //! tried again after the others, and everything is read once more at the end.
 
-use becalm_model::wire::Journal;
 use becalm_model::{Change, Nature, Target};
 
-use super::apply::is;
 use super::capped::{is_capped, is_lower_limit};
-use super::target::{self, ABSENT};
+use super::saved::{Saved, Trace};
+use super::target::{self, ABSENT, is, tells_late};
 use crate::knobs::tunables::governor_of;
 use crate::knobs::{KNOBS, RESTORED_FIRST, irq_affinity};
 use crate::{Reading, SysRoot};
@@ -18,29 +17,6 @@ use crate::{Reading, SysRoot};
 /// Rounds over what is not yet as it was. Two settle every dependency that the kernel is known to
 /// have, the third one is for those that are not.
 const ROUNDS: usize = 3;
-
-/// One change and what is known of the value that it left behind.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Saved {
-    /// The change.
-    pub change: Change,
-    /// What it left behind.
-    pub trace: Trace,
-}
-
-/// The value that a change left behind.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trace {
-    /// Whoever made or undid it died meanwhile, or it could not be read then: any value may be
-    /// becalm's own.
-    Unknown,
-    /// What was read after all changes.
-    Settled(String),
-    /// The kernel holds it lower than anybody asked for.
-    Capped,
-    /// Somebody else set another value since.
-    Foreign,
-}
 
 /// What restoring did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -96,31 +72,6 @@ pub enum Foreign {
     Leave,
     /// The old values come back whatever is there.
     Overwrite,
-}
-
-/// Returns what a journal knows, one entry per target: the oldest value and the latest change.
-pub fn saved(journal: &Journal) -> Vec<Saved> {
-    let mut all: Vec<Saved> = Vec::new();
-    for (index, change) in journal.changes.iter().enumerate() {
-        let trace = match &journal.restoring {
-            Some(foreign) if foreign.contains(&change.target) => Trace::Foreign,
-            Some(_) => Trace::Unknown,
-            None => {
-                let value = journal.settled.get(index).cloned().flatten();
-                value.map_or(Trace::Unknown, Trace::Settled)
-            }
-        };
-        match all.iter_mut().find(|saved| saved.change.target == change.target) {
-            Some(earlier) => {
-                if change.new.is_some() {
-                    earlier.change.new.clone_from(&change.new);
-                }
-                earlier.trace = trace;
-            }
-            None => all.push(Saved { change: change.clone(), trace }),
-        }
-    }
-    all
 }
 
 /// Marks the targets that have a value which becalm did not leave there, by reading them.
@@ -228,13 +179,6 @@ fn is_restored(change: &Change, now: &Reading, all: &[Saved]) -> bool {
         }
         _ => false,
     }
-}
-
-/// irqbalance takes what it is told, and acts on it at its next look at the interrupts. What it says
-/// until then is the past, and who told it last may have died before that was noted; so it is always told,
-/// and the telling is enough.
-pub(super) fn tells_late(target: &Target) -> bool {
-    matches!(target, Target::IrqbalanceBan)
 }
 
 /// A task that ended, an interrupt that was freed and an interface that was pulled out take their settings with them.

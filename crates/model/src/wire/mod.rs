@@ -18,6 +18,7 @@ mod log;
 mod old_settings;
 mod plan;
 mod probe;
+mod published;
 mod read;
 mod reproduce;
 mod schema;
@@ -70,6 +71,7 @@ pub use probe::{
     CpuNoiseDocument, LengthBin, LengthClass, ProbeDocument, ProbeWindow, ProbedCpu, RankedCpu,
     TracerCounters,
 };
+pub use published::{json_schema, schema_names};
 pub use read::{MAX_ROUND, ReadError, read_document};
 pub use reproduce::{
     ArticleDocument, ExperimentDocument, FigureDocument, ReproduceDocument, ReproducedRow,
@@ -79,7 +81,7 @@ pub use schema::{
     COMPARISON_SCHEMA, CPU_NOISE_SCHEMA, DIFF_SCHEMA, EFFECTS_SCHEMA, GATE_SCHEMA, HISTORY_SCHEMA,
     IMPORT_SCHEMA, JOURNAL_SCHEMA, LOG_SCHEMA, PLAN_SCHEMA, PROBE_SCHEMA, REPRODUCE_SCHEMA,
     RUN_SCHEMA, SERVICES_SCHEMA, STATS_SCHEMA, STEADY_SCHEMA, TOPOLOGY_SCHEMA, TRACE_SCHEMA,
-    TUNE_SCHEMA, WORKLOAD_SCHEMA, json_schema, schema_names,
+    TUNE_SCHEMA, WORKLOAD_SCHEMA,
 };
 pub use services::{ProgramDocument, ServicesDocument};
 pub use stats::{StatsDocument, stats_document};

@@ -6,7 +6,7 @@ use becalm_model::ci::{CiCommit, CiLine, CiReport, CiResult, Conclusion, Standin
 
 use super::plot::plot;
 use super::row::{Row, better, row};
-use super::words::{headline, noise_sentence};
+use super::words::{has_several_metrics, headline, noise_sentence};
 use crate::escape;
 use crate::markdown::code;
 use crate::quantity;
@@ -85,11 +85,6 @@ fn tables(report: &CiReport, room: usize) -> String {
         );
     }
     out
-}
-
-/// Says whether a name alone does not tell a line.
-pub(super) fn has_several_metrics(lines: &[CiLine]) -> bool {
-    lines.windows(2).any(|two| two[0].metric != two[1].metric)
 }
 
 fn table(lines: &[&CiLine], with_metric: bool, room: usize) -> String {

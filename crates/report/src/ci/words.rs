@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use becalm_model::ci::{CiLine, CiReport, CiResult, Conclusion, Standing};
 use becalm_model::{Metric, Verdict};
 
-use super::comment::has_several_metrics;
 use super::row::{name, row, told};
 use crate::escape;
 use crate::page::Page;
@@ -176,6 +175,11 @@ pub fn ci_text(report: &CiReport, style: &Style) -> String {
         page.item(&format!("the same elsewhere: {}", escape::shell(&report.reproduce)));
     }
     page.finish()
+}
+
+/// Says whether a name alone does not tell a line.
+pub(super) fn has_several_metrics(lines: &[CiLine]) -> bool {
+    lines.windows(2).any(|two| two[0].metric != two[1].metric)
 }
 
 fn role_of(standing: Standing) -> Role {

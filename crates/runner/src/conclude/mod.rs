@@ -16,7 +16,6 @@ pub use character::{Character, character};
 pub use family::comparisons;
 pub(crate) use family::have_nothing_in_common;
 pub use in_turns::compare_in_turns;
-pub(crate) use pairs::FEWEST_EXACT;
 pub use pairs::{PairedRound, observations, paired_rounds};
 pub use primary::{Choice, one_sided, primary_metrics};
 pub use separate::{Pairing, compare_all_separate, compare_separate};

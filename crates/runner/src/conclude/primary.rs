@@ -4,8 +4,10 @@ use becalm_model::terms::Primary;
 use becalm_model::{
     ComparisonNote, Metric, Record, Run, SessionNote, Subject, WallTimeReason, metric,
 };
+use becalm_stats::decide::paired;
 
 use super::character::character;
+use super::pairs::FEWEST_EXACT;
 use crate::rounds::Judgement;
 
 /// Which metrics decide, and why.
@@ -31,6 +33,30 @@ pub fn primary_metrics(record: &Record, judgement: &Judgement) -> Choice {
         Primary::Auto => automatic(record),
         Primary::Benchmarks(measures) => {
             Choice { metrics: of_benchmarks(record, measures), reason: None }
+        }
+    }
+}
+
+impl Judgement {
+    /// Returns the fewest rounds after which a comparison of the subjects of `record` can call any
+    /// difference; 0 for one subject, which is compared with nothing. Benchmarks count as far as they
+    /// are known.
+    pub fn fewest_rounds(&self, record: &Record) -> u32 {
+        let deciding = || primary_metrics(record, self).metrics.into_iter();
+        let is_exact = |index: usize| record.metrics[index].exact;
+        if self.primary != Primary::Auto && deciding().next().is_some() && deciding().all(is_exact)
+        {
+            return u32::from(record.subjects.len() > 1) * FEWEST_EXACT;
+        }
+        let metrics = match &self.primary {
+            Primary::Auto => 1,
+            Primary::Named(names) => names.len(),
+            Primary::Benchmarks(_) => primary_metrics(record, self).metrics.len().max(1),
+        };
+        match record.subjects.len().saturating_sub(1) * metrics {
+            0 => 0,
+            // The first of a family is held against its share of the error.
+            family => paired::fewest_rounds((1.0 - self.confidence) / family as f64),
         }
     }
 }

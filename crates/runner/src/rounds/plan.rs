@@ -1,11 +1,7 @@
 //! What to measure and when to stop: everything that is settled before the first run.
 
-use becalm_model::Record;
 use becalm_model::conditions::{OnDisturbance, Pace, Padding};
 use becalm_model::terms::{FailurePolicy, Primary, Stop};
-use becalm_stats::decide::paired;
-
-use crate::conclude::{FEWEST_EXACT, primary_metrics};
 
 /// Rest that keeps a real-time subject's duty below the kernel's limit of 950 ms in each second
 /// (`sched_rt_runtime_us`), so that the throttle never stalls it. Measured: 6 % of the run is
@@ -104,28 +100,4 @@ pub struct Judgement {
     pub margin: f64,
     /// Which metrics decide.
     pub primary: Primary,
-}
-
-impl Judgement {
-    /// Returns the fewest rounds after which a comparison of the subjects of `record` can call any
-    /// difference; 0 for one subject, which is compared with nothing. Benchmarks count as far as they
-    /// are known.
-    pub fn fewest_rounds(&self, record: &Record) -> u32 {
-        let deciding = || primary_metrics(record, self).metrics.into_iter();
-        let is_exact = |index: usize| record.metrics[index].exact;
-        if self.primary != Primary::Auto && deciding().next().is_some() && deciding().all(is_exact)
-        {
-            return u32::from(record.subjects.len() > 1) * FEWEST_EXACT;
-        }
-        let metrics = match &self.primary {
-            Primary::Auto => 1,
-            Primary::Named(names) => names.len(),
-            Primary::Benchmarks(_) => primary_metrics(record, self).metrics.len().max(1),
-        };
-        match record.subjects.len().saturating_sub(1) * metrics {
-            0 => 0,
-            // The first of a family is held against its share of the error.
-            family => paired::fewest_rounds((1.0 - self.confidence) / family as f64),
-        }
-    }
 }

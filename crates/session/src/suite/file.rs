@@ -7,11 +7,8 @@ use becalm_model::wire::{SUITE_VERSION, SuiteDocument};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::SuiteError;
+use super::{FILE, SuiteError};
 use crate::nearest::did_you_mean;
-
-/// Name of the file.
-pub const FILE: &str = "becalm.toml";
 
 /// A suite file that was read.
 #[derive(Debug)]

@@ -15,6 +15,9 @@ mod start;
 pub use choose::choose;
 pub use error::SuiteError;
 pub use estimate::{after_the_warm_up, outlook};
-pub use file::{FILE, SuiteFile};
+pub use file::SuiteFile;
 pub use resolve::{Benchmark, resolve};
 pub use start::{Start, SuitePlan};
+
+/// Name of the file.
+pub const FILE: &str = "becalm.toml";

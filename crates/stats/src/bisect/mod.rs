@@ -14,10 +14,12 @@
 //! binary search and its applications*, SODA.
 
 mod posterior;
+mod reading;
 mod size;
 mod step;
 
-pub use posterior::{Posterior, Reading, posterior};
+pub use posterior::{Posterior, posterior};
+pub use reading::Reading;
 pub use step::{
     Group, ROUNDS_OF_ENDS, State, found, groups, most_rounds_of_commit, next_commit, rounds_of_step,
 };

@@ -18,18 +18,10 @@
 //! change): all that counts then is on which side of the half it lies. A history with several changes is so
 //! split where it first crosses the half.
 
+use super::reading::{FAR, MISPLACED, OF_BUILD, Reading, STRAY, WIDEST};
 use super::size::size;
 use crate::decide::paired::Level;
 use crate::student;
-
-/// What was read of a build. Commits whose programs are the same, byte for byte, are one build.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
-    /// The commits that have this build, by their numbers, at least one.
-    pub commits: Vec<usize>,
-    /// Their log ratio to the good end.
-    pub level: Level,
-}
 
 /// What the readings say.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,18 +60,6 @@ const NEITHER: f64 = 0.2;
 
 /// Confidence at which it has to be away from both: many readings are asked.
 const NEITHER_SURE: f64 = 0.999;
-
-/// How often a build is at neither level, before anything is known.
-pub(super) const STRAY: f64 = 0.1;
-
-/// How often a build is anywhere, on the wrong side of the half too: its code is placed worse, or a change is taken
-/// back. It bounds what one build can say, so that of two builds that contradict each other neither wins by being
-/// further out.
-pub(super) const MISPLACED: f64 = 0.01;
-
-/// Standard deviation of what a build adds to its level, as a share of the change: unrelated commits and layouts
-/// move it. Without it searches in builds that differ by 0.5 % are wrong a little more often than they say.
-pub(super) const OF_BUILD: f64 = 0.1;
 
 /// Points at which the change is integrated.
 const POINTS: usize = 41;
@@ -159,12 +139,6 @@ fn likelihoods(level: &Level, change: f64) -> (f64, f64) {
     let new = (1.0 - STRAY) * spike(1.0) + STRAY * slab(0.5, 1.0 + WIDEST) + anywhere;
     (old.ln(), new.ln())
 }
-
-/// Levels further than this beyond either level, in units of the change, count as being there.
-pub(super) const FAR: f64 = 1.4;
-
-/// The slabs reach so far.
-pub(super) const WIDEST: f64 = 1.5;
 
 #[cfg(test)]
 mod tests {

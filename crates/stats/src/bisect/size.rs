@@ -11,7 +11,7 @@
 //!
 //! as in `posterior.rs`, but with densities of `x` itself, so that the prior of `d` is flat. Told is the mean of `d`.
 
-use super::posterior::{FAR, MISPLACED, OF_BUILD, Reading, STRAY, WIDEST};
+use super::reading::{FAR, MISPLACED, OF_BUILD, Reading, STRAY, WIDEST};
 use crate::decide::paired::Level;
 use crate::student;
 

@@ -20,9 +20,8 @@ use becalm_model::{Change, Target};
 
 pub(crate) use self::place::make_folder;
 use self::place::{check_owner, find, find_all, folder_of, places, remove_others, sync_folder};
-use super::apply::is;
-use super::restore::{Saved, Trace};
-use super::target;
+use super::saved::{Saved, Trace};
+use super::target::{self, is};
 use super::task::this_process;
 use crate::SysRoot;
 

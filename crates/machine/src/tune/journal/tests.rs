@@ -7,7 +7,7 @@ use becalm_testkit::FakeTree;
 
 use super::place::check_owner;
 use super::*;
-use crate::tune::restore::saved;
+use crate::tune::saved::saved;
 
 fn change(value: &str) -> Change {
     Change::file("k", "/sys/k", value, "new", "why")

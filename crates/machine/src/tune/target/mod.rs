@@ -20,7 +20,7 @@ pub(crate) use affinity::allowed_list;
 pub(crate) use interface::{DOWN, UP};
 pub(crate) use watchdog::is_off as watchdog_is_off;
 
-use super::chosen;
+use super::{chosen, same};
 use crate::{Reading, SysRoot};
 
 /// Value of a folder that exists.
@@ -74,4 +74,20 @@ pub(crate) fn write(root: &SysRoot, target: &Target, value: &str) -> io::Result<
         Target::Interface(name) => interface::write(root, name, value),
         Target::Routes(_) => routes::write(root, value),
     }
+}
+
+/// Says whether `now` and `value` are the same value of a target.
+pub(super) fn is(target: &Target, now: &str, value: &str) -> bool {
+    match target {
+        Target::File(path) => same(path, now, value),
+        Target::Affinity { .. } | Target::IrqbalanceBan => same("cpuset.cpus", now, value),
+        _ => now.trim() == value.trim(),
+    }
+}
+
+/// irqbalance takes what it is told, and acts on it at its next look at the interrupts. What it says
+/// until then is the past, and who told it last may have died before that was noted; so it is always told,
+/// and the telling is enough.
+pub(super) fn tells_late(target: &Target) -> bool {
+    matches!(target, Target::IrqbalanceBan)
 }
