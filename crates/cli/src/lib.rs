@@ -15,7 +15,6 @@ mod exit;
 mod files;
 mod flags;
 mod foreign;
-mod init;
 mod measuring;
 mod old_arguments;
 mod records;

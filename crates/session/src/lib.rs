@@ -8,7 +8,7 @@
 //! It may use the runner, the machine, the lab (for traces), stats and the model. Start reading in
 //! `conduct.rs`; `setup.rs` makes subjects ready to be started, `record.rs` begins and concludes a record,
 //! `resume.rs` says what may differ when a session goes on, `revisions/` builds commits in worktrees, `suite/` reads
-//! `becalm.toml`, `quiet.rs` tunes and isolates and puts back.
+//! `becalm.toml`, `quiet.rs` tunes and isolates and puts back, `init/` finds benchmarks in a repository.
 
 mod build;
 mod caller;
@@ -18,6 +18,7 @@ mod error;
 mod event;
 pub mod files;
 mod harness;
+pub mod init;
 mod layouts;
 mod log;
 mod metrics;

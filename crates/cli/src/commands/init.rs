@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
-use crate::init::{find, suite_toml, walk};
 use crate::ui::Ui;
 use becalm_model::terms::Terms;
+use becalm_session::init::{find, suite_toml, walk};
 use becalm_session::suite::{FILE, SuiteFile, resolve};
 
 /// Write a becalm.toml with the benchmarks found in this repository

@@ -2,6 +2,7 @@
 
 use becalm_lab::trace::TraceError;
 use becalm_machine::tune::{LockError, TuneError};
+use becalm_session::init::WalkError;
 use becalm_session::suite::SuiteError;
 use becalm_session::{
     BuildError, EnvironmentError, Error, Fault, FileError, GitError, HarnessError, LayoutsError,
@@ -37,6 +38,12 @@ by_way_of_session!(
     TraceError,
     TunedError
 );
+
+impl From<WalkError> for CommandError {
+    fn from(error: WalkError) -> Self {
+        Self::usage(error)
+    }
+}
 
 impl From<Error> for CommandError {
     fn from(error: Error) -> Self {

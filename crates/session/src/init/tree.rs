@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 /// Files of a repository.
 #[derive(Debug, Default)]
-pub(crate) struct Tree {
+pub struct Tree {
     /// Every file, by its path from the root with `/` between; the text of those that are wanted.
-    pub(crate) files: BTreeMap<String, Option<String>>,
+    pub(super) files: BTreeMap<String, Option<String>>,
     /// What was not looked at, as sentences.
-    pub(crate) doubts: Vec<String>,
+    pub(super) doubts: Vec<String>,
 }
 
 /// Says whether the text of a file can tell of benchmarks, by its path.
-pub(crate) fn is_wanted(path: &str) -> bool {
+pub(super) fn is_wanted(path: &str) -> bool {
     let name = base(path);
     let is_python_test = has_ending(name, "py")
         && (name.starts_with("test_") || name.ends_with("_test.py") || name.starts_with("bench"));

@@ -3,10 +3,9 @@
 use std::collections::VecDeque;
 use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::tree::{Tree, is_wanted, join};
-use crate::error::CommandError;
 
 /// Folders that hold what was built, fetched or is none of the project's own.
 const SKIPPED: [&str; 12] = [
@@ -33,8 +32,18 @@ const MOST_FILES: usize = 50_000;
 /// Most that is read of one file, in bytes.
 const LARGEST: u64 = 1 << 20;
 
+/// The folder of a repository cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot look into {}: {source}", folder.display())]
+pub struct WalkError {
+    /// The folder.
+    folder: PathBuf,
+    /// Why.
+    source: std::io::Error,
+}
+
 /// Reads the files below `root` that tell of benchmarks.
-pub(crate) fn walk(root: &Path) -> Result<Tree, CommandError> {
+pub fn walk(root: &Path) -> Result<Tree, WalkError> {
     let mut tree = Tree::default();
     // The folders near the root first: what is cut off is what lies deep.
     let mut folders = VecDeque::from([(String::new(), 0)]);
@@ -42,9 +51,8 @@ pub(crate) fn walk(root: &Path) -> Result<Tree, CommandError> {
     while let Some((folder, depth)) = folders.pop_front() {
         let entries = match fs::read_dir(root.join(&folder)) {
             Ok(entries) => entries,
-            Err(error) if folder.is_empty() => {
-                let root = root.display();
-                return Err(CommandError::usage(format!("cannot look into {root}: {error}")));
+            Err(source) if folder.is_empty() => {
+                return Err(WalkError { folder: root.to_owned(), source });
             }
             Err(error) => {
                 tree.doubts.push(format!("{folder} could not be looked into: {error}"));

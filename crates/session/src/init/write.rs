@@ -29,7 +29,7 @@ const EXAMPLE: &str = r#"
 "#;
 
 /// Writes the suite.
-pub(crate) fn suite_toml(finds: &Finds) -> String {
+pub fn suite_toml(finds: &Finds) -> String {
     let mut text = HEAD.to_owned();
     for doubt in &finds.doubts {
         text.push_str(&comment(doubt));

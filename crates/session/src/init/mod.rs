@@ -12,41 +12,40 @@ mod tree;
 mod walk;
 mod write;
 
-use tree::Tree;
-
-pub(crate) use walk::walk;
-pub(crate) use write::suite_toml;
+pub use tree::Tree;
+pub use walk::{WalkError, walk};
+pub use write::suite_toml;
 
 /// A benchmark that was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub struct Found {
     /// Its name, which need not be unique yet.
-    pub(crate) name: String,
+    pub name: String,
     /// What to run.
-    pub(crate) command: Vec<String>,
+    pub command: Vec<String>,
     /// The harness, if one is known.
-    pub(crate) harness: Option<&'static str>,
+    pub harness: Option<&'static str>,
     /// Where it starts, from the root of the repository; empty for that itself.
-    pub(crate) folder: String,
+    pub folder: String,
     /// What has to be done once before it, by `sh -c`.
-    pub(crate) setup: Option<String>,
+    pub setup: Option<String>,
     /// Words by which it can be chosen.
-    pub(crate) tag: &'static str,
+    pub tag: &'static str,
     /// Where it was found, and what the reader has to know of it.
-    pub(crate) comments: Vec<String>,
+    pub comments: Vec<String>,
 }
 
 /// What a finder came to.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Finds {
+pub struct Finds {
     /// Benchmarks.
-    pub(crate) benchmarks: Vec<Found>,
+    pub benchmarks: Vec<Found>,
     /// What it could not tell, as sentences.
-    pub(crate) doubts: Vec<String>,
+    pub doubts: Vec<String>,
 }
 
 /// Looks for benchmarks of every kind that is known.
-pub(crate) fn find(tree: &Tree) -> Finds {
+pub fn find(tree: &Tree) -> Finds {
     let finders: [fn(&Tree) -> Finds; 5] =
         [cargo::find, go::find, pytest::find, cmake::find, npm::find];
     let mut all = Finds::default();
