@@ -3,7 +3,7 @@
 //! Tools alternate in blocks of random order on /bin/true, so that ratios compare runs of the same
 //! seconds.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -37,6 +37,10 @@ pub(crate) struct Args {
     /// Seed of the order of tools
     #[arg(long, default_value_t = 1)]
     seed: u64,
+
+    /// Another becalm, such as that of the last release, as one more tool
+    #[arg(long, value_name = "BINARY")]
+    against: Option<PathBuf>,
 }
 
 /// Largest ratio of reported medians that we accept, against each peer.
@@ -58,6 +62,8 @@ const WARMUP: &str = "5";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tool {
     Becalm,
+    /// The becalm of `--against`.
+    Other,
     Hyperfine,
     Perf,
 }
@@ -72,7 +78,7 @@ struct Reported {
 
 /// Measures and prints the tables.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let stage = Stage::new()?;
+    let stage = Stage::new(args.against.as_deref())?;
     let mut rng = Rng::new(args.seed);
     println!("Machine: {}. Load: {:.1}.\n", surroundings::machine(), surroundings::load());
     for &who in Who::all() {
@@ -86,7 +92,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 
 /// Compares the times that tools report for a program that does nothing.
 fn reported(stage: &Stage, who: Who, args: &Args, rng: &mut Rng) -> Result<()> {
-    let mut tools = vec![Tool::Becalm, Tool::Hyperfine];
+    let mut tools = becalm_and_its_peers(args);
     if install::find("perf").is_some() && perf(stage, who, 2).is_ok() {
         tools.push(Tool::Perf);
     } else {
@@ -101,7 +107,8 @@ fn reported(stage: &Stage, who: Who, args: &Args, rng: &mut Rng) -> Result<()> {
         let mut block = vec![None; tools.len()];
         for index in order {
             block[index] = Some(match tools[index] {
-                Tool::Becalm => becalm(stage, who, runs)?,
+                Tool::Becalm => becalm(stage.becalm(who), runs)?,
+                Tool::Other => becalm(stage.other_becalm(who), runs)?,
                 Tool::Hyperfine => hyperfine(stage, who, runs)?,
                 Tool::Perf => perf(stage, who, runs)?,
             });
@@ -151,57 +158,66 @@ fn reported(stage: &Stage, who: Who, args: &Args, rng: &mut Rng) -> Result<()> {
 
 /// Compares wall time and peak memory of long sessions.
 fn sessions(stage: &Stage, who: Who, args: &Args, rng: &mut Rng) -> Result<()> {
-    let mut seconds = [Vec::new(), Vec::new()];
-    let mut memory = [0_u64; 2];
+    let tools = becalm_and_its_peers(args);
+    let mut seconds = vec![Vec::new(); tools.len()];
+    let mut memory = vec![0_u64; tools.len()];
     for _ in 0..args.sessions {
-        let mut order = [Tool::Becalm, Tool::Hyperfine];
+        let mut order: Vec<usize> = (0..tools.len()).collect();
         rng.shuffle(&mut order);
-        for tool in order {
-            let count = args.runs.to_string();
-            let mut command = match tool {
-                Tool::Becalm => stage.becalm(who),
-                _ => stage.hyperfine(who),
-            };
-            match tool {
-                Tool::Becalm => command.args(["run", "--rounds", &count, "--", PROGRAM]),
-                _ => command.args(["-N", "--runs", &count, PROGRAM]),
-            };
-            let (took, peak) = session(&mut command)?;
-            let index = usize::from(tool != Tool::Becalm);
+        for index in order {
+            let (took, peak) = session(&mut long_session(stage, who, tools[index], args.runs))?;
             seconds[index].push(took);
             memory[index] = memory[index].max(peak);
         }
     }
-    let ratios: Vec<f64> = seconds[0].iter().zip(&seconds[1]).map(|(a, b)| a / b).collect();
-    let [becalm, hyperfine] = seconds;
-    let (becalm, hyperfine) = (Sample::new(becalm)?, Sample::new(hyperfine)?);
-    let ratios = Sample::new(ratios)?;
-    let mut table = Table::new(&["session", "wall s", "peak MiB"]);
-    for (tool, seconds, peak) in
-        [("becalm run", &becalm, memory[0]), ("hyperfine -N", &hyperfine, memory[1])]
-    {
+    let mut table = Table::new(&["session", "wall s", "peak MiB", "becalm / it", "bar"]);
+    for (index, tool) in tools.iter().enumerate() {
+        let ratios = seconds[0].iter().zip(&seconds[index]).map(|(a, b)| a / b).collect();
+        let ratios = Sample::new(ratios)?;
+        let range =
+            format!("{:.3} ({:.3} to {:.3})", median(&ratios), ratios.minimum(), ratios.maximum());
+        let kept = verdict(median(&ratios) <= SESSION_BAR);
+        let is_peer = *tool != Tool::Becalm;
         table.rows.push(vec![
-            tool.to_owned(),
-            format!("{:.2}", median(seconds)),
-            format!("{:.1}", peak as f64 / MEBIBYTE),
+            name(*tool).to_owned(),
+            format!("{:.2}", median(&Sample::new(seconds[index].clone())?)),
+            format!("{:.1}", memory[index] as f64 / MEBIBYTE),
+            if is_peer { range } else { "-".to_owned() },
+            if is_peer { format!("<= {SESSION_BAR}: {kept}") } else { "-".to_owned() },
         ]);
     }
     println!(
         "{} runs in one session, {} sessions of each:\n\n{}\n\
-         wall time, becalm / hyperfine: {:.3} ({:.3} to {:.3}), bar {SESSION_BAR}: {}\n\
          peak memory of becalm: {:.1} MiB, bar {:.0} MiB: {}\n",
         args.runs,
         args.sessions,
         table.markdown(),
-        median(&ratios),
-        ratios.minimum(),
-        ratios.maximum(),
-        verdict(median(&ratios) <= SESSION_BAR),
         memory[0] as f64 / MEBIBYTE,
         MEMORY_BAR as f64 / MEBIBYTE,
         verdict(memory[0] <= MEMORY_BAR),
     );
     Ok(())
+}
+
+/// Returns the tools that make the same runs; becalm is the first.
+fn becalm_and_its_peers(args: &Args) -> Vec<Tool> {
+    let other = args.against.as_ref().map(|_| Tool::Other);
+    [Tool::Becalm].into_iter().chain(other).chain([Tool::Hyperfine]).collect()
+}
+
+/// Returns the command of a session of so many runs.
+fn long_session(stage: &Stage, who: Who, tool: Tool, runs: u32) -> Command {
+    let count = runs.to_string();
+    let mut command = match tool {
+        Tool::Becalm => stage.becalm(who),
+        Tool::Other => stage.other_becalm(who),
+        Tool::Hyperfine | Tool::Perf => stage.hyperfine(who),
+    };
+    match tool {
+        Tool::Becalm | Tool::Other => command.args(["run", "--rounds", &count, "--", PROGRAM]),
+        Tool::Hyperfine | Tool::Perf => command.args(["-N", "--runs", &count, PROGRAM]),
+    };
+    command
 }
 
 /// Runs a command without a terminal and returns its wall time and peak memory.
@@ -213,8 +229,7 @@ fn session(command: &mut Command) -> Result<(f64, u64)> {
     Ok((start.elapsed().as_secs_f64(), used.max_rss))
 }
 
-fn becalm(stage: &Stage, who: Who, runs: u32) -> Result<Reported> {
-    let mut command = stage.becalm(who);
+fn becalm(mut command: Command, runs: u32) -> Result<Reported> {
     command.args(["run", "--json", "--warmup", WARMUP, "--rounds", &runs.to_string()]);
     command.args(["--", PROGRAM]);
     let record: Value = serde_json::from_str(&succeed(&mut command)?.0)?;
@@ -266,6 +281,7 @@ fn succeed(command: &mut Command) -> Result<(String, String)> {
 fn name(tool: Tool) -> &'static str {
     match tool {
         Tool::Becalm => "becalm run",
+        Tool::Other => "the other becalm",
         Tool::Hyperfine => "hyperfine -N",
         Tool::Perf => "perf stat -r",
     }

@@ -73,7 +73,7 @@ struct Row {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let stage = Stage::new()?;
+    let stage = Stage::new(None)?;
     let (name, amount) = WORKLOAD;
     let program = stage.path("program/becalm");
     let line = format!("{} workload {name} --amount {amount}", program.display());
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
                 .concat();
                 let programs = [line.clone(), line.clone()];
                 let answer =
-                    ask_becalm(&stage, Who::User, &programs, &arguments, choice.to_owned());
+                    ask_becalm(stage.becalm(Who::User), &programs, &arguments, choice.to_owned());
                 rows.push(row(trial, setting, answer));
             }
         }

@@ -43,8 +43,8 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Builds becalm optimised, finds hyperfine and copies both.
-    pub(super) fn new() -> Result<Self> {
+    /// Builds becalm optimised, finds hyperfine and copies both, and the becalm `against` which it is held.
+    pub(super) fn new(against: Option<&Path>) -> Result<Self> {
         let becalm = build_becalm(Profile::Release)?;
         let hyperfine = install::hyperfine()?;
         let folder = tempfile::Builder::new()
@@ -52,9 +52,10 @@ impl Stage {
             .permissions(Permissions::from_mode(0o755))
             .tempdir()?;
         let stage = Self { folder };
-        for (program, place) in
-            [(&becalm, "tool/becalm"), (&hyperfine, "tool/hyperfine"), (&becalm, "program/becalm")]
-        {
+        let other = against.map(|other| (other, "tool/other"));
+        let ours: [(&Path, &str); 3] =
+            [(&becalm, "tool/becalm"), (&hyperfine, "tool/hyperfine"), (&becalm, "program/becalm")];
+        for (program, place) in ours.into_iter().chain(other) {
             let place = stage.path(place);
             fs::create_dir_all(place.parent().expect("a file in a folder"))?;
             fs::copy(program, &place)
@@ -77,6 +78,16 @@ impl Stage {
     /// Returns a command of becalm.
     pub(super) fn becalm(&self, who: Who) -> Command {
         self.command(who, &self.path("tool/becalm"))
+    }
+
+    /// Says whether becalm is held against another.
+    pub(super) fn has_other_becalm(&self) -> bool {
+        self.path("tool/other").exists()
+    }
+
+    /// Returns a command of the becalm that it is held against.
+    pub(super) fn other_becalm(&self, who: Who) -> Command {
+        self.command(who, &self.path("tool/other"))
     }
 
     /// Returns a command of hyperfine.

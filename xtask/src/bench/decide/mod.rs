@@ -47,8 +47,16 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
 
     /// Measure nothing; print the tables of a file written by --out
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["trials", "minutes", "seed", "out"])]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["trials", "minutes", "seed", "out", "against"]
+    )]
     summarise: Option<PathBuf>,
+
+    /// Another becalm, such as that of the last release, which is asked in every trial too
+    #[arg(long, value_name = "BINARY")]
+    against: Option<PathBuf>,
 }
 
 /// Measures, or reads what was measured, and prints the tables.
@@ -74,7 +82,7 @@ fn measure(args: &Args) -> Result<Vec<Row>> {
     let done = rows.iter().filter(|row| row.seed == args.seed).map(|row| row.trial + 1).max();
     let mut out = args.out.as_deref().map(append_to).transpose()?;
     let cases = cases(args.trials, args.seed);
-    let stage = Stage::new()?;
+    let stage = Stage::new(args.against.as_deref())?;
     let machine = surroundings::machine();
     let start = Instant::now();
     for (trial, case) in (0_u32..).zip(&cases).skip(done.unwrap_or(0) as usize) {

@@ -33,6 +33,8 @@ pub(in crate::bench) struct Answer {
 enum Asked {
     /// Becalm with as many executions as hyperfine, asked for any difference.
     Rounds(Who),
+    /// The same of the becalm of `--against`.
+    Other(Who),
     /// The same, with the pace of the core left alone.
     Unpaced(Who),
     /// Becalm with its own margin and stop rule, for the time to a decision.
@@ -54,8 +56,11 @@ const SEQUENTIAL: [&str; 2] = ["--max-time", "2s"];
 pub(super) fn ask_all(stage: &Stage, case: Case, rng: &mut Rng) -> Result<Vec<Answer>> {
     let mut order: Vec<Asked> = Who::all()
         .iter()
-        .flat_map(|&who| [Asked::Rounds(who), Asked::Unpaced(who), Asked::UntilDecided(who)])
+        .flat_map(|&who| {
+            [Asked::Rounds(who), Asked::Other(who), Asked::Unpaced(who), Asked::UntilDecided(who)]
+        })
         .chain([Asked::Hyperfine])
+        .filter(|asked| stage.has_other_becalm() || !matches!(asked, Asked::Other(_)))
         .collect();
     let tables = order.clone();
     // The time to a decision takes longest and varies least: one trial in four is enough for it.
@@ -66,35 +71,38 @@ pub(super) fn ask_all(stage: &Stage, case: Case, rng: &mut Rng) -> Result<Vec<An
     let candidate_first = rng.coin();
     let mut answers = Vec::new();
     for asked in order {
+        let rule = asked.rule();
+        let mut ask = |command, arguments: &[&str]| {
+            answers.push(ask_becalm(command, &programs, arguments, rule.clone()));
+        };
         match asked {
-            Asked::Rounds(who) => {
-                let rule = format!("becalm, {}", who.name());
-                answers.push(ask_becalm(stage, who, &programs, &FIXED, rule));
-            }
-            Asked::Unpaced(who) => {
-                let rule = format!("becalm, {}, --pace off", who.name());
-                answers.push(ask_becalm(stage, who, &programs, &UNPACED, rule));
-            }
-            Asked::UntilDecided(who) => {
-                let rule = format!("becalm, {}, own stop", who.name());
-                answers.push(ask_becalm(stage, who, &programs, &SEQUENTIAL, rule));
-            }
+            Asked::Rounds(who) => ask(stage.becalm(who), &FIXED),
+            Asked::Other(who) => ask(stage.other_becalm(who), &FIXED),
+            Asked::Unpaced(who) => ask(stage.becalm(who), &UNPACED),
+            Asked::UntilDecided(who) => ask(stage.becalm(who), &SEQUENTIAL),
             Asked::Hyperfine => {
                 answers.extend(ask_hyperfine(stage, &programs, candidate_first)?);
             }
         }
     }
-    // Rows in the order of the tables, whichever came first this time.
-    let rank = |answer: &Answer| {
-        tables.iter().position(|asked| match asked {
-            Asked::Rounds(who) => answer.rule == format!("becalm, {}", who.name()),
-            Asked::Unpaced(who) => answer.rule == format!("becalm, {}, --pace off", who.name()),
-            Asked::UntilDecided(who) => answer.rule == format!("becalm, {}, own stop", who.name()),
-            Asked::Hyperfine => answer.rule.starts_with("hyperfine"),
-        })
-    };
-    answers.sort_by_key(rank);
+    // Rows in the order of the tables, whichever came first this time; hyperfine's are read by several rules.
+    answers.sort_by_key(|answer| {
+        tables.iter().position(|asked| asked.rule() == answer.rule).unwrap_or(tables.len())
+    });
     Ok(answers)
+}
+
+impl Asked {
+    /// Returns the name in tables.
+    fn rule(self) -> String {
+        match self {
+            Self::Rounds(who) => format!("becalm, {}", who.name()),
+            Self::Other(who) => format!("the other becalm, {}", who.name()),
+            Self::Unpaced(who) => format!("becalm, {}, --pace off", who.name()),
+            Self::UntilDecided(who) => format!("becalm, {}, own stop", who.name()),
+            Self::Hyperfine => "hyperfine".to_owned(),
+        }
+    }
 }
 
 /// Returns the command lines of baseline and candidate.
@@ -107,13 +115,11 @@ fn programs(stage: &Stage, case: Case) -> [String; 2] {
 
 /// Lets becalm compare two programs.
 pub(in crate::bench) fn ask_becalm(
-    stage: &Stage,
-    who: Who,
+    mut command: Command,
     programs: &[String; 2],
     arguments: &[&str],
     rule: String,
 ) -> Answer {
-    let mut command = stage.becalm(who);
     command.arg("compare").args(programs).args(arguments).args(["--json", "--quiet"]);
     let (output, seconds) = timed(&mut command);
     let mut answer = Answer {
