@@ -2,6 +2,7 @@
 
 use becalm_lab::trace::TraceError;
 
+use crate::bisect::BisectError;
 use crate::build::BuildError;
 use crate::environment::EnvironmentError;
 use crate::files::FileError;
@@ -15,6 +16,7 @@ use crate::same::ReplacedBySetup;
 use crate::setup::SetupError;
 use crate::subjects::SubjectsError;
 use crate::suite::SuiteError;
+use crate::timeit::TimeitError;
 use crate::tuned::TunedError;
 
 /// What an error is about.
@@ -72,6 +74,12 @@ pub enum Error {
     /// Signals cannot be taken in hand.
     #[error("cannot install a signal handler: {0}")]
     Signals(std::io::Error),
+    /// A commit is not searched for, or not found.
+    #[error(transparent)]
+    Bisect(#[from] BisectError),
+    /// A statement cannot be timed.
+    #[error(transparent)]
+    Timeit(#[from] TimeitError),
     /// It failed, and the machine could not be put back.
     #[error("{0}")]
     NotRestored(Box<Error>),
@@ -92,6 +100,8 @@ impl Error {
             Self::Quiet(error) => error.fault(),
             Self::Tuned(error) => error.fault(),
             Self::File(error) if error.is_usage() => Fault::Usage,
+            Self::Bisect(error) => error.fault(),
+            Self::Timeit(error) => error.fault(),
             Self::Trace(_) | Self::File(_) | Self::Signals(_) => Fault::Measurement,
             Self::NotRestored(_) => Fault::NotRestored,
         }

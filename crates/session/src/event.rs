@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use becalm_machine::tune::{Applied, Recovered};
-use becalm_model::{Comparison, Note, Record, Subject, SuiteOutlook};
+use becalm_model::{Comparison, Note, Record, Subject, SuiteOutlook, Verdict};
 use becalm_runner::rounds::Plan;
 
 use crate::revisions::Commit;
@@ -99,6 +99,53 @@ pub enum Event<'a> {
     Looked(&'a [Comparison]),
     /// The last run is over.
     Measured,
+    /// A search for a commit goes on.
+    Search(SearchEvent<'a>),
+}
+
+/// What happens in a search for a commit.
+#[derive(Debug)]
+pub enum SearchEvent<'a> {
+    /// It begins, or goes on.
+    Begins {
+        /// Commits after the good end.
+        commits: usize,
+        /// Where it is saved.
+        place: &'a Path,
+    },
+    /// The ends are compared, for this time at most.
+    ComparesEnds {
+        /// The time, where one is set.
+        budget: Option<Duration>,
+    },
+    /// The ends differ.
+    EndsDiffer {
+        /// What the bad end is.
+        verdict: Verdict,
+        /// On this metric.
+        metric: &'a str,
+    },
+    /// A step is over.
+    Step {
+        /// How many there were.
+        number: usize,
+        /// The commit that was measured.
+        commit: &'a Commit,
+        /// What it is, beside the good end.
+        verdict: &'a str,
+        /// With this probability.
+        probability: f64,
+        /// The likeliest commit of the change.
+        likeliest: &'a Commit,
+        /// And its probability.
+        of_likeliest: f64,
+    },
+    /// A commit is measured in a new build before the answer is believed.
+    BuiltAnew(&'a Commit),
+    /// A commit has the program of another one that is known.
+    SameProgram(&'a Commit),
+    /// A commit cannot be built or run.
+    Skipped(&'a Commit),
 }
 
 /// Who hears what a session tells.

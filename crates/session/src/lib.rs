@@ -8,8 +8,10 @@
 //! It may use the runner, the machine, the lab (for traces), stats and the model. Start reading in
 //! `conduct.rs`; `setup.rs` makes subjects ready to be started, `record.rs` begins and concludes a record,
 //! `resume.rs` says what may differ when a session goes on, `revisions/` builds commits in worktrees, `suite/` reads
-//! `becalm.toml`, `quiet.rs` tunes and isolates and puts back, `init/` finds benchmarks in a repository.
+//! `becalm.toml`, `bisect/` searches for a commit, `timeit/` makes workers that time a statement, `quiet.rs` tunes and
+//! isolates and puts back, `init/` finds benchmarks in a repository.
 
+pub mod bisect;
 mod build;
 mod caller;
 mod conduct;
@@ -35,6 +37,7 @@ mod saved;
 mod setup;
 mod subjects;
 pub mod suite;
+pub mod timeit;
 mod tracing;
 mod tuned;
 mod unmoved;
@@ -44,7 +47,7 @@ pub use caller::{subject_user, sudo_user, variables};
 pub use conduct::{Request, Session, conduct};
 pub use environment::{EnvironmentError, environment};
 pub use error::{Error, Fault};
-pub use event::{Event, Listener};
+pub use event::{Event, Listener, SearchEvent};
 pub use files::FileError;
 pub use harness::HarnessError;
 pub use layouts::{LINK_SEED, LayoutsError};
@@ -61,7 +64,7 @@ pub use revisions::{
 };
 pub use same::ReplacedBySetup;
 pub use saved::own_record;
-pub use setup::{Machine, SetupError, Statement, Surroundings, surroundings, work_folder};
+pub use setup::{Machine, SetupError, Statement, work_folder};
 pub use subjects::{MOST_SUBJECTS, SubjectsError, combinations, fill, name, subjects};
 pub use tracing::Tracing;
 pub use tuned::{GivenUp, PutBack, Tuned, TunedError, guardian, is_restored, queue};

@@ -270,15 +270,15 @@ pub(crate) fn conditioning(terms: &Terms) -> Conditioning {
 
 /// In what the subjects are started before anything is learnt about them.
 #[derive(Debug)]
-pub struct Surroundings {
+pub(crate) struct Surroundings {
     /// The variables they see.
-    pub environment: Environment,
+    pub(crate) environment: Environment,
     /// Where and as whom they run.
-    pub placement: Placement,
+    pub(crate) placement: Placement,
 }
 
 /// Returns where the subjects start.
-pub fn surroundings(runs: &RunTerms) -> Result<Surroundings, EnvironmentError> {
+pub(crate) fn surroundings(runs: &RunTerms) -> Result<Surroundings, EnvironmentError> {
     let user = caller::subject_user(runs.keep_root);
     let environment = environment(runs.env_clear, &runs.env, runs.malloc, user.as_ref())?;
     let placement = Placement {

@@ -2,8 +2,13 @@
 
 use becalm_lab::trace::TraceError;
 use becalm_machine::tune::{LockError, TuneError};
+use becalm_model::history::short_commit;
+use becalm_runner::LaunchError;
+use becalm_runner::timeit::{CalibrationError, Language};
+use becalm_session::bisect::BisectError;
 use becalm_session::init::WalkError;
 use becalm_session::suite::SuiteError;
+use becalm_session::timeit::TimeitError;
 use becalm_session::{
     BuildError, EnvironmentError, Error, Fault, FileError, GitError, HarnessError, LayoutsError,
     MetricsError, ProfileError, PutBack, QuietError, ReplacedBySetup, ResumeError, RevisionsError,
@@ -35,6 +40,7 @@ by_way_of_session!(
     SetupError,
     SubjectsError,
     SuiteError,
+    TimeitError,
     TraceError,
     TunedError
 );
@@ -97,9 +103,16 @@ fn hints(error: &Error) -> Vec<String> {
         Error::Tuned(error) => of_tuned(error),
         Error::Trace(error) => return vec![error.hint().to_string()],
         Error::File(error) => return of_file(error),
+        Error::Bisect(error) => return of_bisect(error),
+        Error::Timeit(error) => return of_timeit(error),
         Error::NotRestored(error) => return hints(error),
     };
-    Some(hint).filter(|hint| !hint.is_empty()).map(str::to_owned).into_iter().collect()
+    some([hint])
+}
+
+/// Returns the hints that there are.
+fn some<const N: usize>(hints: [&str; N]) -> Vec<String> {
+    hints.into_iter().filter(|hint| !hint.is_empty()).map(str::to_owned).collect()
 }
 
 fn of_subjects(error: &SubjectsError) -> &'static str {
@@ -198,6 +211,88 @@ fn of_git(error: &GitError) -> &'static str {
     }
 }
 
+/// What to do about a clone without history.
+const SHALLOW: &str =
+    "this clone is shallow: its older history was left out; `git fetch --unshallow` gets it";
+
+fn of_bisect(error: &BisectError) -> Vec<String> {
+    let hint = match error {
+        BisectError::End { source, is_shallow } => {
+            return some([of_git(source), if *is_shallow { SHALLOW } else { "" }]);
+        }
+        BisectError::NotInHistory { is_shallow: true, .. } => SHALLOW.to_owned(),
+        BisectError::NotInHistory { base: Some(base), .. } => {
+            let base = short_commit(base);
+            format!(
+                "the newest commit in the history of both is {base}; if that is good too: --good {base}"
+            )
+        }
+        BisectError::NotInHistory { .. } => "they have no commit in common".to_owned(),
+        BisectError::NoSearch { .. } => "expected a file that `becalm bisect` wrote".to_owned(),
+        BisectError::Unfinished(path) => format!(
+            "`becalm bisect --resume {}` goes on with it; remove the file to begin anew, or choose another with \
+             --state",
+            path.display()
+        ),
+        BisectError::Occupied(_) => {
+            "choose another file with --state, or remove this one".to_owned()
+        }
+        BisectError::Another { .. } => {
+            "what was measured does not belong to it; begin anew without --resume".to_owned()
+        }
+        BisectError::NoLongerBuilt(error) => {
+            let built = "it was built before, in this search: something else is wrong now";
+            return some([of_build(error), built]);
+        }
+        _ => return Vec::new(),
+    };
+    vec![hint]
+}
+
+fn of_timeit(error: &TimeitError) -> Vec<String> {
+    let hint = match error {
+        TimeitError::NoLanguage => "say it with --lang",
+        TimeitError::NoCompiler(_) => {
+            "give an interpreter its flags with it, as in --interpreter 'python3 -O'"
+        }
+        TimeitError::NameTaken(_) => "give the benchmark another name, with --name",
+        TimeitError::NotCompiled { source, language } if source.is_missing() => {
+            return vec![missing(*language)];
+        }
+        TimeitError::NotCompiled { .. } => {
+            "functions and types belong into --global, headers into --setup '#include <...>', and what the compiler \
+             has to be told, such as -lz, into --flags"
+        }
+        TimeitError::NotCalibrated { source, language } => match source {
+            CalibrationError::Launch(LaunchError::NotFound { .. }) => {
+                return vec![missing(*language)];
+            }
+            CalibrationError::Launch(LaunchError::Interrupted { .. }) => "",
+            CalibrationError::Launch(_) if language.is_compiled() => {
+                "programs have to be allowed in the temporary folder; TMPDIR names another one"
+            }
+            CalibrationError::Failed { .. } => {
+                "what is wrong stands above, with the lines of the statement and of its setup"
+            }
+            CalibrationError::NoWork { .. } => {
+                "does the statement do anything? hand its result to becalm_use(...)"
+            }
+            CalibrationError::Launch(_) | CalibrationError::Answer(_) => "",
+        },
+        _ => "",
+    };
+    some([hint])
+}
+
+/// Says where an interpreter or a compiler is to be had.
+fn missing(language: Language) -> String {
+    let what = if language.is_compiled() { "compiler" } else { "interpreter" };
+    format!(
+        "Debian and Ubuntu have it in the package {}; --interpreter names another {what}",
+        language.package()
+    )
+}
+
 fn of_quiet(error: &QuietError) -> Vec<String> {
     let hint = match error {
         QuietError::NoCpuLeft(_) => "leave at least one out of the list",
@@ -208,7 +303,7 @@ fn of_quiet(error: &QuietError) -> Vec<String> {
         QuietError::Tuned(error) => of_tuned(error),
         QuietError::GivenUp { machine, .. } => return of_put_back(machine),
     };
-    Some(hint).filter(|hint| !hint.is_empty()).map(str::to_owned).into_iter().collect()
+    some([hint])
 }
 
 /// Says what became of the machine after an error.

@@ -29,10 +29,10 @@ pub(crate) fn usual(command: &str) -> Terms {
 }
 
 /// Returns the words after `becalm` by which a search of these terms between two ends is begun.
-pub(crate) fn of_bisect(terms: &Terms, ends: &[Option<String>; 2]) -> Vec<String> {
+pub(crate) fn of_bisect(terms: &Terms, ends: &[String; 2]) -> Vec<String> {
     let mut words = vec!["bisect".to_owned()];
     for (flag, end) in ["--good", "--bad"].into_iter().zip(ends) {
-        words.extend(end.iter().flat_map(|end| [flag.to_owned(), end.clone()]));
+        words.extend([flag.to_owned(), end.clone()]);
     }
     words.extend(flags(terms, &usual("bisect")));
     words.extend(of_source(&terms.source));

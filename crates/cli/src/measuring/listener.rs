@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use becalm_report::{confidence_in_words, note_sentence, outlook_text};
-use becalm_session::{Event, Listener};
+use becalm_session::{Commit, Event, Listener, SearchEvent};
 
 use super::progress::ProgressLine;
 use crate::tuning;
@@ -78,11 +78,44 @@ fn say(ui: &Ui, event: &Event<'_>) {
         }
         Event::GroupRemoved(line) => ui.say(line),
         Event::NotIsolated(reason) => ui.warn(reason),
+        Event::Search(ref event) => ui.say(of_search(event)),
         Event::Started { .. }
         | Event::Ran { .. }
         | Event::Round { .. }
         | Event::Looked(_)
         | Event::Measured => {}
+    }
+}
+
+fn of_search(event: &SearchEvent<'_>) -> String {
+    let named = |commit: &Commit| format!("{} \"{}\"", commit.short(), commit.title);
+    match *event {
+        SearchEvent::Begins { commits, place } => {
+            format!("{commits} commits to search, saved in {}", place.display())
+        }
+        SearchEvent::ComparesEnds { budget: None } => "comparing the ends".to_owned(),
+        SearchEvent::ComparesEnds { budget: Some(budget) } => {
+            format!("comparing the ends, for at most {} s", budget.as_secs())
+        }
+        SearchEvent::EndsDiffer { verdict, metric } => {
+            format!("the bad end is {verdict} on {metric}")
+        }
+        SearchEvent::Step { number, commit, verdict, probability, likeliest, of_likeliest } => {
+            format!(
+                "step {number}: {} is {verdict} with {:.1} %; the likeliest first is {} with {:.1} %",
+                named(commit),
+                100.0 * probability,
+                likeliest.short(),
+                100.0 * of_likeliest
+            )
+        }
+        SearchEvent::BuiltAnew(commit) => {
+            named(commit) + " is measured in a new build before the answer is believed"
+        }
+        SearchEvent::SameProgram(commit) => {
+            named(commit) + " has the program of a commit that is known"
+        }
+        SearchEvent::Skipped(commit) => named(commit) + " is skipped: it cannot be built or run",
     }
 }
 

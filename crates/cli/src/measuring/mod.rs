@@ -8,7 +8,7 @@ mod resumed;
 mod traced;
 
 pub(crate) use becalm_session::disturbed_runs;
-pub(crate) use becalm_session::{Builds, Commit, Repository, Revisions, Signed, is_documentation};
+pub(crate) use becalm_session::{Builds, Repository, Revisions, is_documentation};
 pub(crate) use export::{check_exports, export};
 pub(crate) use finished::{Finished, conduct};
 pub(crate) use listener::with_listener;

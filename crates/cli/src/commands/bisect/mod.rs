@@ -1,105 +1,110 @@
 //! `becalm bisect`: which commit made it slower?
 
-mod answer;
 mod check;
-mod known;
-mod measure;
-mod range;
-mod search;
-mod state;
 
 use std::ffi::OsString;
+use std::path::Path;
 
-use becalm_model::conditions::Pace;
-use becalm_model::terms::{Exports, SubjectSource, Terms};
-use becalm_model::wire::{BisectDocument, BisectState};
-use becalm_session::{Recipe, Revisions, subjects};
+use becalm_model::terms::Exports;
+use becalm_model::wire::{BisectDocument, BisectState, json_text};
+use becalm_session::Request;
+use becalm_session::bisect::{BisectRequest, Bisection, Measured, SavedSearch};
 
-use self::range::Range;
-use self::search::Search;
-use self::state::Saved;
 use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
 use crate::flags::bisect::Args;
 use crate::flags::words;
-use crate::measuring::{Repository, as_texts, merged, with_listener};
+use crate::measuring::{as_texts, conduct, merged, with_listener};
+use crate::old_arguments;
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
-    let ends = [args.good.clone(), args.bad.clone()];
-    let (mut terms, arguments, resumed, ends) = match &args.flags.resume {
-        None => (args.terms(None)?, as_texts(given), None, ends),
-        Some(path) => {
-            let saved = Saved::read(path)?;
-            let before = saved.terms()?;
-            let terms = merged(&before, args.terms(Some(before.clone()))?)?;
-            // Branches move, and the ends of the search stay.
-            let [good, bad] = ends;
-            let ends = [good.or_else(|| Some(saved.good_id())), bad.or_else(|| saved.bad_id())];
-            let arguments = words::of_bisect(&terms, &ends);
-            (terms, arguments, Some(saved), ends)
-        }
-    };
-    refuse_senseless(&terms)?;
-    let exports = std::mem::take(&mut terms.exports);
+    let request = request(args, given)?;
+    let exports = request.terms.exports.clone();
     if let Some(path) = &exports.json {
         files::check_writable(path)?;
     }
-    let user = caller::subject_user(terms.runs.keep_root);
-    let repository = Repository::here("bisect", user.clone())?;
-    let [good, bad] = ends.map(|end| end.unwrap_or_else(|| "HEAD".to_owned()));
-    let range = Range::between(&repository, &good, &bad)?;
-    let SubjectSource::Commands { commands } = &terms.source else {
-        return Err(CommandError::usage("a search needs a command"));
-    };
-    let words = subjects(commands, &terms.runs)?.remove(0).command;
-    let saved = match resumed {
-        Some(saved) => saved.go_on(&range, &words, &terms, arguments)?,
-        None => Saved::begin(&repository, &range, &words, &terms, args.state.clone(), arguments)?,
-    };
+    let search = Bisection::begin(request)?;
+    let place = search.place().to_owned();
     let interrupt = caller::interrupt()?;
     let document = with_listener(ui, |listener| {
-        let (runs, user) = (&terms.runs, user.as_ref());
-        let recipe = Recipe { words: &words, runs, user, interrupt, listener };
-        let revisions = Revisions::none(repository, recipe)?;
-        Search::new(saved, revisions, recipe, &terms, &range, ui).run()
-    })?;
-    finish(&document, &exports, ui)
+        search.search(interrupt, listener, &|request| measure(request, ui))
+    });
+    finish(&document.map_err(|error| with_resume(error, &place))?, &exports, ui)
 }
 
-fn refuse_senseless(terms: &Terms) -> Result<(), CommandError> {
-    let runs = &terms.runs;
-    if runs.pace == Pace::On {
-        return Err(CommandError::usage(
-            "bisect cannot be had together with --pace on: it puts the rounds of several sessions together, \
-             and the pace of one says nothing about another",
-        ));
-    }
-    let senseless = if runs.in_memory {
-        "--in-memory"
-    } else if !runs.parameters.is_empty() {
-        "a scan of parameters"
-    } else if runs.trace {
-        "--trace"
-    } else if terms.exports.html.is_some() || terms.exports.markdown.is_some() {
-        "an HTML or Markdown report"
-    } else if !runs.names.is_empty() {
-        "--name"
-    } else {
-        return Ok(());
+fn request(args: &Args, given: &[OsString]) -> Result<BisectRequest, CommandError> {
+    let head = || "HEAD".to_owned();
+    let [good, bad] = [args.good.clone(), args.bad.clone()];
+    let (terms, arguments, resumed, ends) = match &args.flags.resume {
+        None => {
+            let ends = [good, bad].map(|end| end.unwrap_or_else(head));
+            (args.terms(None)?, as_texts(given), None, ends)
+        }
+        Some(path) => {
+            let saved = SavedSearch::read(path)?;
+            let document = &saved.document;
+            let old = || old_arguments::terms(&document.arguments, "bisect");
+            let before = document.terms.clone().or_else(old).ok_or_else(|| {
+                CommandError::usage("the file to resume was not written by `becalm bisect`")
+            })?;
+            let terms = merged(&before, args.terms(Some(before.clone()))?)?;
+            // Branches move, and the ends of the search stay.
+            let last = document.commits.last().map(|one| one.id.clone());
+            let good = good.unwrap_or_else(|| document.good.id.clone());
+            let ends = [good, bad.or(last).unwrap_or_else(head)];
+            (terms.clone(), words::of_bisect(&terms, &ends), Some(saved), ends)
+        }
     };
-    Err(CommandError::usage(format!("bisect cannot be had together with {senseless}")))
+    Ok(BisectRequest { ends, terms, arguments, resumed, place: args.state.clone() })
+}
+
+/// Measures a step, and saves its whole record where its terms say.
+fn measure(request: Request, ui: &Ui) -> Result<Measured, CommandError> {
+    let name = request.subjects[1].name.clone();
+    let finished = conduct(request, &ui.hushed())?.once_only();
+    let record = Box::new(finished.record.clone());
+    if let Some(signal) = finished.signal {
+        return Ok(Measured::Until(signal, record));
+    }
+    let is_of_commit = finished.at_fault.as_ref() == Some(&name);
+    match finished.end(ui) {
+        Err(error) if is_of_commit && error.exit == Exit::CouldNotMeasure => {
+            Ok(Measured::Unusable(error.message))
+        }
+        Err(error) => Err(error),
+        // A machine that could not be put back ends the search.
+        Ok(exit @ Exit::NotRestored) => Err(CommandError {
+            exit,
+            message: "a setting of the machine could not be put back".to_owned(),
+            hints: Vec::new(),
+        }),
+        Ok(_) => Ok(Measured::Whole(record)),
+    }
+}
+
+/// Says how a search that broke off goes on.
+fn with_resume(error: CommandError, place: &Path) -> CommandError {
+    let place = place.display().to_string();
+    let resume = format!("`becalm bisect --resume {}` goes on", shell_words::quote(&place));
+    match error.exit {
+        Exit::Signal(_) => error.hint(resume),
+        Exit::CouldNotMeasure => {
+            error.hint(format!("every step before that is saved: once it is mended, {resume}"))
+        }
+        _ => error,
+    }
 }
 
 /// Prints and saves the answer.
 fn finish(document: &BisectDocument, exports: &Exports, ui: &Ui) -> Result<Exit, CommandError> {
     if let Some(path) = &exports.json {
-        files::write_atomically(path, &state::json(document))?;
+        files::write_atomically(path, &json_text(document))?;
     }
     if exports.print {
-        ui.print(&state::json(document))?;
+        ui.print_json(document)?;
     } else {
         let check = check::command(document);
         ui.print(&becalm_report::bisect_text(document, &check, ui.style()))?;

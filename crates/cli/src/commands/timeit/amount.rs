@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use becalm_model::parse_duration;
-use becalm_runner::timeit::Usual;
+use becalm_session::timeit::{AmountWish, Effort};
 
 /// Most loops of a value, as in pyperf.
 const MOST_LOOPS: u64 = 1 << 32;
@@ -42,48 +42,23 @@ pub(crate) struct AmountFlags {
     pub(crate) rigorous: bool,
 }
 
-/// How much is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Amount {
-    /// Processes of each interpreter.
-    pub(crate) processes: u32,
-    /// Whether so many are made whatever they show.
-    pub(crate) is_exact: bool,
-    /// Values of each process.
-    pub(crate) values: u32,
-    /// Values before them.
-    pub(crate) warmups: u32,
-}
-
-impl Amount {
-    /// Returns what the flags ask for. A comparison may go on for twice as many processes as one statement
-    /// has, and ends before where the answer is known.
-    pub(crate) fn of(flags: &AmountFlags, usual: Usual, is_comparison: bool) -> Self {
-        let factor = if is_comparison { 2 } else { 1 };
-        let processes = match (flags.fast, flags.rigorous) {
-            // At least three, as in pyperf: Python's hash function is another one in each.
-            (true, _) => (usual.processes / 2).max(3),
-            (_, true) => usual.processes * 2,
-            _ => usual.processes,
-        };
-        let values = if flags.fast { (usual.values * 2 / 3).max(2) } else { usual.values };
-        Self {
-            processes: flags.processes.unwrap_or(processes * factor),
-            is_exact: flags.processes.is_some(),
-            values: flags.values.unwrap_or(values),
-            warmups: flags.warmups.unwrap_or(usual.warmups),
+impl AmountFlags {
+    /// Returns what they ask for.
+    pub(crate) fn wish(&self) -> AmountWish {
+        AmountWish {
+            processes: self.processes,
+            values: self.values,
+            warmups: self.warmups,
+            // 0 leaves them to the calibration, as in pyperf.
+            loops: Some(self.loops).filter(|&loops| loops > 0),
+            min_time: self.min_time,
+            effort: match (self.fast, self.rigorous) {
+                (true, _) => Effort::Fast,
+                (_, true) => Effort::Rigorous,
+                _ => Effort::Usual,
+            },
         }
     }
-
-    /// Returns how many values a process times, those that are not used among them.
-    pub(crate) fn per_process(&self) -> f64 {
-        f64::from(self.values) + f64::from(self.warmups)
-    }
-}
-
-/// Returns the loops that the user asked for; 0 leaves them to the calibration, as in pyperf.
-pub(crate) fn loops(given: u64) -> Option<u64> {
-    (given > 0).then_some(given)
 }
 
 /// Reads a number, or a power such as `2^20`.
@@ -115,44 +90,9 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
-
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        flags: AmountFlags,
-    }
-
-    const USUAL: Usual = Usual { processes: 20, values: 3, warmups: 1 };
-
-    #[track_caller]
-    fn check(line: &[&str], is_comparison: bool, expected: (u32, u32, u32)) {
-        let line = Line::parse_from(std::iter::once(&"timeit").chain(line));
-        let amount = Amount::of(&line.flags, USUAL, is_comparison);
-        assert_eq!((amount.processes, amount.values, amount.warmups), expected);
-    }
-
     #[test]
-    fn the_amounts_are_those_of_pyperf() {
-        check(&[], false, (20, 3, 1));
-        check(&["--fast"], false, (10, 2, 1));
-        check(&["--rigorous"], false, (40, 3, 1));
-        check(&["-p", "5", "-n", "7", "-w", "0"], false, (5, 7, 0));
-        check(&["--fast", "-p", "5"], false, (5, 2, 1));
-    }
-
-    #[test]
-    fn a_comparison_may_go_on_for_twice_as_long_unless_told_otherwise() {
-        check(&[], true, (40, 3, 1));
-        check(&["--fast"], true, (20, 2, 1));
-        check(&["-p", "12"], true, (12, 3, 1));
-    }
-
-    #[test]
-    fn loops_are_numbers_or_powers_and_none_means_as_many_as_it_takes() {
-        assert_eq!(power("2^20").map(loops), Ok(Some(1 << 20)));
-        assert_eq!(power("1000").map(loops), Ok(Some(1000)));
-        assert_eq!(power("0").map(loops), Ok(None));
+    fn loops_are_numbers_or_powers() {
+        assert_eq!((power("2^20"), power("1000"), power("0")), (Ok(1 << 20), Ok(1000), Ok(0)));
         assert!(power("2^33").is_err() && power("2^99").is_err() && power("-1").is_err());
     }
 

@@ -1,20 +1,16 @@
 //! `becalm timeit`: how long does this statement take?
 
 mod amount;
-mod workers;
 
 use std::ffi::OsString;
-use std::time::Duration;
 
-use becalm_model::conditions::{OwnTiming, StatementWorker};
-use becalm_model::terms::{Goal, Stop, SubjectSource, Terms};
-use becalm_model::{RecordKind, Subject};
+use becalm_model::RecordKind;
+use becalm_model::terms::Terms;
 use becalm_report::{Timed, comparison_text, loops_in_words, timeit_text};
-use becalm_runner::timeit::{Language, Rule, Snippet, Usual};
-use becalm_session::{Request, Statement, surroundings};
+use becalm_runner::timeit::{Language, Snippet};
+use becalm_session::timeit::{Timeit, Tools};
 
-use self::amount::{Amount, AmountFlags};
-use self::workers::{Ready, ReadyWorker, Tools};
+use self::amount::AmountFlags;
 use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -23,11 +19,8 @@ use crate::flags::{ConditionFlags, ExportFlags, confidence};
 use crate::measuring::{as_texts, conduct};
 use crate::ui::Ui;
 
-/// Rounds of a comparison before its first look.
-const MINIMUM: u32 = 8;
-
-/// From this duration on the user is told how long it will take.
-const LONG: Duration = Duration::from_secs(60);
+/// From so many seconds on the user is told how long it will take.
+const LONG: f64 = 60.0;
 
 /// Time a statement of Python, JavaScript, Ruby, Perl, shell, C, C++ or Rust
 ///
@@ -118,74 +111,8 @@ fn language(name: &str) -> Result<Language, String> {
 pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
     let tools =
         Tools::of(args.lang, args.interpreter.as_deref(), args.compare_to.as_deref(), &args.flags)?;
-    let snippet = snippet(args, tools.language)?;
-    let name = benchmark_name(args.name.as_deref(), &snippet)?;
-    let is_comparison = args.compare_to.is_some();
-    let mut terms = Terms {
-        source: SubjectSource::Statement,
-        confidence: args.confidence,
-        margin: if is_comparison { args.margin } else { 0.0 },
-        ..Terms::default()
-    };
-    args.conditions.apply(&mut terms.runs);
-    args.exports.apply(&mut terms.exports);
-    let interrupt = caller::interrupt()?;
-    let surroundings = surroundings(&terms.runs)?;
-    let ready = workers::ready(&snippet, &tools, &args.amount, &surroundings, interrupt)?;
-    let usual = Usual::of(ready.workers.iter().map(|worker| worker.version.as_str()));
-    let amount = Amount::of(&args.amount, usual, is_comparison);
-    announce(&ready, &amount, ui);
-    let subjects = ready
-        .workers
-        .iter()
-        .map(|worker| Subject {
-            name: worker.name.clone(),
-            command: worker.tool.clone(),
-            parameters: Vec::new(),
-        })
-        .collect();
-    let commands = ready
-        .workers
-        .iter()
-        .map(|worker| worker.worker.run(worker.loops, amount.warmups, amount.values));
-    let statement = Statement {
-        commands: commands.collect(),
-        rule: Rule {
-            name,
-            operations: snippet.operations(),
-            timing: own_timing(&snippet, &ready, &amount),
-        },
-    };
-    let timed = Timed {
-        loops: ready.workers.iter().map(|worker| loops_in_words(worker.loops)).collect(),
-        values: amount.values,
-        is_compiled: tools.language.is_compiled() || tools.language == Language::Node,
-    };
-    let kind = if is_comparison { RecordKind::Comparison } else { RecordKind::Run };
-    terms.stop = stop(&amount, is_comparison);
-    let request = Request {
-        statement: Some(statement),
-        ..Request::new("timeit", kind, terms, subjects, as_texts(given))
-    };
-    let finished = conduct(request, ui)?.once_only();
-    finished.report(
-        |record, disturbed| {
-            if is_comparison {
-                comparison_text(record, disturbed, ui.style())
-            } else {
-                timeit_text(record, disturbed, &timed, ui.style())
-            }
-        },
-        ui,
-    )
-}
-
-fn snippet(args: &Args, language: Language) -> Result<Snippet, CommandError> {
-    if !args.global.is_empty() && !language.is_compiled() {
-        return Err(CommandError::usage("--global is for C, C++ and Rust; use --setup"));
-    }
     let snippet = Snippet {
-        language,
+        language: tools.language,
         global: args.global.clone(),
         setup: args.setup.clone(),
         statement: args.statement.clone(),
@@ -193,68 +120,37 @@ fn snippet(args: &Args, language: Language) -> Result<Snippet, CommandError> {
         inner_loops: args.inner_loops,
         duplicate: args.duplicate,
     };
-    if snippet.is_empty() {
-        return Err(CommandError::usage("the statement is empty"));
-    }
-    Ok(snippet)
-}
-
-/// Returns what the benchmark is called: the metric of the record, which must not be taken for another one.
-fn benchmark_name(given: Option<&str>, snippet: &Snippet) -> Result<String, CommandError> {
-    let name = given.map_or_else(|| snippet.shown(), |name| name.trim().to_owned());
-    if name.is_empty() {
-        return Err(CommandError::usage("--name: a benchmark needs a name"));
-    }
-    if becalm_model::metric::is_builtin(&name) {
-        return Err(CommandError::usage(format!(
-            "`{name}` is what becalm calls a metric of its own"
-        ))
-        .hint("give the benchmark another name, with --name"));
-    }
-    Ok(name)
-}
-
-/// Returns when to end: a comparison when the answer is known, unless the user says after how many processes.
-fn stop(amount: &Amount, is_comparison: bool) -> Stop {
-    if is_comparison && !amount.is_exact {
-        Stop::Until {
-            minimum: MINIMUM.min(amount.processes),
-            maximum: Some(amount.processes),
-            budget: None,
-            goal: Goal::Verdict,
-        }
-    } else {
-        Stop::Rounds(amount.processes)
-    }
+    let mut terms = Terms { confidence: args.confidence, margin: args.margin, ..Terms::default() };
+    args.conditions.apply(&mut terms.runs);
+    args.exports.apply(&mut terms.exports);
+    let (name, wish) = (args.name.as_deref(), args.amount.wish());
+    let interrupt = caller::interrupt()?;
+    // What it has made is removed when it is dropped.
+    let timeit = Timeit::prepare(&snippet, &tools, name, &wish, terms, interrupt)?;
+    announce(&timeit, ui);
+    let timed = Timed {
+        loops: timeit.loops().map(loops_in_words).collect(),
+        values: timeit.values(),
+        is_compiled: tools.language.is_compiled() || tools.language == Language::Node,
+    };
+    let finished = conduct(timeit.request(as_texts(given)), ui)?.once_only();
+    finished.report(
+        |record, disturbed| match record.kind {
+            RecordKind::Comparison => comparison_text(record, disturbed, ui.style()),
+            _ => timeit_text(record, disturbed, &timed, ui.style()),
+        },
+        ui,
+    )
 }
 
 /// Says how long it will take, where that is long.
-fn announce(ready: &Ready, amount: &Amount, ui: &Ui) {
-    let round: f64 = ready.workers.iter().map(|one| one.value).sum::<f64>() * amount.per_process();
-    let rounds = f64::from(amount.processes) + 1.0;
-    let Ok(total) = Duration::try_from_secs_f64(round * rounds) else { return };
-    if total < LONG {
-        return;
-    }
-    let slowest = ready.workers.iter().map(|one| one.value).fold(0.0, f64::max);
-    ui.say(format!(
-        "note: a value takes {slowest:.2} s, so this will take up to {:.0} minutes; --fast, -p, -n, -w or --loops 1 \
-         make it shorter",
-        (total.as_secs_f64() / 60.0).ceil()
-    ));
-}
-
-/// Returns how the statement is timed, for the record.
-fn own_timing(snippet: &Snippet, ready: &Ready, amount: &Amount) -> OwnTiming {
-    let worker = |one: &ReadyWorker| StatementWorker {
-        version: if one.version.is_empty() { one.name.clone() } else { one.version.clone() },
-        loops: one.loops,
-    };
-    OwnTiming::Statement {
-        language: snippet.language.name().to_owned(),
-        values: amount.values,
-        warmups: amount.warmups,
-        workers: ready.workers.iter().map(worker).collect(),
-        operations: Some(snippet.operations()).filter(|&operations| operations > 1.0),
+fn announce(timeit: &Timeit, ui: &Ui) {
+    let (slowest, total) = timeit.seconds();
+    if total >= LONG {
+        ui.say(format!(
+            "note: a value takes {slowest:.2} s, so this will take up to {:.0} minutes; --fast, -p, -n, -w or --loops \
+             1 make it shorter",
+            (total / 60.0).ceil()
+        ));
     }
 }

@@ -3,24 +3,25 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use becalm_model::history::short_commit;
 use becalm_model::terms::{Stop, Terms};
 use becalm_model::wire::{
     BisectDocument, BisectState, BisectStepDocument, BuiltDocument, SkippedDocument,
 };
-use becalm_model::{Verdict, metric};
-use becalm_session::{Recipe, Revisions, decide_exactly};
+use becalm_model::{Record, RecordKind, Subject, Verdict, metric};
 use becalm_stats::bisect::{
     Posterior, found, most_rounds_of_commit, next_commit, posterior, rounds_of_step,
 };
 
-use super::measure::{self, EXACT_ROUNDS, Measured, measure};
+use super::error::BisectError;
 use super::range::Range;
-use super::state::Saved;
+use super::state::SavedSearch;
+use super::step::{self, EXACT_ROUNDS, Measured};
 use super::{answer, known};
-use crate::error::CommandError;
-use crate::exit::Exit;
-use crate::ui::Ui;
+use crate::conduct::Request;
+use crate::error::Error;
+use crate::event::{Event, SearchEvent};
+use crate::metrics::decide_exactly;
+use crate::revisions::{Recipe, Revisions};
 
 /// Builds that are kept; those that will hardly be measured again are removed.
 const KEPT: usize = 8;
@@ -35,17 +36,18 @@ const SMALLEST_MARGIN: f64 = 1e-6;
 const OF_RECORD: f64 = 0.95;
 
 /// A search in progress.
-pub(super) struct Search<'a> {
-    saved: Saved,
-    revisions: Revisions,
-    recipe: Recipe<'a>,
+pub(super) struct Search<'a, E> {
+    pub(super) saved: SavedSearch,
+    pub(super) revisions: Revisions,
+    pub(super) recipe: Recipe<'a>,
     /// The terms of its steps.
-    terms: &'a Terms,
-    ui: &'a Ui,
-    range: &'a Range,
+    pub(super) terms: &'a Terms,
+    pub(super) range: &'a Range,
+    /// Carries out a step.
+    pub(super) measure: &'a dyn Fn(Request) -> Result<Measured, E>,
     /// The builds that are there, by the numbers of their commits.
-    built: BTreeMap<usize, usize>,
-    started: Instant,
+    pub(super) built: BTreeMap<usize, usize>,
+    pub(super) started: Instant,
 }
 
 /// Whether a commit can be measured.
@@ -54,37 +56,21 @@ enum Tried {
     Skipped,
 }
 
-impl<'a> Search<'a> {
-    pub(super) fn new(
-        saved: Saved,
-        revisions: Revisions,
-        recipe: Recipe<'a>,
-        terms: &'a Terms,
-        range: &'a Range,
-        ui: &'a Ui,
-    ) -> Self {
-        let built = BTreeMap::new();
-        Self { saved, revisions, recipe, terms, ui, range, built, started: Instant::now() }
-    }
-
+impl<E: From<Error>> Search<'_, E> {
     /// Searches to the end; returns the state with the answer.
-    pub(super) fn run(mut self) -> Result<BisectDocument, CommandError> {
-        let state = self.saved.path.display().to_string();
-        let resume = format!("`becalm bisect --resume {}` goes on", shell_words::quote(&state));
-        self.search().map_err(|error| match error.exit {
-            Exit::Signal(_) => error.hint(resume),
-            Exit::CouldNotMeasure => {
-                error.hint(format!("every step before that is saved: once it is mended, {resume}"))
-            }
-            _ => error,
-        })?;
-        self.saved.write()?;
+    pub(super) fn run(mut self) -> Result<BisectDocument, E> {
+        self.search()?;
+        self.write()?;
         Ok(self.saved.document)
     }
 
-    fn search(&mut self) -> Result<(), CommandError> {
+    fn write(&self) -> Result<(), Error> {
+        Ok(self.saved.write()?)
+    }
+
+    fn search(&mut self) -> Result<(), E> {
         let bad = self.range.bad();
-        self.ui.say(format!("{} commits to search, saved in {}", bad, self.saved.path.display()));
+        self.tell(SearchEvent::Begins { commits: bad, place: &self.saved.path });
         if self.saved.document.metric.is_none() && !self.compare_ends()? {
             return Ok(());
         }
@@ -93,15 +79,13 @@ impl<'a> Search<'a> {
         loop {
             let document = &self.saved.document;
             let Some(posterior) = posterior(bad, &known::readings(document)) else {
-                return Err(CommandError::measure(
-                    "the ends have no positive values, and only exact ones are compared without a ratio",
-                ));
+                return Err(failed(BisectError::NotPositive));
             };
             let most = most_rounds_of_commit(rounds) as usize;
             let states = known::states(document, most, |commit| self.built.contains_key(&commit));
             let steps = document.steps.len();
             if std::mem::replace(&mut told, steps) != steps {
-                self.tell(&posterior);
+                self.tell_step(&posterior);
             }
             let answer = found(&posterior, &states, document.confidence);
             let unconfirmed = answer.and_then(|group| known::unconfirmed(document, group, &states));
@@ -114,9 +98,9 @@ impl<'a> Search<'a> {
                 answer::write(&mut self.saved, &posterior, &states, is_found);
                 return Ok(());
             };
-            self.saved.write()?;
+            self.write()?;
             if unconfirmed.is_some() {
-                self.say(next, "is measured in a new build before the answer is believed");
+                self.tell(SearchEvent::BuiltAnew(&self.range.commits[next]));
                 self.forget(next);
             }
             self.forget_useless(&posterior, next);
@@ -125,13 +109,13 @@ impl<'a> Search<'a> {
     }
 
     /// Compares the ends; says whether there is something to search for.
-    fn compare_ends(&mut self) -> Result<bool, CommandError> {
+    fn compare_ends(&mut self) -> Result<bool, E> {
         let bad = self.range.bad();
         for end in [0, bad] {
             if matches!(self.build(end)?, Tried::Skipped) {
                 let reason = self.saved.document.skipped.pop();
                 let reason = reason.map_or(String::new(), |one| one.reason);
-                return Err(CommandError::measure(format!("an end cannot be built: {reason}")));
+                return Err(failed(BisectError::EndNotBuilt(reason)));
             }
         }
         if known::is_same_as_another(&self.saved.document, bad) {
@@ -139,26 +123,24 @@ impl<'a> Search<'a> {
                 "identical binaries: the program of the ends is the same, byte for byte".to_owned(),
             ));
         }
-        let are_exact = decide_exactly(self.terms)?;
-        let stop = measure::stop_of_ends(&self.terms.limits, are_exact);
+        let are_exact = decide_exactly(self.terms).map_err(Error::from)?;
+        let stop = step::stop_of_ends(&self.terms.limits, are_exact);
         let budget = match stop {
-            Stop::Until { budget: Some(budget), .. } => {
-                format!(", for at most {} s", budget.as_secs())
-            }
-            _ => String::new(),
+            Stop::Until { budget, .. } => budget,
+            Stop::Rounds(_) => None,
         };
-        self.ui.say(format!("comparing the ends{budget}"));
+        self.tell(SearchEvent::ComparesEnds { budget });
         let confidence = 1.0 - (1.0 - self.saved.document.confidence) * SHARE_OF_ENDS;
         let margin =
             if are_exact { self.terms.margin } else { self.terms.margin.max(SMALLEST_MARGIN) };
         let record = match self.measure(bad, stop, margin, confidence)? {
             Measured::Whole(record) => record,
             Measured::Unusable(reason) => {
-                return Err(CommandError::measure(format!("the bad end cannot be run: {reason}")));
+                return Err(failed(BisectError::BadEndNotRun(reason)));
             }
-            Measured::Until(signal, _) => return Err(stopped(signal)),
+            Measured::Until(signal, _) => return Err(failed(BisectError::Stopped(signal))),
         };
-        let Some((index, verdict)) = measure::clearest(&record) else {
+        let Some((index, verdict)) = step::clearest(&record) else {
             let verdicts: Vec<String> = record
                 .comparisons
                 .iter()
@@ -188,18 +170,18 @@ impl<'a> Search<'a> {
                 followed.name
             ));
         }
+        self.tell(SearchEvent::EndsDiffer { verdict, metric: &followed.name });
         let document = &mut self.saved.document;
         document.metric = Some(followed.name.clone());
         document.unit = Some(followed.unit.to_string());
         document.verdict = Some(verdict.word().to_owned());
-        let rounds = measure::rounds(&record, &followed.name);
-        self.ui.say(format!("the bad end is {verdict} on {}", followed.name));
+        let rounds = step::rounds(&record, &followed.name);
         document.exact = known::exact_values(&rounds).filter(|_| followed.exact);
         document.steps.push(BisectStepDocument { commit: bad, rounds });
         if followed.name == metric::WALL_TIME || followed.name == metric::CPU_TIME {
             self.saved.note(format!("decided on {}", followed.name));
         }
-        self.saved.write()?;
+        self.write()?;
         Ok(true)
     }
 
@@ -210,25 +192,24 @@ impl<'a> Search<'a> {
     }
 
     /// Builds or measures a commit once more.
-    fn step(&mut self, commit: usize, rounds: u32) -> Result<(), CommandError> {
+    fn step(&mut self, commit: usize, rounds: u32) -> Result<(), E> {
         let is_new = !self.saved.document.built.iter().any(|one| one.commit == commit);
         if !self.built.contains_key(&0) && matches!(self.build(0)?, Tried::Skipped) {
-            return Err(CommandError::measure("the good end can no longer be built"));
+            return Err(failed(BisectError::GoodEndGone));
         }
         if !self.built.contains_key(&commit) && matches!(self.build(commit)?, Tried::Skipped) {
-            return self.saved.write();
+            return Ok(self.write()?);
         }
         // The same program is not measured again: what is known of it is put together.
         if is_new && known::is_same_as_another(&self.saved.document, commit) {
-            self.say(commit, "has the program of a commit that is known");
-            return self.saved.write();
+            self.tell(SearchEvent::SameProgram(&self.range.commits[commit]));
+            return Ok(self.write()?);
         }
         match self.measure(commit, Stop::Rounds(rounds), 0.0, OF_RECORD)? {
             Measured::Whole(record) => self.take(commit, &record)?,
             Measured::Until(signal, record) => {
                 self.take(commit, &record)?;
-                self.saved.write()?;
-                return Err(stopped(signal));
+                return Err(failed(BisectError::Stopped(signal)));
             }
             Measured::Unusable(reason) => self.skip(commit, reason),
         }
@@ -236,9 +217,9 @@ impl<'a> Search<'a> {
     }
 
     /// Takes the rounds of a step.
-    fn take(&mut self, commit: usize, record: &becalm_model::Record) -> Result<(), CommandError> {
+    fn take(&mut self, commit: usize, record: &Record) -> Result<(), Error> {
         let name = self.saved.document.metric.clone().unwrap_or_default();
-        let rounds = measure::rounds(record, &name);
+        let rounds = step::rounds(record, &name);
         let is_exact = self.saved.document.exact.is_some();
         let are_usable = rounds.iter().any(|one| is_exact || one.good > 0.0 && one.commit > 0.0);
         if record.interrupted.is_none() && !are_usable {
@@ -246,11 +227,11 @@ impl<'a> Search<'a> {
         } else if !rounds.is_empty() {
             self.saved.document.steps.push(BisectStepDocument { commit, rounds });
         }
-        self.saved.write()
+        self.write()
     }
 
     /// Builds a commit, unless it is there.
-    fn build(&mut self, commit: usize) -> Result<Tried, CommandError> {
+    fn build(&mut self, commit: usize) -> Result<Tried, Error> {
         if self.built.contains_key(&commit) {
             return Ok(Tried::Usable);
         }
@@ -261,8 +242,7 @@ impl<'a> Search<'a> {
             Ok(index) => index,
             // What was built before can be built: what is known of it is not thrown away.
             Err(error) if error.is_of_program() && is_known => {
-                return Err(CommandError::from(error)
-                    .hint("it was built before, in this search: something else is wrong now"));
+                return Err(BisectError::NoLongerBuilt(error).into());
             }
             Err(error) if error.is_of_program() => {
                 self.skip(commit, error.to_string());
@@ -280,7 +260,7 @@ impl<'a> Search<'a> {
     }
 
     fn skip(&mut self, commit: usize, reason: String) {
-        self.say(commit, "is skipped: it cannot be built or run");
+        self.tell(SearchEvent::Skipped(&self.range.commits[commit]));
         self.saved.document.skipped.push(SkippedDocument { commit, reason });
     }
 
@@ -290,9 +270,9 @@ impl<'a> Search<'a> {
         stop: Stop,
         margin: f64,
         confidence: f64,
-    ) -> Result<Measured, CommandError> {
+    ) -> Result<Measured, E> {
         let indices = [self.built[&0], self.built[&commit]];
-        let mut subjects = Vec::new();
+        let mut subjects: Vec<Subject> = Vec::new();
         for index in indices {
             match self.revisions.subject(index, self.recipe.words) {
                 Ok(subject) => subjects.push(subject),
@@ -300,10 +280,9 @@ impl<'a> Search<'a> {
                 Err(error) if index != indices[0] => {
                     return Ok(Measured::Unusable(error.to_string()));
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(failed(error)),
             }
         }
-        let subjects = <[_; 2]>::try_from(subjects).expect("there are two builds");
         // A setup may make it.
         if self.terms.runs.setup.is_none()
             && let Some(why) = self.revisions.wrong_with(indices[1], &subjects[1])
@@ -313,8 +292,14 @@ impl<'a> Search<'a> {
         let number = self.saved.document.steps.len() + 1;
         let path = self.saved.records().join(format!("step-{number:03}.json"));
         let judged = (confidence, margin);
-        let terms = measure::of_step(self.terms, number as u64, stop, judged, path);
-        measure(&subjects, self.revisions.some(&indices), terms, self.ui)
+        let terms = step::of_step(self.terms, number as u64, stop, judged, path);
+        let arguments = vec!["compare".to_owned(), "--".to_owned()];
+        let kind = RecordKind::Comparison;
+        let builds = Some(self.revisions.some(&indices));
+        (self.measure)(Request {
+            builds,
+            ..Request::new("bisect", kind, terms, subjects, arguments)
+        })
     }
 
     fn rounds_of_step(&self) -> u32 {
@@ -363,38 +348,29 @@ impl<'a> Search<'a> {
     }
 
     /// Tells what the last step came to.
-    fn tell(&self, posterior: &Posterior) {
+    fn tell_step(&self, posterior: &Posterior) {
         let document = &self.saved.document;
         let Some(last) = document.steps.last().filter(|last| last.commit < self.range.bad()) else {
             return;
         };
-        let is_new = posterior.is_new(last.commit);
-        let verdict = document.verdict.as_deref().unwrap_or_default();
         let best = likeliest(posterior);
-        let commit = &self.range.commits[last.commit];
-        self.ui.say(format!(
-            "step {}: {} \"{}\" is {verdict} with {:.1} %; the likeliest first is {} with {:.1} %",
-            document.steps.len(),
-            short_commit(&commit.id),
-            commit.title,
-            100.0 * is_new,
-            short_commit(&self.range.commits[best].id),
-            100.0 * posterior.first[best - 1],
-        ));
+        self.tell(SearchEvent::Step {
+            number: document.steps.len(),
+            commit: &self.range.commits[last.commit],
+            verdict: document.verdict.as_deref().unwrap_or_default(),
+            probability: posterior.is_new(last.commit),
+            likeliest: &self.range.commits[best],
+            of_likeliest: posterior.first[best - 1],
+        });
     }
 
-    fn say(&self, commit: usize, what: &str) {
-        let one = &self.range.commits[commit];
-        self.ui.say(format!("{} \"{}\" {what}", short_commit(&one.id), one.title));
+    fn tell(&self, event: SearchEvent<'_>) {
+        self.recipe.listener.hears(Event::Search(event));
     }
 }
 
-fn stopped(signal: i32) -> CommandError {
-    CommandError {
-        exit: Exit::Signal(signal),
-        message: format!("stopped by signal {signal}; every step before that is saved"),
-        hints: Vec::new(),
-    }
+fn failed<E: From<Error>>(error: impl Into<Error>) -> E {
+    error.into().into()
 }
 
 /// Returns the number of the likeliest first commit of the new level.

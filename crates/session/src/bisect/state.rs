@@ -7,26 +7,28 @@ use becalm_model::history::short_commit;
 use becalm_model::terms::Terms;
 use becalm_model::wire::{BISECT_SCHEMA, BisectDocument, BisectState, check_readable, json_text};
 
+use super::error::BisectError;
 use super::range::Range;
-use crate::error::CommandError;
-use crate::files;
-use crate::measuring::Repository;
-use crate::old_arguments;
+use crate::error::Error;
+use crate::files::{self, FileError};
+use crate::revisions::Repository;
 
 /// A search and the file that it is saved in.
 #[derive(Debug)]
-pub(super) struct Saved {
-    pub(super) document: BisectDocument,
-    pub(super) path: PathBuf,
+pub struct SavedSearch {
+    /// What it has.
+    pub document: BisectDocument,
+    /// Where it is saved.
+    pub path: PathBuf,
 }
 
-impl Saved {
+impl SavedSearch {
     /// Reads a search to go on with.
-    pub(super) fn read(path: &Path) -> Result<Self, CommandError> {
+    pub fn read(path: &Path) -> Result<Self, Error> {
         let text = files::read_text(path)?;
-        let refused = |why: &dyn std::fmt::Display| {
-            CommandError::measure(format!("cannot read {}: {why}", path.display()))
-                .hint("expected a file that `becalm bisect` wrote")
+        let refused = |why: &dyn std::fmt::Display| BisectError::NoSearch {
+            path: path.to_owned(),
+            why: why.to_string(),
         };
         let value: serde_json::Value =
             serde_json::from_str(&text).map_err(|error| refused(&error))?;
@@ -39,7 +41,8 @@ impl Saved {
             .chain(document.built.iter().map(|one| one.commit))
             .chain(document.skipped.iter().map(|one| one.commit));
         if let Some(wrong) = numbers.clone().find(|&number| number > n) {
-            return Err(refused(&format!("it has {n} commits and speaks of number {wrong}")));
+            let why = format!("it has {n} commits and speaks of number {wrong}");
+            return Err(refused(&why).into());
         }
         Ok(Self { document, path: path.to_owned() })
     }
@@ -52,7 +55,7 @@ impl Saved {
         terms: &Terms,
         place: Option<PathBuf>,
         arguments: Vec<String>,
-    ) -> Result<Self, CommandError> {
+    ) -> Result<Self, Error> {
         let [good, bad] = [0, range.bad()].map(|end| short_commit(&range.commits[end].id));
         let path = place.unwrap_or_else(|| {
             repository.top().join(files::FOLDER).join(format!("bisect-{good}-{bad}.json"))
@@ -61,19 +64,10 @@ impl Saved {
             && old.document.state == BisectState::Running
             && !old.document.steps.is_empty()
         {
-            let shown = path.display();
-            return Err(CommandError::usage(format!("an unfinished search is saved in {shown}"))
-                .hint(format!(
-                    "`becalm bisect --resume {shown}` goes on with it; remove the file to begin anew, or choose \
-                     another with --state"
-                )));
+            return Err(BisectError::Unfinished(path).into());
         }
         if path.exists() && Self::read(&path).is_err() {
-            let shown = path.display();
-            return Err(CommandError::usage(format!(
-                "{shown} is there, and is no saved search: it was not replaced"
-            ))
-            .hint("choose another file with --state, or remove this one"));
+            return Err(BisectError::Occupied(path).into());
         }
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let mut documents = range.documents.clone();
@@ -115,24 +109,6 @@ impl Saved {
         }
     }
 
-    /// Returns the terms that it was begun with.
-    pub(super) fn terms(&self) -> Result<Terms, CommandError> {
-        let saved = || old_arguments::terms(&self.document.arguments, "bisect");
-        self.document.terms.clone().or_else(saved).ok_or_else(|| {
-            CommandError::usage("the file to resume was not written by `becalm bisect`")
-        })
-    }
-
-    /// Returns the id of the good end.
-    pub(super) fn good_id(&self) -> String {
-        self.document.good.id.clone()
-    }
-
-    /// Returns the id of the bad end; `None` where the file names no commit.
-    pub(super) fn bad_id(&self) -> Option<String> {
-        self.document.commits.last().map(|one| one.id.clone())
-    }
-
     /// Takes up a search again, if it is still the same.
     pub(super) fn go_on(
         mut self,
@@ -140,7 +116,7 @@ impl Saved {
         words: &[String],
         terms: &Terms,
         arguments: Vec<String>,
-    ) -> Result<Self, CommandError> {
+    ) -> Result<Self, Error> {
         let saved = &self.document;
         let differs = if saved.command != words {
             Some("the command")
@@ -157,11 +133,7 @@ impl Saved {
             None
         };
         if let Some(what) = differs {
-            return Err(CommandError::usage(format!(
-                "{what} is another than that of the search in {}",
-                self.path.display()
-            ))
-            .hint("what was measured does not belong to it; begin anew without --resume"));
+            return Err(BisectError::Another { what, path: self.path }.into());
         }
         self.make_records()?;
         self.document.arguments = arguments;
@@ -172,28 +144,21 @@ impl Saved {
     }
 
     /// Writes the state: a crash leaves this one or the one before.
-    pub(super) fn write(&self) -> Result<(), CommandError> {
-        Ok(files::write_atomically(&self.path, &json(&self.document))?)
+    pub(super) fn write(&self) -> Result<(), FileError> {
+        files::write_atomically(&self.path, &json_text(&self.document))
     }
 
-    fn make_records(&self) -> Result<(), CommandError> {
+    fn make_records(&self) -> Result<(), BisectError> {
         let folder = self.records();
         let make = || {
             files::make_own_folder(&self.path)?;
             files::make_folder(&std::path::absolute(&folder)?)
         };
-        make().map_err(|error: std::io::Error| {
-            CommandError::usage(format!("cannot make {}: {error}", folder.display()))
-        })
+        make().map_err(|source| BisectError::Folder { path: folder, source })
     }
 
     /// Returns the folder of the records of the steps.
     pub(super) fn records(&self) -> PathBuf {
         files::beside(&self.path, ".d")
     }
-}
-
-/// Returns a search as JSON text.
-pub(super) fn json(document: &BisectDocument) -> String {
-    json_text(document)
 }

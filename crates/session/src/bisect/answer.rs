@@ -6,13 +6,18 @@ use becalm_stats::bisect::{Posterior, State, groups};
 use becalm_stats::normal;
 
 use super::known;
-use super::state::Saved;
+use super::state::SavedSearch;
 
 /// Candidates below this probability are not listed.
 const LISTED: f64 = 1e-3;
 
 /// Writes the answer into the state. `is_found` says whether it is sure enough.
-pub(super) fn write(saved: &mut Saved, posterior: &Posterior, states: &[State], is_found: bool) {
+pub(super) fn write(
+    saved: &mut SavedSearch,
+    posterior: &Posterior,
+    states: &[State],
+    is_found: bool,
+) {
     let groups = groups(posterior, states);
     let best = groups.iter().copied().max_by(|a, b| a.probability.total_cmp(&b.probability));
     let exact = saved.document.exact;

@@ -6,15 +6,11 @@ use std::time::Duration;
 use becalm_model::conditions::Pace;
 use becalm_model::terms::{Exports, Goal, RoundLimits, Stop, Terms};
 use becalm_model::wire::BisectRoundDocument;
-use becalm_model::{Record, RecordKind, Subject, Verdict};
+use becalm_model::{Record, Verdict};
 use becalm_runner::conclude::{PairedRound, paired_rounds};
-use becalm_session::{LARGEST_SEED, Request};
 use becalm_stats::bisect::ROUNDS_OF_ENDS;
 
-use crate::error::CommandError;
-use crate::exit::Exit;
-use crate::measuring::{Builds, conduct};
-use crate::ui::Ui;
+use crate::record::LARGEST_SEED;
 
 /// Time after which the ends are no longer compared, unless the user says otherwise.
 const BUDGET_OF_ENDS: Duration = Duration::from_secs(120);
@@ -24,48 +20,13 @@ pub(super) const EXACT_ROUNDS: u32 = 2;
 
 /// What came of a step.
 #[derive(Debug)]
-pub(super) enum Measured {
+pub enum Measured {
     /// All its rounds.
     Whole(Box<Record>),
     /// Those before this signal.
     Until(i32, Box<Record>),
     /// The commit cannot be measured, and why.
     Unusable(String),
-}
-
-/// Measures a commit against the good end. The whole record is saved where the terms say.
-pub(super) fn measure(
-    subjects: &[Subject; 2],
-    builds: Builds,
-    terms: Terms,
-    ui: &Ui,
-) -> Result<Measured, CommandError> {
-    let name = subjects[1].name.clone();
-    let arguments = vec!["compare".to_owned(), "--".to_owned()];
-    let kind = RecordKind::Comparison;
-    let request = Request {
-        builds: Some(builds),
-        ..Request::new("bisect", kind, terms, subjects.to_vec(), arguments)
-    };
-    let finished = conduct(request, &ui.hushed())?.once_only();
-    if let Some(signal) = finished.signal {
-        return Ok(Measured::Until(signal, Box::new(finished.record)));
-    }
-    let record = finished.record.clone();
-    let is_of_commit = finished.at_fault.as_ref() == Some(&name);
-    match finished.end(ui) {
-        Err(error) if is_of_commit && error.exit == Exit::CouldNotMeasure => {
-            Ok(Measured::Unusable(error.message))
-        }
-        Err(error) => Err(error),
-        // A machine that could not be put back ends the search.
-        Ok(exit @ Exit::NotRestored) => Err(CommandError {
-            exit,
-            message: "a setting of the machine could not be put back".to_owned(),
-            hints: Vec::new(),
-        }),
-        Ok(_) => Ok(Measured::Whole(Box::new(record))),
-    }
 }
 
 /// Returns the terms of the step with this number, of which the whole record is saved at `record`.

@@ -5,7 +5,7 @@ use becalm_runner::conclude::observations;
 use becalm_stats::bisect::{Group, Level, Reading, State};
 use becalm_stats::decide::paired::level_of;
 
-use super::measure;
+use super::step;
 
 /// Steps in which the commits on both sides of the answer are measured at least, the last in another build.
 const STEPS_OF_EDGE: usize = 2;
@@ -85,7 +85,7 @@ pub(super) fn readings(document: &BisectDocument) -> Vec<Reading> {
             .steps
             .iter()
             .filter(|step| commits.contains(&step.commit))
-            .flat_map(|step| step.rounds.iter().map(measure::paired))
+            .flat_map(|step| step.rounds.iter().map(step::paired))
             .collect();
         match (document.exact, rounds.last()) {
             // What is exact needs no ratio: a value is so far on the way from the one end to the other.
