@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use becalm_machine::knobs::NoteKind;
-use becalm_machine::tune::{Applied, Effect, Left, Plan, Recovered, Restored};
+use becalm_machine::tune::{Applied, Effect, Left, Plan, Recovered, Restored, by_hand};
 use becalm_machine::{Reading, SysRoot};
 use becalm_model::{Change, Target};
 
@@ -114,7 +114,7 @@ fn restored_lines(restored: &Restored) -> Vec<String> {
             change.target,
             reading(now),
             shown(&change.old),
-            change.target.by_hand(&change.old)
+            by_hand(&change.target, &change.old)
         ));
     }
     lines
@@ -129,7 +129,7 @@ pub(super) fn left_lines(left: &[Left]) -> Vec<String> {
                 change.target,
                 reading(now),
                 shown(&change.old),
-                change.target.by_hand(&change.old)
+                by_hand(&change.target, &change.old)
             )
         })
         .collect()

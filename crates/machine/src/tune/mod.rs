@@ -4,6 +4,7 @@
 //! backwards. A change is a value ([`becalm_model::Change`]); nothing here knows what a knob means.
 
 mod apply;
+mod by_hand;
 mod capped;
 mod file_locks;
 mod guardian;
@@ -21,6 +22,7 @@ mod target;
 pub mod task;
 
 pub use apply::{Applied, Effect, apply};
+pub use by_hand::by_hand;
 pub use guardian::{GuardError, Watch, stand_guard};
 pub use journal::{JournalFile, JournalFileError};
 pub use lock::{LockError, MachineLock, Wait, holder, is_held};

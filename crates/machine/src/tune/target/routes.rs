@@ -193,7 +193,7 @@ fn bytes(digits: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tune::target::interface;
+    use crate::tune::{by_hand, target::interface};
     use becalm_model::Target;
     use becalm_testkit::skipped;
     use std::process::Command;
@@ -265,7 +265,7 @@ mod tests {
 
         interface::write(&root, "lo", interface::DOWN).unwrap();
         interface::write(&root, "lo", interface::UP).unwrap();
-        let by_hand = Target::Routes("lo".into()).by_hand(&before);
+        let by_hand = by_hand(&Target::Routes("lo".into()), &before);
         let done =
             Command::new("sh").args(["-c", &format!("which xxd || exit 77; {by_hand}")]).status();
         match done.unwrap().code() {

@@ -1,0 +1,71 @@
+//! What a person would type to set a target.
+
+use becalm_model::Target;
+
+use super::ABSENT;
+
+/// Returns the command by which a person would set a target to `value`.
+pub fn by_hand(target: &Target, value: &str) -> String {
+    match target {
+        Target::File(path) if path.ends_with("/cgroup.subtree_control") => {
+            // It takes differences, and becalm changes nothing else in it.
+            let has_cpuset = value.split_whitespace().any(|name| name == "cpuset");
+            format!("echo {}cpuset > {path}", if has_cpuset { '+' } else { '-' })
+        }
+        Target::File(path) => format!("echo {} > {path}", quoted(value)),
+        Target::Folder(path) if value == ABSENT => format!("rmdir {path}"),
+        Target::Folder(path) => format!("mkdir {path}"),
+        Target::Affinity { pid, .. } => format!("taskset -pc {value} {pid}"),
+        Target::Membership { pid, hierarchy, .. } => {
+            format!("echo {pid} > {hierarchy}{value}/cgroup.procs")
+        }
+        Target::Unit(name) if value == "active" => format!("systemctl start {name}"),
+        Target::Unit(name) => format!("systemctl stop {name}"),
+        Target::UnitFile(path) if value == ABSENT => {
+            format!("rm {path}; systemctl daemon-reload")
+        }
+        Target::UnitFile(path) => {
+            format!("echo {} > {path}; systemctl daemon-reload", quoted(value))
+        }
+        Target::Interface(name) => format!("ip link set dev {name} {value}"),
+        // What `ip route save` writes begins with this number; `restore` reads it more than once.
+        Target::Routes(_) => {
+            // Its bytes, in the order of this machine.
+            let start = format!("{:08x}", 0x4531_1224_u32.to_be());
+            format!(
+                "routes=$(mktemp); echo {start} {value} | xxd -r -p >$routes; ip route restore <$routes"
+            )
+        }
+        Target::IrqbalanceBan => "systemctl restart irqbalance".to_owned(),
+    }
+}
+
+/// Quotes a value for a shell where it needs it.
+fn quoted(value: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:/+".contains(c);
+    if !value.is_empty() && value.chars().all(plain) {
+        value.to_owned()
+    } else {
+        format!("'{}'", value.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_can_set_a_target_by_hand() {
+        let check = |target: Target, value: &str, command: &str| {
+            assert_eq!(by_hand(&target, value), command);
+        };
+        check(Target::File("/sys/a".into()), "0-3,8", "echo 0-3,8 > /sys/a");
+        check(Target::File("/sys/a".into()), "it's", r"echo 'it'\''s' > /sys/a");
+        check(Target::File("/sys/a".into()), "", "echo '' > /sys/a");
+        check(Target::Unit("cron.service".into()), "active", "systemctl start cron.service");
+        let control = Target::File("/sys/fs/cgroup/cgroup.subtree_control".into());
+        check(control, "cpu io", "echo -cpuset > /sys/fs/cgroup/cgroup.subtree_control");
+        check(Target::Interface("eth0".into()), "up", "ip link set dev eth0 up");
+        check(Target::Folder("/sys/fs/cgroup/a".into()), "absent", "rmdir /sys/fs/cgroup/a");
+    }
+}
