@@ -2,7 +2,7 @@
 
 use becalm_model::ci::CiReport;
 use becalm_model::wire::ci_document;
-use becalm_report::ci_message;
+use becalm_report::{WORDS, ci_message};
 use serde_json::{Value, json};
 
 use crate::api::{Again, Api, Method};
@@ -23,7 +23,7 @@ pub fn notify(
     // A secret that a CI does not have is an empty variable.
     let given = |url: &&Secret| !url.expose().is_empty();
     if let Some(url) = webhook.filter(given) {
-        let body = serde_json::to_value(ci_document(report)).expect("a document is JSON");
+        let body = serde_json::to_value(ci_document(report, &WORDS)).expect("a document is JSON");
         errors.extend(send(Channel::Webhook, url, &body).err());
     }
     if let Some(url) = slack.filter(given) {

@@ -1,6 +1,8 @@
 //! Secrets that the environment of a job holds, taken out of what anybody may read: builds print what they are given.
 
 use becalm_model::ci::{CiReport, CiResult};
+use becalm_model::{Interruption, Note};
+use serde_json::Value;
 
 /// Variables whose values are secrets, whoever uses them.
 const NAMES: [&str; 9] = [
@@ -57,7 +59,13 @@ impl Secrets {
     pub fn hide_in(&self, report: &mut CiReport) {
         let hide = |text: &mut String| *text = self.hide(text);
         match &mut report.result {
-            CiResult::Identical(why) | CiResult::Failed(why) => hide(why),
+            CiResult::Identical(why) => *why = self.hidden_note(why),
+            CiResult::Failed(
+                Interruption::Failure { error: text } | Interruption::Text { text },
+            ) => {
+                hide(text);
+            }
+            CiResult::Failed(Interruption::Signal { .. }) => {}
             CiResult::Measured { lines, .. } => {
                 for line in lines {
                     hide(&mut line.name);
@@ -69,7 +77,26 @@ impl Secrets {
         hide(&mut report.head.title);
         hide(&mut report.machine);
         report.reproduce.iter_mut().for_each(hide);
-        report.notes.iter_mut().for_each(hide);
+        report.notes.iter_mut().for_each(|note| *note = self.hidden_note(note));
+    }
+
+    /// Returns a note without them, whatever texts its fields hold.
+    fn hidden_note(&self, note: &Note) -> Note {
+        if let Note::Text(sentence) = note {
+            return Note::text(self.hide(&sentence.text));
+        }
+        let mut value = serde_json::to_value(note).expect("a note is JSON");
+        self.hide_below(&mut value);
+        serde_json::from_value(value).unwrap_or_else(|_| Note::text(HIDDEN))
+    }
+
+    fn hide_below(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.hide(text),
+            Value::Array(values) => values.iter_mut().for_each(|one| self.hide_below(one)),
+            Value::Object(fields) => fields.values_mut().for_each(|one| self.hide_below(one)),
+            _ => {}
+        }
     }
 }
 

@@ -1,13 +1,11 @@
 //! The table of formats, and which one a file is of.
 
-use becalm_model::{Note, Record};
+use becalm_model::{ImportFact, ImportNote, Record};
 
 use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, expanded};
 use crate::{json, readers};
-
-const NO_NUMBERS: &str = "some values in the file are NaN or infinite: they are left out";
 
 /// All formats, in the order in which they are tried. One that could take files of another stands
 /// behind it.
@@ -97,7 +95,7 @@ pub fn import(files: &[File], format: Option<&str>) -> Result<Record, ImportErro
     };
     let mut record = (entry.read)(files)?;
     if files.iter().any(json::has_bare_tokens) {
-        record.notes.push(Note::text(NO_NUMBERS));
+        record.notes.push(ImportNote::Known { what: ImportFact::NoNumbers }.into());
     }
     if let Some(source) = &mut record.source {
         entry.name.clone_into(&mut source.format);

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use becalm_model::{
-    Direction, Metric, Note, Outcome, Part, Record, RecordKind, Run, Source, Subject, Summary, Unit,
+    Direction, ImportFact, ImportNote, Metric, Outcome, Part, Record, RecordKind, Run, Source,
+    Subject, Summary, Unit,
 };
 
 use crate::error::ImportError;
@@ -52,11 +53,31 @@ impl Imported {
     }
 
     /// Tells the reader something about the file, once.
-    pub(crate) fn note(&mut self, sentence: impl Into<String>) {
-        let sentence = sentence.into();
-        if self.noted.insert(sentence.clone()) {
-            self.record.notes.push(Note::text(sentence));
+    pub(crate) fn note(&mut self, note: ImportNote) {
+        if self.noted.insert(format!("{note:?}")) {
+            self.record.notes.push(note.into());
         }
+    }
+
+    /// Tells the reader what is known of such files, once.
+    pub(crate) fn known(&mut self, what: ImportFact) {
+        self.note(ImportNote::Known { what });
+    }
+
+    /// Says that a benchmark failed, and what the tool says of it.
+    pub(crate) fn failed(&mut self, benchmark: impl Into<String>, why: Option<String>) {
+        self.note(ImportNote::Failed { benchmark: benchmark.into(), why });
+    }
+
+    /// Marks a metric as one whose values are this statistic, for lack of single values.
+    pub(crate) fn stand_in(&mut self, metric: usize, statistic: &str) {
+        self.mark(metric, statistic);
+        self.note(ImportNote::StandsIn { statistic: statistic.to_owned(), of_every: false });
+    }
+
+    /// Says that the file has this statistic of everything, and no single values.
+    pub(crate) fn has_only(&mut self, statistic: &str) {
+        self.note(ImportNote::StandsIn { statistic: statistic.to_owned(), of_every: true });
     }
 
     /// Returns the subject of this name.
@@ -124,9 +145,8 @@ impl Imported {
     pub(crate) fn inexact(&mut self, metric: usize) {
         let metric = &mut self.record.metrics[metric];
         if std::mem::take(&mut metric.exact) {
-            let note =
-                format!("the file says that {} is exact, but its values differ", metric.name);
-            self.note(note);
+            let metric = metric.name.clone();
+            self.note(ImportNote::NotExactAfterAll { metric });
         }
     }
 
@@ -148,7 +168,7 @@ impl Imported {
         };
         if !parts.iter().all(is_finite) {
             parts.retain(is_finite);
-            self.note("values too large to be numbers in seconds or bytes are left out");
+            self.known(ImportFact::TooLarge);
         }
         parts.sort_by_key(|part| part.metric);
         // Of two of one metric the first counts, which no importer should make.

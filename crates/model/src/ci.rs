@@ -2,6 +2,7 @@
 
 use crate::history::short_commit;
 use crate::metric::{Direction, Unit};
+use crate::note::{Interruption, Note};
 use crate::verdict::{RatioInterval, Verdict};
 
 /// Says whether a text can be the name of a job: it stands in a hidden line of a comment.
@@ -117,7 +118,7 @@ impl Standing {
 #[derive(Debug, Clone, PartialEq)]
 pub enum CiResult {
     /// The programs are the same, for this reason; nothing was measured.
-    Identical(String),
+    Identical(Note),
     /// What was measured.
     Measured {
         /// A line for each metric of each benchmark that decides, the worst first.
@@ -126,7 +127,7 @@ pub enum CiResult {
         rounds: u32,
     },
     /// Why nothing could be measured.
-    Failed(String),
+    Failed(Interruption),
 }
 
 /// What a job says as a whole.
@@ -184,12 +185,12 @@ pub struct CiReport {
     pub result: CiResult,
     /// What that says as a whole.
     pub conclusion: Conclusion,
-    /// The machine, in words.
+    /// The machine in a few words: its model, its kernel, what it runs in.
     pub machine: String,
     /// The command line that does the same elsewhere.
     pub reproduce: Vec<String>,
-    /// What the reader has to know, as sentences.
-    pub notes: Vec<String>,
+    /// What the reader has to know.
+    pub notes: Vec<Note>,
     /// Version of becalm.
     pub version: String,
 }

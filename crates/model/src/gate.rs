@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::history::{ChangeId, full_name};
 use crate::metric::Unit;
+use crate::note::{GateAdvice, GateNote, GateReason, Note};
 use crate::verdict::RatioInterval;
 
 /// What a gate says, from good to bad.
@@ -89,8 +90,8 @@ pub struct GateResult {
     pub by: GateBy,
     /// What came out.
     pub outcome: GateOutcome,
-    /// The same in words.
-    pub reason: String,
+    /// Why.
+    pub reason: GateReason,
     /// The value, in the unit of the metric; `None` where there is none.
     pub value: Option<f64>,
     /// What it was compared with: the other side, the level of the series, or the limit.
@@ -109,17 +110,12 @@ pub struct GateResult {
 
 impl GateResult {
     /// Returns a result of which no numbers are known.
-    pub fn new(
-        of: GateSeries,
-        by: GateBy,
-        outcome: GateOutcome,
-        reason: impl Into<String>,
-    ) -> Self {
+    pub fn new(of: GateSeries, by: GateBy, outcome: GateOutcome, reason: GateReason) -> Self {
         Self {
             of,
             by,
             outcome,
-            reason: reason.into(),
+            reason,
             value: None,
             reference: None,
             ratio: None,
@@ -141,12 +137,32 @@ impl GateResult {
     }
 
     /// Takes back a `pass`, for this reason.
-    pub fn doubt(&mut self, why: &str) {
+    pub fn doubt(&mut self, because: GateReason) {
         if self.outcome == GateOutcome::Pass {
             self.outcome = GateOutcome::Inconclusive;
-            self.reason.push_str(", but ");
-            self.reason.push_str(why);
+            let (reason, because) = (Box::new(self.reason.clone()), Box::new(because));
+            self.reason = GateReason::Doubted { reason, because };
         }
+    }
+
+    /// Says what to do about it; nothing where all is well.
+    fn advice(&self) -> Option<GateAdvice> {
+        if self.outcome == GateOutcome::Pass {
+            return None;
+        }
+        let (base, head, benchmark) = (self.base.clone(), self.head.clone(), self.of.full_name());
+        Some(match self.by {
+            GateBy::Comparison if self.outcome == GateOutcome::Fail => {
+                GateAdvice::FindCommitOrAllow { base, head, benchmark }
+            }
+            GateBy::Comparison => GateAdvice::MeasureLonger,
+            GateBy::History { missing: Some(_), .. } => GateAdvice::AddRunsOrCompare { base, head },
+            GateBy::History { .. } | GateBy::CutOff => GateAdvice::Compare { base, head },
+            GateBy::Change(id) => {
+                GateAdvice::FindCommitOrAcknowledge { base, head, change: id.to_string() }
+            }
+            GateBy::Limit => GateAdvice::FitLimit { benchmark },
+        })
     }
 }
 
@@ -157,15 +173,23 @@ pub struct GateReport {
     pub confidence: f64,
     /// What was judged, the worst first.
     pub results: Vec<GateResult>,
-    /// What to do next, as a sentence.
-    pub next: Option<String>,
-    /// What the reader has to know, as sentences.
-    pub notes: Vec<String>,
+    /// What the reader has to know.
+    pub notes: Vec<Note>,
 }
 
 impl GateReport {
     /// Returns the worst of the outcomes; where nothing was judged, nothing is beyond the rules.
     pub fn outcome(&self) -> GateOutcome {
         self.results.iter().map(|one| one.outcome).max().unwrap_or(GateOutcome::Pass)
+    }
+
+    /// Says what to do next about the worst result; nothing where all is well.
+    pub fn next(&self) -> Option<GateAdvice> {
+        let is_broken_off =
+            |note: &Note| matches!(note, Note::Gate(note) if GateNote::is_of_broken_off(note));
+        if self.outcome() == GateOutcome::Inconclusive && self.notes.iter().any(is_broken_off) {
+            return Some(GateAdvice::MeasureAgain);
+        }
+        self.results.first()?.advice()
     }
 }

@@ -41,9 +41,9 @@ pub use knob::{Change, Nature, Target};
 pub use machine::MachineFacts;
 pub use metric::{Direction, Metric, Unit};
 pub use note::{
-    Calm, ComparisonNote, ConditionName, CutOffWorth, Difference, EvidenceLimit, ImportNote,
-    Interruption, Limit, Note, Observation, Obstacle, Sentence, SessionNote, Unseen,
-    WallTimeReason,
+    Calm, ComparisonNote, ConditionName, CutOffWorth, Difference, Earlier, EvidenceLimit,
+    GateAdvice, GateNote, GateReason, ImportFact, ImportNote, Interruption, Limit, Note,
+    Observation, Obstacle, Sentence, SessionNote, Side, Unseen, WallTimeReason,
 };
 pub use pattern::fits;
 pub use quantity::{QuantityError, parse_amount, parse_duration, parse_share};

@@ -2,6 +2,7 @@
 
 use becalm_model::gate::{GateBy, GateOutcome, GateReport, GateResult};
 
+use crate::notes::{self, advice};
 use crate::page::Page;
 use crate::quantity::{Scale, count, percent, signed_percent};
 use crate::style::{Role, Style};
@@ -28,10 +29,10 @@ pub fn gate_text(report: &GateReport, style: &Style) -> String {
     };
     page.say_as(role(outcome), &sentence);
     for note in &report.notes {
-        page.say(note);
+        page.say(&format!("{}.", notes::sentence(note).trim_end_matches('.')));
     }
-    if let Some(next) = &report.next {
-        page.say(next);
+    if let Some(next) = report.next() {
+        page.say(&advice(&next));
     }
     page.finish()
 }
@@ -70,9 +71,10 @@ fn table(results: &[GateResult], style: &Style) -> Table {
             Some(ratio) => format!("{} or more", change(ratio.low)),
             None => "-".to_owned(),
         };
+        let reason = notes::reason(&result.reason);
         let reason = match result.by {
-            GateBy::Change(id) => format!("{} ({id})", result.reason),
-            _ => result.reason.clone(),
+            GateBy::Change(id) => format!("{reason} ({id})"),
+            _ => reason,
         };
         table.push([
             result.of.full_name().into(),

@@ -1,7 +1,7 @@
 //! What a record has no value of, because its runs were cut off at the timeout.
 
 use becalm_model::history::{SeriesKey, full_name};
-use becalm_model::{Metric, Record, Unit, metric};
+use becalm_model::{GateReason, Metric, Record, Unit, metric};
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 
@@ -40,17 +40,16 @@ impl CutOff {
         2 * self.runs >= self.of
     }
 
+    /// Returns it as the reason of a result.
+    pub fn reason(&self) -> GateReason {
+        GateReason::CutOff { runs: self.runs, of: self.of }
+    }
+
     /// Says whether a series is of it, or of a benchmark inside it.
     pub fn has(&self, series: &SeriesKey) -> bool {
         let mut parameters = self.parameters.clone();
         parameters.sort();
         self.all.contains(&series.benchmark) && parameters == series.parameters
-    }
-}
-
-impl std::fmt::Display for CutOff {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} of {} runs were cut off at the timeout", self.runs, self.of)
     }
 }
 

@@ -21,7 +21,7 @@ const ADDED: [&str; 1] = ["terms"];
 const RENAMED: [(&str, &str); 2] = [("settings", "conditions"), ("layout", "padding")];
 
 /// Fields whose sentences stand in an object in later versions, as its `text`.
-const SENTENCES: [&str; 4] = ["notes", "limits", "interrupted", "next"];
+const SENTENCES: [&str; 5] = ["notes", "limits", "interrupted", "next", "reason"];
 
 /// Makes a value of the words that stood in its place.
 type Make = fn(&str) -> Value;

@@ -78,7 +78,9 @@ fn one_side_is_judged_by_what_its_history_resolves() {
     new(&env, 115.0);
     let found = gate(&env, &["new.csv"], 1);
     assert_eq!(found["verdict"], "fail");
-    assert!(found["next"].as_str().unwrap().contains("becalm compare --rev c059 --rev new"));
+    assert!(
+        found["next"]["text"].as_str().unwrap().contains("becalm compare --rev c059 --rev new")
+    );
     toml(&env, "[gate.rules.latency]\nmargin = '20%'\n");
     let _ = gate(&env, &["new.csv"], 0);
     let _ = gate(&env, &["--margin", "5%", "new.csv"], 1);
@@ -90,7 +92,7 @@ fn one_side_is_judged_by_what_its_history_resolves() {
     new(&env, 114.0);
     let found = gate(&env, &["--margin", "5%", "new.csv"], 1);
     assert_eq!(found["results"][0]["earlier"], 60, "{found}");
-    assert!(found["next"].as_str().unwrap().contains("--rev c059 --rev new"), "{found}");
+    assert!(found["next"]["text"].as_str().unwrap().contains("--rev c059 --rev new"), "{found}");
 }
 
 #[test]
@@ -147,14 +149,14 @@ fn open_changes_of_the_history_fail_until_they_are_decided_about() {
     let _ = gate(&env, &[], 0);
     toml(&env, "[gate]\nchanges = 'pending'\n");
     let found = gate(&env, &[], 1);
-    assert!(found["results"][0]["reason"].as_str().unwrap().contains("pending"), "{found}");
+    assert!(found["results"][0]["reason"]["text"].as_str().unwrap().contains("pending"), "{found}");
     toml(&env, "[gate]\nmargin = '2%'\n");
     add(&env, 62..75, |_| 120.0);
     let found = gate(&env, &[], 1);
     let result = &found["results"][0];
     assert_eq!((&result["by"], &result["verdict"]), (&"change".into(), &"fail".into()), "{found}");
     let id = result["change"].as_str().unwrap();
-    let advice = found["next"].as_str().unwrap();
+    let advice = found["next"]["text"].as_str().unwrap();
     assert!(advice.contains(&format!("becalm changes acknowledge {id}")), "{advice}");
     assert!(advice.contains("--good c059 --bad c060"), "{advice}");
     let _ = gate(&env, &["--last", "10"], 0);
@@ -177,7 +179,7 @@ fn a_comparison_is_judged_by_its_interval() {
     let found = gate(&env, &["r.json"], 1);
     let result = &found["results"][0];
     assert_eq!((&result["by"], &result["ratio"]), (&"comparison".into(), &1.03.into()), "{found}");
-    assert!(found["next"].as_str().unwrap().contains("becalm bisect"), "{found}");
+    assert!(found["next"]["text"].as_str().unwrap().contains("becalm bisect"), "{found}");
     toml(&env, "[gate]\nmargin = '5%'\n");
     let _ = gate(&env, &["r.json"], 0);
     toml(&env, "[gate]\nmargin = '5%'\n[gate.rules.t]\nmargin = '2%'\nmax = '2000 ns'\n");
@@ -280,7 +282,7 @@ fn a_record_is_no_evidence_for_itself_whatever_commit_it_was_added_under() {
     let _ = env.run(["history", "prune", "--keep-documents", "0"]).exits_with(0);
     let found = gate(&env, &["r.json"], 1);
     let head = git(&env, &["rev-parse", "HEAD~2"]);
-    assert!(found["next"].as_str().unwrap().contains(&head[..10]), "{found}");
+    assert!(found["next"]["text"].as_str().unwrap().contains(&head[..10]), "{found}");
     // Files of other tools are told apart by the commit, because two may well give the same numbers.
     env.write("h.json", r#"{"results": [{"command": "sort", "times": [0.2, 0.3, 0.25]}]}"#);
     let _ = env.run(["history", "add", "h.json", "--commit", "HEAD~1"]).exits_with(0);
@@ -321,7 +323,8 @@ fn what_is_cut_off_at_its_timeout_is_no_yes_and_may_be_beyond_its_limit() {
     toml(&env, &suite("1h"));
     let found = gate(&env, &["a.json"], 3);
     let told = found["results"].as_array().unwrap().iter().any(|one| {
-        one["benchmark"] == "a" && one["reason"] == "2 of 2 runs were cut off at the timeout"
+        one["benchmark"] == "a"
+            && one["reason"]["text"] == "2 of 2 runs were cut off at the timeout"
     });
     assert!(told, "{found}");
     let stderr = env.run(["history", "add", "a.json"]).exits_with(0).stderr;
@@ -356,7 +359,7 @@ fn a_candidate_that_hangs_now_and_then_is_no_yes() {
     let words = ["compare", "--timeout", "3s", "--rounds", "12", "--export-json", "c.json"];
     let _ = env.run([&words[..], &["sleep 0.1", "./hangs"]].concat()).exits_with(3);
     let found = gate(&env, &["c.json"], 3);
-    let reason = found["results"][0]["reason"].as_str().unwrap();
+    let reason = found["results"][0]["reason"]["text"].as_str().unwrap();
     assert!(reason.starts_with("runs were cut off at the timeout"), "{found}");
 }
 
@@ -376,7 +379,7 @@ fn margins_of_a_suite_hold_and_parameters_can_be_named() {
     assert_eq!(limits[0]["parameters"]["time"], "0.02", "{found}");
     let missing = results.iter().find(|one| one["by"] == "history").unwrap();
     assert_eq!(missing["margin"], 0.5, "{found}");
-    assert!(found["next"].as_str().unwrap().starts_with("Make a time=0.02 fit"), "{found}");
+    assert!(found["next"]["text"].as_str().unwrap().starts_with("Make a time=0.02 fit"), "{found}");
 }
 
 #[test]

@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use becalm_model::history::AtCommit;
-use becalm_model::{Direction, Part, Record, Unit};
+use becalm_model::{Direction, ImportFact, Part, Record, Unit};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -364,18 +364,14 @@ fn import(
         let confidence = [("confidence", has_interval.then_some(0.99))];
         imported.summary(subject, metric, [median].into_iter().chain(figures).chain(confidence));
         if let Some(part) = part(metric, samples) {
-            imported.note("ASV puts the samples of all processes of a benchmark together");
+            imported.known(ImportFact::AsvSamples);
             parts.push(part);
         } else if let Some(value) = value {
             if kind == Kind::Time {
-                imported.mark(metric, "median");
-                imported.note(
-                    "the file has no samples of some benchmarks: what stands for them is the median",
-                );
+                imported.stand_in(metric, "median");
             }
             if kind == Kind::Track {
-                imported
-                    .note("ASV does not tell which way tracked values get better: less is taken");
+                imported.known(ImportFact::AsvTracked);
             }
             parts.push(single(metric, value));
         }

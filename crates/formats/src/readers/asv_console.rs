@@ -7,7 +7,7 @@
 //!   is cut to the width of the terminal; they are left out: the JSON files of ASV have all of it.
 //! - `·· Benchmarking virtualenv-py3.6` names the environment, which is a subject.
 
-use becalm_model::{Direction, Record, Unit};
+use becalm_model::{Direction, ImportFact, ImportNote, Record, Unit};
 
 use crate::entry::Entry;
 use crate::error::ImportError;
@@ -47,7 +47,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         let last = name.rsplit('.').next().unwrap_or(name);
         let outcome = text.split_whitespace().next().unwrap_or_default();
         if outcome == "ok" {
-            imported.note(TABLES);
+            imported.known(ImportFact::AsvTables);
             has_tables = true;
             continue;
         }
@@ -69,8 +69,13 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
                 (_, Some(value)) => (value, None, Unit::Count),
                 (Some(seconds), None) => (seconds, None, Unit::Second),
                 (None, None) => {
-                    if ["failed", "n/a", "skipped"].contains(&outcome) {
-                        imported.note(format!("{name}: {outcome}"));
+                    match outcome {
+                        "failed" => imported.failed(name, None),
+                        "n/a" | "skipped" => {
+                            let benchmark = name.to_owned();
+                            imported.note(ImportNote::NotRun { benchmark, why: None });
+                        }
+                        _ => {}
                     }
                     continue;
                 }

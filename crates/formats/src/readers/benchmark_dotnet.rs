@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use becalm_model::{Direction, Record, Unit};
+use becalm_model::{Direction, ImportFact, Record, Unit};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -147,10 +147,10 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         imported.fact(fact, host(field));
     }
     if host("HasAttachedDebugger") == "true" {
-        imported.note("a debugger was attached");
+        imported.known(ImportFact::Debugger);
     }
     if host("Configuration").eq_ignore_ascii_case("debug") {
-        imported.note("the benchmarks were built without optimisation");
+        imported.known(ImportFact::NotOptimised);
     }
     let subject = imported.subject(title(&document.title.0));
     let jobs: BTreeSet<&str> = document.benchmarks.iter().filter_map(Benchmark::job).collect();
@@ -226,7 +226,7 @@ impl Benchmark {
     ) -> Result<(), ImportError> {
         let statistics = self.statistics.as_ref();
         if statistics.is_none() && self.measurements.is_empty() {
-            imported.note(format!("`{name}` has no results: it failed"));
+            imported.failed(name, None);
             return Ok(());
         }
         let metric = imported.benchmark(name, "", Unit::Second, Direction::Lower);
@@ -242,16 +242,10 @@ impl Benchmark {
             let stand_in = statistics.median.0.map(|median| ("median", median));
             let stand_in = stand_in.or_else(|| Some(("mean", statistics.mean.0?)));
             if let Some(part) = part(metric, values.collect()) {
-                imported.note(
-                    "the file does not tell which values are of which process: they count as one process",
-                );
+                imported.known(ImportFact::ProcessesUnknown);
                 processes.push(vec![part]);
             } else if let Some((statistic, value)) = stand_in {
-                imported.mark(metric, statistic);
-                imported.note(format!(
-                    "the file has no single values of some benchmarks: what stands for them is the \
-                     {statistic}"
-                ));
+                imported.stand_in(metric, statistic);
                 processes.push(vec![single(metric, value * NANOSECOND)]);
             }
         }

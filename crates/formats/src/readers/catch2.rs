@@ -148,7 +148,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
                     }
                     // The message of an exception stands here instead.
                     None if line.contains("failed") || line.trim().is_empty() => {
-                        imported.note(format!("{path}/{name} failed"));
+                        imported.failed(format!("{path}/{name}"), None);
                         Expected::Name(String::new())
                     }
                     None => return Err(wrong("the mean with its low and high bound")),

@@ -161,7 +161,8 @@ impl Document<'_> {
             }
             "failed" => {
                 if let Some(open) = self.open.take() {
-                    self.imported.note(format!("{} failed", self.full(&open.name)));
+                    let name = self.full(&open.name);
+                    self.imported.failed(name, None);
                 }
             }
             "BenchmarkResults" => {

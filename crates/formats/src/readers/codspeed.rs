@@ -89,7 +89,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     let creator = documents.iter().find_map(|one| one.creator.as_ref());
     let creator = creator.map(|one| format!("{} {}", one.name.0, one.version.0));
     let mut imported = Imported::of(creator.as_deref().map_or("CodSpeed", str::trim));
-    imported.note("the file has only aggregates: what stands for a benchmark is the median");
+    imported.has_only("median");
     let subject = imported.subject("CodSpeed");
     // Integrations write one file per process.
     for (file, document) in files.iter().zip(&documents) {

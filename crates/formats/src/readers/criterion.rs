@@ -14,7 +14,7 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::{Direction, Record, Unit};
+use becalm_model::{Direction, ImportFact, ImportNote, Record, Unit};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -117,7 +117,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
                 && let Some(new) = folders.get(new.as_str()).and_then(|new| new.sample)
                 && folder.sample.is_some_and(|sample| sample.bytes() == new.bytes())
             {
-                imported.note(format!("`{baseline}` is left out where it is a copy of `new`"));
+                imported.note(ImportNote::CopyLeftOut { baseline: baseline.to_owned() });
                 continue;
             }
             benchmark(&mut imported, &mut processes, baseline, above, folder)?;
@@ -146,7 +146,7 @@ fn benchmark(
             throughput = benchmark.throughput;
         }
         None => {
-            imported.note("where benchmark.json is missing, the folder's name is the benchmark's");
+            imported.known(ImportFact::CriterionNames);
         }
     }
     let estimates: Option<Estimates> = folder.estimates.map(json::read).transpose()?;
@@ -166,8 +166,7 @@ fn benchmark(
     let samples = iterations.len() as f64;
     let mean = estimates.as_ref().and_then(|estimates| estimates.mean.as_ref());
     let value = part(metric, iterations).or_else(|| {
-        imported.note("where sample.json is missing, the mean stands for a benchmark");
-        imported.mark(metric, "mean");
+        imported.stand_in(metric, "mean");
         let mean = mean.and_then(|mean| mean.point_estimate.0)?;
         Some(single(metric, mean * NANOSECOND))
     });

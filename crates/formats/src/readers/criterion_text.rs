@@ -9,7 +9,7 @@
 //!
 //! Each target of `cargo bench` is a process of its own.
 
-use becalm_model::{Direction, Part, Record, Unit};
+use becalm_model::{Direction, ImportFact, Part, Record, Unit};
 
 use crate::entry::Entry;
 use crate::error::ImportError;
@@ -99,9 +99,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     }
     end(&mut imported, &mut processes, last);
     processes.finish(&mut imported);
-    imported.note(
-        "criterion prints its slope, or the mean with flat sampling: it stands here as the mean",
-    );
+    imported.known(ImportFact::CriterionSlope);
     imported.finish(file)
 }
 

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use becalm_model::history::AtCommit;
-use becalm_model::{Direction, Part, Record, parse_time};
+use becalm_model::{Direction, ImportFact, ImportNote, Part, Record, parse_time};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -102,10 +102,7 @@ fn read_custom(files: &[File], direction: Option<Direction>) -> Result<Record, I
     let benches: Vec<Bench> = json::read(file)?;
     let mut imported = Imported::of("github-action-benchmark");
     if direction.is_none() {
-        imported.note(
-            "the file does not tell which way is better: it is guessed by the unit (customSmallerIsBetter \
-             and customBiggerIsBetter are formats that tell)",
-        );
+        imported.known(ImportFact::DirectionsGuessed);
     }
     let subject = imported.subject("github-action-benchmark");
     let parts = parts_of(&mut imported, subject, "", &benches, direction);
@@ -124,7 +121,8 @@ fn parts_of(
     let mut parts = Vec::new();
     for bench in benches {
         let Some(value) = bench.value.0 else {
-            imported.note(format!("`{suite}{}` has no number and is left out", bench.name));
+            let benchmark = format!("{suite}{}", bench.name);
+            imported.note(ImportNote::NoResults { benchmark });
             continue;
         };
         let name = names.unique(&format!("{suite}{}", bench.name));

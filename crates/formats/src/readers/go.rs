@@ -289,7 +289,7 @@ impl Results {
             imported.fact("gomaxprocs", procs);
         }
         for name in &self.failed {
-            imported.note(format!("{name} failed"));
+            imported.failed(name, None);
         }
         let mut process: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         let mut current = None;

@@ -10,7 +10,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use becalm_model::{Direction, Part, Record, Unit, parse_time};
+use becalm_model::{Direction, ImportFact, ImportNote, Part, Record, Unit, parse_time};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -187,11 +187,15 @@ impl Rows<'_> {
             let found = self.objects.shown(row.first, "name");
             return Err(ImportError::at_field(self.file, &place, "a name", &found));
         }
-        for (field, what) in [("error_occurred", "failed"), ("skipped", "was skipped")] {
+        for (field, is_failure) in [("error_occurred", true), ("skipped", false)] {
             if row.get(field) == Some(&Field::Bool(true)) {
                 let why = ["error_message", "skip_message"].map(|field| row.text(field)).concat();
-                let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-                self.imported.note(format!("`{name}` {what}{why}"));
+                let (benchmark, why) = (name.to_owned(), Some(why).filter(|why| !why.is_empty()));
+                self.imported.note(if is_failure {
+                    ImportNote::Failed { benchmark, why }
+                } else {
+                    ImportNote::NotRun { benchmark, why }
+                });
                 return Ok(Vec::new());
             }
         }
@@ -303,10 +307,8 @@ impl Rows<'_> {
             self.imported.summary(self.subject, metric, figures);
         }
         if is_aggregated {
-            self.imported.note(
-                "the file has only aggregates of some benchmarks: what stands for them is the mean of \
-                 their repetitions",
-            );
+            let statistic = "mean".to_owned();
+            self.imported.note(ImportNote::StandsIn { statistic, of_every: false });
         }
         self.imported.parts(self.subject, parts);
         self.imported.finish(self.file)
@@ -349,7 +351,7 @@ fn facts(imported: &mut Imported, context: &Map<String, Value>) {
             "aslr_enabled" => imported.fact("aslr", on_off(&value)),
             "library_build_type" => {
                 if value == "debug" {
-                    imported.note("the benchmark library was built for debugging");
+                    imported.known(ImportFact::DebugLibrary);
                 }
                 imported.fact("library_build_type", value);
             }

@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::{Metric, Outcome, Record, Unit, metric};
+use becalm_model::{ImportFact, Metric, Outcome, Record, Unit, metric};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -46,9 +46,6 @@ pub(crate) const CSV: Entry = Entry {
     },
     read: read_csv,
 };
-
-const SEQUENTIAL: &str = "hyperfine makes all runs of one command before those of the next, so drift of \
-                          the machine between them cannot be told from a difference";
 
 #[derive(Deserialize)]
 struct Document {
@@ -137,7 +134,7 @@ fn read_json(files: &[File]) -> Result<Record, ImportError> {
         imported.metric(metric.clone());
     }
     if document.results.len() > 1 {
-        imported.note(SEQUENTIAL);
+        imported.known(ImportFact::HyperfineOrder);
     }
     for (index, row) in document.results.into_iter().enumerate() {
         let name = row.name.as_ref().unwrap_or(&row.command);
@@ -189,15 +186,11 @@ fn first_version(
         imported.process(subject, vec![Some(time), memory], outcome);
     }
     if !row.memory_usage_byte.is_empty() {
-        imported.note(
-            "hyperfine up to 1.20 gives as max_rss of a command the largest of all commands so far",
-        );
+        imported.known(ImportFact::HyperfineMemory);
     }
     let [wall, _, user, system] = [0, 1, 2, 3];
     if row.times.is_empty() {
-        imported.note(
-            "the file has no single times: what stands for a command is the mean of its runs",
-        );
+        imported.has_only("mean");
         imported.mark(wall, "mean");
         imported.process(subject, vec![row.mean.0], Outcome::Unknown);
     }
@@ -277,8 +270,7 @@ fn read_csv(files: &[File]) -> Result<Record, ImportError> {
         means.iter().map(|m| format!("{m}_")).collect()
     };
     let mut imported = Imported::of("hyperfine");
-    imported
-        .note("the file has no single times: what stands for a command is the mean of its runs");
+    imported.has_only("mean");
     for (index, row) in reader.records().enumerate() {
         let row = row.map_err(|error| refused(&error))?;
         let line = row.position().map_or(index + 2, |at| usize::try_from(at.line()).unwrap_or(0));

@@ -33,8 +33,7 @@ enum Column {
 fn read(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
     let mut imported = Imported::of("hyperfine");
-    imported
-        .note("the file has no single times: what stands for a command is the mean of its runs");
+    imported.has_only("mean");
     let mut columns: Vec<(Column, &str)> = Vec::new();
     let text = file.text()?;
     for (index, line) in lines(file)? {

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use becalm_model::{Direction, Part, Record, Unit};
+use becalm_model::{Direction, ImportFact, Part, Record, Unit};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -86,8 +86,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         imported.fact("jvm", format!("{} {}", row.vm_name.0, row.vm_version.0).trim());
         imported.fact("threads", &row.threads.0);
         if row.forks.0 == "0" {
-            imported
-                .note("benchmarks with no forks ran inside JMH's own process, one after another");
+            imported.known(ImportFact::JmhNoForks);
         }
     }
     let names = names(&rows);
@@ -195,17 +194,11 @@ impl Score {
                 add(fork, part);
             }
             if !is_empty {
-                imported.note(
-                    "in mode `sample`, the value of an iteration is the mean of the calls timed in it",
-                );
+                imported.known(ImportFact::JmhSamples);
             }
         }
         if is_empty && let Some(score) = self.value.0 {
-            imported.mark(metric, "mean");
-            imported.note(
-                "the file has no raw data of some benchmarks: what stands for them is JMH's score, a \
-                 mean",
-            );
+            imported.stand_in(metric, "mean");
             add(0, Some(single(metric, score * factor)));
         }
         self.conclude(imported, subject, metric, factor);

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::{Direction, Metric, Outcome, Record, Unit, parse_time};
+use becalm_model::{Direction, ImportFact, ImportNote, Metric, Outcome, Record, Unit, parse_time};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -222,7 +222,8 @@ impl Reading<'_> {
                 other => other.get("ok") == Some(&Value::Bool(false)),
             };
             if is_crossed {
-                self.imported.note(format!("k6's threshold `{expression}` of {name} was crossed"));
+                let (expression, metric) = (expression.clone(), name.to_owned());
+                self.imported.note(ImportNote::ThresholdCrossed { expression, metric });
             }
         }
     }
@@ -239,10 +240,7 @@ impl Reading<'_> {
 
     fn finish(mut self) -> Result<Record, ImportError> {
         if self.values.iter().any(Option::is_some) {
-            self.imported.note(
-                "k6 gives only aggregates of a whole test, and no direction: more is taken as better \
-                 of counters and rates, unless their names speak of failure",
-            );
+            self.imported.known(ImportFact::K6Aggregates);
             self.imported.process(self.subject, self.values, Outcome::Unknown);
         }
         self.imported.finish(self.file)

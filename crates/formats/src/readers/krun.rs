@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::{Direction, Record, Unit};
+use becalm_model::{Direction, ImportNote, Record, Unit};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -80,7 +80,7 @@ fn read_json(files: &[File]) -> Result<Record, ImportError> {
         for times in executions {
             match part(metric, times.unwrap_or_default()) {
                 Some(part) => imported.parts(subject, vec![part]),
-                None => imported.note(format!("{key} crashed at least once: it has no times then")),
+                None => imported.note(ImportNote::Crashed { benchmark: key.clone() }),
             }
         }
     }

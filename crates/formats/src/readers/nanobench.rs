@@ -4,7 +4,7 @@
 //!   iteration: they are divided already. With a `batch`, an iteration is so many units.
 //! - Templates of people's own may leave out what they like; without measurements there are medians.
 
-use becalm_model::{Direction, Record, Unit};
+use becalm_model::{Direction, ImportNote, Record, Unit};
 use serde::Deserialize;
 
 use crate::entry::Entry;
@@ -68,8 +68,8 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
             if has_title { format!("{} / {}", row.title.0, row.name) } else { row.name.clone() };
         let name = names.unique(&name);
         if let Some(batch) = row.batch.0.filter(|batch| (batch - 1.0).abs() > 0.0) {
-            imported
-                .note(format!("the values of `{name}` are of iterations of {batch} units each"));
+            let (benchmark, units) = (name.clone(), batch.to_string());
+            imported.note(ImportNote::Batches { benchmark, units });
         }
         let column = |field: &str| -> Result<Vec<f64>, ImportError> {
             let place = |shape: &Shape| match shape.get(field) {
@@ -91,10 +91,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         let times = column("elapsed")?;
         if times.is_empty() {
             if let Some(median) = row.median.0 {
-                imported.mark(metric, "median");
-                imported.note(
-                    "the file has no measurements of some benchmarks: what stands for them is the median",
-                );
+                imported.stand_in(metric, "median");
                 parts.push(single(metric, median));
             }
             continue;

@@ -8,7 +8,7 @@
 //!   than the header, and two columns of one name, are refused.
 
 use becalm_model::history::AtCommit;
-use becalm_model::{Direction, Unit, is_of_calendar, parse_time};
+use becalm_model::{Direction, ImportFact, Unit, is_of_calendar, parse_time};
 
 use crate::error::ImportError;
 use crate::file::{File, only};
@@ -91,7 +91,7 @@ pub(crate) fn read(files: &[File]) -> Result<(Vec<AtCommit>, Option<String>), Im
         };
         let mut imported = Imported::of("CSV for Otava");
         imported.started_at(time);
-        imported.note("the file tells neither units nor which way is better: less is taken");
+        imported.known(ImportFact::NoUnits);
         let subject = imported.subject("csv");
         let mut parts = Vec::new();
         for &(at, name) in &metrics {

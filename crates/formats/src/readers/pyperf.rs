@@ -8,7 +8,7 @@
 //!
 //! A run of pyperf is a process, and every benchmark has processes of its own.
 
-use becalm_model::{Direction, Metric, Part, Record, Unit, metric, parse_time};
+use becalm_model::{Direction, ImportNote, Metric, Part, Record, Unit, metric, parse_time};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -147,9 +147,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         }
     }
     if calibrations > 0 {
-        imported.note(format!(
-            "processes that only calibrated the number of loops count as warm-up: {calibrations}"
-        ));
+        imported.note(ImportNote::Calibrations { processes: calibrations });
     }
     imported.finish(file)
 }

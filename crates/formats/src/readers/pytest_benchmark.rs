@@ -6,7 +6,7 @@
 //! - `commit_info` has placeholders outside of a repository and where no branch is checked out.
 //! - Names of machines and of people's folders stand in `machine_info` and are no facts.
 
-use becalm_model::{Direction, Record, Unit, parse_time};
+use becalm_model::{Direction, ImportNote, Record, Unit, parse_time};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -99,7 +99,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         }
         let name = names.unique(&name);
         let Some(stats) = benchmark.stats else {
-            imported.note(format!("`{name}` has no statistics: it failed"));
+            imported.failed(name, None);
             continue;
         };
         if let Some(at) = stats.data.iter().position(|value| *value < 0.0) {
@@ -112,7 +112,8 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         let is_cut = !stats.data.is_empty() && rounds > stats.data.len() as f64;
         if is_cut {
             let values = stats.data.len();
-            imported.note(format!("`{name}` has {values} values of {rounds} rounds"));
+            let benchmark = name.clone();
+            imported.note(ImportNote::FewerValues { benchmark, values, rounds });
         }
         let statistics =
             [("median", stats.median.0), ("mean", stats.mean.0), ("minimum", stats.min.0)];
@@ -122,11 +123,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         }
         let first = statistics.into_iter().find_map(|(name, value)| Some((name, value?)));
         if let Some((statistic, value)) = first {
-            imported.mark(metric, statistic);
-            imported.note(format!(
-                "the file has no single times of some benchmarks: what stands for them is the \
-                 {statistic} of their rounds"
-            ));
+            imported.stand_in(metric, statistic);
             parts.push(single(metric, value));
         }
     }

@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::Record;
+use becalm_model::{ImportNote, Record};
 use serde::Deserialize;
 
 use super::tinybench_figures::Figures;
@@ -159,13 +159,13 @@ fn read_tinybench(files: &[File]) -> Result<Record, ImportError> {
         let name = names.unique(name);
         let is_own = task.own.latency.is_some() || task.own.flat.mean.0.is_some();
         let Some(result) = task.result.or_else(|| is_own.then_some(task.own)) else {
-            imported.note(format!("`{name}` was not run"));
+            imported.note(ImportNote::NotRun { benchmark: name, why: None });
             continue;
         };
         let runtime = format!("{} {}", result.runtime.0, result.runtime_version.0);
         imported.fact("runtime", runtime.trim());
         if result.error.is_some() || result.state.0 == "errored" {
-            imported.note(format!("`{name}` failed"));
+            imported.failed(name, None);
             continue;
         }
         let figures = result.latency.as_ref().unwrap_or(&result.flat);

@@ -1,15 +1,12 @@
 //! The figures of one benchmark as tinybench has them, in milliseconds: vitest shows the same.
 
-use becalm_model::{Direction, Part, Unit};
+use becalm_model::{Direction, ImportNote, Part, Unit};
 use serde::Deserialize;
 
 use crate::imported::{Imported, part, single};
 use crate::json::{self, Number};
 
 const MILLISECOND: f64 = 1e-3;
-
-const NO_SAMPLES: &str =
-    "the file has no samples of some benchmarks: what stands for them is the median, or the mean";
 
 /// What is known of one benchmark, in milliseconds.
 #[derive(Deserialize, Default)]
@@ -47,7 +44,7 @@ impl Figures {
         // A benchmark that failed has no fields, or zeros and no samples.
         let none_taken = self.sample_count.0.or(self.samples_count.0) == Some(0.0);
         if is_empty && (stand_in.is_none() || none_taken) {
-            imported.note(format!("`{name}` has no results"));
+            imported.note(ImportNote::NoResults { benchmark: name.to_owned() });
             return None;
         }
         let metric = imported.benchmark(name, "", Unit::Second, Direction::Lower);
@@ -74,8 +71,7 @@ impl Figures {
             return part(metric, self.samples.iter().map(|one| one * MILLISECOND).collect());
         }
         let (statistic, value) = stand_in?;
-        imported.mark(metric, statistic);
-        imported.note(NO_SAMPLES);
+        imported.stand_in(metric, statistic);
         Some(single(metric, value * MILLISECOND))
     }
 }

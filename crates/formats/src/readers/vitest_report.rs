@@ -70,12 +70,12 @@ pub(super) fn read(file: &File) -> Result<Record, ImportError> {
     for one in &report.test_results {
         let file_name = one.name.0.rsplit(['/', '\\']).next().unwrap_or_default();
         if !one.message.0.is_empty() {
-            imported.note(format!("`{file_name}` failed: {}", one.message.0));
+            imported.failed(file_name, Some(one.message.0.clone()));
         }
         let mut parts = Vec::new();
         for test in &one.assertion_results {
             if test.status.0 == "failed" {
-                imported.note(format!("`{}` failed", test.full_name.0));
+                imported.failed(&test.full_name.0, None);
             }
             for task in test.benchmarks.iter().flat_map(|comparison| &comparison.tasks) {
                 let mut path = vec![file_name, &test.full_name.0];

@@ -1,12 +1,14 @@
 //! What a reader has to know beside the numbers, as values: code asks for a kind, and `report` alone has the sentence.
 
 mod comparison;
+mod gate;
 mod import;
 mod limit;
 mod session;
 
 pub use comparison::{ComparisonNote, CutOffWorth, Observation, WallTimeReason};
-pub use import::ImportNote;
+pub use gate::{Earlier, GateAdvice, GateNote, GateReason, Side};
+pub use import::{ImportFact, ImportNote};
 pub use limit::{Calm, EvidenceLimit, Limit, Obstacle, Unseen};
 pub use session::{ConditionName, Difference, SessionNote};
 
@@ -23,6 +25,8 @@ pub enum Note {
     Comparison(ComparisonNote),
     /// About the subjects and the course of a session.
     Session(SessionNote),
+    /// About what a gate or a job of continuous integration judged.
+    Gate(GateNote),
     /// About a file of another tool, or several of them put together.
     Import(ImportNote),
     /// A sentence of which nothing else is known.
@@ -64,6 +68,12 @@ impl From<ComparisonNote> for Note {
 impl From<SessionNote> for Note {
     fn from(note: SessionNote) -> Self {
         Self::Session(note)
+    }
+}
+
+impl From<GateNote> for Note {
+    fn from(note: GateNote) -> Self {
+        Self::Gate(note)
     }
 }
 

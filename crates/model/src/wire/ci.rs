@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::CI_SCHEMA;
 use super::version::{VersionError, check_readable};
+use super::worded::{Worded, Words, worded};
 use crate::ci::{
     CiCommit, CiLine, CiNoise, CiReport, CiResult, CiRule, Conclusion, Standing, is_ci_id,
 };
 use crate::metric::{Direction, Unit};
+use crate::note::{Interruption, Note};
 use crate::verdict::{RatioInterval, Verdict};
 
 /// What a job of continuous integration found out.
@@ -37,7 +39,7 @@ pub struct CiDocument {
     /// Whether what stays undecided fails too.
     pub strict: bool,
     /// Why nothing was measured, where it was not.
-    pub message: Option<String>,
+    pub message: Option<CiMessage>,
     /// Rounds that were measured.
     pub rounds: u32,
     /// What was measured, worst first.
@@ -46,10 +48,20 @@ pub struct CiDocument {
     pub machine: String,
     /// The command line that does the same elsewhere, word by word.
     pub reproduce: Vec<String>,
-    /// What the reader has to know, as sentences.
-    pub notes: Vec<String>,
+    /// What the reader has to know.
+    pub notes: Vec<Worded<Note>>,
     /// Version of becalm that measured.
     pub version: String,
+}
+
+/// Why a job measured nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum CiMessage {
+    /// Base and head are the same.
+    Identical(Worded<Note>),
+    /// It could not.
+    Failed(Worded<Interruption>),
 }
 
 /// A commit.
@@ -134,10 +146,11 @@ pub enum CiReadError {
 const LONGEST_WORD: usize = 40;
 
 /// Returns the document of a report.
-pub fn ci_document(report: &CiReport) -> CiDocument {
+pub fn ci_document(report: &CiReport, words: &Words) -> CiDocument {
     let (message, rounds) = match &report.result {
         CiResult::Measured { rounds, .. } => (None, *rounds),
-        CiResult::Identical(why) | CiResult::Failed(why) => (Some(why.clone()), 0),
+        CiResult::Identical(why) => (Some(CiMessage::Identical(Worded::of(why, words.note))), 0),
+        CiResult::Failed(why) => (Some(CiMessage::Failed(Worded::of(why, words.interruption))), 0),
     };
     let commit = |one: &CiCommit| CiCommitDocument { id: one.id.clone(), title: one.title.clone() };
     CiDocument {
@@ -184,7 +197,7 @@ pub fn ci_document(report: &CiReport) -> CiDocument {
             .collect(),
         machine: report.machine.clone(),
         reproduce: report.reproduce.clone(),
-        notes: report.notes.clone(),
+        notes: worded(&report.notes, words.note),
         version: report.version.clone(),
     }
 }
@@ -207,8 +220,10 @@ pub fn read_ci(
         if good { Ok(value) } else { Err(refused(field, &value.to_string())) }
     };
     let mut result = match (document.message, document.conclusion.as_str()) {
-        (Some(why), "identical") => CiResult::Identical(why),
-        (Some(why), _) => CiResult::Failed(why),
+        (Some(CiMessage::Identical(why)), "identical") => CiResult::Identical(why.value()),
+        // A report of an earlier version has a sentence alone.
+        (Some(CiMessage::Identical(why)), _) => CiResult::Failed(why.text().to_owned().into()),
+        (Some(CiMessage::Failed(why)), _) => CiResult::Failed(why.value()),
         (None, _) => CiResult::Measured { lines, rounds: document.rounds },
     };
     let is_id =
@@ -248,7 +263,7 @@ pub fn read_ci(
         result,
         machine: document.machine,
         reproduce: document.reproduce,
-        notes: document.notes,
+        notes: document.notes.into_iter().map(Worded::value).collect(),
         version: document.version,
     })
 }
@@ -327,6 +342,7 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::note::GateNote;
 
     fn report() -> CiReport {
         let ratio = RatioInterval { estimate: 1.05, low: 1.04, high: f64::INFINITY };
@@ -355,7 +371,7 @@ mod tests {
             conclusion: Conclusion::Undecided,
             machine: "a CPU".to_owned(),
             reproduce: vec!["becalm".to_owned()],
-            notes: vec!["a note".to_owned()],
+            notes: vec![GateNote::SameFiles.into()],
             version: "0.1.0".to_owned(),
         }
     }
@@ -378,19 +394,32 @@ mod tests {
     fn a_report_survives_its_document() {
         for result in [
             report().result,
-            CiResult::Identical("the same".to_owned()),
-            CiResult::Failed("no".to_owned()),
+            CiResult::Identical(GateNote::SameFiles.into()),
+            CiResult::Failed(Interruption::Failure { error: "no".to_owned() }),
         ] {
             let mut report = CiReport { result, ..report() };
             report.conclusion = conclude(&mut report.result, &report.rule);
-            let text = serde_json::to_string(&ci_document(&report)).unwrap();
+            let text = serde_json::to_string(&ci_document(&report, &Words::NONE)).unwrap();
             assert_eq!(read_ci(&text, conclude).unwrap(), report);
         }
     }
 
     #[test]
+    fn sentences_of_an_earlier_version_are_kept() {
+        let mut document = serde_json::to_value(ci_document(&report(), &Words::NONE)).unwrap();
+        document["notes"] = serde_json::json!(["a note"]);
+        document["message"] = "why".into();
+        let failed = read_ci(&document.to_string(), conclude).unwrap();
+        assert_eq!(failed.notes, [Note::text("a note")]);
+        assert_eq!(failed.result, CiResult::Failed("why".to_owned().into()));
+        document["conclusion"] = "identical".into();
+        let same = read_ci(&document.to_string(), conclude).unwrap();
+        assert_eq!(same.result, CiResult::Identical(Note::text("why")));
+    }
+
+    #[test]
     fn values_that_nobody_wrote_are_refused() {
-        let good = serde_json::to_value(ci_document(&report())).unwrap();
+        let good = serde_json::to_value(ci_document(&report(), &Words::NONE)).unwrap();
         let with = |pointer: &str, value: serde_json::Value| {
             let mut document = good.clone();
             *document.pointer_mut(pointer).unwrap() = value;

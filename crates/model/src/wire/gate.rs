@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::GATE_SCHEMA;
+use super::worded::{Worded, Words, worded};
 use crate::gate::{GateBy, GateReport, GateResult};
+use crate::note::{GateAdvice, GateReason, Note};
 
 /// What a gate says, and of what.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct GateDocument {
     /// `becalm/gate/1`.
     pub schema: String,
@@ -19,14 +21,14 @@ pub struct GateDocument {
     pub confidence: f64,
     /// What was judged, the worst first.
     pub results: Vec<GateResultDocument>,
-    /// What to do next, as a sentence; `null` where nothing is to be done.
-    pub next: Option<String>,
-    /// What the reader has to know, as sentences.
-    pub notes: Vec<String>,
+    /// What to do next; `null` where nothing is to be done.
+    pub next: Option<Worded<GateAdvice>>,
+    /// What the reader has to know.
+    pub notes: Vec<Worded<Note>>,
 }
 
 /// One metric of one benchmark by one rule.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct GateResultDocument {
     /// The benchmark.
     pub benchmark: String,
@@ -60,23 +62,23 @@ pub struct GateResultDocument {
     pub missing: Option<usize>,
     /// The change, as `becalm changes acknowledge` takes it.
     pub change: Option<String>,
-    /// The verdict in words.
-    pub reason: String,
+    /// Why.
+    pub reason: Worded<GateReason>,
 }
 
 /// Returns the document of what a gate says.
-pub fn gate_document(report: &GateReport) -> GateDocument {
+pub fn gate_document(report: &GateReport, words: &Words) -> GateDocument {
     GateDocument {
         schema: GATE_SCHEMA.to_owned(),
         verdict: report.outcome().word().to_owned(),
         confidence: report.confidence,
-        results: report.results.iter().map(result_of).collect(),
-        next: report.next.clone(),
-        notes: report.notes.clone(),
+        results: report.results.iter().map(|one| result_of(one, words)).collect(),
+        next: report.next().map(|next| Worded::of(&next, words.advice)),
+        notes: worded(&report.notes, words.note),
     }
 }
 
-fn result_of(result: &GateResult) -> GateResultDocument {
+fn result_of(result: &GateResult, words: &Words) -> GateResultDocument {
     let (earlier, missing) = match result.by {
         GateBy::History { earlier, missing } => (Some(earlier), missing),
         _ => (None, None),
@@ -102,6 +104,6 @@ fn result_of(result: &GateResult) -> GateResultDocument {
         earlier,
         missing,
         change,
-        reason: result.reason.clone(),
+        reason: Worded::of(&result.reason, words.reason),
     }
 }

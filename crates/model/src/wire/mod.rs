@@ -47,8 +47,8 @@ pub use boot::{BootDocument, BootLoader, BootParameter};
 pub use changes::{ChangeInHistoryDocument, ChangePointDocument, ChangesDocument};
 pub use check::{CheckDocument, FindingDocument, check_document};
 pub use ci::{
-    CiBenchmarkDocument, CiCommitDocument, CiDocument, CiNoiseDocument, CiReadError, ci_document,
-    read_ci,
+    CiBenchmarkDocument, CiCommitDocument, CiDocument, CiMessage, CiNoiseDocument, CiReadError,
+    ci_document, read_ci,
 };
 pub use diff::{DiffDocument, diff_document};
 pub use document::{

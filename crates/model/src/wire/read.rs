@@ -354,6 +354,7 @@ mod tests {
         note: |_| "a note".to_owned(),
         interruption: |_| "an interruption".to_owned(),
         limit: |_| "a limit".to_owned(),
+        ..Words::NONE
     };
 
     /// The smallest comparison that another program may write: the fields that the design promises.

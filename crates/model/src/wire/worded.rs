@@ -5,7 +5,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::note::{Interruption, Limit, Note};
+use crate::note::{GateAdvice, GateReason, Interruption, Limit, Note};
 
 /// Who makes the sentences of documents; nothing here has words of its own.
 #[derive(Debug, Clone, Copy)]
@@ -16,12 +16,21 @@ pub struct Words {
     pub interruption: fn(&Interruption) -> String,
     /// The sentence of a limit.
     pub limit: fn(&Limit) -> String,
+    /// Why a result of a gate is as it is.
+    pub reason: fn(&GateReason) -> String,
+    /// What to do about it.
+    pub advice: fn(&GateAdvice) -> String,
 }
 
 impl Words {
     /// None: for logs, in which becalm reads the fields.
-    pub(super) const NONE: Self =
-        Self { note: |_| String::new(), interruption: |_| String::new(), limit: |_| String::new() };
+    pub(super) const NONE: Self = Self {
+        note: |_| String::new(),
+        interruption: |_| String::new(),
+        limit: |_| String::new(),
+        reason: |_| String::new(),
+        advice: |_| String::new(),
+    };
 }
 
 /// A value as it leaves the process: `kind` and fields, and the sentence as `text`.

@@ -9,6 +9,7 @@ use super::row::{Row, better, row};
 use super::words::{has_several_metrics, headline, noise_sentence};
 use crate::escape;
 use crate::markdown::code;
+use crate::notes;
 use crate::quantity;
 
 /// GitHub refuses comments of more than 65,536 characters. GitLab takes a million. It counts them after
@@ -57,8 +58,8 @@ fn title(report: &CiReport) -> String {
 
 fn lead(report: &CiReport) -> String {
     match &report.result {
-        CiResult::Identical(why) => format!("{}\n\n", code(&limited(why))),
-        CiResult::Failed(why) => fenced("text", &limited(why)),
+        CiResult::Identical(why) => format!("{}\n\n", code(&limited(&notes::sentence(why)))),
+        CiResult::Failed(why) => fenced("text", &limited(&notes::interruption(why))),
         CiResult::Measured { .. } => String::new(),
     }
 }
@@ -150,7 +151,7 @@ fn tail(report: &CiReport, link: Option<&str>) -> String {
         let _ = writeln!(out, "- machine: {}", code(&limited(&report.machine)));
     }
     for note in report.notes.iter().take(20) {
-        let _ = writeln!(out, "- {}", code(&limited(note)));
+        let _ = writeln!(out, "- {}", code(&limited(&notes::sentence(note))));
     }
     if let Some(link) = link {
         let _ = writeln!(out, "- [the job]({link})");
@@ -183,7 +184,7 @@ fn fenced(language: &str, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use becalm_model::ci::{CiNoise, CiRule};
-    use becalm_model::{Direction, RatioInterval, Unit, Verdict};
+    use becalm_model::{Direction, Note, RatioInterval, Unit, Verdict};
 
     use super::*;
     use crate::{Style, ci_message, ci_status, ci_text};
@@ -289,7 +290,7 @@ mod tests {
         let lines = (0..20_000)
             .map(|n| line(&format!("benchmark {n} {}", "x".repeat(300)), 1.05, Verdict::Slower));
         let mut report = report(lines.collect());
-        report.notes = vec!["n".repeat(100_000); 50];
+        report.notes = vec![Note::text("n".repeat(100_000)); 50];
         report.reproduce = vec!["w".repeat(100_000)];
         let comment = ci_comment(&report, None);
         assert!(comment.len() < 65_000, "{}", comment.len());

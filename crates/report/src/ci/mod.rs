@@ -9,4 +9,4 @@ mod row;
 mod words;
 
 pub use comment::{ci_comment, ci_marker, ci_summary};
-pub use words::{ci_message, ci_status, ci_text};
+pub use words::{ci_message, ci_status, ci_text, machine_words};

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use becalm_model::ci::{CiLine, CiReport, CiResult, Conclusion, Standing};
-use becalm_model::{Metric, Verdict};
+use becalm_model::{MachineFacts, Metric, Verdict};
 
 use super::row::{name, row, told};
 use crate::escape;
+use crate::notes;
 use crate::page::Page;
 use crate::quantity::{self, NBSP};
 use crate::sentence;
@@ -99,6 +100,15 @@ pub(super) fn noise_sentence(lines: &[CiLine]) -> String {
     }
 }
 
+/// Says in a few words which machine it is.
+pub fn machine_words(machine: &MachineFacts) -> String {
+    let fact =
+        |key: &str| machine.facts.get(key).map(|value| value.trim()).filter(|one| !one.is_empty());
+    let kernel = fact("kernel_release").map(|kernel| format!("Linux {kernel}"));
+    let [model, inside] = ["cpu_model", "virtualisation"].map(|key| fact(key).map(str::to_owned));
+    [model, kernel, inside].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 /// Writes the line of a commit status.
 pub fn ci_status(report: &CiReport) -> String {
     shorten(&headline(report, printable).replace(NBSP, " "), LONGEST_STATUS, true)
@@ -133,7 +143,8 @@ pub fn ci_text(report: &CiReport, style: &Style) -> String {
     let said = letters.next().map(|first| format!("{}{}.", first.to_uppercase(), letters.as_str()));
     page.say_as(role, &said.unwrap_or_default());
     match &report.result {
-        CiResult::Identical(why) | CiResult::Failed(why) => page.say(why),
+        CiResult::Identical(why) => page.say(&notes::sentence(why)),
+        CiResult::Failed(why) => page.say(&notes::interruption(why)),
         CiResult::Measured { lines, rounds } => {
             page.gap();
             let with_metric = has_several_metrics(lines);
@@ -169,7 +180,7 @@ pub fn ci_text(report: &CiReport, style: &Style) -> String {
         }
     }
     for note in &report.notes {
-        page.item(note);
+        page.item(&notes::sentence(note));
     }
     if !report.reproduce.is_empty() {
         page.item(&format!("the same elsewhere: {}", escape::shell(&report.reproduce)));

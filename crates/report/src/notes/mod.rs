@@ -1,10 +1,12 @@
 //! The sentences of notes: the only place that has words for them.
 
 mod comparison;
+mod gate;
 mod import;
 mod limit;
 mod session;
 
+pub(crate) use gate::{advice, reason};
 pub use limit::limit;
 
 use becalm_model::wire::Words;
@@ -13,13 +15,14 @@ use becalm_model::{Interruption, Note};
 use crate::quantity::{self, NBSP};
 
 /// Makes the sentences of documents.
-pub const WORDS: Words = Words { note: sentence, interruption, limit };
+pub const WORDS: Words = Words { note: sentence, interruption, limit, reason, advice };
 
 /// Returns the sentence of a note.
 pub fn sentence(note: &Note) -> String {
     match note {
         Note::Comparison(note) => comparison::sentence(note),
         Note::Session(note) => session::sentence(note),
+        Note::Gate(note) => gate::sentence(note),
         Note::Import(note) => import::sentence(note),
         Note::Text(sentence) => sentence.text.clone(),
     }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use becalm_model::gate::{GateBy, GateOutcome, GateResult};
-use becalm_model::history::{ChangeId, ChangeState, Point, short_commit};
+use becalm_model::history::{ChangeId, ChangeState, Point};
 use becalm_model::wire::{SuiteGateChanges, read_document};
-use becalm_model::{Direction, RatioInterval};
+use becalm_model::{Direction, GateNote, GateReason, RatioInterval};
 use becalm_store::{EntryFilter, SeriesFilter, Store};
 
 use super::comparison::{Extent, Loss, Worse};
@@ -45,7 +45,8 @@ pub fn judge_changes(
     for cut_off in without_value(store, branch, &all)? {
         doubt(&cut_off, rules, findings);
     }
-    findings.notes.push(format!("{} series of the branch {branch} were looked at.", all.len()));
+    let looked_at = GateNote::LookedAt { series: all.len(), branch: branch.clone() };
+    findings.notes.push(looked_at.into());
     Ok(())
 }
 
@@ -138,15 +139,13 @@ fn judge_one(
         } else {
             GateOutcome::Fail
         };
-        let state = match stored.state {
-            ChangeState::Confirmed => "confirmed",
-            ChangeState::Pending => "pending",
-        };
         let commit = |place: usize| followed.points[place].commit.as_deref().map(str::to_owned);
-        let place = commit(change.index)
-            .map_or_else(|| format!("entry {}", stored.entry.0), |id| short_commit(&id).to_owned());
         let id = ChangeId { series: followed.series.id, entry: stored.entry };
-        let reason = format!("{state} change at {place}");
+        let reason = GateReason::Change {
+            confirmed: stored.state == ChangeState::Confirmed,
+            commit: commit(change.index),
+            entry: stored.entry.0,
+        };
         findings.results.push(GateResult {
             value: Some(stored.after),
             reference: Some(stored.before),

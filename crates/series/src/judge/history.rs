@@ -2,7 +2,7 @@
 
 use becalm_model::gate::{GateBy, GateOutcome, GateResult};
 use becalm_model::history::{ChangeState, Decision, Entry, Point, Review, StoredChange};
-use becalm_model::{Record, Unit, metric};
+use becalm_model::{GateNote, Note, Record, Unit, metric};
 use becalm_stats::multiplicity::bonferroni_confidence;
 use becalm_stats::prediction::FEWEST;
 use becalm_store::{EntryFilter, NewEntry, NewPoint, SeriesFilter, Store, StoreError, fingerprint};
@@ -96,13 +96,13 @@ pub(super) fn doubt(cut_off: &CutOff, rules: &mut Rules, findings: &mut Findings
         cut_off.all.contains(&result.of.benchmark) && result.of.parameters == of.parameters
     };
     for result in findings.results.iter_mut().filter(|one| is_of_it(one)) {
-        result.doubt(&cut_off.to_string());
+        result.doubt(cut_off.reason());
     }
     if !cut_off.is_without_value() {
         return;
     }
     // It has no value that could be judged, but is longer than its timeout.
-    let (by, reason) = (GateBy::CutOff, cut_off.to_string());
+    let (by, reason) = (GateBy::CutOff, cut_off.reason());
     findings.results.push(GateResult::new(of.clone(), by, GateOutcome::Inconclusive, reason));
     if !cut_off.is_about_wall_time {
         return;
@@ -182,11 +182,9 @@ impl Known {
     }
 
     /// Says that the history is of other machines, where it has nothing of this one.
-    fn elsewhere(&self, entry: &NewEntry) -> Option<String> {
+    fn elsewhere(&self, entry: &NewEntry) -> Option<Note> {
         let only = self.followed.is_empty() && self.others > 0 && !entry.points.is_empty();
-        only.then(|| {
-            "The history has these benchmarks on other machines only, which are never compared with this one.".to_owned()
-        })
+        only.then_some(GateNote::OtherMachinesOnly.into())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use becalm_model::ci::Standing;
 use becalm_model::gate::{GateBy, GateOutcome, GateResult};
-use becalm_model::{MeasuredRevision, Record, Verdict};
+use becalm_model::{GateReason, MeasuredRevision, Record, Verdict};
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 
@@ -36,19 +36,13 @@ pub fn judge_interleaved(record: &Record, rules: &mut Rules, findings: &mut Find
         };
         let judged = judge(&compared, &Policy::gate(margin));
         let reason = match (judged.outcome, comparison.verdict) {
-            _ if judged.standing == Standing::Doubtful => {
-                "runs were cut off at the timeout, so that the values say nothing good".to_owned()
+            _ if judged.standing == Standing::Doubtful => GateReason::ValuesOfCutOff,
+            (GateOutcome::Fail, _) => GateReason::Slower,
+            (GateOutcome::Pass, verdict) => GateReason::Compared { verdict },
+            (GateOutcome::Inconclusive, Verdict::Slower) => GateReason::PerhapsWithinMargin,
+            (GateOutcome::Inconclusive, _) => {
+                GateReason::NotDecided { rounds: comparison.rounds_needed }
             }
-            (GateOutcome::Fail, _) => "slower by more than the margin".to_owned(),
-            (GateOutcome::Pass, verdict) => verdict.to_string(),
-            (GateOutcome::Inconclusive, Verdict::Slower) => {
-                "slower, perhaps within the margin".to_owned()
-            }
-            (GateOutcome::Inconclusive, _) => match comparison.rounds_needed {
-                Some(1) => "not decided; 1 more round would".to_owned(),
-                Some(rounds) => format!("not decided; {rounds} more rounds would"),
-                None => "not decided".to_owned(),
-            },
         };
         let of = named(&benchmark, &name, &metric.unit, &[]);
         let commit = |subject: usize| {

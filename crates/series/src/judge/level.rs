@@ -1,7 +1,7 @@
 //! A value by a limit, and by the earlier values of its level.
 
 use becalm_model::gate::{GateBy, GateOutcome, GateResult, GateSeries};
-use becalm_model::{Direction, RatioInterval};
+use becalm_model::{Direction, Earlier, GateReason, RatioInterval};
 use becalm_stats::prediction::{FEWEST, predict};
 use becalm_stats::{Interval, Sample};
 
@@ -32,17 +32,13 @@ pub fn against_level(
     let needed = if exact { 1 } else { FEWEST };
     let missing = needed.checked_sub(level.len()).filter(|missing| *missing > 0);
     let by = GateBy::History { earlier: level.len(), missing };
-    let judged = |outcome: GateOutcome, reason: String| GateResult {
+    let judged = |outcome: GateOutcome, reason: GateReason| GateResult {
         value: Some(value),
         margin: Some(margin),
         ..GateResult::new(of, by, outcome, reason)
     };
     if let Some(missing) = missing {
-        let runs = if missing == 1 { "run is" } else { "runs are" };
-        return judged(
-            GateOutcome::Inconclusive,
-            format!("too little history: {missing} more {runs} missing"),
-        );
+        return judged(GateOutcome::Inconclusive, GateReason::TooFew { missing });
     }
     let interval = if exact {
         let last = level[level.len() - 1];
@@ -52,10 +48,7 @@ pub fn against_level(
         sample.and_then(|sample| predict(&sample, confidence)).map(|predicted| predicted.interval)
     };
     let Some(Interval { estimate, low, high }) = interval else {
-        return judged(
-            GateOutcome::Inconclusive,
-            "the history has values that are no numbers".to_owned(),
-        );
+        return judged(GateOutcome::Inconclusive, GateReason::NoNumbers);
     };
     let inside = match direction {
         Direction::Lower => value <= high,
@@ -64,14 +57,11 @@ pub fn against_level(
     let reference = Some(estimate);
     if estimate <= 0.0 || high <= 0.0 || value < 0.0 {
         let (outcome, reason) = if inside {
-            (GateOutcome::Pass, "no worse than the level may give")
+            (GateOutcome::Pass, GateReason::NoWorse { than: Earlier::Level })
         } else {
-            (
-                GateOutcome::Inconclusive,
-                "worse than the level may give, which has no ratio around zero; a limit would decide",
-            )
+            (GateOutcome::Inconclusive, GateReason::WorseAroundZero)
         };
-        return GateResult { reference, ..judged(outcome, reason.to_owned()) };
+        return GateResult { reference, ..judged(outcome, reason) };
     }
     let ratio = RatioInterval {
         estimate: value / estimate,
@@ -83,33 +73,23 @@ pub fn against_level(
         Direction::Lower => high / estimate - 1.0,
         Direction::Higher => 1.0 - low.max(0.0) / estimate,
     };
-    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let beyond = Extent::of(worse, margin).outcome();
     let (outcome, reason) = if exact {
-        let outcome = Extent::of(worse, margin).outcome();
         let reason = if worse.estimate > 0.0 {
-            format!("exactly {} worse than the last value", percent(worse.estimate))
+            GateReason::ExactlyWorse { by: worse.estimate }
         } else {
-            "no worse than the last value".to_owned()
+            GateReason::NoWorse { than: Earlier::LastValue }
         };
-        (outcome, reason)
+        (beyond, reason)
     } else if inside
         && let Some(doubt) = doubt_of_newest(value, level, direction, margin, confidence)
     {
         (GateOutcome::Inconclusive, doubt)
     } else if inside {
-        let reason = format!("what its level may give; this series resolves {}", percent(resolves));
-        (GateOutcome::Pass, reason)
+        (GateOutcome::Pass, GateReason::OfItsLevel { resolves })
     } else {
-        let least = percent(worse.low);
-        let reason = match Extent::of(worse, margin).outcome() {
-            GateOutcome::Inconclusive => {
-                format!(
-                    "at least {least} worse than its level may give, which may be within the margin"
-                )
-            }
-            _ => format!("at least {least} worse than its level may give"),
-        };
-        (Extent::of(worse, margin).outcome(), reason)
+        let perhaps_within_margin = beyond == GateOutcome::Inconclusive;
+        (beyond, GateReason::WorseThanLevel { at_least: worse.low, perhaps_within_margin })
     };
     GateResult {
         reference,
@@ -131,7 +111,7 @@ fn doubt_of_newest(
     direction: Direction,
     margin: f64,
     confidence: f64,
-) -> Option<String> {
+) -> Option<GateReason> {
     let first = level.len().saturating_sub(NEWEST).max(FEWEST);
     (first..level.len()).find_map(|start| {
         let (before, newest) = level.split_at(start);
@@ -143,14 +123,9 @@ fn doubt_of_newest(
             Direction::Higher => 1.0 - value / low,
         };
         let is_news = |value: f64| low > 0.0 && least(value) > margin + ROUNDING;
-        (is_news(value) && newest.iter().all(|&value| is_news(value))).then(|| {
-            let runs = if newest.len() == 1 { "run is" } else { "runs are" };
-            format!(
-                "at least {:.1} % worse than the level before the last {} {runs}, which are as bad: it may be a new level",
-                100.0 * least(value),
-                newest.len()
-            )
-        })
+        let are_news = is_news(value) && newest.iter().all(|&value| is_news(value));
+        let (at_least, newest) = (least(value), newest.len());
+        are_news.then_some(GateReason::PerhapsNewLevel { at_least, newest })
     })
 }
 
@@ -182,14 +157,18 @@ mod tests {
     fn a_value_is_judged_by_its_level() {
         for n in [10, 20, 60, 200] {
             let result = check(101.5, n, Direction::Lower, GateOutcome::Pass);
-            assert!(result.reason.contains("resolves"), "{}", result.reason);
+            assert!(matches!(result.reason, GateReason::OfItsLevel { .. }), "{result:?}");
             let _ = check(110.0, n, Direction::Lower, GateOutcome::Fail);
             let _ = check(90.0, n, Direction::Lower, GateOutcome::Pass);
             let _ = check(90.0, n, Direction::Higher, GateOutcome::Fail);
             let _ = check(110.0, n, Direction::Higher, GateOutcome::Pass);
         }
         let between = check(102.8, 200, Direction::Lower, GateOutcome::Inconclusive);
-        assert!(between.reason.contains("within the margin"), "{}", between.reason);
+        let perhaps = matches!(
+            between.reason,
+            GateReason::WorseThanLevel { perhaps_within_margin: true, .. }
+        );
+        assert!(perhaps, "{between:?}");
         let few = check(200.0, 7, Direction::Lower, GateOutcome::Inconclusive);
         assert_eq!(few.by, GateBy::History { earlier: 7, missing: Some(3) });
     }
@@ -204,7 +183,8 @@ mod tests {
             let worse = vec![270.0; n];
             let found = judge(&worse, 269.0);
             assert_eq!(found.outcome, GateOutcome::Inconclusive, "{found:?}");
-            assert!(found.reason.contains("may be a new level"), "{}", found.reason);
+            let is_doubt = matches!(found.reason, GateReason::PerhapsNewLevel { .. });
+            assert!(is_doubt, "{found:?}");
             assert_eq!(judge(&worse, 101.0).outcome, GateOutcome::Pass);
         }
         // One bad day among good ones is noise of the series.

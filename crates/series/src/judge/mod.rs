@@ -12,10 +12,10 @@ mod interleaved;
 mod level;
 mod rules;
 
-use becalm_model::Unit;
 use becalm_model::gate::{GateBy, GateOutcome, GateResult, GateSeries};
 use becalm_model::history::EntryId;
 use becalm_model::wire::ReadError;
+use becalm_model::{GateReason, Note, Unit};
 use becalm_store::StoreError;
 
 pub use changes::judge_changes;
@@ -50,8 +50,8 @@ pub struct GateTerms {
 pub struct Findings {
     /// One metric of one benchmark by one rule each.
     pub results: Vec<GateResult>,
-    /// What the reader has to know, as sentences.
-    pub notes: Vec<String>,
+    /// What the reader has to know.
+    pub notes: Vec<Note>,
 }
 
 /// Why nothing can be judged by a history.
@@ -90,8 +90,10 @@ pub fn put_worst_first(results: &mut [GateResult]) {
 fn judge_by_limits(value: f64, rule: &Rule, of: &GateSeries, findings: &mut Findings) {
     for limit in &rule.limits {
         let (outcome, limit) = against_limit(value, *limit);
-        let reason =
-            if outcome == GateOutcome::Fail { "beyond the limit" } else { "within the limit" };
+        let reason = match outcome {
+            GateOutcome::Fail => GateReason::BeyondLimit,
+            _ => GateReason::WithinLimit,
+        };
         findings.results.push(GateResult {
             value: Some(value),
             reference: Some(limit),

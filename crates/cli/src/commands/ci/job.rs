@@ -4,17 +4,16 @@ use std::time::Duration;
 
 use becalm_forge::Surroundings;
 use becalm_model::ci::{CiCommit, CiReport, CiResult, CiRule};
-use becalm_model::history::short_commit;
 use becalm_model::terms::{Goal, Terms, Unlimited};
-use becalm_model::{Record, RecordKind, Subject};
-use becalm_report::{interruption, note_sentence};
-use becalm_series::judge::ci::{conclude, sides};
+use becalm_model::{GateNote, Interruption, Note, Record, RecordKind, Side, Subject};
+use becalm_report::machine_words;
+use becalm_series::cut_off;
+use becalm_series::judge::ci::{BASE, HEAD, conclude, sides};
 use becalm_session::{Recipe, Request, subjects};
 
 use super::Args;
 use super::base::find_base;
 use super::command_line::{reproduce, without_secrets};
-use super::sentences::{cut_off_sides, machine_words};
 use crate::caller;
 use crate::error::CommandError;
 use crate::flags::{command_of, stop};
@@ -53,7 +52,7 @@ pub(super) struct Job {
 
 /// What came of it.
 pub(super) enum Done {
-    Identical(String),
+    Identical(Note),
     Measured(Box<Finished>),
     Failed(CommandError),
 }
@@ -101,13 +100,13 @@ impl Job {
     /// Builds and measures.
     pub(super) fn carry_out(&self, ui: &Ui) -> Done {
         if self.differing.iter().all(|path| is_documentation(path)) {
-            return Done::Identical(match &self.differing[..] {
-                [] => "base and head have the same files".to_owned(),
-                [one] => format!("only documentation differs: {one}"),
-                [one, more @ ..] => {
-                    format!("only documentation differs: {one} and {} more", more.len())
+            let same = match &self.differing[..] {
+                [] => GateNote::SameFiles,
+                [path, more @ ..] => {
+                    GateNote::OnlyDocumentation { path: path.clone(), more: more.len() }
                 }
-            });
+            };
+            return Done::Identical(same.into());
         }
         match self.build(ui).and_then(|built| match built {
             Err(told) => Ok(Done::Identical(told)),
@@ -123,7 +122,7 @@ impl Job {
     }
 
     /// Builds both commits; says so if the program is the same.
-    fn build(&self, ui: &Ui) -> Result<Result<(Revisions, Vec<Subject>), String>, CommandError> {
+    fn build(&self, ui: &Ui) -> Result<Result<(Revisions, Vec<Subject>), Note>, CommandError> {
         let runs = &self.terms.runs;
         let user = caller::subject_user(runs.keep_root);
         let ids = [self.base.id.clone(), self.head.id.clone()];
@@ -134,7 +133,7 @@ impl Job {
         })?;
         revisions.rename(&["base", "head"]);
         if let Some(note) = revisions.identical(&self.command) {
-            return Ok(Err(note_sentence(&note.into())));
+            return Ok(Err(note.into()));
         }
         revisions.repeat_first("base again");
         let subjects = revisions.subjects(&self.command)?;
@@ -150,20 +149,17 @@ impl Job {
     }
 
     /// Says what was measured in place of the commit that the job is for.
-    fn told_of_commit(&self, commit: &str) -> Option<String> {
-        let short = short_commit(commit);
+    fn told_of_commit(&self, commit: &str) -> Option<Note> {
+        let (is_status, commit) = (self.commit.as_deref() == Some(commit), commit.to_owned());
         if commit == self.head.id {
-            None
-        } else if self.commit.as_deref() == Some(commit) {
-            Some(format!(
-                "what was measured is not {short} itself but what the job has checked out, such as the merge of it"
-            ))
-        } else {
-            Some(format!(
-                "the job is for {short}, and {} was measured, which has the status",
-                self.head.short()
-            ))
+            return None;
         }
+        let measured = self.head.id.clone();
+        Some(if is_status {
+            GateNote::CheckedOutMeasured { commit }.into()
+        } else {
+            GateNote::OtherCommitMeasured { commit, measured }.into()
+        })
     }
 
     pub(super) fn report(&self, args: &Args, around: &Surroundings, done: &Done) -> CiReport {
@@ -174,15 +170,16 @@ impl Job {
         let (mut result, machine, mut notes) = match done {
             Done::Identical(why) => (CiResult::Identical(why.clone()), String::new(), Vec::new()),
             Done::Failed(error) => {
-                (CiResult::Failed(error.message.clone()), String::new(), Vec::new())
+                let error = error.message.clone();
+                (CiResult::Failed(Interruption::Failure { error }), String::new(), Vec::new())
             }
             Done::Measured(finished) => {
                 let record = &finished.record;
                 let machine = machine_words(&record.machine);
-                let broken =
-                    record.interrupted.as_ref().map(interruption).or_else(|| {
-                        finished.failure.as_ref().map(|failure| failure.message.clone())
-                    });
+                let broken = record.interrupted.clone().or_else(|| {
+                    let error = finished.failure.as_ref()?.message.clone();
+                    Some(Interruption::Failure { error })
+                });
                 let result = match broken {
                     Some(why) => CiResult::Failed(why),
                     None => sides(record, &name),
@@ -212,6 +209,21 @@ impl Job {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
+}
+
+/// Says of which side runs were cut off at the timeout.
+fn cut_off_sides(record: &Record) -> Vec<Note> {
+    let side = |subject: usize| match subject {
+        BASE => Some(Side::Base),
+        HEAD => Some(Side::Head),
+        _ => None,
+    };
+    let of = cut_off(record).into_iter();
+    of.filter_map(|one| {
+        let side = side(one.subject)?;
+        Some(GateNote::SideCutOff { side, runs: one.runs, of: one.of }.into())
+    })
+    .collect()
 }
 
 /// Returns the terms that the flags make.

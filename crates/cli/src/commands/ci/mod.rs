@@ -6,7 +6,6 @@ mod command_line;
 mod job;
 mod junit;
 mod saved;
-mod sentences;
 mod tell;
 
 use std::ffi::OsString;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use becalm_forge::{Origin, Surroundings, without_commands};
 use becalm_model::wire::{ci_document, json_text, read_ci};
+use becalm_report::WORDS;
 use becalm_series::judge::ci::conclude;
 
 use super::Args;
@@ -64,7 +65,7 @@ pub(super) fn post_saved(
     report.change = around.change.or(report.change);
     if args.flags.exports.json {
         // Only texts hold this, where it means the same.
-        ui.print(&json_text(&ci_document(&report)).replace("##[", "##\\u005b"))?;
+        ui.print(&json_text(&ci_document(&report, &WORDS)).replace("##[", "##\\u005b"))?;
     } else {
         ui.print(&without_commands(&text(&report, ui)))?;
     }

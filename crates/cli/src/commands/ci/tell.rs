@@ -8,7 +8,7 @@ use becalm_forge::{
 use becalm_model::Record;
 use becalm_model::ci::{CiReport, Conclusion};
 use becalm_model::wire::{ci_document, json_text};
-use becalm_report::{Style, ci_text};
+use becalm_report::{Style, WORDS, ci_text};
 
 use super::Args;
 use super::advice::missing_token;
@@ -26,7 +26,7 @@ pub(super) fn tell(
     around: &Surroundings,
     ui: &Ui,
 ) -> Result<(), CommandError> {
-    let json = || json_text(&ci_document(report));
+    let json = || json_text(&ci_document(report, &WORDS));
     // A failure is told as an error.
     if args.flags.exports.json {
         ui.print(&json())?;

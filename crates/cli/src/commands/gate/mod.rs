@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use becalm_model::RecordKind;
 use becalm_model::gate::{GateOutcome, GateReport};
 use becalm_model::wire::gate_document;
-use becalm_report::{Style, gate_advice, gate_text, interruption, note_sentence};
+use becalm_model::{GateNote, GateReason, Note, Record, RecordKind, SessionNote};
+use becalm_report::{Style, WORDS, gate_text};
 use becalm_series::judge::{
     Findings, GateError, GateTerms, Measured, Rules, judge_by_history, judge_changes,
     judge_interleaved, put_worst_first,
@@ -60,14 +60,14 @@ pub(crate) struct Args {
 }
 
 /// Says that what did not come to its end may say no, but not yes: a program that crashes is never slow.
-fn doubt_what_was_broken_off(findings: &mut Findings, broken_off: &[String]) {
+fn doubt_what_was_broken_off(findings: &mut Findings, broken_off: Vec<Note>) {
     if broken_off.is_empty() {
         return;
     }
     for result in &mut findings.results {
-        result.doubt("the measurement was broken off");
+        result.doubt(GateReason::BrokenOff);
     }
-    findings.notes.extend(broken_off.iter().map(|one| format!("Broken off: {one}.")));
+    findings.notes.extend(broken_off);
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
@@ -95,17 +95,11 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             let found = match content(path, None, ui)? {
                 Content::Commits(commits) => commits,
                 Content::Record(record) => {
-                    let left_out = record.notes.iter().filter(|note| note.is_of_left_out());
-                    let whys = record.interrupted.iter().map(interruption);
-                    let whys = whys.chain(left_out.map(note_sentence));
-                    broken_off.extend(whys.map(|why| format!("{}: {why}", path.display())));
+                    broken_off.extend(broken_off_by(&record, &path.display().to_string()));
                     if record.kind == RecordKind::Comparison {
                         // It is within every margin of itself.
                         if record.is_of_one_program() {
-                            let sentences = record.notes.iter().map(note_sentence);
-                            let sentences =
-                                sentences.map(|one| format!("{}.", one.trim_end_matches('.')));
-                            findings.notes.extend(sentences);
+                            findings.notes.extend(record.notes);
                             continue;
                         }
                         let known = findings.results.len();
@@ -153,7 +147,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             return Err(nothing("it"));
         }
     }
-    doubt_what_was_broken_off(&mut findings, &broken_off);
+    doubt_what_was_broken_off(&mut findings, broken_off);
     if let (Some(wrong), Some(file)) = (rules.unsuited(), &file) {
         return Err(file.error_at(&["gate", "rules", &wrong.rule, wrong.key], wrong).into());
     }
@@ -163,7 +157,21 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             "nothing was judged by [gate.rules] {name}: no benchmark or metric here has that name"
         ));
     }
-    conclude(findings, &broken_off, args, ui)
+    conclude(findings, args, ui)
+}
+
+/// Says why the session of a file did not come to its end, or not with all its subjects.
+fn broken_off_by(record: &Record, file: &str) -> Vec<Note> {
+    let broken_off = record.interrupted.iter().map(|because| {
+        GateNote::BrokenOff { file: file.to_owned(), because: because.clone() }.into()
+    });
+    let left_out = record.notes.iter().filter_map(|note| match note {
+        Note::Session(SessionNote::LeftOut { failure }) => {
+            Some(GateNote::NotWhole { file: file.to_owned(), failure: failure.clone() }.into())
+        }
+        _ => None,
+    });
+    broken_off.chain(left_out).collect()
 }
 
 fn nothing(place: &str) -> CommandError {
@@ -186,22 +194,13 @@ impl From<GateError> for CommandError {
     }
 }
 
-fn conclude(
-    findings: Findings,
-    broken_off: &[String],
-    args: &Args,
-    ui: &Ui,
-) -> Result<Exit, CommandError> {
+fn conclude(findings: Findings, args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let Findings { mut results, notes } = findings;
     put_worst_first(&mut results);
-    let advice = results.first().and_then(gate_advice);
-    let mut report = GateReport { confidence: args.confidence, results, next: advice, notes };
+    let report = GateReport { confidence: args.confidence, results, notes };
     let outcome = report.outcome();
-    if outcome == GateOutcome::Inconclusive && !broken_off.is_empty() {
-        report.next = Some("Measure again, to the end.".to_owned());
-    }
     if args.json {
-        ui.print_json(&gate_document(&report))?;
+        ui.print_json(&gate_document(&report, &WORDS))?;
     } else {
         let style = Style { width: ui.table_width(), ..*ui.style() };
         ui.print(&gate_text(&report, &style))?;

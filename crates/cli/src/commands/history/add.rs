@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use becalm_model::history::AtCommit;
 use becalm_model::history::{Commit, Entry, short_commit};
 use becalm_model::wire::HistoryDocument;
-use becalm_report::printable;
+use becalm_report::{WORDS, printable};
 use becalm_series::{Added, EntryFilter, EntryTerms, NewEntry, cut_off};
 use clap::builder::NonEmptyStringValueParser;
 
@@ -88,7 +88,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         let entry = home.entry(one, &terms, &settings.branch);
         let cut_off = cut_off(&one.record);
         for cut_off in &cut_off {
-            ui.warn(format!("{name}: {}: {cut_off}", printable(&cut_off.name())));
+            let why = (WORDS.reason)(&cut_off.reason());
+            ui.warn(format!("{name}: {}: {why}", printable(&cut_off.name())));
         }
         // That all of it was cut off is worth to be known, too.
         if entry.points.is_empty() && cut_off.is_empty() {

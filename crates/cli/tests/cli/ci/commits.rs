@@ -52,7 +52,10 @@ fn what_a_comment_asked_for_has_the_status_and_not_the_commit_of_the_job() {
     let output = project.ci(&["--json"]).exits_with(1);
     let report = json(&output.stdout);
     assert_eq!(report["commit"], project.head.as_str());
-    assert!(report["notes"][0].as_str().unwrap().starts_with("the job is for "), "{report}");
+    assert!(
+        report["notes"][0]["text"].as_str().unwrap().starts_with("the job is for "),
+        "{report}"
+    );
     let status = format!("POST /repos/o/r/statuses/{}", project.head);
     assert_eq!(project.api.lines(), ["GET /repos/o/r/pulls/7".to_owned(), status]);
     project.api.set_repository("somebody/r");

@@ -315,7 +315,7 @@ fn a_build_that_fails_sets_an_error_and_ends_so() {
     assert!(output.stderr.contains("no such luck with ***"), "{}", output.stderr);
     let report = json(&output.stdout);
     assert_eq!(report["conclusion"], "failed");
-    assert!(report["message"].as_str().unwrap().contains("with ***"), "{report}");
+    assert!(report["message"]["text"].as_str().unwrap().contains("with ***"), "{report}");
     let requests = project.api.requests();
     assert_eq!(requests[0].body["state"], "error");
     assert_eq!(requests[0].body["description"], "could not measure");

@@ -1,0 +1,229 @@
+//! What a gate and a job of continuous integration have to say beside their figures.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Interruption;
+use crate::Verdict;
+
+/// What has to be known of what a gate or a job judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum GateNote {
+    /// How much of a history was looked at.
+    LookedAt {
+        /// How many series.
+        series: usize,
+        /// Their branch.
+        branch: String,
+    },
+    /// The history has what was measured on other machines only.
+    OtherMachinesOnly,
+    /// A session did not come to its end.
+    BrokenOff {
+        /// The file of it.
+        file: String,
+        /// Why it did not.
+        because: Interruption,
+    },
+    /// A suite went on without a subject that failed.
+    NotWhole {
+        /// The file of it.
+        file: String,
+        /// The error with its causes.
+        failure: String,
+    },
+    /// Runs of a side of a job were cut off at the timeout.
+    SideCutOff {
+        /// Which side.
+        side: Side,
+        /// How many measured runs.
+        runs: usize,
+        /// Of how many.
+        of: usize,
+    },
+    /// The job is for a commit, and measured what it has checked out.
+    CheckedOutMeasured {
+        /// The commit.
+        commit: String,
+    },
+    /// The job is for a commit, and another one was measured.
+    OtherCommitMeasured {
+        /// The commit.
+        commit: String,
+        /// What was measured.
+        measured: String,
+    },
+    /// Base and head of a job have the same files.
+    SameFiles,
+    /// Base and head of a job differ in documentation alone.
+    OnlyDocumentation {
+        /// A file in which they differ.
+        path: String,
+        /// In how many more they do.
+        more: usize,
+    },
+}
+
+impl GateNote {
+    /// Says whether this is about a measurement that did not come to its end.
+    pub fn is_of_broken_off(&self) -> bool {
+        matches!(self, Self::BrokenOff { .. } | Self::NotWhole { .. })
+    }
+}
+
+/// A side of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// What is compared with.
+    Base,
+    /// What is measured.
+    Head,
+}
+
+/// Why a result of a gate is as it is.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum GateReason {
+    /// All of the interval is beyond the margin.
+    Slower,
+    /// The interval is partly within the margin.
+    PerhapsWithinMargin,
+    /// What the comparison says is let through.
+    Compared {
+        /// That.
+        verdict: Verdict,
+    },
+    /// The comparison is not decided.
+    NotDecided {
+        /// Rounds that are missing for a decision, where that can be told.
+        rounds: Option<u64>,
+    },
+    /// Runs of the new side were cut off at the timeout, which makes it seem faster.
+    ValuesOfCutOff,
+    /// The value is within the limit.
+    WithinLimit,
+    /// The value is beyond the limit.
+    BeyondLimit,
+    /// The level of the series changed.
+    Change {
+        /// Whether no further values are needed to say so.
+        confirmed: bool,
+        /// The first commit of the new level, if it is known.
+        commit: Option<String>,
+        /// The first entry of the new level.
+        entry: i64,
+    },
+    /// There are too few earlier values.
+    TooFew {
+        /// How many more it would take.
+        missing: usize,
+    },
+    /// The history has values that are no numbers.
+    NoNumbers,
+    /// The value is no worse than what it is compared with.
+    NoWorse {
+        /// What that is.
+        than: Earlier,
+    },
+    /// An exact value is worse than the last one.
+    ExactlyWorse {
+        /// By this share.
+        by: f64,
+    },
+    /// The value is worse than its level may give, and there is no ratio around zero.
+    WorseAroundZero,
+    /// The value is one that its level may give.
+    OfItsLevel {
+        /// Smallest change for the worse that the series can tell from noise.
+        resolves: f64,
+    },
+    /// The value is worse than its level may give.
+    WorseThanLevel {
+        /// By at least this share.
+        at_least: f64,
+        /// Whether that may be within the margin.
+        perhaps_within_margin: bool,
+    },
+    /// The value is one that its level may give, whose newest values are worse than those before them may give.
+    PerhapsNewLevel {
+        /// By at least this share.
+        at_least: f64,
+        /// How many are.
+        newest: usize,
+    },
+    /// Runs were cut off at the timeout.
+    CutOff {
+        /// How many measured runs.
+        runs: usize,
+        /// Of how many.
+        of: usize,
+    },
+    /// The measurement did not come to its end.
+    BrokenOff,
+    /// What would pass is in doubt.
+    Doubted {
+        /// Why it would pass.
+        reason: Box<GateReason>,
+        /// Why that proves nothing.
+        because: Box<GateReason>,
+    },
+}
+
+/// What a value is compared with in its series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Earlier {
+    /// What the level may give.
+    Level,
+    /// The last value.
+    LastValue,
+}
+
+/// What to do about what a gate says. Commits are absent where they are not known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum GateAdvice {
+    /// Measure again, to the end.
+    MeasureAgain,
+    /// Measure for longer, or allow more.
+    MeasureLonger,
+    /// Find the commit, or allow more.
+    FindCommitOrAllow {
+        /// The last commit of what it was compared with.
+        base: Option<String>,
+        /// The commit that was judged.
+        head: Option<String>,
+        /// The benchmark.
+        benchmark: String,
+    },
+    /// Find the commit, or acknowledge the change.
+    FindCommitOrAcknowledge {
+        /// The last commit before the change.
+        base: Option<String>,
+        /// The first commit behind it.
+        head: Option<String>,
+        /// The change, as `becalm changes acknowledge` takes it.
+        change: String,
+    },
+    /// Add runs to the history, or compare.
+    AddRunsOrCompare {
+        /// The last commit of the history.
+        base: Option<String>,
+        /// The commit that was judged.
+        head: Option<String>,
+    },
+    /// Compare both sides interleaved.
+    Compare {
+        /// The last commit of the history.
+        base: Option<String>,
+        /// The commit that was judged.
+        head: Option<String>,
+    },
+    /// Make a benchmark fit its limit.
+    FitLimit {
+        /// The benchmark.
+        benchmark: String,
+    },
+}
