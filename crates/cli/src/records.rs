@@ -165,7 +165,7 @@ const MOST_NAMED: usize = 20;
 /// Refuses a metric, or a measure of benchmarks, that a record does not have.
 pub(crate) fn check_metric(record: &Record, name: Option<&str>) -> Result<(), CommandError> {
     let Some(name) = name.filter(|_| !record.is_of_one_program()) else { return Ok(()) };
-    if record.metrics.iter().any(|metric| metric.name == name || metric.is_measure(name)) {
+    if record.metrics.iter().any(|metric| metric.is_called(name)) {
         return Ok(());
     }
     let mut names: Vec<&str> =

@@ -4,6 +4,7 @@
 //! does I/O, reads a clock or keeps state. Documents that leave the process live in [`wire`] and are
 //! versioned; a value that has the same shape in them is one type, and serialises itself.
 
+mod about;
 mod as_text;
 mod calendar;
 mod causes;

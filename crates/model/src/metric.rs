@@ -144,10 +144,11 @@ impl Metric {
         self.benchmark.as_deref() == Some(self.name.as_str())
     }
 
-    /// Says whether this is the measure `name` of a benchmark: `B/op` of `BenchmarkSort B/op`.
-    pub fn is_measure(&self, name: &str) -> bool {
+    /// Says whether `name` is the name of this metric, or that of the measure of a benchmark that it is: `B/op` of
+    /// `BenchmarkSort B/op`.
+    pub fn is_called(&self, name: &str) -> bool {
         let beside = self.benchmark.as_ref().and_then(|one| self.name.strip_prefix(one.as_str()));
-        beside.and_then(|rest| rest.strip_prefix(' ')) == Some(name)
+        self.name == name || beside.and_then(|rest| rest.strip_prefix(' ')) == Some(name)
     }
 
     /// Says whether values of this metric and of another can be put beside each other, whatever their names are.

@@ -38,7 +38,7 @@ pub struct MetricTerms {
 impl SubjectTerms {
     /// Returns the smallest relative change of a metric that matters.
     pub fn margin_of(&self, metric: &Metric) -> Option<f64> {
-        let named = |one: &&MetricTerms| one.name == metric.name || metric.is_measure(&one.name);
+        let named = |one: &&MetricTerms| metric.is_called(&one.name);
         self.metrics.iter().find(named).and_then(|one| one.margin).or(self.margin)
     }
 }

@@ -36,9 +36,7 @@ const FEW_BENCHMARKS: usize = 3;
 
 /// Returns the metrics of benchmarks that stand in a table, because there are too many to be drawn.
 pub(crate) fn listed_benchmarks(record: &Record) -> Vec<usize> {
-    let all: Vec<usize> = (0..record.metrics.len())
-        .filter(|&index| record.metrics[index].benchmark.is_some())
-        .collect();
+    let all = record.metrics_that(|metric| metric.benchmark.is_some());
     if all.len() > FEW_BENCHMARKS { all } else { Vec::new() }
 }
 
@@ -48,7 +46,7 @@ pub(crate) fn full_metrics(record: &Record) -> Vec<usize> {
     let listed = listed_benchmarks(record);
     let is_drawn = |index: &usize| listed.binary_search(index).is_err();
     if is_suite(record) {
-        let of_each = (0..record.subjects.len()).map(|subject| about(record, subject));
+        let of_each = (0..record.subjects.len()).map(|subject| record.about(subject));
         let all: BTreeSet<usize> = of_each.flatten().collect();
         return all.into_iter().filter(is_drawn).collect();
     }
@@ -70,13 +68,10 @@ pub(crate) fn full_metrics(record: &Record) -> Vec<usize> {
 /// Returns the metrics of histograms and plots: those of a name or measure, else those that are shown in full, else,
 /// where there are many benchmarks, what each is about.
 pub(crate) fn plotted_metrics(record: &Record, name: Option<&str>) -> Vec<usize> {
-    let all = |is_wanted: &dyn Fn(&Metric) -> bool| -> Vec<usize> {
-        (0..record.metrics.len()).filter(|&index| is_wanted(&record.metrics[index])).collect()
-    };
     if let Some(name) = name {
-        return all(&|metric| metric.name == name || metric.is_measure(name));
+        return record.metrics_that(|metric| metric.is_called(name));
     }
-    [full_metrics(record), all(&Metric::is_main), listed_benchmarks(record)]
+    [full_metrics(record), record.metrics_that(Metric::is_main), listed_benchmarks(record)]
         .into_iter()
         .find(|some| !some.is_empty())
         .unwrap_or_default()
@@ -87,35 +82,9 @@ pub(crate) fn is_suite(record: &Record) -> bool {
     record.kind == RecordKind::Run && !record.suite.is_empty()
 }
 
-/// Returns the metrics that a benchmark of a suite is about and has values of: those that its suite names, else what
-/// the benchmarks of its harness are about, else what was read from its output, else the wall time.
-pub(crate) fn about(record: &Record, subject: usize) -> Vec<usize> {
-    let mut has = vec![false; record.metrics.len()];
-    for run in record.measured(subject) {
-        for (index, has) in has.iter_mut().enumerate() {
-            *has |= run.value(index).is_some();
-        }
-    }
-    let all = |is_wanted: &dyn Fn(&Metric) -> bool| -> Vec<usize> {
-        (0..has.len()).filter(|&index| has[index] && is_wanted(&record.metrics[index])).collect()
-    };
-    let named = record.suite.get(subject).map_or(Vec::new(), |terms| {
-        let named = terms.metrics.iter();
-        named.flat_map(|one| all(&|m| m.name == one.name || m.is_measure(&one.name))).collect()
-    });
-    let choices = [
-        named,
-        all(&Metric::is_main),
-        all(&|metric| metric.benchmark.is_some()),
-        all(&|metric| !metric::is_builtin(&metric.name)),
-        all(&|metric| metric.name == metric::WALL_TIME),
-    ];
-    choices.into_iter().find(|some| !some.is_empty()).unwrap_or_default()
-}
-
 /// Says whether a subject is shown by a metric: a benchmark of a suite only by those that it is about.
 pub(crate) fn is_shown(record: &Record, subject: usize, metric: usize) -> bool {
-    !is_suite(record) || about(record, subject).contains(&metric)
+    !is_suite(record) || record.about(subject).contains(&metric)
 }
 
 /// Returns the comparisons on the metrics that decide, then on wall and CPU time, then on what was

@@ -113,7 +113,7 @@ pub(crate) fn table(record: &Record, unicode: bool) -> Table {
         ("runs", Align::Right),
     ]);
     for (subject, named) in record.subjects.iter().enumerate() {
-        let metrics = shown::about(record, subject);
+        let metrics = record.about(subject);
         if metrics.is_empty() {
             table.push([named.name.as_str().into(), Cell::of(Role::Warning, "not measured")]);
         }

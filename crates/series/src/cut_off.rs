@@ -5,7 +5,7 @@ use becalm_model::{GateReason, Metric, Record, Unit, metric};
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 
-use crate::points::{benchmark, main_metrics, parameters};
+use crate::points::{benchmark, parameters};
 
 /// A subject of which runs were cut off at the timeout.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,7 +67,7 @@ pub fn cut_off(record: &Record) -> Vec<CutOff> {
             subject,
             benchmark: benchmark(record, subject, &Metric::lower(metric::WALL_TIME, Unit::Second)),
             all: record.metrics.iter().map(|one| benchmark(record, subject, one)).collect(),
-            is_about_wall_time: wall.is_some_and(|at| main_metrics(record, subject).contains(&at)),
+            is_about_wall_time: wall.is_some_and(|at| record.about(subject).contains(&at)),
             parameters: parameters(record, subject),
             runs,
             of,

@@ -19,7 +19,7 @@ const ABOUT: [&str; 8] =
 pub fn points(record: &Record) -> Vec<NewPoint> {
     let mut points = Vec::new();
     for subject in 0..record.subjects.len() {
-        let main = main_metrics(record, subject);
+        let main = record.about(subject);
         for (index, metric) in record.metrics.iter().enumerate() {
             // What was cut off took longer than its timeout, which the median needs to know and no more, as long as
             // it is less than half. What else was counted until then says nothing.
@@ -103,30 +103,4 @@ pub(crate) fn parameters(record: &Record, subject: usize) -> Vec<(String, String
     };
     let parameters = subject.parameters.iter();
     parameters.filter(|(name, _)| !of_commit(name)).cloned().collect()
-}
-
-/// Returns the metrics of which a subject has values and that it is about: those that the suite names, or else what the
-/// benchmarks inside the program are about, or else all that those have, or else the metrics that the user asked for and the wall time.
-pub(crate) fn main_metrics(record: &Record, subject: usize) -> Vec<usize> {
-    let has = |index: usize| record.measured(subject).any(|run| run.value(index).is_some());
-    let own: Vec<usize> = (0..record.metrics.len()).filter(|&index| has(index)).collect();
-    let all = |is_wanted: &dyn Fn(&Metric) -> bool| -> Vec<usize> {
-        own.iter().copied().filter(|&index| is_wanted(&record.metrics[index])).collect()
-    };
-    let terms = record.suite.get(subject);
-    let is_named = |metric: &Metric| {
-        terms.is_some_and(|terms| {
-            terms.metrics.iter().any(|one| one.name == metric.name || metric.is_measure(&one.name))
-        })
-    };
-    let named = all(&is_named);
-    if !named.is_empty() {
-        return named;
-    }
-    // Some tools name every measure and none that the benchmark is about, such as gungraun's counts.
-    let of_benchmarks = [all(&Metric::is_main), all(&|metric| metric.benchmark.is_some())];
-    if let Some(some) = of_benchmarks.into_iter().find(|some| !some.is_empty()) {
-        return some;
-    }
-    all(&|metric| metric.name == record.usual_metric() || !metric::is_builtin(&metric.name))
 }

@@ -24,11 +24,21 @@ pub(crate) fn mean_of(sorted: &[f64]) -> f64 {
 
 /// Returns the median.
 pub fn median(sample: &Sample) -> f64 {
-    median_of(sample.sorted())
+    median_of_sorted(sample.sorted())
+}
+
+/// Returns the median of values in any order, of which there is at least one; it changes their order.
+pub fn median_of(values: &mut [f64]) -> f64 {
+    let n = values.len();
+    let (below, &mut middle, _) = values.select_nth_unstable_by(n / 2, f64::total_cmp);
+    if n % 2 == 1 {
+        return middle;
+    }
+    below.iter().copied().fold(f64::NEG_INFINITY, f64::max).midpoint(middle)
 }
 
 /// Returns the median of values in ascending order, of which there is at least one.
-pub(crate) fn median_of(sorted: &[f64]) -> f64 {
+pub(crate) fn median_of_sorted(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
     if sorted.len() % 2 == 1 {
         sorted[middle]

@@ -9,7 +9,7 @@
 //! Methods" (1975); Sen, "Estimates of the Regression Coefficient Based on Kendall's Tau", JASA 63
 //! (1968).
 
-use crate::center::median_of;
+use crate::center::median_of_sorted;
 use crate::rank::Ranks;
 use crate::{Sample, Violation, normal};
 
@@ -43,7 +43,7 @@ impl Drift {
         let distance = (s.abs() - 1.0).max(0.0);
         let p = if distance == 0.0 { 1.0 } else { normal::two_sided_p(distance / variance.sqrt()) };
         let slope = theil_sen(sample.values());
-        let share = slope / median_of(sample.sorted()).abs();
+        let share = slope / median_of_sorted(sample.sorted()).abs();
         Ok(Self { s, p, slope, slope_share: share.is_finite().then_some(share) })
     }
 }
@@ -87,7 +87,7 @@ fn theil_sen(values: &[f64]) -> f64 {
     let middle = slopes.len() / 2;
     let (below, &mut upper, _) = slopes.select_nth_unstable_by(middle, f64::total_cmp);
     let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if slopes.len() % 2 == 1 { upper } else { median_of(&[lower, upper]) }
+    if slopes.len() % 2 == 1 { upper } else { median_of_sorted(&[lower, upper]) }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 //!   that is kept; Wilcox, "Introduction to Robust Estimation and Hypothesis Testing" (2012),
 //!   section 3.3.2
 
-use crate::center::{mean_of, median_of, trim_count};
+use crate::center::{mean_of, median_of_sorted, trim_count};
 use crate::quantile::quantile;
 use crate::{Sample, Violation, sum::sum};
 
@@ -43,15 +43,15 @@ pub fn coefficient_of_variation(sample: &Sample) -> Option<f64> {
 
 /// Returns the raw median absolute deviation from the median.
 pub fn mad(sample: &Sample) -> f64 {
-    let median = median_of(sample.sorted());
+    let median = median_of_sorted(sample.sorted());
     let mut deviations: Vec<f64> = sample.sorted().iter().map(|x| (x - median).abs()).collect();
     deviations.sort_by(f64::total_cmp);
-    median_of(&deviations)
+    median_of_sorted(&deviations)
 }
 
 /// Returns the mean absolute deviation from the median.
 pub fn mean_absolute_deviation(sample: &Sample) -> f64 {
-    let median = median_of(sample.sorted());
+    let median = median_of_sorted(sample.sorted());
     sum(sample.sorted().iter().map(|x| (x - median).abs())) / sample.len() as f64
 }
 

@@ -6,7 +6,7 @@
 //!
 //! Pettitt, "A Non-Parametric Approach to the Change-Point Problem", Applied Statistics 28 (1979).
 
-use crate::center::median_of;
+use crate::center::median_of_sorted;
 use crate::rank::Ranks;
 use crate::{Sample, Violation};
 
@@ -50,7 +50,7 @@ impl Step {
 fn unsorted_median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    median_of(&sorted)
+    median_of_sorted(&sorted)
 }
 
 #[cfg(test)]

@@ -160,7 +160,7 @@ fn metrics(args: &Args, old: &Record, new: &Record) -> Result<Vec<String>, Comma
         primary.filter_map(|comparison| old.metrics.get(comparison.metric)).any(|own| own == one)
     };
     let wanted = |one: &Metric| match &args.metric {
-        Some(name) => one.name == *name || one.is_measure(name),
+        Some(name) => one.is_called(name),
         // What a session decided by is what its file is about.
         None if args.new.is_none() && !old.comparisons.is_empty() => decided(one),
         None => one.is_main(),

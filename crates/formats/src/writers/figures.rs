@@ -1,9 +1,6 @@
 //! Figures that files have beside the values.
 
-/// Returns the middle value, of an even number the one between the two; `None` of nothing.
-pub(super) fn median(values: &[f64]) -> Option<f64> {
-    crate::imported::median(values)
-}
+pub(super) use crate::imported::median;
 
 /// Returns the arithmetic mean; `None` of nothing.
 pub(super) fn mean(values: &[f64]) -> Option<f64> {

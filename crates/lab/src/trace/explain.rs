@@ -10,6 +10,8 @@ use becalm_model::Record;
 use becalm_model::metric::WALL_TIME;
 use becalm_model::trace::{Culprit, Explanation, LongerRun, Trace, TracedRun, WatchedCpu, Worst};
 
+use becalm_stats::center::median_of;
+
 use super::advice::advice;
 
 /// Runs without which nothing is typical.
@@ -159,13 +161,7 @@ fn worst(runs: &[&TracedRun]) -> Vec<Worst> {
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let half = values.len() / 2;
-    match (values.get(half), values.len() % 2) {
-        (None, _) => 0.0,
-        (Some(middle), 1) => *middle,
-        (Some(upper), _) => f64::midpoint(values[half - 1], *upper),
-    }
+    if values.is_empty() { 0.0 } else { median_of(&mut values) }
 }
 
 #[cfg(test)]

@@ -1,9 +1,7 @@
 //! Which metrics decide.
 
 use becalm_model::terms::Primary;
-use becalm_model::{
-    ComparisonNote, Metric, Record, Run, SessionNote, Subject, WallTimeReason, metric,
-};
+use becalm_model::{ComparisonNote, Record, Run, SessionNote, Subject, WallTimeReason, metric};
 use becalm_stats::decide::paired;
 
 use super::character::character;
@@ -32,7 +30,7 @@ pub fn primary_metrics(record: &Record, judgement: &Judgement) -> Choice {
         },
         Primary::Auto => automatic(record),
         Primary::Benchmarks(measures) => {
-            Choice { metrics: of_benchmarks(record, measures), reason: None }
+            Choice { metrics: record.about_benchmarks(measures), reason: None }
         }
     }
 }
@@ -59,22 +57,6 @@ impl Judgement {
             family => paired::fewest_rounds((1.0 - self.confidence) / family as f64),
         }
     }
-}
-
-/// Returns these measures of all benchmarks; without any what the benchmarks are about, and where nothing
-/// is that, all that they have.
-fn of_benchmarks(record: &Record, measures: &[String]) -> Vec<usize> {
-    let all = |is_wanted: &dyn Fn(&Metric) -> bool| -> Vec<usize> {
-        let metrics = record.metrics.iter().enumerate();
-        metrics.filter(|(_, metric)| is_wanted(metric)).map(|(index, _)| index).collect()
-    };
-    if !measures.is_empty() {
-        return all(&|metric| {
-            measures.iter().any(|name| metric.is_measure(name) || metric.name == *name)
-        });
-    }
-    let main = all(&Metric::is_main);
-    if main.is_empty() { all(&|metric| metric.benchmark.is_some()) } else { main }
 }
 
 /// Says which benchmarks some subjects have and others do not.

@@ -12,6 +12,8 @@
 //! The boundary is what z must reach. It is no quantile of one test: it accounts for the split being the
 //! best of many and for looking again after every run, by simulation (`Rules::false_alarms`).
 
+use crate::center::median_of;
+
 use super::correlation::{Correlation, inflation};
 use super::order::{Order, twice_below};
 use super::scores::Scores;
@@ -178,15 +180,4 @@ pub(super) fn deviation(values: &[f64], middle: f64) -> f64 {
 /// Returns the median of values of which there is at least one.
 pub(super) fn median(values: &[f64]) -> f64 {
     median_of(&mut values.to_vec())
-}
-
-fn median_of(values: &mut [f64]) -> f64 {
-    let n = values.len();
-    let (below, middle, _) = values.select_nth_unstable_by(n / 2, f64::total_cmp);
-    let middle = *middle;
-    if n % 2 == 1 {
-        return middle;
-    }
-    let below = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    below.midpoint(middle)
 }

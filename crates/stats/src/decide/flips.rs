@@ -7,7 +7,7 @@
 //! modes and 8 rounds it took 3 or 4 of the 16 runs for outliers and rejected 4 % of equal programs
 //! however strict the level was.
 
-use super::level::median;
+use crate::center::median_of;
 
 /// Ratios further out than this many median absolute ratios count no more than that.
 const CLIP: f64 = 3.0;
@@ -16,7 +16,7 @@ const CLIP: f64 = 3.0;
 /// at least one.
 pub(super) fn p(ratios: &[f64]) -> f64 {
     let mut sizes: Vec<f64> = ratios.iter().map(|ratio| ratio.abs()).collect();
-    let clip = CLIP * median(&mut sizes);
+    let clip = CLIP * median_of(&mut sizes);
     let values: Vec<f64> = ratios.iter().map(|ratio| ratio.clamp(-clip, clip)).collect();
     let mut sum: f64 = values.iter().sum();
     // A pattern with the same sum must count although its terms were added in another order.

@@ -25,6 +25,7 @@
 //! does not feel it, and 1, the subject slows as much as the sample. It takes a degree of freedom. The
 //! scores are those of the part of `z` that `x` does not explain.
 
+use crate::center::median_of;
 use crate::student;
 
 /// Degrees of freedom of the error's distribution. 4 and 5 do equally well on real runs.
@@ -111,7 +112,7 @@ impl Fit {
 pub(super) fn fit(rounds: &[Observation], quantum: f64) -> Fit {
     let n = rounds.len();
     let runs = Runs::of(rounds);
-    let mut effect = median(&mut rounds.iter().map(Observation::log_ratio).collect::<Vec<_>>());
+    let mut effect = median_of(&mut rounds.iter().map(Observation::log_ratio).collect::<Vec<_>>());
     let mut pace = 0.0;
     let mut level = running_median(&runs.without(effect, pace));
     let floor = (quantum / 2.0).max(1e-7);
@@ -175,7 +176,7 @@ pub(super) fn fit(rounds: &[Observation], quantum: f64) -> Fit {
         // No noise at all: every round shows the same ratio, which the fit only blurs.
         let mut ratios: Vec<f64> =
             rounds.iter().map(|round| round.at_one_pace(pace).log_ratio()).collect();
-        return Fit { effect: median(&mut ratios), standard_error: 0.0, df, pace };
+        return Fit { effect: median_of(&mut ratios), standard_error: 0.0, df, pace };
     }
     Fit { effect, standard_error, df, pace }
 }
@@ -371,16 +372,8 @@ fn running_median(values: &[f64]) -> Vec<f64> {
         if mirrored < n { values[mirrored] } else { values[2 * (n - 1) - mirrored] }
     };
     (0..n)
-        .map(|index| median(&mut (0..5).map(|offset| reflected(index, offset)).collect::<Vec<_>>()))
+        .map(|index| {
+            median_of(&mut (0..5).map(|offset| reflected(index, offset)).collect::<Vec<_>>())
+        })
         .collect()
-}
-
-pub(super) fn median(values: &mut [f64]) -> f64 {
-    let n = values.len();
-    let (_, &mut upper, _) = values.select_nth_unstable_by(n / 2, f64::total_cmp);
-    if n % 2 == 1 {
-        return upper;
-    }
-    let lower = values[..n / 2].iter().copied().max_by(f64::total_cmp).unwrap_or(upper);
-    0.5 * (lower + upper)
 }

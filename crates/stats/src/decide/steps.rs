@@ -1,6 +1,6 @@
 //! Values that move in steps: a count, a clock of 10 ms, a size in pages.
 
-use super::level::median;
+use crate::center::median_of;
 
 /// Returns the step of two samples: the smallest difference between two values of the same one, when at
 /// least a quarter of all values occur more than once. Values that are nearly all different have no
@@ -29,9 +29,9 @@ pub(super) fn scatter(mut values: Vec<f64>) -> f64 {
     if values.is_empty() {
         return 0.0;
     }
-    let centre = median(&mut values);
+    let centre = median_of(&mut values);
     for value in &mut values {
         *value = (*value - centre).abs();
     }
-    1.4826 * median(&mut values)
+    1.4826 * median_of(&mut values)
 }

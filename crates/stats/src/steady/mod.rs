@@ -214,7 +214,7 @@ fn segments(values: &[f64], outliers: &[usize], tolerance: f64) -> Vec<Segment> 
 fn smallest_variance(values: &[f64], tolerance: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let level = crate::center::median_of(&sorted);
+    let level = crate::center::median_of_sorted(&sorted);
     let tenth = tolerance * level.abs() / 10.0;
     (tenth * tenth).max(f64::MIN_POSITIVE)
 }

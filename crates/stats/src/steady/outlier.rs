@@ -8,7 +8,7 @@
 //! stands out from its neighbours on both sides by that band of the window after it. A start that
 //! falls step by step never stands out on its earlier side.
 
-use crate::center::median_of;
+use crate::center::median_of_sorted;
 use crate::quantile::of_sorted;
 
 /// How many times the distance of the quantiles a value may be from the median.
@@ -47,7 +47,7 @@ fn stands_out(values: &[f64], i: usize, band: f64) -> bool {
 fn middle(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    (!sorted.is_empty()).then(|| median_of(&sorted))
+    (!sorted.is_empty()).then(|| median_of_sorted(&sorted))
 }
 
 /// A window that moves over the values, kept in order.
@@ -79,7 +79,7 @@ impl<'a> Around<'a> {
         }
         (self.from, self.to) = (from, to);
         let distance = of_sorted(&self.sorted, 0.9) - of_sorted(&self.sorted, 0.1);
-        (median_of(&self.sorted), BAND * distance)
+        (median_of_sorted(&self.sorted), BAND * distance)
     }
 }
 

@@ -70,7 +70,7 @@ impl Moments {
         // Around the middle the sums of squares stay small, and their differences exact enough.
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
-        let middle = crate::center::median_of(&sorted);
+        let middle = crate::center::median_of_sorted(&sorted);
         let n = values.len();
         let (mut sums, mut squares) = (vec![0.0; n + 1], vec![0.0; n + 1]);
         for (place, value) in values.iter().enumerate().rev() {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use becalm_model::wire::ChangePointDocument;
 use becalm_series::ChangeTerms;
+use becalm_stats::center::median_of;
 use becalm_stats::changes::engines::{EDPELT_DISTANCE, Otava, edpelt, otava};
 use becalm_stats::changes::{Change, Changes, Shift, detect, sizes};
 
@@ -81,18 +82,13 @@ pub(super) fn find(values: &[f64], finding: &FindingFlags) -> Changes {
             latest: index,
             seen: values.len() - 1,
             z: f64::NAN,
-            before: median(&values[start.max(index.saturating_sub(REACH))..index]),
-            after: median(&values[index..end.min(index + REACH)]),
+            before: median_of(&mut values[start.max(index.saturating_sub(REACH))..index].to_vec()),
+            after: median_of(&mut values[index..end.min(index + REACH)].to_vec()),
             correlation: 0.0,
         });
         start = index;
     }
     Changes { confirmed, pending: None }
-}
-
-fn median(values: &[f64]) -> f64 {
-    let sample = becalm_stats::Sample::new(values.to_vec());
-    sample.map_or(f64::NAN, |sample| becalm_stats::center::median(&sample))
 }
 
 /// Reads a JSON array of numbers, or one number a line. `null`, `NaN` and empty lines between numbers are
