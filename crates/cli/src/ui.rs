@@ -145,8 +145,3 @@ impl Ui {
         }
     }
 }
-
-/// Writes a number and the word it counts: `1 setting`, `3 settings`.
-pub(crate) fn count(number: usize, word: &str) -> String {
-    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
-}

@@ -47,7 +47,7 @@ pub use note::{
     Observation, Obstacle, Sentence, SessionNote, Side, Unseen, WallTimeReason,
 };
 pub use pattern::fits;
-pub use quantity::{QuantityError, parse_amount, parse_duration, parse_share};
+pub use quantity::{QuantityError, counted, parse_amount, parse_duration, parse_share};
 pub use record::{Record, RecordKind, Source, Summary};
 pub use revision::MeasuredRevision;
 pub use run::{Outcome, Part, Run};

@@ -84,6 +84,18 @@ fn split_unit(text: &str) -> (&str, &str) {
     (text[..end].trim(), &text[end..])
 }
 
+/// Writes a number and the noun that it counts: `1 run`, `2 runs`, `3 entries`, `2 processes`.
+pub fn counted(n: usize, noun: &str) -> String {
+    if n == 1 {
+        return format!("1 {noun}");
+    }
+    match noun.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{n} {stem}ies"),
+        None if noun.ends_with('s') => format!("{n} {noun}es"),
+        _ => format!("{n} {noun}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +115,16 @@ mod tests {
             let error = parse_duration(text).unwrap_err().to_string();
             assert!(error.contains(text) && error.contains("500ms"), "{error}");
         }
+    }
+
+    #[test]
+    fn nouns_have_plurals() {
+        let counted = ["run", "entry", "delay", "process"].map(|noun| counted(2, noun));
+        assert_eq!(counted, ["2 runs", "2 entries", "2 delays", "2 processes"]);
+        assert_eq!(
+            (super::counted(1, "die"), super::counted(0, "die")),
+            ("1 die".into(), "0 dies".into())
+        );
     }
 
     #[test]

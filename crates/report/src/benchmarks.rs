@@ -1,6 +1,6 @@
 //! The benchmarks of a harness as a table: what each process gave, and how far they agree.
 
-use becalm_model::{Record, Run, Summary};
+use becalm_model::{Record, Run, Summary, counted};
 use becalm_stats::{Sample, Summary as Estimate};
 
 use crate::labels::Labels;
@@ -22,10 +22,7 @@ pub(crate) fn of(
     if table.is_empty() {
         return None;
     }
-    let processes = match runs.len() {
-        1 => "1 process".to_owned(),
-        n => format!("{n} processes"),
-    };
+    let processes = counted(runs.len(), "process");
     let has = |&&index: &&usize| runs.iter().any(|run| run.value(index).is_some());
     let metrics = count(listed.iter().filter(has).count(), "metric");
     Some((format!("{}: {metrics} of benchmarks in {processes}", labels.get(subject)), table))

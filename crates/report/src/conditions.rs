@@ -4,7 +4,7 @@ use becalm_model::conditions::{
     AffinityReason, Backend, Described, IsolatedBy, IsolatedCpus, Malloc, OnDisturbance, OwnTiming,
     Settle,
 };
-use becalm_model::{KnobRecord, KnobState, Record, RecordKind};
+use becalm_model::{KnobRecord, KnobState, Record, RecordKind, counted};
 
 use crate::escape;
 use crate::moment;
@@ -29,8 +29,7 @@ pub(crate) fn rows(record: &Record) -> Vec<(&'static str, String)> {
     };
     let environment = match conditions.environment.len() {
         0 => "empty".to_owned(),
-        1 => "1 variable, named in the saved record".to_owned(),
-        n => format!("{n} variables, named in the saved record"),
+        n => format!("{}, named in the saved record", counted(n, "variable")),
     };
     let rows = [
         ("CPUs", cpus),
@@ -117,14 +116,14 @@ fn one_timing(timing: &OwnTiming) -> String {
             }
         }
         OwnTiming::Statement { language, values, warmups, workers, operations } => {
-            let noun = if *values == 1 { "value" } else { "values" };
             let each = workers
                 .iter()
                 .map(|one| format!("; {}: {} loops", one.version, loops_in_words(one.loops)));
             let operations =
                 operations.map_or(String::new(), |number| format!(", {number} operations each"));
             format!(
-                "timeit ({language}), {values} {noun} per process after {warmups} unused{}{operations}",
+                "timeit ({language}), {} per process after {warmups} unused{}{operations}",
+                counted(usize::try_from(*values).unwrap_or(usize::MAX), "value"),
                 each.collect::<String>()
             )
         }
@@ -168,8 +167,7 @@ fn on_disturbance(policy: Option<OnDisturbance>) -> String {
 fn tuned(knobs: &KnobRecord) -> String {
     match knobs.tuned.len() {
         0 => String::new(),
-        1 => "1 setting, put back afterwards".to_owned(),
-        n => format!("{n} settings, put back afterwards"),
+        n => format!("{}, put back afterwards", counted(n, "setting")),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The output of `becalm history list` and the head of `becalm history show`.
 
+use becalm_model::counted;
 use becalm_model::history::{Entry, Point, Series, full_name};
 
 use crate::facts::pairs;
@@ -40,12 +41,8 @@ pub fn entries_text(entries: &[(Entry, Vec<String>)], style: &Style) -> String {
     }
     let mut page = Page::new(style);
     page.table(&table);
-    page.say(&format!("{}.", count_of(entries.len())));
+    page.say(&format!("{}.", counted(entries.len(), "entry")));
     page.finish()
-}
-
-fn count_of(entries: usize) -> String {
-    if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
 }
 
 fn commit(entry: &Entry) -> String {

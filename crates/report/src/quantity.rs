@@ -1,7 +1,7 @@
 //! Numbers with their unit. The unit is chosen once per table, so that a column can be compared
 //! by eye.
 
-use becalm_model::{RatioInterval, Unit};
+use becalm_model::{RatioInterval, Unit, counted};
 use becalm_stats::Summary;
 
 /// Joins a number and its unit, so that no line break comes between them.
@@ -276,9 +276,9 @@ pub fn confidence(share: f64) -> String {
     format!("{}{NBSP}%", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Writes a number and the word it counts: `1 run`, `2 runs`.
+/// Writes a number and the noun that it counts, which no line break separates.
 pub(crate) fn count(n: usize, word: &str) -> String {
-    if n == 1 { format!("1{NBSP}{word}") } else { format!("{n}{NBSP}{word}s") }
+    counted(n, word).replacen(' ', &NBSP.to_string(), 1)
 }
 
 #[cfg(test)]

@@ -187,7 +187,8 @@ mod tests {
     fn every_benchmark_has_a_line_for_each_metric_that_it_is_about() {
         insta::assert_snapshot!(table(&record(), false).text(&Style::PLAIN), @r"
         benchmark     metric           median       95 % interval      CV  runs
-        sort size=10  steps                42            42 .. 42     0 %     8
+        sort size=10  wall_time      10.10 ms   10.00 .. 10.20 ms  0.83 %     8
+                      steps                42            42 .. 42     0 %     8
         walk          max_rss       1.907 MiB  1.907 .. 1.907 MiB     0 %     8
                       wall_time      10.10 ms   10.00 .. 10.20 ms  0.83 %     8
         broken        not measured

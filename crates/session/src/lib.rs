@@ -69,8 +69,3 @@ pub use subjects::{MOST_SUBJECTS, SubjectsError, combinations, fill, name, subje
 pub use tracing::Tracing;
 pub use tuned::{GivenUp, PutBack, Tuned, TunedError, guardian, is_restored, queue};
 pub use unmoved::unmoved;
-
-/// Writes a number and the word it counts: `1 setting`, `3 settings`.
-fn count(number: usize, word: &str) -> String {
-    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
-}

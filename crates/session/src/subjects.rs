@@ -3,8 +3,6 @@
 use becalm_model::Subject;
 use becalm_model::terms::{CommandLine, RunTerms};
 
-use crate::count;
-
 /// Most subjects in one session: beyond that a parameter scan is surely a mistake.
 pub const MOST_SUBJECTS: usize = 500;
 
@@ -14,7 +12,7 @@ pub enum SubjectsError {
     /// More than anybody measures.
     #[error(
         "{combinations} combinations of parameters for {} are more than {MOST_SUBJECTS} subjects",
-        count(*commands, "command")
+        becalm_model::counted(*commands, "command")
     )]
     TooMany {
         /// Combinations of parameter values.
@@ -48,7 +46,7 @@ pub enum SubjectsError {
     #[error("`{0}` needs a shell")]
     NeedsShell(String),
     /// More names than subjects.
-    #[error("{names} names for {}", count(*subjects, "subject"))]
+    #[error("{names} names for {}", becalm_model::counted(*subjects, "subject"))]
     TooManyNames {
         /// Names.
         names: usize,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use becalm_model::terms::Exports;
-use becalm_model::{DisturbedRun, Record, RecordKind, Verdict, with_causes};
+use becalm_model::{DisturbedRun, Record, RecordKind, Verdict, counted, with_causes};
 use becalm_report::{limit_sentence, note_sentence, own_timing};
 use becalm_runner::rounds::{RunError, SessionError};
 use becalm_session::{Request, Session, SessionLog};
@@ -138,9 +138,8 @@ impl Finished {
             ui.warn(format!("and {more} more, which stand among the notes"));
         }
         let all = self.record.subjects.len();
-        let benchmarks = if all == 1 { "benchmark" } else { "benchmarks" };
         let failed = self.left_out.len();
-        CommandError::measure(format!("{failed} of {all} {benchmarks} failed"))
+        CommandError::measure(format!("{failed} of {} failed", counted(all, "benchmark")))
     }
 
     /// Says how the command ended, with everything printed already.

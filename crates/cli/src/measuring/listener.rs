@@ -7,7 +7,8 @@ use becalm_session::{Commit, Event, Listener, SearchEvent};
 
 use super::progress::ProgressLine;
 use crate::tuning;
-use crate::ui::{Ui, count};
+use crate::ui::Ui;
+use becalm_model::counted;
 
 /// Does something of which every event is shown.
 pub(crate) fn with_listener<T>(ui: &Ui, work: impl FnOnce(Listener<'_>) -> T) -> T {
@@ -49,7 +50,7 @@ fn say(ui: &Ui, event: &Event<'_>) {
         Event::NothingAdded { rounds, took } => ui.warn(format!(
             "no round was added, and the answer is that of the saved session: limits count from its beginning, and \
              it has made {} in {:.1} s",
-            count(rounds as usize, "round"),
+            counted(rounds as usize, "round"),
             took.as_secs_f64()
         )),
         Event::LogSetAside(aside) => ui.say(format!(
@@ -123,6 +124,6 @@ fn undecidable(possible: u32, needed: u32, confidence: f64) -> String {
     let level = confidence_in_words(confidence).replace('\u{a0}', " ");
     format!(
         "{} cannot give a verdict at {level} confidence; at least {needed} are needed, and more for a small difference",
-        count(possible as usize, "round")
+        counted(possible as usize, "round")
     )
 }

@@ -10,7 +10,8 @@ use becalm_session::TunedError;
 use super::text::{left_lines, recovered_lines};
 use crate::error::{CommandError, RESTORE};
 use crate::exit::Exit;
-use crate::ui::{Ui, count};
+use crate::ui::Ui;
+use becalm_model::counted;
 
 /// Says what restoring did; what is left goes with the commands that put it back by hand.
 pub(crate) fn report(recovered: &Recovered, ui: &Ui) -> Exit {
@@ -40,7 +41,7 @@ fn say_left(recovered: &Recovered, ui: &Ui) -> Exit {
     }
     ui.error(&CommandError {
         exit: Exit::NotRestored,
-        message: format!("{} could not be put back", count(left.len(), "setting")),
+        message: format!("{} could not be put back", counted(left.len(), "setting")),
         hints: left_lines(left),
     });
     ui.say("They stay in the journal; `becalm restore` tries again.");

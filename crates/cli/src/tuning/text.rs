@@ -7,7 +7,7 @@ use becalm_machine::tune::{Applied, Effect, Left, Plan, Recovered, Restored, by_
 use becalm_machine::{Reading, SysRoot};
 use becalm_model::{Change, Target};
 
-use crate::ui::count;
+use becalm_model::counted;
 
 /// Returns a plan: what would be set, knob by knob, and what cannot be.
 pub(crate) fn plan_text(root: &SysRoot, plan: &Plan) -> String {
@@ -86,7 +86,7 @@ pub(super) fn recovered_lines(recovered: &Recovered) -> Vec<String> {
         Recovered::OtherBoot { changes, kept } => {
             let what = match changes {
                 0 => "every setting".to_owned(),
-                changes => format!("its {}", count(*changes, "setting")),
+                changes => format!("its {}", counted(*changes, "setting")),
             };
             let but = if kept.is_empty() { "" } else { ", but for what follows" };
             let first = format!(
@@ -145,10 +145,10 @@ pub(crate) fn settings<'a>(changes: impl IntoIterator<Item = &'a Change>) -> Str
             _ => settings += 1,
         }
     }
-    let mut text = count(settings, "setting");
+    let mut text = counted(settings, "setting");
     for (number, what) in [(threads, "thread"), (disturbed, "disturbed setting")] {
         if number > 0 {
-            let _ = write!(text, ", {}", count(number, what));
+            let _ = write!(text, ", {}", counted(number, what));
         }
     }
     text

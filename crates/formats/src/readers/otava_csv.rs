@@ -8,7 +8,7 @@
 //!   than the header, and two columns of one name, are refused.
 
 use becalm_model::history::AtCommit;
-use becalm_model::{Direction, ImportFact, Unit, is_of_calendar, parse_time};
+use becalm_model::{Direction, ImportFact, Unit, counted, is_of_calendar, parse_time};
 
 use crate::error::ImportError;
 use crate::file::{File, only};
@@ -152,8 +152,7 @@ impl LeftOut {
 
     fn told(&self) -> Option<String> {
         let part = |count: usize, what: &str, first: &str| {
-            let cells = if count == 1 { "cell" } else { "cells" };
-            (count > 0).then(|| format!("{count} {cells} {what} (first {first})"))
+            (count > 0).then(|| format!("{} {what} (first {first})", counted(count, "cell")))
         };
         let parts: Vec<String> = [
             part(self.other, "without a finite number", &self.first_other),

@@ -12,7 +12,7 @@ use becalm_machine::tune::{
     self, Applied, JournalFileError, Plan, Recovered, TuneError, Tuning, Wait,
 };
 use becalm_machine::{Choice, ChoiceFacts, SysRoot, Topology, Width, choose, effective_user};
-use becalm_model::{Change, CpuSet, Target};
+use becalm_model::{Change, CpuSet, Target, counted};
 
 use super::condition::Condition;
 
@@ -60,15 +60,8 @@ pub enum MachineError {
     #[error(transparent)]
     Journal(#[from] JournalFileError),
     /// Something was not put back.
-    #[error("{} of the machine could not be put back", count(.0))]
+    #[error("{} of the machine could not be put back", counted(.0.left().len(), "setting"))]
     NotRestored(Recovered),
-}
-
-fn count(recovered: &Recovered) -> String {
-    match recovered.left().len() {
-        1 => "1 setting".to_owned(),
-        n => format!("{n} settings"),
-    }
 }
 
 /// A machine in another state. To be left by [`Entered::leave`]; when dropped, the guardian puts it back.

@@ -1,5 +1,6 @@
 //! The comment below a pull or merge request, and the summary of a job.
 
+use becalm_model::counted;
 use std::fmt::Write as _;
 
 use becalm_model::ci::{CiCommit, CiLine, CiReport, CiResult, Conclusion, Standing};
@@ -77,7 +78,7 @@ fn tables(report: &CiReport, room: usize) -> String {
         out.push_str(&drawn);
     }
     if !same.is_empty() {
-        let n = quantity::count(same.len(), "benchmark").replace(quantity::NBSP, " ");
+        let n = counted(same.len(), "benchmark");
         let are = if same.len() == 1 { "is" } else { "are" };
         let folded = table(&same, with_metric, room.saturating_sub(out.len() + 200));
         let _ = write!(

@@ -2,7 +2,7 @@
 
 use becalm_model::{ComparisonNote, CutOffWorth, Observation, WallTimeReason};
 
-use super::count;
+use becalm_model::counted;
 
 /// Returns the sentence of a note of a comparison.
 pub(super) fn sentence(note: &ComparisonNote) -> String {
@@ -84,7 +84,7 @@ pub(super) fn sentence(note: &ComparisonNote) -> String {
 
 /// Names a number of rounds.
 fn in_rounds(rounds: u32) -> String {
-    count(rounds as usize, "round")
+    counted(rounds as usize, "round")
 }
 
 fn too_few(of: Observation, usable: u32, needed: u32) -> String {

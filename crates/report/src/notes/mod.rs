@@ -12,8 +12,6 @@ pub use limit::limit;
 use becalm_model::wire::Words;
 use becalm_model::{Interruption, Note};
 
-use crate::quantity::{self, NBSP};
-
 /// Makes the sentences of documents.
 pub const WORDS: Words = Words { note: sentence, interruption, limit, reason, advice };
 
@@ -35,9 +33,4 @@ pub fn interruption(why: &Interruption) -> String {
         Interruption::Failure { error } => error.clone(),
         Interruption::Text { text } => text.clone(),
     }
-}
-
-/// Counts things with a plain space: sentences of notes are broken anywhere.
-fn count(n: usize, word: &str) -> String {
-    quantity::count(n, word).replace(NBSP, " ")
 }

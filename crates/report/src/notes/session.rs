@@ -2,7 +2,7 @@
 
 use becalm_model::{ConditionName, Difference, SessionNote};
 
-use super::count;
+use becalm_model::counted;
 
 /// How much more often a session errs that spent its error and went on.
 const SPENT: &str = "false alarms can be up to twice as frequent as stated";
@@ -24,7 +24,7 @@ pub(super) fn sentence(note: &SessionNote) -> String {
         N::WorkingTreeUnchanged => "the working tree has no change: `.` is HEAD".to_owned(),
         N::UntrackedFiles { files, such_as } => format!(
             "{} that git does not know {} no part of the working tree that was built, such as {such_as}",
-            count(*files, "file"),
+            counted(*files, "file"),
             if *files == 1 { "is" } else { "are" },
         ),
         N::UncommittedChanges { path, more } => {
@@ -66,11 +66,11 @@ pub(super) fn sentence(note: &SessionNote) -> String {
         N::LeftOut { failure } => format!("{failure}; the suite went on without it"),
         N::Settled { rounds, waited: 0, .. } => format!(
             "--settle waited before none of {}: the machine was as at the start.",
-            count(*rounds, "round")
+            counted(*rounds, "round")
         ),
         N::Settled { rounds, waited, seconds, longest } => format!(
             "--settle waited before {waited} of {}, {seconds:.2} s together, {longest:.2} s the longest.",
-            count(*rounds, "round")
+            counted(*rounds, "round")
         ),
         N::ContinuedAfterItsEnd { rounds } => format!(
             "continued after its planned end at round {rounds}, where all the error was spent: {SPENT}"

@@ -15,16 +15,6 @@ fn list(cpus: &[u32]) -> String {
     cpus.iter().copied().map(CpuId).collect::<CpuSet>().to_string()
 }
 
-/// Writes a number and a word, in the plural unless it is one.
-fn counted(number: usize, word: &str) -> String {
-    let plural = match word {
-        "die" => "dies".to_owned(),
-        _ if number == 1 => word.to_owned(),
-        _ => format!("{word}s"),
-    };
-    format!("{number} {}", if number == 1 { word } else { &plural })
-}
-
 /// Writes a size in binary units, with decimals only where they say something: `1.25 MiB`.
 fn size(bytes: u64) -> String {
     let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
@@ -46,11 +36,5 @@ mod tests {
     fn sizes_are_short() {
         let shown = [512, 48 << 10, 1280 << 10, 24 << 20, 33_000_000_000].map(size);
         assert_eq!(shown, ["512 B", "48 KiB", "1.25 MiB", "24 MiB", "31 GiB"]);
-    }
-
-    #[test]
-    fn words_have_plurals() {
-        assert_eq!((counted(1, "die"), counted(2, "die")), ("1 die".into(), "2 dies".into()));
-        assert_eq!((counted(1, "core"), counted(0, "core")), ("1 core".into(), "0 cores".into()));
     }
 }

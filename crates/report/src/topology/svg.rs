@@ -2,6 +2,7 @@
 //!
 //! The file stands alone: it has its own colours, for light and dark surroundings.
 
+use becalm_model::counted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -61,9 +62,9 @@ pub fn topology_svg(document: &TopologyDocument) -> String {
 fn title(document: &TopologyDocument) -> String {
     format!(
         "A machine of {}, {} and {}",
-        super::counted(document.packages.len(), "package"),
-        super::counted(document.cores.len(), "core"),
-        super::counted(document.cpus.len(), "CPU")
+        counted(document.packages.len(), "package"),
+        counted(document.cores.len(), "core"),
+        counted(document.cpus.len(), "CPU")
     )
 }
 

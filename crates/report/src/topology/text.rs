@@ -1,12 +1,13 @@
 //! The machine as text: parts indented inside each other, equal cores in one line.
 
+use becalm_model::counted;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use becalm_model::wire::{TopologyChoice, TopologyDocument};
 
+use super::list;
 use super::parts::{Part, Rank, machine};
-use super::{counted, list};
 use crate::page::Page;
 use crate::style::{Role, Style};
 use crate::width::{columns, wrap};

@@ -1,5 +1,6 @@
 //! `becalm history add`: results become entries.
 
+use becalm_model::counted;
 use std::path::PathBuf;
 
 use becalm_model::history::AtCommit;
@@ -169,7 +170,7 @@ fn say_known(name: &str, entry: &NewEntry, there: Option<&Entry>, terms: &EntryT
 
 /// Says what an entry is of, with so many values.
 fn described(entry: &NewEntry, values: usize) -> String {
-    let values = if values == 1 { "1 value".to_owned() } else { format!("{values} values") };
+    let values = counted(values, "value");
     format!("{}, {values}", place(entry.commit.as_ref(), entry.dirty, &entry.branch))
 }
 

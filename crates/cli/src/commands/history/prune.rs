@@ -1,5 +1,6 @@
 //! `becalm history prune`: taking away what is old.
 
+use becalm_model::counted;
 use becalm_model::history::EntryId;
 use becalm_model::wire::{HistoryDocument, HistoryPrunedDocument};
 use becalm_series::{Access, Prune, SeriesFilter, follow};
@@ -101,23 +102,19 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let verb = if args.dry_run { "would be taken away" } else { "taken away" };
     let mut text = format!(
         "{verb}: {} with {}, {} ({:.1} MiB)\n",
-        count(pruned.entries, "entry", "entries"),
-        count(pruned.points, "value", "values"),
-        count(pruned.documents, "record", "records"),
+        counted(pruned.entries, "entry"),
+        counted(pruned.points, "value"),
+        counted(pruned.documents, "record"),
         pruned.bytes as f64 / f64::from(1 << 20),
     );
     if pruned.kept_for_changes > 0 {
-        let kept = count(pruned.kept_for_changes, "record", "records");
+        let kept = counted(pruned.kept_for_changes, "record");
         text = format!("{text}kept beside changes: {kept}\n");
     }
     if pruned.decisions > 0 {
-        let decisions = count(pruned.decisions, "decision", "decisions");
+        let decisions = counted(pruned.decisions, "decision");
         text = format!("{text}with them {verb}: {decisions} about changes at these entries\n");
     }
     ui.print(&text)?;
     Ok(Exit::Done)
-}
-
-fn count(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }

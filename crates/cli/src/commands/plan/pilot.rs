@@ -9,7 +9,7 @@ use becalm_stats::steady::{Steady, TOLERANCE, warm_up};
 
 use super::Args;
 use crate::error::CommandError;
-use crate::ui::count;
+use becalm_model::counted;
 
 /// Which values of the runs are planned for.
 pub(super) enum Values {
@@ -93,7 +93,7 @@ pub(super) fn same_program(record: &Record, notes: &mut Vec<String>) -> Vec<usiz
         notes.push(format!(
             "The plan is for {}; the record has {}, which it does not look at.",
             first.name,
-            count(others, "other subject")
+            counted(others, "other subject")
         ));
     }
     same

@@ -3,6 +3,7 @@
 use crate::reproduce::article::{Article, Experiment, Figure, Row, Setup, Size, Values};
 use crate::reproduce::condition::Condition::{ChosenCpu, NoTurbo, SmtOff};
 use crate::workloads::Workload;
+use becalm_model::counted;
 
 pub(super) const AKKOYUN: Article = Article {
     name: "akkoyun",
@@ -84,9 +85,7 @@ fn frequency(size: &Size) -> Experiment {
         one.with(&[NoTurbo]).on_top_of(&[SmtOff]),
         several.with(&[NoTurbo]).on_top_of(&[SmtOff]),
     ];
-    let named = |state: &str, tasks: usize| {
-        format!("scaling {state}, {tasks} task{}", if tasks == 1 { "" } else { "s" })
-    };
+    let named = |state: &str, tasks: usize| format!("scaling {state}, {}", counted(tasks, "task"));
     let rows = vec![
         Row::new(&named("on", 1), 0, &times("533.97 ms", "2.046 ms", "0.383 %")),
         Row::new(&named("on", many), 1, &times("578.67 ms", "0.287 ms", "0.050 %")),

@@ -7,6 +7,7 @@ use crate::reproduce::condition::Condition::{
     NoTurbo, SmtOff,
 };
 use crate::workloads::Workload;
+use becalm_model::counted;
 
 pub(super) const GRIBOV: Article = Article {
     name: "gribov",
@@ -63,9 +64,9 @@ fn threads(size: &Size) -> Experiment {
         histogram: false,
         setups: vec![plain.tasks(fitting), plain.tasks(more)],
         rows: vec![
-            Row::new(&format!("{} on {}", threads_of(fitting), cpus(fitting)), 0, &[]),
+            Row::new(&format!("{} on {}", counted(fitting, "thread"), counted(fitting, "CPU")), 0, &[]),
             Row::new(
-                &format!("{} on {}", threads_of(more), cpus(fitting)),
+                &format!("{} on {}", counted(more, "thread"), counted(fitting, "CPU")),
                 1,
                 &[(Figure::RelativeCv, "10 x")],
             ),
@@ -98,12 +99,4 @@ fn stack() -> Experiment {
         ],
         counters: Vec::new(),
     }
-}
-
-fn threads_of(number: usize) -> String {
-    format!("{number} thread{}", if number == 1 { "" } else { "s" })
-}
-
-fn cpus(number: usize) -> String {
-    format!("{number} CPU{}", if number == 1 { "" } else { "s" })
 }
