@@ -36,7 +36,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
     (
         "the pause or the duration that somebody asked for, or that a method prescribes",
         &[
-            ("crates/cli/src/commands/noise/ablate/bench.rs", 2),
+            ("crates/session/src/ablate/bench.rs", 2),
             ("crates/cli/src/commands/noise/trace.rs", 1),
             ("crates/cli/src/commands/services.rs", 1),
             ("crates/forge/src/api.rs", 2),
@@ -55,7 +55,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
     (
         "stands for a program that does not end by itself: it is ended",
         &[
-            ("crates/cli/src/commands/noise/ablate/hogs.rs", 2),
+            ("crates/session/src/ablate/hogs.rs", 2),
             ("crates/cli/tests/cli/ablate.rs", 1),
             ("crates/cli/tests/cli/ci/posted.rs", 1),
             ("crates/cli/tests/cli/hooks.rs", 4),

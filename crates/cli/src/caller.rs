@@ -2,7 +2,7 @@
 
 use becalm_runner::Interrupt;
 
-pub(crate) use becalm_session::{subject_user, sudo_user, variables};
+pub(crate) use becalm_session::{subject_user, sudo_user};
 
 use crate::error::CommandError;
 

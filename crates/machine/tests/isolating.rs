@@ -7,10 +7,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use becalm_machine::isolate::{Broken, IsolateError, Isolation, Partition, clear_leftovers, plan};
+use becalm_machine::isolate::{
+    Broken, IsolateError, Isolation, Partition, clear_leftovers, companions, plan,
+};
 use becalm_machine::tune::{Foreign, JournalFile, MachineLock, Recovered, Wait, apply, recover};
 use becalm_machine::{SysRoot, Topology};
-use becalm_model::CpuSet;
+use becalm_model::{Change, CpuSet};
 use becalm_testkit::{FakeMachine, FakeTree, Sleeper, skipped};
 
 const MOUNT: &str = "29 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n";
@@ -321,8 +323,9 @@ fn sets_of_cpus_of_version_1_are_made_and_taken_down_here() {
         Err(error) => return skipped(&format!("{TEST}: {error}")),
     };
     let mut journal = JournalFile::start(&root, TEST, &[]).unwrap();
-    let _ = apply(&root, &mut journal, &isolation.changes).unwrap();
-    let _ = isolation.move_stragglers(&root, |more| apply(&root, &mut journal, more)).unwrap();
+    let without: Vec<String> = companions().into_iter().map(str::to_owned).collect();
+    let make = |changes: &[Change]| apply(&root, &mut journal, changes);
+    let _ = isolation.take(&root, &topology, &without, make).unwrap();
     let holds = isolation.check(&root);
     let aside = (of_child("cgroup"), allowed(&of_child("status")));
     // Somebody who was started meanwhile is nobody's business of the journal.

@@ -2,12 +2,14 @@
 
 use becalm_lab::trace::TraceError;
 
+use crate::ablate::AblateError;
 use crate::bisect::BisectError;
 use crate::build::BuildError;
 use crate::environment::EnvironmentError;
 use crate::files::FileError;
 use crate::harness::HarnessError;
 use crate::metrics::MetricsError;
+use crate::pilot::PilotError;
 use crate::profile::ProfileError;
 use crate::quiet::QuietError;
 use crate::resume::ResumeError;
@@ -80,6 +82,12 @@ pub enum Error {
     /// A statement cannot be timed.
     #[error(transparent)]
     Timeit(#[from] TimeitError),
+    /// It is not found out which mitigation helps.
+    #[error(transparent)]
+    Ablate(#[from] AblateError),
+    /// A record is no pilot.
+    #[error(transparent)]
+    Pilot(#[from] PilotError),
     /// It failed, and the machine could not be put back.
     #[error("{0}")]
     NotRestored(Box<Error>),
@@ -102,6 +110,8 @@ impl Error {
             Self::File(error) if error.is_usage() => Fault::Usage,
             Self::Bisect(error) => error.fault(),
             Self::Timeit(error) => error.fault(),
+            Self::Pilot(error) => error.fault(),
+            Self::Ablate(error) => error.fault(),
             Self::Trace(_) | Self::File(_) | Self::Signals(_) => Fault::Measurement,
             Self::NotRestored(_) => Fault::NotRestored,
         }

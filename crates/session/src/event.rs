@@ -99,6 +99,21 @@ pub enum Event<'a> {
     Looked(&'a [Comparison]),
     /// The last run is over.
     Measured,
+    /// A mitigation of noise is tried, to see whether it is possible.
+    Tries(&'static str),
+    /// A block of runs under mitigations starts.
+    Block {
+        /// In this stage.
+        stage: &'static str,
+        /// Its number in the stage.
+        block: u32,
+        /// Time that was used before.
+        used: Duration,
+        /// Time for all of the experiment.
+        whole: Duration,
+    },
+    /// This share of the CPUs' time was watched.
+    Probed(f64),
     /// A search for a commit goes on.
     Search(SearchEvent<'a>),
 }

@@ -11,6 +11,7 @@
 //! `becalm.toml`, `bisect/` searches for a commit, `timeit/` makes workers that time a statement, `quiet.rs` tunes and
 //! isolates and puts back, `init/` finds benchmarks in a repository.
 
+pub mod ablate;
 pub mod bisect;
 mod build;
 mod caller;
@@ -26,6 +27,7 @@ mod log;
 mod metrics;
 mod nearest;
 mod notes;
+mod pilot;
 mod plan;
 mod profile;
 mod quiet;
@@ -54,6 +56,7 @@ pub use layouts::{LINK_SEED, LayoutsError};
 pub use log::{OF_LOG, PARTIAL, SessionLog};
 pub use metrics::{MetricsError, decide_exactly, metrics};
 pub use nearest::did_you_mean;
+pub use pilot::{PilotError, PilotRuns};
 pub use profile::{ProfileError, frequency, profile};
 pub use quiet::QuietError;
 pub use record::{LARGEST_SEED, conclude_log, disturbed_runs};
@@ -67,5 +70,7 @@ pub use saved::own_record;
 pub use setup::{Machine, SetupError, Statement, work_folder};
 pub use subjects::{MOST_SUBJECTS, SubjectsError, combinations, fill, name, subjects};
 pub use tracing::Tracing;
-pub use tuned::{GivenUp, PutBack, Tuned, TunedError, guardian, is_restored, queue};
+pub use tuned::{
+    GivenUp, PutBack, Tuned, TunedError, failures, guardian, is_restored, queue, shown,
+};
 pub use unmoved::unmoved;

@@ -176,24 +176,9 @@ impl<'a> Quiet<'a> {
         let State { tuned, applied, .. } = &mut *state;
         let session = tuned.as_mut().expect("a plan of isolation means that it is possible");
         let root = &self.machine.root;
-        let companions = isolate::companions()
-            .into_iter()
-            .filter(|name| !self.skipped.iter().any(|skip| skip == name))
-            .map(ToOwned::to_owned)
-            .collect();
-        let request = Request { only: companions, ..Request::default() };
-        let mut changes = Vec::new();
-        // Without a name there would be no limit to what is planned.
-        if !request.only.is_empty() {
-            let plan = tune::plan(&situation(self.machine, &isolation.cpus, &request))
-                .map_err(|error| error.to_string())?;
-            changes = plan.changes;
-        }
-        changes.extend(isolation.changes.iter().cloned());
-        let failed = |error: TunedError| error.to_string();
-        applied.extend(session.apply(&changes).map_err(failed)?);
-        let moved = isolation.move_stragglers(root, |more| session.apply(more));
-        applied.extend(moved.map_err(failed)?);
+        let topology = &self.machine.topology;
+        let taken = isolation.take(root, topology, &self.skipped, |more| session.apply(more));
+        applied.extend(taken.map_err(|error| error.to_string())?);
         isolation.check(root).map_err(|broken| broken.to_string())?;
         state.cpus = isolation.cpus.clone();
         state.before = readings(self.machine, &state.cpus);

@@ -7,8 +7,8 @@ use std::process::Command;
 use becalm_machine::SysRoot;
 use becalm_machine::knobs::Situation;
 use becalm_machine::tune::{
-    Applied, JournalFileError, NotKept, Plan, Recovered, Restored, TuneError, Tuning, UnknownKnob,
-    Wait,
+    Applied, Effect, JournalFileError, NotKept, Plan, Recovered, Restored, TuneError, Tuning,
+    UnknownKnob, Wait,
 };
 use becalm_model::Change;
 use becalm_model::terms::TuneWait;
@@ -182,6 +182,29 @@ pub fn is_restored(recovered: &Recovered) -> bool {
     let is_stale =
         matches!(recovered, Recovered::Restored(Restored { stale_journal: Some(_), .. }));
     !is_stale && recovered.left().is_empty() && !matches!(recovered, Recovered::SetAside { .. })
+}
+
+/// Returns one line for each change that did not have the wanted effect.
+pub fn failures(applied: &[Applied]) -> Vec<String> {
+    applied.iter().filter_map(failure).collect()
+}
+
+fn failure(applied: &Applied) -> Option<String> {
+    let Change { knob, target, new, .. } = &applied.change;
+    let new = shown(new.as_deref().unwrap_or_default());
+    let what = match &applied.effect {
+        _ if !applied.is_failure() => return None,
+        Effect::Refused { reason, .. } => format!("the kernel refused {new}: {reason}"),
+        Effect::Ignored => format!("the kernel took {new} and kept the old value"),
+        Effect::Otherwise { now } => format!("set to {new}, the kernel made it {}", shown(now)),
+        Effect::Set | Effect::Guarded => return None,
+    };
+    Some(format!("{knob}: {target}: {what}"))
+}
+
+/// Empty values are hard to see, and some files hold several lines.
+pub fn shown(value: &str) -> String {
+    if value.is_empty() { "(empty)".to_owned() } else { value.replace('\n', " ") }
 }
 
 /// The command line of a guardian: this very program.

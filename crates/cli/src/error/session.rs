@@ -5,14 +5,15 @@ use becalm_machine::tune::{LockError, TuneError};
 use becalm_model::history::short_commit;
 use becalm_runner::LaunchError;
 use becalm_runner::timeit::{CalibrationError, Language};
+use becalm_session::ablate::AblateError;
 use becalm_session::bisect::BisectError;
 use becalm_session::init::WalkError;
 use becalm_session::suite::SuiteError;
 use becalm_session::timeit::TimeitError;
 use becalm_session::{
     BuildError, EnvironmentError, Error, Fault, FileError, GitError, HarnessError, LayoutsError,
-    MetricsError, ProfileError, PutBack, QuietError, ReplacedBySetup, ResumeError, RevisionsError,
-    SetupError, SubjectsError, TunedError, sudo_user,
+    MetricsError, PilotError, ProfileError, PutBack, QuietError, ReplacedBySetup, ResumeError,
+    RevisionsError, SetupError, SubjectsError, TunedError, sudo_user,
 };
 
 use super::CommandError;
@@ -35,6 +36,7 @@ by_way_of_session!(
     FileError,
     GitError,
     MetricsError,
+    PilotError,
     ProfileError,
     RevisionsError,
     SetupError,
@@ -105,6 +107,8 @@ fn hints(error: &Error) -> Vec<String> {
         Error::File(error) => return of_file(error),
         Error::Bisect(error) => return of_bisect(error),
         Error::Timeit(error) => return of_timeit(error),
+        Error::Pilot(error) => return of_pilot(error),
+        Error::Ablate(error) => return of_ablate(error),
         Error::NotRestored(error) => return hints(error),
     };
     some([hint])
@@ -282,6 +286,32 @@ fn of_timeit(error: &TimeitError) -> Vec<String> {
         _ => "",
     };
     some([hint])
+}
+
+fn of_pilot(error: &PilotError) -> Vec<String> {
+    let hint = match error {
+        PilotError::SeveralBenchmarks(names) => {
+            return vec![format!("--metric NAME chooses it; there are {}", names.join(", "))];
+        }
+        PilotError::NoCost => "a record that `becalm run` or `compare` saved tells it",
+        PilotError::TooLittle(_) => {
+            "it needs at least two runs with values above 0; more rounds give a better plan"
+        }
+        PilotError::NotRecorded(_) | PilotError::NoTime => "",
+    };
+    some([hint])
+}
+
+fn of_ablate(error: &AblateError) -> Vec<String> {
+    match error {
+        AblateError::FirstRun { .. } => vec!["nothing was changed".to_owned()],
+        AblateError::Nothing { reasons, .. } => reasons.clone(),
+        AblateError::NoTime { enough, .. } => vec![format!(
+            "--max-time {enough} would do; --only or --skip leave fewer mitigations, and a shorter subject tells more \
+             in the same time"
+        )],
+        _ => Vec::new(),
+    }
 }
 
 /// Says where an interpreter or a compiler is to be had.

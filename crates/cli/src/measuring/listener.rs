@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use becalm_report::{confidence_in_words, note_sentence, outlook_text};
-use becalm_session::{Commit, Event, Listener, SearchEvent};
+use becalm_session::{Commit, Event, Listener, SearchEvent, failures};
 
 use super::progress::ProgressLine;
 use crate::tuning;
@@ -73,12 +73,19 @@ fn say(ui: &Ui, event: &Event<'_>) {
         Event::Restored(recovered) => {
             tuning::report(recovered, ui);
         }
-        Event::Changed(applied) => tuning::failures(applied).iter().for_each(|one| ui.warn(one)),
+        Event::Changed(applied) => failures(applied).iter().for_each(|one| ui.warn(one)),
         Event::LatencyNotHeld(error) => {
             ui.warn(format!("cstates: /dev/cpu_dma_latency cannot be held: {error}"));
         }
         Event::GroupRemoved(line) => ui.say(line),
         Event::NotIsolated(reason) => ui.warn(reason),
+        Event::Tries(mitigation) => ui.progress_line(&format!("trying {mitigation}")),
+        Event::Block { stage, block, used, whole } => ui.progress_line(&format!(
+            "{stage}: block {block}, {:.0} of {:.0} s",
+            used.as_secs_f64(),
+            whole.as_secs_f64()
+        )),
+        Event::Probed(share) => ui.progress_line(&format!("Probing: {:.0} %", share * 100.0)),
         Event::Search(ref event) => ui.say(of_search(event)),
         Event::Started { .. }
         | Event::Ran { .. }

@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 
 use becalm_machine::knobs::NoteKind;
-use becalm_machine::tune::{Applied, Effect, Left, Plan, Recovered, Restored, by_hand};
+use becalm_machine::tune::{Left, Plan, Recovered, Restored, by_hand};
 use becalm_machine::{Reading, SysRoot};
 use becalm_model::{Change, Target};
 
 use becalm_model::counted;
+use becalm_session::shown;
 
 /// Returns a plan: what would be set, knob by knob, and what cannot be.
 pub(crate) fn plan_text(root: &SysRoot, plan: &Plan) -> String {
@@ -59,24 +60,6 @@ fn task_name(root: &SysRoot, target: &Target) -> String {
     };
     let name = root.read(format!("/proc/{pid}/comm")).value();
     name.map_or_else(String::new, |name| format!(" ({name})"))
-}
-
-/// Returns one line for each change that did not have the wanted effect.
-pub(crate) fn failures(applied: &[Applied]) -> Vec<String> {
-    applied.iter().filter_map(failure).collect()
-}
-
-fn failure(applied: &Applied) -> Option<String> {
-    let Change { knob, target, new, .. } = &applied.change;
-    let new = shown(new.as_deref().unwrap_or_default());
-    let what = match &applied.effect {
-        _ if !applied.is_failure() => return None,
-        Effect::Refused { reason, .. } => format!("the kernel refused {new}: {reason}"),
-        Effect::Ignored => format!("the kernel took {new} and kept the old value"),
-        Effect::Otherwise { now } => format!("set to {new}, the kernel made it {}", shown(now)),
-        Effect::Set | Effect::Guarded => return None,
-    };
-    Some(format!("{knob}: {target}: {what}"))
 }
 
 /// Says what restoring did, one sentence a line.
@@ -159,11 +142,6 @@ fn reading(now: &Reading) -> String {
         Reading::Value(value) => shown(value),
         other => other.why_not().unwrap_or_default(),
     }
-}
-
-/// Empty values are hard to see, and some files hold several lines.
-fn shown(value: &str) -> String {
-    if value.is_empty() { "(empty)".to_owned() } else { value.replace('\n', " ") }
 }
 
 #[cfg(test)]

@@ -194,12 +194,10 @@ impl<'a> Machine<'a> {
             Ok(isolation) => isolation,
             Err(why) => return Ok(Err(why)),
         };
-        let mut changes = self.companions(&alone.cpus);
-        changes.extend(isolation.changes.iter().cloned());
-        if let Some(refused) = refused(&tuning.apply(&changes)?) {
+        let taken = isolation.take(self.root, topology, &[], |more| tuning.apply(more))?;
+        if let Some(refused) = refused(&taken) {
             return Ok(Err(refused));
         }
-        isolation.move_stragglers(self.root, |more| tuning.apply(more))?;
         if let Err(broken) = isolation.check(self.root) {
             return Ok(Err(broken.to_string()));
         }
@@ -213,11 +211,6 @@ impl<'a> Machine<'a> {
             let text = error.to_string();
             text.strip_suffix("; the subject is only pinned").unwrap_or(&text).to_owned()
         })
-    }
-
-    fn companions(&self, cpus: &CpuSet) -> Vec<Change> {
-        let only = isolate::companions().into_iter().map(ToOwned::to_owned).collect();
-        self.planned(&Request { only, ..Request::default() }, cpus).changes
     }
 
     fn plan(&self, conditions: &[Condition], cpus: &CpuSet) -> Plan {

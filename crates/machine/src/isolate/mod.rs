@@ -20,8 +20,9 @@ use becalm_model::{Change, CpuSet, Nature, Target};
 pub use cpus::{Alone, alone};
 
 use crate::choice::named;
+use crate::knobs::{self, Situation};
 use crate::tasks::{self, Thread};
-use crate::tune::{ABSENT, Applied, PRESENT, names, write};
+use crate::tune::{self, ABSENT, Applied, PRESENT, names, write};
 use crate::{Reading, SysRoot, Topology};
 use hierarchy::Hierarchy;
 
@@ -283,18 +284,26 @@ impl Isolation {
         Ok(())
     }
 
-    /// Returns the changes for processes that were started while the others were moved aside.
-    pub fn stragglers(&self, root: &SysRoot) -> Vec<Change> {
-        self.moving.as_ref().map_or_else(Vec::new, |top| legacy::move_aside(root, top))
-    }
-
-    /// Moves aside what was started while the others were moved, by `apply`, and returns what was done.
-    pub fn move_stragglers<E>(
+    /// Takes the CPUs away from everything else by `apply`, interrupts and threads of the kernel included; knobs
+    /// that are named in `without` are left alone. [`Isolation::check`] says whether it holds.
+    pub fn take<E>(
         &self,
         root: &SysRoot,
+        topology: &Topology,
+        without: &[String],
         mut apply: impl FnMut(&[Change]) -> Result<Vec<Applied>, E>,
     ) -> Result<Vec<Applied>, E> {
-        let mut applied = Vec::new();
+        let wanted = companions().into_iter().filter(|name| !without.iter().any(|one| one == name));
+        let request =
+            knobs::Request { only: wanted.map(str::to_owned).collect(), ..Default::default() };
+        let mut changes = Vec::new();
+        // Without a name there would be no limit to what is planned.
+        if !request.only.is_empty() {
+            let situation = Situation::of(root, topology, self.cpus.clone(), &request);
+            changes = tune::plan(&situation).expect("companions are knobs that there are").changes;
+        }
+        changes.extend(self.changes.iter().cloned());
+        let mut applied = apply(&changes)?;
         for _ in 0..LOOKS {
             let more = self.stragglers(root);
             if more.is_empty() {
@@ -303,6 +312,11 @@ impl Isolation {
             applied.extend(apply(&more)?);
         }
         Ok(applied)
+    }
+
+    /// Returns the changes for processes that were started while the others were moved aside.
+    pub fn stragglers(&self, root: &SysRoot) -> Vec<Change> {
+        self.moving.as_ref().map_or_else(Vec::new, |top| legacy::move_aside(root, top))
     }
 
     /// Returns what was done, for a record.

@@ -5,8 +5,12 @@
 //! their variances are one, called that of the run.
 
 use super::components::{Component, components};
-use super::plan::Level;
+use super::plan::{Goal, Level, Plan, repetitions};
+use crate::chi_squared::variance_factors;
 use crate::{Violation, sum::sum};
+
+/// Confidence of what a pilot leaves open.
+const RANGE: f64 = 0.9;
 
 /// Which level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +63,43 @@ pub struct Pilot {
     pub typical: f64,
     /// The levels that were repeated, the highest first.
     pub levels: Vec<PilotLevel>,
+}
+
+impl Pilot {
+    /// Returns what planning needs, the highest level first.
+    pub fn levels(&self) -> Vec<Level> {
+        self.levels.iter().map(PilotLevel::level).collect()
+    }
+
+    /// Returns the fewest repetitions of the highest level that reach a goal with the numbers of the pilot below it.
+    pub fn as_it_was(&self, goal: Goal) -> Option<Plan> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a number of repetitions that were made"
+        )]
+        let mut counts: Vec<u32> =
+            self.levels.iter().map(|level| level.repetitions.round().max(1.0) as u32).collect();
+        let levels = self.levels();
+        counts[0] = repetitions(&levels, goal, &counts)?;
+        let mut plan = Plan::of(&levels, &counts);
+        plan.seconds *= f64::from(goal.programs());
+        Some(plan)
+    }
+
+    /// Returns the repetitions of the highest level if all variances are at the lower or upper end of what as many
+    /// differences as there were of the highest level leave open.
+    pub fn range(&self, goal: Goal, plan: &Plan) -> Option<(u32, u32)> {
+        let (low, high) = variance_factors(self.levels[0].component.df as f64, RANGE);
+        let at = |factor: f64| {
+            let mut levels = self.levels();
+            for level in &mut levels {
+                level.variance *= factor;
+            }
+            repetitions(&levels, goal, &plan.counts)
+        };
+        Some((at(low)?, at(high).unwrap_or(u32::MAX)))
+    }
 }
 
 /// Analyses a pilot; `round_cost` is what a new round takes beside its runs, in seconds. Values that
@@ -170,6 +211,18 @@ mod tests {
             assert!((found / truth - 1.0).abs() < 0.3, "{deviations:?}");
         }
         assert!((found.typical - 7.0).abs() < 0.2, "{}", found.typical);
+    }
+
+    #[test]
+    fn a_range_is_around_the_plan() {
+        let value = |round: usize| 1.0 + 0.01 * f64::from(u8::try_from(round % 4).unwrap());
+        let runs: Vec<PilotRun> = (0..10).map(|round| run(round, &[value(round)], 1.0)).collect();
+        let found = pilot(&runs, 0.0).unwrap();
+        assert_eq!(found.levels[0].kind, Kind::Run);
+        let goal = Goal::Precision { share: 0.005, confidence: 0.95 };
+        let plan = crate::levels::cheapest(&found.levels(), goal).unwrap();
+        let (low, high) = found.range(goal, &plan).unwrap();
+        assert!(low < plan.counts[0] && plan.counts[0] < high, "{low} {plan:?} {high}");
     }
 
     #[test]

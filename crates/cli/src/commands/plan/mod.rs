@@ -1,7 +1,6 @@
 //! `becalm plan`: how often to repeat what, from a pilot.
 
 mod document;
-mod pilot;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,12 +9,10 @@ use std::time::Duration;
 use becalm_model::terms::{Goal as StopGoal, Stop, Terms};
 use becalm_model::{DisturbedRun, Record, RecordKind, parse_duration, parse_share};
 use becalm_report::{Planned, plan_text};
-use becalm_session::{Request, subjects};
-use becalm_stats::chi_squared::variance_factors;
-use becalm_stats::levels::{Goal, Level, Pilot, Plan, cheapest, pilot, repetitions};
+use becalm_session::{PilotError, PilotRuns, Request, subjects};
+use becalm_stats::levels::{Goal, cheapest, pilot};
 
 use self::document::json;
-use self::pilot::{Values, left_out, note_values_inside, pilot_runs, same_program, warmup};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::{MeasureFlags, confidence, line_of};
@@ -31,9 +28,6 @@ const BUDGET: Duration = Duration::from_secs(30);
 
 /// Fewest rounds of a pilot, however long they take.
 const FEWEST_ROUNDS: u32 = 5;
-
-/// Confidence of what the pilot leaves open.
-const RANGE: f64 = 0.9;
 
 /// Plan how many rounds, runs and iterations a measurement needs, from a pilot
 ///
@@ -164,21 +158,15 @@ fn planned(
     args: &Args,
     terms: &Terms,
 ) -> Result<Planned, CommandError> {
-    let mut notes = Vec::new();
-    let subjects = same_program(record, &mut notes);
-    let values = Values::of(record, &subjects, args)?;
-    let warmup_iterations = warmup(record, &subjects, &values, &mut notes);
-    let disturbed = left_out(record, &subjects, disturbed, &mut notes);
-    let runs = pilot_runs(record, &subjects, &values, warmup_iterations, &disturbed)?;
-    note_values_inside(record, &subjects, &values, &mut notes);
-    let found = pilot(&runs, args.round_cost.as_secs_f64()).map_err(|error| {
-        CommandError::measure(format!("the pilot is not enough for a plan: {error}"))
-            .hint("it needs at least two runs with values above 0; more rounds give a better plan")
-    })?;
-    if found.levels[0].component.df < 9 {
-        notes.push(format!(
+    let metric = args.flags.metric.iter().find(|text| *text != "auto");
+    let metric = metric.map(|text| text.split(['=', '[']).next().unwrap_or(text));
+    let mut of = PilotRuns::of(record, disturbed, metric)?;
+    let found = pilot(&of.runs, args.round_cost.as_secs_f64()).map_err(PilotError::from)?;
+    let df = found.levels[0].component.df;
+    if df < 9 {
+        of.notes.push(format!(
             "A plan from {} of the highest level is a rough one; 10 and more make a better pilot.",
-            found.levels[0].component.df + 1
+            df + 1
         ));
     }
     let confidence = terms.confidence;
@@ -186,54 +174,25 @@ fn planned(
         Some(change) => Goal::Detect { change, power: args.power, confidence },
         None => Goal::Precision { share: args.precision.unwrap_or(0.01), confidence },
     };
-    let levels: Vec<Level> =
-        found.levels.iter().map(becalm_stats::levels::PilotLevel::level).collect();
-    let plan = cheapest(&levels, goal);
-    let name = |subject: usize| record.subjects[subject].name.clone();
+    let plan = cheapest(&found.levels(), goal);
     Ok(Planned {
-        subject: subjects.first().map_or_else(String::new, |&subject| name(subject)),
-        metric: values.name(record),
-        unit: values.unit(record),
-        as_the_pilot: as_the_pilot(&found, &levels, goal),
-        range: plan.as_ref().and_then(|plan| range(&found, &levels, goal, plan)),
+        subject: of.subject,
+        metric: of.metric,
+        unit: of.unit,
+        as_the_pilot: found.as_it_was(goal),
+        range: plan.as_ref().and_then(|plan| found.range(goal, plan)),
         pilot: found,
         goal,
         plan,
-        warmup_iterations,
+        warmup_iterations: of.warmup_iterations,
         by_layout: record.runs.iter().any(|run| run.layout.is_some()),
-        notes,
+        notes: of.notes,
     })
-}
-
-fn as_the_pilot(found: &Pilot, levels: &[Level], goal: Goal) -> Option<Plan> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a number of repetitions that were made"
-    )]
-    let mut counts: Vec<u32> =
-        found.levels.iter().map(|level| level.repetitions.round().max(1.0) as u32).collect();
-    counts[0] = repetitions(levels, goal, &counts)?;
-    let mut plan = Plan::of(levels, &counts);
-    plan.seconds *= f64::from(goal.programs());
-    Some(plan)
-}
-
-/// Returns the repetitions of the highest level if all variances are at the lower or upper end of
-/// what as many differences as there were of the highest level leave open.
-fn range(found: &Pilot, levels: &[Level], goal: Goal, plan: &Plan) -> Option<(u32, u32)> {
-    let (low, high) = variance_factors(found.levels[0].component.df as f64, RANGE);
-    let scaled = |factor: f64| -> Vec<Level> {
-        levels.iter().map(|one| Level { variance: one.variance * factor, ..*one }).collect()
-    };
-    let low = repetitions(&scaled(low), goal, &plan.counts)?;
-    Some((low, repetitions(&scaled(high), goal, &plan.counts).unwrap_or(u32::MAX)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use becalm_stats::levels::{Kind, PilotRun};
 
     #[test]
     fn a_goal_is_above_zero() {
@@ -241,25 +200,5 @@ mod tests {
         assert!(above_zero("0%").is_err() && above_zero("x").is_err());
         assert_eq!((precision("2%"), above_zero("200%")), (Ok(0.02), Ok(2.0)));
         assert!(precision("200%").is_err() && precision("100%").is_err());
-    }
-
-    #[test]
-    fn a_range_is_around_the_plan() {
-        let runs: Vec<PilotRun> = (0..10)
-            .map(|round| PilotRun {
-                round,
-                values: vec![1.0 + 0.01 * f64::from(u8::try_from(round % 4).unwrap())],
-                seconds: 1.0,
-                seconds_per_value: 0.0,
-            })
-            .collect();
-        let found = pilot(&runs, 0.0).unwrap();
-        assert_eq!(found.levels[0].kind, Kind::Run);
-        let levels: Vec<Level> =
-            found.levels.iter().map(becalm_stats::levels::PilotLevel::level).collect();
-        let goal = Goal::Precision { share: 0.005, confidence: 0.95 };
-        let plan = cheapest(&levels, goal).unwrap();
-        let (low, high) = range(&found, &levels, goal, &plan).unwrap();
-        assert!(low < plan.counts[0] && plan.counts[0] < high, "{low} {plan:?} {high}");
     }
 }

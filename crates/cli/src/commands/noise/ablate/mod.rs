@@ -1,27 +1,30 @@
 //! `becalm noise ablate`: which mitigation helps here.
 
-mod bench;
-mod conduct;
-mod hogs;
 mod output;
-mod subject;
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use becalm_lab::Workload;
+use becalm_lab::ablate::effects;
 use becalm_lab::ablate::mitigation::{self, MITIGATIONS};
+use becalm_machine::{MitigationEffects, SysRoot};
 use becalm_model::parse_duration;
+use becalm_model::wire::AblateDocument;
 use becalm_runner::own_affinity;
+use becalm_session::ablate::{AblateRequest, Subject, ablate};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::files;
 use crate::flags::{WaitFlag, confidence};
+use crate::measuring::{as_texts, with_listener};
 use crate::ui::Ui;
-use conduct::conduct;
-use subject::Subject;
+
+/// Name of a profile that was not asked to be written.
+const UNWRITTEN: &str = "quiet.toml";
 
 /// Find out which mitigation makes times steadier here, by how much, and at what cost
 ///
@@ -128,14 +131,35 @@ fn known(name: &str) -> Result<String, String> {
     Err(format!("there is no such mitigation; there are {}", names.join(", ")))
 }
 
-/// Says whether a mitigation is left out by `--only` or `--skip`.
-fn is_unwanted(args: &Args, name: &str) -> bool {
-    let is_named = |names: &[String]| names.iter().any(|one| one == name);
-    is_named(&args.skip) || (!args.only.is_empty() && !is_named(&args.only))
-}
-
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    if MITIGATIONS.iter().all(|one| is_unwanted(args, one.name)) {
+    let broken = |error: std::io::Error| {
+        CommandError::measure(format!("cannot find the file of becalm itself: {error}"))
+    };
+    let becalm = std::env::current_exe().map_err(broken)?;
+    let becalm = becalm.to_str().map(ToOwned::to_owned).ok_or_else(|| {
+        CommandError::measure(format!("the path of becalm is no text: {}", becalm.display()))
+    })?;
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let seed = args.seed.unwrap_or_else(|| now.subsec_nanos() ^ std::process::id() << 8);
+    let root = SysRoot::new(&args.root);
+    let request = AblateRequest {
+        topology: crate::topology::read(&root)?,
+        root,
+        subject: subject(args, &becalm),
+        user: caller::subject_user(args.keep_root),
+        becalm,
+        seed: u64::from(seed),
+        confidence: args.confidence,
+        max_time: args.max_time,
+        timeout: args.timeout,
+        wait: args.wait.wait.unwrap_or_default(),
+        only: args.only.clone(),
+        skip: args.skip.clone(),
+        is_strict: args.strict,
+        is_busy: args.busy,
+        is_list: args.list,
+    };
+    if MITIGATIONS.iter().all(|one| request.is_unwanted(one.name)) {
         let all = if args.only.is_empty() { "there is" } else { "--only names" };
         return Err(CommandError::usage(format!(
             "nothing is left to try: --skip takes away everything that {all}"
@@ -144,28 +168,45 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     for path in [&args.export_json, &args.export_html, &args.write_profile].into_iter().flatten() {
         files::check_writable(path)?;
     }
-    let becalm = std::env::current_exe().map_err(|error| {
-        CommandError::measure(format!("cannot find the file of becalm itself: {error}"))
-    })?;
-    let becalm = becalm.to_str().map(ToOwned::to_owned).ok_or_else(|| {
-        CommandError::measure(format!("the path of becalm is no text: {}", becalm.display()))
-    })?;
+    let profile = args.write_profile.as_ref().map(|path| path.display().to_string());
+    let profile = profile.as_deref().unwrap_or(UNWRITTEN);
+    let interrupt = caller::interrupt()?;
+    let result = with_listener(ui, |listener| ablate(&request, profile, interrupt, listener));
+    ui.progress_line("");
+    let (mut document, ended) = result?;
+    document.started_at = now.as_secs_f64();
+    document.arguments = as_texts(&std::env::args_os().skip(1).collect::<Vec<_>>());
+    if !args.no_save && !args.list && ended.is_ok() {
+        save(&request.root, &mut document, ui);
+    }
+    output::give(&document, ended.map_err(CommandError::from), args, ui)
+}
+
+fn subject(args: &Args, becalm: &str) -> Subject {
     // What there is to list depends on little of the subject, and on this the least.
     let unnamed = args.command.is_empty().then_some(Workload::Compute);
-    let subject = match args.workload.or(unnamed) {
+    match args.workload.or(unnamed) {
         Some(workload) => {
             let cpus = own_affinity().map_or(1, |cpus| cpus.len());
             Subject::Workload {
-                becalm: becalm.clone(),
+                becalm: becalm.to_owned(),
                 workload,
                 iterations: args.iterations,
                 threads: workload.threads_on(cpus),
             }
         }
         None => Subject::Command(args.command.clone()),
-    };
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let seed = args.seed.unwrap_or_else(|| now.subsec_nanos() ^ std::process::id() << 8);
-    let conducted = conduct(args, &subject, &becalm, u64::from(seed), ui)?;
-    output::give(conducted, args, now.as_secs_f64(), ui)
+    }
+}
+
+/// Saves what the mitigations did. That it cannot be saved is worth a warning, and no more.
+fn save(root: &SysRoot, document: &mut AblateDocument, ui: &Ui) {
+    let effects = effects(document);
+    if effects.is_empty() {
+        return;
+    }
+    match MitigationEffects::add(root, effects) {
+        Ok(place) => document.saved = Some(place.display().to_string()),
+        Err(error) => ui.warn(format!("what helps here cannot be saved: {error}")),
+    }
 }

@@ -7,12 +7,15 @@ use becalm_lab::ablate::design::{self, Configuration, Kind, Stage};
 use becalm_lab::ablate::{Recommended, StageRuns};
 use becalm_runner::monotonic_raw;
 
-use super::{Interruption, Laboratory};
-use crate::commands::noise::ablate::bench::{Measured, Trouble};
+use super::Laboratory;
+use super::bench::{Measured, Trouble};
+use super::error::AblateError;
+use crate::error::Error;
+use crate::event::Event;
 
 impl Laboratory<'_> {
     /// Runs all stages.
-    pub(super) fn stages(&mut self, possible: &[usize]) -> Result<(), Interruption> {
+    pub(super) fn stages(&mut self, possible: &[usize]) -> Result<(), Error> {
         let costly = self.costly();
         self.stage(Stage::Singly, design::singly(possible), &costly)?;
         let stacks = self.stacks(&costly);
@@ -37,7 +40,7 @@ impl Laboratory<'_> {
         stage: Stage,
         configurations: Vec<Configuration>,
         costly: &[usize],
-    ) -> Result<(), Interruption> {
+    ) -> Result<(), Error> {
         let number = configurations.len();
         let at = self.experiment.stages.len();
         self.experiment.stages.push(StageRuns { stage, configurations, runs: Vec::new() });
@@ -45,13 +48,12 @@ impl Laboratory<'_> {
         let mut block = 0;
         while design::goes_on(stage, block, longest, self.used(), self.whole) {
             let begun = monotonic_raw();
-            self.ui.progress_line(&format!(
-                "{}: block {}, {:.0} of {:.0} s",
-                stage.name(),
-                block + 1,
-                self.used().as_secs_f64(),
-                self.whole.as_secs_f64()
-            ));
+            self.bench.listener.hears(Event::Block {
+                stage: stage.name(),
+                block: block + 1,
+                used: self.used(),
+                whole: self.whole,
+            });
             // A block that is broken off is left out.
             let mut runs = Vec::with_capacity(number);
             let before = self.uncounted;
@@ -80,7 +82,7 @@ impl Laboratory<'_> {
         configuration: usize,
         block: u32,
         place: u32,
-    ) -> Result<Option<Run>, Interruption> {
+    ) -> Result<Option<Run>, Error> {
         let started = self.used().as_secs_f64();
         match self.bench.run(&one.members, block) {
             Ok(Measured { shown, finished, failures }) => {
@@ -93,7 +95,10 @@ impl Laboratory<'_> {
                 self.note([format!("`{}` could not be run in every block: {why}", one.name())]);
                 Ok(None)
             }
-            Err(trouble) => Err(self.interruption(trouble)),
+            Err(Trouble::Refused(why)) => {
+                Err(AblateError::Subject { subject: self.bench.subject.name(), why }.into())
+            }
+            Err(Trouble::Fatal(error)) => Err(error),
         }
     }
 }

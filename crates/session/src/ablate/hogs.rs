@@ -10,7 +10,7 @@ use becalm_runner::{
     CounterPlan, Environment, Interrupt, Launch, Placement, Program, Stderr, Stdin, Stdout, launch,
 };
 
-use crate::error::CommandError;
+use super::error::AblateError;
 
 /// Processes that compute until this is dropped. The kernel ends them too when becalm dies, and a
 /// timeout does when all else fails.
@@ -37,10 +37,8 @@ impl Hogs {
         becalm: &str,
         cpus: &CpuSet,
         at_most: Duration,
-    ) -> Result<Self, CommandError> {
-        let failed = |error: &dyn std::fmt::Display| {
-            CommandError::measure(format!("cannot make the machine busy: {error}"))
-        };
+    ) -> Result<Self, AblateError> {
+        let failed = |error: &dyn std::fmt::Display| AblateError::NotBusy(error.to_string());
         let words = [becalm, "workload", Workload::Compute.name(), "--amount"];
         let mut words: Vec<String> = words.iter().map(ToString::to_string).collect();
         words.push(ENDLESS.to_string());

@@ -8,11 +8,11 @@ use becalm_lab::ablate::mitigation::{MITIGATIONS, Means};
 use becalm_machine::{Chooser, Leases, Width, effective_user};
 use becalm_runner::{monotonic_raw, pin_self};
 
-use super::{Interruption, Laboratory};
-use crate::commands::noise::ablate::Args;
-use crate::commands::noise::ablate::bench::{Measured, Trouble};
-use crate::error::CommandError;
-use crate::exit::Exit;
+use super::bench::{Measured, Trouble};
+use super::error::AblateError;
+use super::{AblateRequest, Laboratory};
+use crate::error::Error;
+use crate::event::Event;
 
 /// Untuned runs before anything else: the first fills caches, the others tell how long a run takes.
 const FIRST_RUNS: u32 = 3;
@@ -21,10 +21,10 @@ impl Laboratory<'_> {
     /// Finds out what decides about mitigations, from the machine and from the first runs.
     pub(super) fn look(
         &mut self,
-        args: &Args,
+        request: &AblateRequest,
         chooser: &Chooser,
         leases: &mut Leases,
-    ) -> Result<Here, CommandError> {
+    ) -> Result<Here, Error> {
         let mut run_time = f64::INFINITY;
         let mut single_threaded = true;
         for _ in 0..FIRST_RUNS {
@@ -57,23 +57,17 @@ impl Laboratory<'_> {
             rt_runtime: rt_runtime.and_then(|text| text.trim().parse().ok()),
             isolation: self.bench.isolation(self.bench.topology).map(drop),
             knobs: self.knob_plans(),
-            is_strict: args.strict,
-            only: args.only.clone(),
-            skip: args.skip.clone(),
+            is_strict: request.is_strict,
+            only: request.only.clone(),
+            skip: request.skip.clone(),
         })
     }
 
-    fn first_run(&self) -> Result<Measured, CommandError> {
+    fn first_run(&self) -> Result<Measured, Error> {
         self.bench.run(&[], 0).map_err(|trouble| match trouble {
             Trouble::Refused(why) => {
-                CommandError::measure(format!("`{}`: {why}", self.bench.subject.name()))
-                    .hint("nothing was changed")
+                AblateError::FirstRun { subject: self.bench.subject.name(), why }.into()
             }
-            Trouble::Interrupted(signal) => CommandError {
-                exit: Exit::Signal(signal),
-                message: format!("stopped by signal {signal} before anything was measured"),
-                hints: vec!["nothing was changed".to_owned()],
-            },
             Trouble::Fatal(error) => error,
         })
     }
@@ -89,15 +83,12 @@ impl Laboratory<'_> {
     }
 
     /// Runs each mitigation once, which shows those that look possible and are not.
-    pub(super) fn try_once(
-        &mut self,
-        not_tried: &mut [Option<String>],
-    ) -> Result<(), Interruption> {
+    pub(super) fn try_once(&mut self, not_tried: &mut [Option<String>]) -> Result<(), Error> {
         for (index, reason) in not_tried.iter_mut().enumerate() {
             if reason.is_some() {
                 continue;
             }
-            self.ui.progress_line(&format!("trying {}", MITIGATIONS[index].name));
+            self.bench.listener.hears(Event::Tries(MITIGATIONS[index].name));
             let begun = monotonic_raw();
             match self.bench.run(&[index], 0) {
                 Ok(measured) => {
@@ -113,7 +104,7 @@ impl Laboratory<'_> {
                     };
                     *reason = Some(format!("{why}{hint}"));
                 }
-                Err(trouble) => return Err(self.interruption(trouble)),
+                Err(Trouble::Fatal(error)) => return Err(error),
             }
         }
         Ok(())

@@ -9,9 +9,10 @@ use becalm_lab::ablate::advice::{self, has};
 use becalm_lab::ablate::mitigation::Means;
 use becalm_machine::isolate::{self, Alone, Isolation};
 use becalm_machine::knobs::{Request, Situation};
-use becalm_machine::tune::{self, Applied, LockError, TuneError, Tuning, Wait};
+use becalm_machine::tune::{self, Applied, LockError, TuneError};
 use becalm_machine::{Choice, SysRoot, Topology};
 use becalm_model::conditions::{Aslr, Scheduler};
+use becalm_model::terms::TuneWait;
 use becalm_model::{CpuSet, Outcome, with_causes};
 use becalm_runner::rounds::FIFO_REST;
 use becalm_runner::{
@@ -19,18 +20,18 @@ use becalm_runner::{
     Stdout, User, drop_page_cache, launch, padding,
 };
 
+use super::error::AblateError;
 use super::subject::{Shown, Subject};
-use crate::error::CommandError;
-use crate::exit::Exit;
-use crate::tuning;
-use crate::ui::Ui;
+use crate::error::Error;
+use crate::event::{Event, Listener};
+use crate::tuned::{GivenUp, PutBack, Tuned, TunedError, failures};
 
 /// Pause before every run, so that what becalm did just before (files synced, settings written) is
 /// over, and is alike for all configurations.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// How long to queue once the experiment goes on.
-const PATIENCE: Wait = Wait::For(Duration::from_secs(120));
+const PATIENCE: TuneWait = TuneWait::For(Duration::from_secs(120));
 
 const COMMAND: &str = "becalm noise ablate";
 
@@ -49,12 +50,12 @@ pub(super) struct Bench<'a> {
     pub(super) user: Option<User>,
     pub(super) timeout: Duration,
     /// How long to queue for the right to change the machine the first time.
-    pub(super) wait: Wait,
+    pub(super) wait: TuneWait,
     /// Whether it was had before.
     pub(super) was_tuned: Cell<bool>,
-    pub(super) interrupt: &'static Interrupt,
+    pub(super) interrupt: &'a Interrupt,
+    pub(super) listener: Listener<'a>,
     pub(super) seed: u64,
-    pub(super) ui: Ui,
 }
 
 /// What one run gave.
@@ -71,15 +72,30 @@ pub(super) struct Measured {
 pub(super) enum Trouble {
     /// These mitigations cannot be had, or the subject does not stand them; the machine is as before.
     Refused(String),
-    /// A signal asked becalm to stop; the machine is as before.
-    Interrupted(i32),
     /// The experiment cannot go on.
-    Fatal(CommandError),
+    Fatal(Error),
+}
+
+impl<E: Into<Error>> From<E> for Trouble {
+    fn from(error: E) -> Self {
+        match error.into() {
+            Error::Tuned(TunedError::Begin { signal: Some(signal), .. }) => stopped(signal),
+            Error::Tuned(TunedError::Begin {
+                source: TuneError::Lock(error @ LockError::Make { .. }),
+                ..
+            }) => Self::Refused(error.to_string()),
+            error => Self::Fatal(error),
+        }
+    }
+}
+
+fn stopped(signal: i32) -> Trouble {
+    Trouble::Fatal(AblateError::Stopped(signal).into())
 }
 
 /// Changes of the machine that hold for one run.
 struct Quieted<'a> {
-    tuning: Tuning<'a>,
+    tuned: Tuned<'a>,
     isolated: Option<Isolated>,
     failures: Vec<String>,
 }
@@ -99,7 +115,12 @@ impl<'a> Bench<'a> {
         let result = self.launch(members, block, isolated);
         let failures = match quieted {
             None => Vec::new(),
-            Some(quieted) => self.restore(quieted)?,
+            Some(Quieted { tuned, failures, .. }) => {
+                if !tuned.finish()? {
+                    return Err(AblateError::NotRestored.into());
+                }
+                failures
+            }
         };
         let (shown, finished) = result?;
         if has(members, Means::Fifo) {
@@ -138,7 +159,7 @@ impl<'a> Bench<'a> {
         let program = self
             .subject
             .program(members, environment)
-            .map_err(|error| Trouble::Fatal(CommandError::measure(with_causes(&error))))?;
+            .map_err(|error| AblateError::NotStarted(with_causes(&error)))?;
         let captures = self.subject.iterations().is_some();
         let one = Launch {
             program: &program,
@@ -160,7 +181,7 @@ impl<'a> Bench<'a> {
             self.start(&one)?;
         }
         if !self.interrupt.sleep(PAUSE) {
-            return Err(Trouble::Interrupted(self.interrupt.signal().unwrap_or_default()));
+            return Err(stopped(self.interrupt.signal().unwrap_or_default()));
         }
         let finished = self.start(&one)?;
         let shown = self.subject.shown(&finished).map_err(Trouble::Refused)?;
@@ -170,7 +191,7 @@ impl<'a> Bench<'a> {
     fn start(&self, one: &Launch<'_>) -> Result<Finished, Trouble> {
         let finished =
             launch(one, &self.counters, self.interrupt).map_err(|error| match error {
-                LaunchError::Interrupted { signal } => Trouble::Interrupted(signal),
+                LaunchError::Interrupted { signal } => stopped(signal),
                 error => Trouble::Refused(with_causes(&error)),
             })?;
         match finished.outcome {
@@ -198,53 +219,44 @@ impl<'a> Bench<'a> {
         if request.is_none() && !is_isolated {
             return Ok(None);
         }
-        let stop = || self.interrupt.signal().is_some();
-        let guardian = becalm_session::guardian(self.root);
         // Between two runs anybody may tune; that is no reason to give up what was measured.
         let wait = if self.was_tuned.get() { PATIENCE } else { self.wait };
-        let begun = Tuning::begin(self.root, COMMAND, guardian, wait, &stop);
-        let (tuning, recovered) = begun.map_err(|error| match self.interrupt.signal() {
-            Some(signal) => Trouble::Interrupted(signal),
-            None => refused(error),
-        })?;
-        if !recovered.left().is_empty() {
-            tuning::report(&recovered, &self.ui);
-        }
+        let (tuned, _) = Tuned::begin(self.root, COMMAND, wait, self.interrupt, self.listener)?;
         self.was_tuned.set(true);
-        let mut quieted = Quieted { tuning, isolated: None, failures: Vec::new() };
-        match self.make(&mut quieted, members, request.as_ref(), is_isolated) {
-            Ok(()) => Ok(Some(quieted)),
-            Err(trouble) => {
-                self.restore(quieted)?;
-                Err(trouble)
+        let made = tuned.attempt(|tuned| self.make(tuned, members, request.as_ref(), is_isolated));
+        match made {
+            Ok((tuned, (isolated, failures))) => Ok(Some(Quieted { tuned, isolated, failures })),
+            Err(GivenUp { error, machine }) if machine.is_complete() => Err(error),
+            Err(GivenUp { machine: PutBack::Unknown(error), .. }) => {
+                Err(TunedError::NotRestored(*error).into())
             }
+            Err(_) => Err(AblateError::NotRestored.into()),
         }
     }
 
+    /// Makes them; returns the CPUs that were isolated, and what could not be had.
     fn make(
         &self,
-        quieted: &mut Quieted<'_>,
+        tuned: &mut Tuned<'_>,
         members: &[usize],
         request: Option<&Request>,
         is_isolated: bool,
-    ) -> Result<(), Trouble> {
-        let mut applied = match request {
-            Some(request) => {
-                let plan = self.plan(members, request);
-                let situation = self.situation(members, request);
-                let done = quieted.tuning.carry_out(plan, &situation);
-                done.map_err(|error| Trouble::Fatal(CommandError::measure(error)))?.1
-            }
-            None => Vec::new(),
-        };
-        if is_isolated {
-            applied.extend(self.isolate(quieted, request)?);
+    ) -> Result<(Option<Isolated>, Vec<String>), Trouble> {
+        let (mut applied, mut isolated) = (Vec::new(), None);
+        if let Some(request) = request {
+            let plan = self.plan(members, request);
+            applied = tuned.carry_out(plan, &self.situation(members, request))?.1;
         }
-        quieted.failures = tuning::failures(&applied);
+        if is_isolated {
+            let (cpus, further) = self.isolate(tuned, request)?;
+            isolated = Some(cpus);
+            applied.extend(further);
+        }
+        let failures = failures(&applied);
         let set = applied.iter().filter(|one| one.effect == tune::Effect::Set).count();
-        match quieted.failures.first() {
+        match failures.first() {
             Some(first) if set == 0 => Err(Trouble::Refused(first.clone())),
-            _ => Ok(()),
+            _ => Ok((isolated, failures)),
         }
     }
 
@@ -252,37 +264,22 @@ impl<'a> Bench<'a> {
     /// included.
     fn isolate(
         &self,
-        quieted: &mut Quieted<'_>,
+        tuned: &mut Tuned<'_>,
         request: Option<&Request>,
-    ) -> Result<Vec<Applied>, Trouble> {
+    ) -> Result<(Isolated, Vec<Applied>), Trouble> {
         // A partition without a journal has CPUs that the plan would find taken.
         for line in isolate::clear_leftovers(self.root) {
-            self.ui.say(line);
+            self.listener.hears(Event::GroupRemoved(&line));
         }
         // Second threads that were switched off have taken their CPUs with them.
         let now = Topology::read(self.root);
         let topology = now.as_ref().unwrap_or(self.topology);
         let (alone, isolation) = self.isolation(topology).map_err(Trouble::Refused)?;
-        let is_made = |name: &&str| {
-            request.is_some_and(|request| request.only.iter().any(|made| made == name))
-        };
-        let companions = isolate::companions().into_iter().filter(|name| !is_made(name));
-        let request =
-            Request { only: companions.map(ToOwned::to_owned).collect(), ..Request::default() };
-        let mut changes = Vec::new();
-        // Without a name there would be no limit to what is planned.
-        if !request.only.is_empty() {
-            let situation = Situation::of(self.root, topology, isolation.cpus.clone(), &request);
-            changes = tune::plan(&situation).expect("only knobs that exist are named").changes;
-        }
-        changes.extend(isolation.changes.iter().cloned());
-        let mut applied = apply(&mut quieted.tuning, &changes)?;
-        applied
-            .extend(isolation.move_stragglers(self.root, |more| apply(&mut quieted.tuning, more))?);
+        let made = request.map_or(&[][..], |request| &request.only);
+        let applied = isolation.take(self.root, topology, made, |more| tuned.apply(more))?;
         isolation.check(self.root).map_err(|broken| Trouble::Refused(broken.to_string()))?;
         let control_group = isolation.group.into();
-        quieted.isolated = Some(Isolated { control_group, cpus: alone.choice.subject });
-        Ok(applied)
+        Ok((Isolated { control_group, cpus: alone.choice.subject }, applied))
     }
 
     /// Plans the settings that knobs ask for.
@@ -307,46 +304,8 @@ impl<'a> Bench<'a> {
             .map_err(|error| error.to_string())
     }
 
-    /// Puts the machine back; returns what could not be had meanwhile.
-    fn restore(&self, quieted: Quieted<'_>) -> Result<Vec<String>, Trouble> {
-        let Quieted { tuning, failures, .. } = quieted;
-        let recovered = tuning.finish().map_err(|error| {
-            Trouble::Fatal(CommandError {
-                exit: Exit::NotRestored,
-                message: error.to_string(),
-                hints: vec!["`becalm restore` tries again".to_owned()],
-            })
-        })?;
-        if recovered.left().is_empty() {
-            return Ok(failures);
-        }
-        tuning::report(&recovered, &self.ui);
-        Err(Trouble::Fatal(CommandError {
-            exit: Exit::NotRestored,
-            message: "the experiment ends here, so that nothing more is changed".to_owned(),
-            hints: Vec::new(),
-        }))
-    }
-
     /// Returns the CPUs that the subject may use without any mitigation.
     pub(super) fn allowed(&self) -> &CpuSet {
         &self.topology.allowed
-    }
-}
-
-fn apply(
-    tuning: &mut Tuning<'_>,
-    changes: &[becalm_model::Change],
-) -> Result<Vec<Applied>, Trouble> {
-    tuning.apply(changes).map_err(|error| Trouble::Fatal(CommandError::measure(error)))
-}
-
-fn refused(error: TuneError) -> Trouble {
-    match error {
-        TuneError::Lock(LockError::Make { .. }) => Trouble::Refused(error.to_string()),
-        TuneError::Lock(LockError::Held(_)) => {
-            Trouble::Fatal(CommandError::measure(error).hint("`--wait` queues until it is done"))
-        }
-        other => Trouble::Fatal(CommandError::measure(other)),
     }
 }

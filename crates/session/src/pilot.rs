@@ -1,34 +1,94 @@
 //! The runs of a record as a pilot: which count, and which of their values.
 
-use becalm_model::DisturbedRun;
-use becalm_model::{Record, Unit, metric};
-use becalm_report::{SteadyRun, steady_runs};
-use becalm_session::MetricsError;
+use becalm_model::{DisturbedRun, Record, Run, Unit, counted, metric};
 use becalm_stats::levels::PilotRun;
-use becalm_stats::steady::{Steady, TOLERANCE, warm_up};
+use becalm_stats::steady::{Steady, TOLERANCE, classify, warm_up};
+use becalm_stats::{Sample, Violation};
 
-use super::Args;
-use crate::error::CommandError;
-use becalm_model::counted;
+use crate::error::{Error, Fault};
+use crate::metrics::MetricsError;
+
+/// Why a record is no pilot.
+#[derive(Debug, thiserror::Error)]
+pub enum PilotError {
+    /// It does not have the metric.
+    #[error("the pilot did not record the metric `{0}`")]
+    NotRecorded(String),
+    /// It has several benchmarks.
+    #[error("the pilot has several benchmarks; a plan is for one")]
+    SeveralBenchmarks(Vec<String>),
+    /// It has nothing that takes time.
+    #[error("the pilot recorded no time and no iterations")]
+    NoTime,
+    /// It does not tell what repeating costs.
+    #[error(
+        "the pilot does not tell how long its runs took, and a plan weighs what repeating costs"
+    )]
+    NoCost,
+    /// Its values are not enough.
+    #[error("the pilot is not enough for a plan: {0}")]
+    TooLittle(#[from] Violation),
+}
+
+impl PilotError {
+    /// Returns whose fault it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::NotRecorded(_) | Self::SeveralBenchmarks(_) => Fault::Usage,
+            Self::NoTime | Self::NoCost | Self::TooLittle(_) => Fault::Measurement,
+        }
+    }
+}
+
+/// What of a record counts for a plan.
+#[derive(Debug)]
+pub struct PilotRuns {
+    /// The subject that is planned for.
+    pub subject: String,
+    /// The metric; `iteration` for what the subject timed itself.
+    pub metric: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// The runs, with their values.
+    pub runs: Vec<PilotRun>,
+    /// Iterations left out at the start of every run.
+    pub warmup_iterations: usize,
+    /// What the reader has to know, as sentences.
+    pub notes: Vec<String>,
+}
+
+impl PilotRuns {
+    /// Looks through a record, of whose metrics `asked` is planned for, or else what it is about.
+    pub fn of(
+        record: &Record,
+        disturbed: &[DisturbedRun],
+        asked: Option<&str>,
+    ) -> Result<Self, Error> {
+        let mut notes = Vec::new();
+        let subjects = same_program(record, &mut notes);
+        let values = Values::of(record, &subjects, asked)?;
+        let warmup_iterations = warmup(record, &subjects, &values, &mut notes);
+        let disturbed = left_out(record, &subjects, disturbed, &mut notes);
+        let runs = pilot_runs(record, &subjects, &values, warmup_iterations, &disturbed)?;
+        note_values_inside(record, &subjects, &values, &mut notes);
+        let first = subjects.first().map(|&subject| record.subjects[subject].name.clone());
+        let (metric, unit) = (values.name(record), values.unit(record));
+        let subject = first.unwrap_or_default();
+        Ok(Self { subject, metric, unit, runs, warmup_iterations, notes })
+    }
+}
 
 /// Which values of the runs are planned for.
-pub(super) enum Values {
+enum Values {
     Iterations,
     Metric(usize),
 }
 
 impl Values {
-    pub(super) fn of(
-        record: &Record,
-        subjects: &[usize],
-        args: &Args,
-    ) -> Result<Self, CommandError> {
-        let asked = args.flags.metric.iter().find(|text| *text != "auto");
-        let asked = asked.map(|text| text.split(['=', '[']).next().unwrap_or(text));
+    fn of(record: &Record, subjects: &[usize], asked: Option<&str>) -> Result<Self, Error> {
         if let Some(name) = asked {
-            let index = record.metric_index(name).ok_or_else(|| {
-                CommandError::usage(format!("the pilot did not record the metric `{name}`"))
-            })?;
+            let index = record.metric_index(name);
+            let index = index.ok_or_else(|| PilotError::NotRecorded(name.to_owned()))?;
             return if record.is_of_simulation(&record.metrics[index]) {
                 Err(MetricsError::Simulated(name.to_owned()).into())
             } else {
@@ -45,28 +105,23 @@ impl Values {
             [] => {}
             [one] => return Ok(Self::Metric(one)),
             _ => {
-                let names: Vec<&str> =
-                    benchmarks.iter().map(|&one| record.metrics[one].name.as_str()).collect();
-                return Err(CommandError::usage(
-                    "the pilot has several benchmarks; a plan is for one",
-                )
-                .hint(format!("--metric NAME chooses it; there are {}", names.join(", "))));
+                let name = |&one: &usize| record.metrics[one].name.clone();
+                let names = benchmarks.iter().map(name).collect();
+                return Err(PilotError::SeveralBenchmarks(names).into());
             }
         }
         let usual = record.metric_index(record.usual_metric());
-        usual
-            .map(Self::Metric)
-            .ok_or_else(|| CommandError::measure("the pilot recorded no time and no iterations"))
+        Ok(usual.map(Self::Metric).ok_or(PilotError::NoTime)?)
     }
 
-    pub(super) fn name(&self, record: &Record) -> String {
+    fn name(&self, record: &Record) -> String {
         match self {
             Self::Iterations => "iteration".to_owned(),
             Self::Metric(index) => record.metrics[*index].name.clone(),
         }
     }
 
-    pub(super) fn unit(&self, record: &Record) -> Unit {
+    fn unit(&self, record: &Record) -> Unit {
         match self {
             Self::Iterations => Unit::Second,
             Self::Metric(index) => record.metrics[*index].unit.clone(),
@@ -77,7 +132,7 @@ impl Values {
 /// Returns the subjects that are the same program as the first: copies made for a pilot, or those
 /// of an A/A measurement. Revisions have the same command and another parameter, and benchmarks of a suite may
 /// differ in nothing but their environment.
-pub(super) fn same_program(record: &Record, notes: &mut Vec<String>) -> Vec<usize> {
+fn same_program(record: &Record, notes: &mut Vec<String>) -> Vec<usize> {
     let Some(first) = record.subjects.first() else { return Vec::new() };
     let benchmark = |index: usize| record.suite.get(index).map(|terms| &terms.benchmark);
     let same: Vec<usize> = (0..record.subjects.len())
@@ -100,19 +155,14 @@ pub(super) fn same_program(record: &Record, notes: &mut Vec<String>) -> Vec<usiz
 }
 
 /// Returns how many iterations to leave out at the start of every run.
-pub(super) fn warmup(
-    record: &Record,
-    subjects: &[usize],
-    values: &Values,
-    notes: &mut Vec<String>,
-) -> usize {
+fn warmup(record: &Record, subjects: &[usize], values: &Values, notes: &mut Vec<String>) -> usize {
     if !matches!(values, Values::Iterations) {
         return 0;
     }
     let runs: Vec<Steady> = subjects
         .iter()
-        .flat_map(|&subject| steady_runs(record, subject))
-        .map(|run| run.steady)
+        .flat_map(|&subject| record.measured(subject))
+        .filter_map(|run| steady(&run.iterations))
         .collect();
     if runs.is_empty() {
         notes.push(
@@ -143,7 +193,7 @@ pub(super) fn warmup(
 
 /// Returns the runs to leave out because evidence says that something disturbed them; none when
 /// that is more than a quarter, because then it is how this machine is.
-pub(super) fn left_out(
+fn left_out(
     record: &Record,
     subjects: &[usize],
     disturbed: &[DisturbedRun],
@@ -172,7 +222,7 @@ pub(super) fn left_out(
 
 /// Says that the values inside a process are no level of the plan: a harness makes them as it likes, and how much of
 /// the process each took is not in the record.
-pub(super) fn note_values_inside(
+fn note_values_inside(
     record: &Record,
     subjects: &[usize],
     values: &Values,
@@ -191,23 +241,20 @@ pub(super) fn note_values_inside(
 
 /// Returns the runs that count. Refuses a record that does not tell how long they took: a plan weighs what
 /// repeating costs.
-pub(super) fn pilot_runs(
+fn pilot_runs(
     record: &Record,
     subjects: &[usize],
     values: &Values,
     warmup_iterations: usize,
     left_out: &[usize],
-) -> Result<Vec<PilotRun>, CommandError> {
+) -> Result<Vec<PilotRun>, PilotError> {
     let is_raw = |index: &usize| record.metrics[*index].statistic.is_none();
     let wall = record.metric_index(metric::WALL_TIME).filter(is_raw);
     let mut counted = subjects.iter().flat_map(|&subject| record.measured(subject));
     if !counted.all(|run| wall.and_then(|wall| run.value(wall)).is_some_and(|time| time > 0.0)) {
-        return Err(CommandError::measure(
-            "the pilot does not tell how long its runs took, and a plan weighs what repeating costs",
-        )
-        .hint("a record that `becalm run` or `compare` saved tells it"));
+        return Err(PilotError::NoCost);
     }
-    let wall_of = |run: &becalm_model::Run| wall.and_then(|wall| run.value(wall)).unwrap_or(0.0);
+    let wall_of = |run: &Run| wall.and_then(|wall| run.value(wall)).unwrap_or(0.0);
     // Hooks, rests and the start of a process are part of what a run costs. Rounds that were made again took
     // their time too.
     let made = || record.runs.iter().filter(|run| !run.warmup);
@@ -248,8 +295,12 @@ pub(super) fn pilot_runs(
 /// Returns the iterations after the warm-up without single ones far from their neighbours: what
 /// interrupts one iteration does not move the median by which runs are compared.
 fn settled(iterations: &[f64], warmup: usize) -> Vec<f64> {
-    let run = SteadyRun::of(String::new(), iterations.to_vec(), TOLERANCE);
-    let outliers = run.map_or(Vec::new(), |run| run.steady.outliers);
+    let outliers = steady(iterations).map_or(Vec::new(), |steady| steady.outliers);
     let kept = |i: &usize| outliers.binary_search(i).is_err();
     (warmup..iterations.len()).filter(kept).map(|i| iterations[i]).collect()
+}
+
+/// Says whether the iterations of a run settle, where there are enough of them.
+fn steady(iterations: &[f64]) -> Option<Steady> {
+    classify(&Sample::new(iterations.to_vec()).ok()?, TOLERANCE).ok()
 }

@@ -16,7 +16,7 @@ const MAIN_THREAD_SHARE: f64 = 0.95;
 
 /// What is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Subject {
+pub enum Subject {
     /// A built-in workload, as a process of this very program.
     Workload {
         /// This program's file.
@@ -43,7 +43,7 @@ pub(super) struct Shown {
 
 impl Subject {
     /// Returns its name for people.
-    pub(super) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         match self {
             Self::Workload { workload, .. } => workload.name().to_owned(),
             Self::Command(words) => shell_words::join(words),

@@ -5,10 +5,10 @@ use std::time::Duration;
 use becalm_lab::ablate::design::{self, Configuration, Kind, Stage};
 
 use super::Laboratory;
-use crate::error::CommandError;
+use super::error::AblateError;
 
 /// Fewest blocks of a stage from which anything could be concluded.
-const FEWEST_BLOCKS: u32 = 3;
+pub(super) const FEWEST_BLOCKS: u32 = 3;
 
 /// Blocks for which the second stage leaves time, by taking fewer steps.
 const WANTED_BLOCKS: u32 = 6;
@@ -28,7 +28,7 @@ impl Laboratory<'_> {
     pub(super) fn make_time(
         &mut self,
         not_tried: &mut [Option<String>],
-    ) -> Result<(), CommandError> {
+    ) -> Result<(), AblateError> {
         let left = self.whole.mul_f64(Stage::Singly.ends_at()).saturating_sub(self.used());
         loop {
             let needed = (self.untuned * 2 + self.alone.values().sum::<Duration>()) * FEWEST_BLOCKS;
@@ -47,21 +47,9 @@ impl Laboratory<'_> {
         }
     }
 
-    fn no_time(&self, needed: Duration, left: Duration) -> CommandError {
-        let seconds = |time: Duration| time.as_secs_f64().ceil();
-        CommandError::measure(format!(
-            "{FEWEST_BLOCKS} runs under each mitigation take {:.0} s, and {:.0} s are left for them: \
-             trying each once took {:.0} s, and the later stages need their share of the {:.0} s",
-            seconds(needed),
-            left.as_secs_f64().floor(),
-            seconds(self.used()),
-            seconds(self.whole)
-        ))
-        .hint(format!(
-            "--max-time {} would do; --only or --skip leave fewer mitigations, and a shorter \
-             subject tells more in the same time",
-            enough(needed, self.used())
-        ))
+    fn no_time(&self, needed: Duration, left: Duration) -> AblateError {
+        let (used, whole) = (self.used(), self.whole);
+        AblateError::NoTime { needed, left, used, whole, enough: enough(needed, used) }
     }
 
     /// Returns the mitigations that take long to set up: they would take the time of all others.

@@ -1,0 +1,77 @@
+//! Why it is not found out which mitigation helps.
+
+use std::time::Duration;
+
+use super::time::FEWEST_BLOCKS;
+use crate::error::Fault;
+
+/// Why it is not found out which mitigation helps.
+#[derive(Debug, thiserror::Error)]
+pub enum AblateError {
+    /// The subject does not run as it is. Nothing was changed.
+    #[error("`{subject}`: {why}")]
+    FirstRun {
+        /// The subject.
+        subject: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The subject does not run any more.
+    #[error("`{subject}`: {why}")]
+    Subject {
+        /// The subject.
+        subject: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The program of the subject cannot be started.
+    #[error("{0}")]
+    NotStarted(String),
+    /// The processes that were to make the machine busy cannot be started.
+    #[error("cannot make the machine busy: {0}")]
+    NotBusy(String),
+    /// No mitigation is possible.
+    #[error("nothing {} can be tried here", if *.of_some { "that --only names" } else { "that there is" })]
+    Nothing {
+        /// Whether only some were asked for.
+        of_some: bool,
+        /// The reason for each that was.
+        reasons: Vec<String>,
+    },
+    /// The time is not enough for the first stage.
+    #[error(
+        "{FEWEST_BLOCKS} runs under each mitigation take {:.0} s, and {:.0} s are left for them: trying each once took \
+         {:.0} s, and the later stages need their share of the {:.0} s",
+        .needed.as_secs_f64().ceil(), .left.as_secs_f64().floor(), .used.as_secs_f64().ceil(),
+        .whole.as_secs_f64().ceil()
+    )]
+    NoTime {
+        /// What the first stage needs.
+        needed: Duration,
+        /// What it has.
+        left: Duration,
+        /// What was used before.
+        used: Duration,
+        /// All that there is.
+        whole: Duration,
+        /// What would do.
+        enough: String,
+    },
+    /// A signal ended it. The machine is as before.
+    #[error("stopped by signal {0}")]
+    Stopped(i32),
+    /// A setting of the machine could not be put back.
+    #[error("the experiment ends here, so that nothing more is changed")]
+    NotRestored,
+}
+
+impl AblateError {
+    /// Returns whose fault it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Stopped(signal) => Fault::Signal(*signal),
+            Self::NotRestored => Fault::NotRestored,
+            _ => Fault::Measurement,
+        }
+    }
+}
