@@ -78,7 +78,7 @@ pub(crate) fn files(path: &Path) -> Result<Vec<File>, CommandError> {
         CommandError::measure(format!("cannot read {}: {error}", path.display()))
     };
     if !path.is_dir() {
-        let bytes = crate::files::read_bytes(path)?;
+        let bytes = becalm_session::files::read_bytes(path)?;
         return Ok(vec![File::new(path.display().to_string(), bytes)]);
     }
     let mut found = Vec::new();

@@ -8,18 +8,15 @@
 //! It may use every other crate of the product; nothing depends on it.
 
 mod args;
-mod caller;
 mod commands;
 mod error;
 mod exit;
-mod files;
 mod flags;
 mod foreign;
 mod measuring;
 mod old_arguments;
 mod records;
 mod steady;
-mod suite;
 mod topology;
 mod tuning;
 mod ui;

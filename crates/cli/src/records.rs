@@ -11,10 +11,10 @@ use becalm_stats::{Sample, Summary};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files::write_with;
 use crate::foreign;
 use crate::old_arguments;
 use crate::ui::Ui;
+use becalm_session::files::write_with;
 
 /// Reads a saved record: a document, or the log of a session with what follows from its runs.
 pub(crate) fn read_record(path: &Path) -> Result<Record, CommandError> {

@@ -12,7 +12,7 @@ use becalm_session::own_record;
 use becalm_stats::steady::{Agreement, Steady, agreement, warm_up};
 
 use crate::error::CommandError;
-use crate::files;
+use becalm_session::files;
 
 /// Reads and classifies all series of all files; levels within this share of the last one count as
 /// the same.

@@ -112,8 +112,6 @@ pub enum Event<'a> {
         /// Time for all of the experiment.
         whole: Duration,
     },
-    /// This share of the CPUs' time was watched.
-    Probed(f64),
     /// A search for a commit goes on.
     Search(SearchEvent<'a>),
 }

@@ -7,12 +7,13 @@ use becalm_model::{Record, RecordKind, SessionNote, Subject};
 use becalm_report::{comparison_text, note_sentence};
 use becalm_session::{Machine, Recipe, Request, Revisions, name, subjects};
 
-use crate::caller;
 use crate::commands::history::now;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::{compare, words};
-use crate::measuring::{Resumed, as_texts, check_exports, conduct, export, with_listener};
+use crate::measuring::{
+    Resumed, as_texts, check_exports, conduct, export, interrupt, with_listener,
+};
 use crate::records;
 use crate::ui::Ui;
 
@@ -113,8 +114,8 @@ fn build(
     }
     let one = RunTerms { names: Vec::new(), ..runs.clone() };
     let command = subjects(std::slice::from_ref(command), &one)?.remove(0).command;
-    let user = caller::subject_user(runs.keep_root);
-    let interrupt = caller::interrupt()?;
+    let user = becalm_session::subject_user(runs.keep_root);
+    let interrupt = interrupt()?;
     check_exports(&terms.exports)?;
     let revisions = with_listener(ui, |listener| {
         let recipe = Recipe { words: &command, runs, user: user.as_ref(), interrupt, listener };

@@ -11,9 +11,9 @@ use becalm_session::{Machine, Request};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
 use crate::measuring::{Finished, conduct};
 use crate::ui::Ui;
+use becalm_session::files;
 
 /// Show the main job on this machine in under a minute: facts, noise floor, a real 2 % slowdown
 #[derive(Debug, clap::Args)]

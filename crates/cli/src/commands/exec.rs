@@ -10,7 +10,6 @@ use becalm_model::with_causes;
 use becalm_runner::{Placement, Program, padding, replace};
 use becalm_session::{Machine, environment};
 
-use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::{LayoutFlag, MallocFlag, Switch};
@@ -63,7 +62,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
-    let user = caller::subject_user(args.keep_root);
+    let user = becalm_session::subject_user(args.keep_root);
     let environment = environment(args.env_clear, &args.env, args.malloc.into(), user.as_ref())?;
     let program = Program::resolve(&args.command, environment.get("PATH".as_ref()), None)
         .map_err(|error| CommandError::measure(with_causes(&error)))?;

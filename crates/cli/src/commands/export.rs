@@ -10,9 +10,9 @@ use becalm_stats::{Sample, Summary};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
 use crate::records;
 use crate::ui::Ui;
+use becalm_session::files;
 
 /// Write saved results as files of other tools
 ///

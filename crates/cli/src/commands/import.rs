@@ -7,10 +7,10 @@ use becalm_report::import_text;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
 use crate::foreign;
 use crate::records;
 use crate::ui::Ui;
+use becalm_session::files;
 
 /// Read the files of other benchmark tools into a record
 ///

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
 use crate::ui::Ui;
 use becalm_model::terms::Terms;
+use becalm_session::files;
 use becalm_session::init::{find, suite_toml, walk};
 use becalm_session::suite::{FILE, SuiteFile, resolve};
 

@@ -7,8 +7,8 @@ use becalm_machine::dump::{Dump, archive};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
 use crate::ui::Ui;
+use becalm_session::files;
 
 /// Capture what becalm knows about this machine
 #[derive(Debug, clap::Args)]

@@ -6,10 +6,11 @@ use becalm_report::plot_text;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
-use crate::measuring::{disturbed_runs, with_traced_notes};
+use crate::measuring::with_traced_notes;
 use crate::records;
 use crate::ui::Ui;
+use becalm_session::disturbed_runs;
+use becalm_session::files;
 
 /// Draw saved results: every run as a dot, and the runs in time order
 #[derive(Debug, clap::Args)]

@@ -6,11 +6,11 @@ use becalm_machine::SysRoot;
 use becalm_machine::tune::{Foreign, LockError, RestoreError, take_over};
 use becalm_session::queue;
 
-use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::WaitFlag;
-use crate::tuning::{ended_by, report};
+use crate::measuring::interrupt;
+use crate::tuning::report;
 use crate::ui::Ui;
 
 /// Put back everything that becalm changed on this machine
@@ -33,7 +33,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    let interrupt = caller::interrupt()?;
+    let interrupt = interrupt()?;
     let root = SysRoot::new(&args.root);
     let foreign = if args.force { Foreign::Overwrite } else { Foreign::Leave };
     let stop = || interrupt.signal().is_some();
@@ -45,11 +45,11 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         &stop,
     ) {
         Ok(recovered) => Ok(report(&recovered, ui)),
-        Err(RestoreError::Lock(error @ LockError::Held(_))) => Err(ended_by(
-            interrupt,
-            CommandError::measure(error)
-                .hint("it puts everything back when it ends; end it, or `--wait` for it"),
-        )),
+        Err(RestoreError::Lock(error @ LockError::Held(_))) => {
+            let held = CommandError::measure(error)
+                .hint("it puts everything back when it ends; end it, or `--wait` for it");
+            Err(CommandError { exit: interrupt.signal().map_or(held.exit, Exit::Signal), ..held })
+        }
         Err(RestoreError::Lock(error)) if error.needs_root() => {
             Err(CommandError::measure(error).hint("run it with sudo"))
         }

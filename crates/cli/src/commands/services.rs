@@ -9,9 +9,9 @@ use becalm_machine::usage::{Accounts, Used};
 use becalm_model::parse_duration;
 use becalm_model::wire::{ProgramDocument, SERVICES_SCHEMA, ServicesDocument, json_text};
 
-use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::measuring::interrupt;
 use crate::ui::Ui;
 
 /// Watch who uses the CPU, by the kernel's accounts of each process
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if args.watch.is_zero() {
         return Err(CommandError::usage("--watch 0: nothing is used in no time"));
     }
-    let interrupt = caller::interrupt()?;
+    let interrupt = interrupt()?;
     let root = SysRoot::new(&args.root);
     if !root.exists("/proc/self/stat") && root.is_live() {
         return Err(CommandError::measure("/proc is not there: nothing tells who uses the CPU"));

@@ -6,9 +6,10 @@ use becalm_report::{metadata_text, show_text};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::{disturbed_runs, traced_text};
+use crate::measuring::traced_text;
 use crate::records;
 use crate::ui::Ui;
+use becalm_session::disturbed_runs;
 
 /// Show a saved result: what was measured, how, and what came out
 #[derive(Debug, clap::Args)]

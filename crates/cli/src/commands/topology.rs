@@ -9,8 +9,8 @@ use becalm_report::{topology_svg, topology_text};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
 use crate::ui::Ui;
+use becalm_session::files;
 
 /// Show packages, cores, caches, NUMA nodes and kinds of cores, and which CPUs a measurement would
 /// use and why

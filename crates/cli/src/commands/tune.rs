@@ -13,11 +13,10 @@ use becalm_model::wire::{json_text, tune_document};
 use becalm_runner::{Interrupt, MALLOC_VARIABLE, Program, hold, kept_memory};
 use becalm_session::{Tuned, is_restored, unmoved, work_folder};
 
-use crate::caller;
 use crate::error::{CommandError, given_up};
 use crate::exit::Exit;
 use crate::flags::{MallocFlag, MemoryFlags, RequestFlags, WaitFlag};
-use crate::measuring::with_listener;
+use crate::measuring::{interrupt, with_listener};
 use crate::tuning::{plan_text, settings, spins, verdict};
 use crate::ui::Ui;
 
@@ -98,7 +97,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     }
     // Before anything is changed for it.
     resolve(&args.command)?;
-    let interrupt = caller::interrupt()?;
+    let interrupt = interrupt()?;
     with_listener(ui, |listener| {
         let wait = args.wait.wait.unwrap_or_default();
         let (tuned, leftovers) = Tuned::begin(&root, &told(args), wait, interrupt, listener)?;
@@ -254,7 +253,7 @@ fn hold_for(args: &Args, interrupt: &Interrupt) -> Result<ExitStatus, CommandErr
     };
     let mut command = Command::new(&program);
     command.args(arguments);
-    let user = caller::sudo_user();
+    let user = becalm_session::sudo_user();
     if let Some(user) = &user {
         user.runs(&mut command);
     }

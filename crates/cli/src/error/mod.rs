@@ -6,7 +6,6 @@ use std::fmt::Display;
 
 use becalm_session::GivenUp;
 
-pub(crate) use self::session::RESTORE;
 use crate::exit::Exit;
 
 /// A failed command.

@@ -304,7 +304,7 @@ fn of_pilot(error: &PilotError) -> Vec<String> {
 
 fn of_ablate(error: &AblateError) -> Vec<String> {
     match error {
-        AblateError::FirstRun { .. } => vec!["nothing was changed".to_owned()],
+        AblateError::Subject { .. } => vec!["the machine is as it was".to_owned()],
         AblateError::Nothing { reasons, .. } => reasons.clone(),
         AblateError::NoTime { enough, .. } => vec![format!(
             "--max-time {enough} would do; --only or --skip leave fewer mitigations, and a shorter subject tells more \
@@ -348,7 +348,7 @@ pub(super) fn of_put_back(machine: &PutBack) -> Vec<String> {
 }
 
 /// What to do where the journal does not say whether everything is as it was.
-pub(crate) const RESTORE: &str = "`becalm restore` tries again; a restart resets every setting";
+const RESTORE: &str = "`becalm restore` tries again; a restart resets every setting";
 
 fn of_tuned(error: &TunedError) -> &'static str {
     match error {

@@ -5,22 +5,27 @@ use std::path::{Path, PathBuf};
 use becalm_model::terms::Exports;
 use becalm_model::{DisturbedRun, Record, RecordKind, Verdict, counted, with_causes};
 use becalm_report::{limit_sentence, note_sentence, own_timing};
+use becalm_runner::Interrupt;
 use becalm_runner::rounds::{RunError, SessionError};
 use becalm_session::{Request, Session, SessionLog};
 
 use super::export::{check_exports, export, without_those_that_stay};
 use super::listener::with_listener;
 use super::traced;
-use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
 use crate::records;
 use crate::ui::Ui;
+use becalm_session::files;
+
+/// Takes in hand the signals that ask becalm to stop.
+pub(crate) fn interrupt() -> Result<&'static Interrupt, CommandError> {
+    Ok(Interrupt::install().map_err(becalm_session::Error::Signals)?)
+}
 
 /// Carries out a session and writes the files that its terms ask for.
 pub(crate) fn conduct(request: Request, ui: &Ui) -> Result<Finished, CommandError> {
-    let interrupt = caller::interrupt()?;
+    let interrupt = interrupt()?;
     check_exports(&request.terms.exports)?;
     let exports = request.terms.exports.clone();
     let session =

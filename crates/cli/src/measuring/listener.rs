@@ -85,7 +85,6 @@ fn say(ui: &Ui, event: &Event<'_>) {
             used.as_secs_f64(),
             whole.as_secs_f64()
         )),
-        Event::Probed(share) => ui.progress_line(&format!("Probing: {:.0} %", share * 100.0)),
         Event::Search(ref event) => ui.say(of_search(event)),
         Event::Started { .. }
         | Event::Ran { .. }

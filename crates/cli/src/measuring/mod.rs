@@ -7,10 +7,8 @@ mod progress;
 mod resumed;
 mod traced;
 
-pub(crate) use becalm_session::disturbed_runs;
-pub(crate) use becalm_session::{Builds, Repository, Revisions, is_documentation};
 pub(crate) use export::{check_exports, export};
-pub(crate) use finished::{Finished, conduct};
+pub(crate) use finished::{Finished, conduct, interrupt};
 pub(crate) use listener::with_listener;
 pub(crate) use resumed::{Resumed, as_texts, merged};
 pub(crate) use traced::{text as traced_text, with_notes as with_traced_notes};

@@ -8,11 +8,11 @@ use becalm_model::{Record, RecordKind};
 use becalm_session::{Error, PARTIAL, ResumeError, resume};
 
 use crate::error::CommandError;
-use crate::files;
 use crate::flags::ExportFlags;
 use crate::old_arguments;
 use crate::records;
 use crate::ui::Ui;
+use becalm_session::files;
 
 /// A session to go on with.
 #[derive(Debug)]

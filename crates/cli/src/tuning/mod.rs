@@ -4,8 +4,6 @@ mod recovered;
 mod text;
 mod verify;
 
-pub(crate) use recovered::{
-    ended_by, put_back_leftovers, refused, report, say_leftovers, unrestored, with_leftovers,
-};
+pub(crate) use recovered::{put_back_leftovers, report, say_leftovers, with_leftovers};
 pub(crate) use text::{plan_text, settings};
 pub(crate) use verify::{spins, verdict};

@@ -1,14 +1,10 @@
 //! What was put back, on the terminal: after a session, and of a becalm that died.
 
 use becalm_machine::SysRoot;
-use becalm_machine::tune::{
-    self, LockError, MachineLock, Recovered, Restored, TuneError, Wait, journal,
-};
-use becalm_runner::Interrupt;
-use becalm_session::TunedError;
+use becalm_machine::tune::{self, LockError, MachineLock, Recovered, Restored, Wait, journal};
 
 use super::text::{left_lines, recovered_lines};
-use crate::error::{CommandError, RESTORE};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 use becalm_model::counted;
@@ -117,28 +113,6 @@ pub(crate) fn put_back_leftovers(root: &SysRoot, ui: &Ui) -> Exit {
 /// worse than anything that came afterwards.
 pub(crate) fn with_leftovers(root: &SysRoot, leftovers: Exit, ended: Exit) -> Exit {
     if leftovers == Exit::NotRestored && journal::exists(root) { leftovers } else { ended }
-}
-
-/// What ended the queue is what ended the command.
-pub(crate) fn ended_by(interrupt: &Interrupt, error: CommandError) -> CommandError {
-    match interrupt.signal() {
-        Some(signal) => CommandError { exit: Exit::Signal(signal), ..error },
-        None => error,
-    }
-}
-
-/// Says why the machine cannot be tuned, and what to do.
-pub(crate) fn refused(error: TuneError) -> CommandError {
-    TunedError::Begin { source: error, signal: None }.into()
-}
-
-/// Says that the journal cannot tell whether everything is as it was.
-pub(crate) fn unrestored(error: &tune::JournalFileError) -> CommandError {
-    CommandError {
-        exit: Exit::NotRestored,
-        message: error.to_string(),
-        hints: vec![RESTORE.to_owned()],
-    }
 }
 
 #[cfg(test)]

@@ -159,7 +159,7 @@ impl<'a> Bench<'a> {
         let program = self
             .subject
             .program(members, environment)
-            .map_err(|error| AblateError::NotStarted(with_causes(&error)))?;
+            .map_err(|error| Trouble::Refused(with_causes(&error)))?;
         let captures = self.subject.iterations().is_some();
         let one = Launch {
             program: &program,

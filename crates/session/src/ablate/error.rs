@@ -8,15 +8,7 @@ use crate::error::Fault;
 /// Why it is not found out which mitigation helps.
 #[derive(Debug, thiserror::Error)]
 pub enum AblateError {
-    /// The subject does not run as it is. Nothing was changed.
-    #[error("`{subject}`: {why}")]
-    FirstRun {
-        /// The subject.
-        subject: String,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// The subject does not run any more.
+    /// The subject does not run. The machine is as before.
     #[error("`{subject}`: {why}")]
     Subject {
         /// The subject.
@@ -24,9 +16,6 @@ pub enum AblateError {
         /// What is wrong with it.
         why: String,
     },
-    /// The program of the subject cannot be started.
-    #[error("{0}")]
-    NotStarted(String),
     /// The processes that were to make the machine busy cannot be started.
     #[error("cannot make the machine busy: {0}")]
     NotBusy(String),

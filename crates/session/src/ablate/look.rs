@@ -9,7 +9,6 @@ use becalm_machine::{Chooser, Leases, Width, effective_user};
 use becalm_runner::{monotonic_raw, pin_self};
 
 use super::bench::{Measured, Trouble};
-use super::error::AblateError;
 use super::{AblateRequest, Laboratory};
 use crate::error::Error;
 use crate::event::Event;
@@ -29,7 +28,8 @@ impl Laboratory<'_> {
         let mut single_threaded = true;
         for _ in 0..FIRST_RUNS {
             let begun = monotonic_raw();
-            let Measured { shown, finished, .. } = self.first_run()?;
+            let Measured { shown, finished, .. } =
+                self.bench.run(&[], 0).map_err(|trouble| self.ended(trouble))?;
             self.uncounted += 1;
             self.untuned = monotonic_raw().saturating_sub(begun);
             run_time = run_time.min(finished.wall);
@@ -60,15 +60,6 @@ impl Laboratory<'_> {
             is_strict: request.is_strict,
             only: request.only.clone(),
             skip: request.skip.clone(),
-        })
-    }
-
-    fn first_run(&self) -> Result<Measured, Error> {
-        self.bench.run(&[], 0).map_err(|trouble| match trouble {
-            Trouble::Refused(why) => {
-                AblateError::FirstRun { subject: self.bench.subject.name(), why }.into()
-            }
-            Trouble::Fatal(error) => error,
         })
     }
 
@@ -104,7 +95,7 @@ impl Laboratory<'_> {
                     };
                     *reason = Some(format!("{why}{hint}"));
                 }
-                Err(Trouble::Fatal(error)) => return Err(error),
+                Err(trouble) => return Err(self.ended(trouble)),
             }
         }
         Ok(())

@@ -28,7 +28,7 @@ use crate::environment::environment;
 use crate::error::Error;
 use crate::event::{Event, Listener};
 use crate::tuned::is_restored;
-use bench::Bench;
+use bench::{Bench, Trouble};
 use hogs::Hogs;
 
 /// What is to be found out.
@@ -187,6 +187,16 @@ pub fn ablate(
 }
 
 impl Laboratory<'_> {
+    /// Returns what ends the experiment.
+    fn ended(&self, trouble: Trouble) -> Error {
+        match trouble {
+            Trouble::Refused(why) => {
+                AblateError::Subject { subject: self.bench.subject.name(), why }.into()
+            }
+            Trouble::Fatal(error) => error,
+        }
+    }
+
     /// Keeps sentences, each once.
     fn note(&mut self, sentences: impl IntoIterator<Item = String>) {
         for sentence in sentences {

@@ -9,7 +9,6 @@ use becalm_runner::monotonic_raw;
 
 use super::Laboratory;
 use super::bench::{Measured, Trouble};
-use super::error::AblateError;
 use crate::error::Error;
 use crate::event::Event;
 
@@ -95,10 +94,7 @@ impl Laboratory<'_> {
                 self.note([format!("`{}` could not be run in every block: {why}", one.name())]);
                 Ok(None)
             }
-            Err(Trouble::Refused(why)) => {
-                Err(AblateError::Subject { subject: self.bench.subject.name(), why }.into())
-            }
-            Err(Trouble::Fatal(error)) => Err(error),
+            Err(trouble) => Err(self.ended(trouble)),
         }
     }
 }

@@ -10,15 +10,14 @@ use becalm_model::wire::{BisectDocument, BisectState, json_text};
 use becalm_session::Request;
 use becalm_session::bisect::{BisectRequest, Bisection, Measured, SavedSearch};
 
-use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
 use crate::flags::bisect::Args;
 use crate::flags::words;
-use crate::measuring::{as_texts, conduct, merged, with_listener};
+use crate::measuring::{as_texts, conduct, interrupt, merged, with_listener};
 use crate::old_arguments;
 use crate::ui::Ui;
+use becalm_session::files;
 
 pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
     let request = request(args, given)?;
@@ -28,7 +27,7 @@ pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comm
     }
     let search = Bisection::begin(request)?;
     let place = search.place().to_owned();
-    let interrupt = caller::interrupt()?;
+    let interrupt = interrupt()?;
     let document = with_listener(ui, |listener| {
         search.search(interrupt, listener, &|request| measure(request, ui))
     });

@@ -10,7 +10,7 @@ use becalm_stats::changes::{Change, Changes, Shift, detect, sizes};
 
 use super::{Engine, FindingFlags, document};
 use crate::error::CommandError;
-use crate::files::read_text;
+use becalm_session::files::read_text;
 
 /// Values on each side of a change that its levels are told from, as becalm's own engine does.
 const REACH: usize = 100;

@@ -3,7 +3,7 @@
 use becalm_forge::Surroundings;
 
 use crate::error::CommandError;
-use crate::measuring::Repository;
+use becalm_session::Repository;
 
 /// Branches that a change is usually meant for.
 const DEFAULT_BRANCHES: [&str; 5] =

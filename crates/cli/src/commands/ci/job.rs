@@ -9,17 +9,14 @@ use becalm_model::{GateNote, Interruption, Note, Record, RecordKind, Side, Subje
 use becalm_report::machine_words;
 use becalm_series::cut_off;
 use becalm_series::judge::ci::{BASE, HEAD, conclude, sides};
-use becalm_session::{Recipe, Request, subjects};
+use becalm_session::{Builds, Recipe, Repository, Request, Revisions, is_documentation, subjects};
 
 use super::Args;
 use super::base::find_base;
 use super::command_line::{reproduce, without_secrets};
-use crate::caller;
 use crate::error::CommandError;
 use crate::flags::{command_of, stop};
-use crate::measuring::{
-    Builds, Finished, Repository, Revisions, conduct, is_documentation, with_listener,
-};
+use crate::measuring::{Finished, conduct, interrupt, with_listener};
 use crate::ui::Ui;
 
 /// Time after which no further round starts, unless the user says otherwise.
@@ -73,7 +70,7 @@ impl Job {
         around: &Surroundings,
     ) -> Result<Self, CommandError> {
         let terms = terms(args)?;
-        let user = caller::subject_user(terms.runs.keep_root);
+        let user = becalm_session::subject_user(terms.runs.keep_root);
         let repository = Repository::here("`becalm ci`", user)?;
         let commit = |name: &str, option: &str| -> Result<CiCommit, CommandError> {
             let id = repository.committed(name).map(|commit| commit.id).ok_or_else(|| {
@@ -124,9 +121,9 @@ impl Job {
     /// Builds both commits; says so if the program is the same.
     fn build(&self, ui: &Ui) -> Result<Result<(Revisions, Vec<Subject>), Note>, CommandError> {
         let runs = &self.terms.runs;
-        let user = caller::subject_user(runs.keep_root);
+        let user = becalm_session::subject_user(runs.keep_root);
         let ids = [self.base.id.clone(), self.head.id.clone()];
-        let interrupt = caller::interrupt()?;
+        let interrupt = interrupt()?;
         let mut revisions = with_listener(ui, |listener| {
             let (words, user) = (&self.command[..], user.as_ref());
             Revisions::build(&ids, Recipe { words, runs, user, interrupt, listener })

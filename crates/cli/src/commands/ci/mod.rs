@@ -18,11 +18,11 @@ use becalm_model::parse_share;
 use self::job::{Done, Job};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
 use crate::flags::MeasureFlags;
 use crate::flags::compare::margin;
 use crate::measuring::as_texts;
 use crate::ui::Ui;
+use becalm_session::files;
 
 /// Compare head with base in one job of GitHub Actions or GitLab CI, and tell the pull request
 ///

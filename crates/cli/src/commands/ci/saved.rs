@@ -12,8 +12,8 @@ use super::advice::missing_token;
 use super::tell::{notify_all, post_and_say, text, warn, write_for_service};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
 use crate::ui::Ui;
+use becalm_session::files;
 
 /// Largest file that is posted: ten thousand benchmarks are 5 MB.
 const LARGEST_FILE: u64 = 16 << 20;

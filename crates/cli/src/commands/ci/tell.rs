@@ -14,8 +14,8 @@ use super::Args;
 use super::advice::missing_token;
 use super::junit::junit;
 use crate::error::CommandError;
-use crate::files;
 use crate::ui::Ui;
+use becalm_session::files;
 
 /// Prints, saves and posts a report. What could not be posted is told, and changes nothing about the verdict: the
 /// job's own end says it too.

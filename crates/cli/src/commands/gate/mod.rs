@@ -17,8 +17,8 @@ use super::history::{Content, Home, Settings, StoreFlags, content, measurements,
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::confidence;
-use crate::suite::SuiteFile;
 use crate::ui::Ui;
+use becalm_session::suite::SuiteFile;
 
 /// Judge results by the rules of becalm.toml, and say yes or no with the exit code
 ///

@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::{SeriesFlags, Settings, StoreFlags, moment};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
 use crate::ui::Ui;
+use becalm_session::files;
 
 /// Write the history out: records as JSON lines or as files, values as CSV
 ///

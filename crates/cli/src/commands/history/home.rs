@@ -4,10 +4,10 @@ use becalm_model::history::{AtCommit, Commit};
 use becalm_series::{Checkout, EntryTerms, NewEntry, new_entry};
 
 use super::when::now;
-use crate::caller::sudo_user;
 use crate::error::CommandError;
-use crate::measuring::Repository;
 use crate::records;
+use becalm_session::Repository;
+use becalm_session::sudo_user;
 
 /// The repository around becalm, as far as there is one.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use becalm_model::wire::SuiteChanges;
 use becalm_series::{ANNOTATE, ChangeTerms, Place, check_false_alarms};
 
 use crate::error::CommandError;
-use crate::suite::SuiteFile;
+use becalm_session::suite::SuiteFile;
 
 /// What holds for the history of a repository.
 #[derive(Debug, Clone)]

@@ -9,8 +9,9 @@ use clap::builder::NonEmptyStringValueParser;
 use super::{Settings, StoreFlags};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::{disturbed_runs, traced_text};
+use crate::measuring::traced_text;
 use crate::ui::Ui;
+use becalm_session::disturbed_runs;
 
 /// Show an entry of the history: its commit, its machine, and its whole record
 #[derive(Debug, clap::Args)]

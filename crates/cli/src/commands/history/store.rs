@@ -9,12 +9,12 @@ use becalm_series::{
 };
 
 use super::settings::Settings;
-use crate::caller::sudo_user;
 use crate::error::CommandError;
-use crate::files::{FOLDER, make_if_missing, make_own_folder};
-use crate::measuring::Repository;
-use crate::suite::did_you_mean;
 use crate::ui::Ui;
+use becalm_session::Repository;
+use becalm_session::did_you_mean;
+use becalm_session::files::{FOLDER, make_if_missing, make_own_folder};
+use becalm_session::sudo_user;
 
 /// Where a history is, as flags.
 #[derive(Debug, Clone, clap::Args)]

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use becalm_lab::probe::{
-    Class, CpuNoise, ProbeError, Siblings, Source, Terms, Tracer, Wish, document, probe_clock,
+    Class, CpuNoise, Siblings, Source, Terms, Tracer, Wish, document, probe_clock,
 };
 use becalm_machine::{Leases, NoiseRanking, SysRoot, Topology};
 use becalm_model::terms::TuneWait;
@@ -13,10 +13,9 @@ use becalm_report::probe_text;
 use becalm_runner::Interrupt;
 use becalm_session::{Listener, Tuned};
 
-use crate::caller;
 use crate::error::{CommandError, given_up};
 use crate::exit::Exit;
-use crate::measuring::with_listener;
+use crate::measuring::{interrupt, with_listener};
 use crate::ui::Ui;
 
 /// A shorter probe has too few readings in each of its windows.
@@ -99,7 +98,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     // Until the end no other becalm starts a measurement on these CPUs.
     let (cpus, _leases) = lease(args.cpus.as_ref(), &root, &topology, &mut limits)?;
     let terms = terms(args, cpus, &root, &topology, &mut limits)?;
-    let interrupt = caller::interrupt()?;
+    let interrupt = interrupt()?;
     let probe = Probe { root: &root, topology: &topology, terms: &terms, interrupt, ui };
     let (source, noise) = probe.by(args.source, &mut limits)?;
     ui.progress_line("");
@@ -252,7 +251,7 @@ impl Probe<'_> {
             probe_clock(self.root, self.topology, self.terms, self.interrupt, &mut |share| {
                 self.progress(share);
             });
-        Ok((Source::Clock, noise.map_err(|error| failed(&error))?))
+        Ok((Source::Clock, noise.map_err(CommandError::measure)?))
     }
 
     /// Probes by the tracer. Everything that it changes on the machine is put back before this
@@ -284,7 +283,7 @@ impl Probe<'_> {
                 .probe(self.root, self.topology, self.terms, self.interrupt, &mut |share| {
                     self.progress(share);
                 })
-                .map_err(|error| NoTracer::Failed(failed(&error))),
+                .map_err(|error| NoTracer::Failed(CommandError::measure(error))),
         };
         self.ui.progress_line("");
         let is_restored = tuned.finish().map_err(|error| NoTracer::Failed(error.into()))?;
@@ -306,10 +305,6 @@ enum NoTracer {
     Unusable(String),
     /// It failed at work.
     Failed(CommandError),
-}
-
-fn failed(error: &ProbeError) -> CommandError {
-    CommandError::measure(error)
 }
 
 /// Refuses a threshold that the reader's own step reaches.

@@ -13,13 +13,13 @@ use becalm_report::reproduce_text;
 use becalm_runner::Interrupt;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::WaitFlag;
-use crate::tuning::{ended_by, refused, report, unrestored};
+use crate::measuring::interrupt;
+use crate::tuning::report;
 use crate::ui::Ui;
-use becalm_session::{Machine as Here, guardian, queue};
+use becalm_session::{Machine as Here, TunedError, guardian, queue};
 
 /// Repeat an article's experiments about noise here, and show its figures beside this machine's
 ///
@@ -67,7 +67,7 @@ fn names() -> impl TypedValueParser<Value = &'static Article> {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    let interrupt = caller::interrupt()?;
+    let interrupt = interrupt()?;
     let here = Here::read()?;
     let result = measured(args, &here, interrupt, ui);
     ui.progress_line("");
@@ -85,10 +85,12 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         Err(ReproduceError::Machine(MachineError::NotRestored(recovered))) => {
             Ok(report(&recovered, ui))
         }
-        Err(ReproduceError::Machine(MachineError::Tune(error))) => {
-            Err(ended_by(interrupt, refused(error)))
+        Err(ReproduceError::Machine(MachineError::Tune(source))) => {
+            Err(TunedError::Begin { source, signal: interrupt.signal() }.into())
         }
-        Err(ReproduceError::Machine(MachineError::Journal(error))) => Err(unrestored(&error)),
+        Err(ReproduceError::Machine(MachineError::Journal(error))) => {
+            Err(TunedError::NotRestored(error).into())
+        }
         Err(error @ ReproduceError::Broken(_)) => Err(CommandError::measure(error)),
     }
 }
@@ -120,7 +122,7 @@ fn measured(
         machine,
         becalm.display().to_string(),
         interrupt,
-        caller::sudo_user(),
+        becalm_session::sudo_user(),
         std::env::vars_os().collect(),
         args.seed,
     )?;

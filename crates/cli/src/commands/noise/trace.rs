@@ -13,11 +13,10 @@ use becalm_report::{TraceCostTold, trace_text, watch_text};
 use becalm_runner::monotonic_raw;
 use becalm_session::{Request, Tracing, subjects};
 
-use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::{MeasureFlags, line_of, stop};
-use crate::measuring::{as_texts, conduct};
+use crate::measuring::{as_texts, conduct, interrupt};
 use crate::ui::Ui;
 
 /// A shorter look says nothing of anybody.
@@ -158,7 +157,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 fn watch(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    let interrupt = caller::interrupt()?;
+    let interrupt = interrupt()?;
     let root = SysRoot::default();
     let tracer = Tracer::start(&root, Mode::Watch)?;
     let started = monotonic_raw();

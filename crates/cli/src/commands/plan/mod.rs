@@ -9,14 +9,14 @@ use std::time::Duration;
 use becalm_model::terms::{Goal as StopGoal, Stop, Terms};
 use becalm_model::{DisturbedRun, Record, RecordKind, parse_duration, parse_share};
 use becalm_report::{Planned, plan_text};
-use becalm_session::{PilotError, PilotRuns, Request, subjects};
+use becalm_session::{PilotError, PilotRuns, Request, disturbed_runs, subjects};
 use becalm_stats::levels::{Goal, cheapest, pilot};
 
 use self::document::json;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::{MeasureFlags, confidence, line_of};
-use crate::measuring::{as_texts, conduct, disturbed_runs};
+use crate::measuring::{as_texts, conduct};
 use crate::records;
 use crate::ui::Ui;
 

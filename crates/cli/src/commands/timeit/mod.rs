@@ -11,12 +11,11 @@ use becalm_runner::timeit::{Language, Snippet};
 use becalm_session::timeit::{Timeit, Tools};
 
 use self::amount::AmountFlags;
-use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::compare::margin;
 use crate::flags::{ConditionFlags, ExportFlags, confidence};
-use crate::measuring::{as_texts, conduct};
+use crate::measuring::{as_texts, conduct, interrupt};
 use crate::ui::Ui;
 
 /// From so many seconds on the user is told how long it will take.
@@ -124,7 +123,7 @@ pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comm
     args.conditions.apply(&mut terms.runs);
     args.exports.apply(&mut terms.exports);
     let (name, wish) = (args.name.as_deref(), args.amount.wish());
-    let interrupt = caller::interrupt()?;
+    let interrupt = interrupt()?;
     // What it has made is removed when it is dropped.
     let timeit = Timeit::prepare(&snippet, &tools, name, &wish, terms, interrupt)?;
     announce(&timeit, ui);

@@ -15,13 +15,12 @@ use becalm_runner::own_affinity;
 use becalm_session::ablate::{AblateRequest, Subject, ablate};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::caller;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
 use crate::flags::{WaitFlag, confidence};
-use crate::measuring::{as_texts, with_listener};
+use crate::measuring::{as_texts, interrupt, with_listener};
 use crate::ui::Ui;
+use becalm_session::files;
 
 /// Name of a profile that was not asked to be written.
 const UNWRITTEN: &str = "quiet.toml";
@@ -146,7 +145,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         topology: crate::topology::read(&root)?,
         root,
         subject: subject(args, &becalm),
-        user: caller::subject_user(args.keep_root),
+        user: becalm_session::subject_user(args.keep_root),
         becalm,
         seed: u64::from(seed),
         confidence: args.confidence,
@@ -170,7 +169,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     }
     let profile = args.write_profile.as_ref().map(|path| path.display().to_string());
     let profile = profile.as_deref().unwrap_or(UNWRITTEN);
-    let interrupt = caller::interrupt()?;
+    let interrupt = interrupt()?;
     let result = with_listener(ui, |listener| ablate(&request, profile, interrupt, listener));
     ui.progress_line("");
     let (mut document, ended) = result?;

@@ -6,8 +6,8 @@ use becalm_report::{ablate_html, ablate_list_text, ablate_text};
 use super::Args;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::files;
 use crate::ui::Ui;
+use becalm_session::files;
 
 /// Prints and saves an experiment, and says how the command ended.
 pub(super) fn give(
