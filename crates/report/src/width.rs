@@ -1,8 +1,9 @@
 //! How many terminal columns a text takes, and text made safe for a terminal.
 //!
 //! Names and commands come from users, so they may hold wide characters, combining marks or even
-//! escape sequences. The tables of the Unicode standard are long; these ranges cover what terminals
-//! agree on, and a miss only shifts one column.
+//! escape sequences.
+
+use unicode_width::UnicodeWidthChar;
 
 /// Returns how many columns `text` takes, without control characters.
 pub(crate) fn columns(text: &str) -> usize {
@@ -10,41 +11,8 @@ pub(crate) fn columns(text: &str) -> usize {
 }
 
 fn char_columns(c: char) -> usize {
-    match u32::from(c) {
-        // Control characters, combining marks, joiners, variation selectors.
-        0..0x20
-        | 0x7f..0xa0
-        | 0x300..=0x36f
-        | 0x483..=0x489
-        | 0x591..=0x5bd
-        | 0x610..=0x61a
-        | 0x64b..=0x65f
-        | 0x1ab0..=0x1aff
-        | 0x1dc0..=0x1dff
-        | 0x200b..=0x200f
-        | 0x202a..=0x202e
-        | 0x2060..=0x2069
-        | 0x20d0..=0x20ff
-        | 0xfe00..=0xfe0f
-        | 0xfe20..=0xfe2f
-        | 0xfeff
-        | 0xe0100..=0xe01ef => 0,
-        // East Asian wide and fullwidth, and emoji.
-        0x1100..=0x115f
-        | 0x2e80..=0x303e
-        | 0x3041..=0xa4cf
-        | 0xa960..=0xa97f
-        | 0xac00..=0xd7a3
-        | 0xf900..=0xfaff
-        | 0xfe30..=0xfe6f
-        | 0xff00..=0xff60
-        | 0xffe0..=0xffe6
-        | 0x1f300..=0x1f64f
-        | 0x1f680..=0x1f6ff
-        | 0x1f900..=0x1f9ff
-        | 0x20000..=0x3fffd => 2,
-        _ => 1,
-    }
+    // Control characters have no width and take no column.
+    c.width().unwrap_or(0)
 }
 
 /// Replaces what could move the cursor, change colours or reverse the reading order, so that a
@@ -61,47 +29,39 @@ pub fn printable(text: &str) -> String {
     out
 }
 
-/// Cuts `text` to at most `width` columns; what was cut is marked.
+/// Cuts `text` to `width` columns, with a mark at its end.
 pub(crate) fn shorten(text: &str, width: usize, unicode: bool) -> String {
     if columns(text) <= width {
         return text.to_owned();
     }
-    let mark = if unicode { "\u{2026}" } else { "~" };
-    let mut out = String::new();
-    let mut used = 0;
-    for c in text.chars() {
-        if used + char_columns(c) + 1 > width {
-            break;
-        }
-        used += char_columns(c);
-        out.push(c);
-    }
-    if width > 0 {
-        out.push_str(mark);
-    }
-    out
+    fitting(text.chars(), width) + mark(width, unicode)
 }
 
-/// Cuts `text` to at most `width` columns like [`shorten`], and keeps its end.
+/// Cuts `text` to `width` columns at its front, with a mark there.
 pub(crate) fn shorten_front(text: &str, width: usize, unicode: bool) -> String {
     if columns(text) <= width {
         return text.to_owned();
     }
-    let mut kept = Vec::new();
-    let mut used = 0;
-    for c in text.chars().rev() {
-        if used + char_columns(c) + 1 > width {
-            break;
-        }
+    let kept = fitting(text.chars().rev(), width);
+    mark(width, unicode).chars().chain(kept.chars().rev()).collect()
+}
+
+/// Returns the first characters that leave room for the mark.
+fn fitting(text: impl Iterator<Item = char>, width: usize) -> String {
+    let mut used = 1;
+    text.take_while(|&c| {
         used += char_columns(c);
-        kept.push(c);
-    }
-    let mark = match (width, unicode) {
+        used <= width
+    })
+    .collect()
+}
+
+fn mark(width: usize, unicode: bool) -> &'static str {
+    match (width, unicode) {
         (0, _) => "",
         (_, true) => "\u{2026}",
         (_, false) => "~",
-    };
-    format!("{mark}{}", kept.into_iter().rev().collect::<String>())
+    }
 }
 
 /// Fills `text` with spaces on the right up to `width` columns.
