@@ -175,6 +175,40 @@ fn looks_into_a_sentence(line: &str) -> bool {
     })
 }
 
+/// Files of `model` with such a text that is not a note of becalm's.
+const TEXTS: [(&str, &str); 9] = [
+    ("model/src/history/change.rs", "what somebody wrote who dismissed a change"),
+    ("model/src/wire/changes.rs", "likewise"),
+    ("model/src/knob.rs", "what a change of a setting is for"),
+    ("model/src/wire/journal.rs", "likewise"),
+    ("model/src/wire/tune.rs", "likewise"),
+    ("model/src/wire/boot.rs", "what a boot parameter is for"),
+    ("model/src/wire/bisect.rs", "an error with what a build printed"),
+    (
+        "model/src/wire/reproduce.rs",
+        "what an article's configuration is without here, by the machine's errors",
+    ),
+    ("model/src/wire/plan.rs", "of a pilot"),
+];
+
+#[test]
+fn what_a_reader_has_to_know_is_no_text() {
+    let is_text = |line: &String| {
+        let field = line.trim_start_matches("pub ").trim_end_matches(',').split_once(": ");
+        field.is_some_and(|(name, kind)| {
+            ["note", "notes", "limit", "limits", "reason", "reasons"].contains(&name)
+                && ["String", "Vec<String>", "Option<String>"].contains(&kind)
+        })
+    };
+    let of_model = files().into_iter().filter(|(name, _)| name.starts_with("model/"));
+    let mut texts: Vec<String> =
+        of_model.filter(|(_, code)| code.iter().any(is_text)).map(|(name, _)| name).collect();
+    let mut known = TEXTS.map(|(name, _)| name);
+    texts.sort();
+    known.sort_unstable();
+    assert_eq!(texts, known, "a note is a value; its sentence is made in `report`");
+}
+
 #[test]
 fn a_look_into_a_sentence_is_found() {
     for line in [

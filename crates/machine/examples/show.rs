@@ -37,7 +37,7 @@ fn main() -> Result<(), TopologyError> {
     let facts = ChoiceFacts::read(&root);
     for width in [Width::One, Width::All] {
         let choice = choose(&topology, &facts, width);
-        println!("choice for {width:?}: {}", choice.reason);
+        println!("choice for {width:?}: {:?}", choice.reason);
         for limit in &choice.limits {
             println!("  limit: {limit:?}");
         }

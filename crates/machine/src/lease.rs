@@ -11,7 +11,7 @@ use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 
 use becalm_kernel::{descriptor, socket};
-use becalm_model::{CpuId, CpuSet};
+use becalm_model::{CpuId, CpuSet, Limit, PlacementLimit};
 
 use crate::SysRoot;
 
@@ -71,26 +71,13 @@ pub fn leased(root: &SysRoot, cpus: &CpuSet) -> Vec<Leased> {
 }
 
 /// Says that the CPUs of a subject are used by other measurements too; nothing if they are not.
-pub fn shared(leased: &[Leased], subject: &CpuSet) -> Option<String> {
+pub fn shared(leased: &[Leased], subject: &CpuSet) -> Option<Limit> {
     let here = || leased.iter().filter(|one| subject.contains(one.cpu));
     let cpus: CpuSet = here().map(|one| one.cpu).collect();
     let mut holders: Vec<u32> = here().map(|one| one.holder).collect();
     holders.sort_unstable();
     holders.dedup();
-    let names: Vec<String> = holders
-        .iter()
-        .map(
-            |&pid| if pid == 0 { "another container".to_owned() } else { format!("process {pid}") },
-        )
-        .collect();
-    (!cpus.is_empty()).then(|| {
-        let noun = if cpus.len() == 1 { "CPU" } else { "CPUs" };
-        format!(
-            "another becalm measures on {noun} {cpus} at the same time ({}): each slows the other \
-             down",
-            names.join(", ")
-        )
-    })
+    (!cpus.is_empty()).then(|| PlacementLimit::MeasuredByOthers { cpus, holders }.into())
 }
 
 fn holder(root: &SysRoot, cpu: CpuId) -> Option<u32> {
@@ -145,10 +132,10 @@ mod tests {
     fn who_else_measures_is_named() {
         let taken = [Leased { cpu: CpuId(1), holder: 7 }, Leased { cpu: CpuId(2), holder: 0 }];
         assert_eq!(shared(&taken, &set("0,3")), None);
-        assert_eq!(
-            shared(&taken, &set("1")).unwrap(),
-            "another becalm measures on CPU 1 at the same time (process 7): each slows the other down"
-        );
-        assert!(shared(&taken, &set("0-2")).unwrap().contains("(another container, process 7)"));
+        let by = |cpus, holders| {
+            Some(PlacementLimit::MeasuredByOthers { cpus: set(cpus), holders }.into())
+        };
+        assert_eq!(shared(&taken, &set("1")), by("1", vec![7]));
+        assert_eq!(shared(&taken, &set("0-2")), by("1-2", vec![0, 7]));
     }
 }

@@ -9,7 +9,7 @@ use std::fmt::Display;
 use std::path::Path;
 
 use becalm_machine::{SysRoot, Topology};
-use becalm_model::wire::TopologyDocument;
+use becalm_model::wire::{TopologyDocument, Words};
 use becalm_testkit::skipped;
 
 #[test]
@@ -44,7 +44,7 @@ const ANSWERS: [(&str, Compare); 2] = [(".lstopo.txt", lstopo), (".expected.txt"
 
 fn document(tree: &Path) -> TopologyDocument {
     let topology = Topology::read(&SysRoot::new(tree)).unwrap();
-    topology.document(None, &[])
+    topology.document(None, &[], &Words::NONE)
 }
 
 /// Says where two values differ.

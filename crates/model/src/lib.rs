@@ -42,9 +42,11 @@ pub use knob::{Change, Nature, Target};
 pub use machine::MachineFacts;
 pub use metric::{Direction, Metric, Unit};
 pub use note::{
-    Calm, ComparisonNote, ConditionName, CutOffWorth, Difference, Earlier, EvidenceLimit,
-    GateAdvice, GateNote, GateReason, ImportFact, ImportNote, Interruption, Limit, Note,
-    Observation, Obstacle, Sentence, SessionNote, Side, Unseen, WallTimeReason,
+    Age, BisectNote, Calm, Compared, ComparisonNote, ConditionName, CounterLimit, CounterObstacle,
+    CutOffWorth, DiffNote, Difference, Earlier, EvidenceLimit, GateAdvice, GateNote, GateReason,
+    ImportFact, ImportNote, Interruption, Limit, Note, Observation, Obstacle, PaceObstacle,
+    PlacementLimit, ProbeLimit, Sentence, SessionLimit, SessionNote, SharedBecause, Side, Stray,
+    TopologyLimit, TraceLimit, Unseen, WallTimeReason,
 };
 pub use pattern::fits;
 pub use quantity::{QuantityError, counted, parse_amount, parse_duration, parse_share};

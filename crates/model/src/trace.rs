@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::RatioInterval;
+use crate::note::Limit;
 
 /// Who or what took time.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -260,8 +261,8 @@ pub struct Trace {
     pub events: u64,
     /// Events that were lost because nobody read them in time.
     pub lost: u64,
-    /// What could not be traced here, as sentences.
-    pub limits: Vec<String>,
+    /// What could not be traced here.
+    pub limits: Vec<Limit>,
 }
 
 /// Why one run took longer than its like.

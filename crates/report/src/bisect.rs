@@ -6,6 +6,7 @@ use becalm_model::wire::{
     BisectDocument, BisectRatioDocument, BisectState, CommitDocument, FoundDocument,
 };
 
+use crate::notes;
 use crate::page::Page;
 use crate::quantity::{self, NBSP, confidence, count};
 use crate::style::{Role, Style};
@@ -46,8 +47,8 @@ pub fn bisect_text(search: &BisectDocument, check: &str, style: &Style) -> Strin
     }
     if !search.notes.is_empty() {
         page.section("Notes");
-        for note in &search.notes {
-            page.item(note);
+        for note in search.notes() {
+            page.item(&notes::sentence(note));
         }
     }
     page.finish()

@@ -1,13 +1,13 @@
 //! How the subjects were started, and what could not be controlled.
 
 use becalm_model::conditions::{
-    AffinityReason, Backend, Described, IsolatedBy, IsolatedCpus, Malloc, OnDisturbance, OwnTiming,
-    Settle,
+    Backend, Described, IsolatedBy, IsolatedCpus, Malloc, OnDisturbance, OwnTiming, Settle,
 };
 use becalm_model::{KnobRecord, KnobState, Record, RecordKind, counted};
 
 use crate::escape;
 use crate::moment;
+use crate::notes;
 use crate::quantity::confidence;
 
 /// Returns the conditions as pairs of name and text; none of what another tool measured, nor where nothing was.
@@ -20,12 +20,7 @@ pub(crate) fn rows(record: &Record) -> Vec<(&'static str, String)> {
     let cpus = match &conditions.affinity_reason {
         None => cpus,
         Some(Described::Words(reason)) => format!("{cpus} ({reason})"),
-        Some(Described::Value(AffinityReason::ChosenByUser)) => {
-            format!("{cpus} (chosen by the user)")
-        }
-        Some(Described::Value(AffinityReason::Refused)) => {
-            format!("{cpus} (they could not be chosen)")
-        }
+        Some(Described::Value(reason)) => format!("{cpus} ({})", notes::affinity(reason)),
     };
     let environment = match conditions.environment.len() {
         0 => "empty".to_owned(),

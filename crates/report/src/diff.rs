@@ -41,13 +41,13 @@ const FEW: usize = 4;
 /// subjects of `old`, `candidate` into those of `new`, and `metric` into the metrics of `old`.
 ///
 /// `margin` and `confidence` are those that the comparisons were judged by, where the suite of the new record says
-/// no other margin; `one_sided` are sentences about what only one of the records has.
+/// no other margin; `not_compared` is about what only one of the records has.
 pub fn diff_text(
     (old, new): (&Record, &Record),
     sides: Sides,
     comparisons: &[Comparison],
     (margin, confidence): (f64, f64),
-    one_sided: &[String],
+    not_compared: &[Note],
     style: &Style,
 ) -> String {
     let mut page = Page::new(style);
@@ -137,9 +137,9 @@ pub fn diff_text(
         page.gap();
         page.table(&table);
     }
-    for sentence in one_sided {
+    for note in not_compared {
         page.gap();
-        page.say_as(Role::Warning, sentence);
+        page.say_as(Role::Warning, &notes::sentence(note));
     }
     reasons(&mut page, comparisons);
     if sides == Sides::Apart {

@@ -7,7 +7,6 @@
 //! What can be had is found out once, by opening every counter on becalm itself. A run then opens
 //! only those, and one that fails all the same is a missing value of that run.
 
-use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -22,7 +21,7 @@ use becalm_model::metric::{
     CYCLES, INSTRUCTIONS, PAGE_FAULTS, TASK_CLOCK,
 };
 use becalm_model::terms::Counters;
-use becalm_model::{Metric, Unit};
+use becalm_model::{CounterLimit, CounterObstacle, Metric, Unit};
 
 /// The counters that every run of a session opens.
 #[derive(Debug, Clone, Default)]
@@ -95,11 +94,8 @@ impl CounterPlan {
             return (Self::none(), Vec::new());
         }
         if let Err(error) = clone::can_unshare_files() {
-            let why = format!(
-                "No counters: a child cannot take file descriptors of its own here ({error})."
-            );
-            let limit = CounterLimit { counters: Vec::new(), why };
-            return (Self::told(), vec![limit]);
+            let because = CounterObstacle::NoDescriptors { error: error.to_string() };
+            return (Self::told(), vec![CounterLimit { counters: Vec::new(), because }]);
         }
         let hybrid = HYBRID.iter().filter_map(|path| root.read(path).value()?.parse().ok());
         let paranoid = root.read("proc/sys/kernel/perf_event_paranoid").value();
@@ -139,24 +135,6 @@ impl CounterPlan {
         }
         let told = TOLD.iter().map(|(_, _, value)| Some(value(usage)));
         told.chain(sums.into_iter().map(|sum| sum?.value())).collect()
-    }
-}
-
-/// Counters that are not there, or not whole.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CounterLimit {
-    /// Their names; none where there are no counters at all.
-    pub counters: Vec<&'static str>,
-    /// Why.
-    pub why: String,
-}
-
-impl fmt::Display for CounterLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.counters.is_empty() {
-            write!(f, "{}: ", self.counters.join(", "))?;
-        }
-        f.write_str(&self.why)
     }
 }
 
@@ -246,39 +224,28 @@ impl Troubles {
     }
 
     fn limits(self, paranoid: Option<&str>, is_root: bool) -> Vec<CounterLimit> {
-        let level = paranoid.map_or_else(
-            || "perf_event_open is refused".to_owned(),
-            |level| format!("kernel.perf_event_paranoid is {level}"),
-        );
-        let remedy = "root, CAP_PERFMON or a lower level would allow it";
+        let level = paranoid.map(str::to_owned);
         // Up to this level everybody may count everything of their own.
         let is_open = |level: &str| level.parse::<i32>().is_ok_and(|level| level <= 1);
         let denied = if is_root || paranoid.is_some_and(is_open) {
-            "a sandbox keeps perf_event_open from this process; CAP_PERFMON, and a seccomp profile with that call, \
-             would allow it"
-                .to_owned()
+            CounterObstacle::Sandbox
         } else {
-            format!("{level}; {remedy}")
+            CounterObstacle::Denied { paranoid: level.clone() }
         };
         let mut limits = Vec::new();
-        let mut say = |counters: &[&'static str], why: String| {
+        let mut say = |counters: &[&str], because: CounterObstacle| {
             if !counters.is_empty() {
-                limits.push(CounterLimit { counters: counters.to_vec(), why });
+                let counters = counters.iter().map(|name| (*name).to_owned()).collect();
+                limits.push(CounterLimit { counters, because });
             }
         };
-        say(&self.denied, format!("not counted, because {denied}."));
-        say(&self.user_only, format!("counted in user mode only, because {level}; {remedy}."));
-        say(
-            &self.absent,
-            "not counted, because this processor or virtual machine does not offer it.".into(),
-        );
-        say(
-            &self.no_call,
-            "not counted, because this kernel or sandbox has no perf_event_open.".into(),
-        );
+        say(&self.denied, denied);
+        say(&self.user_only, CounterObstacle::UserModeOnly { paranoid: level });
+        say(&self.absent, CounterObstacle::NotOffered);
+        say(&self.no_call, CounterObstacle::NoCall);
         for (name, errno) in self.other {
             let error = errno.map_or_else(|| io::Error::other("?"), io::Error::from_raw_os_error);
-            say(&[name], format!("not counted: {error}."));
+            say(&[name], CounterObstacle::Error { error: error.to_string() });
         }
         limits
     }
@@ -317,9 +284,12 @@ impl Sum {
 mod tests {
     use super::*;
 
-    fn sentences(limits: &[CounterLimit]) -> Vec<String> {
-        limits.iter().map(ToString::to_string).collect()
+    /// Returns what limits say of which counters.
+    fn said(limits: &[CounterLimit]) -> Vec<(String, CounterObstacle)> {
+        limits.iter().map(|one| (one.counters.join(" "), one.because.clone())).collect()
     }
+
+    const ALL: &str = "cycles instructions cache_references cache_misses branches branch_misses";
 
     fn names(plan: &CounterPlan) -> Vec<&str> {
         plan.metrics().iter().map(|metric| metric.name.as_str()).collect()
@@ -341,11 +311,7 @@ mod tests {
             ["task_clock", "context_switches", "page_faults", "cpu_migrations"]
         );
         assert_eq!(plan.attrs(), [migrations]);
-        assert_eq!(
-            sentences(&limits),
-            ["cycles, instructions, cache_references, cache_misses, branches, branch_misses: \
-                 not counted, because this processor or virtual machine does not offer it."]
-        );
+        assert_eq!(said(&limits), [(ALL.to_owned(), CounterObstacle::NotOffered)]);
     }
 
     #[test]
@@ -353,12 +319,13 @@ mod tests {
         for (paranoid, is_root) in [("2", true), ("1", false)] {
             let machine = Machine { hybrid: vec![], paranoid: Some(paranoid.into()), is_root };
             let (_, limits) = plan(Counters::Software, &machine, |_| refused(errno::EPERM));
-            assert!(limits[0].why.contains("a sandbox keeps perf_event_open"), "{limits:?}");
+            assert_eq!(limits[0].because, CounterObstacle::Sandbox);
         }
     }
 
     #[test]
     fn a_user_without_rights_counts_in_user_mode_what_happens_there() {
+        let level = || Some("2".to_owned());
         let machine = Machine { hybrid: vec![], paranoid: Some("2".into()), is_root: false };
         let whole = |attr: &PerfAttr| {
             let mut events = SOFTWARE.iter().chain(&HARDWARE);
@@ -370,13 +337,10 @@ mod tests {
         assert_eq!(plan.index(CPU_MIGRATIONS), None);
         assert_eq!(plan.index("cycles"), Some(TOLD.len()));
         assert_eq!(
-            sentences(&limits),
+            said(&limits),
             [
-                "cpu_migrations: not counted, because kernel.perf_event_paranoid is 2; \
-                 root, CAP_PERFMON or a lower level would allow it.",
-                "cycles, instructions, cache_references, cache_misses, branches, branch_misses: \
-                 counted in user mode only, because kernel.perf_event_paranoid is 2; \
-                 root, CAP_PERFMON or a lower level would allow it.",
+                ("cpu_migrations".to_owned(), CounterObstacle::Denied { paranoid: level() }),
+                (ALL.to_owned(), CounterObstacle::UserModeOnly { paranoid: level() }),
             ]
         );
     }
@@ -399,7 +363,7 @@ mod tests {
         assert_eq!(plan.metrics(), CounterPlan::told().metrics());
         assert!(plan.attrs().is_empty());
         assert_eq!(limits.len(), 1);
-        assert!(limits[0].why.contains("sandbox"), "{limits:?}");
+        assert_eq!(limits[0].because, CounterObstacle::NoCall);
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub use becalm_kernel::file::is_in_memory;
 pub use becalm_kernel::interrupt::Interrupt;
 
 pub use backend::{BackendError, Callgrind};
-pub use counters::{CounterLimit, CounterPlan};
+pub use counters::CounterPlan;
 pub use disturbance::{Observed, disturbances};
 pub use environment::{EnvPolicy, Environment};
 pub use evidence::{EvidenceCollector, MIN_WINDOW, window};

@@ -7,7 +7,8 @@ use becalm_machine::Width;
 use becalm_model::conditions::Pace;
 use becalm_model::terms::{Primary, Terms};
 use becalm_model::{
-    DisturbedRun, Interruption, KnobRecord, Note, Record, RecordKind, Subject, metric,
+    DisturbedRun, Interruption, KnobRecord, Limit, Note, PaceObstacle, Record, RecordKind,
+    SessionLimit, Subject, metric,
 };
 use becalm_runner::Interrupt;
 use becalm_runner::rounds::{
@@ -220,7 +221,7 @@ struct Setting<'a, 'machine> {
     /// What is known before the first run.
     notes: Vec<Note>,
     /// What could not be controlled.
-    limits: Vec<String>,
+    limits: Vec<Limit>,
 }
 
 /// What was measured, with the machine still as it was for it.
@@ -247,10 +248,8 @@ impl Setting<'_, '_> {
             *pace = Pace::Off;
         }
         if terms.runs.pace == Pace::On && terms.warmup == 0 {
-            limits.push(
-                "the pace is not sampled: without a warm-up round nothing is known of the subjects"
-                    .to_owned(),
-            );
+            let because = PaceObstacle::NoWarmup;
+            limits.push(SessionLimit::PaceNotSampled { because }.into());
         }
         let isolate = terms.runs.isolate.then_some(quiet as &dyn Isolate);
         let mut spawn = Spawn::new(plan, &machine.root, interrupt, elapsed, isolate);
@@ -348,7 +347,7 @@ fn pace_is_of_use(plan: &SpawnPlan, primary: &Primary, machine: &Machine) -> boo
 fn start_log(
     record: &Record,
     (export, resumed_from): (Option<&std::path::Path>, Option<&std::path::Path>),
-    limits: &mut Vec<String>,
+    limits: &mut Vec<Limit>,
     listener: Listener<'_>,
 ) -> Option<SessionLog> {
     let started = log::set_aside(export, resumed_from).and_then(|aside| {
@@ -358,7 +357,7 @@ fn start_log(
         SessionLog::start(record, export)
     });
     started
-        .map_err(|error| limits.push(format!("no log of the session is kept on disk: {error}")))
+        .map_err(|error| limits.push(SessionLimit::NoLog { error: error.to_string() }.into()))
         .ok()
 }
 

@@ -247,7 +247,7 @@ impl Layouts {
         let fewest = fewest_rounds(1.0 - confidence) as usize;
         match (self.built, self.seeds.len()) {
             (0 | 1, _) => None,
-            (built, 0) => Some(SessionNote::OneLayout { built }),
+            (built, 0) => Some(SessionNote::LayoutsAlike { built }),
             (built, different) => {
                 Some(SessionNote::Layouts { built, different, too_few: different < fewest })
             }

@@ -8,7 +8,7 @@ use becalm_machine::tune::{self, Applied, Effect, KnobReadings};
 use becalm_machine::{Choice, Topology};
 use becalm_model::conditions::Affinity;
 use becalm_model::terms::RunTerms;
-use becalm_model::{CpuSet, KnobRecord, Moved, Target};
+use becalm_model::{CpuSet, KnobRecord, Limit, Moved, PlacementLimit, Target};
 use becalm_runner::Interrupt;
 use becalm_runner::rounds::{Isolate, Isolated};
 
@@ -151,16 +151,16 @@ impl<'a> Quiet<'a> {
     }
 
     /// Says what of the quiet could not be had, and whether it lasted until the end.
-    pub(crate) fn limits(&self) -> Vec<String> {
+    pub(crate) fn limits(&self) -> Vec<Limit> {
         let unmoved = unmoved(&self.machine.root, &self.state.borrow().applied);
-        unmoved.into_iter().chain(self.lost_isolation()).collect()
+        unmoved.into_iter().chain(self.lost_isolation()).map(Limit::from).collect()
     }
 
     /// Says so if the CPUs were not the subject's own until the end.
-    fn lost_isolation(&self) -> Option<String> {
+    fn lost_isolation(&self) -> Option<PlacementLimit> {
         let state = self.state.borrow();
         let broken = state.isolation.as_ref()?.check(&self.machine.root).err()?;
-        Some(format!("the isolation did not last until the end: {broken}"))
+        Some(PlacementLimit::IsolationLost { error: broken.to_string() })
     }
 
     /// Puts the machine back; says whether that was possible.
@@ -209,9 +209,10 @@ impl Isolate for Quiet<'_> {
                 Ok(Isolated { choice, control_group: Some(group.into()), taken: Some(taken) })
             }
             Err(reason) => {
-                self.listener.hears(Event::NotIsolated(&reason.to_string()));
+                let error = reason.to_string();
+                self.listener.hears(Event::NotIsolated(&error));
                 let mut choice = choice.clone();
-                choice.limits.push(reason.to_string());
+                choice.limits.push(PlacementLimit::NotIsolated { error }.into());
                 Ok(Isolated { choice, control_group: None, taken: None })
             }
         }

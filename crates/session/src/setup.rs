@@ -6,7 +6,7 @@ use std::rc::Rc;
 use becalm_machine::{Chooser, SysRoot, Topology, TopologyError, Width};
 use becalm_model::conditions::{Affinity, Aslr, Backend, Pace, Scheduler};
 use becalm_model::terms::{Counters, RunTerms, Terms};
-use becalm_model::{MachineFacts, Subject, with_causes};
+use becalm_model::{Limit, MachineFacts, SessionLimit, Subject, with_causes};
 use becalm_runner::harness::ResultFolder;
 use becalm_runner::rounds::{
     Conditioning, Expectation, HarnessPlan, Hooks, SpawnPlan, SpawnSubject, Stand, parse_output,
@@ -148,7 +148,7 @@ pub(crate) fn spawn_plan(
     statement: Option<Statement>,
     suite: Option<&SuitePlan>,
     machine: &Machine,
-) -> Result<(SpawnPlan, Vec<String>), SetupError> {
+) -> Result<(SpawnPlan, Vec<Limit>), SetupError> {
     let runs = &terms.runs;
     let Surroundings { mut environment, mut placement } = surroundings(runs)?;
     let user = placement.user.clone();
@@ -182,9 +182,10 @@ pub(crate) fn spawn_plan(
         }
     };
     let (counters, missing) = CounterPlan::probe(&machine.root, counters);
-    let mut limits: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    let missing = missing.into_iter().map(SessionLimit::Counters);
+    let mut limits: Vec<Limit> = missing.map(Limit::from).collect();
     if backend.is_some() {
-        limits.push(SIMULATION.to_owned());
+        limits.push(SessionLimit::Simulated.into());
     }
     let commands: Vec<&[String]> = match &invocations {
         Some(commands) => commands.iter().map(Vec::as_slice).collect(),
@@ -225,11 +226,6 @@ pub(crate) fn spawn_plan(
     };
     Ok((plan, limits))
 }
-
-/// What has to be known of counts by simulation.
-const SIMULATION: &str = "instructions are counted by callgrind: those that the program executes in user mode, and \
-                          not the kernel's. It sees neither waiting nor what makes an instruction slow; its times \
-                          are those of the simulation, and simulated_... are of a model and not of this processor";
 
 /// Takes callgrind in use, if it is installed.
 fn callgrind(user: Option<&User>, environment: &Environment) -> Result<Callgrind, SetupError> {

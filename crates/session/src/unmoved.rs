@@ -2,10 +2,10 @@
 
 use becalm_machine::SysRoot;
 use becalm_machine::tune::{Applied, Effect};
-use becalm_model::Target;
+use becalm_model::{PlacementLimit, Target};
 
 /// Says which interrupts stay on the measured CPUs, and why; `None` if all were moved.
-pub fn unmoved(root: &SysRoot, applied: &[Applied]) -> Option<String> {
+pub fn unmoved(root: &SysRoot, applied: &[Applied]) -> Option<PlacementLimit> {
     let (mut locked, mut refused) = (Vec::new(), Vec::new());
     for one in applied.iter().filter(|one| !one.is_failure()) {
         let (Target::File(path), Effect::Refused { reason, .. }) =
@@ -28,24 +28,8 @@ pub fn unmoved(root: &SysRoot, applied: &[Applied]) -> Option<String> {
             refused.push(format!("{number} ({device}): {reason}"));
         }
     }
-    let told = [
-        ("interrupts that the kernel lets nobody move stay where they are", locked),
-        ("interrupts that the kernel did not move where it was asked to", refused),
-    ];
-    let told = told.iter().filter(|(_, interrupts)| !interrupts.is_empty());
-    let told: Vec<String> =
-        told.map(|(what, interrupts)| format!("{what}: {}", first_of(interrupts))).collect();
-    (!told.is_empty()).then(|| told.join("; "))
-}
-
-/// Names the first of several: large machines have hundreds.
-fn first_of(names: &[String]) -> String {
-    const NAMED: usize = 5;
-    let more = match names.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("{}{more}", names[..names.len().min(NAMED)].join(", "))
+    let is_any = !locked.is_empty() || !refused.is_empty();
+    is_any.then_some(PlacementLimit::InterruptsStay { locked, refused })
 }
 
 /// Returns the device of an interrupt, after which the kernel names a folder.
@@ -77,10 +61,10 @@ mod tests {
             }
         });
         let told = unmoved(&SysRoot::new(tree.path()), &applied).unwrap();
-        assert_eq!(
-            told,
-            "interrupts that the kernel lets nobody move stay where they are: 24 (nvme0q1); interrupts that \
-             the kernel did not move where it was asked to: 25 (eth0): No space left on device (os error 28)"
+        let (locked, refused) = (
+            vec!["24 (nvme0q1)".to_owned()],
+            vec!["25 (eth0): No space left on device (os error 28)".to_owned()],
         );
+        assert_eq!(told, PlacementLimit::InterruptsStay { locked, refused });
     }
 }

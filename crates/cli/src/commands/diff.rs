@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use becalm_model::wire::diff_document;
-use becalm_model::{Metric, Record, RecordKind};
-use becalm_report::{Sides, WORDS, diff_text};
+use becalm_model::{Age, Compared, DiffNote, Metric, Note, Record, RecordKind};
+use becalm_report::{Sides, WORDS, diff_text, note_sentence};
 use becalm_runner::conclude::{Pairing, compare_all_separate, compare_in_turns};
 
 use becalm_session::MetricsError;
@@ -79,16 +79,14 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             compare_all_separate(&old, &new, &pairings, args.confidence, margin)
         }
     };
-    let mut told = one_sided(&old, &new, args.new.is_none());
-    told.extend(other_quantities(&old, &new));
+    let mut notes = one_sided(&old, &new, args.new.is_none());
+    notes.extend(other_quantities(&old, &new));
     if args.json {
-        let mut document =
-            diff_document(&old, &new, &comparisons, (args.confidence, margin), &WORDS);
-        document.notes = told;
-        ui.print_json(&document)?;
+        let terms = (args.confidence, margin);
+        ui.print_json(&diff_document(&old, &new, &comparisons, terms, &notes, &WORDS))?;
     } else {
         let terms = (margin, args.confidence);
-        ui.print(&diff_text((&old, &new), sides, &comparisons, terms, &told, ui.style()))?;
+        ui.print(&diff_text((&old, &new), sides, &comparisons, terms, &notes, ui.style()))?;
     }
     Ok(Exit::Done)
 }
@@ -207,7 +205,8 @@ fn metrics(args: &Args, old: &Record, new: &Record) -> Result<Vec<String>, Comma
         known(old),
         known(new)
     ));
-    Err(other_quantities(old, new).into_iter().fold(refused, CommandError::hint))
+    let quantities = other_quantities(old, new);
+    Err(quantities.iter().map(note_sentence).fold(refused, CommandError::hint))
 }
 
 /// Returns a metric as each of the two records has it.
@@ -215,31 +214,26 @@ fn in_both<'a>(old: &'a Record, new: &'a Record, name: &str) -> Option<[&'a Metr
     Some([&old.metrics[old.metric_index(name)?], &new.metrics[new.metric_index(name)?]])
 }
 
-/// Says which benchmarks and metrics have another unit or direction in each of the two, as sentences.
-fn other_quantities(old: &Record, new: &Record) -> Vec<String> {
+/// Says which benchmarks and metrics have another unit or direction in each of the two.
+fn other_quantities(old: &Record, new: &Record) -> Vec<Note> {
     let both = old.metrics.iter().filter_map(|one| in_both(old, new, &one.name));
     let other = both.filter(|[before, after]| !before.is_same_quantity(after));
     let told = other.map(|[before, after]| {
-        format!(
-            "Not compared: {} is in the old file [{}] and in the new one [{}].",
-            before.name,
-            before.quantity(),
-            after.quantity()
-        )
+        let (old, new) = (before.quantity(), after.quantity());
+        DiffNote::OtherQuantity { metric: before.name.clone(), old, new }.into()
     });
     told.collect()
 }
 
-/// Says which subjects and benchmarks only one of the two has, as sentences.
-fn one_sided(old: &Record, new: &Record, is_one_file: bool) -> Vec<String> {
+/// Says which subjects and benchmarks only one of the two has.
+fn one_sided(old: &Record, new: &Record, is_one_file: bool) -> Vec<Note> {
     if is_one_file {
         return Vec::new();
     }
-    let only = |what: &str, here: &[&str], there: &[&str], side: &str| {
-        let names: Vec<&str> = here.iter().copied().filter(|name| !there.contains(name)).collect();
-        (!names.is_empty()).then(|| {
-            format!("Only in the {side} file, and not compared: {what} {}.", names.join(", "))
-        })
+    let only = |what: Compared, here: &[String], there: &[String], file: Age| {
+        let names: Vec<String> =
+            here.iter().filter(|name| !there.contains(name)).cloned().collect();
+        (!names.is_empty()).then(|| DiffNote::InOneFile { what, file, names }.into())
     };
     let benchmarks = |record: &'_ Record| -> Vec<String> {
         record.metrics.iter().filter(|one| one.is_main()).map(|one| one.name.clone()).collect()
@@ -249,15 +243,13 @@ fn one_sided(old: &Record, new: &Record, is_one_file: bool) -> Vec<String> {
         let one = old.subjects.len() == 1 && new.subjects.len() == 1;
         record.subjects.iter().filter(|_| !one).map(|subject| subject.name.clone()).collect()
     };
-    let mut sentences = Vec::new();
-    for (what, names) in [
-        ("benchmark", [benchmarks(old), benchmarks(new)]),
-        ("subject", [subjects(old), subjects(new)]),
+    let mut notes = Vec::new();
+    for (what, [before, after]) in [
+        (Compared::Benchmark, [benchmarks(old), benchmarks(new)]),
+        (Compared::Subject, [subjects(old), subjects(new)]),
     ] {
-        let [before, after] =
-            names.each_ref().map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
-        sentences.extend(only(what, &before, &after, "old"));
-        sentences.extend(only(what, &after, &before, "new"));
+        notes.extend(only(what, &before, &after, Age::Old));
+        notes.extend(only(what, &after, &before, Age::New));
     }
-    sentences
+    notes
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use becalm_machine::{ChoiceFacts, ControlGroups, SysRoot, Width, choose};
 use becalm_model::wire::TopologyDocument;
-use becalm_report::{topology_svg, topology_text};
+use becalm_report::{WORDS, topology_svg, topology_text};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -68,5 +68,5 @@ fn document(
         .map(|(threads, width)| (threads, choose(&topology, &facts, width)))
         .collect();
     let quota = ControlGroups::read(root).ok().and_then(|groups| groups.quota(root).ok().flatten());
-    Ok(topology.document(quota, &choices))
+    Ok(topology.document(quota, &choices, &WORDS))
 }

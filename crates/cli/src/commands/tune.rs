@@ -10,6 +10,7 @@ use becalm_machine::tune::{self, Plan};
 use becalm_machine::{ChoiceFacts, SysRoot, Topology, Width, choose};
 use becalm_model::CpuSet;
 use becalm_model::wire::{json_text, tune_document};
+use becalm_report::limit_sentence;
 use becalm_runner::{Interrupt, MALLOC_VARIABLE, Program, hold, kept_memory};
 use becalm_session::{Tuned, is_restored, unmoved, work_folder};
 
@@ -139,7 +140,7 @@ fn quiet(
     let before = if args.verify { spins(&place.cpus) } else { Vec::new() };
     let (plan, applied) = tuned.carry_out(plan, &place.situation(root, request))?;
     if let Some(unmoved) = unmoved(root, &applied) {
-        ui.say(format!("irq-affinity: {unmoved}"));
+        ui.say(format!("irq-affinity: {}", limit_sentence(&unmoved.into())));
     }
     for note in plan.notes.iter().filter(|note| is_asked_for(args, note)) {
         ui.say(format!("{}: {}", note.knob, note.text));

@@ -30,7 +30,7 @@ fn by_default_a_computing_program_gets_one_cpu_and_limits_of_that_cpu_only() {
 #[test]
 fn the_cpus_are_the_ones_asked_for() {
     let first = conditions(&["--affinity", "auto"])["affinity"].as_str().unwrap().to_owned();
-    assert_eq!(conditions(&["--affinity", &first])["affinity_reason"], "chosen_by_user");
+    assert_eq!(conditions(&["--affinity", &first])["affinity_reason"]["kind"], "chosen_by_user");
     assert_eq!(conditions(&["--affinity", "none"])["affinity"], Value::Null);
     let output = env().run(["run", "--affinity", "4000", "--", "true"]).exits_with(4);
     assert!(

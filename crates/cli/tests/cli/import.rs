@@ -88,7 +88,7 @@ fn what_has_another_unit_by_now_is_not_compared() {
     let document = json(&output.stdout);
     assert_eq!(document["comparisons"].as_array().unwrap().len(), 1);
     let told = "Not compared: a.run is in the old file [s, less is better] and in the new one [ops/s, more is better].";
-    assert_eq!(document["notes"][0], told);
+    assert_eq!(document["notes"][0]["text"], told);
     let output = env.run(["diff", "old.json", "new.json", "--metric", "a.run"]).exits_with(2);
     assert!(output.stderr.contains(told), "{}", output.stderr);
 }
@@ -224,7 +224,7 @@ fn what_only_one_file_has_is_listed() {
     );
     let document = json(&env.run(["diff", "old.txt", "new.txt", "--json"]).exits_with(0).stdout);
     assert_eq!(
-        document["notes"][1],
+        document["notes"][1]["text"],
         "Only in the new file, and not compared: benchmark BenchmarkNew."
     );
     env.write("other.txt", go(["X", "Y"]));

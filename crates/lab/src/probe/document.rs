@@ -1,8 +1,9 @@
 //! A probe as the documents that leave the process.
 
+use becalm_model::Limit;
 use becalm_model::wire::{
     LengthBin, LengthClass, PROBE_SCHEMA, ProbeDocument, ProbeWindow, ProbedCpu, RankedCpu,
-    TracerCounters,
+    TracerCounters, Worded,
 };
 
 use super::gaps::{Bin, EDGES, Gaps};
@@ -18,7 +19,7 @@ pub fn document(
     source: Source,
     terms: &Terms,
     noise: &[CpuNoise],
-    limits: Vec<String>,
+    limits: Vec<Worded<Limit>>,
 ) -> ProbeDocument {
     let shares: Vec<_> = noise.iter().map(CpuNoise::shares).collect();
     ProbeDocument {

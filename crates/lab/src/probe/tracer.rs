@@ -11,7 +11,7 @@ use std::time::Duration;
 use becalm_machine::tune::task;
 use becalm_machine::{ActivityReader, Reading, SysRoot, Topology};
 use becalm_model::conditions::Scheduler;
-use becalm_model::{Change, CpuId, CpuSet, Nature, Target};
+use becalm_model::{Change, CpuId, CpuSet, Nature, ProbeLimit, Target};
 use becalm_runner::Interrupt;
 
 use super::siblings::WhileBusy;
@@ -141,7 +141,7 @@ impl Tracer {
         terms: &Terms,
         interrupt: &Interrupt,
         progress: &mut dyn FnMut(f64),
-    ) -> Result<(Vec<CpuNoise>, Vec<String>), ProbeError> {
+    ) -> Result<(Vec<CpuNoise>, Option<ProbeLimit>), ProbeError> {
         let aside = Aside::step(&terms.cpus)?;
         Self::write(root, &self.instance("/events/osnoise/sample_threshold/enable"), "1")?;
         let mut all: Vec<CpuNoise> = terms.cpus.iter().map(CpuNoise::traced).collect();
@@ -173,13 +173,8 @@ impl Tracer {
                 }
             }
         }
-        let limit = (lost > 0).then(|| {
-            format!(
-                "{lost} events were overwritten before they were read, {missing} whole windows among them: in the \
-                 others the time lost is complete, the histogram is not"
-            )
-        });
-        Ok((all, limit.into_iter().collect()))
+        let overwritten = ProbeLimit::Overwritten { events: lost, windows: missing };
+        Ok((all, (lost > 0).then_some(overwritten)))
     }
 
     /// Lets the tracer work on one CPU for its part of a turn; returns its windows, and how many

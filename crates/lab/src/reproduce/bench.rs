@@ -11,10 +11,10 @@ use becalm_machine::{Choice, ChoiceFacts, Chooser, Leases, Width, choose};
 use becalm_model::conditions::{Aslr, Scheduler};
 use becalm_model::terms::Counters;
 use becalm_model::wire::read_workload;
-use becalm_model::{CpuSet, Outcome, with_causes};
+use becalm_model::{CounterLimit, CpuSet, Outcome, with_causes};
 use becalm_runner::{
-    CounterLimit, CounterPlan, EnvPolicy, Environment, Finished, Interrupt, Launch, LaunchError,
-    MAX_PADDING, Placement, Program, Stderr, Stdin, Stdout, User, launch, pin_self,
+    CounterPlan, EnvPolicy, Environment, Finished, Interrupt, Launch, LaunchError, MAX_PADDING,
+    Placement, Program, Stderr, Stdin, Stdout, User, launch, pin_self,
 };
 use becalm_stats::Rng;
 

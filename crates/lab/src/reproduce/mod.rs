@@ -14,12 +14,12 @@ mod machine;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use becalm_model::MachineFacts;
 use becalm_model::wire::{
     ArticleDocument, ExperimentDocument, FigureDocument, REPRODUCE_SCHEMA, ReproduceDocument,
-    ReproducedRow,
+    ReproducedRow, Words,
 };
-use becalm_runner::{CounterLimit, monotonic_raw};
+use becalm_model::{CounterLimit, MachineFacts, SessionLimit};
+use becalm_runner::monotonic_raw;
 
 pub use article::Article;
 use article::{CounterFigure, CounterTable, Experiment, Figure, FigureUnit, Row, Setup, Stated};
@@ -59,6 +59,7 @@ pub fn reproduce(
     bench: &Bench<'_>,
     facts: &MachineFacts,
     effort: Effort,
+    words: &Words,
     tell: &mut dyn FnMut(&ReproduceProgress<'_>),
 ) -> Result<ReproduceDocument, ReproduceError> {
     let mut documents = Vec::new();
@@ -91,7 +92,7 @@ pub fn reproduce(
         }
         documents.push(table(&experiment, &results));
         for counters in &experiment.counters {
-            documents.push(counter_table(&experiment, counters, &results, bench));
+            documents.push(counter_table(&experiment, counters, &results, bench, words));
         }
         if interrupted.is_some() {
             break;
@@ -300,6 +301,7 @@ fn counter_table(
     table: &CounterTable,
     outcomes: &[Outcome],
     bench: &Bench<'_>,
+    words: &Words,
 ) -> ExperimentDocument {
     let name_of = |setup| {
         let row = experiment.rows.iter().find(|row| row.setup == setup);
@@ -319,10 +321,14 @@ fn counter_table(
             .into_iter()
             .filter_map(|(column, setup)| Some((column.to_owned(), shown(setup, index)?)))
             .collect();
-        let is_of_it =
-            |limit: &&CounterLimit| limit.counters.is_empty() || limit.counters.contains(&name);
-        let missing = || match bench.counter_limits.iter().find(is_of_it) {
-            Some(limit) => limit.why.clone(),
+        let is_of_it = |limit: &&CounterLimit| {
+            limit.counters.is_empty() || limit.counters.iter().any(|one| one == name)
+        };
+        let missing = || match bench.counter_limits.iter().find(is_of_it).cloned() {
+            Some(CounterLimit { because, .. }) => {
+                let limit = CounterLimit { counters: Vec::new(), because };
+                (words.limit)(&SessionLimit::Counters(limit).into())
+            }
             None => "this counter cannot be had here".to_owned(),
         };
         let stated = [("before", before), ("after", after)];

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use becalm_machine::{Reading, SysRoot};
+use becalm_model::{Limit, TraceLimit};
 
 use super::error::TraceError;
 use super::event::{Comm, Function, Layer, Left, Tid, What};
@@ -102,7 +103,7 @@ pub(super) struct Catalogue {
     /// Names of the CPU's own interrupts, by their places.
     pub(super) vectors: Vec<String>,
     /// What this kernel does not have, as sentences.
-    pub(super) limits: Vec<String>,
+    pub(super) limits: Vec<Limit>,
 }
 
 /// Whether a trace makes sense without an event.
@@ -186,14 +187,10 @@ impl Catalogue {
         }
         catalogue.vectors(root, tracefs)?;
         if catalogue.vectors.is_empty() {
-            catalogue.limits.push(
-                "this kernel does not trace the CPU's own interrupts (timer, rescheduling): their \
-                 time counts as the interrupted task's, but for the timers that expire in them"
-                    .to_owned(),
-            );
+            catalogue.limits.push(TraceLimit::OwnInterrupts.into());
         }
         if !missing.is_empty() {
-            catalogue.limits.push(format!("this kernel does not have {}", missing.join(", ")));
+            catalogue.limits.push(TraceLimit::EventsMissing { names: missing }.into());
         }
         for (name, config, meaning) in [
             ("page-faults", PAGE_FAULTS, Meaning::FaultStart),
@@ -334,7 +331,7 @@ mod tests {
             ]
         );
         assert_eq!(catalogue.vectors, ["local_timer"]);
-        assert!(catalogue.limits[0].contains("irq:softirq_entry"), "{:?}", catalogue.limits);
+        assert!(format!("{:?}", catalogue.limits[0]).contains("irq:softirq_entry"));
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use becalm_machine::SysRoot;
-use becalm_model::Record;
 use becalm_model::metric::{CPU_TIME, WALL_TIME};
 use becalm_model::trace::{Culprit, Taken, Trace, TracedRun, WatchedCpu};
+use becalm_model::{Record, TraceLimit};
 
 use super::account::Account;
 use super::tracer::Recording;
@@ -66,18 +66,11 @@ pub fn joined(recording: &Recording, record: &Record, began: f64, root: &SysRoot
     }
     let mut limits = recording.limits.clone();
     if recording.lost > 0 {
-        limits.push(format!(
-            "{} of {} events were lost: times around them are told as unknown",
-            recording.lost,
-            recording.events + recording.lost
-        ));
+        let (lost, of) = (recording.lost, recording.events + recording.lost);
+        limits.push(TraceLimit::EventsLost { lost, of }.into());
     }
     if recording.fault_overhead.is_none() {
-        limits.push(
-            "what a page fault costs outside the kernel's two events could not be learnt: fault \
-             times are lower bounds"
-                .to_owned(),
-        );
+        limits.push(TraceLimit::FaultCost.into());
     }
     Trace { runs, events: recording.events, lost: recording.lost, limits }
 }

@@ -12,7 +12,7 @@ use becalm_kernel::perf::event;
 use becalm_kernel::perf::ring::Ring;
 use becalm_kernel::{clock, sched};
 use becalm_machine::{SysRoot, affinity};
-use becalm_model::CpuSet;
+use becalm_model::{CpuSet, Limit, TraceLimit};
 use becalm_runner::monotonic_raw;
 
 use super::account::Account;
@@ -59,7 +59,7 @@ pub struct Recording {
     /// Nanoseconds that a page fault takes outside its two events; `None` where none was seen.
     pub fault_overhead: Option<u64>,
     /// What could not be traced, as sentences.
-    pub limits: Vec<String>,
+    pub limits: Vec<Limit>,
     /// CPU time that the reader used, in seconds.
     pub reader_time: f64,
 }
@@ -162,16 +162,12 @@ fn online(root: &SysRoot) -> CpuSet {
 }
 
 /// Returns the nanoseconds between two ticks, and what that cannot tell here.
-fn tick(root: &SysRoot) -> (u64, Option<String>) {
+fn tick(root: &SysRoot) -> (u64, Option<Limit>) {
     let full = root.read("/sys/devices/system/cpu/nohz_full").value().unwrap_or_default();
     if full.is_empty() || full == "(null)" {
         return (clock::tick_nanos(), None);
     }
-    let limit = format!(
-        "CPUs {full} have no tick while one task runs (nohz_full), so gaps outside the kernel are \
-         not told"
-    );
-    (0, Some(limit))
+    (0, Some(TraceLimit::NoTick { cpus: full }.into()))
 }
 
 /// What the reading thread has.
@@ -190,7 +186,7 @@ struct Reader {
     cpus: CpuSet,
     /// Events read and events lost.
     counted: (u64, u64),
-    limits: Vec<String>,
+    limits: Vec<Limit>,
     mode: Mode,
 }
 

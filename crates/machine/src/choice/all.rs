@@ -1,8 +1,9 @@
 //! A set of CPUs for a subject with several threads.
 
-use becalm_model::{CpuId, CpuSet};
+use becalm_model::conditions::{AffinityReason, ChosenFor, CpuMerit};
+use becalm_model::{CpuId, CpuSet, Limit, PlacementLimit, SharedBecause};
 
-use super::{Choice, ChoiceFacts, named, one, only_one_cpu};
+use super::{Choice, ChoiceFacts, one, only_one_cpu};
 use crate::topology::{CoreKind, Topology};
 
 /// From this many cores on, one is given up so that becalm does not disturb the others.
@@ -19,72 +20,56 @@ pub(super) fn choose(topology: &Topology, facts: &ChoiceFacts) -> Choice {
     if balanced.is_empty() {
         return only_isolated(topology, facts);
     }
-    let mut notes = Vec::new();
+    let mut because = Vec::new();
     let busy = topology.allowed.difference(&free);
     if !busy.is_empty() {
-        notes.push(format!("another becalm measures on {}", named(&busy)));
+        because.push(CpuMerit::OthersMeasured { cpus: busy });
     }
     if balanced.len() < free.len() {
-        let isolated = free.intersection(&topology.isolated);
-        notes.push(format!(
-            "the isolated {} are left out, as threads are not balanced there",
-            named(&isolated)
-        ));
+        let cpus = free.intersection(&topology.isolated);
+        because.push(CpuMerit::IsolatedLeftOut { cpus });
     }
     let (fast, kind) = fastest(topology, &balanced);
-    if let Some(name) = kind {
-        notes.push(format!("only {name} is used, so that all threads are equally fast"));
-    }
+    because.extend(kind);
     let left = balanced.difference(&fast);
     let cores = cores(topology, &fast);
-    let mut limits = Vec::new();
+    let mut limits: Vec<Limit> = Vec::new();
     let (subject, housekeeping) = if !left.is_empty() {
         (fast, left)
     } else if cores.len() >= CORES_TO_SPARE_ONE {
         let spared = spare(facts, &cores);
-        notes.push(format!("the core of {} is kept free for becalm", named(&spared)));
+        because.push(CpuMerit::CoreSpared { cpus: spared.clone() });
         (fast.difference(&spared), spared)
     } else {
-        limits.push(format!(
-            "becalm shares {} with the subject: with {} there is none to spare",
-            named(&fast),
-            if cores.len() == 1 { "one core".into() } else { format!("{} cores", cores.len()) },
-        ));
+        let (cpus, because) = (fast.clone(), SharedBecause::FewCores(cores.len()));
+        limits.push(PlacementLimit::Shared { cpus, because }.into());
         (fast.clone(), fast)
     };
     let foreign = shared_with_others(topology, &subject);
     if !foreign.is_empty() {
-        limits.push(format!(
-            "{} share cores with the subject and are outside our affinity: whatever others run there \
-             slows the subject down",
-            named(&foreign)
-        ));
+        limits.push(PlacementLimit::ForeignSiblings { cpus: foreign }.into());
     }
-    let mut parts = vec![format!("{} run the subject", named(&subject))];
-    parts.append(&mut notes);
-    parts.push(format!("becalm itself runs on {}.", named(&housekeeping)));
-    let reason = parts.join("; ");
+    let reason = AffinityReason::Chosen {
+        cpus: subject.clone(),
+        housekeeping: housekeeping.clone(),
+        threads: ChosenFor::Any,
+        because,
+    };
     Choice { subject, housekeeping, reason, limits }
 }
 
 /// With isolated CPUs only, a set would be a promise that the scheduler does not keep.
 fn only_isolated(topology: &Topology, facts: &ChoiceFacts) -> Choice {
     let mut choice = one::choose(topology, facts);
-    choice.limits.insert(
-        0,
-        format!(
-            "every CPU this process may use ({}) is isolated: threads are not balanced there and \
-             would stay on the CPU they start on, so the subject gets one CPU",
-            topology.allowed
-        ),
-    );
+    let cpus = topology.allowed.clone();
+    choice.limits.insert(0, PlacementLimit::AllIsolated { cpus }.into());
     choice
 }
 
 /// Returns the CPUs of the fastest kind that has more than one core, with what it is if there are
 /// other kinds. A lone prime core, as phones have, is no place for several threads. Designs that the
 /// kernel calls equally fast go together.
-fn fastest(topology: &Topology, among: &CpuSet) -> (CpuSet, Option<String>) {
+fn fastest(topology: &Topology, among: &CpuSet) -> (CpuSet, Option<CpuMerit>) {
     let capacity = |kind: &CoreKind| topology.cpu(kind.cpus.first()?)?.capacity;
     for (place, kind) in topology.kinds.iter().enumerate() {
         let equal: Vec<&CoreKind> = topology
@@ -100,9 +85,8 @@ fn fastest(topology: &Topology, among: &CpuSet) -> (CpuSet, Option<String>) {
             return (cpus, None);
         }
         if cores(topology, &cpus).len() > 1 {
-            let names: Vec<&str> = equal.iter().map(|kind| kind.name.as_str()).collect();
-            let among = if place == 0 { "" } else { " of more than one core" };
-            return (cpus, Some(format!("the fastest kind{among} ({})", names.join(" and "))));
+            let kinds = equal.iter().map(|kind| kind.name.clone()).collect();
+            return (cpus, Some(CpuMerit::OnlyFastest { kinds, of_several_cores: place > 0 }));
         }
     }
     (among.clone(), None)

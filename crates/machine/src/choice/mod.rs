@@ -16,7 +16,8 @@ mod several;
 
 use std::num::NonZeroUsize;
 
-use becalm_model::CpuSet;
+use becalm_model::conditions::AffinityReason;
+use becalm_model::{CpuSet, Limit, PlacementLimit};
 
 pub use chooser::Chooser;
 pub use facts::ChoiceFacts;
@@ -35,16 +36,16 @@ pub enum Width {
 }
 
 /// The chosen CPUs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
     /// CPUs for the subject. Never empty.
     pub subject: CpuSet,
     /// CPUs for becalm itself. Never empty; the same as the subject's where there are no others.
     pub housekeeping: CpuSet,
-    /// Why these, as one sentence for people.
-    pub reason: String,
-    /// What this choice cannot give, as sentences.
-    pub limits: Vec<String>,
+    /// Why these.
+    pub reason: AffinityReason,
+    /// What this choice cannot give.
+    pub limits: Vec<Limit>,
 }
 
 /// Chooses CPUs among those this process may use.
@@ -67,12 +68,8 @@ pub(crate) fn named(cpus: &CpuSet) -> String {
 fn only_one_cpu(topology: &Topology) -> Choice {
     let only = topology.allowed.clone();
     Choice {
-        reason: format!("{} is the only one this process may use.", named(&only)),
-        limits: vec![format!(
-            "becalm and the rest of the system share {} with the subject: whatever they do meanwhile \
-             is part of the measured time",
-            named(&only)
-        )],
+        reason: AffinityReason::OnlyCpu { cpus: only.clone() },
+        limits: vec![PlacementLimit::OneCpu { cpus: only.clone() }.into()],
         subject: only.clone(),
         housekeeping: only,
     }

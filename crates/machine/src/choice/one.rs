@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use becalm_model::{CpuId, CpuSet};
+use becalm_model::conditions::{AffinityReason, ChosenFor, CpuMerit};
+use becalm_model::{CpuId, CpuSet, Limit, PlacementLimit, SharedBecause};
 
-use super::{Choice, ChoiceFacts, named, only_one_cpu};
+use super::{Choice, ChoiceFacts, only_one_cpu};
 use crate::topology::Topology;
 
 pub(super) fn choose(topology: &Topology, facts: &ChoiceFacts) -> Choice {
@@ -20,14 +21,14 @@ pub(super) fn choose(topology: &Topology, facts: &ChoiceFacts) -> Choice {
     let housekeeping = housekeeping(topology, facts, &subject, &siblings, &mut limits);
     let foreign = siblings.difference(&topology.allowed);
     if !foreign.is_empty() {
-        limits.push(format!(
-            "{} is on the same core as {} and outside our affinity: whatever others run there slows \
-             the subject down",
-            named(&foreign),
-            named(&subject)
-        ));
+        limits.push(PlacementLimit::ForeignSiblings { cpus: foreign }.into());
     }
-    let reason = reason(topology, facts, cpu, &siblings, &housekeeping);
+    let reason = AffinityReason::Chosen {
+        cpus: subject.clone(),
+        housekeeping: housekeeping.clone(),
+        threads: ChosenFor::One,
+        because: merits(topology, facts, cpu, &siblings, &housekeeping),
+    };
     Choice { subject, housekeeping, reason, limits }
 }
 
@@ -66,14 +67,12 @@ fn housekeeping(
     facts: &ChoiceFacts,
     subject: &CpuSet,
     siblings: &CpuSet,
-    limits: &mut Vec<String>,
+    limits: &mut Vec<Limit>,
 ) -> CpuSet {
     let others = topology.allowed.difference(subject).difference(&facts.leased);
     if others.is_empty() {
-        limits.push(format!(
-            "becalm shares {} with the subject: other measurements use all other CPUs",
-            named(subject)
-        ));
+        let (cpus, because) = (subject.clone(), SharedBecause::OthersInUse);
+        limits.push(PlacementLimit::Shared { cpus, because }.into());
         return subject.clone();
     }
     let elsewhere = others.difference(siblings);
@@ -84,52 +83,48 @@ fn housekeeping(
     if !elsewhere.is_empty() {
         return elsewhere;
     }
-    limits.push(format!(
-        "becalm has to run on {}, on the same core as the subject, and slows it down while it runs",
-        named(&others)
-    ));
+    limits.push(PlacementLimit::SameCore { cpus: others.clone() }.into());
     others
 }
 
-fn reason(
+fn merits(
     topology: &Topology,
     facts: &ChoiceFacts,
     cpu: CpuId,
     siblings: &CpuSet,
     housekeeping: &CpuSet,
-) -> String {
+) -> Vec<CpuMerit> {
     let mut why = Vec::new();
     if topology.isolated.contains(cpu) {
-        why.push("it is isolated from the scheduler".to_owned());
+        why.push(CpuMerit::Isolated);
     }
     if topology.kinds.len() > 1
         && let Some(kind) = topology.cpu(cpu).and_then(|cpu| topology.kinds.get(cpu.kind))
     {
-        why.push(format!("it is a {}", kind.name));
+        why.push(CpuMerit::OfKinds { kinds: vec![kind.name.clone()] });
     }
     why.extend(quieter(topology, facts, cpu));
     if !topology.core_of(cpu).contains(CpuId(0)) && topology.online.contains(CpuId(0)) {
-        why.push("the kernel does most of its own work on CPU 0".to_owned());
+        why.push(CpuMerit::AwayFromCpu0);
     }
     let busy = topology.allowed.intersection(&facts.leased).difference(&CpuSet::from_iter([cpu]));
     if !busy.is_empty() {
-        why.push(format!("another becalm measures on {}", named(&busy)));
+        why.push(CpuMerit::OthersMeasured { cpus: busy });
     }
     if topology.allowed.iter().any(|other| facts.is_interrupted(other))
         && !facts.is_interrupted(cpu)
     {
-        why.push("devices interrupt others".to_owned());
+        why.push(CpuMerit::NotInterrupted);
     }
-    let equals = equal_cores(topology, facts, cpu);
-    if equals > 1 {
-        why.push(format!("it is the last of {equals} equally good cores"));
+    let cores = equal_cores(topology, facts, cpu);
+    if cores > 1 {
+        why.push(CpuMerit::LastOfEquals { cores });
     }
     let idle = siblings.intersection(&topology.allowed).difference(housekeeping);
     if !idle.is_empty() {
-        why.push(format!("becalm starts nothing on its SMT sibling, {}", named(&idle)));
+        why.push(CpuMerit::IdleSiblings { cpus: idle });
     }
-    let because = if why.is_empty() { String::new() } else { format!(" because {}", join(&why)) };
-    format!("CPU {cpu} runs the subject{because}; becalm itself runs on {}.", named(housekeeping))
+    why
 }
 
 /// Returns the number of cores that are as good as that of `cpu`, itself included.
@@ -142,26 +137,11 @@ fn equal_cores(topology: &Topology, facts: &ChoiceFacts, cpu: CpuId) -> usize {
 }
 
 /// Says that a probe found other CPUs noisier; nothing if it found none.
-fn quieter(topology: &Topology, facts: &ChoiceFacts, cpu: CpuId) -> Option<String> {
+fn quieter(topology: &Topology, facts: &ChoiceFacts, cpu: CpuId) -> Option<CpuMerit> {
     let ours = facts.noise.rank(cpu)?;
     let others = topology.allowed.iter().filter_map(|other| facts.noise.rank(other));
     let noisier: Vec<u64> =
         others.filter(|other| other.tier > ours.tier).map(|other| other.lost_ppm).collect();
-    let (least, most) = (noisier.iter().min()?, noisier.iter().max()?);
-    let percent = |ppm: &u64| format!("{:.2}", *ppm as f64 * 1e-4);
-    let (least, most) = (percent(least), percent(most));
-    let range = if least == most { most } else { format!("{least} to {most}") };
-    Some(format!(
-        "`becalm noise probe` found it quieter ({} % of its time lost, others {range} %)",
-        percent(&ours.lost_ppm)
-    ))
-}
-
-/// Joins phrases with commas and a last `and`.
-fn join(phrases: &[String]) -> String {
-    match phrases {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
+    let (least_ppm, most_ppm) = (*noisier.iter().min()?, *noisier.iter().max()?);
+    Some(CpuMerit::Quieter { lost_ppm: ours.lost_ppm, least_ppm, most_ppm })
 }

@@ -6,9 +6,10 @@
 
 use std::cmp::Reverse;
 
-use becalm_model::{CpuId, CpuSet};
+use becalm_model::conditions::{AffinityReason, ChosenFor, CpuMerit};
+use becalm_model::{CpuId, CpuSet, Limit, PlacementLimit, SharedBecause};
 
-use super::{Choice, ChoiceFacts, all, named};
+use super::{Choice, ChoiceFacts, all};
 use crate::topology::Topology;
 
 pub(super) fn choose(topology: &Topology, facts: &ChoiceFacts, threads: usize) -> Choice {
@@ -20,17 +21,14 @@ pub(super) fn choose(topology: &Topology, facts: &ChoiceFacts, threads: usize) -
     let rows =
         (0..deepest).flat_map(|row| cores.iter().filter_map(move |core| core.iter().nth(row)));
     let subject: CpuSet = rows.take(threads).collect();
-    let mut limits = Vec::new();
+    let mut limits: Vec<Limit> = Vec::new();
     if subject.len() < threads {
-        limits.push(format!(
-            "{threads} threads share {}: there are no more that this process may use and the \
-             scheduler balances",
-            named(&subject)
-        ));
+        let cpus = subject.clone();
+        limits.push(PlacementLimit::TooManyThreads { threads, cpus }.into());
     }
     let used = cores.iter().filter(|core| !core.intersection(&subject).is_empty()).count();
     if used < subject.len() {
-        limits.push("some threads of the subject share a core and slow each other down".into());
+        limits.push(PlacementLimit::ThreadsShareCores.into());
     }
     let busy: CpuSet =
         subject.iter().flat_map(|cpu| topology.core_of(cpu).iter().collect::<Vec<_>>()).collect();
@@ -39,10 +37,16 @@ pub(super) fn choose(topology: &Topology, facts: &ChoiceFacts, threads: usize) -
         .map(|taken| topology.allowed.difference(taken).difference(&facts.leased))
         .find(|left| !left.is_empty())
         .unwrap_or_else(|| {
-            limits.push(format!("becalm shares {} with the subject", named(&subject)));
+            let (cpus, because) = (subject.clone(), SharedBecause::NoOthers);
+            limits.push(PlacementLimit::Shared { cpus, because }.into());
             subject.clone()
         });
-    let reason = reason(topology, &subject, &pool, used, &housekeeping);
+    let reason = AffinityReason::Chosen {
+        cpus: subject.clone(),
+        housekeeping: housekeeping.clone(),
+        threads: ChosenFor::Several,
+        because: merits(topology, &subject, &pool, used),
+    };
     Choice { subject, housekeeping, reason, limits }
 }
 
@@ -100,41 +104,27 @@ fn ordered_cores(
     cores
 }
 
-fn reason(
-    topology: &Topology,
-    subject: &CpuSet,
-    pool: &CpuSet,
-    used: usize,
-    housekeeping: &CpuSet,
-) -> String {
+fn merits(topology: &Topology, subject: &CpuSet, pool: &CpuSet, used: usize) -> Vec<CpuMerit> {
     let mut why = Vec::new();
     if used == subject.len() && topology.threads_per_core() > 1 {
-        why.push("each on a core of its own".to_owned());
+        why.push(CpuMerit::OwnCores);
     }
     let mut nodes: Vec<_> = subject.iter().filter_map(|cpu| topology.cpu(cpu)?.node).collect();
     nodes.dedup();
     if let ([node], true) = (nodes.as_slice(), topology.nodes.len() > 1) {
-        why.push(format!("all in NUMA node {}", topology.nodes[*node].id));
+        why.push(CpuMerit::OneNode { node: topology.nodes[*node].id });
     }
     let kinds: Vec<_> = topology
         .kinds
         .iter()
         .filter(|kind| !kind.cpus.intersection(subject).is_empty())
-        .map(|kind| kind.name.as_str())
+        .map(|kind| kind.name.clone())
         .collect();
-    match kinds.as_slice() {
-        [only] if topology.kinds.len() > 1 => why.push(format!("all of one kind ({only})")),
-        [_, _, ..] => why.push(format!("of several kinds ({})", kinds.join(", "))),
-        _ => {}
+    if topology.kinds.len() > 1 && !kinds.is_empty() {
+        why.push(CpuMerit::OfKinds { kinds });
     }
     if !pool.contains(CpuId(0)) && topology.allowed.contains(CpuId(0)) {
-        why.push("away from CPU 0, where the kernel does most of its own work".to_owned());
+        why.push(CpuMerit::AwayFromCpu0);
     }
-    let why = if why.is_empty() { String::new() } else { format!(", {}", why.join(", ")) };
-    let verb = if subject.len() == 1 { "runs" } else { "run" };
-    format!(
-        "{} {verb} the subject{why}; becalm itself runs on {}.",
-        named(subject),
-        named(housekeeping)
-    )
+    why
 }

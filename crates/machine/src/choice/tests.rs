@@ -1,7 +1,9 @@
 use super::*;
 use crate::remembered::{NoiseRanking, Rank};
 use crate::sysroot::SysRoot;
-use becalm_model::CpuId;
+use becalm_model::SharedBecause::{FewCores, OthersInUse};
+use becalm_model::conditions::{ChosenFor, CpuMerit};
+use becalm_model::{CpuId, PlacementLimit};
 use becalm_testkit::FakeMachine;
 use proptest::prelude::*;
 
@@ -24,39 +26,63 @@ fn machine(packages: u32, cores: u32, threads: u32) -> FakeMachine {
     FakeMachine { packages, cores, threads, ..FakeMachine::default() }
 }
 
+fn cpus(list: &str) -> CpuSet {
+    list.parse().unwrap()
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+fn merits(choice: &Choice) -> &[CpuMerit] {
+    let AffinityReason::Chosen { because, .. } = &choice.reason else { return &[] };
+    because
+}
+
+#[track_caller]
+fn has_merit(choice: &Choice, merit: &CpuMerit) {
+    assert!(merits(choice).contains(merit), "{choice:?}");
+}
+
+#[track_caller]
+fn has_limit(choice: &Choice, limit: PlacementLimit) {
+    assert!(choice.limits.contains(&limit.into()), "{choice:?}");
+}
+
 #[test]
 fn a_single_cpu_is_shared_and_that_is_said() {
     for width in [Width::One, Width::All] {
         let choice = check(&machine(1, 1, 1), width, "0", "0");
-        assert_eq!(choice.reason, "CPU 0 is the only one this process may use.");
-        assert!(choice.limits[0].contains("share CPU 0 with the subject"), "{choice:?}");
+        assert_eq!(choice.reason, AffinityReason::OnlyCpu { cpus: cpus("0") });
+        assert_eq!(choice.limits, [PlacementLimit::OneCpu { cpus: cpus("0") }.into()]);
     }
 }
 
 #[test]
 fn on_two_cpus_the_subject_gets_the_one_the_kernel_works_less_on() {
     let choice = check(&machine(1, 2, 1), Width::One, "1", "0");
-    assert_eq!(
-        choice.reason,
-        "CPU 1 runs the subject because the kernel does most of its own work on CPU 0; \
-         becalm itself runs on CPU 0."
-    );
-    assert_eq!(choice.limits, Vec::<String>::new());
+    let reason = AffinityReason::Chosen {
+        cpus: cpus("1"),
+        housekeeping: cpus("0"),
+        threads: ChosenFor::One,
+        because: vec![CpuMerit::AwayFromCpu0],
+    };
+    assert_eq!((choice.reason, choice.limits), (reason, vec![]));
     let choice = check(&machine(1, 2, 1), Width::All, "0-1", "0-1");
-    assert!(choice.limits[0].contains("becalm shares CPUs 0-1"), "{choice:?}");
+    has_limit(&choice, PlacementLimit::Shared { cpus: cpus("0-1"), because: FewCores(2) });
 }
 
 #[test]
 fn two_threads_of_one_core_leave_becalm_on_the_sibling_and_say_so() {
     let choice = check(&machine(1, 1, 2), Width::One, "0", "1");
-    assert!(choice.limits[0].contains("same core as the subject"), "{choice:?}");
+    has_limit(&choice, PlacementLimit::SameCore { cpus: cpus("1") });
 }
 
 #[test]
 fn the_sibling_of_the_subject_stays_idle() {
     let choice = check(&machine(1, 4, 2), Width::One, "3", "0-2,4-6");
-    assert!(choice.reason.contains("starts nothing on its SMT sibling, CPU 7"), "{choice:?}");
-    assert!(choice.reason.contains("it is the last of 3 equally good cores"), "{choice:?}");
+    has_merit(&choice, &CpuMerit::IdleSiblings { cpus: cpus("7") });
+    has_merit(&choice, &CpuMerit::LastOfEquals { cores: 3 });
     check(&machine(2, 4, 2), Width::One, "7", "0-6,8-14");
     check(&machine(4, 2, 1), Width::One, "7", "0-6");
 }
@@ -67,16 +93,17 @@ fn all_cpus_but_one_core_from_four_cores_on() {
     check(&machine(1, 4, 2), Width::All, "1-3,5-7", "0,4");
     check(&machine(2, 2, 2), Width::All, "1-3,5-7", "0,4");
     let choice = check(&machine(1, 3, 2), Width::All, "0-5", "0-5");
-    assert!(choice.limits[0].contains("with 3 cores there is none to spare"), "{choice:?}");
+    has_limit(&choice, PlacementLimit::Shared { cpus: cpus("0-5"), because: FewCores(3) });
 }
 
 #[test]
 fn a_subject_runs_on_performance_cores_and_becalm_on_the_others() {
     let hybrid = FakeMachine { efficient: 4, ..machine(1, 4, 2) };
     let choice = check(&hybrid, Width::One, "3", "0-2,4-6,8-11");
-    assert!(choice.reason.contains("it is a P-core"), "{choice:?}");
+    has_merit(&choice, &CpuMerit::OfKinds { kinds: names(&["P-core"]) });
     let choice = check(&hybrid, Width::All, "0-7", "8-11");
-    assert!(choice.reason.contains("only the fastest kind (P-core) is used"), "{choice:?}");
+    let (kinds, of_several_cores) = (names(&["P-core"]), false);
+    has_merit(&choice, &CpuMerit::OnlyFastest { kinds, of_several_cores });
 }
 
 #[test]
@@ -85,17 +112,17 @@ fn a_lone_prime_core_is_for_one_thread_only() {
     phone.efficient = 4;
     check(&phone, Width::One, "0", "1-4");
     let choice = check(&phone, Width::All, "1-4", "0");
-    let kind = "only the fastest kind of more than one core (E-core) is used";
-    assert!(choice.reason.contains(kind), "{choice:?}");
+    let (kinds, of_several_cores) = (names(&["E-core"]), true);
+    has_merit(&choice, &CpuMerit::OnlyFastest { kinds, of_several_cores });
 }
 
 #[test]
 fn isolated_cpus_are_for_one_thread_and_never_for_many() {
     let isolated = FakeMachine { isolated: "2,6", ..machine(1, 4, 2) };
     let choice = check(&isolated, Width::One, "2", "0-1,3-5,7");
-    assert!(choice.reason.contains("isolated from the scheduler"), "{choice:?}");
+    has_merit(&choice, &CpuMerit::Isolated);
     let choice = check(&isolated, Width::All, "0-1,3-5,7", "0-1,3-5,7");
-    assert!(choice.reason.contains("the isolated CPUs 2,6 are left out"), "{choice:?}");
+    has_merit(&choice, &CpuMerit::IsolatedLeftOut { cpus: cpus("2,6") });
 }
 
 #[test]
@@ -108,7 +135,7 @@ fn an_isolated_core_is_better_whole_than_half() {
 fn only_isolated_cpus_give_many_threads_one_cpu() {
     let all = FakeMachine { isolated: "2-3", allowed: "2-3", ..machine(1, 4, 1) };
     let choice = check(&all, Width::All, "3", "2");
-    assert!(choice.limits[0].contains("would stay on the CPU they start on"), "{choice:?}");
+    has_limit(&choice, PlacementLimit::AllIsolated { cpus: cpus("2-3") });
 }
 
 #[test]
@@ -122,9 +149,9 @@ fn holes_of_offline_cpus_are_stepped_over() {
 fn a_container_gets_its_own_cpus_and_a_word_on_its_neighbours() {
     let container = FakeMachine { allowed: "2-3", ..machine(1, 4, 2) };
     let choice = check(&container, Width::One, "3", "2");
-    assert!(choice.limits[0].starts_with("CPU 7 is on the same core as CPU 3"), "{choice:?}");
+    has_limit(&choice, PlacementLimit::ForeignSiblings { cpus: cpus("7") });
     let choice = check(&container, Width::All, "2-3", "2-3");
-    assert!(choice.limits[1].starts_with("CPUs 6-7 share cores with the subject"), "{choice:?}");
+    has_limit(&choice, PlacementLimit::ForeignSiblings { cpus: cpus("6-7") });
     // A whole core inside of the affinity is better than half of one.
     check(&FakeMachine { allowed: "1-3,5", ..machine(1, 4, 2) }, Width::One, "1", "2-3");
 }
@@ -133,7 +160,7 @@ fn a_container_gets_its_own_cpus_and_a_word_on_its_neighbours() {
 fn cpus_that_devices_interrupt_are_avoided() {
     let busy = FakeMachine { interrupts: vec![900, 900, 900, 2_000_000], ..machine(1, 4, 1) };
     let choice = check(&busy, Width::One, "2", "0-1,3");
-    assert!(choice.reason.contains("devices interrupt others"), "{choice:?}");
+    has_merit(&choice, &CpuMerit::NotInterrupted);
     let even =
         FakeMachine { interrupts: vec![90_000, 80_000, 99_000, 150_000], ..machine(1, 4, 1) };
     check(&even, Width::One, "3", "0-2");
@@ -163,8 +190,8 @@ fn cpus_on_which_others_measure_are_avoided() {
     };
     let two = machine(1, 2, 1);
     let choice = check(&two, "1", Width::One, "0", "0");
-    assert!(choice.reason.contains("another becalm measures on CPU 1"), "{choice:?}");
-    assert!(choice.limits[0].contains("other measurements use all other CPUs"), "{choice:?}");
+    has_merit(&choice, &CpuMerit::OthersMeasured { cpus: cpus("1") });
+    has_limit(&choice, PlacementLimit::Shared { cpus: cpus("0"), because: OthersInUse });
     check(&two, "0-1", Width::One, "1", "1");
     check(&two, "1", Width::All, "0", "0");
     check(&machine(1, 4, 2), "3", Width::One, "2", "0-1,4-5,7");
@@ -182,11 +209,13 @@ fn a_chooser_leases_what_it_chooses() {
     let (first, one) = chooser.take(Width::One);
     let (second, other) = chooser.take(Width::One);
     assert_eq!((first.subject.to_string(), second.subject.to_string()), ("1".into(), "0".into()));
-    assert!(!second.limits.iter().any(|limit| limit.contains("at the same time")), "{second:?}");
+    has_limit(&second, PlacementLimit::Shared { cpus: cpus("0"), because: OthersInUse });
+    assert_eq!(second.limits.len(), 1, "{second:?}");
     let (third, none) = chooser.take(Width::One);
     assert!(none.is_empty());
-    let me = format!("(process {})", std::process::id());
-    assert!(third.limits.iter().any(|limit| limit.contains(&me)), "{third:?}");
+    let holders = vec![std::process::id()];
+    let cpus = third.subject.clone();
+    has_limit(&third, PlacementLimit::MeasuredByOthers { cpus, holders });
     drop((one, other));
     assert_eq!(chooser.look(Width::One), first);
 }
@@ -209,7 +238,6 @@ proptest! {
         }
         prop_assert!(wide || choice.subject.len() == 1);
         prop_assert!(!choice.subject.contains(CpuId(0)) || topology.cores.len() < 4 || efficient > 0);
-        prop_assert_eq!(choice.reason.matches('.').count(), 1 + choice.reason.matches("GHz").count());
     }
 }
 
@@ -231,16 +259,15 @@ fn a_cpu_that_was_measured_to_be_quieter_is_taken() {
     };
     let four = machine(1, 4, 1);
     let choice = check(&four, &[(0, 1), (1, 0), (2, 2), (3, 2)], Width::One, "1");
-    assert!(
-        choice.reason.contains("found it quieter (0.01 % of its time lost, others 1.01 to 2.01 %)"),
-        "{choice:?}"
-    );
+    let quieter = |most_ppm| CpuMerit::Quieter { lost_ppm: 100, least_ppm: 10_100, most_ppm };
+    has_merit(&choice, &quieter(20_100));
     // Measured noise counts for more than that the kernel usually works on CPU 0.
     let choice = check(&machine(1, 2, 1), &[(0, 0), (1, 1)], Width::One, "0");
-    assert!(choice.reason.contains("others 1.01 %"), "{choice:?}");
+    has_merit(&choice, &quieter(10_100));
     // CPUs of one tier, and those that were not probed, are chosen as before.
     let choice = check(&four, &[(0, 0), (1, 0)], Width::One, "3");
-    assert!(!choice.reason.contains("quieter"), "{choice:?}");
+    let is_quieter = |one: &CpuMerit| matches!(one, CpuMerit::Quieter { .. });
+    assert!(!merits(&choice).iter().any(is_quieter), "{choice:?}");
     check(&four, &[(3, 1), (2, 1)], several(2), "0-1");
     // The noisiest core is the one that is given up.
     check(&four, &[(2, 1)], Width::All, "0-1,3");
@@ -271,20 +298,20 @@ fn several(threads: usize) -> Width {
 #[test]
 fn several_threads_get_a_core_each_while_there_are_cores() {
     let choice = check(&machine(1, 4, 2), several(2), "2-3", "0-1,4-5");
-    assert!(choice.reason.contains("each on a core of its own"), "{choice:?}");
+    has_merit(&choice, &CpuMerit::OwnCores);
     check(&machine(1, 4, 2), several(3), "1-3", "0,4");
     let choice = check(&machine(1, 4, 2), several(4), "0-3", "4-7");
-    assert_eq!(choice.limits, Vec::<String>::new());
+    assert_eq!(choice.limits, []);
     let choice = check(&machine(1, 4, 2), several(6), "0-3,6-7", "4-5");
-    assert!(choice.limits[0].contains("share a core"), "{choice:?}");
+    has_limit(&choice, PlacementLimit::ThreadsShareCores);
     let choice = check(&machine(1, 2, 1), several(9), "0-1", "0-1");
-    assert!(choice.limits[0].contains("9 threads share CPUs 0-1"), "{choice:?}");
+    has_limit(&choice, PlacementLimit::TooManyThreads { threads: 9, cpus: cpus("0-1") });
 }
 
 #[test]
 fn several_threads_stay_in_one_node_if_they_fit() {
     let choice = check(&machine(2, 4, 1), several(4), "4-7", "0-3");
-    assert!(choice.reason.contains("all in NUMA node 1"), "{choice:?}");
+    has_merit(&choice, &CpuMerit::OneNode { node: 1 });
     check(&machine(2, 4, 1), several(6), "2-7", "0-1");
 }
 
@@ -292,7 +319,7 @@ fn several_threads_stay_in_one_node_if_they_fit() {
 fn several_threads_are_of_the_fastest_kind_if_it_has_enough_cores() {
     let hybrid = FakeMachine { cores: 4, threads: 2, efficient: 4, ..FakeMachine::default() };
     let choice = check(&hybrid, several(3), "1-3", "0,4,8-11");
-    assert!(choice.reason.contains("all of one kind (P-core)"), "{choice:?}");
+    has_merit(&choice, &CpuMerit::OfKinds { kinds: names(&["P-core"]) });
     let choice = check(&hybrid, several(8), "0-3,8-11", "4-7");
-    assert!(choice.reason.contains("of several kinds"), "{choice:?}");
+    has_merit(&choice, &CpuMerit::OfKinds { kinds: names(&["P-core", "E-core"]) });
 }

@@ -1,13 +1,13 @@
 //! Which CPUs to take away from everything else, for CPUs chosen for a subject.
 
 use becalm_model::CpuSet;
+use becalm_model::conditions::AffinityReason;
 
-use super::{Partition, are};
-use crate::choice::named;
+use super::Partition;
 use crate::{Choice, Topology};
 
 /// CPUs for a subject that is to be alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Alone {
     /// Where the subject and becalm itself run.
     pub choice: Choice,
@@ -41,12 +41,7 @@ pub fn alone(topology: &Topology, choice: &Choice) -> Alone {
         // Two threads of one core: one of them is all that can be given.
         let spared = if rest.is_empty() { choice.subject.iter().take(1).collect() } else { spared };
         choice.subject = choice.subject.difference(&spared);
-        choice.reason = format!(
-            "{} {} the subject alone; {} left to everything else.",
-            named(&choice.subject),
-            if choice.subject.len() == 1 { "runs" } else { "run" },
-            are(&spared)
-        );
+        choice.reason = AffinityReason::Spared { cpus: choice.subject.clone(), others: spared };
         choice.limits.clear();
     }
     // Siblings of the subject's CPUs stay idle, where somebody else has a place.

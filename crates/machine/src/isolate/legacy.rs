@@ -4,14 +4,13 @@
 //! back afterwards. The scheduler balances what a set with `sched_load_balance` spans, so the top has
 //! to give that up.
 
-use becalm_model::{Change, Nature, Target};
+use becalm_model::{Change, Nature, PlacementLimit, Target};
 
 use super::{
     GROUP, IsolateError, Isolation, KNOB, OTHERS, Partition, Request, file, folder, groups_below,
 };
 use crate::SysRoot;
 use crate::cgroup::group_of;
-use crate::choice::named;
 use crate::cpumask::read_list;
 use crate::tasks::processes;
 use crate::tune::task::stat;
@@ -30,8 +29,8 @@ pub(super) fn plan(request: &Request<'_>, top: &str) -> Result<Isolation, Isolat
             *other != group && *other != others && !own.intersection(request.cpus).is_empty()
         })
         .collect();
-    let limits = overlapping.iter().map(|other| {
-        format!("what runs in the control group {other} may also run on {}", named(request.cpus))
+    let limits = overlapping.iter().map(|group| {
+        PlacementLimit::GroupOverlaps { group: group.clone(), cpus: request.cpus.clone() }.into()
     });
     let cpus = request.cpus.to_string();
     let mut changes = request.chosen_affinities();

@@ -15,7 +15,7 @@ mod slice;
 mod unified;
 
 use becalm_model::conditions::{IsolatedBy, IsolatedCpus};
-use becalm_model::{Change, CpuSet, Nature, Target};
+use becalm_model::{Change, CpuSet, Limit, Nature, Target};
 
 pub use cpus::{Alone, alone};
 
@@ -64,7 +64,7 @@ impl Partition {
 }
 
 /// CPUs that are to be taken away from everything else, and how.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Isolation {
     /// The CPUs.
     pub cpus: CpuSet,
@@ -74,8 +74,8 @@ pub struct Isolation {
     pub group: String,
     /// What has to be changed, in this order.
     pub changes: Vec<Change>,
-    /// What this cannot give, as sentences.
-    pub limits: Vec<String>,
+    /// What this cannot give.
+    pub limits: Vec<Limit>,
     /// Files and the values that they have while it holds.
     expected: Vec<(String, String)>,
     /// Hierarchy whose processes have to be moved aside, where the kernel does not do it.

@@ -2,7 +2,7 @@
 
 use becalm_model::wire::{
     TOPOLOGY_SCHEMA, TopologyCache, TopologyChoice, TopologyCore, TopologyCpu, TopologyDocument,
-    TopologyGroup, TopologyKind, TopologyNode,
+    TopologyGroup, TopologyKind, TopologyNode, Worded, Words, worded,
 };
 use becalm_model::{CpuId, CpuSet};
 
@@ -16,6 +16,7 @@ impl Topology {
         &self,
         cpu_quota: Option<f64>,
         choices: &[(Option<usize>, Choice)],
+        words: &Words,
     ) -> TopologyDocument {
         TopologyDocument {
             schema: TOPOLOGY_SCHEMA.to_owned(),
@@ -51,11 +52,15 @@ impl Topology {
                     threads: *threads,
                     subject: numbers(&choice.subject),
                     housekeeping: numbers(&choice.housekeeping),
-                    reason: choice.reason.clone(),
-                    limits: choice.limits.clone(),
+                    reason: Worded::of(&choice.reason, words.affinity),
+                    limits: worded(&choice.limits, words.limit),
                 })
                 .collect(),
-            limits: self.limits.clone(),
+            limits: self
+                .limits
+                .iter()
+                .map(|limit| Worded::of(&limit.clone().into(), words.limit))
+                .collect(),
         }
     }
 

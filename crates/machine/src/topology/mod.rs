@@ -11,7 +11,7 @@ mod kinds;
 mod parts;
 mod sysfs;
 
-use becalm_model::{CpuId, CpuSet};
+use becalm_model::{CpuId, CpuSet, TopologyLimit};
 
 /// The CPUs of a machine, and what they share.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -51,7 +51,7 @@ pub struct Topology {
     /// Kinds of cores, the fastest first; a single one on most machines.
     pub kinds: Vec<CoreKind>,
     /// What could not be found out, as sentences.
-    pub limits: Vec<String>,
+    pub limits: Vec<TopologyLimit>,
 }
 
 /// One online CPU and where it belongs.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::{CpuId, CpuSet};
+use becalm_model::{CpuId, CpuSet, TopologyLimit};
 
 use super::confined::cgroup_cpus;
 use super::parts::Parts;
@@ -38,7 +38,7 @@ impl Topology {
         let place = topology.read_places(root);
         topology.caches = caches::read(root, &topology.online);
         if topology.caches.is_empty() {
-            topology.limits.push("the kernel does not say which caches there are".into());
+            topology.limits.push(TopologyLimit::NoCaches);
         }
         topology.read_nodes(root);
         let parts = Parts::read(root, &topology.online);
@@ -57,7 +57,7 @@ impl Topology {
             Some(online) if !online.is_empty() => online,
             _ => {
                 let (online, source) = online_from_proc(root, &affinity)?;
-                self.limits.push(format!("{CPUS} cannot be read: the CPUs are those of {source}"));
+                self.limits.push(TopologyLimit::CpusBy { source: source.to_owned() });
                 online
             }
         };
@@ -71,11 +71,8 @@ impl Topology {
             Reading::Value(allowed) => allowed.intersection(&self.online),
             other => {
                 if confined.is_none() {
-                    let why = other.why_not().unwrap_or_default();
-                    self.limits.push(format!(
-                        "which CPUs this process may use is not known, so every online one is \
-                         assumed: the affinity in /proc/self/status {why}"
-                    ));
+                    let error = other.why_not().unwrap_or_default();
+                    self.limits.push(TopologyLimit::AllowedUnknown { error });
                 }
                 self.online.clone()
             }
@@ -85,7 +82,7 @@ impl Topology {
             self.allowed = self.allowed.intersection(&confined);
         }
         if self.allowed.is_empty() {
-            self.limits.push("none of the CPUs this process may use is online".into());
+            self.limits.push(TopologyLimit::NoneOnline);
             self.allowed = self.online.clone();
         }
         Ok(())
@@ -112,12 +109,10 @@ impl Topology {
             .collect();
         let missing: CpuSet = self.online.iter().filter(|cpu| !places.contains_key(cpu)).collect();
         if missing.iter().all(|cpu| known.contains_key(&cpu)) {
-            self.limits.push(format!("the cores of CPU {missing} are those of /proc/cpuinfo"));
+            self.limits.push(TopologyLimit::CoresByCpuinfo { cpus: missing.clone() });
         } else {
             self.cores_are_guessed = true;
-            self.limits.push(format!(
-                "which of CPU {missing} share a core is not known: each is taken for a core of its own"
-            ));
+            self.limits.push(TopologyLimit::CoresGuessed { cpus: missing.clone() });
         }
         for cpu in missing.iter() {
             let place = match known.get(&cpu) {

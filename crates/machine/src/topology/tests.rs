@@ -1,5 +1,6 @@
 use super::*;
 use crate::sysroot::SysRoot;
+use becalm_model::wire::Words;
 use becalm_testkit::{FakeMachine, FakeTree};
 
 fn read(tree: &FakeTree) -> Topology {
@@ -31,7 +32,7 @@ fn two_packages_with_smt_are_put_together() {
     assert_eq!(topology.nodes.len(), 2);
     assert_eq!(topology.cpu(CpuId(6)).map(|cpu| (cpu.package, cpu.node)), Some((1, Some(1))));
     assert_eq!(topology.data_caches(2).next().unwrap().size, Some(1024 * 1024));
-    assert_eq!(topology.limits, Vec::<String>::new());
+    assert_eq!(topology.limits, []);
 }
 
 #[test]
@@ -72,8 +73,12 @@ fn without_sys_the_cpus_are_those_of_proc_and_that_is_said() {
     let tree = FakeMachine { cores: 2, ..FakeMachine::default() }.tree().without("/sys");
     let topology = read(&tree);
     assert_eq!(shown(&topology), "cores 0 1 | packages 0-1 | L3 ");
-    let limits = topology.limits.join("\n");
-    assert!(limits.contains("those of /proc/stat") && limits.contains("share a core"), "{limits}");
+    let source = "/proc/stat".to_owned();
+    let expected = [
+        TopologyLimit::CpusBy { source },
+        TopologyLimit::CoresGuessed { cpus: "0-1".parse().unwrap() },
+    ];
+    assert!(expected.iter().all(|one| topology.limits.contains(one)), "{:?}", topology.limits);
 
     let cpuinfo =
         "processor: 0\nphysical id: 0\ncore id: 0\n\nprocessor: 1\nphysical id: 0\ncore id: 0\n";
@@ -240,7 +245,7 @@ fn a_node_may_have_memory_and_no_cpu() {
     let topology = read(&tree);
     let node = &topology.nodes[1];
     assert_eq!((node.id, node.cpus.len(), node.memory), (2, 0, Some(2 << 20)));
-    assert_eq!(topology.document(None, &[]).nodes.len(), 2);
+    assert_eq!(topology.document(None, &[], &Words::NONE).nodes.len(), 2);
 }
 
 #[test]
@@ -248,7 +253,7 @@ fn a_machine_without_nodes_has_one_in_its_document() {
     let tree = FakeMachine::default().tree().without("/sys/devices/system/node");
     let topology = read(&tree);
     assert!(topology.nodes.is_empty());
-    let document = topology.document(None, &[]);
+    let document = topology.document(None, &[], &Words::NONE);
     assert!(document.nodes[0].assumed && document.nodes[0].cpus == [0, 1, 2, 3], "{document:?}");
 }
 

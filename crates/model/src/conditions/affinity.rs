@@ -62,12 +62,112 @@ as_text!(Affinity);
 
 /// Why the subjects have the CPUs that they have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum AffinityReason {
     /// The user has named them.
     ChosenByUser,
     /// They are those of becalm: the kernel let none be chosen.
     Refused,
+    /// There is no other.
+    OnlyCpu {
+        /// The CPU.
+        cpus: CpuSet,
+    },
+    /// They suit the subjects best.
+    Chosen {
+        /// The CPUs.
+        cpus: CpuSet,
+        /// Those of becalm itself.
+        housekeeping: CpuSet,
+        /// For how many threads.
+        threads: ChosenFor,
+        /// What speaks for them.
+        because: Vec<CpuMerit>,
+    },
+    /// They are all that can be taken away from everything else.
+    Spared {
+        /// The CPUs.
+        cpus: CpuSet,
+        /// Those that are left to everything else.
+        others: CpuSet,
+    },
+}
+
+/// For how many threads CPUs were chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ChosenFor {
+    /// One.
+    One,
+    /// A number that is known.
+    Several,
+    /// As many as there may be.
+    Any,
+}
+
+/// What speaks for CPUs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum CpuMerit {
+    /// They are isolated from the scheduler.
+    Isolated,
+    /// They are of these kinds.
+    OfKinds {
+        /// The kinds.
+        kinds: Vec<String>,
+    },
+    /// Only the fastest kinds are used.
+    OnlyFastest {
+        /// The kinds.
+        kinds: Vec<String>,
+        /// Whether a faster one has a single core.
+        of_several_cores: bool,
+    },
+    /// A probe found the others noisier; shares of time lost in millionths.
+    Quieter {
+        /// Of this CPU.
+        lost_ppm: u64,
+        /// Of the least noisy of the others.
+        least_ppm: u64,
+        /// Of the noisiest.
+        most_ppm: u64,
+    },
+    /// The kernel does most of its own work on CPU 0.
+    AwayFromCpu0,
+    /// Another becalm measures on others.
+    OthersMeasured {
+        /// On which ones.
+        cpus: CpuSet,
+    },
+    /// Devices interrupt others.
+    NotInterrupted,
+    /// It is the last of several that are equally good.
+    LastOfEquals {
+        /// How many cores.
+        cores: usize,
+    },
+    /// Their siblings stay idle.
+    IdleSiblings {
+        /// Which ones.
+        cpus: CpuSet,
+    },
+    /// Isolated CPUs are left out.
+    IsolatedLeftOut {
+        /// Which ones.
+        cpus: CpuSet,
+    },
+    /// A core is kept free for becalm.
+    CoreSpared {
+        /// Its CPUs.
+        cpus: CpuSet,
+    },
+    /// Each thread has a core of its own.
+    OwnCores,
+    /// All are in one NUMA node.
+    OneNode {
+        /// Its number.
+        node: u32,
+    },
 }
 
 /// CPUs that were taken away from everything but the subjects.

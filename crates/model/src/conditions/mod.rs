@@ -10,7 +10,9 @@ mod recorded;
 mod rest;
 mod scheduler;
 
-pub use affinity::{Affinity, AffinityError, AffinityReason, IsolatedBy, IsolatedCpus};
+pub use affinity::{
+    Affinity, AffinityError, AffinityReason, ChosenFor, CpuMerit, IsolatedBy, IsolatedCpus,
+};
 pub use choices::{Aslr, Backend, Cache, Malloc, OnDisturbance, Pace, Padding};
 pub use described::Described;
 pub use harness::{OwnTiming, StatementWorker};

@@ -3,14 +3,24 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Sentence;
+use super::{Calm, PlacementLimit, ProbeLimit, Sentence, SessionLimit, TopologyLimit, TraceLimit};
 
 /// One thing that could not be controlled or observed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Limit {
     /// About what happens on the machine.
     Evidence(EvidenceLimit),
+    /// About CPUs, scheduling and isolation.
+    Placement(PlacementLimit),
+    /// About what a session could not count, keep or wait for.
+    Session(SessionLimit),
+    /// About a trace.
+    Trace(TraceLimit),
+    /// About a probe of CPUs.
+    Probe(ProbeLimit),
+    /// About how the machine is built.
+    Topology(TopologyLimit),
     /// A sentence of which nothing else is known.
     Text(Sentence),
 }
@@ -35,12 +45,6 @@ impl Limit {
             *micros = 0;
         }
         self
-    }
-}
-
-impl From<EvidenceLimit> for Limit {
-    fn from(limit: EvidenceLimit) -> Self {
-        Self::Evidence(limit)
     }
 }
 
@@ -148,16 +152,4 @@ pub enum Obstacle {
         /// Microseconds of one reading.
         micros: u64,
     },
-}
-
-/// What `--settle` waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Calm {
-    /// The temperature.
-    Temperature,
-    /// The load.
-    Load,
-    /// Pressure.
-    Pressure,
 }

@@ -4,13 +4,21 @@ mod comparison;
 mod gate;
 mod import;
 mod limit;
+mod placement;
+mod search;
 mod session;
+mod session_limit;
+mod watching;
 
 pub use comparison::{ComparisonNote, CutOffWorth, Observation, WallTimeReason};
 pub use gate::{Earlier, GateAdvice, GateNote, GateReason, Side};
 pub use import::{ImportFact, ImportNote};
-pub use limit::{Calm, EvidenceLimit, Limit, Obstacle, Unseen};
+pub use limit::{EvidenceLimit, Limit, Obstacle, Unseen};
+pub use placement::{PlacementLimit, SharedBecause};
+pub use search::{Age, BisectNote, Compared, DiffNote, Stray};
 pub use session::{ConditionName, Difference, SessionNote};
+pub use session_limit::{Calm, CounterLimit, CounterObstacle, PaceObstacle, SessionLimit};
+pub use watching::{ProbeLimit, TopologyLimit, TraceLimit};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,6 +37,10 @@ pub enum Note {
     Gate(GateNote),
     /// About a file of another tool, or several of them put together.
     Import(ImportNote),
+    /// About a bisection.
+    Bisect(BisectNote),
+    /// About files that are compared.
+    Diff(DiffNote),
     /// A sentence of which nothing else is known.
     Text(Sentence),
 }
@@ -59,28 +71,29 @@ impl Note {
     }
 }
 
-impl From<ComparisonNote> for Note {
-    fn from(note: ComparisonNote) -> Self {
-        Self::Comparison(note)
-    }
+/// Makes a whole of each of its families.
+macro_rules! families {
+    ($whole:ident: $($variant:ident($kind:ident))+) => {
+        $(
+            impl From<$kind> for $whole {
+                fn from(kind: $kind) -> Self {
+                    Self::$variant(kind)
+                }
+            }
+        )+
+    };
 }
 
-impl From<SessionNote> for Note {
-    fn from(note: SessionNote) -> Self {
-        Self::Session(note)
-    }
+families! {
+    Note:
+    Comparison(ComparisonNote) Session(SessionNote) Gate(GateNote) Import(ImportNote)
+    Bisect(BisectNote) Diff(DiffNote)
 }
 
-impl From<GateNote> for Note {
-    fn from(note: GateNote) -> Self {
-        Self::Gate(note)
-    }
-}
-
-impl From<ImportNote> for Note {
-    fn from(note: ImportNote) -> Self {
-        Self::Import(note)
-    }
+families! {
+    Limit:
+    Evidence(EvidenceLimit) Placement(PlacementLimit) Session(SessionLimit) Trace(TraceLimit)
+    Probe(ProbeLimit) Topology(TopologyLimit)
 }
 
 /// Why a session ended before its plan did.
@@ -103,4 +116,40 @@ pub enum Interruption {
         #[serde(skip_serializing)]
         text: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::Value;
+
+    use super::*;
+
+    /// Finds the kinds that are told apart by nothing else.
+    fn kinds(schema: &Value, found: &mut Vec<String>) {
+        for family in schema["anyOf"].as_array().unwrap() {
+            let name = family["$ref"].as_str().unwrap().rsplit('/').next().unwrap();
+            // A sentence has one kind, which its schema does not tell.
+            if name == "text" {
+                continue;
+            }
+            let family = &schema["$defs"][name];
+            let one = std::slice::from_ref(family);
+            for variant in family["oneOf"].as_array().map_or(one, Vec::as_slice) {
+                let kind = variant["properties"]["kind"]["const"].as_str();
+                found.push(kind.unwrap_or_else(|| panic!("{name}: {variant}")).to_owned());
+            }
+        }
+    }
+
+    #[test]
+    fn no_two_families_have_a_kind_of_one_name() {
+        for schema in [schemars::schema_for!(Note), schemars::schema_for!(Limit)] {
+            let mut found = Vec::new();
+            kinds(&schema.to_value(), &mut found);
+            let different: BTreeSet<&String> = found.iter().collect();
+            assert_eq!(different.len(), found.len(), "{found:?}");
+        }
+    }
 }

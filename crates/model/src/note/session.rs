@@ -45,7 +45,7 @@ pub enum SessionNote {
         differing: Vec<String>,
     },
     /// Builds of different link seeds that are the same program.
-    OneLayout {
+    LayoutsAlike {
         /// How many were built.
         built: usize,
     },

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::MachineDocument;
+use super::worded::{Worded, Words, worded};
+use crate::note::Limit;
 
 /// Which mitigation helps on one machine with one subject.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,8 +36,8 @@ pub struct AblateDocument {
     /// What is recommended; absent where nothing demonstrably helps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recommendation: Option<AblateRecommendation>,
-    /// What could not be had or done, as sentences.
-    pub limits: Vec<String>,
+    /// What could not be had or done.
+    pub limits: Vec<Worded<Limit>>,
     /// What kept the experiment from being finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interrupted: Option<String>,
@@ -51,6 +53,15 @@ pub struct AblateDocument {
     /// Where the effects were saved, for `becalm check`; absent where they were not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saved: Option<String>,
+}
+
+impl AblateDocument {
+    /// Returns the same with its sentences, for people and scripts.
+    #[must_use]
+    pub fn with_words(&self, words: &Words) -> Self {
+        let limits: Vec<Limit> = self.limits.iter().map(Worded::get).cloned().collect();
+        Self { limits: worded(&limits, words.limit), ..self.clone() }
+    }
 }
 
 /// What was run.

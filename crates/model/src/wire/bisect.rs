@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::worded::{Worded, Words, worded};
+use crate::note::Note;
 use crate::terms::Terms;
 
 /// A search for the first commit of a new level, with everything that was measured. Commits are numbered: the
@@ -56,8 +58,8 @@ pub struct BisectDocument {
     /// The answer; absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<FoundDocument>,
-    /// What the reader has to know, as sentences.
-    pub notes: Vec<String>,
+    /// What the reader has to know; without sentences where the search is kept.
+    pub notes: Vec<Worded<Note>>,
 }
 
 /// How far a search is.
@@ -78,6 +80,18 @@ impl BisectDocument {
     /// Returns a commit by its number.
     pub fn commit(&self, number: usize) -> Option<&CommitDocument> {
         if number == 0 { Some(&self.good) } else { self.commits.get(number - 1) }
+    }
+
+    /// Returns what the reader has to know.
+    pub fn notes(&self) -> impl Iterator<Item = &Note> {
+        self.notes.iter().map(Worded::get)
+    }
+
+    /// Returns the same with its sentences, for people and scripts.
+    #[must_use]
+    pub fn with_words(&self, words: &Words) -> Self {
+        let notes: Vec<Note> = self.notes().cloned().collect();
+        Self { notes: worded(&notes, words.note), ..self.clone() }
     }
 
     /// Returns the number of the bad end.

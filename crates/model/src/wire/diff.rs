@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::DIFF_SCHEMA;
 use super::document::ComparisonDocument;
-use super::worded::Words;
+use super::worded::{Worded, Words, worded};
 use super::write::comparison_of;
+use crate::note::Note;
 use crate::{Comparison, Record};
 
 /// Two records that were measured at different times, or the subjects of one session.
@@ -23,9 +24,9 @@ pub struct DiffDocument {
     /// The comparisons; `rounds` is the number of processes, or of layouts, of the side that has fewer, or
     /// in one session that of the rounds or layouts that pair them.
     pub comparisons: Vec<ComparisonDocument>,
-    /// What only one of the two has, as sentences.
+    /// What is not compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    pub notes: Vec<Worded<Note>>,
     /// Facts about machine and build that differ, with the old and the new text.
     pub differences: BTreeMap<String, (String, String)>,
 }
@@ -37,6 +38,7 @@ pub fn diff_document(
     new: &Record,
     comparisons: &[Comparison],
     (confidence, margin): (f64, f64),
+    notes: &[Note],
     words: &Words,
 ) -> DiffDocument {
     let differing = old.machine.facts.iter().filter_map(|(key, before)| {
@@ -47,7 +49,7 @@ pub fn diff_document(
         schema: DIFF_SCHEMA.to_owned(),
         confidence,
         margin,
-        notes: Vec::new(),
+        notes: worded(notes, words.note),
         comparisons: comparisons.iter().map(|one| comparison_of(old, new, one, words)).collect(),
         differences: differing.collect(),
     }

@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::worded::Worded;
+use crate::note::Limit;
+
 /// What interrupts the CPUs of this machine. Times are in seconds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeDocument {
@@ -23,8 +26,8 @@ pub struct ProbeDocument {
     /// Where the ranking was saved for the choice of CPUs; absent if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved: Option<String>,
-    /// What this probe could not do or see, as sentences.
-    pub limits: Vec<String>,
+    /// What this probe could not do or see.
+    pub limits: Vec<Worded<Limit>>,
 }
 
 /// Noise of one CPU.

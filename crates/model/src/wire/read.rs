@@ -124,7 +124,7 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
             .collect(),
         events: note.events,
         lost: note.lost,
-        limits: note.limits,
+        limits: note.limits.into_iter().map(Worded::value).collect(),
     });
     let comparisons = document
         .comparisons

@@ -1,11 +1,15 @@
 //! What `becalm topology --json` prints.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use super::worded::Worded;
+use crate::conditions::AffinityReason;
+use crate::note::Limit;
 
 /// How the CPUs of a machine are built together. CPUs are the kernel's numbers; every other number
 /// is an index into the list of that name, unless it is called `id`, which is the kernel's own.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct TopologyDocument {
     /// `becalm/topology/1`.
     pub schema: String,
@@ -22,7 +26,7 @@ pub struct TopologyDocument {
     /// CPUs whose tick stops while a single task runs (`nohz_full=`).
     pub nohz_full: Vec<u32>,
     /// How many CPUs' worth of time the control groups allow; absent without a limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_quota: Option<f64>,
     /// The online CPUs in rising order.
     pub cpus: Vec<TopologyCpu>,
@@ -48,12 +52,12 @@ pub struct TopologyDocument {
     pub kinds: Vec<TopologyKind>,
     /// Which CPUs a measurement would use: for one thread, and for several.
     pub choices: Vec<TopologyChoice>,
-    /// What could not be found out, as sentences.
-    pub limits: Vec<String>,
+    /// What could not be found out.
+    pub limits: Vec<Worded<Limit>>,
 }
 
 /// One online CPU.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TopologyCpu {
     /// The kernel's number.
     pub id: u32,
@@ -62,13 +66,13 @@ pub struct TopologyCpu {
     /// Its package.
     pub package: usize,
     /// Its die, where there are dies.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub die: Option<usize>,
     /// Its cluster, where there are clusters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<usize>,
     /// Its NUMA node.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<usize>,
     /// Its kind of core.
     pub kind: usize,
@@ -77,21 +81,21 @@ pub struct TopologyCpu {
     /// Whether becalm may run on it.
     pub allowed: bool,
     /// Speed relative to the fastest CPU, which has 1024 on most machines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity: Option<u64>,
     /// Highest frequency in kHz.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_khz: Option<u64>,
     /// How much the firmware prefers this core for a single thread; more is better.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub preference: Option<u64>,
 }
 
 /// A physical core.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TopologyCore {
     /// The kernel's number of its first CPU's core; unique in a package at most.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
     /// Its online CPUs: more than one with SMT.
     pub cpus: Vec<u32>,
@@ -102,7 +106,7 @@ pub struct TopologyCore {
 }
 
 /// A package, die, cluster, book or drawer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TopologyGroup {
     /// The kernel's number; -1 where it has none. Not always unique.
     pub id: i64,
@@ -111,22 +115,22 @@ pub struct TopologyGroup {
 }
 
 /// A NUMA node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TopologyNode {
     /// The kernel's number.
     pub id: u32,
     /// Its online CPUs.
     pub cpus: Vec<u32>,
     /// Its memory in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<u64>,
     /// The kernel knows no nodes: this one stands for the whole machine.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub assumed: bool,
 }
 
 /// One cache.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TopologyCache {
     /// `L1d`, `L1i`, `L2`, `L3` ...
     pub name: String,
@@ -135,14 +139,14 @@ pub struct TopologyCache {
     /// `data`, `instruction` or `unified`.
     pub content: String,
     /// Size in bytes, where the kernel knows it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// Online CPUs that share it.
     pub cpus: Vec<u32>,
 }
 
 /// A kind of cores.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TopologyKind {
     /// `P-core`, `E-core`, `Cortex-X3`, `core` ...
     pub name: String,
@@ -151,17 +155,17 @@ pub struct TopologyKind {
 }
 
 /// The CPUs that a measurement would use.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TopologyChoice {
     /// For how many threads; absent for as many as fit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<usize>,
     /// CPUs of the subject.
     pub subject: Vec<u32>,
     /// CPUs of becalm itself.
     pub housekeeping: Vec<u32>,
-    /// Why these, as one sentence.
-    pub reason: String,
-    /// What this choice cannot give, as sentences.
-    pub limits: Vec<String>,
+    /// Why these.
+    pub reason: Worded<AffinityReason>,
+    /// What this choice cannot give.
+    pub limits: Vec<Worded<Limit>>,
 }

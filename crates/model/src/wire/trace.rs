@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::TRACE_SCHEMA;
+use super::worded::{Worded, Words, worded};
 use crate::Record;
+use crate::note::Limit;
 use crate::trace::{
     Culprit, Explanation, FaultKind, Taken, Trace, TraceCost, TracedRun, WatchedCpu, Worst,
 };
@@ -64,7 +66,7 @@ pub struct RunTraceDocument {
 }
 
 /// How well a session was traced.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct TraceNoteDocument {
     /// Events that were recorded.
@@ -73,7 +75,7 @@ pub struct TraceNoteDocument {
     pub lost: u64,
     /// What could not be traced.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub limits: Vec<String>,
+    pub limits: Vec<Worded<Limit>>,
 }
 
 /// What `becalm noise trace --json` prints. Times are in seconds.
@@ -196,6 +198,7 @@ pub fn trace_document(
     trace: &Trace,
     explanation: &Explanation,
     cost: Option<&TraceCost>,
+    words: &Words,
 ) -> TraceDocument {
     let named = |index: usize| {
         let run = record.runs.get(index).filter(|run| !run.warmup)?;
@@ -235,7 +238,7 @@ pub fn trace_document(
             ratio_high: Some(cost.ratio.high).filter(|high| high.is_finite()),
             rounds: cost.rounds,
         }),
-        note: note(trace),
+        note: note(trace, words),
     }
 }
 
@@ -272,8 +275,9 @@ fn worst(worst: &Worst) -> WorstDocument {
     }
 }
 
-pub(super) fn note(trace: &Trace) -> TraceNoteDocument {
-    TraceNoteDocument { events: trace.events, lost: trace.lost, limits: trace.limits.clone() }
+pub(super) fn note(trace: &Trace, words: &Words) -> TraceNoteDocument {
+    let limits = worded(&trace.limits, words.limit);
+    TraceNoteDocument { events: trace.events, lost: trace.lost, limits }
 }
 
 pub(super) fn run_trace(traced: &TracedRun) -> RunTraceDocument {

@@ -5,6 +5,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::conditions::AffinityReason;
 use crate::note::{GateAdvice, GateReason, Interruption, Limit, Note};
 
 /// Who makes the sentences of documents; nothing here has words of its own.
@@ -16,6 +17,8 @@ pub struct Words {
     pub interruption: fn(&Interruption) -> String,
     /// The sentence of a limit.
     pub limit: fn(&Limit) -> String,
+    /// Why the subjects have their CPUs.
+    pub affinity: fn(&AffinityReason) -> String,
     /// Why a result of a gate is as it is.
     pub reason: fn(&GateReason) -> String,
     /// What to do about it.
@@ -24,10 +27,11 @@ pub struct Words {
 
 impl Words {
     /// None: for logs, in which becalm reads the fields.
-    pub(super) const NONE: Self = Self {
+    pub const NONE: Self = Self {
         note: |_| String::new(),
         interruption: |_| String::new(),
         limit: |_| String::new(),
+        affinity: |_| String::new(),
         reason: |_| String::new(),
         advice: |_| String::new(),
     };
@@ -55,6 +59,11 @@ impl<T> Worded<T> {
     }
 
     /// Returns the value.
+    pub fn get(&self) -> &T {
+        &self.value
+    }
+
+    /// Returns the value, without its sentence.
     pub fn value(self) -> T {
         self.value
     }

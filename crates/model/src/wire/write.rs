@@ -76,7 +76,7 @@ fn with_runs<R>(
             limits: worded(&record.conditions.limits, words.limit),
         },
         settings: None,
-        trace: record.trace.as_ref().map(trace::note),
+        trace: record.trace.as_ref().map(|trace| trace::note(trace, words)),
         source: record
             .source
             .clone()

@@ -48,7 +48,7 @@ pub fn probe_text(document: &ProbeDocument, style: &Style) -> String {
     }
     if !document.limits.is_empty() {
         page.section("Limits");
-        document.limits.iter().for_each(|limit| page.item(limit));
+        document.limits.iter().for_each(|limit| page.item(limit.text()));
     }
     page.finish()
 }
@@ -275,7 +275,10 @@ fn interval(ranked: &RankedCpu) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use becalm_model::wire::{LengthBin, PROBE_SCHEMA};
+    use becalm_model::Limit;
+    use becalm_model::wire::{LengthBin, PROBE_SCHEMA, worded};
+
+    use crate::notes;
 
     fn class(from: f64, to: Option<f64>, count: u64) -> LengthClass {
         LengthClass { from, to, count, per_second: count as f64 / 2.0, lost_share: 0.0 }
@@ -318,7 +321,7 @@ mod tests {
             cpus: vec![cpu(0, 0.02, [900, 100, 12]), cpu(1, 0.001, [400, 3, 1])],
             ranking: vec![ranked(1, 0, 0.001), ranked(0, 1, 0.02)],
             saved: Some("/var/lib/becalm/cpu-noise.json".to_owned()),
-            limits: vec!["Something could not be done.".to_owned()],
+            limits: worded(&[Limit::text("Something could not be done.")], notes::limit),
             ..ProbeDocument::default()
         }
     }

@@ -3,11 +3,11 @@
 use becalm_model::trace::{Explanation, LongerRun, Trace, TraceCost, WatchedCpu, Worst};
 use becalm_model::{Record, Unit};
 
-use crate::escape;
 use crate::labels::Labels;
 use crate::page::Page;
 use crate::quantity::{NBSP, Scale, count, percent, ratio};
 use crate::style::{Role, Style};
+use crate::{escape, notes};
 
 /// Culprits with a smaller share than this are told in one line together.
 const SMALL_SHARE: f64 = 0.001;
@@ -103,7 +103,7 @@ pub fn trace_text(
         ),
     }
     for limit in &trace.limits {
-        page.item(&sentence(limit));
+        page.item(&sentence(&notes::limit(limit)));
     }
     page.finish()
 }
@@ -133,7 +133,7 @@ pub fn watch_text(cpus: &[WatchedCpu], all: &[Worst], trace: &Trace, style: &Sty
     page.gap();
     page.say_as(Role::Hint, &format!("{}.", recorded(trace.events, trace.lost)));
     for limit in &trace.limits {
-        page.item(&sentence(limit));
+        page.item(&sentence(&notes::limit(limit)));
     }
     page.finish()
 }

@@ -1,11 +1,17 @@
 //! What is said of what could not be controlled or observed.
 
+use super::{placement, session_limit, watching};
 use becalm_model::{Calm, EvidenceLimit, Limit, Obstacle, Unseen};
 
 /// Returns the sentence of a limit.
 pub fn limit(limit: &Limit) -> String {
     match limit {
         Limit::Evidence(limit) => evidence(limit),
+        Limit::Placement(limit) => placement::sentence(limit),
+        Limit::Session(limit) => session_limit::sentence(limit),
+        Limit::Trace(limit) => watching::trace(limit),
+        Limit::Probe(limit) => watching::probe(limit),
+        Limit::Topology(limit) => watching::topology(limit),
         Limit::Text(sentence) => sentence.text.clone(),
     }
 }

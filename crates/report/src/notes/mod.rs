@@ -4,16 +4,21 @@ mod comparison;
 mod gate;
 mod import;
 mod limit;
+mod placement;
+mod search;
 mod session;
+mod session_limit;
+mod watching;
 
 pub(crate) use gate::{advice, reason};
 pub use limit::limit;
+pub(crate) use placement::affinity;
 
 use becalm_model::wire::Words;
 use becalm_model::{Interruption, Note};
 
 /// Makes the sentences of documents.
-pub const WORDS: Words = Words { note: sentence, interruption, limit, reason, advice };
+pub const WORDS: Words = Words { note: sentence, interruption, limit, affinity, reason, advice };
 
 /// Returns the sentence of a note.
 pub fn sentence(note: &Note) -> String {
@@ -22,6 +27,8 @@ pub fn sentence(note: &Note) -> String {
         Note::Session(note) => session::sentence(note),
         Note::Gate(note) => gate::sentence(note),
         Note::Import(note) => import::sentence(note),
+        Note::Bisect(note) => search::bisect(note),
+        Note::Diff(note) => search::diff(note),
         Note::Text(sentence) => sentence.text.clone(),
     }
 }

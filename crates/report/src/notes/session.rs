@@ -40,7 +40,7 @@ pub(super) fn sentence(note: &SessionNote) -> String {
             revisions.join(" and "),
             differing_files(differing)
         ),
-        N::OneLayout { built } => format!(
+        N::LayoutsAlike { built } => format!(
             "all {built} builds are the same program: the build command makes nothing of its {{link_seed}}, so \
              there is one layout"
         ),

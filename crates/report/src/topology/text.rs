@@ -47,15 +47,15 @@ pub fn topology_text(document: &TopologyDocument, style: &Style) -> String {
     }
     for choice in &document.choices {
         page.section(&choice_title(choice));
-        page.indented(&choice.reason);
+        page.indented(choice.reason.text());
         for limit in &choice.limits {
-            page.item(limit);
+            page.item(limit.text());
         }
     }
     if !document.limits.is_empty() {
         page.section("Not known");
         for limit in &document.limits {
-            page.item(limit);
+            page.item(limit.text());
         }
     }
     page.finish()

@@ -6,12 +6,11 @@
 //! a CPU is common on a machine that is busy.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Duration;
 
 use becalm_machine::Unrest;
 use becalm_model::conditions::Settle;
-use becalm_model::{Note, Record, SessionNote};
+use becalm_model::{Calm, Limit, Note, Record, SessionLimit, SessionNote};
 
 /// Readings at the start of the session.
 pub(super) const BASELINE_LOOKS: usize = 10;
@@ -28,27 +27,6 @@ const DEGREES: f64 = 3.0;
 /// Share of the time between two readings in which some task waited for memory or I/O, beyond that at the
 /// start, that is still calm.
 const STALLED: f64 = 0.05;
-
-/// What keeps a machine from being at rest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Restless {
-    /// It is hotter than at the start.
-    Heat,
-    /// More tasks want a CPU than at the start.
-    Load,
-    /// Tasks wait for memory or I/O for more of the time than at the start.
-    Pressure,
-}
-
-impl fmt::Display for Restless {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Heat => "the temperature was",
-            Self::Load => "the tasks that want a CPU were",
-            Self::Pressure => "waiting for memory or I/O was",
-        })
-    }
-}
 
 /// The limits that follow from the start of a session. `None` means that nothing can be told.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -84,15 +62,15 @@ impl Baseline {
     }
 
     /// Returns what is beyond its limit; pressure is that since the `earlier` reading.
-    fn restless(&self, earlier: Option<&Unrest>, now: &Unrest) -> Vec<Restless> {
+    fn restless(&self, earlier: Option<&Unrest>, now: &Unrest) -> Vec<Calm> {
         let beyond = |value: Option<f64>, limit: Option<f64>| {
             value.zip(limit).is_some_and(|(value, limit)| value > limit)
         };
         let stalled = earlier.and_then(|earlier| stalled(earlier, now));
         [
-            (Restless::Heat, beyond(now.temperature, self.temperature)),
-            (Restless::Load, beyond(now.runnable.map(f64::from), self.runnable.map(f64::from))),
-            (Restless::Pressure, beyond(stalled, self.stalled)),
+            (Calm::Temperature, beyond(now.temperature, self.temperature)),
+            (Calm::Load, beyond(now.runnable.map(f64::from), self.runnable.map(f64::from))),
+            (Calm::Pressure, beyond(stalled, self.stalled)),
         ]
         .into_iter()
         .filter_map(|(what, is_beyond)| is_beyond.then_some(what))
@@ -122,7 +100,7 @@ pub(super) enum Step {
     /// Go on: the machine is at rest.
     Settled,
     /// Look again after [`BETWEEN_LOOKS`]; the reasons are those of this reading.
-    LookAgain(Vec<Restless>),
+    LookAgain(Vec<Calm>),
 }
 
 impl Wait {
@@ -136,7 +114,7 @@ impl Wait {
         let restless = self.baseline.restless(self.earlier.as_ref(), &now);
         self.earlier = Some(now);
         self.looks += 1;
-        if self.looks == 1 && restless == [Restless::Pressure] {
+        if self.looks == 1 && restless == [Calm::Pressure] {
             // Since the earlier reading a round was made, and its subjects may have waited themselves.
             self.calm = CALM_LOOKS - 1;
             return Step::LookAgain(Vec::new());
@@ -151,22 +129,13 @@ impl Wait {
 }
 
 /// How often the machine had not come to rest when the longest wait was over, by what kept it.
-pub(super) type Unsettled = BTreeMap<Restless, u32>;
+pub(super) type Unsettled = BTreeMap<Calm, u32>;
 
 /// Says how the longest wait of `maximum` was not enough; `None` if it always was.
-pub(super) fn unsettled_limit(unsettled: &Unsettled, maximum: Duration) -> Option<String> {
-    let times = |n: u32| if n == 1 { "once".to_owned() } else { format!("{n} times") };
-    let parts: Vec<String> = unsettled
-        .iter()
-        .map(|(what, &n)| format!("{what} above that of the start ({})", times(n)))
-        .collect();
-    (!parts.is_empty()).then(|| {
-        format!(
-            "the machine did not always come to rest within {} s before a round: {}",
-            maximum.as_secs_f64(),
-            parts.join(", ")
-        )
-    })
+pub(super) fn unsettled_limit(unsettled: &Unsettled, maximum: Duration) -> Option<Limit> {
+    let above = unsettled.iter().map(|(what, rounds)| (*what, *rounds)).collect();
+    let maximum = maximum.as_secs_f64();
+    (!unsettled.is_empty()).then(|| SessionLimit::Unrest { maximum, above }.into())
 }
 
 /// Writes into the record how long was waited for the machine, in place of an earlier such note.
@@ -251,7 +220,7 @@ mod tests {
     fn the_reasons_are_told() {
         let mut wait = Wait::new(baseline(), Some(reading(980, 40.0, 0, 0.0)));
         let step = wait.see(reading(1000, 50.0, 9, 20.0));
-        assert_eq!(step, Step::LookAgain(vec![Restless::Heat, Restless::Load, Restless::Pressure]));
+        assert_eq!(step, Step::LookAgain(vec![Calm::Temperature, Calm::Load, Calm::Pressure]));
     }
 
     #[test]
@@ -272,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_told_in_words() {
+    fn what_is_waited_for_is_told() {
         assert_eq!(
             baseline().settle(Duration::from_secs(9)),
             Settle {
@@ -282,13 +251,5 @@ mod tests {
                 stalled: Some(0.05)
             }
         );
-        let unsettled = Unsettled::from([(Restless::Heat, 1), (Restless::Load, 3)]);
-        assert_eq!(
-            unsettled_limit(&unsettled, Duration::from_millis(2500)).unwrap(),
-            "the machine did not always come to rest within 2.5 s before a round: the temperature was \
-             above that of the start (once), the tasks that want a CPU were above that of the start (3 \
-             times)"
-        );
-        assert_eq!(unsettled_limit(&Unsettled::new(), Duration::from_secs(1)), None);
     }
 }

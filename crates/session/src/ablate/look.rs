@@ -6,6 +6,7 @@ use becalm_lab::ablate::advice;
 use becalm_lab::ablate::here::{Here, KnobPlan};
 use becalm_lab::ablate::mitigation::{MITIGATIONS, Means};
 use becalm_machine::{Chooser, Leases, Width, effective_user};
+use becalm_model::PlacementLimit;
 use becalm_runner::{monotonic_raw, pin_self};
 
 use super::bench::{Measured, Trouble};
@@ -43,7 +44,7 @@ impl Laboratory<'_> {
             self.bench.choice = choice;
         }
         if let Err(error) = pin_self(&self.bench.choice.housekeeping) {
-            self.limits.push(format!("becalm could not be kept off the subject's CPUs: {error}"));
+            self.limits.push(PlacementLimit::NotKeptOff { error: error.to_string() }.into());
         }
         let root = self.bench.root;
         let rt_runtime = root.read("/proc/sys/kernel/sched_rt_runtime_us").value();

@@ -19,7 +19,8 @@ use becalm_lab::ablate::{Experiment, Names, document};
 use becalm_machine::{Chooser, SysRoot, Topology, Width, read_facts};
 use becalm_model::conditions::Malloc;
 use becalm_model::terms::{Counters, TuneWait};
-use becalm_model::wire::{AblateDocument, AblateSubject, MachineDocument};
+use becalm_model::wire::{AblateDocument, AblateSubject, MachineDocument, Words, worded};
+use becalm_model::{Limit, SessionLimit};
 use becalm_runner::{CounterPlan, Interrupt, User, monotonic_raw};
 
 pub use self::error::AblateError;
@@ -91,7 +92,7 @@ struct Laboratory<'a> {
     experiment: Experiment,
     started: Duration,
     whole: Duration,
-    limits: Vec<String>,
+    limits: Vec<Limit>,
     /// Runs that tried what is possible, or whose block was broken off.
     uncounted: u32,
     /// How long one run took with everything around it: untuned, and under each mitigation alone.
@@ -144,7 +145,7 @@ pub fn ablate(
         experiment: Experiment::new(subject.timing(), request.confidence, request.seed),
         started,
         whole: *max_time,
-        limits: missing.iter().map(ToString::to_string).collect(),
+        limits: missing.into_iter().map(|one| SessionLimit::Counters(one).into()).collect(),
         uncounted: 0,
         untuned: Duration::ZERO,
         alone: BTreeMap::new(),
@@ -162,8 +163,7 @@ pub fn ablate(
         ended = lab.stages(&possible);
     }
     if hogs.as_ref().is_some_and(|hogs| !hogs.are_alive()) {
-        lab.limits
-            .push("not all of the processes that were to keep the machine busy did so".into());
+        lab.limits.push(SessionLimit::NotBusy.into());
     }
     let (name, facts) = (subject.name(), read_facts(root, topology));
     let counters: Vec<String> =
@@ -183,7 +183,8 @@ pub fn ablate(
         machine: MachineDocument { facts: facts.facts, unreadable: facts.unreadable },
         ..document(&lab.experiment, &here, &not_tried, &names)
     };
-    Ok((AblateDocument { limits: lab.limits, ..document }, ended))
+    let limits = worded(&lab.limits, Words::NONE.limit);
+    Ok((AblateDocument { limits, ..document }, ended))
 }
 
 impl Laboratory<'_> {
@@ -197,11 +198,12 @@ impl Laboratory<'_> {
         }
     }
 
-    /// Keeps sentences, each once.
-    fn note(&mut self, sentences: impl IntoIterator<Item = String>) {
-        for sentence in sentences {
-            if !self.limits.contains(&sentence) {
-                self.limits.push(sentence);
+    /// Keeps what failed, each once.
+    fn note(&mut self, failures: impl IntoIterator<Item = String>) {
+        for error in failures {
+            let limit = SessionLimit::MitigationFailed { error }.into();
+            if !self.limits.contains(&limit) {
+                self.limits.push(limit);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The answer of a search, and how sure it is.
 
-use becalm_model::history::short_commit;
 use becalm_model::wire::{BisectRatioDocument, BisectState, CandidateDocument, FoundDocument};
+use becalm_model::{BisectNote, Stray};
 use becalm_stats::bisect::{Posterior, State, groups};
 use becalm_stats::normal;
 
@@ -21,24 +21,20 @@ pub(super) fn write(
     let groups = groups(posterior, states);
     let best = groups.iter().copied().max_by(|a, b| a.probability.total_cmp(&b.probability));
     let exact = saved.document.exact;
-    let strays: Vec<String> = known::readings(&saved.document)
+    let strays: Vec<Stray> = known::readings(&saved.document)
         .iter()
         .filter(|one| one.is_at_neither(posterior))
         .filter_map(|one| {
             let commit = saved.document.commit(one.commits[0])?;
             let level = match exact {
-                Some([good, bad]) => (one.level.centre * (bad - good) + good).to_string(),
-                None => format!("{:+.2} %", 100.0 * one.level.centre.exp_m1()),
+                Some([good, bad]) => one.level.centre * (bad - good) + good,
+                None => one.level.centre.exp_m1(),
             };
-            Some(format!("{} ({level})", short_commit(&commit.id)))
+            Some(Stray { commit: commit.id.clone(), level, exact: exact.is_some() })
         })
         .collect();
     if !strays.is_empty() {
-        saved.note(format!(
-            "more than one change: the level of {} is neither that of the good end nor the one beyond the \
-             change; searched for is the first commit beyond half of the whole change",
-            strays.join(", ")
-        ));
+        saved.note(BisectNote::SeveralChanges { strays });
     }
     let document = &mut saved.document;
     document.candidates = posterior

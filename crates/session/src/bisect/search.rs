@@ -7,7 +7,7 @@ use becalm_model::terms::{Stop, Terms};
 use becalm_model::wire::{
     BisectDocument, BisectState, BisectStepDocument, BuiltDocument, SkippedDocument,
 };
-use becalm_model::{Record, RecordKind, Subject, Verdict, metric};
+use becalm_model::{BisectNote, Record, RecordKind, Subject, Verdict, metric};
 use becalm_stats::bisect::{
     Posterior, found, most_rounds_of_commit, next_commit, posterior, rounds_of_step,
 };
@@ -119,9 +119,7 @@ impl<E: From<Error>> Search<'_, E> {
             }
         }
         if known::is_same_as_another(&self.saved.document, bad) {
-            return Ok(self.end_without_change(
-                "identical binaries: the program of the ends is the same, byte for byte".to_owned(),
-            ));
+            return Ok(self.end_without_change(BisectNote::SameEnds));
         }
         let are_exact = decide_exactly(self.terms).map_err(Error::from)?;
         let stop = step::stop_of_ends(&self.terms.limits, are_exact);
@@ -141,34 +139,23 @@ impl<E: From<Error>> Search<'_, E> {
             Measured::Until(signal, _) => return Err(failed(BisectError::Stopped(signal))),
         };
         let Some((index, verdict)) = step::clearest(&record) else {
-            let verdicts: Vec<String> = record
-                .comparisons
-                .iter()
-                .filter(|one| one.primary)
-                .take(3)
-                .map(|one| format!("{} on {}", one.verdict, record.metrics[one.metric].name))
-                .collect();
-            return Ok(self.end_without_change(format!(
-                "the ends do not differ so that a search makes sense: {}; {} rounds, \
-                 `becalm compare --rev` with more may tell them apart",
-                verdicts.join(", "),
-                record.rounds()
-            )));
+            let primary = record.comparisons.iter().filter(|one| one.primary).take(3);
+            let verdicts =
+                primary.map(|one| (one.verdict, record.metrics[one.metric].name.clone())).collect();
+            let rounds = record.rounds();
+            return Ok(self.end_without_change(BisectNote::EndsAlike { verdicts, rounds }));
         };
         let followed = &record.metrics[index];
-        let others: Vec<&str> = record
+        let metrics: Vec<String> = record
             .comparisons
             .iter()
             .filter(|one| one.primary && one.metric != index && one.verdict != Verdict::Equivalent)
             .filter(|one| one.verdict != Verdict::Inconclusive)
-            .map(|one| record.metrics[one.metric].name.as_str())
+            .map(|one| record.metrics[one.metric].name.clone())
             .collect();
-        if !others.is_empty() {
-            let all = others.join(", ");
-            self.saved.note(format!(
-                "the ends also differ in {all}; followed is {}, in which they differ most surely",
-                followed.name
-            ));
+        if !metrics.is_empty() {
+            let followed = followed.name.clone();
+            self.saved.note(BisectNote::EndsAlsoDiffer { metrics, followed });
         }
         self.tell(SearchEvent::EndsDiffer { verdict, metric: &followed.name });
         let document = &mut self.saved.document;
@@ -179,13 +166,13 @@ impl<E: From<Error>> Search<'_, E> {
         document.exact = known::exact_values(&rounds).filter(|_| followed.exact);
         document.steps.push(BisectStepDocument { commit: bad, rounds });
         if followed.name == metric::WALL_TIME || followed.name == metric::CPU_TIME {
-            self.saved.note(format!("decided on {}", followed.name));
+            self.saved.note(BisectNote::Follows { metric: followed.name.clone() });
         }
         self.write()?;
         Ok(true)
     }
 
-    fn end_without_change(&mut self, why: String) -> bool {
+    fn end_without_change(&mut self, why: BisectNote) -> bool {
         self.saved.document.state = BisectState::NoChange;
         self.saved.note(why);
         false

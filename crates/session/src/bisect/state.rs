@@ -3,9 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use becalm_model::BisectNote;
 use becalm_model::history::short_commit;
 use becalm_model::terms::Terms;
-use becalm_model::wire::{BISECT_SCHEMA, BisectDocument, BisectState, check_readable, json_text};
+use becalm_model::wire::{
+    BISECT_SCHEMA, BisectDocument, BisectState, Worded, Words, check_readable, json_text,
+};
 
 use super::error::BisectError;
 use super::range::Range;
@@ -102,10 +105,10 @@ impl SavedSearch {
     }
 
     /// Adds what the reader has to know, once.
-    pub(super) fn note(&mut self, note: String) {
-        let notes = &mut self.document.notes;
-        if !notes.contains(&note) {
-            notes.push(note);
+    pub(super) fn note(&mut self, note: BisectNote) {
+        let note = note.into();
+        if self.document.notes().all(|known| *known != note) {
+            self.document.notes.push(Worded::of(&note, Words::NONE.note));
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use becalm_model::metric::is_builtin;
 use becalm_model::terms::RunTerms;
-use becalm_model::{Metric, Subject, SubjectTerms, with_causes};
+use becalm_model::{Limit, Metric, SessionLimit, Subject, SubjectTerms, with_causes};
 use becalm_runner::rounds::{Hooks, Independent, OnFailure, OwnTerms, SpawnSubject};
 use becalm_runner::{Environment, Extractor, Program, Stdin, User};
 
@@ -53,15 +53,13 @@ impl SuitePlan {
     }
 
     /// Says which metrics the suite asks for and this machine does not give.
-    pub fn not_recorded(&self, recorded: &[Metric]) -> Option<String> {
+    pub fn not_recorded(&self, recorded: &[Metric]) -> Option<Limit> {
         let asked = self.about.iter().flat_map(|terms| &terms.metrics).map(|one| one.name.as_str());
         let is_missing =
             |name: &&str| is_builtin(name) && !recorded.iter().any(|metric| metric.name == **name);
         let missing: BTreeSet<&str> = asked.filter(is_missing).collect();
-        let missing: Vec<&str> = missing.into_iter().collect();
-        let told =
-            format!("the suite asks for {}, which cannot be counted here", missing.join(", "));
-        (!missing.is_empty()).then_some(told)
+        let metrics: Vec<String> = missing.into_iter().map(str::to_owned).collect();
+        (!metrics.is_empty()).then(|| SessionLimit::NotRecorded { metrics }.into())
     }
 
     /// Makes the subjects ready to be started. One that cannot be is left to fail in its first run, unless

@@ -90,7 +90,7 @@ fn ranks(guest: &mut Guest) -> Result<()> {
     let topology: Value = serde_json::from_str(&guest.ok("becalm topology --json")?)?;
     let choice = &topology["choices"][0];
     ensure!(choice["subject"][0] != 3, "choice: {choice}");
-    contains(choice["reason"].as_str().unwrap_or_default(), "becalm noise probe")
+    contains(choice["reason"]["text"].as_str().unwrap_or_default(), "becalm noise probe")
 }
 
 fn leaves_nothing(guest: &mut Guest) -> Result<()> {

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use becalm_model::terms::Exports;
 use becalm_model::wire::{BisectDocument, BisectState, json_text};
+use becalm_report::WORDS;
 use becalm_session::Request;
 use becalm_session::bisect::{BisectRequest, Bisection, Measured, SavedSearch};
 
@@ -99,6 +100,7 @@ fn with_resume(error: CommandError, place: &Path) -> CommandError {
 
 /// Prints and saves the answer.
 fn finish(document: &BisectDocument, exports: &Exports, ui: &Ui) -> Result<Exit, CommandError> {
+    let document = &document.with_words(&WORDS);
     if let Some(path) = &exports.json {
         files::write_atomically(path, &json_text(document))?;
     }

@@ -7,9 +7,9 @@ use becalm_lab::probe::{
 };
 use becalm_machine::{Leases, NoiseRanking, SysRoot, Topology};
 use becalm_model::terms::TuneWait;
-use becalm_model::wire::{CpuNoiseDocument, ProbeDocument};
-use becalm_model::{CpuSet, parse_duration};
-use becalm_report::probe_text;
+use becalm_model::wire::{CpuNoiseDocument, ProbeDocument, worded};
+use becalm_model::{CpuSet, Limit, ProbeLimit, parse_duration};
+use becalm_report::{WORDS, probe_text};
 use becalm_runner::Interrupt;
 use becalm_session::{Listener, Tuned};
 
@@ -89,7 +89,7 @@ enum ClassFlag {
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let root = SysRoot::default();
     let topology = crate::topology::read(&root)?;
-    let mut limits = Vec::new();
+    let mut limits: Vec<Limit> = Vec::new();
     if args.threshold > args.duration {
         return Err(CommandError::usage(
             "--threshold is longer than --duration: no gap could be so long",
@@ -105,9 +105,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     check_step(&noise, &terms)?;
     let signal = interrupt.signal();
     if signal.is_some() {
-        limits.push("The probe was interrupted: this is what was seen until then.".to_owned());
+        limits.push(ProbeLimit::ProbeStopped.into());
     }
-    let mut document = document(source, &terms, &noise, limits);
+    let mut document = document(source, &terms, &noise, worded(&limits, WORDS.limit));
     if !args.no_save && signal.is_none() {
         save(&root, &mut document, ui);
     }
@@ -124,7 +124,7 @@ fn lease(
     given: Option<&CpuSet>,
     root: &SysRoot,
     topology: &Topology,
-    limits: &mut Vec<String>,
+    limits: &mut Vec<Limit>,
 ) -> Result<(CpuSet, Vec<Leases>), CommandError> {
     let allowed = &topology.allowed;
     let cpus = given.unwrap_or(allowed);
@@ -158,7 +158,7 @@ fn lease(
         .hint(hint));
     }
     if !taken.is_empty() {
-        limits.push(format!("CPU {taken} was left out: another becalm measures there."));
+        limits.push(ProbeLimit::CpusLeftOut { cpus: taken }.into());
     }
     Ok((ours, leases))
 }
@@ -169,7 +169,7 @@ fn terms(
     cpus: CpuSet,
     root: &SysRoot,
     topology: &Topology,
-    limits: &mut Vec<String>,
+    limits: &mut Vec<Limit>,
 ) -> Result<Terms, CommandError> {
     let wish = match args.scheduler {
         ClassFlag::Auto => Wish::Auto,
@@ -182,18 +182,11 @@ fn terms(
             return Err(CommandError::measure(format!("--scheduler fifo: {why}"))
                 .hint("--scheduler other watches what ordinary programs do too"));
         }
-        (_, Some(why)) => limits.push(format!(
-            "The reader could not be a real-time task: {why}. What other programs take from it counts \
-             as interruption."
-        )),
+        (_, Some(error)) => limits.push(ProbeLimit::NotRealTime { error }.into()),
         (_, None) => {}
     }
     if topology.allowed.len() == 1 {
-        limits.push(
-            "There is one CPU for becalm, the reader and everything else: becalm sleeps while the \
-             reader reads, and its waking up may be among the interruptions."
-                .to_owned(),
-        );
+        limits.push(ProbeLimit::ReaderSharesCpu.into());
     }
     let siblings = if args.busy_siblings { Siblings::Busy } else { Siblings::AsTheyAre };
     if args.busy_siblings {
@@ -203,15 +196,10 @@ fn terms(
 }
 
 /// Says which CPUs have no sibling to keep busy.
-fn siblings_limit(cpus: &CpuSet, topology: &Topology) -> Option<String> {
+fn siblings_limit(cpus: &CpuSet, topology: &Topology) -> Option<Limit> {
     let has = |cpu| !topology.siblings_of(cpu).intersection(&topology.allowed).is_empty();
     let without: CpuSet = cpus.iter().filter(|cpu| !has(*cpu)).collect();
-    (!without.is_empty()).then(|| {
-        format!(
-            "--busy-siblings changed nothing for CPU {without}: no other thread of the core that becalm \
-             may use is online."
-        )
-    })
+    (!without.is_empty()).then(|| ProbeLimit::NoSiblings { cpus: without }.into())
 }
 
 /// A probe that is about to begin.
@@ -228,18 +216,17 @@ impl Probe<'_> {
     fn by(
         &self,
         source: SourceFlag,
-        limits: &mut Vec<String>,
+        limits: &mut Vec<Limit>,
     ) -> Result<(Source, Vec<CpuNoise>), CommandError> {
         if source != SourceFlag::Clock {
             match self.by_tracer() {
                 Ok((noise, further)) => {
-                    limits.extend(further);
+                    limits.extend(further.map(Limit::from));
                     return Ok((Source::Tracer, noise));
                 }
-                Err(NoTracer::Unusable(why)) if source == SourceFlag::Auto => limits.push(format!(
-                    "The kernel's osnoise tracer was not used: {why}. What came between is seen, and \
-                     not whether it was an interrupt or a thread."
-                )),
+                Err(NoTracer::Unusable(error)) if source == SourceFlag::Auto => {
+                    limits.push(ProbeLimit::NoTracer { error }.into());
+                }
                 Err(NoTracer::Unusable(why)) => {
                     return Err(CommandError::measure(format!("--source tracer: {why}"))
                         .hint("--source clock needs no tracer"));
@@ -256,7 +243,7 @@ impl Probe<'_> {
 
     /// Probes by the tracer. Everything that it changes on the machine is put back before this
     /// returns.
-    fn by_tracer(&self) -> Result<(Vec<CpuNoise>, Vec<String>), NoTracer> {
+    fn by_tracer(&self) -> Result<(Vec<CpuNoise>, Option<ProbeLimit>), NoTracer> {
         let tracer = Tracer::find(self.root).map_err(NoTracer::Unusable)?;
         tracer.plan(self.root, self.terms).map_err(NoTracer::Unusable)?;
         with_listener(self.ui, |listener| self.by_tuned_tracer(&tracer, listener))
@@ -266,7 +253,7 @@ impl Probe<'_> {
         &self,
         tracer: &Tracer,
         listener: Listener<'_>,
-    ) -> Result<(Vec<CpuNoise>, Vec<String>), NoTracer> {
+    ) -> Result<(Vec<CpuNoise>, Option<ProbeLimit>), NoTracer> {
         let (tuned, _) =
             Tuned::begin(self.root, "becalm noise probe", TuneWait::No, self.interrupt, listener)
                 .map_err(|error| NoTracer::Unusable(error.to_string()))?;

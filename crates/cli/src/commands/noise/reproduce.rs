@@ -9,7 +9,7 @@ use becalm_lab::reproduce::{
 use becalm_machine::tune::Wait;
 use becalm_model::parse_duration;
 use becalm_model::wire::ReproduceDocument;
-use becalm_report::reproduce_text;
+use becalm_report::{WORDS, reproduce_text};
 use becalm_runner::Interrupt;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -131,7 +131,7 @@ fn measured(
         let ReproduceProgress { experiment, done, of } = progress;
         ui.progress_line(&format!("{experiment}: run {} of {of}", done + 1));
     };
-    reproduce(args.article, &bench, &here.facts, effort, &mut tell)
+    reproduce(args.article, &bench, &here.facts, effort, &WORDS, &mut tell)
 }
 
 fn json(document: &ReproduceDocument) -> String {

@@ -7,9 +7,9 @@ use becalm_lab::trace::{Mode, Tracer, explain, watched, worst_of_cpus};
 use becalm_machine::SysRoot;
 use becalm_model::terms::{Goal, Terms, Unlimited};
 use becalm_model::trace::{Trace, TraceCost};
-use becalm_model::wire::{TraceNoteDocument, json_text, trace_document, watch_document};
-use becalm_model::{Record, RecordKind, parse_duration};
-use becalm_report::{TraceCostTold, trace_text, watch_text};
+use becalm_model::wire::{TraceNoteDocument, json_text, trace_document, watch_document, worded};
+use becalm_model::{Record, RecordKind, TraceLimit, parse_duration};
+use becalm_report::{TraceCostTold, WORDS, trace_text, watch_text};
 use becalm_runner::monotonic_raw;
 use becalm_session::{Request, Tracing, subjects};
 
@@ -117,7 +117,7 @@ fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         let explanation = explain(record, trace);
         let cost = cost(record);
         if as_json {
-            let document = trace_document(record, trace, &explanation, cost.as_ref());
+            let document = trace_document(record, trace, &explanation, cost.as_ref(), &WORDS);
             ui.print(&json(&document))?;
         } else {
             let told = match &cost {
@@ -165,11 +165,8 @@ fn watch(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let watched_for = monotonic_raw().saturating_sub(started);
     let mut recording = tracer.finish();
     if !is_whole {
-        recording.limits.push(format!(
-            "stopped by a signal after {:.1} of {:.1} s: this is what was seen until then",
-            watched_for.as_secs_f64(),
-            args.duration.as_secs_f64()
-        ));
+        let (after, of) = (watched_for.as_secs_f64(), args.duration.as_secs_f64());
+        recording.limits.push(TraceLimit::Stopped { after, of }.into());
     }
     let cpus = watched(&recording);
     let worst = worst_of_cpus(&cpus);
@@ -181,6 +178,7 @@ fn watch(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     };
     if args.flags.exports.json {
         let Trace { events, lost, limits, .. } = trace;
+        let limits = worded(&limits, WORDS.limit);
         let note = TraceNoteDocument { events, lost, limits };
         ui.print(&json(&watch_document(&cpus, &worst, note)))?;
     } else {

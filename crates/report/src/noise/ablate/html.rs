@@ -74,7 +74,7 @@ pub fn ablate_html(document: &AblateDocument) -> String {
             escape::html(&recommendation.profile)
         );
     }
-    list(&mut out, "Limits", &document.limits);
+    list(&mut out, "Limits", &said::limits(document));
     if !document.machine.facts.is_empty() {
         let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
         for (name, value) in &document.machine.facts {

@@ -63,7 +63,7 @@ pub fn ablate_text(document: &AblateDocument, style: &Style, table_width: usize)
     }
     list(&mut page, "Often recommended, and here", &said::popular(document));
     list_not_tried(&mut page, document);
-    list(&mut page, "Limits", &document.limits);
+    list(&mut page, "Limits", &said::limits(document));
     page.finish()
 }
 

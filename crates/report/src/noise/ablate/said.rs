@@ -139,6 +139,11 @@ fn control(one: &AblateConfiguration) -> Option<String> {
     })
 }
 
+/// Returns what could not be had or done.
+pub(super) fn limits(document: &AblateDocument) -> Vec<String> {
+    document.limits.iter().map(|limit| limit.text().to_owned()).collect()
+}
+
 /// Returns a sentence for each popular mitigation that was tried alone and did not help.
 pub(super) fn popular(document: &AblateDocument) -> Vec<String> {
     document

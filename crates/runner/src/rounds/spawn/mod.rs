@@ -17,11 +17,11 @@ use becalm_model::conditions::{
     AffinityReason, Aslr, Backend, Described, IsolatedCpus, PaceSampling, Rest, Scheduler,
     SchedulingClass,
 };
-use becalm_model::{Conditions, CpuSet, Evidence, KnobRecord, Limit, Metric};
+use becalm_model::{Conditions, CpuSet, Evidence, KnobRecord, Limit, Metric, SessionLimit};
 
 use self::calm::Settling;
 use self::clock::SessionClock;
-use self::placement::{CHOSEN_BY_USER, FIFO_PRIORITY};
+use self::placement::FIFO_PRIORITY;
 use super::executor::{Executor, Learnt, Measured, Request};
 use super::hook::Hook;
 use super::plan::{Conditioning, FIFO_REST, Plan};
@@ -55,7 +55,7 @@ pub struct Spawn<'a> {
     evidence: EvidenceCollector,
     /// Evidence that is complete and was not asked for yet.
     complete: Vec<Evidence>,
-    affinity_reason: Described<AffinityReason>,
+    affinity_reason: AffinityReason,
     /// The CPUs that were chosen last; `None` if the user named them.
     choice: Option<Choice>,
     /// What keeps other measurements off the subject's CPUs.
@@ -66,8 +66,8 @@ pub struct Spawn<'a> {
     /// Why they could not be, although that was tried.
     not_isolated: Option<String>,
     /// What the present CPUs do not allow; a new choice of CPUs has its own.
-    placement_limits: Vec<String>,
-    limits: Vec<String>,
+    placement_limits: Vec<Limit>,
+    limits: Vec<Limit>,
     /// Whether the present scheduling class was becalm's own idea and may be taken back.
     scheduler_is_a_try: bool,
     settling: Option<Settling>,
@@ -88,7 +88,7 @@ impl<'a> Spawn<'a> {
         let mut spawn = Self {
             evidence: EvidenceCollector::open(root, &CpuSet::new()),
             complete: Vec::new(),
-            affinity_reason: CHOSEN_BY_USER,
+            affinity_reason: AffinityReason::ChosenByUser,
             choice: None,
             leases: Leases::default(),
             isolate,
@@ -181,12 +181,12 @@ impl<'a> Spawn<'a> {
 
     /// Returns how the subjects are started now, in a session by `plan` on a machine with these settings, with
     /// what else is known not to be controlled.
-    pub fn conditions(&self, plan: &Plan, knobs: KnobRecord, more_limits: &[String]) -> Conditions {
+    pub fn conditions(&self, plan: &Plan, knobs: KnobRecord, more_limits: &[Limit]) -> Conditions {
         let placement = &self.plan.placement;
         let is_random = placement.aslr == Aslr::On && self.inherited.aslr;
         Conditions {
             affinity: placement.affinity.clone(),
-            affinity_reason: Some(self.affinity_reason.clone()),
+            affinity_reason: Some(Described::Value(self.affinity_reason.clone())),
             scheduler: Some(match placement.scheduler {
                 Scheduler::Other => self.inherited.scheduler,
                 Scheduler::Fifo(priority) => SchedulingClass::Fifo(priority),
@@ -214,11 +214,7 @@ impl<'a> Spawn<'a> {
             }),
             on_disturbance: Some(plan.on_disturbance),
             environment: self.plan.variables(),
-            limits: self
-                .all_limits()
-                .into_iter()
-                .chain(more_limits.iter().map(|sentence| Limit::text(sentence.as_str())))
-                .collect(),
+            limits: [self.all_limits(), more_limits.to_vec()].concat(),
             isolation: self.isolation.clone().map(Described::Value),
             knobs,
         }
@@ -226,31 +222,28 @@ impl<'a> Spawn<'a> {
 
     /// Returns what could not be controlled or observed.
     fn all_limits(&self) -> Vec<Limit> {
-        let told = self.placement_limits.iter().chain(&self.limits).cloned();
-        let mut limits: Vec<Limit> = told.chain(self.resident_limit()).map(Limit::text).collect();
+        let mut limits = [self.placement_limits.clone(), self.limits.clone()].concat();
+        limits.extend(self.resident_limit());
         limits.extend(self.evidence.limits());
         if let Some(settling) = &self.settling {
             limits.extend(settling.reader.limits().iter().cloned());
             let unsettled = unsettled_limit(&settling.unsettled, settling.maximum);
-            limits.extend(unsettled.map(Limit::text));
+            limits.extend(unsettled);
         }
         limits
     }
 
-    fn limit(&mut self, sentence: String) {
-        if !self.limits.contains(&sentence) {
-            self.limits.push(sentence);
+    fn limit(&mut self, limit: impl Into<Limit>) {
+        let limit = limit.into();
+        if !self.limits.contains(&limit) {
+            self.limits.push(limit);
         }
     }
 
     /// Says so when becalm itself hides how much memory a subject used.
-    fn resident_limit(&self) -> Option<String> {
-        let floor = resident_floor().filter(|&floor| self.smallest_resident <= floor)?;
-        Some(format!(
-            "max_rss below {:.1} MiB cannot be told: the kernel counts becalm's own size for a \
-             process that it has just started",
-            floor as f64 / f64::from(1 << 20)
-        ))
+    fn resident_limit(&self) -> Option<Limit> {
+        let bytes = resident_floor().filter(|&floor| self.smallest_resident <= floor)?;
+        Some(SessionLimit::ResidentFloor { bytes }.into())
     }
 
     fn rest_share(&self) -> f64 {

@@ -1,10 +1,12 @@
 //! One run, with what is done before and after it and the evidence that is gathered around it.
 
-use becalm_model::conditions::{AffinityReason, Cache, Described, Scheduler};
+use becalm_model::PlacementLimit;
+use becalm_model::conditions::{AffinityReason, Cache, Scheduler};
 use becalm_model::metric::{self, CPU_MIGRATIONS};
 
 use super::Spawn;
 use super::output::Inside;
+use super::placement::not_kept_off;
 use crate::evidence::own_evidence;
 use crate::harness::Place;
 use crate::pace::PaceSampler;
@@ -153,7 +155,7 @@ impl Spawn<'_> {
                 Err(error) if self.scheduler_is_a_try && error.is_scheduler_refused() => {
                     self.scheduler_is_a_try = false;
                     self.plan.placement.scheduler = Scheduler::Other;
-                    self.limit(format!("SCHED_FIFO is not allowed here: {error}"));
+                    self.limit(PlacementLimit::NoFifo { error: error.to_string() });
                 }
                 // So were the CPUs.
                 Err(error) if self.affinity_is_a_try() && error.is_affinity_refused() => {
@@ -162,9 +164,9 @@ impl Spawn<'_> {
                     if let Some(all) = &self.own_cpus {
                         let _ = pin_self(all);
                     }
-                    self.affinity_reason = Described::Value(AffinityReason::Refused);
-                    self.placement_limits =
-                        vec![format!("the subjects are not pinned (any more): {error}")];
+                    self.affinity_reason = AffinityReason::Refused;
+                    let error = error.to_string();
+                    self.placement_limits = vec![PlacementLimit::NotPinned { error }.into()];
                     self.pace = None;
                     self.watch_cpus();
                 }
@@ -192,7 +194,7 @@ impl Spawn<'_> {
         if let Some(cpus) = kept_to.filter(|_| widened)
             && let Err(error) = pin_self(&cpus)
         {
-            self.limit(format!("becalm could not be kept off the subject's CPUs: {error}"));
+            self.limit(not_kept_off(&error));
         }
         result.map_err(|how| RunError::Hook { hook, command: text.to_owned(), how })
     }

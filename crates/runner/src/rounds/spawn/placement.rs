@@ -1,8 +1,8 @@
 //! Where the subjects run, in which scheduling class, and where becalm itself stays meanwhile.
 
 use becalm_machine::{Choice, Leases, Width, leased, shared};
-use becalm_model::CpuSet;
-use becalm_model::conditions::{AffinityReason, Described, Pace, Scheduler};
+use becalm_model::conditions::{AffinityReason, Pace, Scheduler};
+use becalm_model::{CpuSet, Limit, PaceObstacle, PlacementLimit, SessionLimit, SharedBecause};
 
 use super::Spawn;
 use crate::pace::PaceSampler;
@@ -18,8 +18,10 @@ pub(super) const FIFO_PRIORITY: u8 = 1;
 /// Shortest run, in seconds, whose pace is sampled unless asked for: it takes some twenty samples.
 const SHORTEST_PACED_RUN: f64 = 5e-3;
 
-pub(super) const CHOSEN_BY_USER: Described<AffinityReason> =
-    Described::Value(AffinityReason::ChosenByUser);
+/// Says that becalm is on the subject's CPUs.
+pub(super) fn not_kept_off(error: &std::io::Error) -> Limit {
+    PlacementLimit::NotKeptOff { error: error.to_string() }.into()
+}
 
 impl Spawn<'_> {
     /// Chooses CPUs for the rest of the session and takes them.
@@ -42,13 +44,13 @@ impl Spawn<'_> {
         let free = given.difference(&taken.iter().map(|one| one.cpu).collect());
         // Who is quicker now is seen by nobody, and measured.
         self.leases = Leases::take(self.root, &free).unwrap_or_default();
-        let limits: Vec<String> =
+        let limits: Vec<Limit> =
             self.placement_limits.drain(..).chain(shared(&taken, &given)).collect();
         let own = self.own_cpus.clone().unwrap_or_default().difference(&given);
         let choice = Choice {
             housekeeping: if own.is_empty() { given.clone() } else { own },
             subject: given,
-            reason: "chosen by the user".to_owned(),
+            reason: AffinityReason::ChosenByUser,
             limits,
         };
         if self.isolate.is_some() {
@@ -75,12 +77,11 @@ impl Spawn<'_> {
     pub(super) fn place(&mut self, choice: &Choice) {
         self.choice = Some(choice.clone());
         self.plan.placement.affinity = Some(choice.subject.clone());
-        self.affinity_reason = Described::Words(choice.reason.clone());
+        self.affinity_reason.clone_from(&choice.reason);
         self.placement_limits.clone_from(&choice.limits);
         // becalm itself stays off the subject's CPU; where that is refused it only costs quiet.
         if let Err(error) = pin_self(&choice.housekeeping) {
-            self.placement_limits
-                .push(format!("becalm could not be kept off the subject's CPUs: {error}"));
+            self.placement_limits.push(not_kept_off(&error));
         }
         self.watch_cpus();
     }
@@ -99,11 +100,8 @@ impl Spawn<'_> {
         });
         // Where none is there the first run says so.
         let Some(granted) = granted.filter(|granted| *granted != given) else { return };
-        self.limits.push(format!(
-            "CPUs {} are offline or not allowed here: the subjects have {granted} alone",
-            given.difference(&granted)
-        ));
-        self.plan.placement.affinity = Some(granted);
+        self.plan.placement.affinity = Some(granted.clone());
+        self.limit(PlacementLimit::NotThere { cpus: given.difference(&granted), granted });
     }
 
     /// Moves becalm off the CPUs that the user gave to the subjects, where there are others.
@@ -113,9 +111,10 @@ impl Spawn<'_> {
         };
         let others = own.difference(given);
         if others.is_empty() {
-            self.placement_limits.push(format!("becalm shares CPUs {given} with the subject"));
+            let (cpus, because) = (given.clone(), SharedBecause::NoOthers);
+            self.placement_limits.push(PlacementLimit::Shared { cpus, because }.into());
         } else if let Err(error) = pin_self(&others) {
-            self.placement_limits.push(format!("becalm stays on the subject's CPUs: {error}"));
+            self.placement_limits.push(not_kept_off(&error));
         }
     }
 
@@ -139,10 +138,7 @@ impl Spawn<'_> {
             && let Err(error) = &self.precedence
             && learnt.kept_waiting >= COMPETITION
         {
-            self.limits.push(format!(
-                "other programs compete for the CPUs, and becalm may not go before them (SCHED_FIFO: \
-                 {error}): it sees the end of a run late, so wall_time is too long by as much"
-            ));
+            self.limits.push(PlacementLimit::SeesEndLate { error: error.to_string() }.into());
         }
         let one = match &self.choice {
             Some(choice) => choice.clone(),
@@ -180,17 +176,17 @@ impl Spawn<'_> {
             Pace::Off | Pace::Auto => {}
             Pace::On => match self.start_sampling() {
                 Ok(sampler) => self.pace = Some(sampler),
-                Err(why) => self.limit(format!("the pace is not sampled: {why}")),
+                Err(because) => self.limit(SessionLimit::PaceNotSampled { because }),
             },
         }
     }
 
-    fn start_sampling(&self) -> Result<PaceSampler, String> {
+    fn start_sampling(&self) -> Result<PaceSampler, PaceObstacle> {
         if self.plan.placement.control_group.is_some() {
-            return Err("the subjects' CPUs are isolated, from becalm too".to_owned());
+            return Err(PaceObstacle::Isolated);
         }
         let one = self.plan.placement.affinity.as_ref().filter(|cpus| cpus.len() == 1);
-        let cpu = one.and_then(CpuSet::first).ok_or("the subjects are not kept on one CPU")?;
+        let cpu = one.and_then(CpuSet::first).ok_or(PaceObstacle::SeveralCpus)?;
         let scheduler = self.plan.placement.scheduler;
         PaceSampler::start(cpu, scheduler)
             .or_else(|error| match scheduler {
@@ -202,7 +198,7 @@ impl Spawn<'_> {
                 }
                 Scheduler::Fifo(_) | Scheduler::Other => Err(error),
             })
-            .map_err(|error| format!("a thread for CPU {cpu}: {error}"))
+            .map_err(|error| PaceObstacle::NoThread { cpu: cpu.0, error: error.to_string() })
     }
 
     /// Says whether the CPUs were becalm's own idea and may be given up.

@@ -1,7 +1,7 @@
 //! What becomes of a finished experiment: text, JSON, HTML and a profile.
 
 use becalm_model::wire::{AblateDocument, json_text};
-use becalm_report::{ablate_html, ablate_list_text, ablate_text};
+use becalm_report::{WORDS, ablate_html, ablate_list_text, ablate_text};
 
 use super::Args;
 use crate::error::CommandError;
@@ -16,6 +16,7 @@ pub(super) fn give(
     args: &Args,
     ui: &Ui,
 ) -> Result<Exit, CommandError> {
+    let document = &document.with_words(&WORDS);
     if let Some(path) = &args.export_json {
         files::write_atomically(path, &json_text(document))?;
     }

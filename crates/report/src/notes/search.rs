@@ -1,0 +1,62 @@
+//! What is said of a bisection, and of files that are compared.
+
+use becalm_model::history::short_commit;
+use becalm_model::{Age, BisectNote, Compared, DiffNote, Stray};
+
+/// Returns the sentence of a note of a bisection.
+pub(super) fn bisect(note: &BisectNote) -> String {
+    use BisectNote as N;
+    match note {
+        N::SameEnds => {
+            "identical binaries: the program of the ends is the same, byte for byte".to_owned()
+        }
+        N::EndsAlike { verdicts, rounds } => {
+            let verdicts: Vec<String> =
+                verdicts.iter().map(|(verdict, metric)| format!("{verdict} on {metric}")).collect();
+            format!(
+                "the ends do not differ so that a search makes sense: {}; {rounds} rounds, `becalm compare --rev` \
+                 with more may tell them apart",
+                verdicts.join(", ")
+            )
+        }
+        N::EndsAlsoDiffer { metrics, followed } => format!(
+            "the ends also differ in {}; followed is {followed}, in which they differ most surely",
+            metrics.join(", ")
+        ),
+        N::Follows { metric } => format!("decided on {metric}"),
+        N::SeveralChanges { strays } => format!(
+            "more than one change: the level of {} is neither that of the good end nor the one beyond the change; \
+             searched for is the first commit beyond half of the whole change",
+            strays.iter().map(stray).collect::<Vec<_>>().join(", ")
+        ),
+    }
+}
+
+fn stray(Stray { commit, level, exact }: &Stray) -> String {
+    let commit = short_commit(commit);
+    if *exact {
+        format!("{commit} ({level})")
+    } else {
+        format!("{commit} ({:+.2} %)", 100.0 * level)
+    }
+}
+
+/// Returns the sentence of what is not compared.
+pub(super) fn diff(note: &DiffNote) -> String {
+    match note {
+        DiffNote::OtherQuantity { metric, old, new } => {
+            format!("Not compared: {metric} is in the old file [{old}] and in the new one [{new}].")
+        }
+        DiffNote::InOneFile { what, file, names } => {
+            let what = match what {
+                Compared::Benchmark => "benchmark",
+                Compared::Subject => "subject",
+            };
+            let file = match file {
+                Age::Old => "old",
+                Age::New => "new",
+            };
+            format!("Only in the {file} file, and not compared: {what} {}.", names.join(", "))
+        }
+    }
+}
