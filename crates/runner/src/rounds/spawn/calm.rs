@@ -57,7 +57,7 @@ impl Spawn<'_> {
                 break;
             }
             // What happens meanwhile is no evidence against the runs before it.
-            self.complete.extend(self.evidence.flush());
+            self.observed.flush();
             if !self.interrupt.sleep(BETWEEN_LOOKS) {
                 break;
             }

@@ -44,35 +44,56 @@ pub struct Spawn<'a> {
     interrupt: &'a Interrupt,
     clock: SessionClock,
     rest: RestDebt,
-    /// Smallest of the resident sets of all runs, in bytes.
-    smallest_resident: u64,
-    /// Where becalm itself could run before the session, to be put back after it.
-    own_cpus: Option<CpuSet>,
+    cpus: Cpus<'a>,
+    observed: Observed,
     /// What subjects have where nobody asked for anything.
     inherited: Inherited,
     /// What lets becalm see the end of a run at once, where it is allowed.
     precedence: io::Result<Option<Precedence>>,
-    evidence: EvidenceCollector,
-    /// Evidence that is complete and was not asked for yet.
-    complete: Vec<Evidence>,
-    affinity_reason: AffinityReason,
-    /// The CPUs that were chosen last; `None` if the user named them.
-    choice: Option<Choice>,
-    /// What keeps other measurements off the subject's CPUs.
-    leases: Leases,
-    isolate: Option<&'a dyn Isolate>,
-    /// How the subject's CPUs were isolated.
-    isolation: Option<IsolatedCpus>,
-    /// Why they could not be, although that was tried.
-    not_isolated: Option<String>,
-    /// What the present CPUs do not allow; a new choice of CPUs has its own.
-    placement_limits: Vec<Limit>,
+    /// What could not be controlled or observed, whatever the CPUs.
     limits: Vec<Limit>,
     /// Whether the present scheduling class was becalm's own idea and may be taken back.
     scheduler_is_a_try: bool,
     settling: Option<Settling>,
     /// What samples the pace of the subjects' CPU.
     pace: Option<PaceSampler>,
+}
+
+/// Where the subjects and becalm itself run.
+#[derive(Debug)]
+struct Cpus<'a> {
+    /// Where becalm itself could run before the session, to be put back after it.
+    own: Option<CpuSet>,
+    isolate: Option<&'a dyn Isolate>,
+    /// Why the subjects run where they do.
+    reason: AffinityReason,
+    /// The CPUs that were chosen last; `None` if the user named them.
+    choice: Option<Choice>,
+    /// What keeps other measurements off the subject's CPUs.
+    leases: Leases,
+    /// How the subject's CPUs were isolated.
+    isolation: Option<IsolatedCpus>,
+    /// Why they could not be, although that was tried.
+    not_isolated: Option<String>,
+    /// What the present CPUs do not allow; a new choice of CPUs has its own.
+    limits: Vec<Limit>,
+}
+
+/// What is observed around the runs.
+#[derive(Debug)]
+struct Observed {
+    evidence: EvidenceCollector,
+    /// Evidence that is complete and was not asked for yet.
+    complete: Vec<Evidence>,
+    /// Smallest of the resident sets of all runs, in bytes.
+    smallest_resident: u64,
+}
+
+impl Observed {
+    /// Completes the evidence of the run whose window is open.
+    fn flush(&mut self) {
+        self.complete.extend(self.evidence.flush());
+    }
 }
 
 impl<'a> Spawn<'a> {
@@ -86,23 +107,27 @@ impl<'a> Spawn<'a> {
         isolate: Option<&'a dyn Isolate>,
     ) -> Self {
         let mut spawn = Self {
-            evidence: EvidenceCollector::open(root, &CpuSet::new()),
-            complete: Vec::new(),
-            affinity_reason: AffinityReason::ChosenByUser,
-            choice: None,
-            leases: Leases::default(),
-            isolate,
-            isolation: None,
-            not_isolated: None,
-            placement_limits: Vec::new(),
+            cpus: Cpus {
+                own: own_affinity().ok(),
+                isolate,
+                reason: AffinityReason::ChosenByUser,
+                choice: None,
+                leases: Leases::default(),
+                isolation: None,
+                not_isolated: None,
+                limits: Vec::new(),
+            },
+            observed: Observed {
+                evidence: EvidenceCollector::open(root, &CpuSet::new()),
+                complete: Vec::new(),
+                smallest_resident: u64::MAX,
+            },
             limits: Vec::new(),
             scheduler_is_a_try: false,
             clock: SessionClock::after(elapsed),
             rest: RestDebt::default(),
-            smallest_resident: u64::MAX,
             settling: None,
             pace: None,
-            own_cpus: own_affinity().ok(),
             inherited: Inherited::read(root),
             precedence: Precedence::take(match plan.placement.scheduler {
                 Scheduler::Fifo(priority) => priority,
@@ -186,7 +211,7 @@ impl<'a> Spawn<'a> {
         let is_random = placement.aslr == Aslr::On && self.inherited.aslr;
         Conditions {
             affinity: placement.affinity.clone(),
-            affinity_reason: Some(Described::Value(self.affinity_reason.clone())),
+            affinity_reason: Some(Described::Value(self.cpus.reason.clone())),
             scheduler: Some(match placement.scheduler {
                 Scheduler::Other => self.inherited.scheduler,
                 Scheduler::Fifo(priority) => SchedulingClass::Fifo(priority),
@@ -215,16 +240,16 @@ impl<'a> Spawn<'a> {
             on_disturbance: Some(plan.on_disturbance),
             environment: self.plan.variables(),
             limits: [self.all_limits(), more_limits.to_vec()].concat(),
-            isolation: self.isolation.clone().map(Described::Value),
+            isolation: self.cpus.isolation.clone().map(Described::Value),
             knobs,
         }
     }
 
     /// Returns what could not be controlled or observed.
     fn all_limits(&self) -> Vec<Limit> {
-        let mut limits = [self.placement_limits.clone(), self.limits.clone()].concat();
+        let mut limits = [self.cpus.limits.clone(), self.limits.clone()].concat();
         limits.extend(self.resident_limit());
-        limits.extend(self.evidence.limits());
+        limits.extend(self.observed.evidence.limits());
         if let Some(settling) = &self.settling {
             limits.extend(settling.reader.limits().iter().cloned());
             let unsettled = unsettled_limit(&settling.unsettled, settling.maximum);
@@ -242,7 +267,7 @@ impl<'a> Spawn<'a> {
 
     /// Says so when becalm itself hides how much memory a subject used.
     fn resident_limit(&self) -> Option<Limit> {
-        let bytes = resident_floor().filter(|&floor| self.smallest_resident <= floor)?;
+        let bytes = resident_floor().filter(|&floor| self.observed.smallest_resident <= floor)?;
         Some(SessionLimit::ResidentFloor { bytes }.into())
     }
 
@@ -259,7 +284,7 @@ impl<'a> Spawn<'a> {
 impl Drop for Spawn<'_> {
     /// Gives becalm its own CPUs back, so that a further session of this process chooses afresh.
     fn drop(&mut self) {
-        if let Some(own) = &self.own_cpus {
+        if let Some(own) = &self.cpus.own {
             // CPUs that went away meanwhile are no error worth a word at the end.
             let _ = pin_self(own);
         }
@@ -279,10 +304,14 @@ impl Executor for Spawn<'_> {
 
     fn evidence(&mut self, close: bool) -> Vec<Evidence> {
         if close {
-            self.complete.extend(self.evidence.flush());
+            self.observed.flush();
         }
         // What a hook completed is of earlier runs than one whose window is open, and comes with that one's.
-        if self.evidence.is_open() { Vec::new() } else { std::mem::take(&mut self.complete) }
+        if self.observed.evidence.is_open() {
+            Vec::new()
+        } else {
+            std::mem::take(&mut self.observed.complete)
+        }
     }
 
     fn elapsed(&self) -> Duration {

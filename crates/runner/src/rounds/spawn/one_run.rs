@@ -20,7 +20,7 @@ use crate::{Finished, Launch, LaunchError, Stdout, launch, own_affinity, pin_sel
 impl Spawn<'_> {
     /// Prepares a run, makes it, and reads what it gave.
     pub(super) fn one_run(&mut self, request: Request) -> Result<Measured, RunError> {
-        if let Some(why) = &self.not_isolated {
+        if let Some(why) = &self.cpus.not_isolated {
             return Err(RunError::NotIsolated(why.clone()));
         }
         let subject = request.subject;
@@ -56,19 +56,19 @@ impl Spawn<'_> {
         if let Some(backend) = &self.plan.backend {
             backend.prepare().map_err(RunError::Results)?;
         }
-        self.evidence.before_run();
+        self.observed.evidence.before_run();
         if let Some(pace) = &self.pace {
             pace.before_run();
         }
         let launched = self.launch(request);
         let pace = self.pace.as_ref().map(PaceSampler::after_run);
         let finished = Finished { pace, ..launched.map_err(|source| launch_error(self, source))? };
-        self.smallest_resident = self.smallest_resident.min(finished.max_rss);
+        self.observed.smallest_resident = self.observed.smallest_resident.min(finished.max_rss);
         let migrations =
             self.plan.counters.index(CPU_MIGRATIONS).and_then(|index| finished.counters[index]);
         let evidence = own_evidence(&finished, migrations);
-        let complete = self.evidence.after_run(&finished, migrations);
-        self.complete.extend(complete);
+        let complete = self.observed.evidence.after_run(&finished, migrations);
+        self.observed.complete.extend(complete);
         let mut values = self.values_of_process(&finished);
         let conclude = self.plan.subjects[subject].hooks.conclude.clone();
         let after = self
@@ -161,12 +161,12 @@ impl Spawn<'_> {
                 Err(error) if self.affinity_is_a_try() && error.is_affinity_refused() => {
                     self.plan.placement.affinity = None;
                     // What becalm starts has the CPUs that becalm has.
-                    if let Some(all) = &self.own_cpus {
+                    if let Some(all) = &self.cpus.own {
                         let _ = pin_self(all);
                     }
-                    self.affinity_reason = AffinityReason::Refused;
+                    self.cpus.reason = AffinityReason::Refused;
                     let error = error.to_string();
-                    self.placement_limits = vec![PlacementLimit::NotPinned { error }.into()];
+                    self.cpus.limits = vec![PlacementLimit::NotPinned { error }.into()];
                     self.pace = None;
                     self.watch_cpus();
                 }
@@ -189,7 +189,7 @@ impl Spawn<'_> {
         let (user, folder) = (self.plan.placement.user.as_ref(), self.plan.folder_of(subject));
         // A build in a hook, or a server that it starts, is not for the one CPU that becalm keeps to.
         let kept_to = own_affinity().ok();
-        let widened = self.own_cpus.as_ref().is_some_and(|all| pin_self(all).is_ok());
+        let widened = self.cpus.own.as_ref().is_some_and(|all| pin_self(all).is_ok());
         let result = run_hook(hook, text, user, folder.as_deref(), self.interrupt);
         if let Some(cpus) = kept_to.filter(|_| widened)
             && let Err(error) = pin_self(&cpus)
@@ -201,12 +201,12 @@ impl Spawn<'_> {
 
     /// Ends the window of evidence before something that is not a run.
     pub(super) fn close_window(&mut self) {
-        self.complete.extend(self.evidence.flush());
+        self.observed.flush();
     }
 
     /// Forgets the evidence of the latest run, which becomes no part of the record.
     fn forget_latest(&mut self) {
         self.close_window();
-        self.complete.pop();
+        self.observed.complete.pop();
     }
 }

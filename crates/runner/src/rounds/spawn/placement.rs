@@ -27,9 +27,9 @@ impl Spawn<'_> {
     /// Chooses CPUs for the rest of the session and takes them.
     pub(super) fn choose(&mut self, width: Width) {
         // Its own leases would be in the way.
-        self.leases = Leases::default();
+        self.cpus.leases = Leases::default();
         let (choice, leases) = self.plan.chooser.take(width);
-        self.leases = leases;
+        self.cpus.leases = leases;
         self.place_on(&choice);
     }
 
@@ -43,45 +43,44 @@ impl Spawn<'_> {
         let taken = leased(self.root, &given);
         let free = given.difference(&taken.iter().map(|one| one.cpu).collect());
         // Who is quicker now is seen by nobody, and measured.
-        self.leases = Leases::take(self.root, &free).unwrap_or_default();
-        let limits: Vec<Limit> =
-            self.placement_limits.drain(..).chain(shared(&taken, &given)).collect();
-        let own = self.own_cpus.clone().unwrap_or_default().difference(&given);
+        self.cpus.leases = Leases::take(self.root, &free).unwrap_or_default();
+        let limits: Vec<Limit> = self.cpus.limits.drain(..).chain(shared(&taken, &given)).collect();
+        let own = self.cpus.own.clone().unwrap_or_default().difference(&given);
         let choice = Choice {
             housekeeping: if own.is_empty() { given.clone() } else { own },
             subject: given,
             reason: AffinityReason::ChosenByUser,
             limits,
         };
-        if self.isolate.is_some() {
+        if self.cpus.isolate.is_some() {
             self.place_on(&choice);
-            self.choice = None;
+            self.cpus.choice = None;
         } else {
-            self.placement_limits = choice.limits;
+            self.cpus.limits = choice.limits;
         }
     }
 
     /// Goes to chosen CPUs, isolated if that is wanted.
     fn place_on(&mut self, choice: &Choice) {
-        match self.isolate.map(|isolate| isolate.isolate(choice)) {
+        match self.cpus.isolate.map(|isolate| isolate.isolate(choice)) {
             None => self.place(choice),
             Some(Ok(Isolated { choice, control_group, taken })) => {
                 self.plan.placement.control_group = control_group;
-                self.isolation = taken;
+                self.cpus.isolation = taken;
                 self.place(&choice);
             }
-            Some(Err(why)) => self.not_isolated = Some(why),
+            Some(Err(why)) => self.cpus.not_isolated = Some(why),
         }
     }
 
     pub(super) fn place(&mut self, choice: &Choice) {
-        self.choice = Some(choice.clone());
+        self.cpus.choice = Some(choice.clone());
         self.plan.placement.affinity = Some(choice.subject.clone());
-        self.affinity_reason.clone_from(&choice.reason);
-        self.placement_limits.clone_from(&choice.limits);
+        self.cpus.reason.clone_from(&choice.reason);
+        self.cpus.limits.clone_from(&choice.limits);
         // becalm itself stays off the subject's CPU; where that is refused it only costs quiet.
         if let Err(error) = pin_self(&choice.housekeeping) {
-            self.placement_limits.push(not_kept_off(&error));
+            self.cpus.limits.push(not_kept_off(&error));
         }
         self.watch_cpus();
     }
@@ -106,15 +105,15 @@ impl Spawn<'_> {
 
     /// Moves becalm off the CPUs that the user gave to the subjects, where there are others.
     fn make_way(&mut self) {
-        let (Some(own), Some(given)) = (&self.own_cpus, &self.plan.placement.affinity) else {
+        let (Some(own), Some(given)) = (&self.cpus.own, &self.plan.placement.affinity) else {
             return;
         };
         let others = own.difference(given);
         if others.is_empty() {
             let (cpus, because) = (given.clone(), SharedBecause::NoOthers);
-            self.placement_limits.push(PlacementLimit::Shared { cpus, because }.into());
+            self.cpus.limits.push(PlacementLimit::Shared { cpus, because }.into());
         } else if let Err(error) = pin_self(&others) {
-            self.placement_limits.push(not_kept_off(&error));
+            self.cpus.limits.push(not_kept_off(&error));
         }
     }
 
@@ -123,7 +122,7 @@ impl Spawn<'_> {
             Some(cpus) => cpus.clone(),
             None => own_affinity().unwrap_or_default(),
         };
-        self.evidence = EvidenceCollector::open(self.root, &cpus);
+        self.observed.evidence = EvidenceCollector::open(self.root, &cpus);
     }
 
     /// Settles on CPUs and scheduling class by what the warm-up has taught.
@@ -140,7 +139,7 @@ impl Spawn<'_> {
         {
             self.limits.push(PlacementLimit::SeesEndLate { error: error.to_string() }.into());
         }
-        let one = match &self.choice {
+        let one = match &self.cpus.choice {
             Some(choice) => choice.clone(),
             None => self.plan.chooser.look(Width::One),
         };
