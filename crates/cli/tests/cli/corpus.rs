@@ -186,7 +186,9 @@ fn compare_schema(before: &Value, now: &Value, at: &str, differences: &mut Diffe
 fn sentences(value: &Value) -> Value {
     match value {
         Value::Array(all) => all.iter().map(sentences).collect(),
-        Value::Object(fields) => fields.get("text").unwrap_or(value).clone(),
+        Value::Object(fields) => fields.get("text").map_or(value.clone(), sentences),
+        // `gate` once put full stops behind the notes of records in JSON, too.
+        Value::String(sentence) => sentence.trim_end_matches('.').into(),
         other => other.clone(),
     }
 }

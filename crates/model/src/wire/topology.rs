@@ -26,7 +26,7 @@ pub struct TopologyDocument {
     /// CPUs whose tick stops while a single task runs (`nohz_full=`).
     pub nohz_full: Vec<u32>,
     /// How many CPUs' worth of time the control groups allow; absent without a limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_quota: Option<f64>,
     /// The online CPUs in rising order.
     pub cpus: Vec<TopologyCpu>,
@@ -66,13 +66,13 @@ pub struct TopologyCpu {
     /// Its package.
     pub package: usize,
     /// Its die, where there are dies.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub die: Option<usize>,
     /// Its cluster, where there are clusters.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<usize>,
     /// Its NUMA node.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<usize>,
     /// Its kind of core.
     pub kind: usize,
@@ -81,13 +81,13 @@ pub struct TopologyCpu {
     /// Whether becalm may run on it.
     pub allowed: bool,
     /// Speed relative to the fastest CPU, which has 1024 on most machines.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<u64>,
     /// Highest frequency in kHz.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_khz: Option<u64>,
     /// How much the firmware prefers this core for a single thread; more is better.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preference: Option<u64>,
 }
 
@@ -95,7 +95,7 @@ pub struct TopologyCpu {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TopologyCore {
     /// The kernel's number of its first CPU's core; unique in a package at most.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
     /// Its online CPUs: more than one with SMT.
     pub cpus: Vec<u32>,
@@ -122,10 +122,10 @@ pub struct TopologyNode {
     /// Its online CPUs.
     pub cpus: Vec<u32>,
     /// Its memory in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<u64>,
     /// The kernel knows no nodes: this one stands for the whole machine.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub assumed: bool,
 }
 
@@ -139,7 +139,7 @@ pub struct TopologyCache {
     /// `data`, `instruction` or `unified`.
     pub content: String,
     /// Size in bytes, where the kernel knows it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// Online CPUs that share it.
     pub cpus: Vec<u32>,
@@ -158,7 +158,7 @@ pub struct TopologyKind {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TopologyChoice {
     /// For how many threads; absent for as many as fit.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<usize>,
     /// CPUs of the subject.
     pub subject: Vec<u32>,
