@@ -176,11 +176,10 @@ fn looks_into_a_sentence(line: &str) -> bool {
 }
 
 /// Files of `model` with such a text that is not a note of becalm's.
-const TEXTS: [(&str, &str); 9] = [
+const TEXTS: [(&str, &str); 8] = [
     ("model/src/history/change.rs", "what somebody wrote who dismissed a change"),
     ("model/src/wire/changes.rs", "likewise"),
     ("model/src/knob.rs", "what a change of a setting is for"),
-    ("model/src/wire/journal.rs", "likewise"),
     ("model/src/wire/tune.rs", "likewise"),
     ("model/src/wire/boot.rs", "what a boot parameter is for"),
     ("model/src/wire/bisect.rs", "an error with what a build printed"),

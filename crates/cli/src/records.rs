@@ -98,7 +98,7 @@ pub(crate) fn document(record: &Record) -> wire::Document<wire::Runs<'_>> {
             estimates.push(wire::EstimateDocument {
                 subject: named.name.clone(),
                 metric: metric.name.clone(),
-                unit: metric.unit.to_string(),
+                unit: metric.unit.clone(),
                 statistic: metric.statistic.clone(),
                 runs: summary.n,
                 minimum: summary.minimum,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use becalm_lab::trace::{Mode, Recording, TracedChild, Tracer};
 use becalm_machine::SysRoot;
 use becalm_model::CpuSet;
-use becalm_model::trace::{Culprit, FaultKind, Taken};
+use becalm_model::trace::{Culprit, Taken};
 use becalm_runner::{monotonic_raw, own_affinity, pin_self};
 use becalm_testkit::{FileTimer, skipped, thread_cpu_time};
 
@@ -226,7 +226,7 @@ fn page_faults_of_a_trimmed_heap_are_told_with_their_time() {
     // The pages that are there are touched in more time than nothing, so that more is found.
     named(test, f64::INFINITY, || {
         let Disturbed { subject, said, .. } = disturbed(test, "heap", None)?;
-        let found = seconds(&subject.taken, |one| *one == Culprit::PageFault(FaultKind::Minor));
+        let found = seconds(&subject.taken, |one| *one == Culprit::MinorFault);
         Some(Share { found, injected: said[0][0] })
     });
 }

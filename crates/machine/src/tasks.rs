@@ -1,7 +1,7 @@
 //! The threads of the machine, as far as it matters where they run.
 
 use becalm_kernel::affinity::CALLER;
-use becalm_model::{Change, CpuSet, Nature, Target};
+use becalm_model::{Change, CpuSet, Nature, ProcessIdentity, Target};
 
 use crate::tune::{allowed_list, task};
 use crate::{SysRoot, affinity};
@@ -26,9 +26,10 @@ pub(crate) struct Thread {
 impl Thread {
     /// Returns a change of its CPUs; without `new` they are only saved and put back.
     pub(crate) fn change(&self, knob: &str, new: Option<&CpuSet>, reason: &str) -> Change {
+        let task = ProcessIdentity { pid: self.tid, start_time: self.start_time };
         Change {
             knob: knob.to_owned(),
-            target: Target::Affinity { pid: self.tid, start_time: self.start_time },
+            target: Target::Affinity(task),
             old: self.cpus.to_string(),
             new: new.map(ToString::to_string),
             reason: reason.to_owned(),

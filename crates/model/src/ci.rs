@@ -1,9 +1,13 @@
 //! What a job of continuous integration found out: head against base, and base against itself.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::history::short_commit;
 use crate::metric::{Direction, Unit};
 use crate::note::{Interruption, Note};
 use crate::verdict::{RatioInterval, Verdict};
+use crate::wire::{RatioFields, ratio};
 
 /// Says whether a text can be the name of a job: it stands in a hidden line of a comment.
 pub fn is_ci_id(text: &str) -> bool {
@@ -13,7 +17,7 @@ pub fn is_ci_id(text: &str) -> bool {
 }
 
 /// A commit with the first line of its message.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CiCommit {
     /// The full id.
     pub id: String,
@@ -29,7 +33,7 @@ impl CiCommit {
 }
 
 /// What the gate allows.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CiRule {
     /// Confidence asked for.
     pub confidence: f64,
@@ -43,16 +47,18 @@ pub struct CiRule {
 }
 
 /// The base against itself, measured in the same rounds.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CiNoise {
     /// Ratio of the base to itself, with its interval; `None` where there is none.
+    #[serde(flatten, with = "ratio")]
+    #[schemars(with = "RatioFields")]
     pub ratio: Option<RatioInterval>,
     /// What would have been said of it.
     pub verdict: Verdict,
 }
 
 /// One metric of one benchmark, head against base.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CiLine {
     /// The benchmark.
     pub name: String,
@@ -67,10 +73,12 @@ pub struct CiLine {
     /// Median of the head, in the unit.
     pub head: Option<f64>,
     /// Ratio head / base with its interval; `None` where there is none.
+    #[serde(flatten, with = "ratio")]
+    #[schemars(with = "RatioFields")]
     pub ratio: Option<RatioInterval>,
     /// The answer.
     pub verdict: Verdict,
-    /// What that means under the rule of the job.
+    /// What that means under the rule of the job; follows from the rest.
     pub standing: Standing,
     /// The base against itself.
     pub noise: CiNoise,
@@ -79,7 +87,10 @@ pub struct CiLine {
 }
 
 /// What a verdict means for the gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// Worse by more than the rule allows.
     Regression,
@@ -131,7 +142,8 @@ pub enum CiResult {
 }
 
 /// What a job says as a whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Conclusion {
     /// The programs are the same.
     Identical,
@@ -183,7 +195,7 @@ pub struct CiReport {
     pub rule: CiRule,
     /// What came out.
     pub result: CiResult,
-    /// What that says as a whole.
+    /// What that says as a whole; follows from the rest.
     pub conclusion: Conclusion,
     /// The machine in a few words: its model, its kernel, what it runs in.
     pub machine: String,

@@ -1,9 +1,12 @@
 //! What makes a machine noisy, as values.
 
-use crate::wire::MitigationEffect;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::ablate::MitigationEffect;
 
 /// One source of noise that a machine has.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
     /// Stable name: `governor`, `swap-in-use`.
     pub id: String,
@@ -15,15 +18,19 @@ pub struct Finding {
     pub why: String,
     /// How large its effect typically is, with the source of that figure; empty where nobody has
     /// measured it in public.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub size: String,
     /// What mending it did on this machine, where that was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub here: Option<MitigationEffect>,
     /// What to do about it.
+    #[serde(flatten)]
     pub fix: Fix,
 }
 
 /// How bad a source of noise is. The worst first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Results of the same program differ by several percent, or one of two programs is favoured.
     Severe,
@@ -45,7 +52,8 @@ impl Severity {
 }
 
 /// What to do about a source of noise.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Fix {
     /// `becalm tune` has this knob for it.
     Knob(String),
@@ -56,7 +64,7 @@ pub enum Fix {
 }
 
 /// What was looked at on a machine.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Checkup {
     /// The findings, worst first.
     pub findings: Vec<Finding>,

@@ -3,8 +3,19 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
+/// A process or thread, told apart from later ones with the same id by when it started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ProcessIdentity {
+    /// Process id, or thread id.
+    pub pid: u32,
+    /// When it started, in clock ticks since boot.
+    pub start_time: u64,
+}
+
 /// One reversible change of the machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     /// Name of the knob that asks for it.
     pub knob: String,
@@ -14,15 +25,18 @@ pub struct Change {
     pub old: String,
     /// The value to be set. `None` for a *guarded* target: becalm does not set it, but another
     /// change may disturb it, so it is saved and put back like the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new: Option<String>,
     /// Why, as a fragment for people: `the frequency follows the load`.
     pub reason: String,
     /// What is special about it.
+    #[serde(default)]
     pub nature: Nature,
 }
 
 /// What is special about a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Nature {
     /// Nothing.
     #[default]
@@ -56,25 +70,19 @@ impl Change {
 }
 
 /// Something with a value that can be read, set and put back.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Target {
     /// A file of the kernel: `/sys/...`, `/proc/sys/...`, a file of a control group.
     File(String),
     /// A folder that exists or not, such as a control group: `present` or `absent`.
     Folder(String),
     /// The CPUs on which a task may run, as a list.
-    Affinity {
-        /// Its thread id.
-        pid: u32,
-        /// When it started, in clock ticks since boot: a reused id is another task.
-        start_time: u64,
-    },
+    Affinity(ProcessIdentity),
     /// The control group of a task in one hierarchy: its folder below the mount point.
     Membership {
-        /// Its process id.
-        pid: u32,
-        /// When it started, in clock ticks since boot.
-        start_time: u64,
+        /// The task.
+        task: ProcessIdentity,
         /// Where the hierarchy is mounted.
         hierarchy: String,
     },
@@ -96,8 +104,8 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) | Self::Folder(path) | Self::UnitFile(path) => f.write_str(path),
-            Self::Affinity { pid, .. } => write!(f, "CPUs of task {pid}"),
-            Self::Membership { pid, hierarchy, .. } => {
+            Self::Affinity(ProcessIdentity { pid, .. }) => write!(f, "CPUs of task {pid}"),
+            Self::Membership { task: ProcessIdentity { pid, .. }, hierarchy } => {
                 write!(f, "control group of process {pid} in {hierarchy}")
             }
             Self::Unit(name) => write!(f, "systemd unit {name}"),

@@ -4,6 +4,7 @@
 //! does I/O, reads a clock or keeps state. Documents that leave the process live in [`wire`] and are
 //! versioned; a value that has the same shape in them is one type, and serialises itself.
 
+pub mod ablate;
 mod about;
 mod as_text;
 mod calendar;
@@ -38,7 +39,7 @@ pub use conditions::{Conditions, KnobRecord, KnobState, Moved};
 pub use cpu::{CpuId, CpuListError, CpuSet, MAX_CPU};
 pub use evidence::{Disturbance, DisturbanceSource, DisturbedRun, Evidence};
 pub use finding::{Checkup, Finding, Fix, Severity};
-pub use knob::{Change, Nature, Target};
+pub use knob::{Change, Nature, ProcessIdentity, Target};
 pub use machine::MachineFacts;
 pub use metric::{Direction, Metric, Unit};
 pub use note::{

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// What could be read about the machine, and what could not.
 ///
 /// Keys are stable, lower-case words such as `cpu_model`, `kernel_release`, `governor`. No host
 /// name, serial number or user name is ever among them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct MachineFacts {
     /// Facts that were read, by key.
     pub facts: BTreeMap<String, String>,

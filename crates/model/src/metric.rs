@@ -1,6 +1,13 @@
 //! What is recorded per run.
 
+use std::convert::Infallible;
 use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::as_text::as_text;
 
 /// Unit of a metric's values. Times are always kept in seconds and sizes in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,33 +45,65 @@ impl fmt::Display for Unit {
     }
 }
 
+impl FromStr for Unit {
+    type Err = Infallible;
+
+    fn from_str(name: &str) -> Result<Self, Infallible> {
+        Ok(Self::from_name(name))
+    }
+}
+
+as_text!(Unit);
+
 /// Which way a metric gets better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// Less is better, as for time.
+    #[default]
     Lower,
     /// More is better, as for throughput.
     Higher,
 }
 
+/// A direction as a metric of a record has it in JSON: whether more is better.
+mod higher_is_better {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::Direction;
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+    pub(super) fn serialize<S: Serializer>(one: &Direction, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_bool(*one == Direction::Higher)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Direction, D::Error> {
+        Ok(if bool::deserialize(from)? { Direction::Higher } else { Direction::Lower })
+    }
+}
+
 /// One thing that is recorded for every run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Metric {
     /// The name used on the command line, in JSON and in reports.
     pub name: String,
-    /// Unit of the values.
+    /// Unit of the values; empty for plain counts.
     pub unit: Unit,
-    /// Which way is better.
+    /// Whether more is better.
+    #[serde(default, rename = "higher_is_better", with = "higher_is_better")]
+    #[schemars(with = "bool")]
     pub direction: Direction,
     /// Whether repeated runs of the same program give exactly the same value, so that any
     /// difference is real.
+    #[serde(default)]
     pub exact: bool,
-    /// The function inside a harness that this was measured of; `None` where it is of the whole
-    /// process. Metrics of benchmarks stand behind all others in [`crate::Record::metrics`], and have
-    /// their values in [`crate::Run::parts`].
+    /// The function inside a harness that this was measured of; absent where it is of the whole
+    /// process. Metrics of benchmarks stand behind all others in a record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub benchmark: Option<String>,
     /// Which statistic of many values each value is, such as `median`, where the tool that measured
     /// gives no single ones; such values are never tested as if they were raw.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statistic: Option<String>,
 }
 

@@ -1,5 +1,8 @@
 //! Everything that one measurement produced.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::conditions::{Backend, Conditions};
 use crate::machine::MachineFacts;
 use crate::metric::{self, Metric};
@@ -22,9 +25,10 @@ pub enum RecordKind {
 }
 
 /// Where an imported record comes from.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Source {
-    /// Name of the format: `pyperf`.
+    /// Name of the format, as for `becalm import --format`: `pyperf`.
     pub format: String,
     /// The tool that measured and its version, as far as the file tells: `pyperf 2.10.0`.
     pub tool: String,

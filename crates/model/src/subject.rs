@@ -1,5 +1,8 @@
 //! One thing to be measured.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::metric::Metric;
 
 /// A command to be measured, with the name that reports use for it.
@@ -14,24 +17,29 @@ pub struct Subject {
 }
 
 /// What a suite says of a subject, for those who judge what was measured.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct SubjectTerms {
     /// Name of the benchmark; several subjects share it where it has parameters.
     pub benchmark: String,
     /// Words that it is chosen by.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Smallest relative change that matters; `None` where nobody said.
+    /// Smallest relative change that matters; absent where nobody said.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
     /// What it is about, the most important first; empty where nobody said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<MetricTerms>,
 }
 
 /// What a suite says of one metric of a subject.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MetricTerms {
     /// Its name, or that of a measure of benchmarks such as `B/op`.
     pub name: String,
     /// Smallest relative change that matters, if it is another one than that of the subject.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
 }
 

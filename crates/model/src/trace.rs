@@ -2,53 +2,73 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::RatioInterval;
 use crate::note::Limit;
+use crate::wire::{RatioFields, ratio};
 
 /// Who or what took time.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Culprit {
     /// A program.
     Process {
         /// Its name, as the kernel keeps it (at most 15 bytes).
+        #[serde(default)]
         name: String,
         /// Its process number; `None` where several processes of one name are told together.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         pid: Option<u32>,
         /// The systemd unit that it belongs to, or its control group.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         unit: Option<String>,
     },
     /// A thread of the kernel.
     KernelThread {
         /// Its name: `ksoftirqd/1`, `kworker/1:2`.
+        #[serde(default)]
         name: String,
         /// For a worker: the function that it worked on.
+        #[serde(default, rename = "function", skip_serializing_if = "Option::is_none")]
         work: Option<String>,
     },
     /// The interrupt of a device.
     Interrupt {
         /// Its number in `/proc/interrupts`.
+        #[serde(default)]
         line: u32,
         /// Its name there.
+        #[serde(default, rename = "name")]
         device: String,
     },
     /// An interrupt that a CPU sends itself or another one, such as that of its timer.
     LocalInterrupt {
         /// The kernel's word: `local_timer`, `reschedule`, `call_function_single`.
+        #[serde(default, rename = "name")]
         kind: String,
         /// The timer function that ran in it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         function: Option<String>,
     },
     /// Work that the kernel put off from an interrupt to its end.
     Softirq {
         /// The kernel's word: `NET_RX`, `TIMER`, `RCU`.
+        #[serde(default, rename = "name")]
         kind: String,
         /// The timer function that ran in it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         function: Option<String>,
     },
     /// A non-maskable interrupt.
     NonMaskable,
-    /// Page faults of the subject itself.
-    PageFault(FaultKind),
+    /// Page faults of the subject itself that were settled without I/O.
+    MinorFault,
+    /// Page faults of the subject itself that had to wait for I/O.
+    MajorFault,
     /// Another thread or child of the subject had the CPU.
     OwnThreads,
     /// The CPU was idle and had to notice that the subject is ready.
@@ -69,44 +89,13 @@ pub enum Culprit {
     Gap,
     /// becalm itself, which reads the events.
     Becalm,
-    /// Events were lost, so nobody can tell.
+    /// Events were lost, so nobody can tell; or a newer becalm can.
+    #[default]
+    #[serde(other)]
     Unknown,
 }
 
-/// Kinds of page faults.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum FaultKind {
-    /// Settled without I/O.
-    Minor,
-    /// Had to wait for I/O.
-    Major,
-}
-
 impl Culprit {
-    /// Returns the word that JSON uses.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Process { .. } => "process",
-            Self::KernelThread { .. } => "kernel_thread",
-            Self::Interrupt { .. } => "interrupt",
-            Self::LocalInterrupt { .. } => "local_interrupt",
-            Self::Softirq { .. } => "softirq",
-            Self::NonMaskable => "non_maskable",
-            Self::PageFault(FaultKind::Minor) => "minor_fault",
-            Self::PageFault(FaultKind::Major) => "major_fault",
-            Self::OwnThreads => "own_threads",
-            Self::WakeUp => "wake_up",
-            Self::HeldBack => "held_back",
-            Self::Stopped => "stopped",
-            Self::Blocked => "blocked",
-            Self::Asleep => "asleep",
-            Self::Steal => "steal",
-            Self::Gap => "gap",
-            Self::Becalm => "becalm",
-            Self::Unknown => "unknown",
-        }
-    }
-
     /// Returns the same culprit without what tells two of its kind apart: the number of a process and
     /// of a kernel worker.
     #[must_use]
@@ -124,7 +113,10 @@ impl Culprit {
 
     /// Says whether the subject does this to itself, whoever else is on the machine.
     pub fn is_its_own_doing(&self) -> bool {
-        matches!(self, Self::PageFault(_) | Self::OwnThreads | Self::Blocked | Self::Asleep)
+        matches!(
+            self,
+            Self::MinorFault | Self::MajorFault | Self::OwnThreads | Self::Blocked | Self::Asleep
+        )
     }
 }
 
@@ -151,8 +143,8 @@ impl fmt::Display for Culprit {
                 function.iter().try_for_each(|function| write!(f, " ({})", plain_timer(function)))
             }
             Self::NonMaskable => f.write_str("non-maskable interrupt"),
-            Self::PageFault(FaultKind::Minor) => f.write_str("page faults"),
-            Self::PageFault(FaultKind::Major) => f.write_str("page faults that read the disk"),
+            Self::MinorFault => f.write_str("page faults"),
+            Self::MajorFault => f.write_str("page faults that read the disk"),
             Self::OwnThreads => f.write_str("its own threads and children"),
             Self::WakeUp => f.write_str("waking an idle CPU"),
             Self::HeldBack => f.write_str("held back while its CPU was idle"),
@@ -213,9 +205,11 @@ fn plain<'a>(table: &[(&str, &'static str)], function: &'a str) -> &'a str {
 }
 
 /// What one culprit took.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Taken {
     /// Who.
+    #[serde(flatten)]
     pub culprit: Culprit,
     /// Seconds altogether, summed over the threads of the subject that it kept waiting.
     pub seconds: f64,
@@ -226,9 +220,11 @@ pub struct Taken {
 }
 
 /// Where the time of one run went, from the birth of the process to its end.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct TracedRun {
-    /// Index into [`crate::Record::runs`].
+    /// Index into [`crate::Record::runs`]; documents have it beside the run itself.
+    #[serde(skip)]
     pub run: usize,
     /// Seconds from birth to end.
     pub wall: f64,
@@ -242,7 +238,7 @@ pub struct TracedRun {
 }
 
 /// What one CPU did while nothing was measured.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct WatchedCpu {
     /// Its number.
     pub cpu: u32,
@@ -266,20 +262,32 @@ pub struct Trace {
 }
 
 /// Why one run took longer than its like.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LongerRun {
     /// Index into [`crate::Record::runs`].
+    #[serde(skip)]
     pub run: usize,
     /// Seconds more than the median run of the same subject.
     pub longer: f64,
-    /// Who took more than in the median run and how many seconds more, most first.
-    pub causes: Vec<(Culprit, f64)>,
+    /// Who took more than in the median run, most first.
+    pub causes: Vec<Cause>,
 }
 
-/// What one culprit took from all measured runs.
-#[derive(Debug, Clone, PartialEq)]
+/// One reason why a run took longer.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Cause {
+    /// Who.
+    #[serde(flatten)]
+    pub culprit: Culprit,
+    /// Seconds more than in the median run.
+    pub seconds: f64,
+}
+
+/// What one culprit took from all measured runs, or from all CPUs that were watched.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Worst {
     /// Who, without numbers that tell two of a kind apart.
+    #[serde(flatten)]
     pub culprit: Culprit,
     /// Seconds altogether.
     pub seconds: f64,
@@ -304,12 +312,15 @@ pub struct Explanation {
     pub worst: Vec<Worst>,
 }
 
-/// What was learnt of the cost of a trace.
-#[derive(Debug, Clone, PartialEq)]
+/// What was learnt of the cost of a trace: traced runs against runs of the same command without one, in the same
+/// rounds.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TraceCost {
     /// Which metric was compared.
     pub metric: String,
     /// Traced / untraced.
+    #[serde(flatten, serialize_with = "ratio::serialize")]
+    #[schemars(with = "RatioFields")]
     pub ratio: RatioInterval,
     /// Rounds that were compared.
     pub rounds: u32,
@@ -346,6 +357,41 @@ mod tests {
             "local timer interrupt (tick)",
         );
         check(&Culprit::Softirq { kind: text("NET_RX"), function: None }, "softirq NET_RX");
-        check(&Culprit::PageFault(FaultKind::Major), "page faults that read the disk");
+        check(&Culprit::MajorFault, "page faults that read the disk");
+    }
+
+    #[test]
+    fn every_culprit_is_read_as_it_was_written() {
+        let text = String::from;
+        let check = |culprit: Culprit, json: &str| {
+            let one = Taken { culprit, seconds: 0.5, times: 2, longest: 0.25 };
+            let written = serde_json::to_string(&one).unwrap();
+            assert_eq!(written, format!("{{{json},\"seconds\":0.5,\"times\":2,\"longest\":0.25}}"));
+            assert_eq!(serde_json::from_str::<Taken>(&written).unwrap(), one, "{written}");
+        };
+        check(
+            Culprit::Process { name: text("a"), pid: Some(7), unit: Some(text("a.service")) },
+            r#""kind":"process","name":"a","pid":7,"unit":"a.service""#,
+        );
+        check(
+            Culprit::KernelThread { name: text("kworker/1:1"), work: Some(text("wb_workfn")) },
+            r#""kind":"kernel_thread","name":"kworker/1:1","function":"wb_workfn""#,
+        );
+        check(
+            Culprit::Interrupt { line: 36, device: text("virtio1-req.0") },
+            r#""kind":"interrupt","line":36,"name":"virtio1-req.0""#,
+        );
+        check(
+            Culprit::LocalInterrupt { kind: text("local_timer"), function: Some(text("f")) },
+            r#""kind":"local_interrupt","name":"local_timer","function":"f""#,
+        );
+        check(
+            Culprit::Softirq { kind: text("RCU"), function: None },
+            r#""kind":"softirq","name":"RCU""#,
+        );
+        check(Culprit::MinorFault, r#""kind":"minor_fault""#);
+        check(Culprit::Unknown, r#""kind":"unknown""#);
+        let newer = serde_json::from_str::<Taken>(r#"{"kind":"weather","seconds":1}"#).unwrap();
+        assert_eq!(newer.culprit, Culprit::Unknown);
     }
 }

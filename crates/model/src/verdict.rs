@@ -48,7 +48,7 @@ impl fmt::Display for Verdict {
 }
 
 /// An estimate of a ratio with its confidence interval, `low <= estimate <= high`, all positive.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RatioInterval {
     /// The estimate: candidate / baseline.
     pub estimate: f64,

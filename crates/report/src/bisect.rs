@@ -2,9 +2,7 @@
 
 use becalm_model::RatioInterval;
 use becalm_model::history::short_commit;
-use becalm_model::wire::{
-    BisectDocument, BisectRatioDocument, BisectState, CommitDocument, FoundDocument,
-};
+use becalm_model::wire::{BisectDocument, BisectState, CommitDocument, FoundDocument};
 
 use crate::notes;
 use crate::page::Page;
@@ -100,7 +98,7 @@ fn size(search: &BisectDocument, found: &FoundDocument) -> String {
     let metric = search.metric.as_deref().unwrap_or("it");
     match (search.exact, found.ratio) {
         (Some([good, bad]), _) => format!("{metric} goes from {good} to {bad}, exactly"),
-        (None, Some(BisectRatioDocument { estimate, low, high })) => {
+        (None, Some(RatioInterval { estimate, low, high })) => {
             let ratio = quantity::ratio(&RatioInterval { estimate, low, high });
             let level = confidence(search.confidence);
             format!("{metric} changes by {} ({level} interval {})", ratio.change, ratio.interval)

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use becalm_model::wire::MitigationEffect;
+use becalm_model::ablate::{MitigationEffect, MitigationVerdict};
 use becalm_model::{Checkup, Finding, Fix, Severity};
 
 use crate::moment::date;
@@ -89,11 +89,11 @@ fn here(id: &str, effect: &MitigationEffect) -> String {
             format!("it, together with {},", others.join(", "))
         }
     };
-    let judged = match effect.verdict.as_str() {
-        "helps" => format!("mending {mended} helped"),
-        "harms" => format!("mending {mended} did harm"),
-        "nothing" => format!("mending {mended} did nothing"),
-        _ => format!("what mending {mended} does is undecided"),
+    let judged = match effect.verdict {
+        MitigationVerdict::Helps => format!("mending {mended} helped"),
+        MitigationVerdict::Harms => format!("mending {mended} did harm"),
+        MitigationVerdict::Nothing => format!("mending {mended} did nothing"),
+        MitigationVerdict::Undecided => format!("what mending {mended} does is undecided"),
     };
     let busy = match effect.hogs {
         0 => "",
@@ -158,7 +158,7 @@ mod tests {
             low: 0.5,
             high: 0.804,
             confidence: 0.99,
-            verdict: "helps".into(),
+            verdict: MitigationVerdict::Helps,
             measured_at: 1_795_132_800,
             ..MitigationEffect::default()
         };
@@ -172,7 +172,7 @@ mod tests {
             &MitigationEffect {
                 mends: vec!["ksm".into()],
                 hogs: 2,
-                verdict: "undecided".into(),
+                verdict: MitigationVerdict::Undecided,
                 ..effect
             },
             &format!(

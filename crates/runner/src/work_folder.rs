@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use becalm_kernel::{file, user};
 use becalm_machine::SysRoot;
 use becalm_machine::tune::task::{is_alive, this_process};
-use becalm_model::wire::ProcessDocument;
+use becalm_model::ProcessIdentity;
 
 use crate::User;
 
@@ -186,14 +186,14 @@ fn is_own(facts: &Metadata, user: Option<&User>) -> bool {
     facts.is_dir() && (is_theirs || facts.uid() == user::effective_uid())
 }
 
-fn name(prefix: &str, owner: ProcessDocument) -> String {
+fn name(prefix: &str, owner: ProcessIdentity) -> String {
     format!("{prefix}{}-{}", owner.pid, owner.start_time)
 }
 
 /// Reads the owner from a name.
-fn owner(prefix: &str, name: &str) -> Option<ProcessDocument> {
+fn owner(prefix: &str, name: &str) -> Option<ProcessIdentity> {
     let (pid, start_time) = name.strip_prefix(prefix)?.split_once('-')?;
-    Some(ProcessDocument { pid: pid.parse().ok()?, start_time: start_time.parse().ok()? })
+    Some(ProcessIdentity { pid: pid.parse().ok()?, start_time: start_time.parse().ok()? })
 }
 
 #[cfg(test)]
@@ -209,7 +209,7 @@ mod tests {
             _ => return skipped("it_goes_with_the_value: no memory can be written at /dev/shm"),
         };
         let own = this_process();
-        let dead = ProcessDocument { start_time: own.start_time + 1, ..own };
+        let dead = ProcessIdentity { start_time: own.start_time + 1, ..own };
         let (left, other) =
             (place.path().join(name(WORK, dead)), place.path().join("becalm-work-x"));
         for folder in [&left, &other] {

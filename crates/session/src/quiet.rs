@@ -222,8 +222,7 @@ impl Isolate for Quiet<'_> {
 /// Says whether a change that was made is one of a setting of the machine. Tasks that were moved
 /// aside are no settings, and the groups of an isolation are told in words.
 fn is_setting(applied: &Applied) -> bool {
-    let is_task =
-        matches!(applied.change.target, Target::Affinity { .. } | Target::Membership { .. });
+    let is_task = matches!(applied.change.target, Target::Affinity(_) | Target::Membership { .. });
     let is_made = matches!(applied.effect, Effect::Set | Effect::Otherwise { .. });
     is_made && !is_task && applied.change.knob != isolate::KNOB
 }

@@ -11,8 +11,8 @@ use becalm_machine::tune::{
     UnknownKnob, Wait,
 };
 use becalm_model::Change;
+use becalm_model::ProcessIdentity;
 use becalm_model::terms::TuneWait;
-use becalm_model::wire::ProcessDocument;
 use becalm_runner::Interrupt;
 
 use crate::error::Fault;
@@ -168,7 +168,7 @@ impl<'a> Tuned<'a> {
     }
 
     /// Leaves the machine tuned, in the care of the guardian; returns which process that is.
-    pub fn keep(self) -> Result<ProcessDocument, GivenUp<TunedError>> {
+    pub fn keep(self) -> Result<ProcessIdentity, GivenUp<TunedError>> {
         let Self { tuning, listener } = self;
         tuning.keep().map_err(|NotKept { why, restored }| GivenUp {
             error: TunedError::NotKept(why),

@@ -55,10 +55,10 @@ pub(crate) fn plan_text(root: &SysRoot, plan: &Plan) -> String {
 
 /// Returns the name of a task in brackets; nothing for other targets.
 fn task_name(root: &SysRoot, target: &Target) -> String {
-    let (Target::Affinity { pid, .. } | Target::Membership { pid, .. }) = target else {
+    let (Target::Affinity(task) | Target::Membership { task, .. }) = target else {
         return String::new();
     };
-    let name = root.read(format!("/proc/{pid}/comm")).value();
+    let name = root.read(format!("/proc/{}/comm", task.pid)).value();
     name.map_or_else(String::new, |name| format!(" ({name})"))
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn settings<'a>(changes: impl IntoIterator<Item = &'a Change>) -> Str
     let (mut settings, mut threads, mut disturbed) = (0, 0, 0);
     for change in changes {
         match change.target {
-            Target::Affinity { .. } | Target::Membership { .. } => threads += 1,
+            Target::Affinity(_) | Target::Membership { .. } => threads += 1,
             _ if change.new.is_none() => disturbed += 1,
             _ => settings += 1,
         }

@@ -10,32 +10,14 @@
 //! Mean times are compared in the same blocks. Both families of tests are corrected by Holm's
 //! method for the number of configurations that were tried.
 
+use becalm_model::ablate::{AblateRun, MitigationVerdict, Timing};
 use becalm_stats::center::{mean, median};
 use becalm_stats::spread::{coefficient_of_variation, standard_deviation};
 use becalm_stats::spread_ratio::{self, FEWEST_BLOCKS, Measure, TRIM};
 use becalm_stats::{Interval, Sample, Violation, holm, yuen};
 
-use super::here::Timing;
-
 /// A spread inside this factor of another, to either side, is as good as the same.
 pub const SAME_SPREAD: f64 = 1.25;
-
-/// One run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Run {
-    /// Index into the configurations of its stage.
-    pub configuration: usize,
-    /// Block within the stage, from 0.
-    pub block: u32,
-    /// Place in its block, from 0.
-    pub place: u32,
-    /// Seconds after the start of the experiment.
-    pub started: f64,
-    /// Seconds of each iteration in time order, or of the whole run.
-    pub values: Vec<f64>,
-    /// One value for each counter.
-    pub counters: Vec<Option<f64>>,
-}
 
 /// What one configuration showed.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,45 +56,22 @@ pub struct Ratio {
     pub is_other_than_one: bool,
 }
 
-/// What a mitigation does to the spread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// It makes times steadier.
-    Helps,
-    /// It makes times less steady.
-    Harms,
-    /// Whatever it does is smaller than [`SAME_SPREAD`].
-    Nothing,
-    /// The runs do not tell.
-    Undecided,
-}
-
-impl Verdict {
-    /// Returns its word in records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Helps => "helps",
-            Self::Harms => "harms",
-            Self::Nothing => "nothing",
-            Self::Undecided => "undecided",
-        }
-    }
-
-    /// Judges a ratio of spreads.
-    pub fn of(spread: &Ratio) -> Self {
-        let Ratio { ratio, is_other_than_one, .. } = spread;
-        if *is_other_than_one {
-            if ratio.estimate < 1.0 { Self::Helps } else { Self::Harms }
+impl Ratio {
+    /// Returns what a mitigation does that has this ratio of spreads.
+    pub fn verdict(&self) -> MitigationVerdict {
+        let ratio = &self.ratio;
+        if self.is_other_than_one {
+            if ratio.estimate < 1.0 { MitigationVerdict::Helps } else { MitigationVerdict::Harms }
         } else if 1.0 / SAME_SPREAD <= ratio.low && ratio.high <= SAME_SPREAD {
-            Self::Nothing
+            MitigationVerdict::Nothing
         } else {
-            Self::Undecided
+            MitigationVerdict::Undecided
         }
     }
 }
 
 /// Returns what the runs of one configuration show; `None` without runs.
-pub fn row(runs: &[&Run], timing: Timing) -> Option<Row> {
+pub fn row(runs: &[&AblateRun], timing: Timing) -> Option<Row> {
     let all = Sample::new(runs.iter().flat_map(|run| run.values.iter().copied()).collect()).ok()?;
     let each: Vec<Sample> =
         runs.iter().filter_map(|run| Sample::new(run.values.clone()).ok()).collect();
@@ -164,9 +123,9 @@ pub struct Paired {
 impl Paired {
     /// Puts the runs of `candidate` beside those of `reference`, both indices of configurations of
     /// the one stage that `runs` are of. Blocks that lack one of the two are left out.
-    pub fn of(runs: &[Run], reference: usize, candidate: usize, timing: Timing) -> Self {
+    pub fn of(runs: &[AblateRun], reference: usize, candidate: usize, timing: Timing) -> Self {
         let mut paired = Self { reference: Vec::new(), candidate: Vec::new(), timing };
-        let sample = |run: &Run| Sample::new(run.values.clone()).ok();
+        let sample = |run: &AblateRun| Sample::new(run.values.clone()).ok();
         // Values without any spread are those of a clock too coarse for them: they say nothing
         // about ratios of spreads.
         let is_useful = |sample: &Sample| {

@@ -15,6 +15,7 @@
 
 use std::time::Duration;
 
+use becalm_model::ablate::Stage;
 use becalm_stats::schedule;
 
 use super::mitigation::{MITIGATIONS, excludes};
@@ -51,51 +52,23 @@ pub enum Kind {
     TooFew,
 }
 
-/// A part of the experiment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
-    /// Each mitigation alone.
-    Singly,
-    /// One on top of the other.
-    Cumulatively,
-    /// The chosen stack without each of its members.
-    Without,
-    /// The members that matter most, one more at a time.
-    Fewer,
-    /// Baseline against recommendation.
-    Again,
+/// Returns the share of the whole time by which a stage has to be over. Stages that end early leave their time to the
+/// later ones.
+pub fn ends_at(stage: Stage) -> f64 {
+    match stage {
+        Stage::Singly => 0.4,
+        Stage::Cumulatively => 0.7,
+        Stage::Without => 0.8,
+        Stage::Fewer => 0.9,
+        Stage::Again => 1.0,
+    }
 }
 
-impl Stage {
-    /// Returns its name in records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Singly => "singly",
-            Self::Cumulatively => "cumulatively",
-            Self::Without => "without",
-            Self::Fewer => "fewer",
-            Self::Again => "again",
-        }
-    }
-
-    /// Returns the share of the whole time by which it has to be over. Stages that end early leave
-    /// their time to the later ones.
-    pub fn ends_at(self) -> f64 {
-        match self {
-            Self::Singly => 0.4,
-            Self::Cumulatively => 0.7,
-            Self::Without => 0.8,
-            Self::Fewer => 0.9,
-            Self::Again => 1.0,
-        }
-    }
-
-    /// Returns the most blocks that it is worth.
-    pub fn most_blocks(self) -> u32 {
-        match self {
-            Self::Singly | Self::Cumulatively | Self::Fewer | Self::Again => 40,
-            Self::Without => 16,
-        }
+/// Returns the most blocks that a stage is worth.
+pub fn most_blocks(stage: Stage) -> u32 {
+    match stage {
+        Stage::Singly | Stage::Cumulatively | Stage::Fewer | Stage::Again => 40,
+        Stage::Without => 16,
     }
 }
 
@@ -247,8 +220,8 @@ pub fn goes_on(
     used: Duration,
     whole: Duration,
 ) -> bool {
-    let end = whole.mul_f64(stage.ends_at());
-    blocks < stage.most_blocks() && used + longest <= end
+    let end = whole.mul_f64(ends_at(stage));
+    blocks < most_blocks(stage) && used + longest <= end
 }
 
 #[cfg(test)]

@@ -1,15 +1,16 @@
 //! An experiment as the document that leaves the process.
 
-use becalm_model::wire::{
-    ABLATE_SCHEMA, AblateConfiguration, AblateCounter, AblateDocument, AblateMitigation,
-    AblateRatio, AblateRecommendation, AblateRun,
+use becalm_model::ablate::{
+    AblateConfiguration, AblateCounter, AblateDocument, AblateMitigation, AblateRatio,
+    AblateRecommendation, AblateRun, MitigationVerdict,
 };
+use becalm_model::wire::ABLATE_SCHEMA;
 
 use super::advice;
-use super::analysis::{Ratio, Verdict};
+use super::analysis::Ratio;
 use super::design::{Kind, names};
 use super::experiment::{Experiment, Outcome, Recommended};
-use super::here::{Here, Timing};
+use super::here::Here;
 use super::mitigation::{MITIGATIONS, Renown};
 
 /// Names that stand in a document.
@@ -34,14 +35,12 @@ pub fn document(
     let mut runs = Vec::new();
     let mut first = 0;
     for stage in &experiment.stages {
-        runs.extend(stage.runs.iter().map(|run| AblateRun {
-            configuration: first + run.configuration,
-            block: run.block,
-            place: run.place,
-            started: run.started,
-            values: run.values.clone(),
-            counters: run.counters.clone(),
-        }));
+        runs.extend(
+            stage
+                .runs
+                .iter()
+                .map(|run| AblateRun { configuration: first + run.configuration, ..run.clone() }),
+        );
         first += stage.configurations.len();
     }
     let outcomes = experiment.outcomes();
@@ -49,11 +48,7 @@ pub fn document(
         schema: ABLATE_SCHEMA.to_owned(),
         seed: experiment.seed,
         confidence: experiment.confidence,
-        spread_of: match experiment.timing {
-            Timing::Iterations => "iterations",
-            Timing::Runs => "runs",
-        }
-        .to_owned(),
+        spread_of: experiment.timing,
         mitigations: mitigations(not_tried),
         configurations: outcomes.iter().map(|one| configuration(one, names.counters)).collect(),
         recommendation: experiment.recommended.as_ref().map(|one| recommendation(one, here, names)),
@@ -96,13 +91,13 @@ fn recommendation(
 fn configuration(outcome: &Outcome, counters: &[String]) -> AblateConfiguration {
     let one = &outcome.configuration;
     let document = AblateConfiguration {
-        stage: outcome.stage.name().to_owned(),
+        stage: outcome.stage,
         name: one.name(),
         label: one.label(),
         mitigations: owned(&one.members),
         spread_ratio: outcome.spread.as_ref().map(ratio),
         time_ratio: outcome.time.as_ref().map(ratio),
-        verdict: verdict(outcome).map(|verdict| verdict.word().to_owned()),
+        verdict: verdict(outcome),
         ..AblateConfiguration::default()
     };
     let Some(row) = &outcome.row else { return document };
@@ -127,9 +122,9 @@ fn configuration(outcome: &Outcome, counters: &[String]) -> AblateConfiguration 
 
 /// Judges what a configuration does to the spread. The baseline that is run once more does nothing: its
 /// ratio is what chance makes, and there is nothing to judge.
-fn verdict(outcome: &Outcome) -> Option<Verdict> {
+fn verdict(outcome: &Outcome) -> Option<MitigationVerdict> {
     let is_control = outcome.configuration.kind == Kind::Control;
-    outcome.spread.as_ref().filter(|_| !is_control).map(Verdict::of)
+    outcome.spread.as_ref().filter(|_| !is_control).map(Ratio::verdict)
 }
 
 fn ratio(ratio: &Ratio) -> AblateRatio {

@@ -1,20 +1,19 @@
 //! What an experiment says about each source of noise, for `becalm check` to tell.
 
-use becalm_model::wire::{AblateConfiguration, AblateDocument, MitigationEffect};
+use becalm_model::ablate::{AblateConfiguration, AblateDocument, MitigationEffect, Stage};
 
-use super::design::Stage;
 use super::mitigation::{MITIGATIONS, Means, find};
 
 /// Returns what each mitigation that mends something that `becalm check` finds did alone. One that came
 /// with others says nothing of itself.
 pub fn effects(document: &AblateDocument) -> Vec<MitigationEffect> {
-    let singly = document.configurations.iter().filter(|one| one.stage == Stage::Singly.name());
+    let singly = document.configurations.iter().filter(|one| one.stage == Stage::Singly);
     singly.filter_map(|one| effect(document, one)).collect()
 }
 
 fn effect(document: &AblateDocument, one: &AblateConfiguration) -> Option<MitigationEffect> {
     let ([mitigation], Some(ratio), Some(verdict)) =
-        (one.mitigations.as_slice(), &one.spread_ratio, &one.verdict)
+        (one.mitigations.as_slice(), &one.spread_ratio, one.verdict)
     else {
         return None;
     };
@@ -30,12 +29,12 @@ fn effect(document: &AblateDocument, one: &AblateConfiguration) -> Option<Mitiga
         mends,
         subject: document.subject.name.clone(),
         hogs: document.subject.hogs,
-        spread_of: document.spread_of.clone(),
+        spread_of: document.spread_of,
         ratio: ratio.ratio,
         low: ratio.low,
         high: ratio.high,
         confidence: ratio.confidence,
-        verdict: verdict.clone(),
+        verdict,
         measured_at,
     })
 }
@@ -52,13 +51,13 @@ fn mends(mitigation: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use becalm_model::wire::AblateRatio;
+    use becalm_model::ablate::{AblateRatio, MitigationVerdict};
 
     use super::*;
 
-    fn configuration(stage: &str, mitigations: &[&str]) -> AblateConfiguration {
+    fn configuration(stage: Stage, mitigations: &[&str]) -> AblateConfiguration {
         AblateConfiguration {
-            stage: stage.into(),
+            stage,
             mitigations: mitigations.iter().map(|&name| name.into()).collect(),
             spread_ratio: Some(AblateRatio {
                 ratio: 0.5,
@@ -66,21 +65,21 @@ mod tests {
                 high: 0.6,
                 ..Default::default()
             }),
-            verdict: Some("helps".into()),
+            verdict: Some(MitigationVerdict::Helps),
             ..AblateConfiguration::default()
         }
     }
 
     #[test]
     fn only_what_was_tried_alone_and_mends_a_finding_is_kept() {
-        let untuned = AblateConfiguration { stage: "singly".into(), ..Default::default() };
+        let untuned = AblateConfiguration { ..Default::default() };
         let document = AblateDocument {
             configurations: vec![
                 untuned,
-                configuration("singly", &["memory"]),
-                configuration("singly", &["aslr"]),
-                configuration("singly", &["pin"]),
-                configuration("cumulatively", &["thp"]),
+                configuration(Stage::Singly, &["memory"]),
+                configuration(Stage::Singly, &["aslr"]),
+                configuration(Stage::Singly, &["pin"]),
+                configuration(Stage::Cumulatively, &["thp"]),
             ],
             started_at: 100.0,
             duration: 20.5,

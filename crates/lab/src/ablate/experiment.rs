@@ -1,8 +1,9 @@
 //! An experiment as far as it has got, and what follows from it.
 
-use super::analysis::{self, Paired, Ratio, Row, Run, SAME_SPREAD};
-use super::design::{Configuration, Kind, StackOrder, Stage};
-use super::here::Timing;
+use becalm_model::ablate::{AblateRun, Stage, Timing};
+
+use super::analysis::{self, Paired, Ratio, Row, SAME_SPREAD};
+use super::design::{Configuration, Kind, StackOrder};
 use super::recommend;
 
 /// An experiment: its stages with their runs, and what was concluded.
@@ -28,7 +29,7 @@ pub struct StageRuns {
     /// Its configurations; the first is the reference of the others.
     pub configurations: Vec<Configuration>,
     /// Runs of finished blocks, in time order.
-    pub runs: Vec<Run>,
+    pub runs: Vec<AblateRun>,
 }
 
 /// What the second stage chooses.
@@ -177,7 +178,7 @@ impl Experiment {
         let mut members: Vec<(Family, usize, Paired)> = Vec::new();
         for stage in &self.stages {
             for (index, configuration) in stage.configurations.iter().enumerate() {
-                let runs: Vec<&Run> =
+                let runs: Vec<&AblateRun> =
                     stage.runs.iter().filter(|run| run.configuration == index).collect();
                 let at = outcomes.len();
                 let family = match (stage.stage, configuration.kind) {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use becalm_model::CpuSet;
+use becalm_model::ablate::Timing;
 use becalm_runner::rounds::LONGEST_FIFO_RUN;
 
 use super::mitigation::{Cpu, MITIGATIONS, Means, Mitigation, Reach};
@@ -35,15 +36,6 @@ pub struct Here {
     pub only: Vec<String>,
     /// Names of mitigations not to be tried.
     pub skip: Vec<String>,
-}
-
-/// How a subject is timed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Timing {
-    /// It times iterations itself, and takes flags that ask for locked memory and warm-up.
-    Iterations,
-    /// Each run is timed as a whole.
-    Runs,
 }
 
 /// What turning some knobs would come to.

@@ -1,6 +1,8 @@
 //! From ratios of spreads to the smallest set of mitigations that is nearly as good as the best.
 
-use super::analysis::{Ratio, Verdict};
+use becalm_model::ablate::MitigationVerdict;
+
+use super::analysis::Ratio;
 use super::design::{Configuration, StackOrder};
 use super::mitigation::excludes;
 
@@ -20,7 +22,7 @@ pub(super) fn stack_order(
             [member] => Some((*member, *ratio)),
             _ => None,
         })
-        .filter(|(_, ratio)| verdict(*ratio) != Some(Verdict::Harms))
+        .filter(|(_, ratio)| verdict(*ratio) != Some(MitigationVerdict::Harms))
         .collect();
     let estimate = |ratio: Option<Ratio>| ratio.map_or(f64::INFINITY, |one| one.ratio.estimate);
     tried.sort_by(|one, other| estimate(one.1).total_cmp(&estimate(other.1)));
@@ -31,7 +33,7 @@ pub(super) fn stack_order(
         } else if !order.best_first.iter().any(|&earlier| excludes(earlier, member)) {
             order.best_first.push(member);
             // Sorted by estimates, whose intervals differ: one that helps counts all before it.
-            if verdict(ratio) == Some(Verdict::Helps) {
+            if verdict(ratio) == Some(MitigationVerdict::Helps) {
                 order.helpful = order.best_first.len();
             }
         }
@@ -39,8 +41,8 @@ pub(super) fn stack_order(
     order
 }
 
-fn verdict(ratio: Option<Ratio>) -> Option<Verdict> {
-    ratio.map(|ratio| Verdict::of(&ratio))
+fn verdict(ratio: Option<Ratio>) -> Option<MitigationVerdict> {
+    ratio.map(|ratio| ratio.verdict())
 }
 
 /// Returns the smallest stack that does as well as the best one ([`AS_GOOD`]), among those that
@@ -54,7 +56,7 @@ pub(super) fn smallest_within_reach(
         .iter()
         .filter_map(|(stack, ratio)| {
             let ratio = (*ratio)?;
-            (Verdict::of(&ratio) == Verdict::Helps).then_some((stack, ratio.ratio.estimate))
+            (ratio.verdict() == MitigationVerdict::Helps).then_some((stack, ratio.ratio.estimate))
         })
         .collect();
     let best = helpful.iter().map(|(_, estimate)| *estimate).min_by(f64::total_cmp)?;

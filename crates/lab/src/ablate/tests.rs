@@ -1,10 +1,10 @@
 //! The whole way from made runs to a recommendation.
 
+use becalm_model::ablate::{AblateRun, MitigationVerdict, Stage, Timing};
 use becalm_stats::{Rng, Sample};
 
-use super::analysis::{Paired, Run, Verdict, row};
-use super::design::{self, Configuration, Stage, names};
-use super::here::Timing;
+use super::analysis::{Paired, Ratio, row};
+use super::design::{self, Configuration, names};
 use super::mitigation::find;
 use super::{Experiment, Names, StageRuns};
 
@@ -44,7 +44,7 @@ fn run(
         for (place, configuration) in (0..).zip(order) {
             let values = values(rng, loudness, truth(&configurations[configuration]), timing);
             let counters = Vec::new();
-            runs.push(Run { configuration, block, place, started: 0.0, values, counters });
+            runs.push(AblateRun { configuration, block, place, started: 0.0, values, counters });
         }
     }
     experiment.stages.push(StageRuns { stage, configurations, runs });
@@ -65,10 +65,10 @@ fn singly(
 }
 
 /// Verdicts on the single mitigations.
-fn verdicts(experiment: &Experiment) -> Vec<Verdict> {
+fn verdicts(experiment: &Experiment) -> Vec<MitigationVerdict> {
     let outcomes = experiment.outcomes();
     let tried = outcomes.iter().filter(|one| !one.configuration.members.is_empty());
-    tried.filter_map(|one| one.spread.as_ref().map(Verdict::of)).collect()
+    tried.filter_map(|one| one.spread.as_ref().map(Ratio::verdict)).collect()
 }
 
 fn indices(names: &[&str]) -> Vec<usize> {
@@ -95,7 +95,11 @@ fn a_mitigation_that_halves_the_spread_is_recommended_alone() {
     let truth = |one: &Configuration| (if one.members.contains(&fifo) { 0.5 } else { 1.0 }, 1.0);
     let mut experiment = singly(&mut rng, &TEN, 20, Timing::Iterations, &truth);
     let found = verdicts(&experiment);
-    assert_eq!(found.iter().filter(|&&one| one == Verdict::Helps).count(), 1, "{found:?}");
+    assert_eq!(
+        found.iter().filter(|&&one| one == MitigationVerdict::Helps).count(),
+        1,
+        "{found:?}"
+    );
     let order = experiment.stack_order(&[]);
     assert_eq!(names(&order.best_first)[0], "fifo");
     let stacks = design::cumulatively(&order, TEN.len());
@@ -188,7 +192,9 @@ fn ten_useless_mitigations_are_called_useful_or_harmful_no_more_often_than_state
             .filter(|_| {
                 let experiment = singly(&mut rng, &TEN, blocks, timing, &|_| (1.0, 1.0));
                 let found = verdicts(&experiment);
-                found.iter().any(|one| matches!(one, Verdict::Helps | Verdict::Harms))
+                found
+                    .iter()
+                    .any(|one| matches!(one, MitigationVerdict::Helps | MitigationVerdict::Harms))
             })
             .count();
         let rate = wrong as f64 / f64::from(trials);
@@ -214,9 +220,9 @@ fn harm_is_told_from_doing_nothing_and_from_not_knowing() {
     let truth = |one: &Configuration| (if one.members.contains(&thp) { 2.0 } else { 1.0 }, 1.0);
     let tried = ["pin", "thp"];
     let many = singly(&mut rng, &tried, 60, Timing::Iterations, &truth);
-    assert_eq!(verdicts(&many), [Verdict::Nothing, Verdict::Harms]);
+    assert_eq!(verdicts(&many), [MitigationVerdict::Nothing, MitigationVerdict::Harms]);
     let few = singly(&mut rng, &tried, 4, Timing::Iterations, &truth);
-    assert_eq!(verdicts(&few)[0], Verdict::Undecided);
+    assert_eq!(verdicts(&few)[0], MitigationVerdict::Undecided);
 }
 
 #[test]
@@ -235,12 +241,12 @@ fn a_fifth_of_the_spread_between_runs_is_found_in_subjects_that_are_timed_as_a_w
     let mut rng = Rng::new(15);
     let truth = |one: &Configuration| (if one.members.is_empty() { 1.0 } else { 0.2 }, 1.0);
     let experiment = singly(&mut rng, &["fifo"], 40, Timing::Runs, &truth);
-    assert_eq!(verdicts(&experiment), [Verdict::Helps]);
+    assert_eq!(verdicts(&experiment), [MitigationVerdict::Helps]);
 }
 
 #[test]
 fn a_row_has_the_figures_of_a_typical_run_and_the_extremes_of_all() {
-    let run = |block, values: &[f64], faults| Run {
+    let run = |block, values: &[f64], faults| AblateRun {
         configuration: 0,
         block,
         place: 0,
@@ -253,7 +259,7 @@ fn a_row_has_the_figures_of_a_typical_run_and_the_extremes_of_all() {
         run(1, &[2.0, 2.0, 5.0], 10.0),
         run(2, &[1.0, 3.0, 5.0], 13.0),
     ];
-    let all: Vec<&Run> = runs.iter().collect();
+    let all: Vec<&AblateRun> = runs.iter().collect();
     let one = row(&all, Timing::Iterations).unwrap();
     assert_eq!((one.runs, one.minimum, one.maximum), (3, 1.0, 5.0));
     assert!((one.mean - 3.0).abs() < 1e-12, "{one:?}");
@@ -271,7 +277,7 @@ fn a_row_has_the_figures_of_a_typical_run_and_the_extremes_of_all() {
 
 #[test]
 fn blocks_that_lack_a_partner_are_left_out() {
-    let run = |configuration, block| Run {
+    let run = |configuration, block| AblateRun {
         configuration,
         block,
         place: 0,

@@ -234,9 +234,8 @@ impl<'a> Machine<'a> {
 /// meanwhile) and interrupts that stay disturb, but change nothing of what a row says; whether an isolation
 /// holds is asked afterwards.
 fn refused(applied: &[Applied]) -> Option<String> {
-    let is_task = |change: &Change| {
-        matches!(change.target, Target::Affinity { .. } | Target::Membership { .. })
-    };
+    let is_task =
+        |change: &Change| matches!(change.target, Target::Affinity(_) | Target::Membership { .. });
     let companions = isolate::companions();
     let is_companion = |change: &Change| companions.contains(&change.knob.as_str());
     let one = applied

@@ -1,6 +1,6 @@
 //! What to do about a culprit: the setting or the command that keeps it off the subject's CPU.
 
-use becalm_model::trace::{Culprit, FaultKind};
+use becalm_model::trace::Culprit;
 
 /// Returns what to do about a culprit, as one sentence without its full stop; nothing where there is nothing
 /// to do.
@@ -24,13 +24,13 @@ pub(super) fn advice(culprit: &Culprit) -> String {
             "--tune (knob watchdog) stops the watchdog; profilers that count cycles send these too"
                 .to_owned()
         }
-        Culprit::PageFault(FaultKind::Minor) => {
+        Culprit::MinorFault => {
             "it is the subject's own: keep freed memory (MALLOC_TRIM_THRESHOLD_, \
              MALLOC_TOP_PAD_), touch memory before the part that is timed, or use huge pages \
              (knob thp)"
                 .to_owned()
         }
-        Culprit::PageFault(FaultKind::Major) => {
+        Culprit::MajorFault => {
             "read its files before each run (--cache warm), and see that memory is not swapped \
              (knob swappiness)"
                 .to_owned()
@@ -171,7 +171,7 @@ mod tests {
         check(&Culprit::HeldBack, "quota");
         check(&Culprit::Unknown, "--affinity");
         assert_eq!(advice(&Culprit::Becalm), "");
-        check(&Culprit::PageFault(FaultKind::Minor), "MALLOC_TRIM_THRESHOLD_");
+        check(&Culprit::MinorFault, "MALLOC_TRIM_THRESHOLD_");
     }
 
     #[test]

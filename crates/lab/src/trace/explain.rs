@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 
 use becalm_model::Record;
 use becalm_model::metric::WALL_TIME;
-use becalm_model::trace::{Culprit, Explanation, LongerRun, Trace, TracedRun, WatchedCpu, Worst};
+use becalm_model::trace::{
+    Cause, Culprit, Explanation, LongerRun, Trace, TracedRun, WatchedCpu, Worst,
+};
 
 use becalm_stats::center::median_of;
 
@@ -95,12 +97,12 @@ fn held_up(record: &Record, runs: &[&TracedRun]) -> Vec<LongerRun> {
             continue;
         }
         let smallest = SMALLEST.max(SMALLEST_CAUSE * totals[index]);
-        let mut causes: Vec<(Culprit, f64)> = beyond(&taken[index])
+        let mut causes: Vec<Cause> = beyond(&taken[index])
             .into_iter()
             .filter(|(_, seconds)| *seconds >= smallest)
-            .map(|(group, seconds)| (in_this_run(run, &group), seconds))
+            .map(|(group, seconds)| Cause { culprit: in_this_run(run, &group), seconds })
             .collect();
-        causes.sort_by(|a, b| b.1.total_cmp(&a.1));
+        causes.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
         if !causes.is_empty() {
             found.push(LongerRun { run: run.run, longer, causes });
         }
@@ -167,7 +169,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use becalm_model::trace::{FaultKind, Taken};
+    use becalm_model::trace::Taken;
     use becalm_model::{Metric, Outcome, RecordKind, Run, Subject};
 
     const TICK: f64 = 50e-6;
@@ -236,7 +238,10 @@ mod tests {
             .longer
             .iter()
             .map(|one| {
-                let causes = one.causes.iter().map(|(who, s)| format!("{:.1} {who}", s * 1e3));
+                let causes = one
+                    .causes
+                    .iter()
+                    .map(|one| format!("{:.1} {}", one.seconds * 1e3, one.culprit));
                 let causes: Vec<_> = causes.collect();
                 format!("{}: {:.1} = {}", one.run, one.longer * 1e3, causes.join(" + "))
             })
@@ -264,13 +269,13 @@ mod tests {
 
     #[test]
     fn what_happens_in_every_run_is_told_over_all_and_not_in_each() {
-        let fault = Culprit::PageFault(FaultKind::Minor);
+        let fault = Culprit::MinorFault;
         let run: &[(Culprit, f64)] = &[(fault, 0.02)];
         let runs = [(0.12, run), (0.12, run), (0.12, run), (0.12, run)];
         check(&runs, &[]);
         let (record, trace) = session(&runs);
         let explained = explain(&record, &trace);
-        assert_eq!(explained.worst[0].culprit.kind(), "minor_fault");
+        assert_eq!(explained.worst[0].culprit, Culprit::MinorFault);
         assert!((explained.worst[0].share - 1.0 / 6.0).abs() < 1e-12);
         assert_eq!((explained.runs, explained.worst[0].runs), (4, 4));
     }

@@ -215,12 +215,12 @@ mod tests {
         let taken = |culprit, seconds| Taken { culprit, seconds, times: 1, longest: seconds };
         let mut all = vec![taken(Culprit::Gap, 0.002), taken(Culprit::WakeUp, 0.001)];
         assert!((tell_steal(&mut all, 0.1, 0.005) - 0.097).abs() < 1e-12);
-        let told: Vec<_> = all.iter().map(|one| one.culprit.kind()).collect();
-        assert_eq!(told, ["steal", "wake_up"]);
+        let told: Vec<_> = all.iter().map(|one| one.culprit.clone()).collect();
+        assert_eq!(told, [Culprit::Steal, Culprit::WakeUp]);
         let mut all = vec![taken(Culprit::Gap, 0.002)];
         assert!((tell_steal(&mut all, 0.1, 0.0005) - 0.1).abs() < 1e-12);
-        let told: Vec<_> = all.iter().map(|one| one.culprit.kind()).collect();
-        assert_eq!(told, ["gap", "steal"]);
+        let told: Vec<_> = all.iter().map(|one| one.culprit.clone()).collect();
+        assert_eq!(told, [Culprit::Gap, Culprit::Steal]);
     }
 
     #[test]

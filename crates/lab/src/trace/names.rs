@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use becalm_machine::SysRoot;
-use becalm_model::trace::{Culprit, FaultKind, Taken};
+use becalm_model::trace::{Culprit, Taken};
 
 use super::account::{Account, LayerKey, Who};
 use super::event::{Comm, Function, Tid};
@@ -132,8 +132,8 @@ impl Names {
                 function: timer.and_then(|timer| self.function(timer)),
             },
             Who::NonMaskable => Culprit::NonMaskable,
-            Who::Fault { major: false } => Culprit::PageFault(FaultKind::Minor),
-            Who::Fault { major: true } => Culprit::PageFault(FaultKind::Major),
+            Who::Fault { major: false } => Culprit::MinorFault,
+            Who::Fault { major: true } => Culprit::MajorFault,
             Who::OwnThreads => Culprit::OwnThreads,
             Who::WakeUp => Culprit::WakeUp,
             Who::HeldBack => Culprit::HeldBack,

@@ -126,7 +126,7 @@ fn values(set: &[&Change]) -> String {
     for change in set {
         let name = match &change.target {
             Target::File(path) => setting(path),
-            Target::Affinity { .. } => "CPUs of a kernel thread".to_owned(),
+            Target::Affinity(_) => "CPUs of a kernel thread".to_owned(),
             other => other.to_string(),
         };
         *groups.entry((name, change.old.as_str())).or_default() += 1;

@@ -4,7 +4,7 @@
 //! back afterwards. The scheduler balances what a set with `sched_load_balance` spans, so the top has
 //! to give that up.
 
-use becalm_model::{Change, Nature, PlacementLimit, Target};
+use becalm_model::{Change, Nature, PlacementLimit, ProcessIdentity, Target};
 
 use super::{
     GROUP, IsolateError, Isolation, KNOB, OTHERS, Partition, Request, file, folder, groups_below,
@@ -84,8 +84,7 @@ pub(super) fn move_aside(root: &SysRoot, top: &str) -> Vec<Change> {
         Some(Change {
             knob: KNOB.to_owned(),
             target: Target::Membership {
-                pid,
-                start_time: at_top(pid)?.start_time,
+                task: ProcessIdentity { pid, start_time: at_top(pid)?.start_time },
                 hierarchy: top.to_owned(),
             },
             old: "/".to_owned(),

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use becalm_model::{Change, CpuSet, Nature, Target};
+use becalm_model::{Change, CpuSet, Nature, ProcessIdentity, Target};
 
 use super::{Planned, Situation};
 use crate::SysRoot;
@@ -77,8 +77,7 @@ fn members(root: &SysRoot, knob: &str, top: &str, group: &str) -> Vec<Change> {
         Some(Change {
             knob: knob.to_owned(),
             target: Target::Membership {
-                pid,
-                start_time: start_time(root, pid)?,
+                task: ProcessIdentity { pid, start_time: start_time(root, pid)? },
                 hierarchy: top.to_owned(),
             },
             old: group.strip_prefix(top)?.to_owned(),

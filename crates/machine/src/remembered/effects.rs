@@ -6,9 +6,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use becalm_model::wire::{
-    EFFECTS_SCHEMA, MitigationEffect, MitigationEffectsDocument, check_readable,
-};
+use becalm_model::ablate::{self, MitigationEffect};
+use becalm_model::wire::{EFFECTS_SCHEMA, check_readable};
 use becalm_model::{Finding, Fix};
 
 use super::{Identity, read, save};
@@ -30,7 +29,7 @@ impl MitigationEffects {
     /// Reads what was measured with this kernel on this processor.
     pub fn read(root: &SysRoot) -> Self {
         let this = Identity::read(root);
-        let documents = read(root, NAME).filter(|document: &MitigationEffectsDocument| {
+        let documents = read(root, NAME).filter(|document: &ablate::MitigationEffects| {
             let is_known = check_readable(&document.schema, &[EFFECTS_SCHEMA]).is_ok();
             is_known && (&document.kernel, &document.cpu_model) == (&this.kernel, &this.cpu_model)
         });
@@ -59,7 +58,7 @@ impl MitigationEffects {
         effects.truncate(MOST);
         let Identity { kernel, cpu_model, .. } = Identity::read(root);
         let schema = EFFECTS_SCHEMA.to_owned();
-        let document = MitigationEffectsDocument { schema, kernel, cpu_model, effects };
+        let document = ablate::MitigationEffects { schema, kernel, cpu_model, effects };
         save(root, NAME, &serde_json::to_string_pretty(&document)?)
     }
 }

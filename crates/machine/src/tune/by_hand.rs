@@ -15,9 +15,9 @@ pub fn by_hand(target: &Target, value: &str) -> String {
         Target::File(path) => format!("echo {} > {path}", quoted(value)),
         Target::Folder(path) if value == ABSENT => format!("rmdir {path}"),
         Target::Folder(path) => format!("mkdir {path}"),
-        Target::Affinity { pid, .. } => format!("taskset -pc {value} {pid}"),
-        Target::Membership { pid, hierarchy, .. } => {
-            format!("echo {pid} > {hierarchy}{value}/cgroup.procs")
+        Target::Affinity(task) => format!("taskset -pc {value} {}", task.pid),
+        Target::Membership { task, hierarchy } => {
+            format!("echo {} > {hierarchy}{value}/cgroup.procs", task.pid)
         }
         Target::Unit(name) if value == "active" => format!("systemctl start {name}"),
         Target::Unit(name) => format!("systemctl stop {name}"),

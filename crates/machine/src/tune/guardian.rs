@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 
 use becalm_kernel::ending::{Ending, block_endings, wait_for_ending};
 use becalm_kernel::{descriptor, process};
-use becalm_model::wire::ProcessDocument;
+use becalm_model::ProcessIdentity;
 
 use super::lock::MachineLock;
 use super::recover::recover;
@@ -49,7 +49,7 @@ impl Guardian {
     }
 
     /// Returns which process it is.
-    pub(super) fn process(&self) -> ProcessDocument {
+    pub(super) fn process(&self) -> ProcessIdentity {
         named(self.child.id())
     }
 

@@ -184,7 +184,7 @@ fn is_restored(change: &Change, now: &Reading, all: &[Saved]) -> bool {
 /// A task that ended, an interrupt that was freed and an interface that was pulled out take their settings with them.
 fn dies_with_its_owner(target: &Target) -> bool {
     match target {
-        Target::Affinity { .. }
+        Target::Affinity(_)
         | Target::Membership { .. }
         | Target::IrqbalanceBan
         | Target::Interface(_)

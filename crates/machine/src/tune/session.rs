@@ -5,7 +5,8 @@ use std::io;
 use std::process::Command;
 
 use becalm_model::Change;
-use becalm_model::wire::{Holder, ProcessDocument};
+use becalm_model::ProcessIdentity;
+use becalm_model::wire::Holder;
 
 use super::guardian::{Guardian, hold_latency};
 use super::lock::{LockError, MachineLock, Wait};
@@ -132,11 +133,11 @@ impl<'a> Tuning<'a> {
     /// # Errors
     ///
     /// If the guardian is no more, or cannot do what it has to. The machine is put back then.
-    pub fn keep(mut self) -> Result<ProcessDocument, NotKept> {
+    pub fn keep(mut self) -> Result<ProcessIdentity, NotKept> {
         self.hand_over().map_err(|why| NotKept { why, restored: self.leave_to_guardian() })
     }
 
-    fn hand_over(&mut self) -> io::Result<ProcessDocument> {
+    fn hand_over(&mut self) -> io::Result<ProcessIdentity> {
         let process = self.guardian.process();
         let holder = Holder { process, command: format!("{}, kept by its guardian", self.command) };
         self.lock.name_holder(&holder)?;

@@ -1,24 +1,24 @@
 //! Processes, told apart from later ones that get the same id.
 
-use becalm_model::wire::ProcessDocument;
+use becalm_model::ProcessIdentity;
 
 use crate::SysRoot;
 
 /// Returns this process.
-pub fn this_process() -> ProcessDocument {
+pub fn this_process() -> ProcessIdentity {
     named(std::process::id())
 }
 
 /// Returns the process that has this id now. It is a real one, also where a folder stands for the
 /// machine.
-pub fn named(pid: u32) -> ProcessDocument {
+pub fn named(pid: u32) -> ProcessIdentity {
     // Without /proc there is nothing to compare with either: any number serves.
-    ProcessDocument { pid, start_time: start_time(&SysRoot::default(), pid).unwrap_or(0) }
+    ProcessIdentity { pid, start_time: start_time(&SysRoot::default(), pid).unwrap_or(0) }
 }
 
 /// Says whether a process still runs: one with its id that started at the same time, and that has
 /// not merely been left unreaped.
-pub fn is_alive(root: &SysRoot, process: ProcessDocument) -> bool {
+pub fn is_alive(root: &SysRoot, process: ProcessIdentity) -> bool {
     stat(root, process.pid)
         .is_some_and(|stat| stat.start_time == process.start_time && !stat.is_zombie)
 }
@@ -81,7 +81,7 @@ mod tests {
         let check = |line: &str, start_time: u64, expected: bool| {
             let tree = FakeTree::new().file("/proc/7/stat", line);
             let root = SysRoot::new(tree.path());
-            assert_eq!(is_alive(&root, ProcessDocument { pid: 7, start_time }), expected, "{line}");
+            assert_eq!(is_alive(&root, ProcessIdentity { pid: 7, start_time }), expected, "{line}");
         };
         check(&stat_line("becalm", "S", 55), 55, true);
         check(&stat_line("a) R (b", "R", 55), 55, true);

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::worded::{Worded, Words, worded};
+use crate::RatioInterval;
 use crate::note::Note;
 use crate::terms::Terms;
 
@@ -177,16 +178,5 @@ pub struct FoundDocument {
     pub probability: f64,
     /// Ratio of the new level to the old, with its interval; absent where the metric is exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ratio: Option<BisectRatioDocument>,
-}
-
-/// A ratio of levels with its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct BisectRatioDocument {
-    /// Ratio of the new level to the old.
-    pub estimate: f64,
-    /// Lower end of its interval.
-    pub low: f64,
-    /// Upper end of its interval.
-    pub high: f64,
+    pub ratio: Option<RatioInterval>,
 }

@@ -6,12 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::CI_SCHEMA;
 use super::version::{VersionError, check_readable};
 use super::worded::{Worded, Words, worded};
-use crate::ci::{
-    CiCommit, CiLine, CiNoise, CiReport, CiResult, CiRule, Conclusion, Standing, is_ci_id,
-};
-use crate::metric::{Direction, Unit};
+use crate::ci::{CiCommit, CiLine, CiReport, CiResult, CiRule, Conclusion, is_ci_id};
 use crate::note::{Interruption, Note};
-use crate::verdict::{RatioInterval, Verdict};
+use crate::verdict::RatioInterval;
 
 /// What a job of continuous integration found out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,30 +17,25 @@ pub struct CiDocument {
     pub schema: String,
     /// Which job.
     pub id: String,
-    /// `identical`, `regressed`, `improved`, `undecided`, `unchanged` or `failed`; follows from the rest.
-    pub conclusion: String,
+    /// What it says as a whole; follows from the rest.
+    pub conclusion: Conclusion,
     /// What was compared with.
-    pub base: CiCommitDocument,
+    pub base: CiCommit,
     /// What was measured.
-    pub head: CiCommitDocument,
+    pub head: CiCommit,
     /// The commit that gets the status.
     pub commit: Option<String>,
     /// Number of the pull or merge request.
     pub change: Option<u64>,
-    /// Confidence asked for.
-    pub confidence: f64,
-    /// Smallest relative change that matters.
-    pub margin: f64,
-    /// By how much something may get worse, as a share.
-    pub allow: f64,
-    /// Whether what stays undecided fails too.
-    pub strict: bool,
+    /// What the gate allows.
+    #[serde(flatten)]
+    pub rule: CiRule,
     /// Why nothing was measured, where it was not.
     pub message: Option<CiMessage>,
     /// Rounds that were measured.
     pub rounds: u32,
     /// What was measured, worst first.
-    pub benchmarks: Vec<CiBenchmarkDocument>,
+    pub benchmarks: Vec<CiLine>,
     /// The machine, in words.
     pub machine: String,
     /// The command line that does the same elsewhere, word by word.
@@ -62,60 +54,6 @@ pub enum CiMessage {
     Identical(Worded<Note>),
     /// It could not.
     Failed(Worded<Interruption>),
-}
-
-/// A commit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CiCommitDocument {
-    /// The full id.
-    pub id: String,
-    /// The first line of the message.
-    pub title: String,
-}
-
-/// One metric of one benchmark.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CiBenchmarkDocument {
-    /// The benchmark.
-    pub name: String,
-    /// The metric.
-    pub metric: String,
-    /// Unit of the values; empty for plain counts.
-    pub unit: String,
-    /// `lower` or `higher` is better.
-    pub direction: String,
-    /// Median of the base.
-    pub base: Option<f64>,
-    /// Median of the head.
-    pub head: Option<f64>,
-    /// Head / base; `null` where there is none.
-    pub ratio: Option<f64>,
-    /// Lower end of its interval.
-    pub ratio_low: Option<f64>,
-    /// Upper end of its interval; `null` where it has none.
-    pub ratio_high: Option<f64>,
-    /// `faster`, `slower`, `equivalent` or `inconclusive`.
-    pub verdict: String,
-    /// What that means here: `regression`, `doubtful`, `inconclusive`, `tolerated`, `improvement` or
-    /// `equivalent`; follows from the rest.
-    pub standing: String,
-    /// The base against itself.
-    pub noise: CiNoiseDocument,
-    /// How many more rounds a decision would need, where that can be told.
-    pub rounds_needed: Option<u64>,
-}
-
-/// The base against itself.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CiNoiseDocument {
-    /// Ratio of the base to itself; `null` where there is none.
-    pub ratio: Option<f64>,
-    /// Lower end of its interval.
-    pub ratio_low: Option<f64>,
-    /// Upper end of its interval; `null` where it has none.
-    pub ratio_high: Option<f64>,
-    /// What would have been said of it.
-    pub verdict: String,
 }
 
 /// Why a document could not be read.
@@ -152,49 +90,18 @@ pub fn ci_document(report: &CiReport, words: &Words) -> CiDocument {
         CiResult::Identical(why) => (Some(CiMessage::Identical(Worded::of(why, words.note))), 0),
         CiResult::Failed(why) => (Some(CiMessage::Failed(Worded::of(why, words.interruption))), 0),
     };
-    let commit = |one: &CiCommit| CiCommitDocument { id: one.id.clone(), title: one.title.clone() };
     CiDocument {
         schema: CI_SCHEMA.to_owned(),
         id: report.id.clone(),
-        conclusion: report.conclusion.word().to_owned(),
-        base: commit(&report.base),
-        head: commit(&report.head),
+        conclusion: report.conclusion,
+        base: report.base.clone(),
+        head: report.head.clone(),
         commit: report.commit.clone(),
         change: report.change,
-        confidence: report.rule.confidence,
-        margin: report.rule.margin,
-        allow: report.rule.allow,
-        strict: report.rule.strict,
+        rule: report.rule,
         message,
         rounds,
-        benchmarks: report
-            .lines()
-            .iter()
-            .map(|line| CiBenchmarkDocument {
-                name: line.name.clone(),
-                metric: line.metric.clone(),
-                unit: line.unit.to_string(),
-                direction: direction_word(line.direction).to_owned(),
-                base: line.base,
-                head: line.head,
-                ratio: line.ratio.map(|ratio| ratio.estimate),
-                ratio_low: line.ratio.map(|ratio| ratio.low),
-                ratio_high: line.ratio.map(|ratio| ratio.high).filter(|high| high.is_finite()),
-                verdict: line.verdict.word().to_owned(),
-                standing: line.standing.word().to_owned(),
-                noise: CiNoiseDocument {
-                    ratio: line.noise.ratio.map(|ratio| ratio.estimate),
-                    ratio_low: line.noise.ratio.map(|ratio| ratio.low),
-                    ratio_high: line
-                        .noise
-                        .ratio
-                        .map(|ratio| ratio.high)
-                        .filter(|high| high.is_finite()),
-                    verdict: line.noise.verdict.word().to_owned(),
-                },
-                rounds_needed: line.rounds_needed,
-            })
-            .collect(),
+        benchmarks: report.lines().to_vec(),
         machine: report.machine.clone(),
         reproduce: report.reproduce.clone(),
         notes: worded(&report.notes, words.note),
@@ -202,7 +109,8 @@ pub fn ci_document(report: &CiReport, words: &Words) -> CiDocument {
     }
 }
 
-/// Reads a document, whose writer need not be trusted: what follows from its values is worked out anew, by `conclude`.
+/// Reads a document again. What the lines and the whole mean is told by the rule anew, by `conclude`, so that nobody
+/// can write a conclusion that the numbers do not bear.
 pub fn read_ci(
     text: &str,
     conclude: impl FnOnce(&mut CiResult, &CiRule) -> Conclusion,
@@ -214,29 +122,19 @@ pub fn read_ci(
     let head: Head = serde_json::from_str(text)?;
     check_readable(&head.schema, &[CI_SCHEMA])?;
     let document: CiDocument = serde_json::from_str(text)?;
-    let lines = document.benchmarks.into_iter().map(line).collect::<Result<Vec<_>, _>>()?;
-    let share = |field, value: f64| {
-        let good = (0.0..1.0).contains(&value);
-        if good { Ok(value) } else { Err(refused(field, &value.to_string())) }
-    };
-    let mut result = match (document.message, document.conclusion.as_str()) {
-        (Some(CiMessage::Identical(why)), "identical") => CiResult::Identical(why.value()),
-        // A report of an earlier version has a sentence alone.
-        (Some(CiMessage::Identical(why)), _) => CiResult::Failed(why.text().to_owned().into()),
-        (Some(CiMessage::Failed(why)), _) => CiResult::Failed(why.value()),
-        (None, _) => CiResult::Measured { lines, rounds: document.rounds },
-    };
+    let CiRule { confidence, margin, allow, .. } = document.rule;
+    for (field, value) in [("confidence", confidence), ("margin", margin), ("allow", allow)] {
+        if !(0.0..1.0).contains(&value) {
+            return Err(refused(field, &value.to_string()));
+        }
+    }
     let is_id =
         |id: &str| (7..=64).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_hexdigit());
-    let commit = |field, one: CiCommitDocument| {
-        // Nothing was measured where it is empty.
-        let good = one.id.is_empty() || is_id(&one.id);
-        if good {
-            Ok(CiCommit { id: one.id, title: one.title })
-        } else {
-            Err(refused(field, &one.id))
+    for (field, id) in [("base", &document.base.id), ("head", &document.head.id)] {
+        if !id.is_empty() && !is_id(id) {
+            return Err(refused(field, id));
         }
-    };
+    }
     if let Some(id) = document.commit.as_deref().filter(|id| !is_id(id)) {
         return Err(refused("commit", id));
     }
@@ -246,21 +144,25 @@ pub fn read_ci(
     if !is_version(&document.version) {
         return Err(refused("version", &document.version));
     }
-    let rule = CiRule {
-        confidence: share("confidence", document.confidence)?,
-        margin: share("margin", document.margin)?,
-        allow: share("allow", document.allow)?,
-        strict: document.strict,
+    document.benchmarks.iter().try_for_each(check)?;
+    let mut result = match (document.message, document.conclusion) {
+        (Some(CiMessage::Identical(why)), Conclusion::Identical) => {
+            CiResult::Identical(why.value())
+        }
+        // A report of an earlier version has a sentence alone.
+        (Some(CiMessage::Identical(why)), _) => CiResult::Failed(why.text().to_owned().into()),
+        (Some(CiMessage::Failed(why)), _) => CiResult::Failed(why.value()),
+        (None, _) => CiResult::Measured { lines: document.benchmarks, rounds: document.rounds },
     };
     Ok(CiReport {
+        conclusion: conclude(&mut result, &document.rule),
+        result,
         id: document.id,
-        base: commit("base", document.base)?,
-        head: commit("head", document.head)?,
+        base: document.base,
+        head: document.head,
         commit: document.commit,
         change: document.change,
-        conclusion: conclude(&mut result, &rule),
-        rule,
-        result,
+        rule: document.rule,
         machine: document.machine,
         reproduce: document.reproduce,
         notes: document.notes.into_iter().map(Worded::value).collect(),
@@ -268,67 +170,25 @@ pub fn read_ci(
     })
 }
 
-fn line(one: CiBenchmarkDocument) -> Result<CiLine, CiReadError> {
-    let verdict = |text: &str| Verdict::from_word(text).ok_or_else(|| refused("verdict", text));
-    let direction = match one.direction.as_str() {
-        "lower" => Direction::Lower,
-        "higher" => Direction::Higher,
-        other => return Err(refused("direction", other)),
-    };
-    let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
-    Ok(CiLine {
-        name: one.name,
-        metric: one.metric,
-        unit: unit(&one.unit)?,
-        direction,
-        base: finite(one.base),
-        head: finite(one.head),
-        ratio: interval(one.ratio, one.ratio_low, one.ratio_high)?,
-        verdict: verdict(&one.verdict)?,
-        // Whoever reads it judges it.
-        standing: Standing::Inconclusive,
-        noise: CiNoise {
-            ratio: interval(one.noise.ratio, one.noise.ratio_low, one.noise.ratio_high)?,
-            verdict: verdict(&one.noise.verdict)?,
-        },
-        rounds_needed: one.rounds_needed,
-    })
+fn check(line: &CiLine) -> Result<(), CiReadError> {
+    check_unit(&line.unit.to_string())?;
+    [line.ratio, line.noise.ratio].into_iter().flatten().try_for_each(check_ratio)
 }
 
-/// Reads a unit. Users name their own, so that there is no list; what could be a mention, a link or markup is none.
-fn unit(text: &str) -> Result<Unit, CiReadError> {
+fn check_unit(unit: &str) -> Result<(), CiReadError> {
     let fits = |c: char| c.is_alphanumeric() || " /%._-^*()°".contains(c);
-    if text.chars().count() <= LONGEST_WORD && text.chars().all(fits) {
-        Ok(Unit::from_name(text))
-    } else {
-        Err(CiReadError::Unit(shortened(text)))
-    }
+    let good = unit.chars().count() <= LONGEST_WORD && unit.chars().all(fits);
+    if good { Ok(()) } else { Err(CiReadError::Unit(shortened(unit))) }
+}
+
+fn check_ratio(RatioInterval { estimate, low, high }: RatioInterval) -> Result<(), CiReadError> {
+    let good = estimate > 0.0 && (0.0..=estimate).contains(&low) && high >= estimate;
+    if good { Ok(()) } else { Err(refused("ratio", &format!("{estimate} ({low} .. {high})"))) }
 }
 
 fn is_version(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b".+-".contains(&byte);
     (1..=LONGEST_WORD).contains(&text.len()) && text.bytes().all(fits)
-}
-
-fn interval(
-    estimate: Option<f64>,
-    low: Option<f64>,
-    high: Option<f64>,
-) -> Result<Option<RatioInterval>, CiReadError> {
-    let Some(estimate) = estimate else { return Ok(None) };
-    let (low, high) = (low.unwrap_or(0.0), high.unwrap_or(f64::INFINITY));
-    if estimate > 0.0 && estimate.is_finite() && (0.0..=estimate).contains(&low) && high >= estimate
-    {
-        return Ok(Some(RatioInterval { estimate, low, high }));
-    }
-    Err(refused("ratio", &format!("{estimate} ({low} .. {high})")))
-}
-
-fn direction_word(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Lower => "lower",
-        Direction::Higher => "higher",
-    }
 }
 
 fn refused(field: &'static str, value: &str) -> CiReadError {
@@ -342,7 +202,9 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ci::{CiNoise, Standing};
     use crate::note::GateNote;
+    use crate::{Direction, Unit, Verdict};
 
     fn report() -> CiReport {
         let ratio = RatioInterval { estimate: 1.05, low: 1.04, high: f64::INFINITY };
@@ -428,7 +290,7 @@ mod tests {
         assert!(with("/schema", "becalm/ci/2".into()).contains('2'));
         assert!(with("/schema", "becalm/run/1".into()).contains("becalm/run/1"));
         assert!(with("/benchmarks/0/ratio", (-1.0).into()).starts_with("ratio is -1"));
-        assert!(with("/benchmarks/0/verdict", "fine".into()).starts_with("verdict is fine"));
+        assert!(with("/benchmarks/0/verdict", "fine".into()).contains("unknown variant `fine`"));
         assert!(with("/commit", "../../user".into()).starts_with("commit is ../../user"));
         assert!(with("/allow", 7.0.into()).starts_with("allow is 7"));
         assert!(with("/version", "1 @all".into()).starts_with("version is 1 @all"));
@@ -441,7 +303,7 @@ mod tests {
     #[test]
     fn units_of_every_kind_are_posted() {
         for unit in ["", "B/op", "%", "req/s", "p99-ns", "µs", "°C", "m^2", "MB/s (read)"] {
-            assert_eq!(super::unit(unit).unwrap().to_string(), unit);
+            assert!(check_unit(unit).is_ok(), "{unit}");
         }
     }
 }

@@ -9,11 +9,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::old_settings::OldSettings;
-use super::trace::{RunTraceDocument, TraceNoteDocument};
+use super::ratio::RatioFields;
+use super::trace::TraceNoteDocument;
 use super::worded::Worded;
-use crate::Conditions;
 use crate::note::{Interruption, Limit, Note};
 use crate::terms::Terms;
+use crate::trace::TracedRun;
+use crate::{Conditions, MachineFacts, Metric, Source, SubjectTerms, Unit, Verdict};
 
 /// A whole record. Times are in seconds, sizes in bytes, shares and margins as fractions of 1.
 ///
@@ -52,7 +54,7 @@ pub struct Document<R = Vec<RunDocument>> {
     pub notes: Vec<Worded<Note>>,
     /// Where an imported record comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source: Option<SourceDocument>,
+    pub source: Option<Source>,
     /// Conclusions; only in a comparison.
     #[serde(default)]
     pub comparisons: Vec<ComparisonDocument>,
@@ -61,13 +63,13 @@ pub struct Document<R = Vec<RunDocument>> {
     pub estimates: Vec<EstimateDocument>,
     /// What was recorded per run.
     #[serde(default)]
-    pub metrics: Vec<MetricDocument>,
+    pub metrics: Vec<Metric>,
     /// What was settled before the first run; absent in records of other tools and of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms: Option<Terms>,
     /// Facts about the machine.
     #[serde(default)]
-    pub machine: MachineDocument,
+    pub machine: MachineFacts,
     /// How the subjects were started.
     #[serde(default)]
     pub conditions: ConditionsDocument,
@@ -83,16 +85,6 @@ pub struct Document<R = Vec<RunDocument>> {
     pub summaries: Vec<SummaryDocument>,
     /// What was measured, with the raw runs in time order; nothing where all sides of a comparison are one program.
     pub subjects: Vec<SubjectDocument<R>>,
-}
-
-/// Where an imported record comes from.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct SourceDocument {
-    /// Name of the format, as for `becalm import --format`.
-    pub format: String,
-    /// The tool that measured, with its version where the file tells it.
-    pub tool: String,
 }
 
 /// What another tool itself concluded about one metric of one subject.
@@ -119,16 +111,12 @@ pub struct ComparisonDocument {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub benchmark: Option<String>,
     /// Unit of the metric; empty for plain counts.
-    pub unit: String,
-    /// Candidate / baseline; above 1 the candidate has more. `null` when nothing is known, and with a verdict where an
-    /// exact baseline is zero.
-    pub ratio: Option<f64>,
-    /// Lower end of the confidence interval of the ratio.
-    pub ratio_low: Option<f64>,
-    /// Upper end of the confidence interval of the ratio; `null` when unbounded.
-    pub ratio_high: Option<f64>,
-    /// `faster`, `slower`, `equivalent` or `inconclusive`.
-    pub verdict: String,
+    pub unit: Unit,
+    /// Candidate / baseline.
+    #[serde(flatten)]
+    pub ratio: RatioFields,
+    /// The answer.
+    pub verdict: Verdict,
     /// Rounds used; layouts, where there are several.
     pub rounds: u32,
     /// Rounds left out.
@@ -157,7 +145,7 @@ pub struct EstimateDocument {
     /// Name of the metric.
     pub metric: String,
     /// Unit of the metric.
-    pub unit: String,
+    pub unit: Unit,
     /// Which statistic each value is, where another tool has computed it: `mean`; absent for values as measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statistic: Option<String>,
@@ -181,37 +169,6 @@ pub struct EstimateDocument {
     pub mad: f64,
     /// Largest value.
     pub maximum: f64,
-}
-
-/// One recorded metric.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct MetricDocument {
-    /// Name.
-    pub name: String,
-    /// Unit; empty for plain counts.
-    pub unit: String,
-    /// Whether more is better.
-    #[serde(default)]
-    pub higher_is_better: bool,
-    /// Whether repeated runs give exactly the same value.
-    #[serde(default)]
-    pub exact: bool,
-    /// The function inside a harness that this was measured of; absent where it is of the whole process.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub benchmark: Option<String>,
-    /// Which statistic of many values each value is, where the tool gives no single ones.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub statistic: Option<String>,
-}
-
-/// Facts about the machine, as named texts.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct MachineDocument {
-    /// What was read.
-    pub facts: BTreeMap<String, String>,
-    /// What could not be read, with the reason.
-    pub unreadable: BTreeMap<String, String>,
 }
 
 /// How the subjects were started.
@@ -238,36 +195,9 @@ pub struct SubjectDocument<R = Vec<RunDocument>> {
     pub parameters: Vec<(String, String)>,
     /// What the suite says that it is a benchmark of; absent where it is of none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub suite: Option<SubjectTermsDocument>,
+    pub suite: Option<SubjectTerms>,
     /// Runs in time order.
     pub runs: R,
-}
-
-/// What a suite says of a subject.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct SubjectTermsDocument {
-    /// Name of the benchmark; several subjects share it where it has parameters.
-    pub benchmark: String,
-    /// Words that it is chosen by.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tags: Vec<String>,
-    /// Smallest relative change that matters.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub margin: Option<f64>,
-    /// What it is about, the most important first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub metrics: Vec<TermsMetricDocument>,
-}
-
-/// What a suite says of one metric of a subject.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TermsMetricDocument {
-    /// Its name, or that of a measure of benchmarks such as `B/op`.
-    pub name: String,
-    /// Smallest relative change that matters, if it is another one than that of the subject.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub margin: Option<f64>,
 }
 
 /// One run. Evidence that could not be read is left out.
@@ -330,7 +260,7 @@ pub struct RunDocument {
     pub evidence: BTreeMap<String, f64>,
     /// Who took time from it, with `--trace`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub trace: Option<RunTraceDocument>,
+    pub trace: Option<TracedRun>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]

@@ -5,22 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use super::JOURNAL_SCHEMA;
 use super::version::{VersionError, check_readable};
-use crate::{Change, Nature, Target};
-
-/// A process, told apart from later ones with the same id by when it started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProcessDocument {
-    /// Process id.
-    pub pid: u32,
-    /// When it started, in clock ticks since boot.
-    pub start_time: u64,
-}
+use crate::{Change, ProcessIdentity, Target};
 
 /// What the lock of the machine says of who holds it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     /// The process.
-    pub process: ProcessDocument,
+    pub process: ProcessIdentity,
     /// Its command, for people.
     pub command: String,
 }
@@ -33,7 +24,7 @@ pub struct JournalHeader {
     /// `/proc/sys/kernel/random/boot_id` at the time.
     pub boot_id: String,
     /// Who tunes.
-    pub owner: ProcessDocument,
+    pub owner: ProcessIdentity,
     /// Its command, for people.
     pub command: String,
 }
@@ -43,75 +34,14 @@ pub struct JournalHeader {
 #[serde(rename_all = "kebab-case")]
 pub enum JournalLine {
     /// A guardian watches the owner from now on.
-    Guardian(ProcessDocument),
+    Guardian(ProcessIdentity),
     /// These changes are about to be made.
-    Plan(Vec<ChangeDocument>),
+    Plan(Vec<Change>),
     /// All changes so far are made; these are the values now, in the order of the plans, `None`
     /// where one cannot be read.
     Settled(Vec<Option<String>>),
     /// Everything is about to be put back, but for these targets, which somebody else has set.
-    Restoring(Vec<TargetDocument>),
-}
-
-/// One change in the journal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChangeDocument {
-    /// Name of the knob.
-    pub knob: String,
-    /// What is changed.
-    pub target: TargetDocument,
-    /// Value before.
-    pub old: String,
-    /// Value to be set; absent for a guarded target.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub new: Option<String>,
-    /// Why.
-    pub reason: String,
-    /// What is special about it.
-    #[serde(default)]
-    pub nature: NatureDocument,
-}
-
-/// See [`Nature`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum NatureDocument {
-    /// Nothing special.
-    #[default]
-    Plain,
-    /// The kernel changes it too.
-    Drifts,
-    /// The kernel may refuse it.
-    MayBeRefused,
-}
-
-/// See [`Target`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TargetDocument {
-    /// A file of the kernel.
-    File(String),
-    /// A folder.
-    Folder(String),
-    /// CPUs of a task.
-    Affinity(ProcessDocument),
-    /// Control group of a task.
-    Membership {
-        /// The task.
-        task: ProcessDocument,
-        /// Mount point of the hierarchy.
-        hierarchy: String,
-    },
-    /// A unit of systemd.
-    Unit(String),
-    /// A file that defines a unit of systemd.
-    UnitFile(String),
-    /// A network interface.
-    Interface(String),
-    /// Routes through a network interface.
-    Routes(String),
-    /// What irqbalance leaves alone.
-    IrqbalanceBan,
+    Restoring(Vec<Target>),
 }
 
 /// A whole journal.
@@ -120,7 +50,7 @@ pub struct Journal {
     /// First line.
     pub header: JournalHeader,
     /// The latest guardian.
-    pub guardian: Option<ProcessDocument>,
+    pub guardian: Option<ProcessIdentity>,
     /// All changes, in the order in which they were made.
     pub changes: Vec<Change>,
     /// Values after the changes: shorter than `changes` when the owner died while it made them.
@@ -194,7 +124,7 @@ pub fn read_journal(text: &[u8]) -> Result<Option<Journal>, JournalError> {
             Ok(JournalLine::Guardian(process)) => journal.guardian = Some(process),
             Ok(JournalLine::Plan(plan)) => {
                 let first = journal.changes.len();
-                journal.changes.extend(plan.into_iter().map(Into::into));
+                journal.changes.extend(plan);
                 let stray = journal.changes[first..].iter().find_map(|one| stray_path(&one.target));
                 if let Some(path) = stray {
                     return Err(JournalError::Path { line: index + 1, path: path.to_owned() });
@@ -202,7 +132,7 @@ pub fn read_journal(text: &[u8]) -> Result<Option<Journal>, JournalError> {
             }
             Ok(JournalLine::Settled(values)) => journal.settled = values,
             Ok(JournalLine::Restoring(foreign)) => {
-                journal.restoring = Some(foreign.into_iter().map(Into::into).collect());
+                journal.restoring = Some(foreign);
             }
             Err(source) => return Err(JournalError::Line { line: index + 1, source }),
         }
@@ -245,82 +175,10 @@ fn stray_path(target: &Target) -> Option<&str> {
     leads_out.then_some(path)
 }
 
-impl From<&Change> for ChangeDocument {
-    fn from(change: &Change) -> Self {
-        Self {
-            knob: change.knob.clone(),
-            target: (&change.target).into(),
-            old: change.old.clone(),
-            new: change.new.clone(),
-            reason: change.reason.clone(),
-            nature: match change.nature {
-                Nature::Plain => NatureDocument::Plain,
-                Nature::Drifts => NatureDocument::Drifts,
-                Nature::MayBeRefused => NatureDocument::MayBeRefused,
-            },
-        }
-    }
-}
-
-impl From<ChangeDocument> for Change {
-    fn from(change: ChangeDocument) -> Self {
-        Self {
-            knob: change.knob,
-            target: change.target.into(),
-            old: change.old,
-            new: change.new,
-            reason: change.reason,
-            nature: match change.nature {
-                NatureDocument::Plain => Nature::Plain,
-                NatureDocument::Drifts => Nature::Drifts,
-                NatureDocument::MayBeRefused => Nature::MayBeRefused,
-            },
-        }
-    }
-}
-
-impl From<&Target> for TargetDocument {
-    fn from(target: &Target) -> Self {
-        let task = |&pid: &u32, &start_time: &u64| ProcessDocument { pid, start_time };
-        match target {
-            Target::File(path) => Self::File(path.clone()),
-            Target::Folder(path) => Self::Folder(path.clone()),
-            Target::Affinity { pid, start_time } => Self::Affinity(task(pid, start_time)),
-            Target::Membership { pid, start_time, hierarchy } => {
-                Self::Membership { task: task(pid, start_time), hierarchy: hierarchy.clone() }
-            }
-            Target::Unit(name) => Self::Unit(name.clone()),
-            Target::UnitFile(path) => Self::UnitFile(path.clone()),
-            Target::Interface(name) => Self::Interface(name.clone()),
-            Target::Routes(name) => Self::Routes(name.clone()),
-            Target::IrqbalanceBan => Self::IrqbalanceBan,
-        }
-    }
-}
-
-impl From<TargetDocument> for Target {
-    fn from(target: TargetDocument) -> Self {
-        match target {
-            TargetDocument::File(path) => Self::File(path),
-            TargetDocument::Folder(path) => Self::Folder(path),
-            TargetDocument::Affinity(ProcessDocument { pid, start_time }) => {
-                Self::Affinity { pid, start_time }
-            }
-            TargetDocument::Membership { task, hierarchy } => {
-                Self::Membership { pid: task.pid, start_time: task.start_time, hierarchy }
-            }
-            TargetDocument::Unit(name) => Self::Unit(name),
-            TargetDocument::UnitFile(path) => Self::UnitFile(path),
-            TargetDocument::Interface(name) => Self::Interface(name),
-            TargetDocument::Routes(name) => Self::Routes(name),
-            TargetDocument::IrqbalanceBan => Self::IrqbalanceBan,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Nature;
 
     const HEADER: &str = r#"{"journal":"becalm/journal/1","boot_id":"b","owner":{"pid":7,"start_time":9},"command":"becalm tune"}"#;
 
@@ -334,12 +192,15 @@ mod tests {
 
     #[test]
     fn a_journal_reads_as_it_was_written() {
-        let guardian = ProcessDocument { pid: 8, start_time: 10 };
+        let guardian = ProcessIdentity { pid: 8, start_time: 10 };
         let changes = [
             change(),
             Change { target: Target::Unit("cron.service".into()), new: None, ..change() },
             Change {
-                target: Target::Membership { pid: 3, start_time: 4, hierarchy: "/c".into() },
+                target: Target::Membership {
+                    task: ProcessIdentity { pid: 3, start_time: 4 },
+                    hierarchy: "/c".into(),
+                },
                 ..change()
             }
             .with(Nature::MayBeRefused),
@@ -347,7 +208,7 @@ mod tests {
         let text = format!(
             "{HEADER}\n{}\n{}\n{}\n",
             line(&JournalLine::Guardian(guardian)),
-            line(&JournalLine::Plan(changes.iter().map(Into::into).collect())),
+            line(&JournalLine::Plan(changes.to_vec())),
             line(&JournalLine::Settled(vec![Some("never".into()), None, None])),
         );
         let journal = read_journal(text.as_bytes()).unwrap().unwrap();
@@ -357,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_line_that_was_cut_off_was_not_acted_upon() {
-        let plan = line(&JournalLine::Plan(vec![(&change()).into()]));
+        let plan = line(&JournalLine::Plan(vec![change()]));
         let journal = read_journal(format!("{HEADER}\n{plan}").as_bytes()).unwrap().unwrap();
         assert_eq!(journal.changes, []);
         assert_eq!(read_journal(HEADER.as_bytes()).unwrap(), None);
@@ -367,7 +228,7 @@ mod tests {
     #[test]
     fn a_path_that_leads_elsewhere_is_refused() {
         let check = |target: Target, is_ours: bool| {
-            let plan = JournalLine::Plan(vec![(&Change { target, ..change() }).into()]);
+            let plan = JournalLine::Plan(vec![Change { target, ..change() }]);
             let read = read_journal(format!("{HEADER}\n{}\n", line(&plan)).as_bytes());
             assert_eq!(read.is_ok(), is_ours, "{read:?}");
         };
@@ -394,7 +255,7 @@ mod tests {
         let rubbish = told(format!("{HEADER}\nrubbish\n").as_bytes());
         assert!(rubbish.starts_with("line 2 is not an entry"), "{rubbish}");
         // A value of which a disk has lost a bit is not written to the machine.
-        let plan = line(&JournalLine::Plan(vec![(&change()).into()]));
+        let plan = line(&JournalLine::Plan(vec![change()]));
         let mut spoiled = format!("{HEADER}\n{plan}\n").into_bytes();
         let value = spoiled.windows(6).position(|bytes| bytes == b"always").unwrap();
         spoiled[value] |= 0x80;

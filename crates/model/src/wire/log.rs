@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::LOG_SCHEMA;
-use super::document::{Document, MetricDocument, RunDocument};
-use super::read::{MAX_ROUND, Names, ReadError, metric, record, run};
+use super::document::{Document, RunDocument};
+use super::read::{MAX_ROUND, Names, ReadError, record, run};
 use super::version::{VersionError, check_readable};
-use crate::{Record, Run};
+use crate::{Metric, Record, Run};
 
 /// First line: the record as far as it is known before the first run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,7 +41,7 @@ pub struct LogDiscard {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogMetric {
     /// The metric.
-    pub metric: MetricDocument,
+    pub metric: Metric,
 }
 
 /// How a line with a metric begins.
@@ -108,7 +108,7 @@ pub fn read_log(text: &str) -> Result<Record, LogError> {
         if line.starts_with(METRIC) {
             let Some(LogMetric { metric: found }) = parse(number, line)? else { break };
             names.add(&found.name);
-            whole.metrics.push(metric(&found));
+            whole.metrics.push(found);
             continue;
         }
         let Some(parsed) = parse::<LogRun>(number, line)? else { break };

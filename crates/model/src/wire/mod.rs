@@ -1,7 +1,6 @@
 //! The JSON documents that leave the process. Each has a `schema` of the form
 //! `becalm/NAME/VERSION`; a reader takes its own version and older ones and refuses newer ones.
 
-mod ablate;
 mod bisect;
 mod boot;
 mod changes;
@@ -10,7 +9,6 @@ mod ci;
 mod diff;
 mod document;
 mod earlier;
-mod effects;
 mod gate;
 mod history;
 mod journal;
@@ -19,6 +17,7 @@ mod old_settings;
 mod plan;
 mod probe;
 mod published;
+pub(crate) mod ratio;
 mod read;
 mod reproduce;
 mod schema;
@@ -35,35 +34,25 @@ mod worded;
 mod workload;
 mod write;
 
-pub use ablate::{
-    AblateConfiguration, AblateCounter, AblateDocument, AblateMitigation, AblateRatio,
-    AblateRecommendation, AblateRun, AblateSubject,
-};
 pub use bisect::{
-    BisectDocument, BisectRatioDocument, BisectRoundDocument, BisectState, BisectStepDocument,
-    BuiltDocument, CandidateDocument, CommitDocument, FoundDocument, SkippedDocument,
+    BisectDocument, BisectRoundDocument, BisectState, BisectStepDocument, BuiltDocument,
+    CandidateDocument, CommitDocument, FoundDocument, SkippedDocument,
 };
 pub use boot::{BootDocument, BootLoader, BootParameter};
 pub use changes::{ChangeInHistoryDocument, ChangePointDocument, ChangesDocument};
-pub use check::{CheckDocument, FindingDocument, check_document};
-pub use ci::{
-    CiBenchmarkDocument, CiCommitDocument, CiDocument, CiMessage, CiNoiseDocument, CiReadError,
-    ci_document, read_ci,
-};
+pub use check::{CheckDocument, check_document};
+pub use ci::{CiDocument, CiMessage, CiReadError, ci_document, read_ci};
 pub use diff::{DiffDocument, diff_document};
 pub use document::{
-    ComparisonDocument, ConditionsDocument, Document, EstimateDocument, MachineDocument,
-    MetricDocument, RunDocument, SourceDocument, SubjectDocument, SubjectTermsDocument,
-    SummaryDocument, TermsMetricDocument,
+    ComparisonDocument, ConditionsDocument, Document, EstimateDocument, RunDocument,
+    SubjectDocument, SummaryDocument,
 };
-pub use effects::{MitigationEffect, MitigationEffectsDocument};
 pub use gate::{GateDocument, GateResultDocument, gate_document};
 pub use history::{
     HistoryDocument, HistoryEntryDocument, HistoryPrunedDocument, HistorySeriesDocument,
 };
 pub use journal::{
-    ChangeDocument, Holder, Journal, JournalError, JournalHeader, JournalLine, NatureDocument,
-    ProcessDocument, TargetDocument, boot_of_journal, read_journal,
+    Holder, Journal, JournalError, JournalHeader, JournalLine, boot_of_journal, read_journal,
 };
 pub use log::{LogDiscard, LogError, LogHeader, LogMetric, LogRun, read_log};
 pub use plan::{PlanChoiceDocument, PlanDocument, PlanGoalDocument, PlanLevelDocument};
@@ -72,6 +61,7 @@ pub use probe::{
     TracerCounters,
 };
 pub use published::{json_schema, schema_names};
+pub use ratio::RatioFields;
 pub use read::{MAX_ROUND, ReadError, read_document};
 pub use reproduce::{
     ArticleDocument, ExperimentDocument, FigureDocument, ReproduceDocument, ReproducedRow,
@@ -96,11 +86,7 @@ pub use topology::{
     TopologyCache, TopologyChoice, TopologyCore, TopologyCpu, TopologyDocument, TopologyGroup,
     TopologyKind, TopologyNode,
 };
-pub use trace::{
-    CauseDocument, CulpritDocument, LongerRunDocument, RunTraceDocument, TakenDocument,
-    TraceCostDocument, TraceDocument, TraceNoteDocument, TracedRunDocument, WatchedCpuDocument,
-    WorstDocument, trace_document, watch_document,
-};
+pub use trace::{RunNamed, TraceDocument, TraceNoteDocument};
 pub use tune::{TuneChangeDocument, TuneDocument, TuneNoteDocument, tune_document};
 pub use version::{VersionError, check_readable};
 pub use worded::{Worded, Words, worded};

@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde_json::Value;
 
 use super::{
-    AblateDocument, BisectDocument, BootDocument, ChangesDocument, CheckDocument, CiDocument,
-    CpuNoiseDocument, DiffDocument, Document, GateDocument, HistoryDocument,
-    MitigationEffectsDocument, PlanDocument, ProbeDocument, ReproduceDocument, ServicesDocument,
-    StatsDocument, SteadyDocument, SuiteDocument, TopologyDocument, TraceDocument, TuneDocument,
-    WorkloadDocument,
+    BisectDocument, BootDocument, ChangesDocument, CheckDocument, CiDocument, CpuNoiseDocument,
+    DiffDocument, Document, GateDocument, HistoryDocument, PlanDocument, ProbeDocument,
+    ReproduceDocument, ServicesDocument, StatsDocument, SteadyDocument, SuiteDocument,
+    TopologyDocument, TraceDocument, TuneDocument, WorkloadDocument,
 };
+use crate::ablate::{AblateDocument, MitigationEffects};
 
 /// A published schema: its name, and how it is made.
 type Published = (&'static str, fn() -> Value);
@@ -18,10 +18,10 @@ const PUBLISHED: &[Published] = &[
     ("record", of::<Document>),
     ("bisect", of::<BisectDocument>),
     ("boot-params", of::<BootDocument>),
-    ("check", of::<CheckDocument>),
+    ("check", of::<CheckDocument<'_>>),
     ("ci", of::<CiDocument>),
     ("cpu-noise", of::<CpuNoiseDocument>),
-    ("mitigation-effects", of::<MitigationEffectsDocument>),
+    ("mitigation-effects", of::<MitigationEffects>),
     ("diff", of::<DiffDocument>),
     ("changes", of::<ChangesDocument>),
     ("gate", of::<GateDocument>),

@@ -1,18 +1,14 @@
 //! From documents to the domain values.
 
-use super::document::{
-    ComparisonDocument, ConditionsDocument, Document, MetricDocument, RunDocument, SourceDocument,
-    SubjectTermsDocument, TermsMetricDocument,
-};
-use super::trace::read_run_trace;
+use super::document::{ComparisonDocument, ConditionsDocument, Document, RunDocument};
 use super::version::{VersionError, check_readable};
 use super::worded::Worded;
 use super::{COMPARISON_SCHEMA, IMPORT_SCHEMA, RUN_SCHEMA};
 use crate::metric::{CPU_TIME, MAX_RSS, SYSTEM_TIME, USER_TIME, WALL_TIME};
-use crate::trace::Trace;
+use crate::trace::{Trace, TracedRun};
 use crate::{
-    Comparison, Conditions, Direction, Evidence, MachineFacts, Metric, MetricTerms, Outcome, Part,
-    RatioInterval, Record, RecordKind, Run, Source, Subject, SubjectTerms, Summary, Unit, Verdict,
+    Comparison, Conditions, Evidence, Metric, Outcome, Part, RatioInterval, Record, RecordKind,
+    Run, Subject, Summary, Unit, Verdict,
 };
 use std::collections::HashMap;
 
@@ -34,14 +30,6 @@ pub enum ReadError {
         what: &'static str,
         /// The name.
         name: String,
-    },
-    /// A verdict that this version does not know.
-    #[error("comparison {index} has the verdict `{word}`, which is none of the four")]
-    Verdict {
-        /// Position in `comparisons`.
-        index: usize,
-        /// The word found.
-        word: String,
     },
     /// The document has no subject.
     #[error("the document has no subject")]
@@ -106,7 +94,7 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
         };
         runs.extend(subject.runs.into_iter().map(traced));
         if is_suite {
-            suite.push(subject.suite.map(subject_terms).unwrap_or_default());
+            suite.push(subject.suite.unwrap_or_default());
         }
         subjects.push(Subject {
             name: subject.name,
@@ -120,7 +108,7 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
         runs: traces
             .into_iter()
             .enumerate()
-            .filter_map(|(place, one)| Some(read_run_trace(one?, place)))
+            .filter_map(|(run, one)| Some(TracedRun { run, ..one? }))
             .collect(),
         events: note.events,
         lost: note.lost,
@@ -152,10 +140,7 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
         confidence: document.confidence,
         margin: document.margin,
         aa: document.aa,
-        machine: MachineFacts {
-            facts: document.machine.facts,
-            unreadable: document.machine.unreadable,
-        },
+        machine: document.machine,
         conditions: document
             .settings
             .map_or_else(|| conditions(document.conditions), Conditions::from),
@@ -168,24 +153,14 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
         interrupted: document.interrupted.map(Worded::value),
         notes: document.notes.into_iter().map(Worded::value).collect(),
         trace,
-        source: document.source.map(|SourceDocument { format, tool }| Source { format, tool }),
+        source: document.source,
         summaries,
     })
 }
 
-fn subject_terms(document: SubjectTermsDocument) -> SubjectTerms {
-    let SubjectTermsDocument { benchmark, tags, margin, metrics } = document;
-    let metrics = metrics
-        .into_iter()
-        .map(|TermsMetricDocument { name, margin }| MetricTerms { name, margin })
-        .collect();
-    SubjectTerms { benchmark, tags, margin, metrics }
-}
-
-/// Returns the metrics of the document; a document without the list has those its runs show.
 fn metrics(document: &Document) -> Vec<Metric> {
     if !document.metrics.is_empty() {
-        return document.metrics.iter().map(metric).collect();
+        return document.metrics.clone();
     }
     let runs = || document.subjects.iter().flat_map(|subject| &subject.runs);
     let mut metrics: Vec<Metric> = Metric::always()
@@ -196,17 +171,6 @@ fn metrics(document: &Document) -> Vec<Metric> {
         runs().flat_map(|run| run.metrics.keys()).collect();
     metrics.extend(named.into_iter().map(|name| Metric::lower(name, Unit::Count)));
     metrics
-}
-
-pub(super) fn metric(document: &MetricDocument) -> Metric {
-    Metric {
-        name: document.name.clone(),
-        unit: Unit::from_name(&document.unit),
-        direction: if document.higher_is_better { Direction::Higher } else { Direction::Lower },
-        exact: document.exact,
-        benchmark: document.benchmark.clone(),
-        statistic: document.statistic.clone(),
-    }
 }
 
 fn builtin(run: &RunDocument, name: &str) -> Option<f64> {
@@ -299,6 +263,10 @@ pub(super) fn run(names: &Names, subject: usize, mut document: RunDocument) -> R
     }
 }
 
+/// JSON has no infinity: from zero there is no ratio, but a verdict.
+const FROM_ZERO: RatioInterval =
+    RatioInterval { estimate: f64::INFINITY, low: f64::INFINITY, high: f64::INFINITY };
+
 fn comparison(
     subjects: &[Subject],
     metrics: &[Metric],
@@ -312,12 +280,8 @@ fn comparison(
             name: name.to_owned(),
         })
     };
-    let verdict = Verdict::from_word(&document.verdict)
-        .ok_or(ReadError::Verdict { index, word: document.verdict })?;
-    // JSON has no infinity: from zero there is no ratio, but a verdict.
-    let estimate = document
-        .ratio
-        .or_else(|| matches!(verdict, Verdict::Faster | Verdict::Slower).then_some(f64::INFINITY));
+    let is_decided = matches!(document.verdict, Verdict::Faster | Verdict::Slower);
+    let ratio = Option::from(document.ratio).or_else(|| is_decided.then_some(FROM_ZERO));
     Ok(Comparison {
         baseline: subject(&document.baseline)?,
         candidate: subject(&document.candidate)?,
@@ -325,12 +289,8 @@ fn comparison(
             || ReadError::Unknown { index, what: "metric", name: document.metric.clone() },
         )?,
         primary: document.primary,
-        ratio: estimate.map(|estimate| RatioInterval {
-            estimate,
-            low: document.ratio_low.unwrap_or(if estimate.is_finite() { 0.0 } else { estimate }),
-            high: document.ratio_high.unwrap_or(f64::INFINITY),
-        }),
-        verdict,
+        ratio,
+        verdict: document.verdict,
         confidence: document.confidence,
         rounds: document.rounds,
         discarded_rounds: document.discarded_rounds,
@@ -434,7 +394,7 @@ mod tests {
         let error = read_document(&MINIMAL.replace(r#""candidate": "B""#, r#""candidate": "C""#));
         assert!(error.unwrap_err().to_string().contains("subject `C`"));
         let error = read_document(&MINIMAL.replace("slower", "odd"));
-        assert!(error.unwrap_err().to_string().contains("verdict `odd`"));
+        assert!(error.unwrap_err().to_string().contains("unknown variant `odd`"));
     }
 
     #[test]

@@ -1,21 +1,18 @@
 //! From the domain values to documents.
 
 use super::document::{
-    ComparisonDocument, ConditionsDocument, Document, EstimateDocument, MachineDocument,
-    MetricDocument, RunDocument, SourceDocument, SubjectDocument, SubjectTermsDocument,
-    SummaryDocument, TermsMetricDocument,
+    ComparisonDocument, ConditionsDocument, Document, EstimateDocument, RunDocument,
+    SubjectDocument, SummaryDocument,
 };
 use serde::{Serialize, Serializer};
 
 use super::log::{LogHeader, LogMetric, LogRun};
-use super::trace::{self, RunTraceDocument};
+use super::trace::TraceNoteDocument;
 use super::worded::{Worded, Words, worded};
 use super::{COMPARISON_SCHEMA, IMPORT_SCHEMA, LOG_SCHEMA, RUN_SCHEMA};
 use crate::metric::{CPU_TIME, MAX_RSS, SYSTEM_TIME, USER_TIME, WALL_TIME};
-use crate::{
-    Comparison, Direction, MachineFacts, Metric, MetricTerms, Outcome, Record, RecordKind, Run,
-    Source, SubjectTerms,
-};
+use crate::trace::TracedRun;
+use crate::{Comparison, Metric, Outcome, Record, RecordKind, Run};
 
 /// The runs of one subject of a record, written one after the other.
 #[derive(Debug, Clone, Copy)]
@@ -68,19 +65,16 @@ fn with_runs<R>(
             .map(|c| comparison_of(record, record, c, words))
             .collect(),
         estimates,
-        metrics: record.metrics.iter().map(metric).collect(),
-        machine: machine(&record.machine),
+        metrics: record.metrics.clone(),
+        machine: record.machine.clone(),
         terms: record.terms.clone(),
         conditions: ConditionsDocument {
             known: record.conditions.clone(),
             limits: worded(&record.conditions.limits, words.limit),
         },
         settings: None,
-        trace: record.trace.as_ref().map(|trace| trace::note(trace, words)),
-        source: record
-            .source
-            .clone()
-            .map(|Source { format, tool }| SourceDocument { format, tool }),
+        trace: record.trace.as_ref().map(|trace| TraceNoteDocument::of(trace, words)),
+        source: record.source.clone(),
         summaries: record
             .summaries
             .iter()
@@ -98,25 +92,16 @@ fn with_runs<R>(
                 name: subject.name.clone(),
                 command: subject.command.clone(),
                 parameters: subject.parameters.clone(),
-                suite: record.suite.get(index).map(terms),
+                suite: record.suite.get(index).cloned(),
                 runs: runs(index),
             })
             .collect(),
     }
 }
 
-fn terms(terms: &SubjectTerms) -> SubjectTermsDocument {
-    let SubjectTerms { benchmark, tags, margin, metrics } = terms.clone();
-    let metrics = metrics
-        .into_iter()
-        .map(|MetricTerms { name, margin }| TermsMetricDocument { name, margin })
-        .collect();
-    SubjectTermsDocument { benchmark, tags, margin, metrics }
-}
-
-fn traced(record: &Record, place: usize) -> Option<RunTraceDocument> {
+fn traced(record: &Record, place: usize) -> Option<TracedRun> {
     let runs = &record.trace.as_ref()?.runs;
-    runs.iter().find(|traced| traced.run == place).map(trace::run_trace)
+    runs.iter().find(|traced| traced.run == place).cloned()
 }
 
 /// Returns the first line of a session's log: the record as far as it is known before the first
@@ -128,7 +113,7 @@ pub fn log_header(record: &Record) -> LogHeader {
 
 /// Returns a metric that the runs have shown as a line of a session's log.
 pub fn log_metric(one: &Metric) -> LogMetric {
-    LogMetric { metric: metric(one) }
+    LogMetric { metric: one.clone() }
 }
 
 /// Returns one run as a line of a session's log.
@@ -157,39 +142,17 @@ pub(super) fn comparison_of(
         candidate: new.subjects[comparison.candidate].name.clone(),
         metric: metric.name.clone(),
         benchmark: metric.benchmark.clone(),
-        unit: metric.unit.to_string(),
-        // JSON has no infinity: an interval without upper end has no upper end, and from zero there is no ratio.
-        ratio: finite(comparison.ratio.map(|ratio| ratio.estimate)),
-        ratio_low: finite(comparison.ratio.map(|ratio| ratio.low)),
-        ratio_high: finite(comparison.ratio.map(|ratio| ratio.high)),
-        verdict: comparison.verdict.word().to_owned(),
+        unit: metric.unit.clone(),
+        ratio: comparison.ratio.into(),
+        verdict: comparison.verdict,
         rounds: comparison.rounds,
         discarded_rounds: comparison.discarded_rounds,
-        noise_floor: finite(comparison.noise_floor),
+        noise_floor: comparison.noise_floor,
         primary: comparison.primary,
         confidence: comparison.confidence,
         rounds_needed: comparison.rounds_needed,
         notes: worded(&comparison.notes, words.note),
     }
-}
-
-fn finite(number: Option<f64>) -> Option<f64> {
-    number.filter(|number| number.is_finite())
-}
-
-fn metric(metric: &Metric) -> MetricDocument {
-    MetricDocument {
-        name: metric.name.clone(),
-        unit: metric.unit.to_string(),
-        higher_is_better: metric.direction == Direction::Higher,
-        exact: metric.exact,
-        benchmark: metric.benchmark.clone(),
-        statistic: metric.statistic.clone(),
-    }
-}
-
-fn machine(machine: &MachineFacts) -> MachineDocument {
-    MachineDocument { facts: machine.facts.clone(), unreadable: machine.unreadable.clone() }
 }
 
 fn run(metrics: &[Metric], run: &Run) -> RunDocument {

@@ -161,7 +161,7 @@ fn longer_text(record: &Record, one: &LongerRun, unicode: bool) -> String {
     let causes: Vec<String> = one
         .causes
         .iter()
-        .map(|(culprit, seconds)| format!("{} {culprit}", span(*seconds, unicode)))
+        .map(|one| format!("{} {}", span(one.seconds, unicode), one.culprit))
         .collect();
     format!(
         "{} took {} longer: {}",

@@ -17,9 +17,10 @@ use becalm_lab::ablate::here::applicability;
 use becalm_lab::ablate::mitigation::MITIGATIONS;
 use becalm_lab::ablate::{Experiment, Names, document};
 use becalm_machine::{Chooser, SysRoot, Topology, Width, read_facts};
+use becalm_model::ablate::{AblateDocument, AblateSubject};
 use becalm_model::conditions::Malloc;
 use becalm_model::terms::{Counters, TuneWait};
-use becalm_model::wire::{AblateDocument, AblateSubject, MachineDocument, Words, worded};
+use becalm_model::wire::{Words, worded};
 use becalm_model::{Limit, SessionLimit};
 use becalm_runner::{CounterPlan, Interrupt, User, monotonic_raw};
 
@@ -180,7 +181,7 @@ pub fn ablate(
         },
         uncounted_runs: lab.uncounted,
         interrupted: ended.as_ref().err().map(ToString::to_string),
-        machine: MachineDocument { facts: facts.facts, unreadable: facts.unreadable },
+        machine: facts,
         ..document(&lab.experiment, &here, &not_tried, &names)
     };
     let limits = worded(&lab.limits, Words::NONE.limit);

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use becalm_lab::ablate::analysis::Run;
-use becalm_lab::ablate::design::{self, Configuration, Kind, Stage};
+use becalm_lab::ablate::design::{self, Configuration, Kind};
 use becalm_lab::ablate::{Recommended, StageRuns};
+use becalm_model::ablate::{AblateRun, Stage};
 use becalm_runner::monotonic_raw;
 
 use super::Laboratory;
@@ -81,14 +81,14 @@ impl Laboratory<'_> {
         configuration: usize,
         block: u32,
         place: u32,
-    ) -> Result<Option<Run>, Error> {
+    ) -> Result<Option<AblateRun>, Error> {
         let started = self.used().as_secs_f64();
         match self.bench.run(&one.members, block) {
             Ok(Measured { shown, finished, failures }) => {
                 self.note(failures);
                 let values = shown.values;
                 let counters = finished.counters;
-                Ok(Some(Run { configuration, block, place, started, values, counters }))
+                Ok(Some(AblateRun { configuration, block, place, started, values, counters }))
             }
             Err(Trouble::Refused(why)) if one.kind != Kind::Baseline => {
                 self.note([format!("`{}` could not be run in every block: {why}", one.name())]);

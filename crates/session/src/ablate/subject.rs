@@ -2,8 +2,8 @@
 
 use becalm_lab::Workload;
 use becalm_lab::ablate::advice::has;
-use becalm_lab::ablate::here::Timing;
 use becalm_lab::ablate::mitigation::Means;
+use becalm_model::ablate::Timing;
 use becalm_model::wire::read_workload;
 use becalm_runner::{Environment, Finished, LaunchError, Program};
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use becalm_lab::ablate::design::{self, Configuration, Kind, Stage};
+use becalm_lab::ablate::design::{self, Configuration, Kind, ends_at};
+use becalm_model::ablate::Stage;
 
 use super::Laboratory;
 use super::error::AblateError;
@@ -29,7 +30,7 @@ impl Laboratory<'_> {
         &mut self,
         not_tried: &mut [Option<String>],
     ) -> Result<(), AblateError> {
-        let left = self.whole.mul_f64(Stage::Singly.ends_at()).saturating_sub(self.used());
+        let left = self.whole.mul_f64(ends_at(Stage::Singly)).saturating_sub(self.used());
         loop {
             let needed = (self.untuned * 2 + self.alone.values().sum::<Duration>()) * FEWEST_BLOCKS;
             if needed <= left {
@@ -69,7 +70,7 @@ impl Laboratory<'_> {
     pub(super) fn stacks(&mut self, costly: &[usize]) -> Vec<Configuration> {
         let order = self.experiment.stack_order(costly);
         let all = order.best_first.len();
-        let end = self.whole.mul_f64(Stage::Cumulatively.ends_at());
+        let end = self.whole.mul_f64(ends_at(Stage::Cumulatively));
         let left = end.saturating_sub(self.used());
         let fits = |steps: &usize| {
             let stage = design::cumulatively(&order, *steps);
@@ -94,7 +95,7 @@ impl Laboratory<'_> {
 /// will be used again, and not in just the same time.
 fn enough(needed: Duration, used: Duration) -> String {
     const RESERVE: f64 = 1.2;
-    let seconds = RESERVE * (needed + used).as_secs_f64() / Stage::Singly.ends_at();
+    let seconds = RESERVE * (needed + used).as_secs_f64() / ends_at(Stage::Singly);
     if seconds <= 120.0 {
         format!("{:.0}s", (seconds / 10.0).ceil() * 10.0)
     } else {

@@ -1,7 +1,7 @@
 //! The answer of a search, and how sure it is.
 
-use becalm_model::wire::{BisectRatioDocument, BisectState, CandidateDocument, FoundDocument};
-use becalm_model::{BisectNote, Stray};
+use becalm_model::wire::{BisectState, CandidateDocument, FoundDocument};
+use becalm_model::{BisectNote, RatioInterval, Stray};
 use becalm_stats::bisect::{Posterior, State, groups};
 use becalm_stats::normal;
 
@@ -50,7 +50,7 @@ pub(super) fn write(
         from: group.from,
         to: group.to,
         probability: group.probability,
-        ratio: exact.is_none().then(|| BisectRatioDocument {
+        ratio: exact.is_none().then(|| RatioInterval {
             estimate: posterior.change.exp(),
             low: (posterior.change - reach).exp(),
             high: (posterior.change + reach).exp(),

@@ -7,7 +7,7 @@ use becalm_lab::trace::{Mode, Tracer, explain, watched, worst_of_cpus};
 use becalm_machine::SysRoot;
 use becalm_model::terms::{Goal, Terms, Unlimited};
 use becalm_model::trace::{Trace, TraceCost};
-use becalm_model::wire::{TraceNoteDocument, json_text, trace_document, watch_document, worded};
+use becalm_model::wire::{TraceDocument, TraceNoteDocument, json_text};
 use becalm_model::{Record, RecordKind, TraceLimit, parse_duration};
 use becalm_report::{TraceCostTold, WORDS, trace_text, watch_text};
 use becalm_runner::monotonic_raw;
@@ -117,8 +117,8 @@ fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
         let explanation = explain(record, trace);
         let cost = cost(record);
         if as_json {
-            let document = trace_document(record, trace, &explanation, cost.as_ref(), &WORDS);
-            ui.print(&json(&document))?;
+            let document = TraceDocument::of_session(record, trace, &explanation, cost, &WORDS);
+            ui.print(&json_text(&document))?;
         } else {
             let told = match &cost {
                 Some(cost) => TraceCostTold::Measured(cost),
@@ -177,18 +177,12 @@ fn watch(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ..Trace::default()
     };
     if args.flags.exports.json {
-        let Trace { events, lost, limits, .. } = trace;
-        let limits = worded(&limits, WORDS.limit);
-        let note = TraceNoteDocument { events, lost, limits };
-        ui.print(&json(&watch_document(&cpus, &worst, note)))?;
+        let note = TraceNoteDocument::of(&trace, &WORDS);
+        ui.print(&json_text(&TraceDocument::of_watch(cpus, worst, note)))?;
     } else {
         ui.print(&watch_text(&cpus, &worst, &trace, ui.style()))?;
     }
     Ok(interrupt.signal().map_or(Exit::Done, Exit::Signal))
-}
-
-fn json(document: &becalm_model::wire::TraceDocument) -> String {
-    json_text(document)
 }
 
 #[cfg(test)]

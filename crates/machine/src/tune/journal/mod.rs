@@ -13,10 +13,10 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use becalm_kernel::file::{O_NOFOLLOW, O_NONBLOCK};
 use becalm_model::wire::{
-    JOURNAL_SCHEMA, Journal, JournalError, JournalHeader, JournalLine, ProcessDocument,
-    VersionError, boot_of_journal, read_journal,
+    JOURNAL_SCHEMA, Journal, JournalError, JournalHeader, JournalLine, VersionError,
+    boot_of_journal, read_journal,
 };
-use becalm_model::{Change, Target};
+use becalm_model::{Change, ProcessIdentity, Target};
 
 pub(crate) use self::place::make_folder;
 use self::place::{check_owner, find, find_all, folder_of, places, remove_others, sync_folder};
@@ -151,7 +151,7 @@ impl JournalFile {
     }
 
     /// Takes note of a guardian.
-    pub fn guardian(&mut self, guardian: ProcessDocument) -> Result<(), JournalFileError> {
+    pub fn guardian(&mut self, guardian: ProcessIdentity) -> Result<(), JournalFileError> {
         self.append(&JournalLine::Guardian(guardian))
     }
 
@@ -169,7 +169,7 @@ impl JournalFile {
 
     /// Takes note of changes that are about to be made.
     pub fn plan(&mut self, changes: &[Change]) -> Result<(), JournalFileError> {
-        self.append(&JournalLine::Plan(changes.iter().map(Into::into).collect()))?;
+        self.append(&JournalLine::Plan(changes.to_vec()))?;
         self.noted.extend(changes.iter().map(|change| Noted::new(&change.target, None)));
         Ok(())
     }
@@ -201,7 +201,7 @@ impl JournalFile {
 
     /// Takes note that everything is about to be put back, but for what somebody else has set.
     pub fn restoring(&mut self, foreign: &[Target]) -> Result<(), JournalFileError> {
-        self.append(&JournalLine::Restoring(foreign.iter().map(Into::into).collect()))
+        self.append(&JournalLine::Restoring(foreign.to_vec()))
     }
 
     fn append(&mut self, line: &JournalLine) -> Result<(), JournalFileError> {
@@ -303,7 +303,7 @@ pub fn is_older_than_boot(root: &SysRoot) -> bool {
 }
 
 /// Nobody answers for a journal any more, however long this process lives.
-const NOBODY: ProcessDocument = ProcessDocument { pid: 0, start_time: 0 };
+const NOBODY: ProcessIdentity = ProcessIdentity { pid: 0, start_time: 0 };
 
 /// Leaves only `leftovers` in the journal, which could not be undone; removes it if there are none,
 /// if it is there at all. Where it can be written no longer, one in the second folder takes its place.
@@ -347,7 +347,7 @@ pub(super) fn is_of_boot(written: &str, boot: &str) -> bool {
     written == boot || written.is_empty() || boot.is_empty()
 }
 
-fn header(root: &SysRoot, command: &str, owner: ProcessDocument) -> JournalHeader {
+fn header(root: &SysRoot, command: &str, owner: ProcessIdentity) -> JournalHeader {
     JournalHeader {
         journal: JOURNAL_SCHEMA.to_owned(),
         boot_id: boot_id(root),
@@ -381,7 +381,7 @@ fn replace(path: &Path, header: &JournalHeader, leftovers: &[Saved]) -> io::Resu
     let mut file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&fresh)?;
     append(&mut file, header)?;
     if !leftovers.is_empty() {
-        let changes = leftovers.iter().map(|one| (&one.change).into());
+        let changes = leftovers.iter().map(|one| one.change.clone());
         append(&mut file, &JournalLine::Plan(changes.collect()))?;
         let values = leftovers.iter().map(|one| settled_value(&one.trace));
         append(&mut file, &JournalLine::Settled(values.collect()))?;

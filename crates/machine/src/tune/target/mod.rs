@@ -37,9 +37,9 @@ pub(crate) fn read(root: &SysRoot, target: &Target) -> Reading {
         Target::Folder(path) => {
             Reading::Value(if root.exists(path) { PRESENT } else { ABSENT }.to_owned())
         }
-        Target::Affinity { pid, start_time } => affinity::read(root, *pid, *start_time),
-        Target::Membership { pid, start_time, hierarchy } => {
-            membership::read(root, *pid, *start_time, hierarchy)
+        Target::Affinity(task) => affinity::read(root, task.pid, task.start_time),
+        Target::Membership { task, hierarchy } => {
+            membership::read(root, task.pid, task.start_time, hierarchy)
         }
         Target::Unit(name) => unit::read(root, name),
         Target::IrqbalanceBan => irqbalance::read(root),
@@ -64,9 +64,9 @@ pub(crate) fn write(root: &SysRoot, target: &Target, value: &str) -> io::Result<
         Target::File(path) => root.write(path, chosen(value)),
         Target::Folder(path) if value == ABSENT => group::remove(root, path),
         Target::Folder(path) => root.make_folder(path),
-        Target::Affinity { pid, start_time } => affinity::write(root, *pid, *start_time, value),
-        Target::Membership { pid, start_time, hierarchy } => {
-            membership::write(root, *pid, *start_time, hierarchy, value)
+        Target::Affinity(task) => affinity::write(root, task.pid, task.start_time, value),
+        Target::Membership { task, hierarchy } => {
+            membership::write(root, task.pid, task.start_time, hierarchy, value)
         }
         Target::Unit(name) => unit::write(root, name, value),
         Target::IrqbalanceBan => irqbalance::write(root, value),
@@ -80,7 +80,7 @@ pub(crate) fn write(root: &SysRoot, target: &Target, value: &str) -> io::Result<
 pub(super) fn is(target: &Target, now: &str, value: &str) -> bool {
     match target {
         Target::File(path) => same(path, now, value),
-        Target::Affinity { .. } | Target::IrqbalanceBan => same("cpuset.cpus", now, value),
+        Target::Affinity(_) | Target::IrqbalanceBan => same("cpuset.cpus", now, value),
         _ => now.trim() == value.trim(),
     }
 }

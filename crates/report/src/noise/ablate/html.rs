@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use becalm_model::wire::AblateDocument;
+use becalm_model::ablate::{AblateDocument, Stage};
 
 use super::{STAGES, of_stage, plot, said, tables};
 use crate::escape;
@@ -86,7 +86,7 @@ pub fn ablate_html(document: &AblateDocument) -> String {
     out
 }
 
-fn drawing(document: &AblateDocument, stage: &str) -> String {
+fn drawing(document: &AblateDocument, stage: Stage) -> String {
     let dots = plot::dots(document, stage);
     let rows: Vec<StripRow<'_>> = dots
         .iter()
@@ -101,6 +101,6 @@ fn drawing(document: &AblateDocument, stage: &str) -> String {
     let (unit, what) = plot::axis(document);
     let in_words =
         format!("Every run as one dot, a row for each of {} configurations.", rows.len());
-    let drawn = strip_of(&rows, &unit, what, &in_words, stage);
+    let drawn = strip_of(&rows, &unit, what, &in_words, stage.name());
     drawn.map_or_else(String::new, |drawn| format!("<figure>{drawn}</figure>\n"))
 }

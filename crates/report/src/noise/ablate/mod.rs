@@ -5,7 +5,7 @@ mod plot;
 mod said;
 mod tables;
 
-use becalm_model::wire::{AblateConfiguration, AblateDocument};
+use becalm_model::ablate::{AblateConfiguration, AblateDocument, MitigationVerdict, Stage};
 
 pub use html::ablate_html;
 
@@ -13,12 +13,12 @@ use crate::page::Page;
 use crate::style::{Role, Style};
 
 /// The stages of an experiment, with the title and the explanation of each.
-const STAGES: [(&str, &str, &str); 5] = [
-    ("singly", "Each mitigation alone", "the machine as it is"),
-    ("cumulatively", "One on top of the other, the best first", "the machine as it is"),
-    ("without", "The chosen stack without each member", "all of them"),
-    ("fewer", "Its members, those first that matter most", "all of them"),
-    ("again", "Measured again", "the machine as it is"),
+const STAGES: [(Stage, &str, &str); 5] = [
+    (Stage::Singly, "Each mitigation alone", "the machine as it is"),
+    (Stage::Cumulatively, "One on top of the other, the best first", "the machine as it is"),
+    (Stage::Without, "The chosen stack without each member", "all of them"),
+    (Stage::Fewer, "Its members, those first that matter most", "all of them"),
+    (Stage::Again, "Measured again", "the machine as it is"),
 ];
 
 /// Returns the whole experiment as text. Its tables are large: they may be `table_width` wide.
@@ -44,12 +44,12 @@ pub fn ablate_text(document: &AblateDocument, style: &Style, table_width: usize)
         }
         // Before and after, as `perf stat` shows them; the page has those of every stage.
         if let Some(counters) =
-            tables::counters(&configurations, style.unicode).filter(|_| stage == "again")
+            tables::counters(&configurations, style.unicode).filter(|_| stage == Stage::Again)
         {
             page.gap();
             page.drawn(&counters.text(&for_tables));
         }
-        if !matches!(stage, "without" | "fewer") {
+        if !matches!(stage, Stage::Without | Stage::Fewer) {
             page.gap();
             page.drawn(&plot::text(document, stage, style));
         }
@@ -105,7 +105,7 @@ fn list(page: &mut Page<'_>, title: &str, sentences: &[String]) {
 }
 
 /// Returns the configurations of a stage that were run.
-fn of_stage<'a>(document: &'a AblateDocument, stage: &str) -> Vec<&'a AblateConfiguration> {
+fn of_stage(document: &AblateDocument, stage: Stage) -> Vec<&AblateConfiguration> {
     let of_stage = |one: &&AblateConfiguration| one.stage == stage && one.n_runs > 0;
     document.configurations.iter().filter(of_stage).collect()
 }
@@ -116,12 +116,12 @@ fn is_control(one: &AblateConfiguration) -> bool {
 }
 
 /// Returns the colour of a verdict's word.
-fn role(verdict: &str) -> Role {
+fn role(verdict: MitigationVerdict) -> Role {
     match verdict {
-        "helps" => Role::Faster,
-        "harms" => Role::Slower,
-        "nothing" => Role::Equivalent,
-        _ => Role::Inconclusive,
+        MitigationVerdict::Helps => Role::Faster,
+        MitigationVerdict::Harms => Role::Slower,
+        MitigationVerdict::Nothing => Role::Equivalent,
+        MitigationVerdict::Undecided => Role::Inconclusive,
     }
 }
 

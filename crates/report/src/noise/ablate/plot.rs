@@ -1,7 +1,7 @@
 //! Strip plots: one dot for each run of each configuration.
 
 use becalm_model::Unit;
-use becalm_model::wire::AblateDocument;
+use becalm_model::ablate::{AblateDocument, Stage, Timing};
 use becalm_stats::{Sample, center, spread};
 
 use super::of_stage;
@@ -18,7 +18,7 @@ pub(super) struct Dots<'a> {
 
 /// Returns the unit of the dots, and what they are.
 pub(super) fn axis(document: &AblateDocument) -> (Unit, &'static str) {
-    if document.spread_of == "iterations" {
+    if document.spread_of == Timing::Iterations {
         (Unit::Named("%".to_owned()), "CV of each run")
     } else {
         (Unit::Second, "time of each run")
@@ -26,8 +26,8 @@ pub(super) fn axis(document: &AblateDocument) -> (Unit, &'static str) {
 }
 
 /// Returns the dots of a stage.
-pub(super) fn dots<'a>(document: &'a AblateDocument, stage: &str) -> Vec<Dots<'a>> {
-    let is_iterated = document.spread_of == "iterations";
+pub(super) fn dots(document: &AblateDocument, stage: Stage) -> Vec<Dots<'_>> {
+    let is_iterated = document.spread_of == Timing::Iterations;
     of_stage(document, stage)
         .into_iter()
         .filter_map(|configuration| {
@@ -51,7 +51,7 @@ pub(super) fn dots<'a>(document: &'a AblateDocument, stage: &str) -> Vec<Dots<'a
 }
 
 /// Draws a stage as text.
-pub(super) fn text(document: &AblateDocument, stage: &str, style: &Style) -> String {
+pub(super) fn text(document: &AblateDocument, stage: Stage, style: &Style) -> String {
     let dots = dots(document, stage);
     let rows: Vec<Strip<'_>> = dots
         .iter()

@@ -1,6 +1,8 @@
 //! What an experiment says in sentences.
 
-use becalm_model::wire::{AblateConfiguration, AblateDocument, AblateRatio};
+use becalm_model::ablate::{
+    AblateConfiguration, AblateDocument, AblateRatio, MitigationVerdict, Stage, Timing,
+};
 
 use super::is_control;
 use crate::moment::roughly;
@@ -19,7 +21,7 @@ pub(super) fn headline(document: &AblateDocument) -> Vec<(Role, String)> {
     let names = recommendation.mitigations.join(", ");
     let mut said = vec![(Role::Heading, format!("Recommended: {names}."))];
     let again = |label: &str| {
-        let own = |one: &&AblateConfiguration| one.stage == "again" && one.label == label;
+        let own = |one: &&AblateConfiguration| one.stage == Stage::Again && one.label == label;
         document.configurations.iter().find(own)
     };
     if let (Some(baseline), Some(measured)) = (again("baseline"), again("recommended")) {
@@ -100,7 +102,7 @@ pub(super) fn legend(document: &AblateDocument) -> Vec<String> {
     }
     let level = confidence(document.confidence);
     let mut said = Vec::new();
-    if document.spread_of == "iterations" {
+    if document.spread_of == Timing::Iterations {
         said.push(
             "mean, std dev and CV are those of the iterations of a typical run; min and max those of \
              all runs; CV of min and CV of means tell how far runs differ from each other."
@@ -152,17 +154,21 @@ pub(super) fn popular(document: &AblateDocument) -> Vec<String> {
         .filter(|one| one.popular)
         .filter_map(|mitigation| {
             let alone = document.configurations.iter().find(|one| {
-                one.stage == "singly" && one.mitigations == [mitigation.name.as_str()]
+                one.stage == Stage::Singly && one.mitigations == [mitigation.name.as_str()]
             })?;
             let ratio = alone.spread_ratio.as_ref()?;
             let name = format!("{} ({})", mitigation.name, mitigation.summary);
             let spread = format!("spread x {} ({})", times(ratio.ratio), interval(ratio));
             let slower = slowdown(alone, document.confidence);
-            match alone.verdict.as_deref()? {
-                "helps" => slower.map(|slower| format!("{name} helps, and costs time: {slower}.")),
-                "harms" => Some(format!("{name} does harm: {spread}.")),
-                "nothing" => Some(format!("{name} does nothing: {spread}.")),
-                _ => Some(format!("{name} shows no effect that these runs could find: {spread}.")),
+            match alone.verdict? {
+                MitigationVerdict::Helps => {
+                    slower.map(|slower| format!("{name} helps, and costs time: {slower}."))
+                }
+                MitigationVerdict::Harms => Some(format!("{name} does harm: {spread}.")),
+                MitigationVerdict::Nothing => Some(format!("{name} does nothing: {spread}.")),
+                MitigationVerdict::Undecided => {
+                    Some(format!("{name} shows no effect that these runs could find: {spread}."))
+                }
             }
         })
         .collect()

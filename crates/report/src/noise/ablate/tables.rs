@@ -1,11 +1,12 @@
 //! The tables of one stage.
 
 use becalm_model::Unit;
-use becalm_model::wire::{AblateConfiguration, AblateRatio};
+use becalm_model::ablate::{AblateConfiguration, AblateRatio};
 
 use super::said::interval;
 use super::{is_control, role};
 use crate::quantity::{Scale, TIMES_FROM, percent, signed_percent, times};
+use crate::style::Role;
 use crate::table::{Align, Cell, Table};
 
 /// What a value that is not known looks like.
@@ -61,14 +62,16 @@ pub(super) fn effects(configurations: &[&AblateConfiguration]) -> Table {
         let ratio = one.spread_ratio.as_ref();
         // Whatever it is, it is chance.
         let p = ratio.filter(|_| !is_control(one)).map(|ratio| probability(ratio.p));
-        let verdict = one.verdict.as_deref().unwrap_or(NONE);
+        let verdict = one.verdict.map_or(Cell::of(Role::Inconclusive, NONE), |verdict| {
+            Cell::of(role(verdict), verdict.word())
+        });
         let time = one.time_ratio.as_ref();
         table.push([
             Cell::from(one.label.as_str()),
             ratio.map_or(NONE.to_owned(), |ratio| format!("x {}", times(ratio.ratio))).into(),
             ratio.map_or(NONE.to_owned(), interval).into(),
             p.unwrap_or_else(|| NONE.to_owned()).into(),
-            Cell::of(role(verdict), verdict),
+            verdict,
             time.map_or(NONE.to_owned(), change).into(),
             time.map_or(NONE.to_owned(), change_interval).into(),
         ]);

@@ -1,5 +1,6 @@
-use becalm_model::wire::{
+use becalm_model::ablate::{
     AblateCounter, AblateMitigation, AblateRatio, AblateRecommendation, AblateRun, AblateSubject,
+    Timing,
 };
 
 use super::*;
@@ -8,9 +9,9 @@ fn ratio(ratio: f64, low: f64, high: f64, p: f64) -> AblateRatio {
     AblateRatio { ratio, low, high, confidence: 0.95, p }
 }
 
-fn configuration(stage: &str, label: &str, cv: f64, mitigations: &[&str]) -> AblateConfiguration {
+fn configuration(stage: Stage, label: &str, cv: f64, mitigations: &[&str]) -> AblateConfiguration {
     AblateConfiguration {
-        stage: stage.to_owned(),
+        stage,
         name: label.to_owned(),
         label: label.to_owned(),
         mitigations: mitigations.iter().map(ToString::to_string).collect(),
@@ -44,26 +45,26 @@ fn document() -> AblateDocument {
     let helps = AblateConfiguration {
         spread_ratio: Some(ratio(0.12, 0.09, 0.16, 1e-6)),
         time_ratio: Some(ratio(1.03, 1.02, 1.04, 0.001)),
-        verdict: Some("helps".to_owned()),
-        ..configuration("singly", "fifo", 0.012, &["fifo"])
+        verdict: Some(MitigationVerdict::Helps),
+        ..configuration(Stage::Singly, "fifo", 0.012, &["fifo"])
     };
     let nothing = AblateConfiguration {
         spread_ratio: Some(ratio(1.02, 0.9, 1.15, 1.0)),
         time_ratio: Some(ratio(1.0, 0.99, 1.01, 1.0)),
-        verdict: Some("nothing".to_owned()),
-        ..configuration("singly", "aslr", 0.095, &["aslr"])
+        verdict: Some(MitigationVerdict::Nothing),
+        ..configuration(Stage::Singly, "aslr", 0.095, &["aslr"])
     };
     let again = AblateConfiguration {
         spread_ratio: Some(ratio(0.13, 0.1, 0.17, 1e-6)),
         time_ratio: Some(ratio(1.03, 1.02, 1.04, 0.001)),
-        verdict: Some("helps".to_owned()),
-        ..configuration("again", "recommended", 0.012, &["fifo"])
+        verdict: Some(MitigationVerdict::Helps),
+        ..configuration(Stage::Again, "recommended", 0.012, &["fifo"])
     };
     let configurations = vec![
-        configuration("singly", "baseline", 0.093, &[]),
+        configuration(Stage::Singly, "baseline", 0.093, &[]),
         helps,
         nothing,
-        configuration("again", "baseline", 0.091, &[]),
+        configuration(Stage::Again, "baseline", 0.091, &[]),
         again,
     ];
     let run = |configuration: usize, block: u32, wide: f64| AblateRun {
@@ -87,7 +88,7 @@ fn document() -> AblateDocument {
             iterations: Some(100),
             ..AblateSubject::default()
         },
-        spread_of: "iterations".to_owned(),
+        spread_of: Timing::Iterations,
         mitigations: vec![
             mitigation("fifo", true, None),
             mitigation("aslr", true, None),
@@ -134,7 +135,7 @@ fn the_baseline_run_twice_has_a_ratio_and_no_verdict() {
     let mut twice = document();
     let control = AblateConfiguration {
         spread_ratio: Some(ratio(0.8, 0.7, 0.95, 0.02)),
-        ..configuration("singly", "baseline again", 0.08, &[])
+        ..configuration(Stage::Singly, "baseline again", 0.08, &[])
     };
     twice.configurations.insert(1, control);
     twice.runs.iter_mut().for_each(|run| run.configuration += usize::from(run.configuration > 0));
@@ -168,7 +169,7 @@ fn a_recommendation_that_does_not_hold_when_measured_again_is_told_so() {
 #[test]
 fn harm_of_something_popular_is_said() {
     let mut harmful = document();
-    harmful.configurations[2].verdict = Some("harms".to_owned());
+    harmful.configurations[2].verdict = Some(MitigationVerdict::Harms);
     harmful.configurations[2].spread_ratio = Some(ratio(1.6, 1.3, 1.9, 0.001));
     let text = ablate_text(&harmful, &Style { width: 120, ..Style::PLAIN }, 120);
     assert!(text.contains("aslr (what aslr does) does harm: spread x 1.60"), "{text}");

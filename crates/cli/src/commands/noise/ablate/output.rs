@@ -1,6 +1,7 @@
 //! What becomes of a finished experiment: text, JSON, HTML and a profile.
 
-use becalm_model::wire::{AblateDocument, json_text};
+use becalm_model::ablate::AblateDocument;
+use becalm_model::wire::json_text;
 use becalm_report::{WORDS, ablate_html, ablate_list_text, ablate_text};
 
 use super::Args;

@@ -1,11 +1,12 @@
-//! What `becalm noise ablate --json` prints.
+//! Which mitigation helps on one machine: what `becalm noise ablate` found, and what it keeps of that for
+//! `becalm check`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::MachineDocument;
-use super::worded::{Worded, Words, worded};
+use crate::machine::MachineFacts;
 use crate::note::Limit;
+use crate::wire::{Worded, Words, worded};
 
 /// Which mitigation helps on one machine with one subject.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,8 +28,8 @@ pub struct AblateDocument {
     pub confidence: f64,
     /// What was run.
     pub subject: AblateSubject,
-    /// Whose spread is compared: `iterations` (inside of runs) or `runs` (between them).
-    pub spread_of: String,
+    /// Whose spread is compared.
+    pub spread_of: Timing,
     /// Every mitigation, possible here or not.
     pub mitigations: Vec<AblateMitigation>,
     /// Every way in which the subject was run, in the order of the stages.
@@ -42,7 +43,7 @@ pub struct AblateDocument {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interrupted: Option<String>,
     /// The machine.
-    pub machine: MachineDocument,
+    pub machine: MachineFacts,
     /// Names of the counters of the runs.
     pub counters: Vec<String>,
     /// Every run that counts, in time order.
@@ -98,8 +99,8 @@ pub struct AblateMitigation {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AblateConfiguration {
-    /// `singly`, `cumulatively`, `without`, `fewer` or `again`.
-    pub stage: String,
+    /// In which stage.
+    pub stage: Stage,
     /// Its name, unique within its stage.
     pub name: String,
     /// A short name, which the rows before it explain.
@@ -130,10 +131,9 @@ pub struct AblateConfiguration {
     /// Mean time / mean time of the first configuration of the stage; absent for that one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_ratio: Option<AblateRatio>,
-    /// What it does to the spread: `helps`, `harms`, `nothing` (less than a factor of 1.25) or
-    /// `undecided`; absent where there is no ratio, and for the baseline that is run once more.
+    /// What it does to the spread; absent where there is no ratio, and for the baseline that is run once more.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<String>,
+    pub verdict: Option<MitigationVerdict>,
     /// Counters of its runs.
     pub counters: Vec<AblateCounter>,
 }
@@ -199,4 +199,122 @@ pub struct AblateRun {
     pub values: Vec<f64>,
     /// One value for each of `counters`.
     pub counters: Vec<Option<f64>>,
+}
+
+/// A part of the experiment.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Each mitigation alone.
+    #[default]
+    Singly,
+    /// One on top of the other.
+    Cumulatively,
+    /// The chosen stack without each of its members.
+    Without,
+    /// The members that matter most, one more at a time.
+    Fewer,
+    /// Baseline against recommendation.
+    Again,
+}
+
+impl Stage {
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Singly => "singly",
+            Self::Cumulatively => "cumulatively",
+            Self::Without => "without",
+            Self::Fewer => "fewer",
+            Self::Again => "again",
+        }
+    }
+}
+
+/// How runs are timed, and so whose spread is compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Timing {
+    /// Every iteration inside of a run.
+    #[default]
+    Iterations,
+    /// Every run as a whole.
+    Runs,
+}
+
+/// What a mitigation does to the spread.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MitigationVerdict {
+    /// The spread is demonstrably smaller.
+    Helps,
+    /// The spread is demonstrably larger.
+    Harms,
+    /// The spread is demonstrably the same, within a factor of 1.25.
+    Nothing,
+    /// Nothing can be said.
+    #[default]
+    Undecided,
+}
+
+impl MitigationVerdict {
+    /// Returns the word used in JSON and reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Helps => "helps",
+            Self::Harms => "harms",
+            Self::Nothing => "nothing",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
+/// What mending sources of noise did on one machine.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MitigationEffects {
+    /// `becalm/mitigation-effects/1`.
+    pub schema: String,
+    /// The kernel, as `uname -r` prints it.
+    pub kernel: String,
+    /// The model of the CPU; empty where the kernel names none.
+    pub cpu_model: String,
+    /// The effects, the newest first.
+    pub effects: Vec<MitigationEffect>,
+}
+
+/// What one mitigation, tried alone, did to the scatter of one subject.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MitigationEffect {
+    /// Its name, as `becalm noise ablate --list` has it.
+    pub mitigation: String,
+    /// The findings of `becalm check` that it mends, all together.
+    pub mends: Vec<String>,
+    /// What was run.
+    pub subject: String,
+    /// Busy processes that becalm kept running meanwhile.
+    pub hogs: u32,
+    /// Whose spread it is.
+    pub spread_of: Timing,
+    /// Spread with the mitigation / spread without.
+    pub ratio: f64,
+    /// Lower end of the interval of the ratio.
+    pub low: f64,
+    /// Upper end of the interval of the ratio.
+    pub high: f64,
+    /// Confidence of the interval, corrected for the number of mitigations that were tried.
+    pub confidence: f64,
+    /// What it does.
+    pub verdict: MitigationVerdict,
+    /// When it was measured, in seconds since 1970.
+    pub measured_at: u64,
+}
+
+impl MitigationEffect {
+    /// Says whether both are the same mitigation with the same subject, so that the newer one counts.
+    pub fn is_about_the_same(&self, other: &Self) -> bool {
+        (&self.mitigation, &self.subject, self.hogs)
+            == (&other.mitigation, &other.subject, other.hogs)
+    }
 }
