@@ -187,7 +187,6 @@ const TEXTS: [(&str, &str); 8] = [
         "model/src/wire/reproduce.rs",
         "what an article's configuration is without here, by the machine's errors",
     ),
-    ("model/src/wire/plan.rs", "of a pilot"),
 ];
 
 #[test]

@@ -46,8 +46,8 @@ pub use note::{
     Age, BisectNote, Calm, Compared, ComparisonNote, ConditionName, CounterLimit, CounterObstacle,
     CutOffWorth, DiffNote, Difference, Earlier, EvidenceLimit, GateAdvice, GateNote, GateReason,
     ImportFact, ImportNote, Interruption, Limit, Note, Observation, Obstacle, PaceObstacle,
-    PlacementLimit, ProbeLimit, Sentence, SessionLimit, SessionNote, SharedBecause, Side, Stray,
-    TopologyLimit, TraceLimit, Unseen, WallTimeReason,
+    PlacementLimit, PlanNote, ProbeLimit, Sentence, SessionLimit, SessionNote, SharedBecause, Side,
+    Stray, TopologyLimit, TraceLimit, Unseen, WallTimeReason,
 };
 pub use pattern::fits;
 pub use quantity::{QuantityError, counted, parse_amount, parse_duration, parse_share};

@@ -1,9 +1,10 @@
 //! How often each level is worth repeating: what `becalm plan` says.
 
-use becalm_model::Unit;
+use becalm_model::{Note, Unit};
 use becalm_stats::levels::{Goal, Kind, Pilot, Plan};
 
 use crate::moment::roughly;
+use crate::notes;
 use crate::page::Page;
 use crate::quantity::{NBSP, Scale, confidence, count, percent};
 use crate::steady::short_time;
@@ -36,7 +37,7 @@ pub struct Planned {
     /// rounds is due to it.
     pub by_layout: bool,
     /// What the reader has to know, as sentences.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 impl Planned {
@@ -75,7 +76,7 @@ pub fn plan_text(planned: &Planned, style: &Style) -> String {
     }
     for note in &planned.notes {
         page.gap();
-        page.say_as(Role::Hint, note);
+        page.say_as(Role::Hint, &notes::sentence(note));
     }
     page.finish()
 }
@@ -210,7 +211,7 @@ mod tests {
             range: Some((6, 19)),
             plan,
             warmup_iterations: 30,
-            notes: vec!["A note.".to_owned()],
+            notes: vec![Note::text("A note.")],
         }
     }
 

@@ -1,6 +1,6 @@
 //! The runs of a record as a pilot: which count, and which of their values.
 
-use becalm_model::{DisturbedRun, Record, Run, Unit, counted, metric};
+use becalm_model::{DisturbedRun, Note, PlanNote, Record, Run, Unit, metric};
 use becalm_stats::levels::PilotRun;
 use becalm_stats::steady::{Steady, TOLERANCE, classify, warm_up};
 use becalm_stats::{Sample, Violation};
@@ -53,8 +53,8 @@ pub struct PilotRuns {
     pub runs: Vec<PilotRun>,
     /// Iterations left out at the start of every run.
     pub warmup_iterations: usize,
-    /// What the reader has to know, as sentences.
-    pub notes: Vec<String>,
+    /// What the reader has to know.
+    pub notes: Vec<Note>,
 }
 
 impl PilotRuns {
@@ -132,7 +132,7 @@ impl Values {
 /// Returns the subjects that are the same program as the first: copies made for a pilot, or those
 /// of an A/A measurement. Revisions have the same command and another parameter, and benchmarks of a suite may
 /// differ in nothing but their environment.
-fn same_program(record: &Record, notes: &mut Vec<String>) -> Vec<usize> {
+fn same_program(record: &Record, notes: &mut Vec<Note>) -> Vec<usize> {
     let Some(first) = record.subjects.first() else { return Vec::new() };
     let benchmark = |index: usize| record.suite.get(index).map(|terms| &terms.benchmark);
     let same: Vec<usize> = (0..record.subjects.len())
@@ -145,17 +145,13 @@ fn same_program(record: &Record, notes: &mut Vec<String>) -> Vec<usize> {
         .collect();
     let others = record.subjects.len() - same.len();
     if others > 0 {
-        notes.push(format!(
-            "The plan is for {}; the record has {}, which it does not look at.",
-            first.name,
-            counted(others, "other subject")
-        ));
+        notes.push(PlanNote::OtherSubjects { planned: first.name.clone(), others }.into());
     }
     same
 }
 
 /// Returns how many iterations to leave out at the start of every run.
-fn warmup(record: &Record, subjects: &[usize], values: &Values, notes: &mut Vec<String>) -> usize {
+fn warmup(record: &Record, subjects: &[usize], values: &Values, notes: &mut Vec<Note>) -> usize {
     if !matches!(values, Values::Iterations) {
         return 0;
     }
@@ -165,21 +161,13 @@ fn warmup(record: &Record, subjects: &[usize], values: &Values, notes: &mut Vec<
         .filter_map(|run| steady(&run.iterations))
         .collect();
     if runs.is_empty() {
-        notes.push(
-            "Runs with so few iterations do not show whether they settle: all iterations count."
-                .to_owned(),
-        );
+        notes.push(PlanNote::TooFewIterations.into());
     }
     if let Some(from) = warm_up(&runs) {
         return from;
     }
     if !runs.is_empty() {
-        notes.push(
-            "Some runs have no steady state (`becalm stats --steady`): the variance of iterations \
-             holds for runs as long as those of the pilot, and more iterations may not average it \
-             out."
-                .to_owned(),
-        );
+        notes.push(PlanNote::NeverSteady.into());
     }
     let shortest = subjects
         .iter()
@@ -197,7 +185,7 @@ fn left_out(
     record: &Record,
     subjects: &[usize],
     disturbed: &[DisturbedRun],
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
 ) -> Vec<usize> {
     let is_ours = |index: usize| {
         let run = &record.runs[index];
@@ -209,33 +197,18 @@ fn left_out(
     if ours.is_empty() {
         return ours;
     }
-    if ours.len() * 4 > all {
-        notes.push(format!(
-            "{} of {all} runs were disturbed; they count, because that is how this machine is.",
-            ours.len()
-        ));
-        return Vec::new();
-    }
-    notes.push(format!("{} of {all} runs were disturbed and do not count.", ours.len()));
-    ours
+    let count = ours.len() * 4 > all;
+    notes.push(PlanNote::Disturbed { runs: ours.len(), of: all, count }.into());
+    if count { Vec::new() } else { ours }
 }
 
 /// Says that the values inside a process are no level of the plan: a harness makes them as it likes, and how much of
 /// the process each took is not in the record.
-fn note_values_inside(
-    record: &Record,
-    subjects: &[usize],
-    values: &Values,
-    notes: &mut Vec<String>,
-) {
+fn note_values_inside(record: &Record, subjects: &[usize], values: &Values, notes: &mut Vec<Note>) {
     let Values::Metric(index) = values else { return };
     let mut runs = subjects.iter().flat_map(|&subject| record.measured(subject));
     if runs.any(|run| run.part(*index).is_some_and(|part| part.iterations.len() > 1)) {
-        notes.push(
-            "What one of the values inside a process costs is not known. A run counts as one value, and has as many \
-             inside it as in the pilot."
-                .to_owned(),
-        );
+        notes.push(PlanNote::CostInside.into());
     }
 }
 

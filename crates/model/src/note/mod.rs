@@ -15,7 +15,7 @@ pub use gate::{Earlier, GateAdvice, GateNote, GateReason, Side};
 pub use import::{ImportFact, ImportNote};
 pub use limit::{EvidenceLimit, Limit, Obstacle, Unseen};
 pub use placement::{PlacementLimit, SharedBecause};
-pub use search::{Age, BisectNote, Compared, DiffNote, Stray};
+pub use search::{Age, BisectNote, Compared, DiffNote, PlanNote, Stray};
 pub use session::{ConditionName, Difference, SessionNote};
 pub use session_limit::{Calm, CounterLimit, CounterObstacle, PaceObstacle, SessionLimit};
 pub use watching::{ProbeLimit, TopologyLimit, TraceLimit};
@@ -41,6 +41,8 @@ pub enum Note {
     Bisect(BisectNote),
     /// About files that are compared.
     Diff(DiffNote),
+    /// About a plan.
+    Plan(PlanNote),
     /// A sentence of which nothing else is known.
     Text(Sentence),
 }
@@ -87,7 +89,7 @@ macro_rules! families {
 families! {
     Note:
     Comparison(ComparisonNote) Session(SessionNote) Gate(GateNote) Import(ImportNote)
-    Bisect(BisectNote) Diff(DiffNote)
+    Bisect(BisectNote) Diff(DiffNote) Plan(PlanNote)
 }
 
 families! {

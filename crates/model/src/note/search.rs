@@ -1,4 +1,4 @@
-//! What has to be known of a bisection, and of files that are compared.
+//! What has to be known of a bisection, of a plan, and of files that are compared.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -90,4 +90,37 @@ pub enum Age {
     Old,
     /// The second.
     New,
+}
+
+/// What has to be known of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PlanNote {
+    /// The record has other subjects too.
+    OtherSubjects {
+        /// Name of the one that is planned for.
+        planned: String,
+        /// How many others.
+        others: usize,
+    },
+    /// Runs have too few iterations to show whether they settle.
+    TooFewIterations,
+    /// Some runs have no steady state.
+    NeverSteady,
+    /// Runs were disturbed.
+    Disturbed {
+        /// How many.
+        runs: usize,
+        /// Of how many.
+        of: usize,
+        /// Whether they count all the same.
+        count: bool,
+    },
+    /// What a value inside a process costs is not known.
+    CostInside,
+    /// The pilot has little of the highest level.
+    RoughPilot {
+        /// How much.
+        of_highest: usize,
+    },
 }

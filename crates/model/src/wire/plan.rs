@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::worded::Worded;
+use crate::Note;
+
 /// How often each level of an experiment is worth repeating.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanDocument {
@@ -24,7 +27,7 @@ pub struct PlanDocument {
     /// Iterations to leave out at the start of every run.
     pub warmup_iterations: usize,
     /// What the reader has to know, as sentences.
-    pub notes: Vec<String>,
+    pub notes: Vec<Worded<Note>>,
 }
 
 /// One level.

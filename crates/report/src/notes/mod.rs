@@ -29,6 +29,7 @@ pub fn sentence(note: &Note) -> String {
         Note::Import(note) => import::sentence(note),
         Note::Bisect(note) => search::bisect(note),
         Note::Diff(note) => search::diff(note),
+        Note::Plan(note) => search::plan(note),
         Note::Text(sentence) => sentence.text.clone(),
     }
 }

@@ -1,7 +1,9 @@
-//! What is said of a bisection, and of files that are compared.
+//! What is said of a bisection, of a plan, and of files that are compared.
 
 use becalm_model::history::short_commit;
-use becalm_model::{Age, BisectNote, Compared, DiffNote, Stray};
+use becalm_model::{Age, BisectNote, Compared, DiffNote, PlanNote, Stray};
+
+use becalm_model::counted;
 
 /// Returns the sentence of a note of a bisection.
 pub(super) fn bisect(note: &BisectNote) -> String {
@@ -58,5 +60,34 @@ pub(super) fn diff(note: &DiffNote) -> String {
             };
             format!("Only in the {file} file, and not compared: {what} {}.", names.join(", "))
         }
+    }
+}
+
+/// Returns the sentence of a note of a plan.
+pub(super) fn plan(note: &PlanNote) -> String {
+    match note {
+        PlanNote::OtherSubjects { planned, others } => format!(
+            "The plan is for {planned}; the record has {}, which it does not look at.",
+            counted(*others, "other subject")
+        ),
+        PlanNote::TooFewIterations => {
+            "Runs with so few iterations do not show whether they settle: all iterations count.".to_owned()
+        }
+        PlanNote::NeverSteady => "Some runs have no steady state (`becalm stats --steady`): the variance of \
+                                  iterations holds for runs as long as those of the pilot, and more iterations may \
+                                  not average it out."
+            .to_owned(),
+        PlanNote::Disturbed { runs, of, count: true } => format!(
+            "{runs} of {of} runs were disturbed; they count, because that is how this machine is."
+        ),
+        PlanNote::Disturbed { runs, of, count: false } => {
+            format!("{runs} of {of} runs were disturbed and do not count.")
+        }
+        PlanNote::CostInside => "What one of the values inside a process costs is not known. A run counts as one \
+                                 value, and has as many inside it as in the pilot."
+            .to_owned(),
+        PlanNote::RoughPilot { of_highest } => format!(
+            "A plan from {of_highest} of the highest level is a rough one; 10 and more make a better pilot."
+        ),
     }
 }

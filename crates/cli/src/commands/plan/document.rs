@@ -2,8 +2,9 @@
 
 use becalm_model::wire::{
     PLAN_SCHEMA, PlanChoiceDocument, PlanDocument, PlanGoalDocument, PlanLevelDocument, json_text,
+    worded,
 };
-use becalm_report::Planned;
+use becalm_report::{Planned, WORDS};
 use becalm_stats::levels::Goal;
 
 pub(super) fn json(planned: &Planned) -> String {
@@ -36,7 +37,7 @@ pub(super) fn json(planned: &Planned) -> String {
             counts_high: planned.range.map(|(_, high)| high).filter(|&high| high < u32::MAX),
         }),
         warmup_iterations: planned.warmup_iterations,
-        notes: planned.notes.clone(),
+        notes: worded(&planned.notes, WORDS.note),
     };
     json_text(&document)
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use becalm_model::terms::{Goal as StopGoal, Stop, Terms};
-use becalm_model::{DisturbedRun, Record, RecordKind, parse_duration, parse_share};
+use becalm_model::{DisturbedRun, PlanNote, Record, RecordKind, parse_duration, parse_share};
 use becalm_report::{Planned, plan_text};
 use becalm_session::{PilotError, PilotRuns, Request, disturbed_runs, subjects};
 use becalm_stats::levels::{Goal, cheapest, pilot};
@@ -164,10 +164,7 @@ fn planned(
     let found = pilot(&of.runs, args.round_cost.as_secs_f64()).map_err(PilotError::from)?;
     let df = found.levels[0].component.df;
     if df < 9 {
-        of.notes.push(format!(
-            "A plan from {} of the highest level is a rough one; 10 and more make a better pilot.",
-            df + 1
-        ));
+        of.notes.push(PlanNote::RoughPilot { of_highest: df + 1 }.into());
     }
     let confidence = terms.confidence;
     let goal = match args.detect {
