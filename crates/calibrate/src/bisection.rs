@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::noise::{self, Noise};
 use becalm_stats::bisect::{
-    ROUNDS_OF_ENDS, Reading, State, found, most_rounds_of_commit, next_commit, posterior,
+    BuildReading, ROUNDS_OF_ENDS, State, found, most_rounds_of_commit, next_commit, posterior,
     rounds_of_step,
 };
 use becalm_stats::decide::paired::{self, Observation};
@@ -200,7 +200,11 @@ fn by_posterior(
     }
 }
 
-fn readings(measured: &[Vec<Observation>], program: &[usize], states: &[State]) -> Vec<Reading> {
+fn readings(
+    measured: &[Vec<Observation>],
+    program: &[usize],
+    states: &[State],
+) -> Vec<BuildReading> {
     let tried = |at: &usize| matches!(states[*at], State::Built | State::Exhausted);
     let mut readings = Vec::new();
     for at in (0..measured.len()).filter(tried) {
@@ -219,7 +223,7 @@ fn readings(measured: &[Vec<Observation>], program: &[usize], states: &[State]) 
                 same.iter().flat_map(|&at| measured[at].iter().copied()).collect();
             paired::level_of(&all)
         };
-        readings.extend(level.map(|level| Reading { commits: same, level }));
+        readings.extend(level.map(|level| BuildReading { commits: same, level }));
     }
     readings
 }

@@ -26,4 +26,4 @@ pub use rule::Rule;
 pub use table::Table;
 pub use tables::calibration_markdown;
 pub use tally::Tally;
-pub use trial::{Order, Outcome, Plan};
+pub use trial::{Looks, Order, Outcome};

@@ -5,7 +5,7 @@ use becalm_stats::{Rng, schedule};
 
 use crate::table::{Table, titles};
 use crate::tally::{ALPHA, MAXIMUM, Tally, percent};
-use crate::trial::{Outcome, Plan};
+use crate::trial::{Looks, Outcome};
 
 /// A model of what a core does to its runs, and of what the samples see of it.
 #[derive(Debug, Clone, Copy)]
@@ -121,7 +121,7 @@ impl Core {
     }
 
     /// Makes a session and decides it.
-    pub fn decide(&self, plan: &Plan, ratio: f64, allows: bool, rng: &mut Rng) -> Outcome {
+    pub fn decide(&self, plan: &Looks, ratio: f64, allows: bool, rng: &mut Rng) -> Outcome {
         plan.decide(&self.session(plan.maximum(), ratio, allows, rng))
     }
 
@@ -137,7 +137,7 @@ impl Core {
     }
 
     /// Runs `trials` simulated comparisons.
-    pub fn tally(&self, plan: &Plan, ratio: f64, allows: bool, trials: (u32, u64)) -> Tally {
+    pub fn tally(&self, plan: &Looks, ratio: f64, allows: bool, trials: (u32, u64)) -> Tally {
         Tally::of_sessions(trials, |rng| self.decide(plan, ratio, allows, rng))
     }
 }
@@ -158,8 +158,8 @@ pub(crate) fn models() -> Table {
 /// Returns what the allowance does to false alarms, power and noise floor.
 pub(crate) fn table(trials: u32, seed: u64) -> Table {
     let mut seeds = Rng::new(seed);
-    let fixed = Plan::fixed(17, 0.0, ALPHA);
-    let sequential = Plan::sequential(MAXIMUM, 0.0, ALPHA, 1);
+    let fixed = Looks::fixed(17, 0.0, ALPHA);
+    let sequential = Looks::sequential(MAXIMUM, 0.0, ALPHA, 1);
     let rows = CORES
         .iter()
         .map(|core| {

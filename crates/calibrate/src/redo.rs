@@ -9,7 +9,7 @@ use becalm_stats::usual::{Usual, limits_alike};
 use becalm_stats::{Rng, schedule};
 
 use crate::noise::{self, Noise};
-use crate::trial::{Outcome, Plan};
+use crate::trial::{Looks, Outcome};
 
 /// What becomes of disturbed rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,7 +173,7 @@ pub struct Made {
 
 impl Disturber {
     /// Makes rounds until as many as `plan` can take are kept; the true ratio is `ratio`.
-    pub fn session(&self, plan: &Plan, policy: OnDisturbance, ratio: f64, rng: &mut Rng) -> Made {
+    pub fn session(&self, plan: &Looks, policy: OnDisturbance, ratio: f64, rng: &mut Rng) -> Made {
         let wanted = plan.maximum() as usize;
         let at_most = wanted + wanted / KEPT_PER_DISCARDED as usize;
         let noise = self.noise.draw(rng, 2 * at_most, 2);
@@ -217,13 +217,19 @@ impl Disturber {
     }
 
     /// Makes a session and decides it.
-    pub fn decide(&self, plan: &Plan, policy: OnDisturbance, ratio: f64, rng: &mut Rng) -> Outcome {
+    pub fn decide(
+        &self,
+        plan: &Looks,
+        policy: OnDisturbance,
+        ratio: f64,
+        rng: &mut Rng,
+    ) -> Outcome {
         plan.decide(&self.session(plan, policy, ratio, rng).kept)
     }
 
     /// Returns the mean half width of the interval after all rounds of `plan`, as a logarithm, and the
     /// mean number of rounds that were discarded.
-    pub fn width(&self, plan: &Plan, policy: OnDisturbance, trials: u32, seed: u64) -> (f64, f64) {
+    pub fn width(&self, plan: &Looks, policy: OnDisturbance, trials: u32, seed: u64) -> (f64, f64) {
         let mut rng = Rng::new(seed);
         let (mut width, mut discarded) = (0.0, 0.0);
         for _ in 0..trials {
@@ -252,7 +258,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_balanced_whatever_was_discarded() {
-        let plan = Plan::fixed(16, 0.0, 0.05);
+        let plan = Looks::fixed(16, 0.0, 0.05);
         for seed in 0..50 {
             let made = SINGLE.session(&plan, OnDisturbance::Redo, 1.0, &mut Rng::new(seed));
             let candidate_first = made.kept.iter().filter(|round| round.candidate_first).count();
@@ -263,14 +269,14 @@ mod tests {
 
     #[test]
     fn where_rounds_are_kept_none_is_discarded() {
-        let plan = Plan::fixed(17, 0.0, 0.05);
+        let plan = Looks::fixed(17, 0.0, 0.05);
         let made = MOST.session(&plan, OnDisturbance::Keep, 1.0, &mut Rng::new(1));
         assert_eq!((made.kept.len(), made.discarded), (17, 0));
     }
 
     #[test]
     fn without_the_disturbed_rounds_the_interval_is_narrower() {
-        let plan = Plan::fixed(17, 0.0, 0.05);
+        let plan = Looks::fixed(17, 0.0, 0.05);
         let (keep, _) = SINGLE.width(&plan, OnDisturbance::Keep, 200, 1);
         let (redo, discarded) = SINGLE.width(&plan, OnDisturbance::Redo, 200, 1);
         assert!(redo < 0.9 * keep && discarded > 2.0, "{redo} {keep} {discarded}");

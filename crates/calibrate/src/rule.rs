@@ -5,13 +5,13 @@ use becalm_stats::decide::paired::Observation;
 use becalm_stats::{Rng, Sample, center, mann_whitney, spread, welch, yuen};
 
 use crate::noise::Noise;
-use crate::trial::{Order, Outcome, Plan, observe};
+use crate::trial::{Looks, Order, Outcome, observe};
 
 /// A rule with what it needs to know beforehand.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rule {
     /// Becalm's, with rounds in this order.
-    Becalm(Plan, Order),
+    Becalm(Looks, Order),
     /// The trimmed t test of paired log ratios, 20 % from each end, on becalm's rounds.
     TrimmedT {
         /// Rounds, each with a run of either subject.
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn every_rule_finds_a_large_difference_and_its_side() {
         let rules = [
-            Rule::Becalm(Plan::fixed(17, 0.0, 0.05), Order::Schedule),
+            Rule::Becalm(Looks::fixed(17, 0.0, 0.05), Order::Schedule),
             Rule::TrimmedT { rounds: 17 },
             Rule::Welch { runs: 17 },
             Rule::MannWhitney { runs: 17 },

@@ -8,7 +8,7 @@ use crate::redo::{self, Disturber, OnDisturbance};
 use crate::rule::Rule;
 use crate::table::{Table, titles};
 use crate::tally::{ALPHA, MARGIN, MAXIMUM, Tally, family_false_alarms, own, percent};
-use crate::trial::{Order, Plan};
+use crate::trial::{Looks, Order};
 
 /// Returns all tables as Markdown. The same seed gives the same text.
 pub fn calibration_markdown(trials: u32, seed: u64) -> String {
@@ -101,7 +101,7 @@ impl Tables {
     }
 
     fn equivalence(&mut self) -> Table {
-        let rule = own(Plan::sequential(MAXIMUM, MARGIN, ALPHA, 1));
+        let rule = own(Looks::sequential(MAXIMUM, MARGIN, ALPHA, 1));
         let rows = noise::ALL
             .iter()
             .map(|noise| {
@@ -201,7 +201,7 @@ impl Tables {
 
     fn families(&mut self) -> Table {
         let noises = [noise::INDEPENDENT, noise::CORRELATED_95, noise::SPIKES, noise::BIMODAL];
-        let plan = Plan::sequential(MAXIMUM, 0.0, ALPHA, 2);
+        let plan = Looks::sequential(MAXIMUM, 0.0, ALPHA, 2);
         let rows = noises
             .iter()
             .map(|noise| {
@@ -230,7 +230,7 @@ impl Tables {
         for noise in &noises {
             for rounds in [8, 17] {
                 let cells = orders.map(|order| {
-                    let rule = Rule::Becalm(Plan::fixed(rounds, 0.0, ALPHA), order);
+                    let rule = Rule::Becalm(Looks::fixed(rounds, 0.0, ALPHA), order);
                     percent(Tally::of(&rule, noise, 1.0, trials, self.seeds.next_u64()).different())
                 });
                 let mut row = named(noise, cells.to_vec());
@@ -253,7 +253,7 @@ impl Tables {
 
 impl Tables {
     fn redone(&mut self) -> Table {
-        let plans = [Plan::fixed(17, 0.0, ALPHA), Plan::sequential(MAXIMUM, 0.0, ALPHA, 1)];
+        let plans = [Looks::fixed(17, 0.0, ALPHA), Looks::sequential(MAXIMUM, 0.0, ALPHA, 1)];
         let policies = [OnDisturbance::Keep, OnDisturbance::Redo];
         let rows = with_one_sided()
             .map(|one| {
@@ -299,10 +299,10 @@ impl Tables {
 /// Returns becalm's rule as the columns of the tables have it.
 fn own_rules() -> Vec<Rule> {
     vec![
-        own(Plan::fixed(17, 0.0, ALPHA)),
-        own(Plan::fixed(34, 0.0, ALPHA)),
-        own(Plan::sequential(MAXIMUM, 0.0, ALPHA, 1)),
-        own(Plan::sequential(MAXIMUM, MARGIN, ALPHA, 1)),
+        own(Looks::fixed(17, 0.0, ALPHA)),
+        own(Looks::fixed(34, 0.0, ALPHA)),
+        own(Looks::sequential(MAXIMUM, 0.0, ALPHA, 1)),
+        own(Looks::sequential(MAXIMUM, MARGIN, ALPHA, 1)),
     ]
 }
 

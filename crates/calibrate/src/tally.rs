@@ -6,7 +6,7 @@ use becalm_stats::{Interval, Rng, binomial};
 use crate::noise::Noise;
 use crate::redo::{Disturber, OnDisturbance};
 use crate::rule::Rule;
-use crate::trial::{Order, Outcome, Plan, observe};
+use crate::trial::{Looks, Order, Outcome, observe};
 
 /// Two-sided level of all tables.
 pub const ALPHA: f64 = 0.05;
@@ -45,7 +45,7 @@ impl Tally {
     pub fn disturbed(
         disturber: &Disturber,
         policy: OnDisturbance,
-        plan: &Plan,
+        plan: &Looks,
         ratio: f64,
         (trials, seed): (u32, u64),
     ) -> Self {
@@ -99,7 +99,7 @@ impl Tally {
 /// them different.
 pub fn family_false_alarms(
     noise: &Noise,
-    plan: &Plan,
+    plan: &Looks,
     candidates: usize,
     trials: u32,
     seed: u64,
@@ -119,7 +119,7 @@ pub fn family_false_alarms(
 }
 
 /// Returns becalm's rule as sessions apply it.
-pub fn own(plan: Plan) -> Rule {
+pub fn own(plan: Looks) -> Rule {
     Rule::Becalm(plan, Order::Schedule)
 }
 

@@ -73,7 +73,7 @@ pub fn observe(
 
 /// When to look, and how strictly to judge at each look.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub struct Looks {
     rounds: Vec<u32>,
     /// Two-sided levels at each look for the whole error, for a half of it, for a third, ...
     levels: Vec<Vec<f64>>,
@@ -89,7 +89,7 @@ pub struct Outcome {
     pub rounds: u32,
 }
 
-impl Plan {
+impl Looks {
     /// Plans `rounds` rounds with one look at the end.
     pub fn fixed(rounds: u32, margin: f64, alpha: f64) -> Self {
         Self::of(vec![rounds], margin, alpha, 1)
@@ -122,7 +122,7 @@ impl Plan {
         self.rounds[0]
     }
 
-    /// Decides rounds in time order, of which there are [`Plan::maximum`].
+    /// Decides rounds in time order, of which there are [`Looks::maximum`].
     pub fn decide(&self, observations: &[Observation]) -> Outcome {
         self.decide_family(std::slice::from_ref(&observations))[0]
     }
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_clear_difference_ends_at_the_first_look() {
         let mut rng = Rng::new(1);
-        let plan = Plan::sequential(100, 0.01, 0.05, 1);
+        let plan = Looks::sequential(100, 0.01, 0.05, 1);
         let orders = Order::Schedule.rounds(&mut rng, plan.maximum(), 2);
         let rounds = observe(&noise::INDEPENDENT, &[1.2], &orders, &mut rng);
         assert_eq!(plan.decide(&rounds[0]), Outcome { answer: Answer::Above, rounds: 8 });
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn one_of_two_candidates_can_differ_alone() {
         let mut rng = Rng::new(4);
-        let plan = Plan::sequential(60, 0.01, 0.05, 2);
+        let plan = Looks::sequential(60, 0.01, 0.05, 2);
         let orders = Order::Schedule.rounds(&mut rng, plan.maximum(), 3);
         let rounds = observe(&noise::INDEPENDENT, &[1.0, 1.05], &orders, &mut rng);
         let answers: Vec<Answer> =

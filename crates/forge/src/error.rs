@@ -7,7 +7,7 @@ use crate::kind::ServiceKind;
 
 /// What was asked of a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Request {
+pub enum ServiceCall {
     /// Where a pull or merge request stands, and where it is from.
     ReadChange,
     /// The state of a commit.
@@ -16,7 +16,7 @@ pub enum Request {
     Comment,
 }
 
-impl std::fmt::Display for Request {
+impl std::fmt::Display for ServiceCall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::ReadChange => "cannot read the pull request",
@@ -33,7 +33,7 @@ pub struct ForgeError {
     /// Which service.
     pub service: ServiceKind,
     /// What was asked of it.
-    pub request: Request,
+    pub request: ServiceCall,
     /// How it failed.
     pub source: ApiError,
 }

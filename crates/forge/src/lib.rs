@@ -21,7 +21,7 @@ mod service;
 mod surroundings;
 
 pub use api::{ApiError, Call, Method};
-pub use error::{Channel, ForgeError, NotifyError, Request, SurroundingsError};
+pub use error::{Channel, ForgeError, NotifyError, ServiceCall, SurroundingsError};
 pub use files::{without_commands, write_outputs, write_summary};
 pub use github::GitHub;
 pub use gitlab::GitLab;

@@ -4,7 +4,7 @@ use becalm_model::ci::{CiReport, Conclusion};
 use becalm_report::{ci_comment, ci_marker, ci_status};
 
 use crate::api::{ApiError, Method};
-use crate::error::{ForgeError, Request};
+use crate::error::{ForgeError, ServiceCall};
 use crate::github::GitHub;
 use crate::gitlab::GitLab;
 use crate::kind::{ServiceKind, State};
@@ -64,20 +64,20 @@ impl Service {
             Self::GitHub(one) => one.head_of(change),
             Self::GitLab(one) => one.head_of(change),
         };
-        head.map_err(|error| self.failed(Request::ReadChange, error))
+        head.map_err(|error| self.failed(ServiceCall::ReadChange, error))
     }
 
     /// Says whether a pull request is from a fork, which only GitHub is asked: comments start no job of GitLab.
     pub fn is_from_fork(&self, change: u64) -> Result<bool, ForgeError> {
         match self {
-            Self::GitHub(one) => {
-                one.is_from_fork(change).map_err(|error| self.failed(Request::ReadChange, error))
-            }
+            Self::GitHub(one) => one
+                .is_from_fork(change)
+                .map_err(|error| self.failed(ServiceCall::ReadChange, error)),
             Self::GitLab(_) => Ok(false),
         }
     }
 
-    fn failed(&self, request: Request, source: ApiError) -> ForgeError {
+    fn failed(&self, request: ServiceCall, source: ApiError) -> ForgeError {
         ForgeError { service: self.kind(), request, source }
     }
 
@@ -131,14 +131,14 @@ pub fn post(
     if let Some(commit) = &report.commit
         && let Err(error) = service.set_status(commit, state(report), report, link)
     {
-        posted.errors.push(service.failed(Request::SetStatus, error));
+        posted.errors.push(service.failed(ServiceCall::SetStatus, error));
     }
     if let Some(change) = report.change.filter(|_| policy != CommentPolicy::Never) {
         match service.head_of(change) {
             Ok(head) if of == Some(head.as_str()) => {
                 match comment(service, report, change, policy, link) {
                     Ok(outcome) => posted.comment = outcome,
-                    Err(error) => posted.errors.push(service.failed(Request::Comment, error)),
+                    Err(error) => posted.errors.push(service.failed(ServiceCall::Comment, error)),
                 }
             }
             // The job of an earlier commit may end last.

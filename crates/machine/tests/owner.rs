@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use becalm_machine::knobs::{Request, Situation};
+use becalm_machine::knobs::{Situation, TuningRequest};
 use becalm_machine::tune::{Effect, NotKept, Recovered, Tuning, Wait, journal, plan};
 use becalm_machine::{SysRoot, Topology};
 use becalm_model::Change;
@@ -55,7 +55,8 @@ fn what_a_service_takes_back_as_it_stops_is_what_it_finds_when_it_is_started() {
         }
         Ok(Some(format!("{value}\n")))
     });
-    let request = Request { only: vec!["numa-balancing".to_owned()], ..Request::default() };
+    let request =
+        TuningRequest { only: vec!["numa-balancing".to_owned()], ..TuningRequest::default() };
     let topology = Topology::read(&root).unwrap();
     let situation = Situation::of(&root, &topology, "1".parse().unwrap(), &request);
     let stop = Change::file("services", SERVICE, "active", "inactive", "why");

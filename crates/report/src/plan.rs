@@ -1,7 +1,7 @@
 //! How often each level is worth repeating: what `becalm plan` says.
 
 use becalm_model::{Note, Unit};
-use becalm_stats::levels::{Goal, Kind, Pilot, Plan};
+use becalm_stats::levels::{Goal, Kind, Pilot, Repetitions};
 
 use crate::moment::roughly;
 use crate::notes;
@@ -25,10 +25,10 @@ pub struct Planned {
     /// What is wanted.
     pub goal: Goal,
     /// The cheapest plan; `None` when nothing reaches the goal.
-    pub plan: Option<Plan>,
+    pub plan: Option<Repetitions>,
     /// The fewest repetitions of the highest level that reach the goal with the numbers of the pilot
     /// below it.
-    pub as_the_pilot: Option<Plan>,
+    pub as_the_pilot: Option<Repetitions>,
     /// Repetitions of the highest level at the ends of what the pilot leaves open.
     pub range: Option<(u32, u32)>,
     /// Iterations left out at the start of every run.
@@ -128,7 +128,7 @@ fn wanted(goal: Goal, style: &Style) -> String {
     }
 }
 
-fn the_plan(page: &mut Page, planned: &Planned, plan: &Plan) {
+fn the_plan(page: &mut Page, planned: &Planned, plan: &Repetitions) {
     let of_each = if planned.goal.programs() == 2 { " of each program" } else { "" };
     let counts = shape(planned, |index| f64::from(plan.counts[index]));
     page.say_as(Role::Heading, &format!("{counts}{of_each}: {}.", roughly(plan.seconds)));
@@ -188,7 +188,7 @@ mod tests {
         PilotLevel { kind, component, cost, repetitions }
     }
 
-    fn planned(plan: Option<Plan>) -> Planned {
+    fn planned(plan: Option<Repetitions>) -> Planned {
         Planned {
             by_layout: false,
             subject: "./a".to_owned(),
@@ -203,7 +203,7 @@ mod tests {
                 ],
             },
             goal: Goal::Precision { share: 0.01, confidence: 0.95 },
-            as_the_pilot: Some(Plan {
+            as_the_pilot: Some(Repetitions {
                 counts: vec![9, 3, 200],
                 seconds: 32.0,
                 standard_error: 0.004,
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn the_cheapest_plan_stands_beside_the_pilots_shape() {
-        let plan = Plan { counts: vec![11, 1, 16], seconds: 4.6, standard_error: 0.0045 };
+        let plan = Repetitions { counts: vec![11, 1, 16], seconds: 4.6, standard_error: 0.0045 };
         insta::assert_snapshot!(plan_text(&planned(Some(plan)), &Style::PLAIN));
     }
 

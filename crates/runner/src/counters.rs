@@ -11,7 +11,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use becalm_kernel::perf::counter::{self, Reading};
+use becalm_kernel::perf::counter::{self, CounterValue};
 use becalm_kernel::perf::{PerfAttr, TYPE_HARDWARE, TYPE_SOFTWARE};
 use becalm_kernel::wait::Usage;
 use becalm_kernel::{clone, errno, user};
@@ -37,7 +37,7 @@ pub struct CounterPlan {
     idle: Arc<Vec<OwnedFd>>,
 }
 
-struct Event {
+struct CounterEvent {
     name: &'static str,
     kind: u32,
     config: u64,
@@ -46,24 +46,24 @@ struct Event {
     in_user_mode: bool,
 }
 
-const fn event(name: &'static str, kind: u32, config: u64, in_user_mode: bool) -> Event {
-    Event { name, kind, config, in_user_mode }
+const fn event(name: &'static str, kind: u32, config: u64, in_user_mode: bool) -> CounterEvent {
+    CounterEvent { name, kind, config, in_user_mode }
 }
 
 /// What `wait4` tells: name, unit, and where to find it.
-type Told = (&'static str, Unit, fn(&Usage) -> f64);
+type UsageCounter = (&'static str, Unit, fn(&Usage) -> f64);
 
-const TOLD: [Told; 3] = [
+const TOLD: [UsageCounter; 3] = [
     (TASK_CLOCK, Unit::Second, Usage::cpu_time),
     (CONTEXT_SWITCHES, Unit::Count, |usage| usage.switches() as f64),
     (PAGE_FAULTS, Unit::Count, |usage| (usage.minor_faults + usage.major_faults) as f64),
 ];
 
 /// Numbers from `enum perf_sw_ids` in `include/uapi/linux/perf_event.h`.
-const SOFTWARE: [Event; 1] = [event(CPU_MIGRATIONS, TYPE_SOFTWARE, 4, false)];
+const SOFTWARE: [CounterEvent; 1] = [event(CPU_MIGRATIONS, TYPE_SOFTWARE, 4, false)];
 
 /// Numbers from `enum perf_hw_id` in the same file.
-const HARDWARE: [Event; 6] = [
+const HARDWARE: [CounterEvent; 6] = [
     event(CYCLES, TYPE_HARDWARE, 0, true),
     event(INSTRUCTIONS, TYPE_HARDWARE, 1, true),
     event(CACHE_REFERENCES, TYPE_HARDWARE, 2, true),
@@ -153,7 +153,7 @@ fn plan(
 ) -> (CounterPlan, Vec<CounterLimit>) {
     let mut plan = CounterPlan::told();
     let mut troubles = Troubles::default();
-    let hardware: &[Event] = if wanted == Counters::All { &HARDWARE } else { &[] };
+    let hardware: &[CounterEvent] = if wanted == Counters::All { &HARDWARE } else { &[] };
     for event in SOFTWARE.iter().chain(hardware) {
         let configs: Vec<u64> = if event.kind == TYPE_HARDWARE && !machine.hybrid.is_empty() {
             machine.hybrid.iter().map(|pmu| u64::from(*pmu) << 32 | event.config).collect()
@@ -181,7 +181,7 @@ fn plan(
 
 /// Tries an event with the kernel's share and, where that is refused, without it.
 fn choose(
-    event: &Event,
+    event: &CounterEvent,
     config: u64,
     open: &mut impl FnMut(&PerfAttr) -> io::Result<()>,
 ) -> io::Result<(PerfAttr, bool)> {
@@ -260,7 +260,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn with(self, reading: Reading) -> Self {
+    fn with(self, reading: CounterValue) -> Self {
         Self {
             value: self.value + reading.value,
             // Each counter of a hybrid processor is enabled the whole time, but runs only while
@@ -370,7 +370,7 @@ mod tests {
     fn a_count_is_scaled_for_the_time_in_which_it_did_not_run() {
         let value = |readings: &[(u64, u64, u64)]| {
             let sum = readings.iter().fold(Sum::default(), |sum, &(value, enabled, running)| {
-                sum.with(Reading { value, enabled, running })
+                sum.with(CounterValue { value, enabled, running })
             });
             sum.value()
         };

@@ -17,8 +17,8 @@ mod measurements;
 mod points;
 
 pub use becalm_store::{
-    ANNOTATE, Access, Added, DetectorState, EntryFilter, NewEntry, NewPoint, Place, Prune,
-    SETTINGS, SPLIT, SeriesFilter, Store, StoreError, fact, open,
+    ANNOTATE, Access, Added, DetectorState, EntryFilter, HistoryLocation, NewEntry, NewPoint,
+    Prune, SETTINGS, SPLIT, SeriesFilter, Store, StoreError, fact, open,
 };
 pub use cut_off::{CutOff, cut_off};
 pub use entry::{Checkout, EntryTerms, new_entry};

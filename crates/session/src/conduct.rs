@@ -375,13 +375,13 @@ fn measure_and_log(
     let started = Instant::now();
     let mut is_first = true;
     let result = measure(plan, record, spawn, &mut |event| match event {
-        rounds::Event::RunFinished { run, metrics } => {
+        rounds::RoundEvent::RunFinished { run, metrics } => {
             if let Some(log) = &mut log {
                 log.add(metrics, run);
             }
             listener.hears(Event::Ran { subject: &subjects[run.subject], warmup: run.warmup });
         }
-        rounds::Event::RoundFinished { rounds, fraction, warmup } => {
+        rounds::RoundEvent::RoundFinished { rounds, fraction, warmup } => {
             listener.hears(Event::Round { rounds, fraction, warmup });
             if std::mem::take(&mut is_first)
                 && let Some(event) = longer_than_planned(plan, started.elapsed())
@@ -389,19 +389,21 @@ fn measure_and_log(
                 listener.hears(event);
             }
         }
-        rounds::Event::RoundDiscarded { round } => {
+        rounds::RoundEvent::RoundDiscarded { round } => {
             if let Some(log) = &mut log {
                 log.discard(round);
             }
         }
-        rounds::Event::WarmedUp { record } => {
+        rounds::RoundEvent::WarmedUp { record } => {
             if let Some(own) = &plan.independent {
                 let outlook = suite::after_the_warm_up(&own.terms, record);
                 listener.hears(Event::Outlook(outlook));
             }
         }
-        rounds::Event::Looked { comparisons, .. } => listener.hears(Event::Looked(comparisons)),
-        rounds::Event::Undecidable { possible, needed } => {
+        rounds::RoundEvent::Looked { comparisons, .. } => {
+            listener.hears(Event::Looked(comparisons));
+        }
+        rounds::RoundEvent::Undecidable { possible, needed } => {
             if !warned && is_comparison {
                 listener.hears(undecidable(possible, needed, plan));
                 warned = true;

@@ -6,7 +6,9 @@ use std::time::Duration;
 use becalm_model::Subject;
 use becalm_model::conditions::OwnTiming;
 use becalm_model::terms::RunTerms;
-use becalm_runner::harness::{HARNESSES, Harness, Place, ResultFolder, Terms, detect, harness};
+use becalm_runner::harness::{
+    HARNESSES, Harness, ResultFolder, ResultsPlace, Terms, detect, harness,
+};
 use becalm_runner::rounds::HarnessPlan;
 use becalm_runner::{Program, User};
 
@@ -169,6 +171,6 @@ fn own_timing(
             .collect(),
         _ => Vec::new(),
     };
-    let reads_output = harness.place == Place::Output;
+    let reads_output = harness.place == ResultsPlace::Output;
     OwnTiming::Harness { name: harness.name.to_owned(), added, reads_output }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use becalm_machine::knobs::{Frequency, Profile, Request, Smt};
+use becalm_machine::knobs::{Frequency, Profile, Smt, TuningRequest};
 use becalm_model::parse_share;
 use becalm_model::terms::TuneProfile;
 use serde::Deserialize;
@@ -29,8 +29,8 @@ pub enum ProfileError {
 }
 
 /// Returns what a profile asks for.
-pub fn profile(profile: &TuneProfile) -> Result<Request, ProfileError> {
-    let named = |profile| Ok(Request { profile, ..Request::default() });
+pub fn profile(profile: &TuneProfile) -> Result<TuningRequest, ProfileError> {
+    let named = |profile| Ok(TuningRequest { profile, ..TuningRequest::default() });
     match profile {
         TuneProfile::Safe => named(Profile::Safe),
         TuneProfile::Strict => named(Profile::Strict),
@@ -86,7 +86,7 @@ enum Threads {
     Off,
 }
 
-fn read(path: &Path) -> Result<Request, ProfileError> {
+fn read(path: &Path) -> Result<TuningRequest, ProfileError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| ProfileError::Read { path: path.to_owned(), source })?;
     parse(&text).map_err(|error| ProfileError::Senseless {
@@ -95,9 +95,9 @@ fn read(path: &Path) -> Result<Request, ProfileError> {
     })
 }
 
-fn parse(text: &str) -> Result<Request, String> {
+fn parse(text: &str) -> Result<TuningRequest, String> {
     let file: ProfileFile = toml::from_str(text).map_err(|error| error.to_string())?;
-    Ok(Request {
+    Ok(TuningRequest {
         profile: match file.profile {
             Some(Named::Strict) => Profile::Strict,
             Some(Named::Safe) | None => Profile::Safe,
@@ -124,7 +124,7 @@ mod tests {
             parse("profile = \"strict\"\nskip = [\"smt\"]\nfrequency = \"base\"\n").unwrap();
         assert_eq!((request.profile, request.frequency), (Profile::Strict, Frequency::Base));
         assert_eq!(request.skip, ["smt"]);
-        assert_eq!(parse("").unwrap(), Request::default());
+        assert_eq!(parse("").unwrap(), TuningRequest::default());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use becalm_machine::isolate::{self, Alone, Isolation};
-use becalm_machine::knobs::{Request, Situation};
+use becalm_machine::knobs::{Situation, TuningRequest};
 use becalm_machine::tune::{self, Applied, Effect, KnobReadings};
 use becalm_machine::{Choice, Topology};
 use becalm_model::conditions::Affinity;
@@ -228,9 +228,9 @@ fn is_setting(applied: &Applied) -> bool {
 }
 
 fn readings(machine: &Machine, cpus: &CpuSet) -> KnobReadings {
-    KnobReadings::read(&situation(machine, cpus, &Request::default()))
+    KnobReadings::read(&situation(machine, cpus, &TuningRequest::default()))
 }
 
-fn situation<'a>(machine: &'a Machine, cpus: &CpuSet, request: &'a Request) -> Situation<'a> {
+fn situation<'a>(machine: &'a Machine, cpus: &CpuSet, request: &'a TuningRequest) -> Situation<'a> {
     Situation::of(&machine.root, &machine.topology, cpus.clone(), request)
 }

@@ -7,7 +7,7 @@ use becalm_machine::SysRoot;
 use becalm_model::terms::RunTerms;
 use becalm_model::{Evidence, Record};
 use becalm_runner::monotonic_raw;
-use becalm_runner::rounds::{Executor, Learnt, Measured, Request, RunError, Spawn};
+use becalm_runner::rounds::{Executor, Learnt, MeasuredRun, RunError, RunRequest, Spawn};
 
 /// Which runs of a session are traced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Executor for Traced<'_, '_> {
         self.executor.wait_until_settled()
     }
 
-    fn run(&mut self, request: Request) -> Result<Measured, RunError> {
+    fn run(&mut self, request: RunRequest) -> Result<MeasuredRun, RunError> {
         if let (Some(tracer), Tracing::Only(subject)) = (&self.tracer, self.tracing) {
             match (request.subject == subject, self.is_paused) {
                 (true, true) => tracer.resume(),

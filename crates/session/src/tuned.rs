@@ -7,7 +7,7 @@ use std::process::Command;
 use becalm_machine::SysRoot;
 use becalm_machine::knobs::Situation;
 use becalm_machine::tune::{
-    Applied, Effect, JournalFileError, NotKept, Plan, Recovered, Restored, TuneError, Tuning,
+    Applied, Effect, JournalFileError, NotKept, Recovered, Restored, TuneError, Tuning, TuningPlan,
     UnknownKnob, Wait,
 };
 use becalm_model::Change;
@@ -145,9 +145,9 @@ impl<'a> Tuned<'a> {
     /// [`Tuning::carry_out`].
     pub fn carry_out(
         &mut self,
-        plan: Plan,
+        plan: TuningPlan,
         situation: &Situation<'_>,
-    ) -> Result<(Plan, Vec<Applied>), TunedError> {
+    ) -> Result<(TuningPlan, Vec<Applied>), TunedError> {
         let done = self.tuning.carry_out(plan, situation).map_err(TunedError::Journal)?;
         self.listener.hears(Event::Changed(&done.1));
         Ok(done)

@@ -11,7 +11,7 @@ pub enum StoreError {
     },
     /// The place cannot be understood.
     #[error("{place} is no place for a history: {problem}")]
-    Place {
+    HistoryLocation {
         /// The place, without a password.
         place: String,
         /// What is wrong with it.

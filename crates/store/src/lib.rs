@@ -1,6 +1,6 @@
 //! The history of measurements, in SQLite or PostgreSQL.
 //!
-//! [`open`] opens a [`Place`]; [`Store`] is what can be done with it. Both databases have the same
+//! [`open`] opens a [`HistoryLocation`]; [`Store`] is what can be done with it. Both databases have the same
 //! tables and the same statements; what differs is in `sqlite` and `postgres`.
 
 mod content;
@@ -23,5 +23,5 @@ pub use error::StoreError;
 pub use facts::{ANNOTATE, SETTINGS, SPLIT, fact, facts, fingerprint};
 pub use filter::{EntryFilter, SeriesFilter};
 pub use new_entry::{Added, NewEntry, NewPoint, Origin};
-pub use place::{Access, Place, open};
+pub use place::{Access, HistoryLocation, open};
 pub use store::{DetectorState, Found, Moved, Prune, Pruned, Seen, Snapshot, Store};

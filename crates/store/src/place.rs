@@ -11,7 +11,7 @@ use crate::store::Store;
 
 /// Where a history is.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum HistoryLocation {
     /// A file of SQLite.
     File(PathBuf),
     /// A database of PostgreSQL.
@@ -23,7 +23,7 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl HistoryLocation {
     /// Reads what the user wrote: `postgresql://…` is a server, everything else a file.
     pub fn parse(text: &str) -> Self {
         if text.starts_with("postgresql://") || text.starts_with("postgres://") {
@@ -34,7 +34,7 @@ impl Place {
     }
 }
 
-impl Place {
+impl HistoryLocation {
     /// Takes a password from elsewhere where this is a server that has none.
     #[must_use]
     pub fn with_password(self, password: impl FnOnce() -> Option<String>) -> Self {
@@ -45,7 +45,7 @@ impl Place {
     }
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for HistoryLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => f.debug_tuple("File").field(path).finish(),
@@ -64,16 +64,18 @@ pub enum Access {
 }
 
 /// Opens a history.
-pub fn open(place: &Place, access: Access) -> Result<Box<dyn Store>, StoreError> {
+pub fn open(place: &HistoryLocation, access: Access) -> Result<Box<dyn Store>, StoreError> {
     Ok(match (place, access) {
-        (Place::File(path), Access::Write) => Box::new(History::for_writing(Sqlite::open(path)?)?),
-        (Place::File(path), Access::Read) => {
+        (HistoryLocation::File(path), Access::Write) => {
+            Box::new(History::for_writing(Sqlite::open(path)?)?)
+        }
+        (HistoryLocation::File(path), Access::Read) => {
             Box::new(History::for_reading(Sqlite::open_for_reading(path)?)?)
         }
-        (Place::Server { url, password }, Access::Write) => {
+        (HistoryLocation::Server { url, password }, Access::Write) => {
             Box::new(History::for_writing(Postgres::open(url, password.as_deref(), true)?)?)
         }
-        (Place::Server { url, password }, Access::Read) => {
+        (HistoryLocation::Server { url, password }, Access::Read) => {
             Box::new(History::for_reading(Postgres::open(url, password.as_deref(), false)?)?)
         }
     })

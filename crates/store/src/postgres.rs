@@ -199,8 +199,10 @@ impl<'a> FromSql<'a> for Value {
 
 /// Reads a URL. What is said of a wrong one never holds the URL, which may have a password.
 fn config(url: &str) -> Result<Config, StoreError> {
-    let wrong =
-        |problem: String| StoreError::Place { place: "this PostgreSQL URL".to_owned(), problem };
+    let wrong = |problem: String| StoreError::HistoryLocation {
+        place: "this PostgreSQL URL".to_owned(),
+        problem,
+    };
     let verifying = ["sslmode=verify", "sslrootcert=", "sslcert="];
     if verifying.iter().any(|option| url.contains(option)) {
         return Err(wrong(NO_TLS.to_owned()));

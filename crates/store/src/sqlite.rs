@@ -160,7 +160,7 @@ impl Database for Sqlite {
             )
             .map_err(|error| self.told(&error))?;
         if application != APPLICATION && (tables > 0 || application != 0) {
-            return Err(StoreError::Place {
+            return Err(StoreError::HistoryLocation {
                 place: self.place.clone(),
                 problem: "it is a database of another program, and was left as it is".to_owned(),
             });
@@ -283,7 +283,7 @@ fn check_file(path: &Path) -> Result<(), StoreError> {
     if path.is_dir() {
         let problem =
             format!("it is a folder; name a file, such as {}", path.join("history.db").display());
-        return Err(StoreError::Place { place: path.display().to_string(), problem });
+        return Err(StoreError::HistoryLocation { place: path.display().to_string(), problem });
     }
     Ok(())
 }
@@ -299,16 +299,17 @@ fn told_at(place: &str, error: &rusqlite::Error) -> StoreError {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Busy { place, seconds: PATIENCE.as_secs() }
         }
-        Some(ErrorCode::NotADatabase) => {
-            StoreError::Place { place, problem: "the file is no SQLite database".to_owned() }
-        }
+        Some(ErrorCode::NotADatabase) => StoreError::HistoryLocation {
+            place,
+            problem: "the file is no SQLite database".to_owned(),
+        },
         Some(ErrorCode::DatabaseCorrupt) => {
             StoreError::Damaged { place, problem: error.to_string() }
         }
         Some(ErrorCode::CannotOpen) => {
-            StoreError::Place { place, problem: "the file cannot be opened".to_owned() }
+            StoreError::HistoryLocation { place, problem: "the file cannot be opened".to_owned() }
         }
-        Some(ErrorCode::ReadOnly) => StoreError::Place {
+        Some(ErrorCode::ReadOnly) => StoreError::HistoryLocation {
             place,
             problem: "the file or its folder cannot be written to".to_owned(),
         },

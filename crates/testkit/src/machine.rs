@@ -48,7 +48,7 @@ impl Default for FakeMachine {
 }
 
 /// One CPU of an invented machine.
-struct Place {
+struct FakeCpu {
     cpu: u32,
     core: u32,
     package: u32,
@@ -93,17 +93,17 @@ impl FakeMachine {
         tree
     }
 
-    fn places(&self) -> Vec<Place> {
+    fn places(&self) -> Vec<FakeCpu> {
         let full = self.packages * self.cores;
         let threads = (0..self.threads).flat_map(|thread| {
-            (0..full).map(move |core| Place {
+            (0..full).map(move |core| FakeCpu {
                 cpu: thread * full + core,
                 core,
                 package: core / self.cores,
                 efficient: false,
             })
         });
-        let efficient = (0..self.efficient).map(|index| Place {
+        let efficient = (0..self.efficient).map(|index| FakeCpu {
             cpu: self.threads * full + index,
             core: full + index,
             package: 0,
@@ -112,8 +112,8 @@ impl FakeMachine {
         threads.chain(efficient).collect()
     }
 
-    fn cpu(&self, tree: FakeTree, place: &Place, places: &[Place]) -> FakeTree {
-        let sharing = |same: &dyn Fn(&Place) -> bool| {
+    fn cpu(&self, tree: FakeTree, place: &FakeCpu, places: &[FakeCpu]) -> FakeTree {
+        let sharing = |same: &dyn Fn(&FakeCpu) -> bool| {
             let cpus = places.iter().filter(|other| same(other)).map(|other| other.cpu);
             let online: Vec<u32> = cpus.filter(|cpu| !self.offline.contains(cpu)).collect();
             list(&online)

@@ -15,8 +15,8 @@ use becalm_model::{Direction, Unit};
 use becalm_stats::center::median;
 use becalm_stats::{Rng, Sample};
 use becalm_store::{
-    Access, DetectorState, Found, NewEntry, NewPoint, Origin, Place, SeriesFilter, Snapshot, Store,
-    open,
+    Access, DetectorState, Found, HistoryLocation, NewEntry, NewPoint, Origin, SeriesFilter,
+    Snapshot, Store, open,
 };
 
 /// Fill a history and measure what adding and reading cost
@@ -50,17 +50,17 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     );
     let folder = tempfile::tempdir_in(".").context("a folder for the history")?;
     let file = folder.path().join("history.db");
-    measure("SQLite", &Place::File(file.clone()), args)?;
+    measure("SQLite", &HistoryLocation::File(file.clone()), args)?;
     let size = file.metadata()?.len() >> 20;
     println!("SQLite: the file has {size} MiB");
     if let Some(url) = &args.postgres {
-        return measure("PostgreSQL", &Place::parse(url), args);
+        return measure("PostgreSQL", &HistoryLocation::parse(url), args);
     }
     println!("PostgreSQL: not measured; --postgres URL names an empty database");
     Ok(())
 }
 
-fn measure(name: &str, place: &Place, args: &Args) -> Result<()> {
+fn measure(name: &str, place: &HistoryLocation, args: &Args) -> Result<()> {
     let mut rng = Rng::new(1);
     let mut store = open(place, Access::Write)?;
     let began = Instant::now();

@@ -10,7 +10,7 @@ use becalm_calibrate::noise::{
 use becalm_calibrate::pace::CORES;
 use becalm_calibrate::redo::ALIKE;
 use becalm_calibrate::tally::{ALPHA, MARGIN, MAXIMUM, family_false_alarms, own};
-use becalm_calibrate::{OnDisturbance, Plan, Tally};
+use becalm_calibrate::{Looks, OnDisturbance, Tally};
 use becalm_stats::Interval;
 
 const SEED: u64 = 20_261_121;
@@ -26,7 +26,7 @@ fn assert_kept(what: &str, rate: Interval) {
     assert!(high <= SLACK * ALPHA, "{what}: {estimate:.4}, at most {high:.4}");
 }
 
-fn assert_few_false_alarms(plan: &Plan, trials: u32) {
+fn assert_few_false_alarms(plan: &Looks, trials: u32) {
     for noise in NOISES {
         let tally = Tally::of(&own(plan.clone()), &noise, 1.0, trials, SEED);
         assert_kept(noise.name, tally.different());
@@ -35,18 +35,18 @@ fn assert_few_false_alarms(plan: &Plan, trials: u32) {
 
 #[test]
 fn after_a_fixed_number_of_rounds_equal_programs_rarely_differ() {
-    assert_few_false_alarms(&Plan::fixed(17, 0.0, ALPHA), 10_000);
-    assert_few_false_alarms(&Plan::fixed(8, 0.0, ALPHA), 10_000);
+    assert_few_false_alarms(&Looks::fixed(17, 0.0, ALPHA), 10_000);
+    assert_few_false_alarms(&Looks::fixed(8, 0.0, ALPHA), 10_000);
 }
 
 #[test]
 fn looking_often_does_not_make_equal_programs_differ() {
-    assert_few_false_alarms(&Plan::sequential(MAXIMUM, 0.0, ALPHA, 1), 6000);
+    assert_few_false_alarms(&Looks::sequential(MAXIMUM, 0.0, ALPHA, 1), 6000);
 }
 
 #[test]
 fn programs_at_the_edge_of_the_margin_are_rarely_called_equivalent() {
-    let rule = own(Plan::sequential(MAXIMUM, MARGIN, ALPHA, 1));
+    let rule = own(Looks::sequential(MAXIMUM, MARGIN, ALPHA, 1));
     for noise in NOISES {
         for ratio in [1.0 + MARGIN, 1.0 - MARGIN] {
             let tally = Tally::of(&rule, &noise, ratio, 1500, SEED);
@@ -57,19 +57,19 @@ fn programs_at_the_edge_of_the_margin_are_rarely_called_equivalent() {
 
 #[test]
 fn a_margin_does_not_make_equal_programs_differ() {
-    assert_few_false_alarms(&Plan::sequential(MAXIMUM, MARGIN, ALPHA, 1), 1500);
+    assert_few_false_alarms(&Looks::sequential(MAXIMUM, MARGIN, ALPHA, 1), 1500);
 }
 
 #[test]
 fn two_candidates_share_one_error() {
-    let plan = Plan::sequential(MAXIMUM, 0.0, ALPHA, 2);
+    let plan = Looks::sequential(MAXIMUM, 0.0, ALPHA, 2);
     assert_kept("two candidates", family_false_alarms(&INDEPENDENT, &plan, 2, 1000, SEED));
 }
 
 #[test]
 fn making_disturbed_rounds_again_does_not_make_equal_programs_differ() {
     for (plan, trials) in
-        [(Plan::fixed(17, 0.0, ALPHA), 6000), (Plan::sequential(MAXIMUM, 0.0, ALPHA, 1), 2000)]
+        [(Looks::fixed(17, 0.0, ALPHA), 6000), (Looks::sequential(MAXIMUM, 0.0, ALPHA, 1), 2000)]
     {
         for disturber in ALIKE {
             let redo = OnDisturbance::Redo;
@@ -81,7 +81,7 @@ fn making_disturbed_rounds_again_does_not_make_equal_programs_differ() {
 
 #[test]
 fn making_disturbed_rounds_again_leaves_the_right_side_right() {
-    let plan = Plan::fixed(17, 0.0, ALPHA);
+    let plan = Looks::fixed(17, 0.0, ALPHA);
     for disturber in ALIKE {
         let tally = Tally::disturbed(&disturber, OnDisturbance::Redo, &plan, 1.05, (1000, SEED));
         assert!(tally.below <= 5, "{}: {tally:?}", disturber.name);
@@ -91,7 +91,7 @@ fn making_disturbed_rounds_again_leaves_the_right_side_right() {
 #[test]
 fn allowing_for_the_pace_does_not_make_equal_programs_differ() {
     for (plan, trials) in
-        [(Plan::fixed(17, 0.0, ALPHA), 6000), (Plan::sequential(MAXIMUM, 0.0, ALPHA, 1), 2000)]
+        [(Looks::fixed(17, 0.0, ALPHA), 6000), (Looks::sequential(MAXIMUM, 0.0, ALPHA, 1), 2000)]
     {
         for core in CORES {
             let tally = core.tally(&plan, 1.0, true, (trials, SEED));
@@ -102,7 +102,7 @@ fn allowing_for_the_pace_does_not_make_equal_programs_differ() {
 
 #[test]
 fn allowing_for_a_neighbour_on_the_core_finds_what_it_hid() {
-    let plan = Plan::fixed(17, 0.0, ALPHA);
+    let plan = Looks::fixed(17, 0.0, ALPHA);
     let found = |allows| CORES[0].tally(&plan, 1.02, allows, (1000, SEED)).above;
     let (without, with) = (found(false), found(true));
     assert!(with > 800 && without < 150, "{without} without, {with} with");
@@ -110,7 +110,7 @@ fn allowing_for_a_neighbour_on_the_core_finds_what_it_hid() {
 
 #[test]
 fn what_is_there_is_found_after_few_rounds() {
-    let rule = own(Plan::sequential(MAXIMUM, 0.0, ALPHA, 1));
+    let rule = own(Looks::sequential(MAXIMUM, 0.0, ALPHA, 1));
     for (ratio, rounds) in [(1.02, 13.0), (0.98, 13.0), (1.05, 8.2)] {
         let tally = Tally::of(&rule, &INDEPENDENT, ratio, 1000, SEED);
         let right = if ratio > 1.0 { tally.above } else { tally.below };

@@ -5,8 +5,8 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 
-use becalm_machine::knobs::{KNOBS, Note, NoteKind, Profile, Request, Situation};
-use becalm_machine::tune::{self, Plan};
+use becalm_machine::knobs::{KNOBS, Note, NoteKind, Profile, Situation, TuningRequest};
+use becalm_machine::tune::{self, TuningPlan};
 use becalm_machine::{ChoiceFacts, SysRoot, Topology, Width, choose};
 use becalm_model::CpuSet;
 use becalm_model::wire::{json_text, tune_document};
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     }
     let root = SysRoot::new(&args.root);
     let request = args.request.request()?;
-    let place = Place::read(&root, args.cpus.as_ref())?;
+    let place = QuietedCpus::read(&root, args.cpus.as_ref())?;
     // A name that does not exist is an error before anything else is.
     let plan = place.plan(&root, &request)?;
     if args.plan {
@@ -129,13 +129,13 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 fn quiet(
     args: &Args,
     root: &SysRoot,
-    request: &Request,
+    request: &TuningRequest,
     tuned: &mut Tuned<'_>,
     ui: &Ui,
 ) -> Result<String, CommandError> {
     // Only now, with the lock held, are the values those of the untouched machine; and whoever had
     // it before may have brought CPUs back.
-    let place = Place::read(root, args.cpus.as_ref())?;
+    let place = QuietedCpus::read(root, args.cpus.as_ref())?;
     let plan = place.plan(root, request)?;
     let before = if args.verify { spins(&place.cpus) } else { Vec::new() };
     let (plan, applied) = tuned.carry_out(plan, &place.situation(root, request))?;
@@ -165,7 +165,7 @@ fn ended(is_restored: bool, otherwise: Exit) -> Exit {
 }
 
 /// The CPUs of the machine and what they are for.
-struct Place {
+struct QuietedCpus {
     topology: Topology,
     /// Those that are measured: given, or chosen as for one thread.
     cpus: CpuSet,
@@ -173,7 +173,7 @@ struct Place {
     housekeeping: CpuSet,
 }
 
-impl Place {
+impl QuietedCpus {
     fn read(root: &SysRoot, given: Option<&CpuSet>) -> Result<Self, CommandError> {
         let topology = crate::topology::read(root)?;
         let cpus = match given {
@@ -208,11 +208,11 @@ impl Place {
         )
     }
 
-    fn plan(&self, root: &SysRoot, request: &Request) -> Result<Plan, CommandError> {
+    fn plan(&self, root: &SysRoot, request: &TuningRequest) -> Result<TuningPlan, CommandError> {
         tune::plan(&self.situation(root, request)).map_err(CommandError::usage)
     }
 
-    fn situation<'a>(&'a self, root: &'a SysRoot, request: &'a Request) -> Situation<'a> {
+    fn situation<'a>(&'a self, root: &'a SysRoot, request: &'a TuningRequest) -> Situation<'a> {
         let Self { topology, cpus, housekeeping } = self;
         let (cpus, housekeeping) = (cpus.clone(), housekeeping.clone());
         Situation { root, topology, cpus, housekeeping, request }
@@ -309,7 +309,7 @@ fn named(cpus: &CpuSet) -> String {
     if cpus.len() == 1 { format!("CPU {cpus}") } else { format!("CPUs {cpus}") }
 }
 
-fn json(place: &Place, plan: &Plan, applied: &[tune::Applied]) -> String {
+fn json(place: &QuietedCpus, plan: &TuningPlan, applied: &[tune::Applied]) -> String {
     let effects = applied.iter().map(|one| one.effect.name()).collect::<Vec<_>>();
     let notes =
         plan.notes.iter().map(|note| (note.knob.as_str(), note.kind.name(), note.text.as_str()));

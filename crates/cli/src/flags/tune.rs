@@ -1,6 +1,6 @@
 //! The flags that say what to tune.
 
-use becalm_machine::knobs::{Frequency, Request, Smt};
+use becalm_machine::knobs::{Frequency, Smt, TuningRequest};
 use becalm_model::parse_duration;
 use becalm_model::terms::{TuneProfile, TuneWait};
 use becalm_session::{frequency, profile};
@@ -62,7 +62,7 @@ pub(crate) enum SmtFlag {
 
 impl RequestFlags {
     /// Returns the request; what flags say comes after what a profile file says.
-    pub(crate) fn request(&self) -> Result<Request, CommandError> {
+    pub(crate) fn request(&self) -> Result<TuningRequest, CommandError> {
         let mut request = profile(&self.profile)?;
         if !self.only.is_empty() {
             request.only.clone_from(&self.only);

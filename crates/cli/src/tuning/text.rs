@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use becalm_machine::knobs::NoteKind;
-use becalm_machine::tune::{Left, Plan, Recovered, Restored, by_hand};
+use becalm_machine::tune::{Left, Recovered, Restored, TuningPlan, by_hand};
 use becalm_machine::{Reading, SysRoot};
 use becalm_model::{Change, Target};
 
@@ -11,7 +11,7 @@ use becalm_model::counted;
 use becalm_session::shown;
 
 /// Returns a plan: what would be set, knob by knob, and what cannot be.
-pub(crate) fn plan_text(root: &SysRoot, plan: &Plan) -> String {
+pub(crate) fn plan_text(root: &SysRoot, plan: &TuningPlan) -> String {
     let mut text = String::new();
     let mut knob = "";
     for change in plan.changes.iter().filter(|change| change.new.is_some()) {

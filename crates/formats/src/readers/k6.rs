@@ -88,7 +88,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     let script = document.config.as_ref().map(|one| one.script.0.as_str()).unwrap_or_default();
     let script = script.rsplit(['/', '\\']).next().unwrap_or_default();
     let subject = imported.subject(if script.is_empty() { "k6" } else { script });
-    let mut values = Reading { file, imported, subject, values: Vec::new() };
+    let mut values = EndSummary { file, imported, subject, values: Vec::new() };
     let results = document.results.unwrap_or(Results { metrics: Vec::new(), checks: None });
     for (index, metric) in results.metrics.iter().enumerate() {
         values.listed(metric, &format!("results.metrics[{index}]"))?;
@@ -114,7 +114,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     values.finish()
 }
 
-struct Reading<'a> {
+struct EndSummary<'a> {
     file: &'a File,
     imported: Imported,
     subject: usize,
@@ -122,7 +122,7 @@ struct Reading<'a> {
     values: Vec<Option<f64>>,
 }
 
-impl Reading<'_> {
+impl EndSummary<'_> {
     fn listed(&mut self, metric: &Map<String, Value>, place: &str) -> Result<(), ImportError> {
         let name = metric.get("name").map(json::text_of).filter(|name| !name.is_empty());
         let Some(name) = name else {

@@ -50,7 +50,7 @@ pub fn open(attr: &PerfAttr) -> io::Result<OwnedFd> {
 
 /// What a counter says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reading {
+pub struct CounterValue {
     /// Events counted while the counter was on a processor.
     pub value: u64,
     /// Nanoseconds for which the counted tasks ran.
@@ -60,10 +60,10 @@ pub struct Reading {
 }
 
 /// Reads a counter and closes it.
-pub fn read(counter: OwnedFd) -> io::Result<Reading> {
+pub fn read(counter: OwnedFd) -> io::Result<CounterValue> {
     let mut bytes = [0; 24];
     File::from(counter).read_exact(&mut bytes)?;
     let mut words = bytes.as_chunks::<8>().0.iter().map(|word| u64::from_ne_bytes(*word));
     let mut next = || words.next().unwrap_or(0);
-    Ok(Reading { value: next(), enabled: next(), running: next() })
+    Ok(CounterValue { value: next(), enabled: next(), running: next() })
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use becalm_machine::knobs::{Request, Smt};
+use becalm_machine::knobs::{Smt, TuningRequest};
 use becalm_machine::tune;
 use becalm_model::CpuSet;
 
@@ -16,12 +16,12 @@ pub fn has(members: &[usize], means: Means) -> bool {
 }
 
 /// Returns what a set of mitigations asks of the knobs; `None` if nothing.
-pub fn request(members: &[usize]) -> Option<Request> {
+pub fn request(members: &[usize]) -> Option<TuningRequest> {
     let knobs = members.iter().flat_map(|&member| MITIGATIONS[member].knobs());
     let only: Vec<String> = knobs.map(ToString::to_string).collect();
     let smt = if has(members, Means::SmtOff) { Smt::Off } else { Smt::Idle };
     // Without a name there would be no limit to what is turned.
-    (!only.is_empty()).then(|| Request { only, smt, ..Request::default() })
+    (!only.is_empty()).then(|| TuningRequest { only, smt, ..TuningRequest::default() })
 }
 
 /// Returns the CPUs of a subject that runs under a set of mitigations; `None` where it may use all.

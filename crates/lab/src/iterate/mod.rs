@@ -134,7 +134,7 @@ pub fn iterate(
         memory::lock_all().map_err(IterateError::Lock)?;
     }
     let amount = options.amount.unwrap_or_else(|| workload.iteration_amount());
-    let plan = Plan { workload, amount, timer, options };
+    let plan = TaskPlan { workload, amount, timer, options };
     let start = timer.moment();
     let measured = match places {
         Places::Each(cpus) if cpus.len() == 1 => vec![plan.alone(cpus[0])?],
@@ -165,7 +165,7 @@ pub fn iterate(
 
 /// What all tasks have in common.
 #[derive(Clone, Copy)]
-struct Plan<'a> {
+struct TaskPlan<'a> {
     workload: Workload,
     amount: u64,
     timer: Timer,
@@ -173,7 +173,7 @@ struct Plan<'a> {
 }
 
 /// One task in ticks.
-struct Measured {
+struct TaskTicks {
     cpu: Option<CpuId>,
     ticks: Vec<u64>,
     checksum: u64,
@@ -181,15 +181,15 @@ struct Measured {
     backwards: usize,
 }
 
-impl Plan<'_> {
+impl TaskPlan<'_> {
     /// Runs the only task in this thread, so that what the kernel counts for the main thread is the work.
-    fn alone(self, cpu: Option<CpuId>) -> Result<Measured, IterateError> {
+    fn alone(self, cpu: Option<CpuId>) -> Result<TaskTicks, IterateError> {
         let mut prepared = self.prepare(cpu)?;
         Ok(self.measure(&mut prepared, cpu).map_err(self.failed())?)
     }
 
     /// Runs threads that do one piece of work together.
-    fn crew(self, threads: usize, cpus: Option<&CpuSet>) -> Result<Measured, IterateError> {
+    fn crew(self, threads: usize, cpus: Option<&CpuSet>) -> Result<TaskTicks, IterateError> {
         if let Some(cpus) = cpus {
             pin(cpus)?;
         }
@@ -199,7 +199,7 @@ impl Plan<'_> {
     }
 
     /// Runs one task on each of these CPUs at the same time.
-    fn side_by_side(self, cpus: &[Option<CpuId>]) -> Result<Vec<Measured>, IterateError> {
+    fn side_by_side(self, cpus: &[Option<CpuId>]) -> Result<Vec<TaskTicks>, IterateError> {
         let gate = Gate::default();
         let at_work = AtomicUsize::new(cpus.len());
         std::thread::scope(|scope| {
@@ -228,7 +228,7 @@ impl Plan<'_> {
         cpu: Option<CpuId>,
         gate: &'scope Gate,
         at_work: &'scope AtomicUsize,
-    ) -> io::Result<ScopedJoinHandle<'scope, Result<Measured, IterateError>>>
+    ) -> io::Result<ScopedJoinHandle<'scope, Result<TaskTicks, IterateError>>>
     where
         Self: 'scope,
     {
@@ -240,12 +240,12 @@ impl Plan<'_> {
         cpu: Option<CpuId>,
         gate: &Gate,
         at_work: &AtomicUsize,
-    ) -> Result<Measured, IterateError> {
+    ) -> Result<TaskTicks, IterateError> {
         let prepared = self.prepare(cpu);
         let goes = gate.arrive(prepared.is_ok());
         let measured = prepared.and_then(|mut prepared| {
             if !goes {
-                return Ok((prepared, Measured::nothing(cpu)));
+                return Ok((prepared, TaskTicks::nothing(cpu)));
             }
             let measured = self.measure(&mut prepared, cpu).map_err(self.failed());
             measured.map(|measured| (prepared, measured)).map_err(IterateError::from)
@@ -278,7 +278,7 @@ impl Plan<'_> {
         Ok(())
     }
 
-    fn measure(self, prepared: &mut Prepared, cpu: Option<CpuId>) -> io::Result<Measured> {
+    fn measure(self, prepared: &mut Prepared, cpu: Option<CpuId>) -> io::Result<TaskTicks> {
         // Written to beforehand: memory that was only asked for would fault at the first value on each page.
         let mut ticks = vec![u64::MAX; self.options.iterations.get()];
         let (mut checksum, mut backwards) = (0, 0);
@@ -291,7 +291,7 @@ impl Plan<'_> {
             backwards += usize::from(end < begin);
             *slot = end.saturating_sub(begin);
         }
-        Ok(Measured { cpu, ticks, checksum, backwards })
+        Ok(TaskTicks { cpu, ticks, checksum, backwards })
     }
 
     fn failed(self) -> impl FnOnce(io::Error) -> WorkloadError {
@@ -299,7 +299,7 @@ impl Plan<'_> {
     }
 }
 
-impl Measured {
+impl TaskTicks {
     fn nothing(cpu: Option<CpuId>) -> Self {
         Self { cpu, ticks: Vec::new(), checksum: 0, backwards: 0 }
     }

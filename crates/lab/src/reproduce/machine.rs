@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use becalm_machine::isolate::{self, Alone, Isolation};
-use becalm_machine::knobs::{NoteKind, Request, Situation, Smt};
+use becalm_machine::knobs::{NoteKind, Situation, Smt, TuningRequest};
 use becalm_machine::tune::{
-    self, Applied, JournalFileError, Plan, Recovered, TuneError, Tuning, Wait,
+    self, Applied, JournalFileError, Recovered, TuneError, Tuning, TuningPlan, Wait,
 };
 use becalm_machine::{Choice, ChoiceFacts, SysRoot, Topology, Width, choose, effective_user};
 use becalm_model::{Change, CpuSet, Target, counted};
@@ -213,17 +213,17 @@ impl<'a> Machine<'a> {
         })
     }
 
-    fn plan(&self, conditions: &[Condition], cpus: &CpuSet) -> Plan {
+    fn plan(&self, conditions: &[Condition], cpus: &CpuSet) -> TuningPlan {
         let only: Vec<String> =
             conditions.iter().flat_map(|one| one.knobs()).map(ToString::to_string).collect();
         let smt = if conditions.contains(&Condition::SmtOff) { Smt::Off } else { Smt::Idle };
-        self.planned(&Request { only, smt, ..Request::default() }, cpus)
+        self.planned(&TuningRequest { only, smt, ..TuningRequest::default() }, cpus)
     }
 
-    fn planned(&self, request: &Request, cpus: &CpuSet) -> Plan {
+    fn planned(&self, request: &TuningRequest, cpus: &CpuSet) -> TuningPlan {
         // Without a name there would be no limit to what is planned.
         if request.only.is_empty() {
-            return Plan::default();
+            return TuningPlan::default();
         }
         let situation = Situation::of(self.root, self.topology, cpus.clone(), request);
         tune::plan(&situation).expect("conditions name knobs that there are, as a test sees")

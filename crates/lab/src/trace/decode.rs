@@ -5,7 +5,7 @@
 //! <https://man7.org/linux/man-pages/man2/perf_event_open.2.html>
 
 use super::catalogue::Meanings;
-use super::event::{Event, Tid, What};
+use super::event::{Tid, TraceEvent, What};
 
 const RECORD_LOST: u32 = 2;
 const RECORD_COMM: u32 = 3;
@@ -22,7 +22,12 @@ const HEADER: usize = 8;
 const TRAILER: usize = 24;
 
 /// Reads all records of one CPU, in the order in which they were written.
-pub(super) fn decode(mut bytes: &[u8], cpu: u32, meanings: &mut Meanings, out: &mut Vec<Event>) {
+pub(super) fn decode(
+    mut bytes: &[u8],
+    cpu: u32,
+    meanings: &mut Meanings,
+    out: &mut Vec<TraceEvent>,
+) {
     // Of this CPU alone: what others did last is in `out` too, and may be later than the loss.
     let mut latest = 0;
     while let Some(record) = next_record(&mut bytes) {
@@ -44,7 +49,7 @@ fn next_record<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(record)
 }
 
-fn event(record: &[u8], cpu: u32, latest: u64, meanings: &mut Meanings) -> Option<Event> {
+fn event(record: &[u8], cpu: u32, latest: u64, meanings: &mut Meanings) -> Option<TraceEvent> {
     let kind = word32(record, 0)?;
     let body = record.get(HEADER..)?;
     match kind {
@@ -56,7 +61,7 @@ fn event(record: &[u8], cpu: u32, latest: u64, meanings: &mut Meanings) -> Optio
                 Some(size) => body.get(28..28 + size as usize)?,
                 None => &[],
             };
-            Some(Event { at, cpu, tid, what: meanings.read(id, data)? })
+            Some(TraceEvent { at, cpu, tid, what: meanings.read(id, data)? })
         }
         RECORD_FORK | RECORD_EXIT => {
             let (process, parent) = (word32(body, 0)?, word32(body, 4)?);
@@ -69,20 +74,20 @@ fn event(record: &[u8], cpu: u32, latest: u64, meanings: &mut Meanings) -> Optio
             };
             // A birth is written down by the parent, a death by the task itself.
             let present = if kind == RECORD_FORK { by } else { tid };
-            Some(Event { at, cpu, tid: present, what })
+            Some(TraceEvent { at, cpu, tid: present, what })
         }
         RECORD_COMM => {
             let misc = u16::from_ne_bytes(record.get(4..6)?.try_into().ok()?);
             let tid = Tid(word32(body, 4)?);
             let at = word64(body.get(body.len().checked_sub(TRAILER)?..)?, 8)?;
             let is_exec = misc & COMM_EXEC != 0;
-            is_exec.then_some(Event { at, cpu, tid, what: What::Exec { tid } })
+            is_exec.then_some(TraceEvent { at, cpu, tid, what: What::Exec { tid } })
         }
         RECORD_LOST => {
             let count = word64(body, 8)?;
             let trailer = body.get(body.len().checked_sub(TRAILER)?..)?;
             let at = word64(trailer, 8)?.max(latest);
-            Some(Event { at, cpu, tid: Tid(word32(trailer, 4)?), what: What::Lost(count) })
+            Some(TraceEvent { at, cpu, tid: Tid(word32(trailer, 4)?), what: What::Lost(count) })
         }
         _ => None,
     }

@@ -94,7 +94,7 @@ pub(super) enum Layer {
 
 /// One event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Event {
+pub(super) struct TraceEvent {
     /// Nanoseconds of `CLOCK_MONOTONIC_RAW`.
     pub(super) at: u64,
     /// Where it happened.

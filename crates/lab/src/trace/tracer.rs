@@ -19,7 +19,7 @@ use super::account::Account;
 use super::catalogue::{Catalogue, Meanings};
 use super::decode::decode;
 use super::error::TraceError;
-use super::event::{Event, Tid, What};
+use super::event::{Tid, TraceEvent, What};
 use super::ledger::{Ledger, Mode, Rules};
 use super::merge::Merge;
 use super::names::Names;
@@ -304,7 +304,7 @@ const ENOUGH: usize = 64;
 
 impl Touches {
     /// Takes in an event; returns the overhead of a fault once, when it is known.
-    fn take(&mut self, event: &Event) -> Option<u64> {
+    fn take(&mut self, event: &TraceEvent) -> Option<u64> {
         if event.tid != self.tid || self.is_told {
             return None;
         }

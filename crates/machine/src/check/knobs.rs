@@ -6,7 +6,7 @@ use becalm_model::{Change, Checkup, Finding, Fix, Severity, Target};
 
 use super::View;
 use super::pressure::memory;
-use crate::knobs::{KNOBS, NoteKind, Request, Situation};
+use crate::knobs::{KNOBS, NoteKind, Situation, TuningRequest};
 
 /// How bad a setting is, and how large its effect was where somebody measured it. Knobs that are not
 /// here leave no finding: what they change is no noise by itself.
@@ -64,7 +64,7 @@ const JUDGED: [(&str, Severity, &str); 24] = [
 pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
     let others = view.topology.online.difference(&view.cpus);
     let housekeeping = if others.is_empty() { view.cpus.clone() } else { others };
-    let request = Request::default();
+    let request = TuningRequest::default();
     let situation = Situation {
         root: view.root,
         topology: view.topology,

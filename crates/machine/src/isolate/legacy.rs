@@ -7,7 +7,7 @@
 use becalm_model::{Change, Nature, PlacementLimit, ProcessIdentity, Target};
 
 use super::{
-    GROUP, IsolateError, Isolation, KNOB, OTHERS, Partition, Request, file, folder, groups_below,
+    GROUP, IsolateError, Isolating, Isolation, KNOB, OTHERS, Partition, file, folder, groups_below,
 };
 use crate::SysRoot;
 use crate::cgroup::group_of;
@@ -15,7 +15,7 @@ use crate::cpumask::read_list;
 use crate::tasks::processes;
 use crate::tune::task::stat;
 
-pub(super) fn plan(request: &Request<'_>, top: &str) -> Result<Isolation, IsolateError> {
+pub(super) fn plan(request: &Isolating<'_>, top: &str) -> Result<Isolation, IsolateError> {
     let root = request.root;
     if let Some(free) = read_list(root, format!("{top}/cpuset.cpus")).value() {
         request.check_free(&free)?;

@@ -194,7 +194,7 @@ pub fn plan(
     if !offline.is_empty() && !tasks::keeps_offline_cpus(root, &offline) {
         return Err(IsolateError::Forgets { cpus: cpus.clone(), offline });
     }
-    let request = Request { root, online: &topology.online, cpus, partition, threads };
+    let request = Isolating { root, online: &topology.online, cpus, partition, threads };
     match &hierarchy {
         Hierarchy::Unified { top } => unified::plan(&request, top),
         Hierarchy::Systemd { top } => slice::plan(&request, top),
@@ -294,8 +294,10 @@ impl Isolation {
         mut apply: impl FnMut(&[Change]) -> Result<Vec<Applied>, E>,
     ) -> Result<Vec<Applied>, E> {
         let wanted = companions().into_iter().filter(|name| !without.iter().any(|one| one == name));
-        let request =
-            knobs::Request { only: wanted.map(str::to_owned).collect(), ..Default::default() };
+        let request = knobs::TuningRequest {
+            only: wanted.map(str::to_owned).collect(),
+            ..Default::default()
+        };
         let mut changes = Vec::new();
         // Without a name there would be no limit to what is planned.
         if !request.only.is_empty() {
@@ -332,7 +334,7 @@ impl Isolation {
 }
 
 /// What the ways of isolating share.
-struct Request<'a> {
+struct Isolating<'a> {
     root: &'a SysRoot,
     online: &'a CpuSet,
     cpus: &'a CpuSet,
@@ -340,7 +342,7 @@ struct Request<'a> {
     threads: Vec<Thread>,
 }
 
-impl Request<'_> {
+impl Isolating<'_> {
     /// Returns the CPUs that are left to everything else.
     fn others(&self) -> CpuSet {
         self.online.difference(self.cpus)

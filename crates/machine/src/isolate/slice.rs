@@ -7,7 +7,7 @@
 use becalm_model::{Change, Nature, Target};
 
 use super::unified::{check, expected, make_partition};
-use super::{IsolateError, Isolation, KNOB, Leftover, Request, folder, groups_below};
+use super::{IsolateError, Isolating, Isolation, KNOB, Leftover, folder, groups_below};
 use crate::SysRoot;
 use crate::tune::ABSENT;
 
@@ -17,7 +17,7 @@ const SLICE: &str = "becalm.slice";
 /// Its file up to the CPUs, by which a becalm knows it again.
 const TEXT: &str = "[Unit]\nDescription=CPUs that becalm measures on\n[Slice]\nAllowedCPUs=";
 
-pub(super) fn plan(request: &Request<'_>, top: &str) -> Result<Isolation, IsolateError> {
+pub(super) fn plan(request: &Isolating<'_>, top: &str) -> Result<Isolation, IsolateError> {
     check(request, top)?;
     let cpus = request.cpus.to_string();
     let slice = format!("{top}/{SLICE}");

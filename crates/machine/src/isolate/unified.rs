@@ -5,10 +5,10 @@
 
 use becalm_model::{Change, CpuSet, Nature};
 
-use super::{GROUP, IsolateError, Isolation, Partition, Request, file, folder, groups_below};
+use super::{GROUP, IsolateError, Isolating, Isolation, Partition, file, folder, groups_below};
 use crate::cpumask::read_list;
 
-pub(super) fn plan(request: &Request<'_>, top: &str) -> Result<Isolation, IsolateError> {
+pub(super) fn plan(request: &Isolating<'_>, top: &str) -> Result<Isolation, IsolateError> {
     check(request, top)?;
     let root = request.root;
     let group = format!("{top}/{GROUP}");
@@ -53,7 +53,7 @@ pub(super) fn expected(group: &str, cpus: &str, partition: Partition) -> Vec<(St
 }
 
 /// Refuses what the kernel would make an invalid partition of.
-pub(super) fn check(request: &Request<'_>, top: &str) -> Result<(), IsolateError> {
+pub(super) fn check(request: &Isolating<'_>, top: &str) -> Result<(), IsolateError> {
     if let Some(free) = read_list(request.root, format!("{top}/cpuset.cpus.effective")).value() {
         request.check_free(&free)?;
     }

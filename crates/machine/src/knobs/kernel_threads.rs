@@ -77,7 +77,7 @@ fn plan(situation: &Situation<'_>) -> Planned {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::knobs::Request;
+    use crate::knobs::TuningRequest;
     use crate::{SysRoot, Topology};
     use becalm_testkit::{FakeMachine, FakeTree};
 
@@ -106,7 +106,7 @@ mod tests {
         let housekeeping = topology.online.difference(&cpus);
         let housekeeping =
             if housekeeping.is_empty() { topology.online.clone() } else { housekeeping };
-        let request = Request::default();
+        let request = TuningRequest::default();
         let situation =
             Situation { root: &root, topology: &topology, cpus, housekeeping, request: &request };
         let planned = plan(&situation);

@@ -40,7 +40,7 @@ mod watchdog;
 mod workqueues;
 mod writeback;
 
-pub use request::{Frequency, Profile, Request, Smt};
+pub use request::{Frequency, Profile, Smt, TuningRequest};
 
 use becalm_model::{Change, CpuSet, Nature, Target};
 
@@ -79,7 +79,7 @@ pub struct Situation<'a> {
     /// others.
     pub housekeeping: CpuSet,
     /// What was asked for.
-    pub request: &'a Request,
+    pub request: &'a TuningRequest,
 }
 
 impl<'a> Situation<'a> {
@@ -88,7 +88,7 @@ impl<'a> Situation<'a> {
         root: &'a SysRoot,
         topology: &'a Topology,
         cpus: CpuSet,
-        request: &'a Request,
+        request: &'a TuningRequest,
     ) -> Self {
         let others = topology.online.difference(&cpus);
         let housekeeping = if others.is_empty() { topology.online.clone() } else { others };

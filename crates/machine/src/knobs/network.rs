@@ -194,7 +194,7 @@ fn remote_disk(root: &SysRoot) -> Option<String> {
 mod tests {
     use super::*;
     use crate::Topology;
-    use crate::knobs::Request;
+    use crate::knobs::TuningRequest;
     use becalm_model::CpuSet;
     use becalm_testkit::FakeTree;
 
@@ -219,7 +219,7 @@ mod tests {
     fn planned(tree: &FakeTree) -> Planned {
         let root = SysRoot::new(tree.path());
         let topology = Topology::read(&root).unwrap();
-        let request = Request::default();
+        let request = TuningRequest::default();
         plan(&Situation::of(&root, &topology, CpuSet::new(), &request))
     }
 

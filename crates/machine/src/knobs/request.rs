@@ -40,7 +40,7 @@ pub enum Smt {
 
 /// What was asked for, by flags or by a profile file.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Request {
+pub struct TuningRequest {
     /// How far to go.
     pub profile: Profile,
     /// Only these knobs, if any are named; they are turned whatever their profile.
@@ -57,7 +57,7 @@ pub struct Request {
     pub units: Vec<String>,
 }
 
-impl Request {
+impl TuningRequest {
     /// Says whether a knob is among those asked for, by name or by profile.
     pub fn selects(&self, knob: &Knob) -> bool {
         let named = |names: &[String]| names.iter().any(|name| name == knob.name);

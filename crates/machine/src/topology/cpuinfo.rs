@@ -4,7 +4,7 @@ use becalm_model::CpuId;
 
 /// One entry of `/proc/cpuinfo`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct CpuinfoEntry {
     pub(super) cpu: CpuId,
     /// `physical id` and `core id`, which x86 writes and Arm does not.
     pub(super) package_and_core: Option<(i64, i64)>,
@@ -13,8 +13,8 @@ pub(super) struct Place {
 /// Returns an entry for each `processor` line that holds a number.
 ///
 /// Arm writes `Processor : ARMv7 ...` once for the machine before the numbered lines.
-pub(super) fn places(text: &str) -> Vec<Place> {
-    let mut places: Vec<Place> = Vec::new();
+pub(super) fn places(text: &str) -> Vec<CpuinfoEntry> {
+    let mut places: Vec<CpuinfoEntry> = Vec::new();
     let (mut package, mut core) = (None, None);
     for line in text.lines() {
         let Some((key, value)) = line.split_once(':') else { continue };
@@ -22,7 +22,7 @@ pub(super) fn places(text: &str) -> Vec<Place> {
         match (key.trim(), number) {
             ("processor", Some(number)) => {
                 let Ok(number) = u32::try_from(number) else { continue };
-                places.push(Place { cpu: CpuId(number), package_and_core: None });
+                places.push(CpuinfoEntry { cpu: CpuId(number), package_and_core: None });
                 (package, core) = (None, None);
             }
             ("physical id", _) => package = number,
@@ -47,8 +47,8 @@ mod tests {
         assert_eq!(
             places(text),
             [
-                Place { cpu: CpuId(3), package_and_core: Some((1, 7)) },
-                Place { cpu: CpuId(4), package_and_core: None },
+                CpuinfoEntry { cpu: CpuId(3), package_and_core: Some((1, 7)) },
+                CpuinfoEntry { cpu: CpuId(4), package_and_core: None },
             ]
         );
     }

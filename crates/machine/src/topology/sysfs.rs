@@ -20,7 +20,7 @@ const PACKAGE: [&str; 4] =
     ["package_cpus_list", "core_siblings_list", "package_cpus", "core_siblings"];
 
 /// Where a CPU sits.
-struct Place {
+struct CpuPosition {
     /// The CPUs of its core.
     core: CpuSet,
     /// The CPUs of its package, where the kernel lists them.
@@ -89,7 +89,7 @@ impl Topology {
     }
 
     /// Returns where each CPU sits.
-    fn read_places(&mut self, root: &SysRoot) -> BTreeMap<CpuId, Place> {
+    fn read_places(&mut self, root: &SysRoot) -> BTreeMap<CpuId, CpuPosition> {
         let mut places = BTreeMap::new();
         for cpu in self.online.iter() {
             let folder = format!("{CPUS}/cpu{cpu}/topology");
@@ -97,7 +97,7 @@ impl Topology {
             let package = root.read(format!("{folder}/physical_package_id")).value();
             let package_id = package.and_then(|text| text.parse().ok()).unwrap_or(-1);
             let package = self.sharing(root, cpu, &PACKAGE);
-            places.insert(cpu, Place { core, package, package_id });
+            places.insert(cpu, CpuPosition { core, package, package_id });
         }
         if places.len() == self.online.len() {
             return places;
@@ -118,9 +118,11 @@ impl Topology {
             let place = match known.get(&cpu) {
                 Some(&place) => {
                     let core = missing.iter().filter(|other| known.get(other) == Some(&place));
-                    Place { core: core.collect(), package: None, package_id: place.0 }
+                    CpuPosition { core: core.collect(), package: None, package_id: place.0 }
                 }
-                None => Place { core: CpuSet::from_iter([cpu]), package: None, package_id: -1 },
+                None => {
+                    CpuPosition { core: CpuSet::from_iter([cpu]), package: None, package_id: -1 }
+                }
             };
             places.insert(cpu, place);
         }
@@ -194,7 +196,7 @@ impl Topology {
     }
 
     /// Gives every CPU its place in the lists, which it completes.
-    fn join(&mut self, root: &SysRoot, places: &BTreeMap<CpuId, Place>) {
+    fn join(&mut self, root: &SysRoot, places: &BTreeMap<CpuId, CpuPosition>) {
         let mut core_of: BTreeMap<CpuId, usize> = BTreeMap::new();
         for (&id, place) in places {
             let core = *core_of.get(&id).unwrap_or(&self.cores.len());
@@ -234,7 +236,7 @@ impl Topology {
 
     /// Puts a CPU into its package. The sets of CPUs decide, as numbers are -1 on POWER and on many
     /// guests, and repeat in the books of a mainframe; without sets the numbers have to do.
-    fn join_package(&mut self, id: CpuId, place: &Place) {
+    fn join_package(&mut self, id: CpuId, place: &CpuPosition) {
         if self.packages.iter().any(|package| package.cpus.contains(id)) {
             return;
         }

@@ -2,11 +2,11 @@
 
 use becalm_model::{Change, Target};
 
-use crate::knobs::{KNOBS, Note, Profile, Request, STOPPING, Situation};
+use crate::knobs::{KNOBS, Note, Profile, STOPPING, Situation, TuningRequest};
 
 /// All changes of a request, in the order in which they are to be made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct TuningPlan {
     /// The changes, one per target.
     pub changes: Vec<Change>,
     /// What is not possible or not needed here.
@@ -27,7 +27,7 @@ pub fn names() -> Vec<&'static str> {
 }
 
 /// Plans what `situation.request` asks for.
-pub fn plan(situation: &Situation<'_>) -> Result<Plan, UnknownKnob> {
+pub fn plan(situation: &Situation<'_>) -> Result<TuningPlan, UnknownKnob> {
     let request = situation.request;
     let named = [&request.only, &request.skip, &request.also];
     for name in named.into_iter().flatten() {
@@ -35,7 +35,7 @@ pub fn plan(situation: &Situation<'_>) -> Result<Plan, UnknownKnob> {
             return Err(UnknownKnob { name: name.clone() });
         }
     }
-    let mut plan = Plan::default();
+    let mut plan = TuningPlan::default();
     for knob in KNOBS.iter().filter(|knob| request.wants(knob)) {
         let planned = (knob.plan)(situation);
         planned.changes.into_iter().for_each(|change| add(&mut plan.changes, change));
@@ -44,7 +44,7 @@ pub fn plan(situation: &Situation<'_>) -> Result<Plan, UnknownKnob> {
     Ok(plan)
 }
 
-impl Plan {
+impl TuningPlan {
     /// Returns the part of it that stops programs.
     pub(super) fn stopping(&self) -> Self {
         let stops = |knob: &str| STOPPING.contains(&knob);
@@ -62,7 +62,7 @@ impl Plan {
 }
 
 /// Plans what `situation.request` asks for, but for what stops programs.
-pub(super) fn plan_the_rest(situation: &Situation<'_>) -> Result<Plan, UnknownKnob> {
+pub(super) fn plan_the_rest(situation: &Situation<'_>) -> Result<TuningPlan, UnknownKnob> {
     let mut request = situation.request.clone();
     request.skip.extend(STOPPING.map(str::to_owned));
     let Situation { root, topology, ref cpus, ref housekeeping, .. } = *situation;
@@ -87,7 +87,7 @@ pub fn is_changed(plan: &[Change], target: &Target) -> bool {
     plan.iter().any(|change| change.new.is_some() && &change.target == target)
 }
 
-impl Request {
+impl TuningRequest {
     /// Says whether nothing was asked for beyond a profile.
     pub fn is_plain(&self) -> bool {
         *self == Self { profile: self.profile, ..Self::default() }

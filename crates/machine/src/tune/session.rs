@@ -12,7 +12,8 @@ use super::guardian::{Guardian, hold_latency};
 use super::lock::{LockError, MachineLock, Wait};
 use super::plan::plan_the_rest;
 use super::{
-    Applied, Foreign, JournalFile, JournalFileError, Left, Plan, Recovered, Saved, apply, recover,
+    Applied, Foreign, JournalFile, JournalFileError, Left, Recovered, Saved, TuningPlan, apply,
+    recover,
 };
 use crate::SysRoot;
 use crate::knobs::Situation;
@@ -90,9 +91,9 @@ impl<'a> Tuning<'a> {
     /// what they left.
     pub fn carry_out(
         &mut self,
-        plan: Plan,
+        plan: TuningPlan,
         situation: &Situation<'_>,
-    ) -> Result<(Plan, Vec<Applied>), JournalFileError> {
+    ) -> Result<(TuningPlan, Vec<Applied>), JournalFileError> {
         let stopping = plan.stopping();
         if stopping.changes.is_empty() {
             let applied = self.apply(&plan.changes)?;

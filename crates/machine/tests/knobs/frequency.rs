@@ -1,6 +1,6 @@
 //! Turbo and frequencies: every driver has its own way.
 
-use becalm_machine::knobs::{Frequency, NoteKind, Request, Situation};
+use becalm_machine::knobs::{Frequency, NoteKind, Situation, TuningRequest};
 use becalm_machine::tune::plan;
 use becalm_machine::{SysRoot, Topology};
 use becalm_model::{CpuSet, Target};
@@ -60,7 +60,7 @@ fn a_limit_that_the_kernel_holds_lower_is_left_alone() {
             .file(format!("{COOLING}/type"), "Processor\n")
             .file(format!("{COOLING}/cur_state"), state);
         let root = SysRoot::new(tree.path());
-        let request = Request { frequency: Frequency::Base, ..Request::default() };
+        let request = TuningRequest { frequency: Frequency::Base, ..TuningRequest::default() };
         let plan = planned(&root, &request);
         let target = Target::File(format!("{policy}/scaling_max_freq"));
         let is_planned = plan.changes.iter().any(|change| change.target == target);
@@ -98,7 +98,7 @@ fn without_a_frequency_driver_there_is_a_note_and_no_error() {
 fn a_fixed_frequency_is_set_in_the_order_that_the_kernel_needs() {
     let check = |frequency: Frequency, expected: &[&str]| {
         let tree = tree(AMD_PASSIVE);
-        let request = Request { frequency, ..only("frequency") };
+        let request = TuningRequest { frequency, ..only("frequency") };
         let plan = planned(&SysRoot::new(tree.path()), &request);
         assert_eq!(&lines(&plan)[..expected.len().min(2)], expected);
     };
@@ -135,7 +135,7 @@ fn a_frequency_that_is_asked_for_is_not_undone_by_keeping_turbo_away() {
             (Frequency::Kilohertz(3_000_000), "3000000"),
         ] {
             let tree = tree(cpufreq);
-            let request = Request { frequency, ..Request::default() };
+            let request = TuningRequest { frequency, ..TuningRequest::default() };
             let plan = planned(&SysRoot::new(tree.path()), &request);
             for limit in ["scaling_min_freq", "scaling_max_freq"] {
                 let target = Target::File(format!("{CPU}/cpufreq/policy0/{limit}"));

@@ -7,8 +7,8 @@ mod restoring;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use becalm_machine::knobs::{Profile, Request, Situation};
-use becalm_machine::tune::{Plan, plan};
+use becalm_machine::knobs::{Profile, Situation, TuningRequest};
+use becalm_machine::tune::{TuningPlan, plan};
 use becalm_machine::{SysRoot, Topology};
 use becalm_model::CpuSet;
 use becalm_testkit::{FakeCpufreq, FakeMachine, FakeTree, Switch};
@@ -121,23 +121,23 @@ fn tree(cpufreq: FakeCpufreq) -> FakeTree {
 }
 
 /// A plan for CPUs 1 and 3, which share a core.
-fn planned(root: &SysRoot, request: &Request) -> Plan {
+fn planned(root: &SysRoot, request: &TuningRequest) -> TuningPlan {
     let topology = Topology::read(root).unwrap();
     let cpus: CpuSet = "1,3".parse().unwrap();
     let housekeeping = topology.online.difference(&cpus);
     plan(&Situation { root, topology: &topology, cpus, housekeeping, request }).unwrap()
 }
 
-fn everything() -> Request {
-    Request { profile: Profile::OnRequest, ..Request::default() }
+fn everything() -> TuningRequest {
+    TuningRequest { profile: Profile::OnRequest, ..TuningRequest::default() }
 }
 
-fn only(knob: &str) -> Request {
-    Request { only: vec![knob.to_owned()], ..Request::default() }
+fn only(knob: &str) -> TuningRequest {
+    TuningRequest { only: vec![knob.to_owned()], ..TuningRequest::default() }
 }
 
 /// What a plan sets, one line each, without the folder that all share.
-fn lines(plan: &Plan) -> Vec<String> {
+fn lines(plan: &TuningPlan) -> Vec<String> {
     let set = plan.changes.iter().filter_map(|change| {
         let new = change.new.as_ref()?;
         let target = change.target.to_string().replace(&format!("{CPU}/"), "");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 
-use becalm_machine::knobs::{KNOBS, NoteKind, Profile, Request, Situation, Smt};
+use becalm_machine::knobs::{KNOBS, NoteKind, Profile, Situation, Smt, TuningRequest};
 use becalm_machine::tune::{Effect, Foreign, JournalFile, apply, plan, recover};
 use becalm_machine::{SysRoot, Topology};
 use becalm_model::{CpuSet, Target};
@@ -72,7 +72,7 @@ fn simple_knobs_set_what_their_documentation_says() {
 fn switching_smt_off_leaves_the_policies_of_vanishing_cpus_alone() {
     let tree = tree(AMD_EPP);
     let root = SysRoot::new(tree.path());
-    let request = Request { smt: Smt::Off, ..Request::default() };
+    let request = TuningRequest { smt: Smt::Off, ..TuningRequest::default() };
     let plan = planned(&root, &request);
     let set = lines(&plan);
     assert_eq!(set[0], "smt/control on -> off");
@@ -89,7 +89,8 @@ fn switching_smt_off_leaves_the_policies_of_vanishing_cpus_alone() {
 #[test]
 fn second_threads_that_stay_are_tuned_whatever_a_profile_says_of_the_others() {
     let tree = tree(AMD_EPP);
-    let request = Request { smt: Smt::Off, skip: vec!["smt".into()], ..Request::default() };
+    let request =
+        TuningRequest { smt: Smt::Off, skip: vec!["smt".into()], ..TuningRequest::default() };
     let set = lines(&planned(&SysRoot::new(tree.path()), &request));
     let governors: Vec<_> = set.iter().filter(|line| line.contains("scaling_governor")).collect();
     assert_eq!(governors.len(), 4, "{set:?}");
@@ -205,7 +206,7 @@ fn what_goes_with_cpus_by_itself_comes_back_with_them() {
         }
         driver(path, value)
     });
-    let request = Request { smt: Smt::Off, ..only("smt") };
+    let request = TuningRequest { smt: Smt::Off, ..only("smt") };
     let mut file = JournalFile::start(&root, "test", &[]).unwrap();
     apply(&root, &mut file, &planned(&root, &request).changes).unwrap();
     assert_ne!(contents(&tree), before);
@@ -217,7 +218,7 @@ fn what_goes_with_cpus_by_itself_comes_back_with_them() {
 fn cpus_that_go_with_smt_have_no_idle_states_to_switch() {
     let tree = tree(ACPI);
     let request =
-        Request { smt: Smt::Off, only: vec!["smt".into(), "cstates".into()], ..only("smt") };
+        TuningRequest { smt: Smt::Off, only: vec!["smt".into(), "cstates".into()], ..only("smt") };
     let plan = planned(&SysRoot::new(tree.path()), &request);
     assert_eq!(lines(&plan), ["smt/control on -> off", "cpu1/cpuidle/state2/disable 0 -> 1"]);
 }
@@ -229,7 +230,7 @@ fn smt_stays_on_where_it_would_take_what_is_measured() {
     let topology = Topology::read(&root).unwrap();
     let cpus: CpuSet = "3".parse().unwrap();
     let housekeeping = topology.online.difference(&cpus);
-    let request = Request { smt: Smt::Off, ..only("smt") };
+    let request = TuningRequest { smt: Smt::Off, ..only("smt") };
     let situation =
         Situation { root: &root, topology: &topology, cpus, housekeeping, request: &request };
     let plan = plan(&situation).unwrap();

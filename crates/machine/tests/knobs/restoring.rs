@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use becalm_machine::knobs::{Frequency, KNOBS, Request, Situation, Smt};
+use becalm_machine::knobs::{Frequency, KNOBS, Situation, Smt, TuningRequest};
 use becalm_machine::tune::{Foreign, JournalFile, Recovered, apply, journal, plan, recover};
 use becalm_machine::{SysRoot, Topology};
 use becalm_testkit::{FakeCpufreq, FakeTree};
@@ -37,7 +37,7 @@ fn failing(
 /// writes that took.
 fn check_cycle(
     cpufreq: FakeCpufreq,
-    request: &Request,
+    request: &TuningRequest,
     name: &str,
     is_refused: impl Fn(usize) -> bool + Send + Sync + 'static,
 ) -> usize {
@@ -69,7 +69,7 @@ fn every_driver_ends_as_it_was() {
     for cpufreq in ALL {
         for frequency in [Frequency::Keep, Frequency::Base, Frequency::Kilohertz(9_000_000)] {
             for smt in [Smt::Idle, Smt::Off] {
-                let request = Request { frequency, smt, ..everything() };
+                let request = TuningRequest { frequency, smt, ..everything() };
                 check_cycle(cpufreq, &request, "whole plan", |_| false);
             }
         }
@@ -80,7 +80,7 @@ fn every_driver_ends_as_it_was() {
 fn whatever_write_of_a_knob_fails_nothing_differs_in_silence() {
     let cpufreq = AMD_EPP;
     for knob in KNOBS {
-        let request = Request { frequency: Frequency::Base, ..only(knob.name) };
+        let request = TuningRequest { frequency: Frequency::Base, ..only(knob.name) };
         let writes = check_cycle(cpufreq, &request, knob.name, |_| false);
         for n in 0..writes {
             check_cycle(cpufreq, &request, knob.name, move |number| number == n);
@@ -93,11 +93,11 @@ fn whatever_write_of_a_knob_fails_nothing_differs_in_silence() {
 fn whatever_write_of_the_whole_plan_fails_nothing_differs_in_silence() {
     // All knobs on two drivers; CPUs that go and return with what depends on them.
     let depending = ["smt", "governor", "epp", "frequency", "turbo"].map(str::to_owned).to_vec();
-    let with_smt = Request { only: depending, smt: Smt::Off, ..Request::default() };
+    let with_smt = TuningRequest { only: depending, smt: Smt::Off, ..TuningRequest::default() };
     for (cpufreq, request) in
         [(INTEL_HWP, everything()), (AMD_EPP_OLD, everything()), (AMD_EPP, with_smt)]
     {
-        let request = Request { frequency: Frequency::Base, ..request };
+        let request = TuningRequest { frequency: Frequency::Base, ..request };
         let writes = check_cycle(cpufreq, &request, "whole plan", |_| false);
         for n in 0..writes {
             check_cycle(cpufreq, &request, "whole plan", move |number| number == n);
@@ -112,7 +112,8 @@ fn both_limits_come_back_though_the_kernel_holds_them_lower() {
         let policy = format!("{CPU}/cpufreq/policy0");
         let tree = tree(AMD_PASSIVE).file(format!("{policy}/bios_limit"), "3200000\n");
         let root = SysRoot::new(tree.path()).with_kernel(AMD_PASSIVE.kernel(&tree));
-        let plan = planned(&root, &Request { frequency: Frequency::Base, ..only("frequency") });
+        let plan =
+            planned(&root, &TuningRequest { frequency: Frequency::Base, ..only("frequency") });
         let mut file = JournalFile::start(&root, "test", &[]).unwrap();
         apply(&root, &mut file, &plan.changes).unwrap();
         for (name, value) in meanwhile {
@@ -174,7 +175,7 @@ proptest! {
         let root = SysRoot::new(tree.path());
         if let Ok(topology) = Topology::read(&root) {
             let cpus = topology.online.clone();
-            let request = Request { smt: Smt::Off, frequency: Frequency::Base, ..everything() };
+            let request = TuningRequest { smt: Smt::Off, frequency: Frequency::Base, ..everything() };
             let situation = Situation {
                 root: &root,
                 topology: &topology,

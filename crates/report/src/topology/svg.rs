@@ -69,12 +69,12 @@ fn title(document: &TopologyDocument) -> String {
 }
 
 /// The size of a part, and of those in it.
-struct Measured {
+struct PartSize {
     width: f64,
     height: f64,
     /// How many parts stand side by side.
     columns: usize,
-    parts: Vec<Measured>,
+    parts: Vec<PartSize>,
 }
 
 struct Drawing<'a> {
@@ -98,7 +98,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    fn draw(&self, out: &mut String, part: &Part, measured: &Measured, at: (f64, f64)) {
+    fn draw(&self, out: &mut String, part: &Part, measured: &PartSize, at: (f64, f64)) {
         let (x, y) = at;
         rectangle(out, &self.class(part), at, (measured.width, measured.height));
         for (index, title) in part.titles.iter().enumerate() {
@@ -185,30 +185,30 @@ impl<'a> Drawing<'a> {
 }
 
 /// Returns how large a part has to be.
-fn measure(part: &Part) -> Measured {
+fn measure(part: &Part) -> PartSize {
     let titled = part.titles.iter().map(|title| width_of(&title.text)).fold(0.0, f64::max);
     let head = LINE * part.titles.len() as f64 + PAD;
     if part.parts.is_empty() {
         let inner = part.cpus.len() as f64 * (CPU_WIDTH + PAD) - PAD;
-        return Measured {
+        return PartSize {
             width: titled.max(inner) + 2.0 * PAD,
             height: head + CPU_HEIGHT + PAD,
             columns: part.cpus.len().max(1),
             parts: Vec::new(),
         };
     }
-    let parts: Vec<Measured> = part.parts.iter().map(measure).collect();
+    let parts: Vec<PartSize> = part.parts.iter().map(measure).collect();
     let columns = best_columns(&parts);
     let (mut width, mut height) = (0.0, 0.0);
     for row in parts.chunks(columns) {
         width = row.iter().map(|one| one.width + PAD).sum::<f64>().max(width);
         height += row.iter().map(|one| one.height).fold(0.0, f64::max) + PAD;
     }
-    Measured { width: titled.max(width - PAD) + 2.0 * PAD, height: head + height, columns, parts }
+    PartSize { width: titled.max(width - PAD) + 2.0 * PAD, height: head + height, columns, parts }
 }
 
 /// Returns in how many columns parts stand best.
-fn best_columns(parts: &[Measured]) -> usize {
+fn best_columns(parts: &[PartSize]) -> usize {
     let count = parts.len();
     let width = parts.iter().map(|one| one.width + PAD).fold(0.0, f64::max);
     let height = parts.iter().map(|one| one.height + PAD).fold(0.0, f64::max);

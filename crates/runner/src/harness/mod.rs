@@ -15,5 +15,5 @@ mod words;
 pub use detect::detect;
 pub use readings::{HarnessError, readings};
 pub use results::ResultFolder;
-pub use table::{HARNESSES, Harness, Place, Terms, harness};
+pub use table::{HARNESSES, Harness, ResultsPlace, Terms, harness};
 pub use words::Invocation;

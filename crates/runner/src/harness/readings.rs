@@ -7,7 +7,7 @@ use becalm_model::{Metric, Record};
 use becalm_stats::{Sample, center};
 
 use super::results::ResultFolder;
-use super::table::{Harness, Place};
+use super::table::{Harness, ResultsPlace};
 use crate::rounds::BenchmarkValue;
 
 /// Why a run of a harness gave nothing.
@@ -40,7 +40,7 @@ pub fn readings(
     output: Option<&[u8]>,
 ) -> Result<Vec<BenchmarkValue>, HarnessError> {
     let files = match harness.place {
-        Place::Output => {
+        ResultsPlace::Output => {
             vec![File::new("the output", output.unwrap_or_default().to_vec())]
         }
         place => folder

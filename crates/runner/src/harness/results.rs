@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use becalm_formats::File;
 
-use super::table::Place;
+use super::table::ResultsPlace;
 use crate::{User, WorkFolder};
 
 /// Most that is read of one run's results, in bytes: a harness writes kilobytes.
@@ -30,10 +30,10 @@ impl ResultFolder {
     }
 
     /// Returns where a harness has to leave its results.
-    pub fn path(&self, place: Place) -> PathBuf {
+    pub fn path(&self, place: ResultsPlace) -> PathBuf {
         match place {
-            Place::File(name) => self.0.path().join(name),
-            Place::Folder(_) | Place::Output => self.0.path().to_owned(),
+            ResultsPlace::File(name) => self.0.path().join(name),
+            ResultsPlace::Folder(_) | ResultsPlace::Output => self.0.path().to_owned(),
         }
     }
 
@@ -59,20 +59,20 @@ impl ResultFolder {
     }
 
     /// Reads what a run has left.
-    pub(crate) fn read(&self, place: Place) -> io::Result<Vec<File>> {
+    pub(crate) fn read(&self, place: ResultsPlace) -> io::Result<Vec<File>> {
         self.0.as_owner(|| self.found(place))
     }
 
-    fn found(&self, place: Place) -> io::Result<Vec<File>> {
+    fn found(&self, place: ResultsPlace) -> io::Result<Vec<File>> {
         let mut files = Vec::new();
         match place {
-            Place::Output => {}
-            Place::File(name) => {
+            ResultsPlace::Output => {}
+            ResultsPlace::File(name) => {
                 let path = self.0.path().join(name);
                 let bytes = bounded(&path)?;
                 files.push(File::new(name, bytes));
             }
-            Place::Folder(endings) => {
+            ResultsPlace::Folder(endings) => {
                 self.collect(self.0.path(), endings, DEEPEST, &mut files)?;
                 files.sort_by(|a, b| a.name.cmp(&b.name));
             }

@@ -24,7 +24,7 @@ pub struct Terms<'a> {
 
 /// Where a harness leaves its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ResultsPlace {
     /// It prints them.
     Output,
     /// It writes one file, of this name.
@@ -41,7 +41,7 @@ pub struct Harness {
     /// The format of its results, as `becalm import --format` has it; `None` where it is found out.
     pub format: Option<&'static str>,
     /// Where they are.
-    pub place: Place,
+    pub place: ResultsPlace,
     /// Whether it can be told which benchmarks to run.
     pub filters: bool,
     /// Builds the command line.
@@ -61,7 +61,7 @@ pub const HARNESSES: &[Harness] = &[
     Harness {
         name: "benchmarkdotnet",
         format: Some("benchmarkdotnet"),
-        place: Place::Folder(&["-report-full.json"]),
+        place: ResultsPlace::Folder(&["-report-full.json"]),
         filters: true,
         invoke: |command, terms| {
             let mut early =
@@ -77,7 +77,7 @@ pub const HARNESSES: &[Harness] = &[
     Harness {
         name: "catch2",
         format: Some("catch2-xml"),
-        place: Place::File("catch2.xml"),
+        place: ResultsPlace::File("catch2.xml"),
         filters: true,
         invoke: |command, terms| {
             let early = [
@@ -98,7 +98,7 @@ pub const HARNESSES: &[Harness] = &[
     Harness {
         name: "criterion",
         format: Some("criterion"),
-        place: Place::Folder(&[".json"]),
+        place: ResultsPlace::Folder(&[".json"]),
         filters: true,
         invoke: |command, terms| {
             let time = terms.time.max(0.01);
@@ -114,7 +114,7 @@ pub const HARNESSES: &[Harness] = &[
     Harness {
         name: "custom",
         format: None,
-        place: Place::Output,
+        place: ResultsPlace::Output,
         filters: false,
         invoke: |command, _| plain(command, &[], &[]),
     },
@@ -123,7 +123,7 @@ pub const HARNESSES: &[Harness] = &[
     Harness {
         name: "divan",
         format: Some("divan"),
-        place: Place::Output,
+        place: ResultsPlace::Output,
         filters: true,
         invoke: |command, terms| {
             let mut early = flags(&["--bench", "--sample-count", "1000", "--max-time"]);
@@ -138,7 +138,7 @@ pub const HARNESSES: &[Harness] = &[
     Harness {
         name: "go",
         format: Some("go-bench"),
-        place: Place::Output,
+        place: ResultsPlace::Output,
         filters: true,
         invoke: |command, terms| {
             // A compiled test takes the same flags with a prefix.
@@ -157,7 +157,7 @@ pub const HARNESSES: &[Harness] = &[
     Harness {
         name: "google-benchmark",
         format: Some("google-benchmark"),
-        place: Place::File("google-benchmark.json"),
+        place: ResultsPlace::File("google-benchmark.json"),
         filters: true,
         invoke: |command, terms| {
             // Without a suffix every version takes it, from 1.8 on with a warning that nobody sees.
@@ -175,7 +175,7 @@ pub const HARNESSES: &[Harness] = &[
     Harness {
         name: "hyperfine",
         format: Some("hyperfine"),
-        place: Place::File("hyperfine.json"),
+        place: ResultsPlace::File("hyperfine.json"),
         filters: false,
         invoke: |command, terms| {
             plain(command, &flags(&["--runs", "3"]), &flags(&["--export-json", &path(terms)]))
@@ -187,7 +187,7 @@ pub const HARNESSES: &[Harness] = &[
     Harness {
         name: "jmh",
         format: Some("jmh"),
-        place: Place::File("jmh.json"),
+        place: ResultsPlace::File("jmh.json"),
         filters: true,
         invoke: |command, terms| {
             let time = format!("{:.0}ms", (terms.time * 1e3).max(1.0));
@@ -202,7 +202,7 @@ pub const HARNESSES: &[Harness] = &[
     Harness {
         name: "libtest",
         format: Some("libtest-bench"),
-        place: Place::Output,
+        place: ResultsPlace::Output,
         filters: true,
         invoke: |command, terms| {
             let late: Vec<String> = terms.filter.map(str::to_owned).into_iter().collect();
@@ -212,7 +212,7 @@ pub const HARNESSES: &[Harness] = &[
     Harness {
         name: "nanobench",
         format: Some("nanobench"),
-        place: Place::Output,
+        place: ResultsPlace::Output,
         filters: false,
         invoke: |command, _| plain(command, &[], &[]),
     },
@@ -221,7 +221,7 @@ pub const HARNESSES: &[Harness] = &[
     Harness {
         name: "pyperf",
         format: Some("pyperf"),
-        place: Place::File("pyperf.json"),
+        place: ResultsPlace::File("pyperf.json"),
         filters: false,
         invoke: |command, terms| {
             let time = format!("--min-time={}", seconds(terms.time / 4.0));
@@ -235,7 +235,7 @@ pub const HARNESSES: &[Harness] = &[
     Harness {
         name: "pytest-benchmark",
         format: Some("pytest-benchmark"),
-        place: Place::File("pytest-benchmark.json"),
+        place: ResultsPlace::File("pytest-benchmark.json"),
         filters: true,
         invoke: |command, terms| {
             let mut early = flags(&["--benchmark-only", "--benchmark-min-rounds=5"]);
@@ -250,7 +250,7 @@ pub const HARNESSES: &[Harness] = &[
     Harness {
         name: "tinybench",
         format: Some("tinybench"),
-        place: Place::Output,
+        place: ResultsPlace::Output,
         filters: false,
         invoke: |command, _| plain(command, &[], &[]),
     },
@@ -259,7 +259,7 @@ pub const HARNESSES: &[Harness] = &[
     Harness {
         name: "vitest",
         format: Some("vitest"),
-        place: Place::File("vitest.json"),
+        place: ResultsPlace::File("vitest.json"),
         filters: true,
         invoke: |command, terms| {
             let mut early = flags(&["--run"]);

@@ -4,7 +4,7 @@ use becalm_model::{Comparison, Metric, Record, Run};
 
 /// One thing that happened.
 #[derive(Debug)]
-pub enum Event<'a> {
+pub enum RoundEvent<'a> {
     /// A run ended; it is already in the record.
     RunFinished {
         /// The run.

@@ -8,7 +8,7 @@ use super::values::Values;
 
 /// One run that is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request {
+pub struct RunRequest {
     /// Index of the subject.
     pub subject: usize,
     /// Bytes of padding in its environment.
@@ -30,7 +30,7 @@ pub struct BenchmarkValue {
 
 /// What one run gave.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
+pub struct MeasuredRun {
     /// Seconds from the start of the session to the release of the process.
     pub started: f64,
     /// How the process ended.
@@ -71,7 +71,7 @@ pub trait Executor {
     fn wait_until_settled(&mut self) -> Option<f64>;
 
     /// Makes one run, with its hooks and its page-cache treatment, and rests afterwards.
-    fn run(&mut self, request: Request) -> Result<Measured, Self::Error>;
+    fn run(&mut self, request: RunRequest) -> Result<MeasuredRun, Self::Error>;
 
     /// Returns the complete evidence of the latest runs for which it was not returned before,
     /// oldest first and the last run's last: nothing while a window that several short runs share is still open. With

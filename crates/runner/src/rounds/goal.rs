@@ -4,7 +4,7 @@ use becalm_model::terms::{Goal, Primary, Stop};
 use becalm_model::{Record, metric};
 use becalm_stats::{Sample, decide, median_interval};
 
-use super::event::Event;
+use super::event::RoundEvent;
 use super::executor::Executor;
 use super::measure::Rounds;
 use super::plan::Judgement;
@@ -28,7 +28,7 @@ impl<E: Executor> Rounds<'_, E> {
             Goal::Verdict => {
                 let shape = Shape::of_session(plan, record);
                 let comparisons = conclude::comparisons(record, &plan.judgement, &shape);
-                (self.tell)(Event::Looked { rounds, comparisons: &comparisons });
+                (self.tell)(RoundEvent::Looked { rounds, comparisons: &comparisons });
                 !comparisons.is_empty()
                     && comparisons
                         .iter()
@@ -53,7 +53,7 @@ impl<E: Executor> Rounds<'_, E> {
         if let Some(possible) = self.plan.stop.possible_rounds(round / COLD_FACTOR)
             && possible < needed
         {
-            (self.tell)(Event::Undecidable { possible, needed });
+            (self.tell)(RoundEvent::Undecidable { possible, needed });
         }
     }
 }

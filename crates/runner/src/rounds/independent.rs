@@ -6,7 +6,7 @@
 
 use becalm_model::{Record, Run, metric};
 
-use super::event::Event;
+use super::event::RoundEvent;
 use super::executor::Executor;
 use super::measure::{LeftOut, RoundEnd, Rounds, SessionError, rounds_in};
 use super::plan::{Independent, OnFailure, OwnTerms};
@@ -59,13 +59,13 @@ impl<E: Executor> Rounds<'_, E> {
             if self.independent_round(own, slot, &mut left_out)? == RoundEnd::BrokenOff {
                 return Ok(left_out);
             }
-            (self.tell)(Event::RoundFinished { rounds: 0, fraction: 0.0, warmup: true });
+            (self.tell)(RoundEvent::RoundFinished { rounds: 0, fraction: 0.0, warmup: true });
         }
         // One that failed teaches nothing, and one without a warm-up leaves everything open.
         let taught: Vec<usize> =
             (0..own.terms.len()).filter(|&subject| !is_out(&left_out, subject)).collect();
         self.adapt(&taught);
-        (self.tell)(Event::WarmedUp { record: self.record });
+        (self.tell)(RoundEvent::WarmedUp { record: self.record });
         let stopwatch = self.stopwatch();
         // The last round of a session that is gone on with may lack somebody.
         let mut number = rounds_in(self.record, false).saturating_sub(1);
@@ -83,7 +83,7 @@ impl<E: Executor> Rounds<'_, E> {
             }
             number += 1;
             let fraction = fraction(own, &spent(self.record, is_counted));
-            (self.tell)(Event::RoundFinished { rounds: number, fraction, warmup: false });
+            (self.tell)(RoundEvent::RoundFinished { rounds: number, fraction, warmup: false });
         }
     }
 

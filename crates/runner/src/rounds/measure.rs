@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use becalm_model::conditions::OnDisturbance;
 use becalm_model::{Evidence, Interruption, Record, Run};
 
-use super::event::Event;
+use super::event::RoundEvent;
 use super::executor::Executor;
 use super::plan::Plan;
 use super::redo;
@@ -63,7 +63,7 @@ pub fn measure<E: Executor>(
     plan: &Plan,
     record: &mut Record,
     executor: &mut E,
-    tell: &mut dyn FnMut(Event<'_>),
+    tell: &mut dyn FnMut(RoundEvent<'_>),
 ) -> Result<Vec<LeftOut<E::Error>>, SessionError<E::Error>> {
     let mut rounds = Rounds { plan, record, executor, tell };
     if let Some(own) = &plan.independent {
@@ -83,7 +83,7 @@ pub(super) struct Rounds<'a, E: Executor> {
     /// What was measured so far; nothing else knows how far the session is.
     pub(super) record: &'a mut Record,
     pub(super) executor: &'a mut E,
-    pub(super) tell: &'a mut dyn FnMut(Event<'_>),
+    pub(super) tell: &'a mut dyn FnMut(RoundEvent<'_>),
 }
 
 /// What becomes of the window of evidence that several short runs share.
@@ -120,7 +120,7 @@ impl<E: Executor> Rounds<'_, E> {
                 return Ok(());
             }
             warmups += 1;
-            (self.tell)(Event::RoundFinished { rounds: 0, fraction: 0.0, warmup: true });
+            (self.tell)(RoundEvent::RoundFinished { rounds: 0, fraction: 0.0, warmup: true });
         }
         // On --resume the conditions are learnt again from the saved warm-up.
         let all: Vec<usize> = (0..self.record.subjects.len()).collect();
@@ -151,7 +151,7 @@ impl<E: Executor> Rounds<'_, E> {
             }
             rounds += 1;
             let fraction = self.plan.stop.fraction(rounds, self.measured_for(&stopwatch));
-            (self.tell)(Event::RoundFinished { rounds, fraction, warmup: false });
+            (self.tell)(RoundEvent::RoundFinished { rounds, fraction, warmup: false });
             if rounds == 1 && conclude::have_nothing_in_common(self.record, &self.plan.judgement) {
                 return Ok(());
             }
@@ -182,7 +182,7 @@ impl<E: Executor> Rounds<'_, E> {
         self.take_evidence(Window::Close);
         let discarded = redo::judge(self.plan, self.record);
         if let Some(round) = discarded {
-            (self.tell)(Event::RoundDiscarded { round });
+            (self.tell)(RoundEvent::RoundDiscarded { round });
         }
         discarded.is_some()
     }

@@ -18,8 +18,8 @@ mod tests;
 mod turn;
 mod values;
 
-pub use event::Event;
-pub use executor::{BenchmarkValue, Executor, Learnt, Measured, Request};
+pub use event::RoundEvent;
+pub use executor::{BenchmarkValue, Executor, Learnt, MeasuredRun, RunRequest};
 pub use hook::{Hook, run_to_end};
 pub use independent::{Spent, spent};
 pub use measure::{LeftOut, SessionError, drop_unfinished_round, measure};

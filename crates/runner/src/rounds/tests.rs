@@ -69,7 +69,7 @@ impl Executor for Scripted {
         self.settles.then_some(self.now)
     }
 
-    fn run(&mut self, request: Request) -> Result<Measured, String> {
+    fn run(&mut self, request: RunRequest) -> Result<MeasuredRun, String> {
         let n = self.made[request.subject];
         if self.interrupted().is_some() {
             return Err("stopped".to_owned());
@@ -90,7 +90,7 @@ impl Executor for Scripted {
         let mut values = Values::default();
         let of_run = [step.wall, step.wall, step.wall, 0.0, 1e6].map(Some);
         values.add_all(&Metric::always(), &of_run);
-        Ok(Measured {
+        Ok(MeasuredRun {
             started,
             outcome: step.outcome,
             values,
@@ -173,13 +173,13 @@ fn listen(
 ) -> (Result<Vec<LeftOut<String>>, SessionError<String>>, Told) {
     let mut told = Told::default();
     let result = measure(plan, record, executor, &mut |event| match event {
-        Event::RunFinished { .. } => told.runs += 1,
-        Event::RoundFinished { warmup: true, .. } => told.warmups += 1,
-        Event::RoundFinished { rounds, .. } => told.rounds.push(rounds),
-        Event::WarmedUp { .. } => told.warmed_up += 1,
-        Event::RoundDiscarded { round } => told.discarded.push(round),
-        Event::Looked { rounds, .. } => told.looks.push(rounds),
-        Event::Undecidable { possible, needed } => told.undecidable.push((possible, needed)),
+        RoundEvent::RunFinished { .. } => told.runs += 1,
+        RoundEvent::RoundFinished { warmup: true, .. } => told.warmups += 1,
+        RoundEvent::RoundFinished { rounds, .. } => told.rounds.push(rounds),
+        RoundEvent::WarmedUp { .. } => told.warmed_up += 1,
+        RoundEvent::RoundDiscarded { round } => told.discarded.push(round),
+        RoundEvent::Looked { rounds, .. } => told.looks.push(rounds),
+        RoundEvent::Undecidable { possible, needed } => told.undecidable.push((possible, needed)),
     });
     (result, told)
 }

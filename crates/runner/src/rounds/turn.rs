@@ -4,8 +4,8 @@ use becalm_model::conditions::Padding;
 use becalm_model::{Evidence, Metric, Part, Record, Run};
 use becalm_stats::schedule;
 
-use super::event::Event;
-use super::executor::{BenchmarkValue, Executor, Measured, Request};
+use super::event::RoundEvent;
+use super::executor::{BenchmarkValue, Executor, MeasuredRun, RunRequest};
 use super::measure::{RoundEnd, Rounds, SessionError, Window};
 use crate::layout;
 
@@ -67,7 +67,7 @@ impl<E: Executor> Rounds<'_, E> {
         };
         let builds = u32::try_from(self.plan.builds.len()).expect("as many as a flag can ask for");
         let layout = layout::build(seed, slot.scheduled, builds);
-        let request = Request { subject, padding, layout };
+        let request = RunRequest { subject, padding, layout };
         let measured = match self.executor.run(request) {
             Ok(measured) => measured,
             // An interrupted run is no failure: what was measured before it stands.
@@ -89,8 +89,8 @@ impl<E: Executor> Rounds<'_, E> {
         Ok(RoundEnd::Whole)
     }
 
-    fn add_run(&mut self, turn: Turn, request: Request, measured: Measured) {
-        let Measured { started, outcome, values, iterations, benchmarks, evidence } = measured;
+    fn add_run(&mut self, turn: Turn, request: RunRequest, measured: MeasuredRun) {
+        let MeasuredRun { started, outcome, values, iterations, benchmarks, evidence } = measured;
         let values = values.in_order_of(&self.record.metrics);
         let parts = parts(&mut self.record.metrics, benchmarks);
         self.record.runs.push(Run {
@@ -110,7 +110,7 @@ impl<E: Executor> Rounds<'_, E> {
         });
         self.take_evidence(Window::KeepOpen);
         let run = self.record.runs.last().expect("one was pushed above");
-        (self.tell)(Event::RunFinished { run, metrics: &self.record.metrics });
+        (self.tell)(RoundEvent::RunFinished { run, metrics: &self.record.metrics });
     }
 }
 

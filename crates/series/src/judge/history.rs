@@ -16,7 +16,7 @@ use crate::points::margin_of;
 
 /// A record of one side, as the entry that it would be.
 #[derive(Debug)]
-pub struct Measured<'a> {
+pub struct MeasuredSide<'a> {
     /// The record.
     pub record: &'a Record,
     /// The entry.
@@ -34,14 +34,14 @@ struct Against {
 
 /// Judges the values of measurements that are what their benchmarks are about, and those that a rule names.
 pub fn judge_by_history(
-    measured: &[Measured<'_>],
+    measured: &[MeasuredSide<'_>],
     mut store: Option<&mut (dyn Store + 'static)>,
     terms: &GateTerms,
     rules: &mut Rules,
     findings: &mut Findings,
 ) -> Result<(), StoreError> {
     let mut all = Vec::new();
-    for Measured { record, entry } in measured {
+    for MeasuredSide { record, entry } in measured {
         let known = match &mut store {
             Some(store) => Known::of(&mut **store, entry, terms)?,
             None => Known::default(),

@@ -20,7 +20,7 @@ use becalm_store::StoreError;
 
 pub use changes::judge_changes;
 pub use comparison::{Basis, Compared, Extent, Judged, Loss, Policy, Worse, judge};
-pub use history::{Measured, judge_by_history};
+pub use history::{MeasuredSide, judge_by_history};
 pub use interleaved::judge_interleaved;
 pub use level::{against_level, against_limit};
 pub use rules::{Limit, LimitError, Rule, Rules};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use becalm_lab::ablate::advice::{self, has};
 use becalm_lab::ablate::mitigation::Means;
 use becalm_machine::isolate::{self, Alone, Isolation};
-use becalm_machine::knobs::{Request, Situation};
+use becalm_machine::knobs::{Situation, TuningRequest};
 use becalm_machine::tune::{self, Applied, LockError, TuneError};
 use becalm_machine::{Choice, SysRoot, Topology};
 use becalm_model::conditions::{Aslr, Scheduler};
@@ -239,7 +239,7 @@ impl<'a> Bench<'a> {
         &self,
         tuned: &mut Tuned<'_>,
         members: &[usize],
-        request: Option<&Request>,
+        request: Option<&TuningRequest>,
         is_isolated: bool,
     ) -> Result<(Option<Isolated>, Vec<String>), Trouble> {
         let (mut applied, mut isolated) = (Vec::new(), None);
@@ -265,7 +265,7 @@ impl<'a> Bench<'a> {
     fn isolate(
         &self,
         tuned: &mut Tuned<'_>,
-        request: Option<&Request>,
+        request: Option<&TuningRequest>,
     ) -> Result<(Isolated, Vec<Applied>), Trouble> {
         // A partition without a journal has CPUs that the plan would find taken.
         for line in isolate::clear_leftovers(self.root) {
@@ -283,11 +283,11 @@ impl<'a> Bench<'a> {
     }
 
     /// Plans the settings that knobs ask for.
-    pub(super) fn plan(&self, members: &[usize], request: &Request) -> tune::Plan {
+    pub(super) fn plan(&self, members: &[usize], request: &TuningRequest) -> tune::TuningPlan {
         tune::plan(&self.situation(members, request)).expect("only knobs that exist are named")
     }
 
-    fn situation<'b>(&'b self, members: &[usize], request: &'b Request) -> Situation<'b> {
+    fn situation<'b>(&'b self, members: &[usize], request: &'b TuningRequest) -> Situation<'b> {
         let (root, topology) = (self.root, self.topology);
         let cpus = advice::affinity(members, &self.choice.subject, &topology.allowed)
             .unwrap_or_else(|| self.choice.subject.clone());

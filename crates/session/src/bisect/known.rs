@@ -2,7 +2,7 @@
 
 use becalm_model::wire::{BisectDocument, BisectRoundDocument};
 use becalm_runner::conclude::observations;
-use becalm_stats::bisect::{Group, Level, Reading, State};
+use becalm_stats::bisect::{BuildReading, Group, Level, State};
 use becalm_stats::decide::paired::level_of;
 
 use super::step;
@@ -68,7 +68,7 @@ pub(super) fn is_same_as_another(document: &BisectDocument, commit: usize) -> bo
 }
 
 /// Returns what was read of every build; commits with the same program are one.
-pub(super) fn readings(document: &BisectDocument) -> Vec<Reading> {
+pub(super) fn readings(document: &BisectDocument) -> Vec<BuildReading> {
     let mut groups: Vec<(Option<&String>, Vec<usize>)> = Vec::new();
     for one in &document.built {
         let program = one.program.as_ref();
@@ -98,7 +98,7 @@ pub(super) fn readings(document: &BisectDocument) -> Vec<Reading> {
     };
     groups
         .into_iter()
-        .filter_map(|(_, commits)| Some(Reading { level: level(&commits)?, commits }))
+        .filter_map(|(_, commits)| Some(BuildReading { level: level(&commits)?, commits }))
         .collect()
 }
 

@@ -19,7 +19,7 @@ mod size;
 mod step;
 
 pub use posterior::{Posterior, posterior};
-pub use reading::Reading;
+pub use reading::BuildReading;
 pub use step::{
     Group, ROUNDS_OF_ENDS, State, found, groups, most_rounds_of_commit, next_commit, rounds_of_step,
 };

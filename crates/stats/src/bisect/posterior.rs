@@ -18,7 +18,7 @@
 //! change): all that counts then is on which side of the half it lies. A history with several changes is so
 //! split where it first crosses the half.
 
-use super::reading::{FAR, MISPLACED, OF_BUILD, Reading, STRAY, WIDEST};
+use super::reading::{BuildReading, FAR, MISPLACED, OF_BUILD, STRAY, WIDEST};
 use super::size::size;
 use crate::decide::paired::Level;
 use crate::student;
@@ -41,7 +41,7 @@ impl Posterior {
     }
 }
 
-impl Reading {
+impl BuildReading {
     /// Says whether its level is clearly neither the old nor the new one: another change, or a build of unusual
     /// luck.
     pub fn is_at_neither(&self, posterior: &Posterior) -> bool {
@@ -75,7 +75,7 @@ const SAME_PROGRAM: f64 = 1e-4;
 
 /// Returns the posterior of `n` commits after the good end. One reading has to be of commit `n`, the bad end,
 /// and its level different from 0; otherwise nothing is known of the change, and `None` is returned.
-pub fn posterior(n: usize, readings: &[Reading]) -> Option<Posterior> {
+pub fn posterior(n: usize, readings: &[BuildReading]) -> Option<Posterior> {
     let bad = readings.iter().find(|reading| reading.commits.contains(&n))?.level;
     if n == 0 || bad.centre == 0.0 || !bad.centre.is_finite() {
         return None;
@@ -144,8 +144,8 @@ fn likelihoods(level: &Level, change: f64) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    fn reading(commit: usize, centre: f64, error: f64) -> Reading {
-        Reading { commits: vec![commit], level: Level { centre, error, df: 10.0 } }
+    fn reading(commit: usize, centre: f64, error: f64) -> BuildReading {
+        BuildReading { commits: vec![commit], level: Level { centre, error, df: 10.0 } }
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn commits_with_the_same_program_are_not_split() {
-        let same = Reading { commits: vec![3, 4, 5], ..reading(3, 0.001, 0.004) };
+        let same = BuildReading { commits: vec![3, 4, 5], ..reading(3, 0.001, 0.004) };
         let posterior = posterior(8, &[reading(8, 0.03, 0.003), same]).unwrap();
         assert!(posterior.first[3] + posterior.first[4] < 0.001, "{:?}", posterior.first);
     }

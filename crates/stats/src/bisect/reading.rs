@@ -4,7 +4,7 @@ use crate::decide::paired::Level;
 
 /// What was read of a build. Commits whose programs are the same, byte for byte, are one build.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
+pub struct BuildReading {
     /// The commits that have this build, by their numbers, at least one.
     pub commits: Vec<usize>,
     /// Their log ratio to the good end.

@@ -11,13 +11,18 @@
 //!
 //! as in `posterior.rs`, but with densities of `x` itself, so that the prior of `d` is flat. Told is the mean of `d`.
 
-use super::reading::{FAR, MISPLACED, OF_BUILD, Reading, STRAY, WIDEST};
+use super::reading::{BuildReading, FAR, MISPLACED, OF_BUILD, STRAY, WIDEST};
 use crate::decide::paired::Level;
 use crate::student;
 
 /// Returns mean and standard deviation of the change, of these, if commit `first` is the first of the new level. `seen`
 /// is the log ratio that was seen at the bad end.
-pub(super) fn size(readings: &[Reading], first: usize, changes: &[f64], seen: f64) -> (f64, f64) {
+pub(super) fn size(
+    readings: &[BuildReading],
+    first: usize,
+    changes: &[f64],
+    seen: f64,
+) -> (f64, f64) {
     let log_weight = |change: &f64| -> f64 {
         // In units of what was seen.
         let change = change / seen;

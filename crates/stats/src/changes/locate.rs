@@ -24,14 +24,14 @@ const RANGE: f64 = 1.92;
 
 /// A place, and the first and last place that are nearly as likely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Located {
     pub(super) index: usize,
     pub(super) earliest: usize,
     pub(super) latest: usize,
 }
 
 /// Returns where in `values` the new level begins, of which `judged` was found for the split `near`.
-pub(super) fn locate(values: &[f64], near: usize, judged: &Judgement) -> Place {
+pub(super) fn locate(values: &[f64], near: usize, judged: &Judgement) -> Located {
     let (before, after) = (judged.before, judged.after);
     let scale = scale(&values[..near], judged);
     let r = judged.correlation;
@@ -59,7 +59,7 @@ pub(super) fn locate(values: &[f64], near: usize, judged: &Judgement) -> Place {
     // From the last place to the first. Losses too large for a number have no order: then it stays `near`.
     let latest = gains.iter().find(likely).map_or(index, |one| one.0.max(index));
     let earliest = gains.iter().rfind(likely).map_or(index, |one| one.0.min(index));
-    Place { index, earliest, latest }
+    Located { index, earliest, latest }
 }
 
 /// Whether the very last values, too few to be a level, explain better what was found than a level that
@@ -104,7 +104,7 @@ mod tests {
     fn a_large_step_is_found_to_the_point() {
         let values = [1.0, 2.0, 1.5, 1.2, 1.8, 1.4, 11.0, 12.0, 11.5, 11.2];
         let place = locate(&values, 7, &judged(1.45, 11.35, 0.0));
-        assert_eq!(place, Place { index: 6, earliest: 6, latest: 6 });
+        assert_eq!(place, Located { index: 6, earliest: 6, latest: 6 });
     }
 
     #[test]

@@ -15,5 +15,5 @@ mod plan;
 pub use components::{Component, components};
 pub use pilot::{Kind, Pilot, PilotLevel, PilotRun, pilot};
 pub use plan::{
-    FEWEST, Goal, Level, MOST, MOST_INSIDE, Plan, cheapest, optimal_ratio, repetitions,
+    FEWEST, Goal, Level, MOST, MOST_INSIDE, Repetitions, cheapest, optimal_ratio, repetitions,
 };

@@ -5,7 +5,7 @@
 //! their variances are one, called that of the run.
 
 use super::components::{Component, components};
-use super::plan::{Goal, Level, Plan, repetitions};
+use super::plan::{Goal, Level, Repetitions, repetitions};
 use crate::chi_squared::variance_factors;
 use crate::{Violation, sum::sum};
 
@@ -72,7 +72,7 @@ impl Pilot {
     }
 
     /// Returns the fewest repetitions of the highest level that reach a goal with the numbers of the pilot below it.
-    pub fn as_it_was(&self, goal: Goal) -> Option<Plan> {
+    pub fn as_it_was(&self, goal: Goal) -> Option<Repetitions> {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -82,14 +82,14 @@ impl Pilot {
             self.levels.iter().map(|level| level.repetitions.round().max(1.0) as u32).collect();
         let levels = self.levels();
         counts[0] = repetitions(&levels, goal, &counts)?;
-        let mut plan = Plan::of(&levels, &counts);
+        let mut plan = Repetitions::of(&levels, &counts);
         plan.seconds *= f64::from(goal.programs());
         Some(plan)
     }
 
     /// Returns the repetitions of the highest level if all variances are at the lower or upper end of what as many
     /// differences as there were of the highest level leave open.
-    pub fn range(&self, goal: Goal, plan: &Plan) -> Option<(u32, u32)> {
+    pub fn range(&self, goal: Goal, plan: &Repetitions) -> Option<(u32, u32)> {
         let (low, high) = variance_factors(self.levels[0].component.df as f64, RANGE);
         let at = |factor: f64| {
             let mut levels = self.levels();

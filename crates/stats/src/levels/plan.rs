@@ -94,7 +94,7 @@ impl Goal {
 
 /// A number of repetitions for each level.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub struct Repetitions {
     /// Repetitions inside one of the level above, the highest level first.
     pub counts: Vec<u32>,
     /// Time that it takes, in seconds, for all programs together.
@@ -103,7 +103,7 @@ pub struct Plan {
     pub standard_error: f64,
 }
 
-impl Plan {
+impl Repetitions {
     /// Returns what these numbers of repetitions take and give for one program.
     pub fn of(levels: &[Level], counts: &[u32]) -> Self {
         let (mut variance, mut repetitions, mut seconds) = (0.0, 1.0, 0.0);
@@ -121,7 +121,7 @@ impl Plan {
 ///
 /// Panics without a level, and unless shares, changes, confidence and power are above 0 and the
 /// latter two below 1.
-pub fn cheapest(levels: &[Level], goal: Goal) -> Option<Plan> {
+pub fn cheapest(levels: &[Level], goal: Goal) -> Option<Repetitions> {
     assert!(!levels.is_empty(), "an experiment has at least one level");
     match goal {
         Goal::Precision { share, confidence } => {
@@ -148,7 +148,7 @@ struct Search<'a> {
     /// Largest standard errors by repetitions of the highest level: quantiles are slow, and
     /// bisections ask for the same ones again.
     errors: BTreeMap<u32, f64>,
-    best: Option<Plan>,
+    best: Option<Repetitions>,
 }
 
 impl Search<'_> {
@@ -166,7 +166,7 @@ impl Search<'_> {
             counts[depth] = count;
             counts[depth + 1..].fill(1);
             counts[0] = FEWEST;
-            if self.is_too_long(&Plan::of(self.levels, counts)) {
+            if self.is_too_long(&Repetitions::of(self.levels, counts)) {
                 break;
             }
             self.from(counts, depth + 1);
@@ -177,7 +177,7 @@ impl Search<'_> {
     fn with_the_highest(&mut self, counts: &mut [u32]) {
         let Some(highest) = self.fewest_of_the_highest(counts) else { return };
         counts[0] = highest;
-        let plan = Plan::of(self.levels, counts);
+        let plan = Repetitions::of(self.levels, counts);
         if !self.is_too_long(&plan) {
             self.best = Some(plan);
         }
@@ -185,14 +185,14 @@ impl Search<'_> {
 
     /// Says whether the best plan so far is as short, so that of plans that take equally long the
     /// one with fewer repetitions inside stays.
-    fn is_too_long(&self, plan: &Plan) -> bool {
+    fn is_too_long(&self, plan: &Repetitions) -> bool {
         self.best.as_ref().is_some_and(|best| plan.seconds >= best.seconds * (1.0 - 1e-12))
     }
 
     /// Returns how often the highest level has to be repeated, by bisection.
     fn fewest_of_the_highest(&mut self, counts: &mut [u32]) -> Option<u32> {
         counts[0] = 1;
-        let once = Plan::of(self.levels, counts).standard_error;
+        let once = Repetitions::of(self.levels, counts).standard_error;
         if !self.is_enough(once, MOST) {
             return None;
         }
@@ -276,7 +276,7 @@ mod tests {
         let plan = cheapest(&levels, PERCENT).unwrap();
         for rounds in FEWEST..200 {
             for runs in 1..40 {
-                let other = Plan::of(&levels, &[rounds, runs]);
+                let other = Repetitions::of(&levels, &[rounds, runs]);
                 let is_enough = other.standard_error <= PERCENT.standard_error(rounds);
                 assert!(!is_enough || other.seconds >= plan.seconds * (1.0 - 1e-9), "{other:?}");
             }

@@ -9,7 +9,7 @@ use crate::store::{Prune, Pruned};
 
 /// What is to be taken away.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct Doomed {
     /// Entries with everything of theirs.
     entries: Vec<i64>,
     /// Entries whose document goes, and whose points stay.
@@ -27,7 +27,7 @@ struct Known {
     size: Option<i64>,
 }
 
-pub(super) fn plan<D: Database>(database: &mut D, prune: &Prune) -> Result<Plan, StoreError> {
+pub(super) fn plan<D: Database>(database: &mut D, prune: &Prune) -> Result<Doomed, StoreError> {
     let rows = database.query(
         "SELECT e.id, e.measured, e.branch, e.fingerprint, d.size FROM entries e \
          LEFT JOIN documents d ON d.entry = e.id ORDER BY e.at_time, e.id",
@@ -73,8 +73,8 @@ pub(super) fn plan<D: Database>(database: &mut D, prune: &Prune) -> Result<Plan,
 }
 
 /// Chooses what goes, of entries in the order of time.
-fn chosen(known: &[Known], at_changes: &HashSet<i64>, prune: &Prune) -> Plan {
-    let mut plan = Plan::default();
+fn chosen(known: &[Known], at_changes: &HashSet<i64>, prune: &Prune) -> Doomed {
+    let mut plan = Doomed::default();
     let mut behind: HashMap<&(String, String), usize> = HashMap::new();
     for one in known.iter().rev() {
         let is_old = prune.entries_before.is_some_and(|time| one.measured < time);

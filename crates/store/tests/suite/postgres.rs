@@ -1,6 +1,6 @@
 //! What is special to a server.
 
-use becalm_store::{Access, Place, StoreError, open};
+use becalm_store::{Access, HistoryLocation, StoreError, open};
 
 use crate::support::{Bench, added, begun_by_several, entry};
 
@@ -8,7 +8,7 @@ use crate::support::{Bench, added, begun_by_several, entry};
 fn a_newer_history_is_refused_and_left_alone() {
     let Some(bench) = Bench::postgres() else { return };
     added(&mut *bench.open(), &entry("1", 1.0, 1.0));
-    let Place::Server { url, .. } = &bench.place else { panic!("not a server") };
+    let HistoryLocation::Server { url, .. } = &bench.place else { panic!("not a server") };
     let mut raw = postgres::Client::connect(url, postgres::NoTls).unwrap();
     raw.batch_execute("UPDATE becalm.version SET version = 99").unwrap();
     for access in [Access::Write, Access::Read] {
@@ -19,7 +19,7 @@ fn a_newer_history_is_refused_and_left_alone() {
 
 #[test]
 fn a_server_that_is_not_there_is_told_without_the_password() {
-    let place = Place::parse("postgresql://me:secret@127.0.0.1:1/perf");
+    let place = HistoryLocation::parse("postgresql://me:secret@127.0.0.1:1/perf");
     let told = open(&place, Access::Write).err().unwrap().to_string();
     assert!(
         told.contains("postgresql://me@127.0.0.1:1/perf") && !told.contains("secret"),

@@ -4,17 +4,17 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use becalm_store::{Access, EntryFilter, Place, Store, StoreError, open};
+use becalm_store::{Access, EntryFilter, HistoryLocation, Store, StoreError, open};
 use becalm_testkit::skipped;
 
 use crate::support::{Bench, added, begun_by_several, entry, values};
 
 fn file(bench: &Bench) -> &Path {
-    let Place::File(path) = &bench.place else { panic!("not a file") };
+    let HistoryLocation::File(path) = &bench.place else { panic!("not a file") };
     path
 }
 
-fn refused(place: &Place, access: Access) -> StoreError {
+fn refused(place: &HistoryLocation, access: Access) -> StoreError {
     open(place, access).err().expect("it is refused")
 }
 
@@ -40,8 +40,8 @@ fn files_of_others_are_left_alone() {
     for path in [text, other] {
         let before = std::fs::read(&path).unwrap();
         for access in [Access::Write, Access::Read] {
-            let error = refused(&Place::File(path.clone()), access);
-            assert!(matches!(error, StoreError::Place { .. }), "{error}");
+            let error = refused(&HistoryLocation::File(path.clone()), access);
+            assert!(matches!(error, StoreError::HistoryLocation { .. }), "{error}");
         }
         assert!(std::fs::read(&path).unwrap() == before, "{}", path.display());
     }
@@ -56,9 +56,9 @@ fn several_writers_may_begin_it_at_once() {
 
 #[test]
 fn a_folder_that_is_not_there_is_told() {
-    let place = Place::parse("/nowhere/at/all/history.db");
+    let place = HistoryLocation::parse("/nowhere/at/all/history.db");
     let error = refused(&place, Access::Write);
-    assert!(matches!(error, StoreError::Place { .. }), "{error}");
+    assert!(matches!(error, StoreError::HistoryLocation { .. }), "{error}");
 }
 
 /// A file system of one size that nothing else uses, for root.
@@ -99,7 +99,7 @@ impl Drop for Mounted {
 #[test]
 fn a_full_disk_loses_nothing_and_is_told() {
     let Some(disk) = Mounted::new("size=2m") else { return };
-    let place = Place::File(disk.path().join("history.db"));
+    let place = HistoryLocation::File(disk.path().join("history.db"));
     let mut store = open(&place, Access::Write).unwrap();
     let mut kept: u32 = 0;
     let error = loop {
@@ -134,19 +134,19 @@ fn a_full_disk_loses_nothing_and_is_told() {
 fn a_history_is_read_where_nothing_can_be_written() {
     let Some(disk) = Mounted::new("size=8m") else { return };
     let path = disk.path().join("a%20 #?.db");
-    let place = Place::File(path.clone());
+    let place = HistoryLocation::File(path.clone());
     for at in 0..3 {
         added(&mut *open(&place, Access::Write).unwrap(), &entry(&at.to_string(), 1.0, 1.0));
     }
     // At a second place: for a moment other tests have our files open too, and then no file system is made
     // read-only.
     let Some(same) = Mounted::read_only(&disk) else { return };
-    let unwritable = Place::File(same.path().join("a%20 #?.db"));
+    let unwritable = HistoryLocation::File(same.path().join("a%20 #?.db"));
     let mut store = open(&unwritable, Access::Read).unwrap();
     assert_eq!(values(&mut *store)[0].1.len(), 3);
     drop(store);
     let error = refused(&unwritable, Access::Write);
-    assert!(matches!(error, StoreError::Place { .. }), "{error}");
+    assert!(matches!(error, StoreError::HistoryLocation { .. }), "{error}");
     // A log that its writer left, because it was killed.
     let raw = rusqlite::Connection::open(&path).unwrap();
     raw.execute_batch("PRAGMA wal_autocheckpoint = 0; DELETE FROM points").unwrap();

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use becalm_model::history::{Commit, EntryId, Series};
 use becalm_model::{Direction, Unit};
-use becalm_store::{Access, Added, NewEntry, NewPoint, Origin, Place, SeriesFilter, Store, open};
+use becalm_store::{
+    Access, Added, HistoryLocation, NewEntry, NewPoint, Origin, SeriesFilter, Store, open,
+};
 use becalm_testkit::{postgres, skipped};
 
 /// An empty history in one of the databases.
 pub(crate) struct Bench {
-    pub(crate) place: Place,
+    pub(crate) place: HistoryLocation,
     _folder: Option<tempfile::TempDir>,
 }
 
@@ -17,13 +19,18 @@ impl Bench {
     pub(crate) fn sqlite() -> Self {
         // In memory where there is such a place: who waits for another writer waits for its disk too.
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-        Self { place: Place::File(folder.path().join("history.db")), _folder: Some(folder) }
+        Self {
+            place: HistoryLocation::File(folder.path().join("history.db")),
+            _folder: Some(folder),
+        }
     }
 
     /// `None` where there is no server; the test is then skipped.
     pub(crate) fn postgres() -> Option<Self> {
         match postgres() {
-            Ok(server) => Some(Self { place: Place::parse(&server.database()), _folder: None }),
+            Ok(server) => {
+                Some(Self { place: HistoryLocation::parse(&server.database()), _folder: None })
+            }
             Err(why) => {
                 skipped(why);
                 None

@@ -7,7 +7,7 @@ use becalm_model::wire::gate_document;
 use becalm_model::{GateNote, GateReason, Note, Record, RecordKind, SessionNote};
 use becalm_report::{Style, WORDS, gate_text};
 use becalm_series::judge::{
-    Findings, GateError, GateTerms, Measured, Rules, judge_by_history, judge_changes,
+    Findings, GateError, GateTerms, MeasuredSide, Rules, judge_by_history, judge_changes,
     judge_interleaved, put_worst_first,
 };
 use becalm_series::{Access, EntryTerms};
@@ -131,9 +131,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
                 branch: Some(terms.branch.clone()),
                 ..EntryTerms::default()
             };
-            let measured: Vec<Measured<'_>> = new
+            let measured: Vec<MeasuredSide<'_>> = new
                 .iter()
-                .map(|one| Measured {
+                .map(|one| MeasuredSide {
                     record: &one.record,
                     entry: home.entry(one, &of, &terms.branch),
                 })

@@ -1,7 +1,7 @@
 //! `[history]` and `[changes]` of `becalm.toml`.
 
 use becalm_model::wire::SuiteChanges;
-use becalm_series::{ANNOTATE, ChangeTerms, Place, check_false_alarms};
+use becalm_series::{ANNOTATE, ChangeTerms, HistoryLocation, check_false_alarms};
 
 use crate::error::CommandError;
 use becalm_session::suite::SuiteFile;
@@ -10,7 +10,7 @@ use becalm_session::suite::SuiteFile;
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     /// Where it is, if the file says so.
-    pub(crate) store: Option<Place>,
+    pub(crate) store: Option<HistoryLocation>,
     /// The branch of what nobody says a branch of.
     pub(crate) branch: String,
     /// Facts that split series, if the file says so; otherwise those by which the history is grouped already.
@@ -42,9 +42,9 @@ impl Settings {
             })?;
         }
         let folder = file.map(|file| file.folder()).unwrap_or_default();
-        let store = history.store.map(|text| match Place::parse(&text) {
-            Place::File(path) => Place::File(folder.join(path)),
-            server @ Place::Server { .. } => server,
+        let store = history.store.map(|text| match HistoryLocation::parse(&text) {
+            HistoryLocation::File(path) => HistoryLocation::File(folder.join(path)),
+            server @ HistoryLocation::Server { .. } => server,
         });
         let annotate = history.annotate.unwrap_or_else(|| ANNOTATE.map(str::to_owned).to_vec());
         let branch = history.branch.unwrap_or_else(|| "main".to_owned());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use becalm_machine::{SysRoot, Topology, read_facts};
 use becalm_series::{
-    ANNOTATE, Access, EntryFilter, Place, SETTINGS, SPLIT, Store, StoreError, open,
+    ANNOTATE, Access, EntryFilter, HistoryLocation, SETTINGS, SPLIT, Store, StoreError, open,
 };
 
 use super::settings::Settings;
@@ -59,7 +59,7 @@ impl StoreFlags {
         ui: &Ui,
     ) -> Result<Box<dyn Store>, CommandError> {
         let place = self.place(settings)?;
-        if let Place::File(path) = &place {
+        if let HistoryLocation::File(path) = &place {
             prepare(path)?;
         }
         let mut store = open(&place, Access::Write)?;
@@ -88,18 +88,18 @@ impl StoreFlags {
         Ok((reading?, Access::Read))
     }
 
-    fn place(&self, settings: &Settings) -> Result<Place, CommandError> {
+    fn place(&self, settings: &Settings) -> Result<HistoryLocation, CommandError> {
         // A secret that a CI does not have is an empty variable.
         let given = self.store.as_ref().filter(|place| !place.is_empty());
         let place = match (given, &settings.store) {
-            (Some(given), _) => Place::parse(given),
+            (Some(given), _) => HistoryLocation::parse(given),
             (None, Some(configured)) => configured.clone(),
             (None, None) => {
                 let top = match Repository::find(sudo_user())? {
                     Some(repository) => repository.top().to_owned(),
                     None => PathBuf::from("."),
                 };
-                Place::File(top.join(FOLDER).join("history.db"))
+                HistoryLocation::File(top.join(FOLDER).join("history.db"))
             }
         };
         Ok(place.with_password(|| std::env::var("PGPASSWORD").ok()))

@@ -20,7 +20,7 @@ use self::cpus::Cpu;
 use self::lives::Open;
 use self::threads::Thread;
 use super::account::Account;
-use super::event::{Comm, Event, Function, Tid, What};
+use super::event::{Comm, Function, Tid, TraceEvent, What};
 
 /// What the state machine has to know of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +126,7 @@ impl Ledger {
     }
 
     /// Takes in the next event.
-    pub(super) fn take(&mut self, event: &Event) {
+    pub(super) fn take(&mut self, event: &TraceEvent) {
         let Ok(cpu) = usize::try_from(event.cpu) else { return };
         if cpu >= self.cpus.len() {
             return;
@@ -168,7 +168,7 @@ impl Ledger {
     }
 
     /// Makes up for a task whose coming nobody saw: every event tells who is there.
-    fn identify(&mut self, cpu: usize, event: &Event) {
+    fn identify(&mut self, cpu: usize, event: &TraceEvent) {
         /// What the kernel says of a task that is too far gone to have a number.
         const GONE: Tid = Tid(u32::MAX);
         let tid = match event.what {

@@ -2,7 +2,7 @@
 
 use super::{Ledger, Mode, Rules};
 use crate::trace::account::{Account, LayerKey, Who};
-use crate::trace::event::{Comm, Event, Function, Layer, Left, Tid, What};
+use crate::trace::event::{Comm, Function, Layer, Left, Tid, TraceEvent, What};
 
 const OWNER: u32 = 10;
 const SUBJECT: Tid = Tid(100);
@@ -44,7 +44,7 @@ impl Script {
 
     fn then(&mut self, micros: u64, cpu: u32, what: What) -> &mut Self {
         let tid = self.present[cpu as usize];
-        self.ledger.take(&Event { at: micros * 1000, cpu, tid, what });
+        self.ledger.take(&TraceEvent { at: micros * 1000, cpu, tid, what });
         self
     }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use becalm_kernel::clock;
 
-use super::told::Told;
+use super::told::Announced;
 use crate::cpumask::parse_mask;
 use crate::{Reading, SysRoot};
 
@@ -29,10 +29,10 @@ pub(super) fn read(root: &SysRoot) -> Reading {
     match ask(root, "setup") {
         Ok((socket, answer)) => match banned(&answer) {
             Some(banned) => {
-                let is_pending = |told: &Told| {
+                let is_pending = |told: &Announced| {
                     told.is_pending(&socket, &banned, clock::monotonic_now(), interval(&answer))
                 };
-                let told = Told::last(root).filter(is_pending);
+                let told = Announced::last(root).filter(is_pending);
                 Reading::Value(told.map_or(banned, |told| told.cpus))
             }
             None => Reading::Unreadable { reason: "its answer names no banned CPUs".to_owned() },
@@ -55,7 +55,7 @@ pub(super) fn write(root: &SysRoot, list: &str) -> io::Result<()> {
     let request = if list.is_empty() { "NULL" } else { list };
     ask(root, &format!("settings cpus {request}"))?;
     if let Some(before) = banned(&before) {
-        Told { socket, at: clock::monotonic_now(), before, cpus: list.to_owned() }.note(root);
+        Announced { socket, at: clock::monotonic_now(), before, cpus: list.to_owned() }.note(root);
     }
     Ok(())
 }

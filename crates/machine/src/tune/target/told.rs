@@ -14,7 +14,7 @@ const SLACK: Duration = Duration::from_secs(5);
 
 /// A telling.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct Announced {
     /// Name of the socket, which has the id of the process.
     pub(super) socket: String,
     /// When, by the monotonic clock.
@@ -25,7 +25,7 @@ pub(super) struct Told {
     pub(super) cpus: String,
 }
 
-impl Told {
+impl Announced {
     /// Returns the last telling on this machine since it was started.
     pub(super) fn last(root: &SysRoot) -> Option<Self> {
         let text = root.read(NOTE).value()?;
@@ -65,9 +65,9 @@ mod tests {
     use super::*;
     use becalm_testkit::FakeTree;
 
-    fn told() -> Told {
+    fn told() -> Announced {
         let [socket, before, cpus] = ["irqbalance7.sock", "2-3", ""].map(str::to_owned);
-        Told { socket, at: Duration::from_secs(100), before, cpus }
+        Announced { socket, at: Duration::from_secs(100), before, cpus }
     }
 
     #[test]
@@ -92,11 +92,11 @@ mod tests {
     fn the_next_becalm_reads_it() {
         let tree = FakeTree::new().file("/run/becalm/lock", "");
         let root = SysRoot::new(tree.path());
-        assert_eq!(Told::last(&root), None);
+        assert_eq!(Announced::last(&root), None);
         told().note(&root);
-        assert_eq!(Told::last(&root), Some(told()));
+        assert_eq!(Announced::last(&root), Some(told()));
         let tree = tree.file(NOTE, "rubbish\n");
-        assert_eq!(Told::last(&root), None);
+        assert_eq!(Announced::last(&root), None);
         drop(tree);
     }
 }

@@ -22,7 +22,7 @@ use becalm_model::{Conditions, CpuSet, Evidence, KnobRecord, Limit, Metric, Sess
 use self::calm::Settling;
 use self::clock::SessionClock;
 use self::placement::FIFO_PRIORITY;
-use super::executor::{Executor, Learnt, Measured, Request};
+use super::executor::{Executor, Learnt, MeasuredRun, RunRequest};
 use super::hook::Hook;
 use super::plan::{Conditioning, FIFO_REST, Plan};
 use super::rest::RestDebt;
@@ -298,7 +298,7 @@ impl Executor for Spawn<'_> {
         self.wait_until_calm()
     }
 
-    fn run(&mut self, request: Request) -> Result<Measured, RunError> {
+    fn run(&mut self, request: RunRequest) -> Result<MeasuredRun, RunError> {
         self.one_run(request)
     }
 

@@ -8,18 +8,18 @@ use super::Spawn;
 use super::output::Inside;
 use super::placement::not_kept_off;
 use crate::evidence::own_evidence;
-use crate::harness::Place;
+use crate::harness::ResultsPlace;
 use crate::pace::PaceSampler;
 use crate::page_cache::drop_page_cache;
 use crate::rounds::Values;
-use crate::rounds::executor::{Measured, Request};
+use crate::rounds::executor::{MeasuredRun, RunRequest};
 use crate::rounds::hook::{Hook, run_hook};
 use crate::rounds::spawn_plan::{Expectation, RunError, Stand};
 use crate::{Finished, Launch, LaunchError, Stdout, launch, own_affinity, pin_self};
 
 impl Spawn<'_> {
     /// Prepares a run, makes it, and reads what it gave.
-    pub(super) fn one_run(&mut self, request: Request) -> Result<Measured, RunError> {
+    pub(super) fn one_run(&mut self, request: RunRequest) -> Result<MeasuredRun, RunError> {
         if let Some(why) = &self.cpus.not_isolated {
             return Err(RunError::NotIsolated(why.clone()));
         }
@@ -84,7 +84,7 @@ impl Spawn<'_> {
                 return Err(error);
             }
         };
-        let measured = Measured {
+        let measured = MeasuredRun {
             started: self.clock.at(finished.released).as_secs_f64(),
             outcome: finished.outcome,
             values,
@@ -120,7 +120,7 @@ impl Spawn<'_> {
             .map_err(|source| RunError::Stand { subject: one.name.clone(), source })
     }
 
-    fn launch(&mut self, request: Request) -> Result<Finished, LaunchError> {
+    fn launch(&mut self, request: RunRequest) -> Result<Finished, LaunchError> {
         let folder = self.plan.folder_of(request.subject);
         let subject = &self.plan.subjects[request.subject];
         let program = subject.layouts.get(request.layout as usize);
@@ -133,7 +133,10 @@ impl Spawn<'_> {
             let captures = !subject.extractors.is_empty()
                 || self.plan.iterations.is_some()
                 || self.plan.statement.is_some()
-                || subject.harness.as_ref().is_some_and(|h| h.harness.place == Place::Output)
+                || subject
+                    .harness
+                    .as_ref()
+                    .is_some_and(|h| h.harness.place == ResultsPlace::Output)
                 || self.plan.expectation != Expectation::Anything;
             let result = launch(
                 &Launch {
