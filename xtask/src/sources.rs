@@ -176,7 +176,7 @@ fn looks_into_a_sentence(line: &str) -> bool {
 }
 
 /// Files of `model` with such a text that is not a note of becalm's.
-const TEXTS: [(&str, &str); 8] = [
+const TEXTS: [(&str, &str); 7] = [
     ("model/src/history/change.rs", "what somebody wrote who dismissed a change"),
     ("model/src/wire/changes.rs", "likewise"),
     ("model/src/knob.rs", "what a change of a setting is for"),
