@@ -73,7 +73,7 @@ fn note_pooled(whole: &mut Record, subject: &Subject) {
         ImportNote::Pooled { subject: name, counts_as: known.name.clone() }
     } else if known.command != subject.command {
         ImportNote::CommandsDiffer { subject: name }
-    } else if known.parameters != subject.parameters {
+    } else if !known.labels().eq(subject.labels()) {
         ImportNote::ParametersDiffer { subject: name }
     } else {
         return;

@@ -52,7 +52,7 @@ pub use note::{
 pub use pattern::fits;
 pub use quantity::{QuantityError, counted, parse_amount, parse_duration, parse_share};
 pub use record::{Record, RecordKind, Source, Summary};
-pub use revision::MeasuredRevision;
+pub use revision::Revision;
 pub use run::{Outcome, Part, Run};
 pub use subject::{MetricTerms, Subject, SubjectTerms, SuiteOutlook};
 pub use verdict::{Comparison, RatioInterval, Verdict};

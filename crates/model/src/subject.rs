@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::metric::Metric;
+use crate::revision::Revision;
 
 /// A command to be measured, with the name that reports use for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +15,35 @@ pub struct Subject {
     pub command: Vec<String>,
     /// Values of `--parameter-list` and `--parameter-scan` for this subject, in order.
     pub parameters: Vec<(String, String)>,
+    /// Which build of a repository it is; `None` where it is none.
+    pub revision: Option<Revision>,
+}
+
+impl Subject {
+    /// Returns the command as it was asked for, which is the same for all revisions.
+    pub fn asked_command(&self) -> Vec<String> {
+        let mut command = self.command.clone();
+        let asked = self.revision.as_ref().and_then(|revision| revision.program.as_ref());
+        if let (Some(first), Some(program)) = (command.first_mut(), asked) {
+            first.clone_from(program);
+        }
+        command
+    }
+
+    /// Returns what tells the subject from others of its command, by name: its parameters, and which revision it is.
+    /// Histories know records by these texts, which never change.
+    pub fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
+        let parameters =
+            self.parameters.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let revision = self.revision.iter().flat_map(|one| {
+            [
+                ("revision", Some(&one.built)),
+                ("changes_of", one.changes_of.as_ref()),
+                ("program", one.program.as_ref()),
+            ]
+        });
+        parameters.chain(revision.filter_map(|(name, value)| Some((name, value?.as_str()))))
+    }
 }
 
 /// What a suite says of a subject, for those who judge what was measured.
@@ -62,4 +92,33 @@ pub struct SuiteOutlook {
     pub at_most: f64,
     /// Seconds that they are likely to take; `None` before anything was run.
     pub about: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_revision_is_known_by_its_commit_and_what_was_asked_for() {
+        let of = |changes_of: Option<&str>, program: Option<&str>| Subject {
+            name: "x".to_owned(),
+            command: ["out/app-1f", "-v"].map(str::to_owned).to_vec(),
+            parameters: Vec::new(),
+            revision: Some(Revision {
+                built: "abc".to_owned(),
+                changes_of: changes_of.map(str::to_owned),
+                program: program.map(str::to_owned),
+            }),
+        };
+        let of_commit = of(None, None);
+        let revision = of_commit.revision.as_ref().unwrap();
+        assert_eq!((revision.commit(), revision.is_dirty()), ("abc", false));
+        assert_eq!(of_commit.asked_command(), ["out/app-1f", "-v"]);
+        let of_tree = of(Some("head"), Some("out/app-*"));
+        let revision = of_tree.revision.as_ref().unwrap();
+        assert_eq!((revision.commit(), revision.is_dirty()), ("head", true));
+        assert_eq!(of_tree.asked_command(), ["out/app-*", "-v"]);
+        let labels: Vec<_> = of_tree.labels().collect();
+        assert_eq!(labels, [("revision", "abc"), ("changes_of", "head"), ("program", "out/app-*")]);
+    }
 }

@@ -76,6 +76,7 @@ mod tests {
                 name: (*name).to_owned(),
                 command: vec![(*name).to_owned()],
                 parameters: vec![],
+                revision: None,
             })
             .collect()
     }

@@ -211,12 +211,8 @@ pub fn metadata_text(record: &Record, style: &Style) -> String {
     for subject in &record.subjects {
         page.section(&format!("Subject {}", subject.name));
         let command = crate::escape::shell(&subject.command);
-        let parameters = subject.parameters.iter();
         let command = std::iter::once(("command", command.as_str()));
-        pairs(
-            &mut page,
-            command.chain(parameters.map(|(name, value)| (name.as_str(), value.as_str()))),
-        );
+        pairs(&mut page, command.chain(subject.labels()));
     }
     write_conditions(&mut page, record);
     if !record.machine.facts.is_empty() || !record.machine.unreadable.is_empty() {

@@ -149,6 +149,7 @@ mod tests {
             name: name.to_owned(),
             command: vec!["./bench".to_owned()],
             parameters: vec![],
+            revision: None,
         };
         let mut record = Record::empty(RecordKind::Run);
         record.metrics = Metric::always();

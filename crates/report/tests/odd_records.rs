@@ -124,6 +124,7 @@ fn record() -> impl Strategy<Value = Record> {
         name,
         command,
         parameters: vec![("n".into(), "1".into())],
+        revision: None,
     });
     (
         vec(subject, 0..4),

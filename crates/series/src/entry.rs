@@ -1,7 +1,7 @@
 //! An entry of a history: a record with the commit that it is of.
 
 use becalm_model::history::{AtCommit, Commit};
-use becalm_model::{MeasuredRevision, Record, RecordKind, parse_time};
+use becalm_model::{Record, RecordKind, Revision, parse_time};
 use becalm_store::{NewEntry, Origin, content, facts};
 
 use crate::points::points;
@@ -125,7 +125,7 @@ impl CommitFacts {
     fn of(record: &Record) -> Self {
         let [subject] = &record.subjects[..] else { return Self::default() };
         if record.kind != RecordKind::Import {
-            let dirty = MeasuredRevision::of(subject).is_some_and(|revision| revision.dirty);
+            let dirty = subject.revision.as_ref().is_some_and(Revision::is_dirty);
             return Self { dirty, ..Self::default() };
         }
         let parameter = |wanted: &str| {

@@ -1,7 +1,7 @@
 //! The measurements in a record: one, or that of each commit that was compared.
 
 use becalm_model::history::AtCommit;
-use becalm_model::{MeasuredRevision, Record, RecordKind, SessionNote};
+use becalm_model::{Record, RecordKind, Revision, SessionNote};
 
 /// Returns the measurements of a record: one, or that of each commit which `compare --rev` compared. `measured_last` is
 /// the one subject that counts, where a tool saved what it was compared with beside it.
@@ -32,18 +32,18 @@ fn alone(record: &Record, subject: usize) -> Record {
 
 /// Takes the subjects of `compare --rev` apart, of which each is of another commit, under one name.
 fn by_revision(record: Record) -> Vec<AtCommit> {
-    let revisions: Option<Vec<_>> = record.subjects.iter().map(MeasuredRevision::of).collect();
-    let of_own = record.kind != RecordKind::Import;
-    let Some(revisions) = revisions.filter(|all| of_own && !all.is_empty()) else {
+    let revisions: Option<Vec<_>> =
+        record.subjects.iter().map(|subject| subject.revision.clone()).collect();
+    let Some(revisions) = revisions.filter(|all| !all.is_empty()) else {
         return vec![AtCommit { commit: None, time: None, branch: None, record }];
     };
-    let one = |(subject, revision): (usize, MeasuredRevision)| {
+    let one = |(subject, revision): (usize, Revision)| {
         let mut alone = alone(&record, subject);
         alone.kind = RecordKind::Run;
-        alone.subjects[0].name = shell_words::join(&revision.command);
-        let built = revision.built;
-        alone.notes.push(SessionNote::OfComparison { built }.into());
-        AtCommit { commit: Some(revision.commit), time: None, branch: None, record: alone }
+        alone.subjects[0].name = shell_words::join(record.subjects[subject].asked_command());
+        let commit = Some(revision.commit().to_owned());
+        alone.notes.push(SessionNote::OfComparison { built: revision.built }.into());
+        AtCommit { commit, time: None, branch: None, record: alone }
     };
     revisions.into_iter().enumerate().map(one).collect()
 }

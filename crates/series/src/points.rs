@@ -5,7 +5,7 @@
 //! What it is about is the metric `time`, or `value` where it is no time, and what is measured beside that has
 //! its own name, such as `B/op`.
 
-use becalm_model::{MeasuredRevision, Metric, Record, RecordKind, Run, Unit, metric};
+use becalm_model::{Metric, Record, RecordKind, Run, Unit, metric};
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 use becalm_stats::median_error::median_error;
@@ -72,9 +72,9 @@ fn name(metric: &Metric) -> String {
 /// are one benchmark, under the name of the command.
 pub fn names_in_comparison(record: &Record, subject: usize, metric: &Metric) -> (String, String) {
     let one = &record.subjects[subject];
-    let benchmark = match (&metric.benchmark, MeasuredRevision::of(one)) {
+    let benchmark = match (&metric.benchmark, &one.revision) {
         (Some(inside), Some(_)) => inside.clone(),
-        (None, Some(revision)) => shell_words::join(&revision.command),
+        (None, Some(_)) => shell_words::join(one.asked_command()),
         (_, None) => benchmark(record, subject, metric),
     };
     (benchmark, name(metric))
@@ -96,11 +96,7 @@ pub fn margin_of(record: &Record, point: &NewPoint) -> Option<f64> {
 /// Returns the parameters of a subject that series are split by.
 pub(crate) fn parameters(record: &Record, subject: usize) -> Vec<(String, String)> {
     let subject = &record.subjects[subject];
-    let is_revision = MeasuredRevision::of(subject).is_some();
-    let of_commit = |name: &str| match record.kind {
-        RecordKind::Import => ABOUT.contains(&name),
-        _ => is_revision && MeasuredRevision::is_told_by(name),
-    };
+    let of_commit = |name: &str| record.kind == RecordKind::Import && ABOUT.contains(&name);
     let parameters = subject.parameters.iter();
     parameters.filter(|(name, _)| !of_commit(name)).cloned().collect()
 }

@@ -140,6 +140,7 @@ fn same_program(record: &Record, notes: &mut Vec<Note>) -> Vec<usize> {
             let one = &record.subjects[index];
             one.command == first.command
                 && one.parameters == first.parameters
+                && one.revision == first.revision
                 && benchmark(index) == benchmark(0)
         })
         .collect();

@@ -76,7 +76,12 @@ pub fn subjects(commands: &[CommandLine], runs: &RunTerms) -> Result<Vec<Subject
                 CommandLine::Words(_) => shell_words::join(&words),
                 CommandLine::Line(line) => fill(line, &values),
             };
-            subjects.push(Subject { name: shown, command: words, parameters: values });
+            subjects.push(Subject {
+                name: shown,
+                command: words,
+                parameters: values,
+                revision: None,
+            });
         }
     }
     name(&mut subjects, &runs.names)?;

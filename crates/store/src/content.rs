@@ -28,7 +28,7 @@ pub fn content(record: &Record, commit: Option<&Commit>, branch: &str) -> String
     }
     for subject in &record.subjects {
         hash.part(subject.name.as_bytes());
-        for (name, value) in &subject.parameters {
+        for (name, value) in subject.labels() {
             hash.part(name.as_bytes());
             hash.part(value.as_bytes());
         }

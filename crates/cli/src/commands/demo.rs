@@ -47,6 +47,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             amount.to_string(),
         ],
         parameters: Vec::new(),
+        revision: None,
     };
 
     ui.print("1. This machine\n\n")?;

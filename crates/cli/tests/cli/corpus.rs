@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use becalm_machine::{NoiseRanking, SysRoot};
 use becalm_model::CpuId;
 use becalm_testkit::{FakeTree, TestEnv};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::support::{env, git, has_git, json, with};
 
@@ -112,6 +112,8 @@ fn answers(kind: &str, name: &str) -> Vec<Value> {
 fn compare(before: &Value, now: &Value, at: &str, differences: &mut Differences) {
     match (before, now) {
         (Value::Object(before), Value::Object(fields)) => {
+            let moved = fields.get("revision").and_then(|_| with_revision(before));
+            let before = moved.as_ref().unwrap_or(before);
             for (key, value) in before {
                 // A history keeps documents as they were.
                 let are_conditions =
@@ -155,6 +157,19 @@ fn compare(before: &Value, now: &Value, at: &str, differences: &mut Differences)
         _ if before == now => {}
         _ => differences.add(format!("{at}: {before} is now {now}")),
     }
+}
+
+/// A revision stood among the parameters of its subject, and has a field of its own.
+fn with_revision(subject: &Map<String, Value>) -> Option<Map<String, Value>> {
+    let mut subject = subject.clone();
+    let parameters = subject.remove("parameters")?;
+    let fields = parameters.as_array()?.iter().map(|pair| {
+        let name = pair[0].as_str().expect("parameters have names");
+        (if name == "revision" { "built" } else { name }.to_owned(), pair[1].clone())
+    });
+    let revision: Map<String, Value> = fields.collect();
+    subject.insert("revision".to_owned(), revision.into());
+    Some(subject)
 }
 
 /// Leaves out in which version records are read.

@@ -156,7 +156,7 @@ fn revisions_and_benchmarks_of_a_suite_are_other_programs() {
         assert_eq!(levels(&document), ["run"]);
         assert_eq!(document["levels"][0]["df"], 8, "the round that was made again is left out");
         assert_eq!(
-            document["notes"][0],
+            document["notes"][0]["text"],
             "The plan is for S0; the record has 1 other subject, which it does not look at."
         );
     }

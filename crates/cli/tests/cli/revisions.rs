@@ -42,7 +42,7 @@ fn a_slowdown_between_two_commits_is_found() {
     let record = env.record("r.json");
     assert_eq!(record["comparisons"][0]["ratio"], 1.03);
     let commit = git(&env, &["rev-parse", "HEAD~2"]);
-    assert_eq!(record["subjects"][0]["parameters"][0][1], commit.as_str());
+    assert_eq!(record["subjects"][0]["revision"]["built"], commit.as_str());
     assert_eq!(record["subjects"][0]["name"], format!("HEAD~2 ({})", &commit[..10]));
     assert_eq!(git(&env, &["worktree", "list"]).lines().count(), 1, "worktrees are removed");
     assert_eq!(git(&env, &["status", "--porcelain"]), "", "nothing is left in the repository");
@@ -129,7 +129,7 @@ fn the_working_tree_is_a_revision_and_otherwise_said_to_be_left_out() {
     let output = compare(&env, &["HEAD", "."], &["--export-json", "r.json"]).exits_with(0);
     assert!(headline(&output).contains("slower than A"), "{}", output.stdout);
     let record = env.record("r.json");
-    let commit = record["subjects"][1]["parameters"][0][1].as_str().unwrap();
+    let commit = record["subjects"][1]["revision"]["built"].as_str().unwrap();
     let time = git(&env, &["show", "-s", "--format=%ct", commit]);
     assert_eq!(time, "1", "the same tree is the same commit, also later");
     // In the history it is what is checked out, with changes.

@@ -233,7 +233,10 @@ fn write_1(record: &Record, options: &Options) -> Result<Exported, ExportError> 
                 } else {
                     Vec::new()
                 },
-                parameters: named.parameters.iter().cloned().collect(),
+                parameters: named
+                    .labels()
+                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                    .collect(),
             });
         }
     }
@@ -306,9 +309,8 @@ fn write_2(record: &Record, options: &Options) -> Result<Exported, ExportError> 
             };
             let line = command_line(&named.command);
             let parameters = named
-                .parameters
-                .iter()
-                .map(|(name, value)| (name.clone(), Parameter { value: value.clone() }));
+                .labels()
+                .map(|(name, value)| (name.to_owned(), Parameter { value: value.to_owned() }));
             results.push(Result2 {
                 command: if line.is_empty() { named.name.clone() } else { line },
                 name: names.unique(&name),

@@ -208,7 +208,12 @@ mod tests {
         };
         let record = Record {
             metrics: Metric::always(),
-            subjects: vec![Subject { name: "a".into(), command: vec![], parameters: vec![] }],
+            subjects: vec![Subject {
+                name: "a".into(),
+                command: vec![],
+                parameters: vec![],
+                revision: None,
+            }],
             runs: runs.iter().map(|(wall, _)| run(*wall)).collect(),
             ..Record::empty(RecordKind::Run)
         };

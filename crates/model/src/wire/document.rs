@@ -15,7 +15,7 @@ use super::worded::Worded;
 use crate::note::{Interruption, Limit, Note};
 use crate::terms::Terms;
 use crate::trace::TracedRun;
-use crate::{Conditions, MachineFacts, Metric, Source, SubjectTerms, Unit, Verdict};
+use crate::{Conditions, MachineFacts, Metric, Revision, Source, SubjectTerms, Unit, Verdict};
 
 /// A whole record. Times are in seconds, sizes in bytes, shares and margins as fractions of 1.
 ///
@@ -193,6 +193,9 @@ pub struct SubjectDocument<R = Vec<RunDocument>> {
     /// Parameter values by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<(String, String)>,
+    /// Which build of a repository it is; absent where it is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<Revision>,
     /// What the suite says that it is a benchmark of; absent where it is of none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suite: Option<SubjectTerms>,

@@ -1,6 +1,7 @@
 //! Sentences of earlier versions, whose documents have no kinds: those that a session going on or a gate has to
 //! recognise become values again, and every other one is kept as it stands.
 
+use crate::Revision;
 use crate::note::{EvidenceLimit, Interruption, Limit, Note, Obstacle, SessionNote, Unseen};
 
 impl From<String> for Note {
@@ -82,6 +83,18 @@ fn settled(sentence: &str) -> Option<SessionNote> {
         seconds: seconds.next()?.parse().ok()?,
         longest: seconds.next()?.rsplit(' ').next()?.parse().ok()?,
     })
+}
+
+/// Takes the revision out of the parameters of a subject, among which records without terms have it.
+pub(super) fn revision(parameters: &mut Vec<(String, String)>) -> Option<Revision> {
+    let find = |wanted: &str| {
+        let found = parameters.iter().find(|(name, _)| name == wanted);
+        found.map(|(_, value)| value.clone())
+    };
+    let built = find("revision")?;
+    let revision = Revision { built, changes_of: find("changes_of"), program: find("program") };
+    parameters.retain(|(name, _)| !["revision", "changes_of", "program"].contains(&name.as_str()));
+    Some(revision)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! From documents to the domain values.
 
 use super::document::{ComparisonDocument, ConditionsDocument, Document, RunDocument};
+use super::earlier;
 use super::version::{VersionError, check_readable};
 use super::worded::Worded;
 use super::{COMPARISON_SCHEMA, IMPORT_SCHEMA, RUN_SCHEMA};
@@ -84,7 +85,8 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
     let is_suite = document.subjects.iter().any(|subject| subject.suite.is_some());
     let mut suite = Vec::new();
     let mut runs = Vec::new();
-    for (index, subject) in document.subjects.into_iter().enumerate() {
+    let has_terms = document.terms.is_some();
+    for (index, mut subject) in document.subjects.into_iter().enumerate() {
         if let Some(run) = subject.runs.iter().find(|run| run.round > MAX_ROUND) {
             return Err(ReadError::Round { subject: subject.name, round: run.round });
         }
@@ -96,10 +98,14 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
         if is_suite {
             suite.push(subject.suite.unwrap_or_default());
         }
+        if !has_terms && kind != RecordKind::Import {
+            subject.revision = earlier::revision(&mut subject.parameters);
+        }
         subjects.push(Subject {
             name: subject.name,
             command: subject.command,
             parameters: subject.parameters,
+            revision: subject.revision,
         });
     }
     runs.sort_by(|(a, _), (b, _)| a.started.total_cmp(&b.started));

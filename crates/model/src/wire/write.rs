@@ -92,6 +92,7 @@ fn with_runs<R>(
                 name: subject.name.clone(),
                 command: subject.command.clone(),
                 parameters: subject.parameters.clone(),
+                revision: subject.revision.clone(),
                 suite: record.suite.get(index).cloned(),
                 runs: runs(index),
             })

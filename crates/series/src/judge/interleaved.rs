@@ -2,7 +2,7 @@
 
 use becalm_model::ci::Standing;
 use becalm_model::gate::{GateBy, GateOutcome, GateResult};
-use becalm_model::{GateReason, MeasuredRevision, Record, Verdict};
+use becalm_model::{GateReason, Record, Verdict};
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 
@@ -46,7 +46,7 @@ pub fn judge_interleaved(record: &Record, rules: &mut Rules, findings: &mut Find
         };
         let of = named(&benchmark, &name, &metric.unit, &[]);
         let commit = |subject: usize| {
-            MeasuredRevision::of(&record.subjects[subject]).map(|revision| revision.built)
+            record.subjects[subject].revision.as_ref().map(|revision| revision.built.clone())
         };
         findings.results.push(GateResult {
             value: value(candidate),

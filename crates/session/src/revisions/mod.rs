@@ -12,7 +12,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use becalm_model::terms::RunTerms;
-use becalm_model::{MeasuredRevision, SessionNote, Subject, with_causes};
+use becalm_model::{Revision, SessionNote, Subject, with_causes};
 use becalm_runner::rounds::Stand;
 use becalm_runner::{Interrupt, Program, User, WorkFolder};
 
@@ -275,12 +275,12 @@ impl Revisions {
         command[0] = found(&asked, &self.start(one), &one.name)?;
         Ok(Subject {
             name: format!("{} ({})", one.name, one.commit.short()),
-            parameters: MeasuredRevision::parameters(
-                &one.commit.id,
-                one.commit.changes_of.as_deref(),
-                &asked,
-                &command[0],
-            ),
+            parameters: Vec::new(),
+            revision: Some(Revision {
+                built: one.commit.id.clone(),
+                changes_of: one.commit.changes_of.clone(),
+                program: Some(asked).filter(|asked| *asked != command[0]),
+            }),
             command,
         })
     }

@@ -84,6 +84,7 @@ impl Timeit {
             name: worker.name.clone(),
             command: worker.tool.clone(),
             parameters: Vec::new(),
+            revision: None,
         };
         let run = |one: &ReadyWorker| one.worker.run(one.loops, amount.warmups, amount.values);
         let commands = ready.workers.iter().map(run).collect();
