@@ -3,6 +3,9 @@
 //! Nothing here opens a file: callers hand in names and contents. [`import`] finds out by the content
 //! which format it is, and [`FORMATS`] is the table of all; [`WRITERS`] is that of the formats that can be
 //! written.
+//!
+//! It may use `model` alone. Start reading in `format.rs`, which lists the formats; each reader is a file of
+//! `readers/`, each writer one of `writers/`, and `imported.rs` is what readers fill.
 
 mod entry;
 mod error;

@@ -3,6 +3,9 @@
 //! The words are those of the command line, of the JSON documents and of the reports. Nothing here
 //! does I/O, reads a clock or keeps state. Documents that leave the process live in [`wire`] and are
 //! versioned; a value that has the same shape in them is one type, and serialises itself.
+//!
+//! It may use nothing of ours. Start reading in `record.rs`: a record is what everything else makes or takes;
+//! `terms/` is what was settled before its first run, `note/` what its reader has to know.
 
 pub mod ablate;
 mod about;

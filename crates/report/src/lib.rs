@@ -2,6 +2,9 @@
 //!
 //! Every public function takes values and returns text. The caller says how wide the terminal is
 //! and whether it shows colours ([`Style`]), and which runs were disturbed ([`becalm_model::DisturbedRun`]).
+//!
+//! It may use `model` and `stats`. Start reading in `comparison.rs`, which puts the report of a comparison
+//! together; `sentence.rs` has the words of a verdict, `notes/` those of notes, limits and reasons.
 
 mod axis;
 mod benchmarks;

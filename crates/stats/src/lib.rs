@@ -4,6 +4,9 @@
 //! function takes a validated [`Sample`], so that no estimator has to think about NaN, infinity or
 //! an empty list. Estimators that need more values, or spread, than they were given return a
 //! [`Violation`] instead of a number without meaning.
+//!
+//! It may use nothing of ours. Start reading in `decide/`, which says whether two sides differ; else each
+//! estimator or test is a file with its formula and its source on top.
 
 #![cfg_attr(
     test,

@@ -2,6 +2,9 @@
 //!
 //! [`open`] opens a [`HistoryLocation`]; [`Store`] is what can be done with it. Both databases have the same
 //! tables and the same statements; what differs is in `sqlite` and `postgres`.
+//!
+//! It may use `model` alone. Start reading in `store.rs`; what is done with a history is a file of `history/`
+//! each, and tables and columns stand in `migrations/`.
 
 mod content;
 mod database;

@@ -1,4 +1,7 @@
 //! Test only: fake machine trees, a hermetic command line and redaction.
+//!
+//! It may use `kernel` alone, and any crate but `stats` may use it for its tests. Start reading in `machine.rs`,
+//! which invents machines, and in `command.rs`, which runs becalm in a folder of its own.
 
 mod command;
 mod cpufreq;
