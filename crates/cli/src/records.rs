@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use becalm_formats::File;
 use becalm_model::wire;
 use becalm_model::{Record, Run, SessionNote};
+use becalm_session::files::write_with;
 use becalm_session::{FileError, conclude_log, own_record};
 use becalm_stats::{Sample, Summary};
 
@@ -14,7 +15,6 @@ use crate::exit::Exit;
 use crate::foreign;
 use crate::old_arguments;
 use crate::ui::Ui;
-use becalm_session::files::write_with;
 
 /// Reads a saved record: a document, or the log of a session with what follows from its runs.
 pub(crate) fn read_record(path: &Path) -> Result<Record, CommandError> {

@@ -8,11 +8,10 @@ use becalm_model::wire::{
 };
 use becalm_model::{Record, with_causes};
 use becalm_report::{SteadyRun, class_word};
-use becalm_session::own_record;
+use becalm_session::{files, own_record};
 use becalm_stats::steady::{Agreement, Steady, agreement, warm_up};
 
 use crate::error::CommandError;
-use becalm_session::files;
 
 /// Reads and classifies all series of all files; levels within this share of the last one count as
 /// the same.

@@ -13,7 +13,7 @@ pub fn write_summary(path: &Path, report: &CiReport) -> std::io::Result<()> {
 
 /// Writes the conclusion where later steps read it.
 pub fn write_outputs(path: &Path, report: &CiReport) -> std::io::Result<()> {
-    append(path, &format!("conclusion={}\n", report.conclusion.word()))
+    append(path, &format!("conclusion={}\n", report.conclusion.name()))
 }
 
 fn append(path: &Path, text: &str) -> std::io::Result<()> {

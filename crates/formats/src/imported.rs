@@ -93,12 +93,7 @@ impl Imported {
         parameters: Vec<(String, String)>,
     ) -> usize {
         *self.subjects.entry(name.to_owned()).or_insert_with(|| {
-            self.record.subjects.push(Subject {
-                name: name.to_owned(),
-                command,
-                parameters,
-                revision: None,
-            });
+            self.record.subjects.push(Subject { parameters, ..Subject::new(name, command) });
             self.runs.push(0);
             self.record.subjects.len() - 1
         })

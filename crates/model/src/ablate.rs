@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::machine::MachineFacts;
 use crate::note::Limit;
 use crate::wire::{Worded, Words, worded};
+use crate::words::words;
 
 /// Which mitigation helps on one machine with one subject.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -220,19 +221,6 @@ pub enum Stage {
     Again,
 }
 
-impl Stage {
-    /// Returns its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Singly => "singly",
-            Self::Cumulatively => "cumulatively",
-            Self::Without => "without",
-            Self::Fewer => "fewer",
-            Self::Again => "again",
-        }
-    }
-}
-
 /// How runs are timed, and so whose spread is compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -257,18 +245,6 @@ pub enum MitigationVerdict {
     /// Nothing can be said.
     #[default]
     Undecided,
-}
-
-impl MitigationVerdict {
-    /// Returns the word used in JSON and reports.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Helps => "helps",
-            Self::Harms => "harms",
-            Self::Nothing => "nothing",
-            Self::Undecided => "undecided",
-        }
-    }
 }
 
 /// What mending sources of noise did on one machine.
@@ -316,5 +292,14 @@ impl MitigationEffect {
     pub fn is_about_the_same(&self, other: &Self) -> bool {
         (&self.mitigation, &self.subject, self.hogs)
             == (&other.mitigation, &other.subject, other.hogs)
+    }
+}
+
+words! {
+    Stage {
+        Singly = "singly", Cumulatively = "cumulatively", Without = "without", Fewer = "fewer", Again = "again"
+    }
+    MitigationVerdict {
+        Helps = "helps", Harms = "harms", Nothing = "nothing", Undecided = "undecided"
     }
 }

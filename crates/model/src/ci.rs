@@ -8,6 +8,7 @@ use crate::metric::{Direction, Unit};
 use crate::note::{Interruption, Note};
 use crate::verdict::{RatioInterval, Verdict};
 use crate::wire::{RatioFields, ratio};
+use crate::words::words;
 
 /// Says whether a text can be the name of a job: it stands in a hidden line of a comment.
 pub fn is_ci_id(text: &str) -> bool {
@@ -82,7 +83,7 @@ pub struct CiLine {
     pub standing: Standing,
     /// The base against itself.
     pub noise: CiNoise,
-    /// How many more rounds an undecided comparison would need, where that can be told.
+    /// How many more rounds an undecided comparison would need, where that is known.
     pub rounds_needed: Option<u64>,
 }
 
@@ -110,18 +111,6 @@ impl Standing {
     /// Says whether nothing can be said.
     pub fn is_open(self) -> bool {
         matches!(self, Self::Inconclusive | Self::Doubtful)
-    }
-
-    /// Returns the word used in JSON and reports.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Regression => "regression",
-            Self::Doubtful => "doubtful",
-            Self::Inconclusive => "inconclusive",
-            Self::Tolerated => "tolerated",
-            Self::Improvement => "improvement",
-            Self::Equivalent => "equivalent",
-        }
     }
 }
 
@@ -160,18 +149,6 @@ pub enum Conclusion {
 }
 
 impl Conclusion {
-    /// Returns the word used in JSON and reports.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Identical => "identical",
-            Self::Regressed => "regressed",
-            Self::Improved => "improved",
-            Self::Undecided => "undecided",
-            Self::Unchanged => "unchanged",
-            Self::Failed => "failed",
-        }
-    }
-
     /// Says whether people should hear of it unasked.
     pub fn is_news(self) -> bool {
         matches!(self, Self::Regressed | Self::Improved)
@@ -220,5 +197,15 @@ impl CiReport {
     pub fn is_undecided(&self) -> bool {
         let CiResult::Measured { lines, .. } = &self.result else { return false };
         lines.is_empty() || lines.iter().any(|line| line.standing.is_open())
+    }
+}
+words! {
+    Standing {
+        Regression = "regression", Doubtful = "doubtful", Inconclusive = "inconclusive", Tolerated = "tolerated",
+        Improvement = "improvement", Equivalent = "equivalent"
+    }
+    Conclusion {
+        Identical = "identical", Regressed = "regressed", Improved = "improved", Undecided = "undecided",
+        Unchanged = "unchanged", Failed = "failed"
     }
 }

@@ -75,6 +75,11 @@ impl CpuSet {
         self.0.first().copied()
     }
 
+    /// Writes them with their noun: `CPU 3`, `CPUs 0-3`.
+    pub fn named(&self) -> String {
+        format!("{} {self}", if self.len() == 1 { "CPU" } else { "CPUs" })
+    }
+
     /// Returns the CPUs in both sets.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A process or thread, told apart from later ones with the same id by when it started.
+/// A process or thread, with its start, because ids are used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ProcessIdentity {
     /// Process id, or thread id.

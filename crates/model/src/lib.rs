@@ -35,6 +35,7 @@ pub mod terms;
 pub mod trace;
 mod verdict;
 pub mod wire;
+mod words;
 
 pub use calendar::{is_of_calendar, parse_time};
 pub use causes::with_causes;

@@ -20,6 +20,11 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// Returns a command of this name, without parameters, that is no revision.
+    pub fn new(name: impl Into<String>, command: Vec<String>) -> Self {
+        Self { name: name.into(), command, parameters: Vec::new(), revision: None }
+    }
+
     /// Returns the command as it was asked for, which is the same for all revisions.
     pub fn asked_command(&self) -> Vec<String> {
         let mut command = self.command.clone();

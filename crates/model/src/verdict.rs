@@ -1,11 +1,10 @@
 //! What a comparison says.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::note::Note;
+use crate::words::words;
 
 /// The four possible answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -25,25 +24,15 @@ impl Verdict {
     /// Every verdict.
     pub const ALL: [Self; 4] = [Self::Faster, Self::Slower, Self::Equivalent, Self::Inconclusive];
 
-    /// Returns the word used in JSON and reports.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Faster => "faster",
-            Self::Slower => "slower",
-            Self::Equivalent => "equivalent",
-            Self::Inconclusive => "inconclusive",
-        }
-    }
-
-    /// Reads the word that [`Verdict::word`] writes.
+    /// Reads the word that [`Verdict::name`] writes.
     pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|verdict| verdict.word() == word)
+        Self::ALL.into_iter().find(|verdict| verdict.name() == word)
     }
 }
 
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+words! {
+    Verdict {
+        Faster = "faster", Slower = "slower", Equivalent = "equivalent", Inconclusive = "inconclusive"
     }
 }
 
@@ -89,7 +78,7 @@ pub struct Comparison {
     /// Smallest relative change that this comparison could have resolved: half the width of the
     /// interval of the log ratio, as a ratio less 1.
     pub noise_floor: Option<f64>,
-    /// How many more rounds an undecided comparison would need, where that can be told.
+    /// How many more rounds an undecided comparison would need, where that is known.
     pub rounds_needed: Option<u64>,
     /// What the reader has to know beside the verdict.
     pub notes: Vec<Note>,

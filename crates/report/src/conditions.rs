@@ -74,8 +74,7 @@ fn isolation(isolated: &IsolatedCpus) -> String {
         IsolatedBy::UnbalancedSet => "a set of CPUs without load balancing",
         IsolatedBy::OwnSet => "a set of CPUs of its own",
     };
-    let noun = if isolated.cpus.len() == 1 { "CPU" } else { "CPUs" };
-    format!("{noun} {} by {by} ({})", isolated.cpus, isolated.group)
+    format!("{} by {by} ({})", isolated.cpus.named(), isolated.group)
 }
 
 /// Says what becomes of freed memory where that is not left to the subjects' allocator.

@@ -70,15 +70,7 @@ mod tests {
     use super::*;
 
     fn subjects(names: &[&str]) -> Vec<Subject> {
-        names
-            .iter()
-            .map(|name| Subject {
-                name: (*name).to_owned(),
-                command: vec![(*name).to_owned()],
-                parameters: vec![],
-                revision: None,
-            })
-            .collect()
+        names.iter().map(|name| Subject::new(*name, vec![(*name).to_owned()])).collect()
     }
 
     #[test]

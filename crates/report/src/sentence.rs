@@ -42,7 +42,7 @@ pub(crate) fn verdict_word(metric: &Metric, verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster if !is_time(metric) => "better",
         Verdict::Slower if !is_time(metric) => "worse",
-        verdict => verdict.word(),
+        verdict => verdict.name(),
     }
 }
 

@@ -145,12 +145,7 @@ mod tests {
     use super::*;
 
     fn record() -> Record {
-        let subject = |name: &str| Subject {
-            name: name.to_owned(),
-            command: vec!["./bench".to_owned()],
-            parameters: vec![],
-            revision: None,
-        };
+        let subject = |name: &str| Subject::new(name, vec!["./bench".to_owned()]);
         let mut record = Record::empty(RecordKind::Run);
         record.metrics = Metric::always();
         record.metrics.push(Metric { exact: true, ..Metric::lower("steps", Unit::Count) });

@@ -121,10 +121,8 @@ fn metric() -> impl Strategy<Value = Metric> {
 
 fn record() -> impl Strategy<Value = Record> {
     let subject = (name(), vec(name(), 0..3)).prop_map(|(name, command)| Subject {
-        name,
-        command,
         parameters: vec![("n".into(), "1".into())],
-        revision: None,
+        ..Subject::new(name, command)
     });
     (
         vec(subject, 0..4),

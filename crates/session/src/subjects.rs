@@ -76,12 +76,7 @@ pub fn subjects(commands: &[CommandLine], runs: &RunTerms) -> Result<Vec<Subject
                 CommandLine::Words(_) => shell_words::join(&words),
                 CommandLine::Line(line) => fill(line, &values),
             };
-            subjects.push(Subject {
-                name: shown,
-                command: words,
-                parameters: values,
-                revision: None,
-            });
+            subjects.push(Subject { parameters: values, ..Subject::new(shown, words) });
         }
     }
     name(&mut subjects, &runs.names)?;

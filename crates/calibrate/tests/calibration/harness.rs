@@ -39,12 +39,7 @@ fn records(design: &Design, rng: &mut Rng) -> [Record; 2] {
     let mut record = Record::empty(RecordKind::Comparison);
     record.metrics = (0..design.benchmarks).map(&mut metric).collect();
     [record.clone(), record].map(|mut record| {
-        record.subjects.push(Subject {
-            name: "a".into(),
-            command: vec![],
-            parameters: vec![],
-            revision: None,
-        });
+        record.subjects.push(Subject::new("a", vec![]));
         for round in 0..design.processes {
             let parts = (0..design.benchmarks).map(|metric| {
                 let process = BETWEEN * rng.normal();
@@ -81,12 +76,7 @@ fn run(subject: usize, round: u32, parts: Vec<Part>) -> Run {
 /// Puts two records side by side, as if they had been measured in rounds.
 fn interleaved([old, new]: &[Record; 2]) -> Record {
     let mut record = old.clone();
-    record.subjects.push(Subject {
-        name: "b".into(),
-        command: vec![],
-        parameters: vec![],
-        revision: None,
-    });
+    record.subjects.push(Subject::new("b", vec![]));
     record.runs.extend(new.runs.iter().map(|one| run(1, one.round, one.parts.clone())));
     record
 }

@@ -7,13 +7,12 @@ use becalm_lab::Workload;
 use becalm_model::terms::{Goal, Stop, Terms};
 use becalm_model::{RecordKind, Subject};
 use becalm_report::{comparison_text, facts_text, html};
-use becalm_session::{Machine, Request};
+use becalm_session::{Machine, Request, files};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::{Finished, conduct};
 use crate::ui::Ui;
-use becalm_session::files;
 
 /// Show the main job on this machine in under a minute: facts, noise floor, a real 2 % slowdown
 #[derive(Debug, clap::Args)]
@@ -37,17 +36,17 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let becalm = std::env::current_exe().map_err(|error| {
         CommandError::measure(format!("cannot find becalm's own program file: {error}"))
     })?;
-    let subject = |name: &str, amount: u64| Subject {
-        name: name.to_owned(),
-        command: vec![
-            becalm.to_string_lossy().into_owned(),
-            "workload".to_owned(),
-            Workload::Compute.name().to_owned(),
-            "--amount".to_owned(),
-            amount.to_string(),
-        ],
-        parameters: Vec::new(),
-        revision: None,
+    let subject = |name: &str, amount: u64| {
+        Subject::new(
+            name.to_owned(),
+            vec![
+                becalm.to_string_lossy().into_owned(),
+                "workload".to_owned(),
+                Workload::Compute.name().to_owned(),
+                "--amount".to_owned(),
+                amount.to_string(),
+            ],
+        )
     };
 
     ui.print("1. This machine\n\n")?;

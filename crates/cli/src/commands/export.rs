@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use becalm_formats::{Estimate, ExportError, Options, WRITERS, Writer, merge, writer};
 use becalm_model::Record;
 use becalm_report::note_sentence;
+use becalm_session::files;
 use becalm_stats::{Sample, Summary};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::records;
 use crate::ui::Ui;
-use becalm_session::files;
 
 /// Write saved results as files of other tools
 ///

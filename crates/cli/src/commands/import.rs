@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use becalm_formats::{FORMATS, merge};
 use becalm_report::import_text;
+use becalm_session::files;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::foreign;
 use crate::records;
 use crate::ui::Ui;
-use becalm_session::files;
 
 /// Read the files of other benchmark tools into a record
 ///

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::CommandError;
-use crate::exit::Exit;
-use crate::ui::Ui;
 use becalm_model::terms::Terms;
 use becalm_session::files;
 use becalm_session::init::{find, suite_toml, walk};
 use becalm_session::suite::{FILE, SuiteFile, resolve};
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::ui::Ui;
 
 /// Write a becalm.toml with the benchmarks found in this repository
 ///

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use becalm_machine::SysRoot;
 use becalm_machine::dump::{Dump, archive};
+use becalm_session::files;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
-use becalm_session::files;
 
 /// Capture what becalm knows about this machine
 #[derive(Debug, clap::Args)]

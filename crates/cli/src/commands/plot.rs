@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use becalm_report::plot_text;
+use becalm_session::{disturbed_runs, files};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::with_traced_notes;
 use crate::records;
 use crate::ui::Ui;
-use becalm_session::disturbed_runs;
-use becalm_session::files;
 
 /// Draw saved results: every run as a dot, and the runs in time order
 #[derive(Debug, clap::Args)]

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use becalm_report::{metadata_text, show_text};
+use becalm_session::disturbed_runs;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::traced_text;
 use crate::records;
 use crate::ui::Ui;
-use becalm_session::disturbed_runs;
 
 /// Show a saved result: what was measured, how, and what came out
 #[derive(Debug, clap::Args)]

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use becalm_machine::{ChoiceFacts, ControlGroups, SysRoot, Width, choose};
 use becalm_model::wire::TopologyDocument;
 use becalm_report::{WORDS, topology_svg, topology_text};
+use becalm_session::files;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
-use becalm_session::files;
 
 /// Show packages, cores, caches, NUMA nodes and kinds of cores, and which CPUs a measurement would
 /// use and why

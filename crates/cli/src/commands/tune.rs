@@ -198,13 +198,13 @@ impl QuietedCpus {
     fn told(&self) -> String {
         let Self { cpus, housekeeping, .. } = self;
         if cpus == housekeeping {
-            return format!("{} is all there is, and keeps everybody's work.", named(cpus));
+            return format!("{} is all there is, and keeps everybody's work.", cpus.named());
         }
         format!(
             "{} is for measurements, {} for everything else; other programs start where they like: \
              `taskset -c {cpus}` puts one there.",
-            named(cpus),
-            named(housekeeping),
+            cpus.named(),
+            housekeeping.named(),
         )
     }
 
@@ -303,10 +303,6 @@ fn list(ui: &Ui) -> Result<Exit, CommandError> {
         .collect();
     ui.print(&lines.concat())?;
     Ok(Exit::Done)
-}
-
-fn named(cpus: &CpuSet) -> String {
-    if cpus.len() == 1 { format!("CPU {cpus}") } else { format!("CPUs {cpus}") }
 }
 
 fn json(place: &QuietedCpus, plan: &TuningPlan, applied: &[tune::Applied]) -> String {

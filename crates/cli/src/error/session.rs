@@ -314,7 +314,7 @@ fn of_ablate(error: &AblateError) -> Vec<String> {
     }
 }
 
-/// Says where an interpreter or a compiler is to be had.
+/// Names the package that has an interpreter or a compiler.
 fn missing(language: Language) -> String {
     let what = if language.is_compiled() { "compiler" } else { "interpreter" };
     format!(

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use becalm_model::DisturbedRun;
 use becalm_model::Record;
 use becalm_model::terms::Exports;
+use becalm_session::files;
 
 use crate::error::CommandError;
 use crate::measuring::traced;
 use crate::records;
 use crate::ui::Ui;
-use becalm_session::files;
 
 /// Refuses, before anything is measured, files that could not be written in the end.
 pub(crate) fn check_exports(exports: &Exports) -> Result<(), CommandError> {

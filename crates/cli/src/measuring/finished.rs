@@ -7,7 +7,7 @@ use becalm_model::{DisturbedRun, Record, RecordKind, Verdict, counted, with_caus
 use becalm_report::{limit_sentence, note_sentence, own_timing};
 use becalm_runner::Interrupt;
 use becalm_runner::rounds::{RunError, SessionError};
-use becalm_session::{Request, Session, SessionLog};
+use becalm_session::{Request, Session, SessionLog, files};
 
 use super::export::{check_exports, export, without_those_that_stay};
 use super::listener::with_listener;
@@ -16,7 +16,6 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::records;
 use crate::ui::Ui;
-use becalm_session::files;
 
 /// Takes in hand the signals that ask becalm to stop.
 pub(crate) fn interrupt() -> Result<&'static Interrupt, CommandError> {

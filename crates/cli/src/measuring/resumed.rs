@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 
 use becalm_model::terms::{Terms, merge};
 use becalm_model::{Record, RecordKind};
-use becalm_session::{Error, PARTIAL, ResumeError, resume};
+use becalm_session::{Error, PARTIAL, ResumeError, files, resume};
 
 use crate::error::CommandError;
 use crate::flags::ExportFlags;
 use crate::old_arguments;
 use crate::records;
 use crate::ui::Ui;
-use becalm_session::files;
 
 /// A session to go on with.
 #[derive(Debug)]

@@ -77,7 +77,7 @@ fn case(record: &Record, one: &Comparison, options: &Options, names: &mut Unique
     let time = figures::median(&values).filter(|time| metric.unit == Unit::Second && *time >= 0.0);
     let mut numbers = vec![
         ("baseline", baseline.clone()),
-        ("verdict", one.verdict.word().to_owned()),
+        ("verdict", one.verdict.name().to_owned()),
         ("confidence", numbers::text(one.confidence)),
         ("rounds", one.rounds.to_string()),
     ];

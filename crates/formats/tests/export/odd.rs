@@ -68,12 +68,7 @@ fn record() -> impl Strategy<Value = Record> {
             for subject in subjects {
                 let command = vec![subject.clone(), "x y".to_owned()];
                 let parameters = vec![(subject.clone(), subject.clone())];
-                record.subjects.push(Subject {
-                    name: subject,
-                    command,
-                    parameters,
-                    revision: None,
-                });
+                record.subjects.push(Subject { parameters, ..Subject::new(subject, command) });
             }
             for (at, of_run) in values.chunks(n).enumerate() {
                 let first = |at: usize| of_run.get(at).and_then(|values| values.first().copied());

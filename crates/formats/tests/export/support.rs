@@ -81,7 +81,7 @@ pub(crate) fn harness() -> Record {
 
 fn subject(name: &str, command: &[&str]) -> Subject {
     let command = command.iter().map(|&word| word.to_owned()).collect();
-    Subject { name: name.to_owned(), command, parameters: Vec::new(), revision: None }
+    Subject::new(name, command)
 }
 
 /// A run of which nothing is known yet.

@@ -208,12 +208,7 @@ mod tests {
         };
         let record = Record {
             metrics: Metric::always(),
-            subjects: vec![Subject {
-                name: "a".into(),
-                command: vec![],
-                parameters: vec![],
-                revision: None,
-            }],
+            subjects: vec![Subject::new("a", vec![])],
             runs: runs.iter().map(|(wall, _)| run(*wall)).collect(),
             ..Record::empty(RecordKind::Run)
         };

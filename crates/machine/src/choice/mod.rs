@@ -59,11 +59,6 @@ pub fn choose(topology: &Topology, facts: &ChoiceFacts, width: Width) -> Choice 
     }
 }
 
-/// Returns `CPU 3` or `CPUs 0-3`.
-pub(crate) fn named(cpus: &CpuSet) -> String {
-    format!("{} {cpus}", if cpus.len() == 1 { "CPU" } else { "CPUs" })
-}
-
 /// Says what a single CPU for everything costs.
 fn only_one_cpu(topology: &Topology) -> Choice {
     let only = topology.allowed.clone();

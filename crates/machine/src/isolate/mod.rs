@@ -19,7 +19,6 @@ use becalm_model::{Change, CpuSet, Limit, Nature, Target};
 
 pub use cpus::{Alone, alone};
 
-use crate::choice::named;
 use crate::knobs::{self, Situation};
 use crate::tasks::{self, Thread};
 use crate::tune::{self, ABSENT, Applied, PRESENT, names, write};
@@ -92,7 +91,7 @@ pub enum IsolateError {
     #[error(
         "{} cannot be isolated: no CPU would be left to everything else; the subject is only \
          pinned",
-        named(.0)
+        .0.named()
     )]
     NothingLeft(CpuSet),
     /// The boot parameters have done it.
@@ -106,7 +105,7 @@ pub enum IsolateError {
     #[error(
         "{} cannot be isolated: the control group {group} is bound to {cpus}, and nobody else may have \
          a CPU of a partition; the subject is only pinned",
-        named(cpus)
+        cpus.named()
     )]
     Taken {
         /// The CPUs.
@@ -117,7 +116,7 @@ pub enum IsolateError {
     /// They are in a partition already, or offline.
     #[error(
         "{} cannot be isolated: only {free} can be given away; the subject is only pinned",
-        named(missing)
+        missing.named()
     )]
     NotFree {
         /// The CPUs.
@@ -129,7 +128,7 @@ pub enum IsolateError {
     #[error(
         "{} cannot be isolated: programs may also run on CPUs that are offline ({offline}), and this kernel \
          would not let them back there; the subject is only pinned",
-        named(cpus)
+        cpus.named()
     )]
     Forgets {
         /// The CPUs.
@@ -377,7 +376,7 @@ impl Isolating<'_> {
 
 /// Returns `CPU 3 is` or `CPUs 2-3 are`.
 fn are(cpus: &CpuSet) -> String {
-    format!("{} {}", named(cpus), if cpus.len() == 1 { "is" } else { "are" })
+    format!("{} {}", cpus.named(), if cpus.len() == 1 { "is" } else { "are" })
 }
 
 /// A change of a file, with the reason that all files of a group share.

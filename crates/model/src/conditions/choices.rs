@@ -1,9 +1,9 @@
 //! Choices between a few words.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::words::words;
 
 /// Whether addresses of the subjects are random.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -101,38 +101,6 @@ impl Backend {
     pub(super) fn is_processor(&self) -> bool {
         *self == Self::Processor
     }
-}
-
-/// Gives a choice the words that it has in JSON.
-macro_rules! words {
-    ($($type:ident { $($variant:ident = $word:literal),+ })+) => {
-        $(
-            impl $type {
-                /// Returns the word for it, as in JSON.
-                pub fn name(self) -> &'static str {
-                    match self {
-                        $(Self::$variant => $word),+
-                    }
-                }
-            }
-
-            impl fmt::Display for $type {
-                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    f.write_str(self.name())
-                }
-            }
-        )+
-
-        #[cfg(test)]
-        #[test]
-        fn a_choice_has_the_same_word_in_json() {
-            $($(
-                let json = serde_json::to_string(&$type::$variant).unwrap();
-                assert_eq!(json, format!("\"{}\"", $word));
-                assert_eq!(serde_json::from_str::<$type>(&json).unwrap(), $type::$variant);
-            )+)+
-        }
-    };
 }
 
 words! {

@@ -97,7 +97,7 @@ pub enum GateReason {
     },
     /// The comparison is not decided.
     NotDecided {
-        /// Rounds that are missing for a decision, where that can be told.
+        /// Rounds that are missing for a decision, where that is known.
         rounds: Option<u64>,
     },
     /// Runs of the new side were cut off at the timeout, which makes it seem faster.

@@ -128,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// Finds the kinds that are told apart by nothing else.
+    /// Finds the kinds of all families.
     fn kinds(schema: &Value, found: &mut Vec<String>) {
         for family in schema["anyOf"].as_array().unwrap() {
             let name = family["$ref"].as_str().unwrap().rsplit('/').next().unwrap();

@@ -16,7 +16,7 @@ pub enum SessionLimit {
         /// Their names.
         metrics: Vec<String>,
     },
-    /// Small resident sets cannot be told.
+    /// Resident sets smaller than that of becalm cannot be measured.
     ResidentFloor {
         /// Below so many bytes.
         bytes: u64,

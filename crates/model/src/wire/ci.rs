@@ -109,8 +109,8 @@ pub fn ci_document(report: &CiReport, words: &Words) -> CiDocument {
     }
 }
 
-/// Reads a document again. What the lines and the whole mean is told by the rule anew, by `conclude`, so that nobody
-/// can write a conclusion that the numbers do not bear.
+/// Reads a document again. `conclude` judges the lines anew by the rule, so that nobody can write a conclusion that the
+/// numbers do not bear.
 pub fn read_ci(
     text: &str,
     conclude: impl FnOnce(&mut CiResult, &CiRule) -> Conclusion,

@@ -129,7 +129,7 @@ pub struct ComparisonDocument {
     /// Confidence of this interval after correction for several comparisons and looks.
     #[serde(default)]
     pub confidence: f64,
-    /// Rounds that are missing for a decision, where that can be told.
+    /// Rounds that are missing for a decision, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds_needed: Option<u64>,
     /// What the reader has to know.

@@ -67,7 +67,7 @@ fn common_word(lines: &[&CiLine], verdict: Verdict) -> &'static str {
     match (verdict, is_time) {
         (Verdict::Slower, false) => "worse",
         (Verdict::Faster, false) => "better",
-        (verdict, _) => verdict.word(),
+        (verdict, _) => verdict.name(),
     }
 }
 

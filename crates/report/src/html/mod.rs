@@ -123,10 +123,10 @@ fn header(out: &mut String, record: &Record, labels: &Labels, lines: &[(Role, St
 /// A sign and a word before the sentence: colour alone would not reach everybody.
 fn badge(role: Role) -> String {
     let (sign, word) = match role {
-        Role::Faster => ("\u{25bc}", Verdict::Faster.word()),
-        Role::Slower => ("\u{25b2}", Verdict::Slower.word()),
-        Role::Equivalent => ("=", Verdict::Equivalent.word()),
-        Role::Inconclusive => ("?", Verdict::Inconclusive.word()),
+        Role::Faster => ("\u{25bc}", Verdict::Faster.name()),
+        Role::Slower => ("\u{25b2}", Verdict::Slower.name()),
+        Role::Equivalent => ("=", Verdict::Equivalent.name()),
+        Role::Inconclusive => ("?", Verdict::Inconclusive.name()),
         Role::Heading | Role::Warning | Role::Hint => return String::new(),
     };
     // The sentence says the word; the sign is for those who skim.

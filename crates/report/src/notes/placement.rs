@@ -9,7 +9,7 @@ pub(crate) fn affinity(reason: &AffinityReason) -> String {
         AffinityReason::ChosenByUser => "chosen by the user".to_owned(),
         AffinityReason::Refused => "they could not be chosen".to_owned(),
         AffinityReason::OnlyCpu { cpus } => {
-            format!("{} is the only one this process may use.", named(cpus))
+            format!("{} is the only one this process may use.", cpus.named())
         }
         AffinityReason::Chosen { cpus, housekeeping, threads, because } => {
             let verb = if cpus.len() == 1 { "runs" } else { "run" };
@@ -22,13 +22,13 @@ pub(crate) fn affinity(reason: &AffinityReason) -> String {
             };
             format!(
                 "{} {verb} the subject{because}; becalm itself runs on {}.",
-                named(cpus),
-                named(housekeeping)
+                cpus.named(),
+                housekeeping.named()
             )
         }
         AffinityReason::Spared { cpus, others } => format!(
             "{} {} the subject alone; {} left to everything else.",
-            named(cpus),
+            cpus.named(),
             if cpus.len() == 1 { "runs" } else { "run" },
             are(others)
         ),
@@ -61,16 +61,16 @@ fn merit(merit: &CpuMerit, threads: ChosenFor) -> String {
             "the kernel does most of its own work on CPU 0".to_owned()
         }
         M::AwayFromCpu0 => "away from CPU 0, where the kernel does most of its own work".to_owned(),
-        M::OthersMeasured { cpus } => format!("another becalm measures on {}", named(cpus)),
+        M::OthersMeasured { cpus } => format!("another becalm measures on {}", cpus.named()),
         M::NotInterrupted => "devices interrupt others".to_owned(),
         M::LastOfEquals { cores } => format!("it is the last of {cores} equally good cores"),
         M::IdleSiblings { cpus } => {
-            format!("becalm starts nothing on its SMT sibling, {}", named(cpus))
+            format!("becalm starts nothing on its SMT sibling, {}", cpus.named())
         }
         M::IsolatedLeftOut { cpus } => {
-            format!("the isolated {} are left out, as threads are not balanced there", named(cpus))
+            format!("the isolated {} are left out, as threads are not balanced there", cpus.named())
         }
-        M::CoreSpared { cpus } => format!("the core of {} is kept free for becalm", named(cpus)),
+        M::CoreSpared { cpus } => format!("the core of {} is kept free for becalm", cpus.named()),
         M::OwnCores => "each on a core of its own".to_owned(),
         M::OneNode { node } => format!("all in NUMA node {node}"),
     }
@@ -83,7 +83,7 @@ pub(super) fn sentence(limit: &PlacementLimit) -> String {
         L::OneCpu { cpus } => format!(
             "becalm and the rest of the system share {} with the subject: whatever they do meanwhile is part of the \
              measured time",
-            named(cpus)
+            cpus.named()
         ),
         L::Shared { cpus, because } => {
             let why = match because {
@@ -92,18 +92,18 @@ pub(super) fn sentence(limit: &PlacementLimit) -> String {
                 SharedBecause::FewCores(1) => ": with one core there is none to spare".to_owned(),
                 SharedBecause::FewCores(n) => format!(": with {n} cores there is none to spare"),
             };
-            format!("becalm shares {} with the subject{why}", named(cpus))
+            format!("becalm shares {} with the subject{why}", cpus.named())
         }
         L::SameCore { cpus } => format!(
             "becalm has to run on {}, on the same core as the subject, and slows it down while it runs",
-            named(cpus)
+            cpus.named()
         ),
         L::ForeignSiblings { cpus } => format!(
             "{} with the subject and {} outside our affinity: whatever others run there slows the subject down",
             if cpus.len() == 1 {
-                format!("{} shares a core", named(cpus))
+                format!("{} shares a core", cpus.named())
             } else {
-                format!("{} share cores", named(cpus))
+                format!("{} share cores", cpus.named())
             },
             if cpus.len() == 1 { "is" } else { "are" }
         ),
@@ -113,7 +113,7 @@ pub(super) fn sentence(limit: &PlacementLimit) -> String {
         ),
         L::TooManyThreads { threads, cpus } => format!(
             "{threads} threads share {}: there are no more that this process may use and the scheduler balances",
-            named(cpus)
+            cpus.named()
         ),
         L::ThreadsShareCores => {
             "some threads of the subject share a core and slow each other down".to_owned()
@@ -125,7 +125,7 @@ pub(super) fn sentence(limit: &PlacementLimit) -> String {
             };
             format!(
                 "another becalm measures on {} at the same time ({}): each slows the other down",
-                named(cpus),
+                cpus.named(),
                 holders.iter().map(name).collect::<Vec<_>>().join(", ")
             )
         }
@@ -142,7 +142,7 @@ pub(super) fn sentence(limit: &PlacementLimit) -> String {
         ),
         L::NoFifo { error } => format!("SCHED_FIFO is not allowed here: {error}"),
         L::GroupOverlaps { group, cpus } => {
-            format!("what runs in the control group {group} may also run on {}", named(cpus))
+            format!("what runs in the control group {group} may also run on {}", cpus.named())
         }
         L::NotIsolated { error } => error.clone(),
         L::IsolationLost { error } => {
@@ -173,14 +173,9 @@ fn first_of(names: &[String]) -> String {
     format!("{}{more}", names[..names.len().min(NAMED)].join(", "))
 }
 
-/// Returns `CPU 3` or `CPUs 0-3`.
-fn named(cpus: &CpuSet) -> String {
-    format!("{} {cpus}", if cpus.len() == 1 { "CPU" } else { "CPUs" })
-}
-
 /// Returns `CPU 3 is` or `CPUs 2-3 are`.
 fn are(cpus: &CpuSet) -> String {
-    format!("{} {}", named(cpus), if cpus.len() == 1 { "is" } else { "are" })
+    format!("{} {}", cpus.named(), if cpus.len() == 1 { "is" } else { "are" })
 }
 
 /// Joins phrases with commas and a last `and`.

@@ -220,12 +220,7 @@ mod tests {
         let mut metric = Metric::lower("m", Unit::Second);
         change(&mut metric);
         let mut record = Record::empty(RecordKind::Import);
-        record.subjects.push(Subject {
-            name: "a".into(),
-            command: vec![],
-            parameters: vec![],
-            revision: None,
-        });
+        record.subjects.push(Subject::new("a", vec![]));
         record.metrics.push(metric);
         record.runs.extend(values.iter().zip(0..).map(|(&value, round)| becalm_model::Run {
             subject: 0,

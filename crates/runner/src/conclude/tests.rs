@@ -54,7 +54,7 @@ pub(super) fn record(
     }
     let subject = |index: usize| {
         let name = char::from(b'A' + u8::try_from(index).unwrap()).to_string();
-        Subject { command: vec![name.clone()], name, parameters: vec![], revision: None }
+        Subject::new(name.clone(), vec![name])
     };
     Record {
         seed: 1,

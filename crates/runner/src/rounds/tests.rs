@@ -124,7 +124,7 @@ impl Executor for Scripted {
 fn record(n_subjects: usize) -> Record {
     let subject = |index: usize| {
         let name = char::from(b'A' + u8::try_from(index).unwrap()).to_string();
-        Subject { command: vec![name.clone()], name, parameters: vec![], revision: None }
+        Subject::new(name.clone(), vec![name])
     };
     Record {
         seed: 42,

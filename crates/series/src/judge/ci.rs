@@ -197,7 +197,7 @@ mod tests {
         let mut result = CiResult::Measured { lines, rounds: 8 };
         assert_eq!(conclude(&mut result, &RULE), Conclusion::Regressed);
         let CiResult::Measured { lines, .. } = &result else { unreachable!("it was measured") };
-        let standings: Vec<&str> = lines.iter().map(|line| line.standing.word()).collect();
+        let standings: Vec<&str> = lines.iter().map(|line| line.standing.name()).collect();
         assert_eq!(
             standings,
             ["regression", "regression", "inconclusive", "improvement", "equivalent"]

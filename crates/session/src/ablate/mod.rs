@@ -111,7 +111,7 @@ pub fn ablate(
 ) -> Result<(AblateDocument, Result<(), Error>), Error> {
     let started = monotonic_raw();
     let AblateRequest { root, topology, subject, user, max_time, .. } = request;
-    // Settings are made for each run: only what goes wrong is told.
+    // Settings change with each run: only trouble is worth a line.
     let told = |event: Event<'_>| match event {
         Event::Restored(recovered) if is_restored(recovered) => {}
         Event::Changed(_) => {}

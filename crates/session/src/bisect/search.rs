@@ -161,7 +161,7 @@ impl<E: From<Error>> Search<'_, E> {
         let document = &mut self.saved.document;
         document.metric = Some(followed.name.clone());
         document.unit = Some(followed.unit.to_string());
-        document.verdict = Some(verdict.word().to_owned());
+        document.verdict = Some(verdict.name().to_owned());
         let rounds = step::rounds(&record, &followed.name);
         document.exact = known::exact_values(&rounds).filter(|_| followed.exact);
         document.steps.push(BisectStepDocument { commit: bad, rounds });

@@ -63,7 +63,7 @@ pub fn resolve(file: &SuiteFile, terms: &Terms) -> Result<Vec<Benchmark>, SuiteE
             let shown = format!("{name}{}", parameters.collect::<String>());
             let start = table.start(&values, &read, terms)?;
             let own = table.own_terms(terms)?;
-            let subject = Subject { name: shown, command, parameters: values, revision: None };
+            let subject = Subject { parameters: values, ..Subject::new(shown, command) };
             all.push(Benchmark { subject, start, own, about: about.clone() });
         }
         if all.len() > MOST_SUBJECTS {

@@ -80,12 +80,7 @@ impl Timeit {
     /// Returns the session that times it.
     pub fn request(&self, arguments: Vec<String>) -> Request {
         let Self { ready, amount, rule, terms } = self;
-        let subject = |worker: &ReadyWorker| Subject {
-            name: worker.name.clone(),
-            command: worker.tool.clone(),
-            parameters: Vec::new(),
-            revision: None,
-        };
+        let subject = |worker: &ReadyWorker| Subject::new(worker.name.clone(), worker.tool.clone());
         let run = |one: &ReadyWorker| one.worker.run(one.loops, amount.warmups, amount.values);
         let commands = ready.workers.iter().map(run).collect();
         let subjects: Vec<Subject> = ready.workers.iter().map(subject).collect();

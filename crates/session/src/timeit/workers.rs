@@ -70,7 +70,7 @@ pub(super) fn ready(
         } else {
             workbench.interpreted(tool)
         };
-        // The loops that the user gives are tried too, once: so a mistake in the code is told before the session.
+        // The loops that the user gives are tried too, once: a mistake in the code ends becalm before the session.
         let given = wish.loops;
         let least = if given.is_some() { Duration::from_nanos(1) } else { wish.min_time };
         let found = calibrate(&worker, least, setting)

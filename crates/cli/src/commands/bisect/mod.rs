@@ -8,8 +8,8 @@ use std::path::Path;
 use becalm_model::terms::Exports;
 use becalm_model::wire::{BisectDocument, BisectState, json_text};
 use becalm_report::WORDS;
-use becalm_session::Request;
 use becalm_session::bisect::{BisectRequest, Bisection, Measured, SavedSearch};
+use becalm_session::{Request, files};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -18,7 +18,6 @@ use crate::flags::words;
 use crate::measuring::{as_texts, conduct, interrupt, merged, with_listener};
 use crate::old_arguments;
 use crate::ui::Ui;
-use becalm_session::files;
 
 pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
     let request = request(args, given)?;

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use becalm_model::wire::ChangePointDocument;
 use becalm_series::ChangeTerms;
+use becalm_session::files::read_text;
 use becalm_stats::center::median_of;
 use becalm_stats::changes::engines::{EDPELT_DISTANCE, Otava, edpelt, otava};
 use becalm_stats::changes::{Change, Changes, Shift, detect, sizes};
 
 use super::{Engine, FindingFlags, document};
 use crate::error::CommandError;
-use becalm_session::files::read_text;
 
 /// Values on each side of a change that its levels are told from, as becalm's own engine does.
 const REACH: usize = 100;

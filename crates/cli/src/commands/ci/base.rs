@@ -1,9 +1,9 @@
 //! The commit that a head is compared with.
 
 use becalm_forge::Surroundings;
+use becalm_session::Repository;
 
 use crate::error::CommandError;
-use becalm_session::Repository;
 
 /// Branches that a change is usually meant for.
 const DEFAULT_BRANCHES: [&str; 5] =

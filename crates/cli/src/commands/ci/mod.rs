@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use becalm_forge::{CommentPolicy, Origin, Secret, Secrets, Surroundings};
 use becalm_model::ci::{CiReport, Conclusion, is_ci_id};
 use becalm_model::parse_share;
+use becalm_session::files;
 
 use self::job::{Done, Job};
 use crate::error::CommandError;
@@ -22,7 +23,6 @@ use crate::flags::MeasureFlags;
 use crate::flags::compare::margin;
 use crate::measuring::as_texts;
 use crate::ui::Ui;
-use becalm_session::files;
 
 /// Compare head with base in one job of GitHub Actions or GitLab CI, and tell the pull request
 ///

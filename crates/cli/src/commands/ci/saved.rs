@@ -6,6 +6,7 @@ use becalm_forge::{Origin, Surroundings, without_commands};
 use becalm_model::wire::{ci_document, json_text, read_ci};
 use becalm_report::WORDS;
 use becalm_series::judge::ci::conclude;
+use becalm_session::files;
 
 use super::Args;
 use super::advice::missing_token;
@@ -13,7 +14,6 @@ use super::tell::{notify_all, post_and_say, text, warn, write_for_service};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
-use becalm_session::files;
 
 /// Largest file that is posted: ten thousand benchmarks are 5 MB.
 const LARGEST_FILE: u64 = 16 << 20;

@@ -9,13 +9,13 @@ use becalm_model::Record;
 use becalm_model::ci::{CiReport, Conclusion};
 use becalm_model::wire::{ci_document, json_text};
 use becalm_report::{Style, WORDS, ci_text};
+use becalm_session::files;
 
 use super::Args;
 use super::advice::missing_token;
 use super::junit::junit;
 use crate::error::CommandError;
 use crate::ui::Ui;
-use becalm_session::files;
 
 /// Prints, saves and posts a report. What could not be posted is told, and changes nothing about the verdict: the
 /// job's own end says it too.

@@ -11,6 +11,7 @@ use becalm_series::judge::{
     judge_interleaved, put_worst_first,
 };
 use becalm_series::{Access, EntryTerms};
+use becalm_session::suite::SuiteFile;
 use clap::builder::NonEmptyStringValueParser;
 
 use super::history::{Content, Home, Settings, StoreFlags, content, measurements, now};
@@ -18,7 +19,6 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::confidence;
 use crate::ui::Ui;
-use becalm_session::suite::SuiteFile;
 
 /// Judge results by the rules of becalm.toml, and say yes or no with the exit code
 ///

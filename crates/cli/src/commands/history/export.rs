@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use becalm_model::Direction;
 use becalm_model::history::{Entry, Point, Series};
 use becalm_series::{EntryFilter, SeriesFilter, Store};
+use becalm_session::files;
 use serde_json::Value;
 
 use super::{SeriesFlags, Settings, StoreFlags, moment};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
-use becalm_session::files;
 
 /// Write the history out: records as JSON lines or as files, values as CSV
 ///

@@ -2,12 +2,11 @@
 
 use becalm_model::history::{AtCommit, Commit};
 use becalm_series::{Checkout, EntryTerms, NewEntry, new_entry};
+use becalm_session::{Repository, sudo_user};
 
 use super::when::now;
 use crate::error::CommandError;
 use crate::records;
-use becalm_session::Repository;
-use becalm_session::sudo_user;
 
 /// The repository around becalm, as far as there is one.
 #[derive(Debug)]

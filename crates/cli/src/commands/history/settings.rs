@@ -2,9 +2,9 @@
 
 use becalm_model::wire::SuiteChanges;
 use becalm_series::{ANNOTATE, ChangeTerms, HistoryLocation, check_false_alarms};
+use becalm_session::suite::SuiteFile;
 
 use crate::error::CommandError;
-use becalm_session::suite::SuiteFile;
 
 /// What holds for the history of a repository.
 #[derive(Debug, Clone)]

@@ -4,6 +4,7 @@ use becalm_model::history::EntryId;
 use becalm_model::wire::read_document;
 use becalm_report::{entry_text, show_text};
 use becalm_series::{EntryFilter, fact};
+use becalm_session::disturbed_runs;
 use clap::builder::NonEmptyStringValueParser;
 
 use super::{Settings, StoreFlags};
@@ -11,7 +12,6 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::traced_text;
 use crate::ui::Ui;
-use becalm_session::disturbed_runs;
 
 /// Show an entry of the history: its commit, its machine, and its whole record
 #[derive(Debug, clap::Args)]

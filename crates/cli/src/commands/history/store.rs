@@ -7,14 +7,12 @@ use becalm_machine::{SysRoot, Topology, read_facts};
 use becalm_series::{
     ANNOTATE, Access, EntryFilter, HistoryLocation, SETTINGS, SPLIT, Store, StoreError, open,
 };
+use becalm_session::files::{FOLDER, make_if_missing, make_own_folder};
+use becalm_session::{Repository, did_you_mean, sudo_user};
 
 use super::settings::Settings;
 use crate::error::CommandError;
 use crate::ui::Ui;
-use becalm_session::Repository;
-use becalm_session::did_you_mean;
-use becalm_session::files::{FOLDER, make_if_missing, make_own_folder};
-use becalm_session::sudo_user;
 
 /// Where a history is, as flags.
 #[derive(Debug, Clone, clap::Args)]

@@ -11,6 +11,7 @@ use becalm_model::parse_duration;
 use becalm_model::wire::ReproduceDocument;
 use becalm_report::{WORDS, reproduce_text};
 use becalm_runner::Interrupt;
+use becalm_session::{Machine as Here, TunedError, guardian, queue};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::error::CommandError;
@@ -19,7 +20,6 @@ use crate::flags::WaitFlag;
 use crate::measuring::interrupt;
 use crate::tuning::report;
 use crate::ui::Ui;
-use becalm_session::{Machine as Here, TunedError, guardian, queue};
 
 /// Repeat an article's experiments about noise here, and show its figures beside this machine's
 ///

@@ -18,7 +18,7 @@ use crate::flags::{ConditionFlags, ExportFlags, confidence};
 use crate::measuring::{as_texts, conduct, interrupt};
 use crate::ui::Ui;
 
-/// From so many seconds on the user is told how long it will take.
+/// From so many seconds on, a line says how long it will take.
 const LONG: f64 = 60.0;
 
 /// Time a statement of Python, JavaScript, Ruby, Perl, shell, C, C++ or Rust

@@ -63,7 +63,7 @@ pub(super) fn effects(configurations: &[&AblateConfiguration]) -> Table {
         // Whatever it is, it is chance.
         let p = ratio.filter(|_| !is_control(one)).map(|ratio| probability(ratio.p));
         let verdict = one.verdict.map_or(Cell::of(Role::Inconclusive, NONE), |verdict| {
-            Cell::of(role(verdict), verdict.word())
+            Cell::of(role(verdict), verdict.name())
         });
         let time = one.time_ratio.as_ref();
         table.push([

@@ -13,6 +13,7 @@ use becalm_model::ablate::AblateDocument;
 use becalm_model::parse_duration;
 use becalm_runner::own_affinity;
 use becalm_session::ablate::{AblateRequest, Subject, ablate};
+use becalm_session::files;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::error::CommandError;
@@ -20,7 +21,6 @@ use crate::exit::Exit;
 use crate::flags::{WaitFlag, confidence};
 use crate::measuring::{as_texts, interrupt, with_listener};
 use crate::ui::Ui;
-use becalm_session::files;
 
 /// Name of a profile that was not asked to be written.
 const UNWRITTEN: &str = "quiet.toml";

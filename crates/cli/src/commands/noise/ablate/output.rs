@@ -3,12 +3,12 @@
 use becalm_model::ablate::AblateDocument;
 use becalm_model::wire::json_text;
 use becalm_report::{WORDS, ablate_html, ablate_list_text, ablate_text};
+use becalm_session::files;
 
 use super::Args;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
-use becalm_session::files;
 
 /// Prints and saves an experiment, and says how the command ended.
 pub(super) fn give(
