@@ -2,9 +2,10 @@
 
 use becalm_stats::decide::margin::Answer;
 use becalm_stats::decide::paired::Observation;
-use becalm_stats::{Rng, Sample, center, mann_whitney, spread, welch, yuen};
+use becalm_stats::{Rng, Sample, center, spread, yuen};
 
 use crate::noise::Noise;
+use crate::peers::{mann_whitney, welch};
 use crate::trial::{Looks, Order, Outcome, observe};
 
 /// A rule with what it needs to know beforehand.

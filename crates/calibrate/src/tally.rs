@@ -1,9 +1,10 @@
 //! Counts of the answers of a rule over many simulated comparisons.
 
 use becalm_stats::decide::margin::Answer;
-use becalm_stats::{Interval, Rng, binomial};
+use becalm_stats::{Interval, Rng};
 
 use crate::noise::Noise;
+use crate::rate::clopper_pearson;
 use crate::redo::{Disturber, OnDisturbance};
 use crate::rule::Rule;
 use crate::trial::{Looks, Order, Outcome, observe};
@@ -85,8 +86,7 @@ impl Tally {
 
     /// Returns the share of `count` of the trials, with Clopper and Pearson's interval.
     pub fn rate(&self, count: u64) -> Interval {
-        binomial::clopper_pearson(count, self.trials, RATE_CONFIDENCE)
-            .expect("there are trials, and no more answers than trials")
+        clopper_pearson(count, self.trials, RATE_CONFIDENCE)
     }
 
     /// Returns the mean number of rounds.

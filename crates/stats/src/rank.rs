@@ -2,16 +2,16 @@
 
 /// Ranks of a list and the sizes of its groups of equal values.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Ranks {
+pub struct Ranks {
     /// Rank of each value, from 1, in the order of the list.
-    pub(crate) ranks: Vec<f64>,
+    pub ranks: Vec<f64>,
     /// Size of every group of equal values, singles included, in ascending order of the values.
-    pub(crate) groups: Vec<usize>,
+    pub groups: Vec<usize>,
 }
 
 impl Ranks {
     /// Ranks finite `values`.
-    pub(crate) fn of(values: &[f64]) -> Self {
+    pub fn of(values: &[f64]) -> Self {
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
         let mut ranks = vec![0.0; values.len()];
@@ -30,17 +30,6 @@ impl Ranks {
         }
         Self { ranks, groups }
     }
-
-    /// Returns whether any two values are equal.
-    pub(crate) fn tied(&self) -> bool {
-        self.groups.iter().any(|&size| size > 1)
-    }
-
-    /// Returns the sum of `t^3 - t` over the groups, by which ties shrink the variance of a rank
-    /// sum.
-    pub(crate) fn tie_term(&self) -> f64 {
-        self.groups.iter().map(|&t| (t as f64).powi(3) - t as f64).sum()
-    }
 }
 
 #[cfg(test)]
@@ -52,8 +41,6 @@ mod tests {
         let ranks = Ranks::of(&[3.0, 1.0, 3.0, 2.0]);
         assert_eq!(ranks.ranks, [3.5, 1.0, 3.5, 2.0]);
         assert_eq!(ranks.groups, [1, 1, 2]);
-        assert_eq!(ranks.tie_term(), 6.0);
-        assert!(ranks.tied());
     }
 
     #[test]

@@ -46,14 +46,6 @@ pub enum Violation {
         /// Length of the second sample.
         right: usize,
     },
-    /// A count of successes is larger than the count of trials.
-    #[error("{successes} successes in {trials} trials")]
-    MoreSuccessesThanTrials {
-        /// Successes given.
-        successes: u64,
-        /// Trials given.
-        trials: u64,
-    },
 }
 
 /// Values of one metric in time order: finite, at least one, with a sorted copy beside them.
@@ -78,14 +70,6 @@ impl Sample {
         let mut sorted = values.clone();
         sorted.sort_by(f64::total_cmp);
         Ok(Self { values, sorted })
-    }
-
-    /// Returns `left[i] - right[i]` for every pair.
-    pub fn differences(left: &Self, right: &Self) -> Result<Self, Violation> {
-        if left.len() != right.len() {
-            return Err(Violation::NotPaired { left: left.len(), right: right.len() });
-        }
-        Self::new(left.values.iter().zip(&right.values).map(|(a, b)| a - b).collect())
     }
 
     /// Returns the values in time order.
@@ -205,17 +189,6 @@ mod tests {
         assert_eq!(sample.values(), [3.0, 1.0, 2.0]);
         assert_eq!(sample.sorted(), [1.0, 2.0, 3.0]);
         assert_eq!((sample.minimum(), sample.maximum(), sample.len()), (1.0, 3.0, 3));
-    }
-
-    #[test]
-    fn differences_need_pairs() {
-        let two = Sample::new(vec![3.0, 1.0]).unwrap();
-        let one = Sample::new(vec![1.0]).unwrap();
-        assert_eq!(
-            Sample::differences(&two, &one),
-            Err(Violation::NotPaired { left: 2, right: 1 })
-        );
-        assert_eq!(Sample::differences(&two, &two).unwrap().values(), [0.0, 0.0]);
     }
 
     #[test]

@@ -69,12 +69,6 @@ pub fn winsorised_deviation(sample: &Sample, share: f64) -> Result<f64, Violatio
     Ok(deviation_of(&sorted.iter().map(|x| x.clamp(low, high)).collect::<Vec<_>>()))
 }
 
-/// Returns the square of [`winsorised_deviation`]; infinite where that square is too large for a
-/// number.
-pub fn winsorised_variance(sample: &Sample, share: f64) -> Result<f64, Violation> {
-    Ok(winsorised_deviation(sample, share)?.powi(2))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -28,7 +28,7 @@ use crate::center::{mean, median};
 use crate::quantile::{of_sorted, quantile};
 use crate::sample::assert_confidence;
 use crate::spread::{MAD_TO_SIGMA, mad, mean_absolute_deviation, standard_deviation};
-use crate::{Holm, Interval, Rng, Sample, Violation, holm, normal, student, yuen};
+use crate::{Interval, Rng, Sample, Violation, normal, student, yuen};
 
 /// Share of the blocks that is cut from each end before the mean is taken, where there are enough.
 pub const TRIM: f64 = 0.2;
@@ -111,36 +111,6 @@ pub fn by_block(
 ) -> Result<SpreadRatio, Violation> {
     let ratios = block_log_ratios(baseline, candidate, measure)?;
     of_log_ratios(&ratios, confidence)
-}
-
-/// Compares several candidates with one baseline inside the same blocks, with Holm's correction
-/// for their number: the interval of each is taken at the confidence of its own step, so that it
-/// excludes 1 exactly when that step rejects. A candidate that has no ratio takes no part.
-pub fn family(
-    baseline: &[Sample],
-    candidates: &[&[Sample]],
-    measure: Measure,
-    confidence: f64,
-) -> Vec<Result<(SpreadRatio, Holm), Violation>> {
-    let ratios: Vec<_> =
-        candidates.iter().map(|one| block_log_ratios(baseline, one, measure)).collect();
-    let alone: Vec<_> = ratios
-        .iter()
-        .map(|ratios| {
-            ratios.as_ref().map_err(|why| *why).and_then(|r| of_log_ratios(r, confidence))
-        })
-        .collect();
-    let p_values: Vec<f64> = alone.iter().flatten().map(|one| one.p).collect();
-    let mut corrected = holm(&p_values, confidence).into_iter();
-    alone
-        .into_iter()
-        .zip(ratios)
-        .map(|(alone, ratios)| {
-            alone?;
-            let holm = corrected.next().expect("there is one correction for each ratio");
-            Ok((of_log_ratios(&ratios?, holm.confidence)?, holm))
-        })
-        .collect()
 }
 
 fn block_log_ratios(
@@ -324,20 +294,6 @@ mod tests {
         let (base, other) = (noisy(&mut rng, 50, 0.1), noisy(&mut rng, 50, 0.1));
         let once = of_samples(&base, &other, Measure::MedianDeviation, 0.95, 7);
         assert_eq!(once, of_samples(&base, &other, Measure::MedianDeviation, 0.95, 7));
-    }
-
-    #[test]
-    fn a_family_is_corrected_and_a_member_without_spread_takes_no_part() {
-        let mut rng = Rng::new(6);
-        let base = blocks(&mut rng, 8, 0.04);
-        let (quiet, equal) = (blocks(&mut rng, 8, 0.01), blocks(&mut rng, 8, 0.04));
-        let constant = vec![sample(&[1.0; 60]); 8];
-        let results = family(&base, &[&quiet, &constant, &equal], Measure::MeanDeviation, 0.95);
-        let (ratio, holm) = results[0].unwrap();
-        assert!(holm.rejected && ratio.ratio.high < 1.0, "{ratio:?} {holm:?}");
-        assert!((holm.confidence - 0.975).abs() < 1e-12, "two of three take part");
-        assert_eq!(results[1], Err(Violation::NoSpread));
-        assert!(!results[2].unwrap().1.rejected);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use becalm_stats::mean_interval::mean_interval;
 use becalm_stats::median_interval::median_interval;
 use becalm_stats::{
     Bimodality, Drift, Histogram, Rng, Sample, SequenceCheck, Step, Summary, bimodality, center,
-    holm, mann_whitney, outlier, quantile, sign, sign_flip, spread, warmup, welch, wilcoxon, yuen,
+    holm, outlier, quantile, spread, warmup, yuen,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -53,8 +53,8 @@ fn near(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-10 * a.abs().max(b.abs()).max(1.0)
 }
 
-const CENTERS: [fn(&Sample) -> f64; 4] =
-    [center::mean, center::median, center::midmean, center::hodges_lehmann];
+const CENTERS: [fn(&Sample) -> f64; 3] =
+    [center::mean, center::median, |s| center::trimmed_mean(s, 0.25)];
 const SPREADS: [fn(&Sample) -> f64; 4] = [
     |s| spread::standard_deviation(s).unwrap(),
     spread::mad,
@@ -68,9 +68,8 @@ proptest! {
     #[test]
     fn no_finite_sample_panics_and_every_answer_is_in_its_bounds(
         values in any_sample(),
-        other in any_sample(),
     ) {
-        let (x, y) = (sample(values), sample(other));
+        let x = sample(values);
         let summary = Summary::of(&x, 0.95);
         prop_assert!(summary.minimum <= summary.median && summary.median <= summary.maximum);
         prop_assert!(summary.minimum <= summary.mean && summary.mean <= summary.maximum);
@@ -91,18 +90,13 @@ proptest! {
         prop_assert!((1..=40).contains(&histogram.counts.len()));
         prop_assert_eq!(histogram.counts.iter().sum::<usize>(), x.len());
 
-        prop_assert!(is_p(mann_whitney(&x, &y).p));
         for p in [
-            welch(&x, &y, 0.95).map(|w| w.p),
-            wilcoxon(&x).map(|w| w.p),
-            sign(&x).map(|s| s.p),
             yuen(&x, 0.2, 0.95).map(|y| y.p),
             Drift::of(&x).map(|d| d.p),
             Step::of(&x).map(|s| s.p),
         ] {
             prop_assert!(p.is_err() || p.is_ok_and(is_p), "{:?}", p);
         }
-        prop_assert!(is_p(sign_flip(&x, |d| d[0].signum() + d[d.len() - 1].signum(), 20, 1).p));
         if let Ok(check) = SequenceCheck::of(&x) {
             prop_assert!(check.lag1.abs() <= 1.0);
         }
@@ -149,7 +143,6 @@ proptest! {
         prop_assert_eq!(Histogram::of(&x, 30).counts, Histogram::of(&y, 30).counts);
         prop_assert_eq!(Drift::of(&x).unwrap().p, Drift::of(&y).unwrap().p);
         prop_assert_eq!(warmup::slow_start(&x), warmup::slow_start(&y));
-        prop_assert_eq!(wilcoxon(&x).map(|w| w.p), wilcoxon(&y).map(|w| w.p));
     }
 
     #[test]
@@ -162,17 +155,7 @@ proptest! {
             prop_assert_eq!(estimator(&x), estimator(&y));
         }
         prop_assert_eq!(quantile::quantile(&x, 0.37), quantile::quantile(&y, 0.37));
-        prop_assert_eq!(wilcoxon(&x).map(|w| w.p), wilcoxon(&y).map(|w| w.p));
         prop_assert_eq!(yuen(&x, 0.2, 0.95), yuen(&y, 0.2, 0.95));
-    }
-
-    #[test]
-    fn exchanging_the_samples_keeps_p_and_turns_the_sign(a in grid_sample(2), b in grid_sample(2)) {
-        let (a, b) = (sample(a), sample(b));
-        prop_assert!(near(mann_whitney(&a, &b).p, mann_whitney(&b, &a).p));
-        if let (Ok(one), Ok(two)) = (welch(&a, &b, 0.95), welch(&b, &a, 0.95)) {
-            prop_assert!(near(one.p, two.p) && near(one.t, -two.t));
-        }
     }
 
     #[test]

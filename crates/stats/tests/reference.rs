@@ -4,8 +4,8 @@
 #![expect(clippy::float_cmp, reason = "some results must be equal to the last bit")]
 
 use becalm_stats::{
-    Drift, Histogram, PMethod, Sample, SequenceCheck, Step, Summary, binomial, center, holm,
-    mann_whitney, normal, quantile, sign, sign_flip, spread, student, welch, wilcoxon, yuen,
+    Drift, Histogram, Sample, SequenceCheck, Step, Summary, center, holm, normal, quantile, spread,
+    student, yuen,
 };
 use serde_json::Value;
 
@@ -80,8 +80,6 @@ fn estimators_agree_with_numpy_and_scipy() {
         check("median", center::median(&x));
         check("trimmed_10", center::trimmed_mean(&x, 0.1));
         check("trimmed_20", center::trimmed_mean(&x, 0.2));
-        check("midmean", center::midmean(&x));
-        check("hodges_lehmann", center::hodges_lehmann(&x));
         check("deviation", spread::standard_deviation(&x).unwrap());
         check("mad", spread::mad(&x));
         check("iqr", spread::interquartile_range(&x));
@@ -147,53 +145,6 @@ fn distributions_agree_with_fifty_digits() {
 }
 
 #[test]
-fn welch_agrees_with_scipy() {
-    let reference = reference!("welch");
-    for case in &reference.cases {
-        let result = welch(&sample(&case["a"]), &sample(&case["b"]), 0.95).unwrap();
-        close("t", result.t, number(&case["t"]), 1e-12, 1e-14);
-        close("df", result.df, number(&case["df"]), 1e-12, 0.0);
-        reference.close("p", result.p, &case["p"]);
-        reference.close("low", result.difference.low, &case["low"]);
-        reference.close("high", result.difference.high, &case["high"]);
-    }
-}
-
-#[test]
-fn mann_whitney_agrees_with_scipy() {
-    let reference = reference!("mann_whitney");
-    let mut exact = 0;
-    for case in &reference.cases {
-        let result = mann_whitney(&sample(&case["a"]), &sample(&case["b"]));
-        assert_eq!(result.u, number(&case["u"]));
-        reference.close("p", result.p, &case["p"]);
-        exact += u32::from(result.method == PMethod::Exact);
-    }
-    assert!(
-        exact > 5 && exact < u32::try_from(reference.cases.len()).unwrap(),
-        "both methods are covered"
-    );
-}
-
-#[test]
-fn wilcoxon_agrees_with_scipy() {
-    let reference = reference!("wilcoxon");
-    for case in &reference.cases {
-        let result = wilcoxon(&sample(&case["d"])).unwrap();
-        assert_eq!(result.positive.min(result.negative), number(&case["statistic"]));
-        reference.close("p", result.p, &case["p"]);
-    }
-}
-
-#[test]
-fn the_sign_test_agrees_with_scipy() {
-    let reference = reference!("sign");
-    for case in &reference.cases {
-        reference.close("p", sign(&sample(&case["d"])).unwrap().p, &case["p"]);
-    }
-}
-
-#[test]
 fn the_trimmed_t_test_agrees_with_scipy() {
     let reference = reference!("yuen");
     for case in &reference.cases {
@@ -203,33 +154,6 @@ fn the_trimmed_t_test_agrees_with_scipy() {
         assert_eq!(result.df, number(&case["df"]));
         reference.close("p", result.p, &case["p"]);
         reference.close("half", result.trimmed_mean.width() / 2.0, &case["half"]);
-    }
-}
-
-#[test]
-fn sign_flips_agree_with_scipy() {
-    let reference = reference!("sign_flip");
-    for case in &reference.cases {
-        let mean = |d: &[f64]| d.iter().sum::<f64>() / d.len() as f64;
-        let result = sign_flip(&sample(&case["d"]), mean, 0, 0);
-        assert_eq!(result.method, PMethod::Exact);
-        reference.close("p", result.p, &case["p"]);
-    }
-}
-
-#[test]
-fn intervals_of_rates_agree_with_scipy() {
-    let reference = reference!("rates");
-    for case in &reference.cases {
-        let (successes, trials) =
-            (case["successes"].as_u64().unwrap(), case["trials"].as_u64().unwrap());
-        let confidence = number(&case["confidence"]);
-        let exact = binomial::clopper_pearson(successes, trials, confidence).unwrap();
-        let wilson = binomial::wilson(successes, trials, confidence).unwrap();
-        for (ends, interval) in [("exact", exact), ("wilson", wilson)] {
-            reference.close(ends, interval.low, &case[ends][0]);
-            reference.close(ends, interval.high, &case[ends][1]);
-        }
     }
 }
 

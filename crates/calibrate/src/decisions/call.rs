@@ -1,8 +1,10 @@
 //! What other tools say about two series of times.
 
+use becalm_stats::Sample;
 use becalm_stats::center::mean;
 use becalm_stats::spread::standard_deviation;
-use becalm_stats::{Sample, mann_whitney, welch};
+
+use crate::peers::{mann_whitney, welch};
 
 /// Level of all tests.
 pub const LEVEL: f64 = 0.05;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use becalm_stats::binomial::clopper_pearson;
 use serde_json::{Value, json};
 
 use super::call::Call;
 use super::table::Table;
+use crate::rate::clopper_pearson;
 
 /// True ratio in thousandths, so that it can be a key.
 pub type PerMille = u32;
@@ -128,18 +128,11 @@ fn remember(names: &mut Vec<String>, name: &str) {
 
 /// Returns a share of trials in percent with its 95 % interval.
 pub fn rate(count: u64, trials: u64) -> String {
-    clopper_pearson(count, trials, 0.95).map_or_else(
-        |_| "-".to_owned(),
-        |rate| {
-            let percent = |share: f64| 100.0 * share;
-            format!(
-                "{:.1} [{:.1}, {:.1}] {count}/{trials}",
-                percent(rate.estimate),
-                percent(rate.low),
-                percent(rate.high)
-            )
-        },
-    )
+    if trials == 0 {
+        return "-".to_owned();
+    }
+    let rate = clopper_pearson(count, trials, 0.95).map(|share| 100.0 * share);
+    format!("{:.1} [{:.1}, {:.1}] {count}/{trials}", rate.estimate, rate.low, rate.high)
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ fn found(draw: Draw, n: usize, samples: u32, seed: u64) -> f64 {
     let mut rng = Rng::new(seed);
     let bimodal = (0..samples).filter(|_| {
         let sample = Sample::new((0..n).map(|_| draw(&mut rng)).collect()).unwrap();
-        Bimodality::of(&sample).unwrap().is_bimodal()
+        Bimodality::of(&sample).unwrap().modes.is_some()
     });
     bimodal.count() as f64 / f64::from(samples)
 }

@@ -7,12 +7,11 @@
 //! `cargo test -p becalm-calibrate --release harness -- --ignored --nocapture` prints the table
 //! of METHODOLOGY.
 
+use becalm_calibrate::peers::{mann_whitney, welch};
 use becalm_model::terms::Primary;
 use becalm_model::{Metric, Outcome, Part, Record, RecordKind, Run, Subject, Unit, Verdict};
 use becalm_runner::conclude::{Pairing, Shape, compare_all_separate, comparisons};
 use becalm_runner::rounds::Judgement;
-use becalm_stats::mann_whitney::mann_whitney;
-use becalm_stats::welch::welch;
 use becalm_stats::{Rng, Sample};
 
 const BETWEEN: f64 = 0.015;

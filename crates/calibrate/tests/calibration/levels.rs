@@ -1,7 +1,8 @@
 //! Whether plans reach what they promise, on simulated experiments.
 
+use becalm_calibrate::peers::welch;
 use becalm_stats::levels::{Goal, Level, Pilot, PilotRun, cheapest, pilot};
-use becalm_stats::{Rng, Sample, mean_interval::mean_interval, welch};
+use becalm_stats::{Rng, Sample, mean_interval::mean_interval};
 
 /// Rounds, runs and iterations: deviations of the logarithms, and costs.
 const LEVELS: [Level; 3] = [

@@ -14,6 +14,4 @@ mod plan;
 
 pub use components::{Component, components};
 pub use pilot::{Kind, Pilot, PilotLevel, PilotRun, pilot};
-pub use plan::{
-    FEWEST, Goal, Level, MOST, MOST_INSIDE, Repetitions, cheapest, optimal_ratio, repetitions,
-};
+pub use plan::{FEWEST, Goal, Level, MOST, MOST_INSIDE, Repetitions, cheapest, repetitions};

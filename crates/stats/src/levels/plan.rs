@@ -15,7 +15,7 @@
 //!
 //! Without rounding the best lower numbers do not depend on the goal: r(i + 1) = sqrt(c(i) T(i + 1)^2
 //! / (c(i + 1) T(i)^2)), Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time", ISMM (2013),
-//! section 7 ([`optimal_ratio`]). Numbers are whole and some variances 0, so the whole numbers are
+//! section 7. Numbers are whole and some variances 0, so the whole numbers are
 //! searched, over every value up to [`EVERY`] and in steps of a tenth above. Variances are relative,
 //! those of logarithms, so that precisions and changes are shares.
 
@@ -218,21 +218,16 @@ pub fn repetitions(levels: &[Level], goal: Goal, counts: &[u32]) -> Option<u32> 
     search.fewest_of_the_highest(&mut counts.to_vec())
 }
 
-/// Returns how many repetitions of `lower` inside one of `upper` are best, not rounded: infinite
-/// where all variance is in the lower level, and 0 where none is.
-pub fn optimal_ratio(upper: &Level, lower: &Level) -> f64 {
-    let variance = |level: &Level| level.variance.max(0.0);
-    if variance(lower) == 0.0 {
-        return 0.0;
-    }
-    (upper.cost / lower.cost * variance(lower) / variance(upper)).sqrt()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const PERCENT: Goal = Goal::Precision { share: 0.01, confidence: 0.95 };
+
+    /// Kalibera and Jones's optimum, not rounded.
+    fn optimal_ratio(upper: &Level, lower: &Level) -> f64 {
+        (upper.cost / lower.cost * lower.variance / upper.variance).sqrt()
+    }
 
     fn level(deviation: f64, cost: f64) -> Level {
         Level { variance: deviation * deviation, cost }

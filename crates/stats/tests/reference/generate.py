@@ -1,4 +1,4 @@
-"""Writes the reference values that crates/stats is tested against.
+"""Writes the reference values that crates/stats is tested against, and what crates/calibrate sets beside it.
 
 Made with Python 3.11.7, NumPy 2.4.6, SciPy 1.17.1, pymannkendall 1.4.3, mpmath 1.4.1 (50 digits).
 
@@ -20,6 +20,7 @@ import scipy
 from scipy import stats
 
 HERE = pathlib.Path(__file__).parent
+PEERS = HERE.parents[2] / "calibrate" / "tests" / "reference"
 VERSIONS = (
     f"Python {sys.version.split()[0]}, NumPy {np.__version__}, SciPy {scipy.__version__}, "
     f"pymannkendall {pymannkendall.__version__ if hasattr(pymannkendall, '__version__') else '1.4.3'}, "
@@ -28,11 +29,11 @@ VERSIONS = (
 mpmath.mp.dps = 50
 
 
-def write(name, by, tolerance, why, cases):
+def write(name, by, tolerance, why, cases, folder=HERE):
     head = {"by": f"{by}; {VERSIONS}", "tolerance": tolerance, "why": why}
     lines = ",\n".join("  " + json.dumps(case, default=float) for case in cases)
     text = json.dumps(head, indent=1)[:-2] + ',\n "cases": [\n' + lines + "\n ]\n}\n"
-    (HERE / f"{name}.json").write_text(text)
+    (folder / f"{name}.json").write_text(text)
 
 
 def samples():
@@ -55,10 +56,6 @@ def samples():
     return made
 
 
-def hodges_lehmann(x):
-    return np.median([(a + b) / 2 for a, b in itertools.combinations_with_replacement(x, 2)])
-
-
 def estimators():
     cases = []
     for x in samples():
@@ -72,8 +69,6 @@ def estimators():
             "median": np.median(a),
             "trimmed_10": stats.trim_mean(a, 0.1),
             "trimmed_20": stats.trim_mean(a, 0.2),
-            "midmean": stats.trim_mean(a, 0.25),
-            "hodges_lehmann": hodges_lehmann(a),
             "deviation": np.std(s, ddof=1) * unit,
             "mad": stats.median_abs_deviation(a),
             "iqr": stats.iqr(a),
@@ -150,9 +145,9 @@ def two_samples():
         u = stats.mannwhitneyu(a, b, method="auto")
         ranks.append({"a": a.tolist(), "b": b.tolist(), "u": u.statistic, "p": u.pvalue})
     write("welch", "scipy.stats.ttest_ind(equal_var=False)", 1e-11,
-          "t and df to 1e-12; the interval through statrs's inverse of Student's distribution", welch)
+          "t and df to 1e-12; the interval through statrs's inverse of Student's distribution", welch, PEERS)
     write("mann_whitney", "scipy.stats.mannwhitneyu(method='auto')", 1e-12,
-          "exact counts as products of doubles; normal tail from erfc", ranks)
+          "exact counts as products of doubles; normal tail from erfc", ranks, PEERS)
 
 
 def holm(p):
@@ -171,16 +166,10 @@ def one_sample():
         for shift in (0.0, 0.3, 1.0):
             made.append(rng.normal(shift, 1, n))
             made.append(np.round(rng.normal(shift, 2, n)))
-    wilcoxon, sign, yuen, flip = [], [], [], []
+    yuen = []
     for d in made:
         if not np.any(d):
             continue
-        kept = d[d != 0]
-        tied = len(np.unique(np.abs(kept))) < len(kept) or len(kept) < len(d)
-        method = "exact" if len(d) <= 50 and not tied else "approx"
-        w = stats.wilcoxon(d, method=method)
-        wilcoxon.append({"d": d.tolist(), "statistic": w.statistic, "p": w.pvalue})
-        sign.append({"d": d.tolist(), "p": stats.binomtest(int((d > 0).sum()), len(kept), 0.5).pvalue})
         for share in (0.0, 0.1, 0.2, 0.25):
             n, g = len(d), int(share * len(d))
             h = n - 2 * g
@@ -201,33 +190,22 @@ def one_sample():
                 known = stats.ttest_ind(d, np.zeros(n), trim=share, equal_var=False)
                 assert np.isclose(known.statistic, t, rtol=1e-10), (known, t)
             yuen.append(case)
-        if len(d) <= 12:
-            p = stats.permutation_test((d,), np.mean, permutation_type="samples", n_resamples=np.inf).pvalue
-            flip.append({"d": d.tolist(), "p": p})
-    write("wilcoxon", "scipy.stats.wilcoxon, exact without ties and zeros up to 50 values, else approx", 1e-12,
-          "exact counts as sums of dyadic shares; normal tail from erfc", wilcoxon)
-    write("sign", "scipy.stats.binomtest", 1e-12, "binomial tail through the incomplete beta function", sign)
     write("yuen", "formula in NumPy, checked here against scipy.stats.ttest_1samp and ttest_ind(trim=...)", 1e-11,
           "the interval goes through statrs's inverse of Student's distribution", yuen)
-    write("sign_flip", "scipy.stats.permutation_test(permutation_type='samples'), all patterns", 1e-12,
-          "a count over a power of two", flip)
-
-
 def rates():
     cases = []
     for k, n in ((0, 10), (1, 10), (5, 10), (10, 10), (3, 1000), (27, 50), (999, 1000), (50000, 100000)):
         for confidence in (0.9, 0.95, 0.999):
             r = stats.binomtest(k, n)
-            w = r.proportion_ci(confidence, "wilson")
             tail = (1 - confidence) / 2
             exact = [stats.beta.ppf(tail, k, n - k + 1) if k > 0 else 0.0,
                      stats.beta.ppf(1 - tail, k + 1, n - k) if k < n else 1.0]
             # SciPy's own exact interval stops its root finder near 2e-12, which is too early to be a reference.
             assert np.allclose(exact, r.proportion_ci(confidence, "exact"), rtol=0, atol=1e-11)
             cases.append({"successes": k, "trials": n, "confidence": confidence,
-                          "exact": exact, "wilson": [w.low, w.high]})
-    write("rates", "scipy.stats.beta.ppf, scipy.stats.binomtest(...).proportion_ci(method='wilson')", 1e-11,
-          "at 100000 trials the logarithm of the beta function loses digits", cases)
+                          "exact": exact})
+    write("rates", "scipy.stats.beta.ppf", 1e-11,
+          "at 100000 trials the logarithm of the beta function loses digits", cases, PEERS)
 
 
 def corrections():

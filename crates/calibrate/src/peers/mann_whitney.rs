@@ -1,7 +1,7 @@
 //! Mann and Whitney's test: is a value of one sample more often above a value of the other?
 //!
 //! U = (sum of the ranks of the first sample) - m (m + 1) / 2. Exact without ties when one sample
-//! has at most 8 values, as SciPy's `method="auto"`; else normal, with variance m n / 12 (N + 1 -
+//! has at most 8 values, as `SciPy`'s `method="auto"`; else normal, with variance m n / 12 (N + 1 -
 //! sum (t^3 - t) / (N (N - 1))) and continuity correction 1/2. Two-sided p is twice the smaller
 //! tail, at most 1.
 //!
@@ -9,15 +9,14 @@
 //! than the Other", Annals of Mathematical Statistics 18 (1947). Assumes independent values; not
 //! for paired rounds.
 
-use crate::p_method::PMethod;
-use crate::rank::Ranks;
-use crate::{Sample, normal};
+use becalm_stats::rank::Ranks;
+use becalm_stats::{Sample, normal};
 
 /// Size of the smaller sample up to which p is exact, when there are no ties.
-pub const EXACT_LIMIT: usize = 8;
+const EXACT_LIMIT: usize = 8;
 
 /// Size of the larger sample up to which p is exact, so that the count of arrangements stays small.
-pub const EXACT_LARGER_LIMIT: usize = 500;
+const EXACT_LARGER_LIMIT: usize = 500;
 
 /// Result of Mann and Whitney's test.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,8 +25,8 @@ pub struct MannWhitney {
     pub u: f64,
     /// Two-sided probability; 1 when all values are equal.
     pub p: f64,
-    /// How p was computed.
-    pub method: PMethod,
+    /// Whether p was counted over all arrangements, and not taken from the normal distribution.
+    pub is_exact: bool,
     /// U / (m n): probability that a value of the first sample is the larger one.
     pub superiority: f64,
 }
@@ -40,18 +39,20 @@ pub fn mann_whitney(a: &Sample, b: &Sample) -> MannWhitney {
     let (mf, nf) = (m as f64, n as f64);
     let u = ranks.ranks[..m].iter().sum::<f64>() - mf * (mf + 1.0) / 2.0;
     let larger = u.max(mf * nf - u);
-    let (p, method) = if m.min(n) <= EXACT_LIMIT && m.max(n) <= EXACT_LARGER_LIMIT && !ranks.tied()
-    {
-        (2.0 * exact_upper_tail(m.min(n), m.max(n), larger), PMethod::Exact)
+    let tied = ranks.groups.iter().any(|&size| size > 1);
+    let is_exact = m.min(n) <= EXACT_LIMIT && m.max(n) <= EXACT_LARGER_LIMIT && !tied;
+    let p = if is_exact {
+        2.0 * exact_upper_tail(m.min(n), m.max(n), larger)
     } else {
         let total = mf + nf;
-        let variance = mf * nf / 12.0 * (total + 1.0 - ranks.tie_term() / (total * (total - 1.0)));
+        let tie_term: f64 = ranks.groups.iter().map(|&t| (t as f64).powi(3) - t as f64).sum();
+        let variance = mf * nf / 12.0 * (total + 1.0 - tie_term / (total * (total - 1.0)));
         let distance = larger - mf * nf / 2.0 - 0.5;
         let tail =
             if variance > 0.0 { normal::upper_tail(distance / variance.sqrt()) } else { 1.0 };
-        (2.0 * tail, PMethod::Normal)
+        2.0 * tail
     };
-    MannWhitney { u, p: p.min(1.0), method, superiority: u / (mf * nf) }
+    MannWhitney { u, p: p.min(1.0), is_exact, superiority: u / (mf * nf) }
 }
 
 /// Returns P(U >= u) over all arrangements of `m` and `n` different values, `m <= n`.

@@ -5,10 +5,9 @@
 //! (1947). Assumes independent values in both samples and means that are close to normal; not for
 //! paired rounds.
 
-use crate::center::mean;
-use crate::sample::assert_confidence;
-use crate::spread::standard_deviation;
-use crate::{Interval, Sample, Violation, student};
+use becalm_stats::center::mean;
+use becalm_stats::spread::standard_deviation;
+use becalm_stats::{Interval, Sample, Violation, student};
 
 /// Result of Welch's test.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,7 +24,6 @@ pub struct Welch {
 
 /// Compares the means of two independent samples; each needs two values, and one of them spread.
 pub fn welch(a: &Sample, b: &Sample, confidence: f64) -> Result<Welch, Violation> {
-    assert_confidence(confidence);
     let (na, nb) = (a.len() as f64, b.len() as f64);
     let (ea, eb) = (standard_deviation(a)? / na.sqrt(), standard_deviation(b)? / nb.sqrt());
     let error = ea.hypot(eb);
