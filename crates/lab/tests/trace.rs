@@ -214,7 +214,16 @@ fn waiting_for_writers_is_named_whoever_does_the_writing() {
             assert!(seconds(&subject.taken, |culprit| is_injector(culprit, disturber)) > 0.0);
         }
         let found = seconds(&subject.taken, |culprit| {
-            !culprit.is_its_own_doing() && !matches!(culprit, Culprit::Unknown | Culprit::Steal)
+            !matches!(
+                culprit,
+                Culprit::MinorFault
+                    | Culprit::MajorFault
+                    | Culprit::OwnThreads
+                    | Culprit::Blocked
+                    | Culprit::Asleep
+                    | Culprit::Unknown
+                    | Culprit::Steal
+            )
         });
         Some(Share { found, injected: said[0][0] })
     });

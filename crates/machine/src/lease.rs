@@ -57,11 +57,6 @@ impl Leases {
             std::mem::forget(socket);
         }
     }
-
-    /// Says whether no CPU is leased.
-    pub fn is_empty(&self) -> bool {
-        self.sockets.is_empty()
-    }
 }
 
 /// Returns those of `cpus` that somebody has leased.

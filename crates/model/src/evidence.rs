@@ -111,29 +111,6 @@ pub enum DisturbanceSource {
     Softirqs,
 }
 
-impl DisturbanceSource {
-    /// Returns the name used in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::InvoluntarySwitches => "involuntary_switches",
-            Self::Migrations => "migrations",
-            Self::MajorFaults => "major_faults",
-            Self::MinorFaults => "minor_faults",
-            Self::RunDelay => "run_delay",
-            Self::Steal => "steal",
-            Self::Others => "others",
-            Self::Siblings => "siblings",
-            Self::MemoryPressure => "pressure_memory",
-            Self::IoPressure => "pressure_io",
-            Self::QuotaThrottled => "quota_throttled",
-            Self::ThermalThrottle => "thermal_throttles",
-            Self::Frequency => "frequency",
-            Self::Interrupts => "interrupts",
-            Self::Softirqs => "softirqs",
-        }
-    }
-}
-
 /// How one field of [`Evidence`] is read and set by its name.
 struct Field {
     name: &'static str,

@@ -110,14 +110,6 @@ impl Culprit {
             other => other.clone(),
         }
     }
-
-    /// Says whether the subject does this to itself, whoever else is on the machine.
-    pub fn is_its_own_doing(&self) -> bool {
-        matches!(
-            self,
-            Self::MinorFault | Self::MajorFault | Self::OwnThreads | Self::Blocked | Self::Asleep
-        )
-    }
 }
 
 /// How the kernel names the threads that work for everybody.

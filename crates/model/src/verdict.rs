@@ -23,11 +23,6 @@ pub enum Verdict {
 impl Verdict {
     /// Every verdict.
     pub const ALL: [Self; 4] = [Self::Faster, Self::Slower, Self::Equivalent, Self::Inconclusive];
-
-    /// Reads the word that [`Verdict::name`] writes.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|verdict| verdict.name() == word)
-    }
 }
 
 words! {

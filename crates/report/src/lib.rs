@@ -72,7 +72,7 @@ pub use noise::{
 };
 pub use notes::{WORDS, interruption, limit as limit_sentence, sentence as note_sentence};
 pub use plan::{Planned, plan_text};
-pub use progress::{Goal, Progress, ProgressEstimate, progress_line};
+pub use progress::{Goal, Progress, progress_line};
 pub use quantity::{Scale, confidence as confidence_in_words};
 pub use saved::{import_text, metadata_text, plot_text, show_text};
 pub use single::{hist_text, run_text, stats_text};

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use becalm_model::{RatioInterval, Unit};
+use becalm_model::RatioInterval;
 
 use crate::moment::roughly;
-use crate::quantity::{self, NBSP, Scale};
+use crate::quantity::{self, NBSP};
 use crate::style::{Role, Style};
 use crate::width::{columns, printable, shorten};
 
@@ -24,8 +24,8 @@ pub struct Progress<'a> {
     pub elapsed: Duration,
     /// Time until the likely end, where it can be told.
     pub remaining: Option<Duration>,
-    /// What is known so far.
-    pub estimate: Option<ProgressEstimate>,
+    /// The ratio of two subjects, as far as it is known.
+    pub estimate: Option<RatioInterval>,
 }
 
 /// What ends a session at the latest.
@@ -37,15 +37,6 @@ pub enum Goal {
     Budget(Duration),
     /// Whichever comes first.
     Either(u32, Duration),
-}
-
-/// What is known so far.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ProgressEstimate {
-    /// The median of one subject.
-    Value(f64, Unit),
-    /// The ratio of two subjects.
-    Ratio(RatioInterval),
 }
 
 /// Draws one line without a line break that fits the width:
@@ -65,14 +56,9 @@ pub fn progress_line(progress: &Progress, style: &Style) -> String {
         }
         Goal::Rounds(_) => elapsed,
     };
-    let estimate = progress.estimate.as_ref().map(|estimate| match estimate {
-        ProgressEstimate::Value(value, unit) => {
-            Scale::of(unit, [*value], style.unicode).with_unit(*value)
-        }
-        ProgressEstimate::Ratio(ratio) => {
-            let text = quantity::ratio(ratio);
-            format!("{} ({})", text.change, text.interval)
-        }
+    let estimate = progress.estimate.as_ref().map(|ratio| {
+        let text = quantity::ratio(ratio);
+        format!("{} ({})", text.change, text.interval)
     });
     let end =
         progress.remaining.map(|left| format!("done in about {}", roughly(left.as_secs_f64())));
@@ -147,11 +133,7 @@ mod tests {
             goal: Goal::Either(34, Duration::from_secs(10)),
             elapsed: Duration::from_millis(4100),
             remaining: Some(Duration::from_secs(6)),
-            estimate: Some(ProgressEstimate::Ratio(RatioInterval {
-                estimate: 1.021,
-                low: 1.016,
-                high: 1.026,
-            })),
+            estimate: Some(RatioInterval { estimate: 1.021, low: 1.016, high: 1.026 }),
         }
     }
 

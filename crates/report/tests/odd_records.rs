@@ -10,9 +10,8 @@ use becalm_model::{
     RatioInterval, Record, RecordKind, Run, Subject, Unit, Verdict,
 };
 use becalm_report::{
-    Goal, Progress, ProgressEstimate, Sides, Style, comparison_text, diff_text, facts_text,
-    hist_text, html, markdown, metadata_text, plot_text, progress_line, run_text, show_text,
-    stats_text,
+    Goal, Progress, Sides, Style, comparison_text, diff_text, facts_text, hist_text, html,
+    markdown, metadata_text, plot_text, progress_line, run_text, show_text, stats_text,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -201,7 +200,7 @@ proptest! {
             goal: Goal::Either(round, Duration::from_secs(seconds)),
             elapsed: Duration::from_secs(seconds / 2),
             remaining: Some(Duration::from_secs(seconds)),
-            estimate: ratio.map(ProgressEstimate::Ratio),
+            estimate: ratio,
         };
         let line = progress_line(&progress, &Style { width, colour: false, unicode: true });
         prop_assert!(!line.contains('\n') && line.chars().count() <= width + 2, "{}", line);

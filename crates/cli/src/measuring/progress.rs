@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use becalm_model::terms::Stop;
 use becalm_model::{Comparison, RatioInterval, Record, Subject};
-use becalm_report::{Goal, Progress, ProgressEstimate, progress_line};
+use becalm_report::{Goal, Progress, progress_line};
 use becalm_runner::rounds::Plan;
 
 use crate::ui::Ui;
@@ -87,7 +87,7 @@ impl ProgressLine {
                 goal: self.goal,
                 elapsed,
                 remaining,
-                estimate: self.ratio.map(ProgressEstimate::Ratio),
+                estimate: self.ratio,
             },
             ui.style(),
         );

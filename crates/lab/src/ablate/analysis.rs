@@ -115,7 +115,7 @@ pub fn row(runs: &[&AblateRun], timing: Timing) -> Option<Row> {
 /// The runs of one configuration beside those of the reference, block by block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Paired {
-    reference: Vec<Sample>,
+    pub(super) reference: Vec<Sample>,
     candidate: Vec<Sample>,
     timing: Timing,
 }
@@ -143,11 +143,6 @@ impl Paired {
             }
         }
         paired
-    }
-
-    /// Returns the number of blocks.
-    pub fn blocks(&self) -> usize {
-        self.reference.len()
     }
 
     fn spread(&self, confidence: f64, seed: u64) -> Result<Estimated, Violation> {

@@ -60,8 +60,6 @@ pub struct Recording {
     pub fault_overhead: Option<u64>,
     /// What could not be traced, as sentences.
     pub limits: Vec<Limit>,
-    /// CPU time that the reader used, in seconds.
-    pub reader_time: f64,
 }
 
 impl Tracer {
@@ -284,7 +282,6 @@ impl Reader {
             lost: self.counted.1,
             fault_overhead: self.touches.median(),
             limits: self.limits,
-            reader_time: clock::thread_cpu_time(),
         }
     }
 }

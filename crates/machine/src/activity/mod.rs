@@ -86,7 +86,6 @@ pub struct ActivityReader {
     softirqs: Option<Held>,
     frequency: Option<Held>,
     clocks: Option<ClockReader>,
-    cost: Duration,
 }
 
 impl ActivityReader {
@@ -109,7 +108,7 @@ impl ActivityReader {
         let interrupts = opening.interrupts(&cpus);
         let softirqs = opening.softirqs(&cpus);
         let (frequency, clocks) = opening.frequencies(&cpus);
-        let mut reader = Self {
+        Self {
             is_all: opening.is_all,
             siblings: opening.siblings(&cpus),
             cpus,
@@ -126,25 +125,7 @@ impl ActivityReader {
             softirqs,
             frequency,
             clocks,
-            cost: Duration::ZERO,
-        };
-        reader.measure();
-        reader
-    }
-
-    /// Returns what one reading costs at best, measured when the reader was opened. After a rest it
-    /// costs two to three times as much, because the kernel's data have left the caches.
-    pub fn cost(&self) -> Duration {
-        self.cost
-    }
-
-    fn measure(&mut self) {
-        let costs = (0..8).map(|_| {
-            let start = clock::monotonic_now();
-            self.read();
-            clock::monotonic_now().saturating_sub(start)
-        });
-        self.cost = costs.min().unwrap_or_default();
+        }
     }
 
     /// Returns what cannot be read here and why.

@@ -169,7 +169,6 @@ fn all_cpus_together_have_their_interrupts_from_the_file_that_is_read_anyway() {
     let mut reader = ActivityReader::open(&SysRoot::new(tree.path()), &set("0-1"));
     assert_eq!((reader.read().interrupts, reader.read().softirqs), (Some(5), Some(8)));
     assert!(reader.limits().iter().all(|limit| what_is_unseen(limit) != Some(Unseen::Interrupts)));
-    assert!(reader.cost() > Duration::ZERO);
 }
 
 #[test]

@@ -211,8 +211,7 @@ fn a_chooser_leases_what_it_chooses() {
     assert_eq!((first.subject.to_string(), second.subject.to_string()), ("1".into(), "0".into()));
     has_limit(&second, PlacementLimit::Shared { cpus: cpus("0"), because: OthersInUse });
     assert_eq!(second.limits.len(), 1, "{second:?}");
-    let (third, none) = chooser.take(Width::One);
-    assert!(none.is_empty());
+    let (third, _) = chooser.take(Width::One);
     let holders = vec![std::process::id()];
     let cpus = third.subject.clone();
     has_limit(&third, PlacementLimit::MeasuredByOthers { cpus, holders });

@@ -26,7 +26,7 @@ pub use by_hand::by_hand;
 pub use guardian::{GuardError, Watch, stand_guard};
 pub use journal::{JournalFile, JournalFileError};
 pub use lock::{LockError, MachineLock, Wait, holder, is_held};
-pub use plan::{TuningPlan, UnknownKnob, is_changed, names, plan};
+pub use plan::{TuningPlan, UnknownKnob, names, plan};
 pub use recover::{Recovered, recover};
 pub use restore::{Foreign, Left, Restored, find_foreign, restore};
 pub(crate) use same::chosen;

@@ -1,8 +1,8 @@
 //! Which changes a request comes to, all known before the first is made.
 
-use becalm_model::{Change, Target};
+use becalm_model::Change;
 
-use crate::knobs::{KNOBS, Note, Profile, STOPPING, Situation, TuningRequest};
+use crate::knobs::{KNOBS, Note, STOPPING, Situation};
 
 /// All changes of a request, in the order in which they are to be made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -79,19 +79,6 @@ fn add(changes: &mut Vec<Change>, change: Change) {
     if change.new.is_some() {
         changes.remove(earlier);
         changes.push(change);
-    }
-}
-
-/// Says whether a target is among those that a plan changes.
-pub fn is_changed(plan: &[Change], target: &Target) -> bool {
-    plan.iter().any(|change| change.new.is_some() && &change.target == target)
-}
-
-impl TuningRequest {
-    /// Says whether nothing was asked for beyond a profile.
-    pub fn is_plain(&self) -> bool {
-        *self == Self { profile: self.profile, ..Self::default() }
-            && self.profile != Profile::OnRequest
     }
 }
 

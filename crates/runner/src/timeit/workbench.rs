@@ -1,7 +1,7 @@
 //! The folder with a worker and the snippet that it times.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::compile::{CompileError, compile};
 use super::language::Language;
@@ -62,11 +62,6 @@ impl Workbench {
         let program = self.folder.path().join(format!("worker-{index}"));
         compile(self.language, compiler, flags, &self.source, &program, user)?;
         Ok(Worker { words: vec![program.to_string_lossy().into_owned()] })
-    }
-
-    /// Returns where the folder is.
-    pub fn path(&self) -> &Path {
-        self.folder.path()
     }
 }
 
