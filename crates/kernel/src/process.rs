@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-use crate::{checked, descriptor};
+use crate::{checked, descriptor, sched};
 
 /// Makes a command get `signal` when this process dies, however that happens. To be called last: a change of the user
 /// forgets it.
@@ -37,8 +37,9 @@ pub fn hand_on_nothing_else(command: &mut Command) {
     unsafe { command.pre_exec(close) };
 }
 
-/// Gives the signals that end a program their default meaning in a command.
-pub fn ends_by_signals(command: &mut Command) {
+/// Starts a command as a login would, whatever this process was started with: the signals that end a program do so, its
+/// class is the normal one, without niceness where that may be given back, and its addresses are random.
+pub fn starts_afresh(command: &mut Command) {
     // SAFETY: the closure makes system calls only and allocates nothing, as is required between
     // fork and exec; no handler is installed.
     unsafe {
@@ -48,6 +49,9 @@ pub fn ends_by_signals(command: &mut Command) {
                     return Err(io::Error::last_os_error());
                 }
             }
+            sched::set_class_raw(0, libc::SCHED_OTHER, 0);
+            sched::set_nice_raw(0);
+            libc::personality(0);
             Ok(())
         });
     }

@@ -82,8 +82,9 @@ impl TestEnv {
             .env("COLUMNS", "100")
             .env("NO_COLOR", "1");
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        // Tests that run in the background of a script inherit an ignored SIGINT, which a good program leaves ignored.
-        process::ends_by_signals(&mut command);
+        // Tests that run in the background of a script inherit an ignored SIGINT, which a good program leaves ignored,
+        // and who starts them may have given them a class or a niceness, which becalm keeps to.
+        process::starts_afresh(&mut command);
         command
     }
 
