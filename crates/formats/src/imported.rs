@@ -1,6 +1,6 @@
 //! A record while a file is read into it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use becalm_model::{
     Direction, ImportFact, ImportNote, Metric, Outcome, Part, Record, RecordKind, Run, Source,
@@ -20,6 +20,15 @@ pub(crate) struct Imported {
     noted: HashSet<String>,
     /// How many runs each subject has.
     runs: Vec<u32>,
+    /// For each subject the process whose results are being added.
+    open: BTreeMap<usize, Open>,
+}
+
+/// A process, as far as its results were added.
+#[derive(Debug, Default)]
+struct Open {
+    parts: Vec<Part>,
+    metrics: HashSet<usize>,
 }
 
 impl Imported {
@@ -34,6 +43,7 @@ impl Imported {
             names: Names::default(),
             noted: HashSet::new(),
             runs: Vec::new(),
+            open: BTreeMap::new(),
         }
     }
 
@@ -192,6 +202,23 @@ impl Imported {
         self.record.runs.push(Run { values, parts, warmup, ..run(subject, round) });
     }
 
+    /// Adds results of one benchmark, where tools print them one behind the other: those of one subject belong
+    /// to one process until a benchmark comes again. So several outputs in one file are several processes.
+    pub(crate) fn add(&mut self, subject: usize, parts: Vec<Part>) {
+        if parts.iter().any(|part| self.is_open(subject, part.metric)) {
+            let open = self.open.remove(&subject).unwrap_or_default();
+            self.parts(subject, open.parts);
+        }
+        let open = self.open.entry(subject).or_default();
+        open.metrics.extend(parts.iter().map(|part| part.metric));
+        open.parts.extend(parts);
+    }
+
+    /// Says whether the process whose results are being added has this metric already.
+    pub(crate) fn is_open(&self, subject: usize, metric: usize) -> bool {
+        self.open.get(&subject).is_some_and(|open| open.metrics.contains(&metric))
+    }
+
     /// Makes room for this many processes.
     pub(crate) fn expect(&mut self, processes: usize) {
         self.record.runs.reserve_exact(processes);
@@ -214,7 +241,10 @@ impl Imported {
     }
 
     /// Returns the record, if there is anything in it.
-    pub(crate) fn finish(self, file: &File) -> Result<Record, ImportError> {
+    pub(crate) fn finish(mut self, file: &File) -> Result<Record, ImportError> {
+        for (subject, open) in std::mem::take(&mut self.open) {
+            self.parts(subject, open.parts);
+        }
         if self.record.runs.is_empty() {
             return Err(ImportError::nothing(file, "it holds no measurement"));
         }

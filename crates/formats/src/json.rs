@@ -1,6 +1,8 @@
 //! Reading JSON with errors that name the field, and with the tokens that are no JSON and that some
 //! tools write all the same: `NaN`, `Infinity`, `-Infinity`.
 
+use std::ops::Deref;
+
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -124,6 +126,15 @@ pub(crate) fn names(files: &[File], beginnings: &[char], fields: &[&str]) -> boo
     })
 }
 
+/// Says whether the files are one text that begins with this bracket and names all of these fields in its first
+/// 4096 bytes.
+pub(crate) fn begins(files: &[File], bracket: char, fields: &[&str]) -> bool {
+    only(files).and_then(File::text).is_ok_and(|text| {
+        let start = beginning(text);
+        start.starts_with(bracket) && fields.iter().all(|field| start.contains(field))
+    })
+}
+
 /// Returns the first and the last part of a text, so that large files are not searched as a whole for
 /// every format.
 pub(crate) fn ends(text: &str) -> (&str, &str) {
@@ -152,51 +163,74 @@ pub(crate) fn shown(value: &Value) -> String {
     }
 }
 
-/// Reads `null` as what a missing field is.
-pub(crate) fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: serde::Deserializer<'de>,
-    T: Deserialize<'de> + Default,
-{
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
-}
+/// What may be missing or `null`, and is the default then.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Maybe<T>(pub(crate) T);
 
-/// A text, for which some versions of a tool write a number or `null`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(from = "Value")]
-pub(crate) struct Text(pub(crate) String);
-
-impl From<Value> for Text {
-    fn from(value: Value) -> Self {
-        Self(text_of(&value))
+impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Maybe<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(Option::deserialize(deserializer)?.unwrap_or_default()))
     }
 }
 
-/// A number that may also be written as a text, such as `"NaN"` or `"+INF"`, or be `null`: what is no
-/// finite number is `None`.
+impl<T> Deref for Maybe<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+/// A text, for which some versions of a tool write a number or `null`, or nothing at all.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(from = "Option<Value>")]
+pub(crate) struct Text(pub(crate) String);
+
+impl From<Option<Value>> for Text {
+    fn from(value: Option<Value>) -> Self {
+        Self(value.as_ref().map(text_of).unwrap_or_default())
+    }
+}
+
+/// A number that may also be written as a text, such as `"NaN"` or `"+INF"`, be `null` or be missing: what
+/// is no finite number is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Number(pub(crate) Option<f64>);
 
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;
-        impl serde::de::Visitor<'_> for Visitor {
+        impl<'de> serde::de::Visitor<'de> for Visitor {
             type Value = Number;
+
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("a number")
             }
-            fn visit_f64<E>(self, number: f64) -> Result<Number, E> {
-                Ok(Number(Some(number).filter(|number| number.is_finite())))
+
+            fn visit_some<D: serde::Deserializer<'de>>(self, found: D) -> Result<Number, D::Error> {
+                found.deserialize_any(self)
             }
-            fn visit_u64<E>(self, number: u64) -> Result<Number, E> {
-                Ok(Number(Some(number as f64)))
+
+            fn visit_none<E>(self) -> Result<Number, E> {
+                Ok(Number(None))
             }
-            fn visit_i64<E>(self, number: i64) -> Result<Number, E> {
-                Ok(Number(Some(number as f64)))
-            }
+
             fn visit_unit<E>(self) -> Result<Number, E> {
                 Ok(Number(None))
             }
+
+            fn visit_f64<E>(self, number: f64) -> Result<Number, E> {
+                Ok(Number(Some(number).filter(|number| number.is_finite())))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Number, E> {
+                Ok(Number(Some(number as f64)))
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<Number, E> {
+                Ok(Number(Some(number as f64)))
+            }
+
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Number, E> {
                 let number: Option<f64> = text.trim().parse().ok();
                 let is_word = ["NaN", "+INF", "-INF", "INF"].contains(&text.trim());
@@ -207,7 +241,7 @@ impl<'de> Deserialize<'de> for Number {
                 }
             }
         }
-        deserializer.deserialize_any(Visitor)
+        deserializer.deserialize_option(Visitor)
     }
 }
 

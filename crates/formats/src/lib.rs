@@ -19,7 +19,6 @@ mod lines;
 mod merge;
 mod messages;
 mod objects;
-mod processes;
 mod readers;
 mod sides;
 mod units;

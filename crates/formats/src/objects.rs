@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// What one field of an object holds.
@@ -125,25 +126,22 @@ impl Objects {
     }
 }
 
-impl<'de> serde::Deserialize<'de> for Objects {
+impl<'de> Deserialize<'de> for Objects {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(ListVisitor)
+        deserializer.deserialize_seq(Reader::default())
     }
 }
 
-struct ListVisitor;
-
-impl<'de> Visitor<'de> for ListVisitor {
+impl<'de> Visitor<'de> for Reader<'de> {
     type Value = Objects;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of objects")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Objects, A::Error> {
-        let mut reader = Reader::default();
-        while list.next_element_seed(&mut reader)?.is_some() {}
-        Ok(reader.objects)
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Objects, A::Error> {
+        while list.next_element_seed(&mut self)?.is_some() {}
+        Ok(self.objects)
     }
 }
 
@@ -217,7 +215,7 @@ impl<'de> Visitor<'de> for &mut Reader<'de> {
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
         self.fields.clear();
         let before = self.objects.numbers.len();
-        while let Some(name) = object.next_key_seed(TextSeed)? {
+        while let Some(Name(name)) = object.next_key()? {
             let value = FieldSeed { numbers: &mut self.objects.numbers, before };
             let field = object.next_value_seed(value)?;
             self.fields.push((name, field));
@@ -227,32 +225,9 @@ impl<'de> Visitor<'de> for &mut Reader<'de> {
     }
 }
 
-/// Reads a text, borrowed where it has no escapes.
-struct TextSeed;
-
-impl<'de> DeserializeSeed<'de> for TextSeed {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de> Visitor<'de> for TextSeed {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text")
-    }
-
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(text))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(text.to_owned()))
-    }
-}
+/// The name of a field, borrowed where it has no escapes.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Reads what a field holds; a number is put behind the others.
 struct FieldSeed<'a> {
@@ -299,21 +274,19 @@ impl<'de> Visitor<'de> for FieldSeed<'_> {
     }
 
     fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        TextSeed.visit_borrowed_str(text).map(Field::Text)
+        Ok(Field::Text(Cow::Borrowed(text)))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        TextSeed.visit_str(text).map(Field::Text)
+        Ok(Field::Text(Cow::Owned(text.to_owned())))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Field::List)
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+        IgnoredAny.visit_seq(list).map(|_| Field::List)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
-        while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Field::Object)
+    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<Self::Value, A::Error> {
+        IgnoredAny.visit_map(object).map(|_| Field::Object)
     }
 }
 

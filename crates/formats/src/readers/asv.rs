@@ -21,7 +21,7 @@ use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::File;
 use crate::imported::{Imported, part, single};
-use crate::json::{self, Text, text_of};
+use crate::json::{self, Maybe, Text, text_of};
 use crate::units;
 
 pub(crate) const FOLDER: Entry = Entry {
@@ -45,16 +45,11 @@ fn is_result(file: &File) -> bool {
 #[derive(Deserialize)]
 struct Document {
     commit_hash: String,
-    #[serde(default, deserialize_with = "json::or_default")]
-    date: f64,
-    #[serde(default)]
+    date: Maybe<f64>,
     env_name: Text,
-    #[serde(default)]
     python: Text,
-    #[serde(default, deserialize_with = "json::or_default")]
-    params: Map<String, Value>,
-    #[serde(default, deserialize_with = "json::or_default")]
-    result_columns: Vec<String>,
+    params: Maybe<Map<String, Value>>,
+    result_columns: Maybe<Vec<String>>,
     results: BTreeMap<String, Value>,
 }
 
@@ -84,7 +79,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     }
     let Some(first) = files.first() else { return Err(ImportError::Folder { files: 0 }) };
     documents.sort_by(|(_, a), (_, b)| a.date.total_cmp(&b.date));
-    imported.started_at(documents.first().map_or(0.0, |(_, one)| one.date / 1000.0));
+    imported.started_at(documents.first().map_or(0.0, |(_, one)| one.date.0 / 1000.0));
     // The machine is a folder, and environments are several files of one commit.
     let folders: BTreeSet<_> = documents.iter().map(|(file, _)| folder(file)).collect();
     let environments: BTreeSet<_> =
@@ -148,7 +143,7 @@ pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
         imported.parts(subject, parts);
         commits.push(AtCommit {
             commit: Some(document.commit_hash.clone()),
-            time: Some(document.date / 1000.0).filter(|time| *time > 0.0),
+            time: Some(document.date.0 / 1000.0).filter(|time| *time > 0.0),
             branch: None,
             record: imported.finish(file)?,
         });

@@ -14,7 +14,6 @@ use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines, number, split_quantity, time};
-use crate::processes::Processes;
 use crate::units;
 
 pub(crate) const TEXT: Entry = Entry {
@@ -34,7 +33,6 @@ const TABLES: &str =
 fn read(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
     let mut imported = Imported::of("asv");
-    let mut processes = Processes::default();
     let mut environment = "asv".to_owned();
     let mut has_tables = false;
     for (_, line) in lines(file)? {
@@ -91,9 +89,8 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
             let figures = [("median", Some(value)), ("half_interquartile_range", deviation)];
             imported.summary(subject, metric, figures);
         }
-        processes.add(&mut imported, subject, vec![single(metric, value)]);
+        imported.add(subject, vec![single(metric, value)]);
     }
-    processes.finish(&mut imported);
     let record = imported.finish(file);
     if has_tables { record.map_err(|_| ImportError::nothing(file, TABLES)) } else { record }
 }

@@ -18,7 +18,7 @@ use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::imported::{Imported, Names, part, single};
-use crate::json::{self, Number, Text, text_of};
+use crate::json::{self, Maybe, Number, Text, text_of};
 use crate::units;
 
 pub(crate) const JSON: Entry = Entry {
@@ -34,41 +34,31 @@ pub(crate) const JSON: Entry = Entry {
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Document {
-    #[serde(default)]
     title: Text,
-    #[serde(default, deserialize_with = "json::or_default")]
-    host_environment_info: Map<String, Value>,
+    host_environment_info: Maybe<Map<String, Value>>,
     benchmarks: Vec<Benchmark>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Benchmark {
-    #[serde(default)]
     display_info: Text,
-    #[serde(default)]
     namespace: Text,
-    #[serde(default, rename = "Type")]
+    #[serde(rename = "Type")]
     class: Text,
-    #[serde(default)]
     method: Text,
-    #[serde(default)]
     parameters: Text,
-    #[serde(default)]
     full_name: Text,
     statistics: Option<Statistics>,
     memory: Option<Memory>,
-    #[serde(default, deserialize_with = "json::or_default")]
-    measurements: Vec<Measurement>,
-    #[serde(default, deserialize_with = "json::or_default")]
-    metrics: Vec<Measure>,
+    measurements: Maybe<Vec<Measurement>>,
+    metrics: Maybe<Vec<Measure>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "PascalCase", default)]
 struct Statistics {
-    #[serde(deserialize_with = "json::or_default")]
-    original_values: Vec<Number>,
+    original_values: Maybe<Vec<Number>>,
     n: Number,
     min: Number,
     q1: Number,
@@ -77,10 +67,8 @@ struct Statistics {
     q3: Number,
     max: Number,
     standard_deviation: Number,
-    #[serde(deserialize_with = "json::or_default")]
-    confidence_interval: Interval,
-    #[serde(deserialize_with = "json::or_default")]
-    percentiles: BTreeMap<String, Number>,
+    confidence_interval: Maybe<Interval>,
+    percentiles: Maybe<BTreeMap<String, Number>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -95,18 +83,14 @@ struct Interval {
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Memory {
-    #[serde(default)]
     bytes_allocated_per_operation: Number,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Measurement {
-    #[serde(default)]
     iteration_mode: Text,
-    #[serde(default)]
     iteration_stage: Text,
-    #[serde(default)]
     launch_index: Text,
     operations: f64,
     nanoseconds: f64,
@@ -116,7 +100,6 @@ struct Measurement {
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Measure {
-    #[serde(default)]
     value: Number,
     descriptor: Option<Descriptor>,
 }
@@ -124,14 +107,10 @@ struct Measure {
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Descriptor {
-    #[serde(default)]
     id: Text,
-    #[serde(default)]
     display_name: Text,
-    #[serde(default)]
     unit: Text,
-    #[serde(default)]
-    the_greater_the_better: bool,
+    the_greater_the_better: Maybe<bool>,
 }
 
 const NANOSECOND: f64 = 1e-9;
@@ -239,8 +218,8 @@ impl Benchmark {
         {
             let values =
                 statistics.original_values.iter().filter_map(|one| Some(one.0? * NANOSECOND));
-            let stand_in = statistics.median.0.map(|median| ("median", median));
-            let stand_in = stand_in.or_else(|| Some(("mean", statistics.mean.0?)));
+            let stand_in = [("median", statistics.median.0), ("mean", statistics.mean.0)];
+            let stand_in = stand_in.into_iter().find_map(|(name, value)| Some((name, value?)));
             if let Some(part) = part(metric, values.collect()) {
                 imported.known(ImportFact::ProcessesUnknown);
                 processes.push(vec![part]);
@@ -266,20 +245,16 @@ impl Benchmark {
 
     /// Returns the seconds per operation of every process.
     fn launches(&self, file: &File, index: usize) -> Result<Vec<Vec<f64>>, ImportError> {
-        let is_result = |one: &&Measurement| {
-            let (mode, stage) = (one.iteration_mode.0.as_str(), one.iteration_stage.0.as_str());
-            mode == "Workload" && stage == "Result" || mode == "Result"
+        let is = |one: &Measurement, stage: &str, old_mode: &str| {
+            let (mode, its_stage) = (&one.iteration_mode.0, &one.iteration_stage.0);
+            mode == "Workload" && its_stage == stage || mode == old_mode
         };
-        let is_actual = |one: &&Measurement| {
-            let (mode, stage) = (one.iteration_mode.0.as_str(), one.iteration_stage.0.as_str());
-            mode == "Workload" && stage == "Actual" || mode == "MainTarget"
-        };
+        let has_results = self.measurements.iter().any(|one| is(one, "Result", "Result"));
+        let (stage, old_mode) =
+            if has_results { ("Result", "Result") } else { ("Actual", "MainTarget") };
         let mut launches: Vec<(&str, Vec<f64>)> = Vec::new();
-        let has_results = self.measurements.iter().any(|one| is_result(&one));
-        for (at, one) in self.measurements.iter().enumerate() {
-            if !(if has_results { is_result(&one) } else { is_actual(&one) }) {
-                continue;
-            }
+        let all = self.measurements.iter().enumerate();
+        for (at, one) in all.filter(|(_, one)| is(one, stage, old_mode)) {
             if one.operations <= 0.0 {
                 let place = format!("Benchmarks[{index}].Measurements[{at}].Operations");
                 let found = one.operations.to_string();
@@ -302,7 +277,7 @@ impl Benchmark {
         if let Some(bytes) = allocated {
             beside.push(("allocated".to_owned(), Unit::Byte, Direction::Lower, bytes));
         }
-        for metric in &self.metrics {
+        for metric in &self.metrics.0 {
             let (Some(descriptor), Some(value)) = (&metric.descriptor, metric.value.0) else {
                 continue;
             };
@@ -315,7 +290,7 @@ impl Benchmark {
                 "Count" | "#" => (Unit::Count, 1.0),
                 other => units::unit(other),
             };
-            let direction = if descriptor.the_greater_the_better {
+            let direction = if *descriptor.the_greater_the_better {
                 Direction::Higher
             } else {
                 Direction::Lower
@@ -351,7 +326,7 @@ impl Statistics {
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value.map(|value| value * NANOSECOND)))
             .collect();
-        for (name, value) in &self.percentiles {
+        for (name, value) in &self.percentiles.0 {
             let is_new = !["P0", "P25", "P50", "P75", "P100"].contains(&name.as_str());
             if let Some(percentile) = name.strip_prefix('P').filter(|_| is_new) {
                 figures.push((format!("p{percentile}"), value.0.map(|value| value * NANOSECOND)));

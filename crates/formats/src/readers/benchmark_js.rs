@@ -11,7 +11,6 @@ use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines, number};
-use crate::processes::Processes;
 
 pub(crate) const TEXT: Entry = Entry {
     name: "benchmark-js",
@@ -23,7 +22,6 @@ pub(crate) const TEXT: Entry = Entry {
 fn read(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
     let mut imported = Imported::of("benchmark.js");
-    let mut processes = Processes::default();
     for (line_number, line) in lines(file)? {
         let Some((name, rate, error, samples)) = parse(&line) else {
             if line.contains(" ops/sec ±") {
@@ -45,9 +43,8 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
             ("samples", Some(samples)),
         ];
         imported.summary(subject, metric, figures);
-        processes.add(&mut imported, subject, vec![single(metric, rate)]);
+        imported.add(subject, vec![single(metric, rate)]);
     }
-    processes.finish(&mut imported);
     imported.finish(file)
 }
 

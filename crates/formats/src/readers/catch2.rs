@@ -31,12 +31,7 @@ pub(crate) const CONSOLE: Entry = Entry {
 pub(crate) const JSON: Entry = Entry {
     name: "catch2-json",
     about: "Catch2 --reporter json, which has no benchmarks",
-    recognise: |files| {
-        only(files).and_then(File::text).is_ok_and(|text| {
-            let start = json::beginning(text);
-            start.starts_with('{') && start.contains("\"catch2-version\"")
-        })
-    },
+    recognise: |files| json::begins(files, '{', &["\"catch2-version\""]),
     read: |files| {
         let why = "Catch2's JSON reporter writes no benchmarks; use `--reporter xml`";
         Err(ImportError::nothing(only(files)?, why))

@@ -37,39 +37,28 @@ struct Document {
 
 #[derive(Deserialize)]
 struct Creator {
-    #[serde(default)]
     name: Text,
-    #[serde(default)]
     version: Text,
 }
 
 #[derive(Deserialize)]
 struct Benchmark {
-    #[serde(default)]
     name: Text,
-    #[serde(default)]
     uri: Text,
     stats: Stats,
 }
 
 #[derive(Deserialize)]
 struct Stats {
-    #[serde(default)]
     min_ns: Number,
-    #[serde(default)]
     max_ns: Number,
-    #[serde(default)]
     mean_ns: Number,
-    #[serde(default)]
     stdev_ns: Number,
-    #[serde(default)]
     q1_ns: Number,
+    #[serde(deserialize_with = "Number::deserialize")]
     median_ns: Number,
-    #[serde(default)]
     q3_ns: Number,
-    #[serde(default)]
     rounds: Number,
-    #[serde(default)]
     iter_per_round: Number,
 }
 

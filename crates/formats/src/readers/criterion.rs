@@ -22,8 +22,7 @@ use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::File;
 use crate::imported::{Imported, part, single};
-use crate::json::{self, Number};
-use crate::processes::Processes;
+use crate::json::{self, Maybe, Number};
 use crate::readers::NEW;
 
 pub(crate) const FOLDER: Entry = Entry {
@@ -44,8 +43,7 @@ const NANOSECOND: f64 = 1e-9;
 #[derive(Deserialize)]
 struct Benchmark {
     full_id: String,
-    #[serde(default)]
-    throughput: Value,
+    throughput: Maybe<Value>,
 }
 
 #[derive(Deserialize)]
@@ -56,26 +54,22 @@ struct Sample {
 
 #[derive(Deserialize)]
 struct Estimates {
-    mean: Option<Estimate>,
-    median: Option<Estimate>,
-    slope: Option<Estimate>,
-    std_dev: Option<Estimate>,
+    mean: Maybe<Estimate>,
+    median: Maybe<Estimate>,
+    slope: Maybe<Estimate>,
+    std_dev: Maybe<Estimate>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 struct Estimate {
-    confidence_interval: Option<Interval>,
-    #[serde(default)]
+    confidence_interval: Maybe<Interval>,
     point_estimate: Number,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 struct Interval {
-    #[serde(default)]
     confidence_level: Number,
-    #[serde(default)]
     lower_bound: Number,
-    #[serde(default)]
     upper_bound: Number,
 }
 
@@ -109,7 +103,6 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         }
     }
     let mut imported = Imported::of("criterion");
-    let mut processes = Processes::default();
     for ((is_other, baseline), entries) in baselines {
         for (above, folder) in entries {
             let new = if above.is_empty() { NEW.to_owned() } else { format!("{above}/{NEW}") };
@@ -120,10 +113,9 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
                 imported.note(ImportNote::CopyLeftOut { baseline: baseline.to_owned() });
                 continue;
             }
-            benchmark(&mut imported, &mut processes, baseline, above, folder)?;
+            benchmark(&mut imported, baseline, above, folder)?;
         }
     }
-    processes.finish(&mut imported);
     match files {
         [first, ..] => imported.finish(first),
         [] => Err(ImportError::Unrecognised { file: "nothing".to_owned() }),
@@ -132,7 +124,6 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
 
 fn benchmark(
     imported: &mut Imported,
-    processes: &mut Processes,
     baseline: &str,
     above: &str,
     folder: &Folder,
@@ -143,7 +134,7 @@ fn benchmark(
         Some(file) => {
             let benchmark: Benchmark = json::read(file)?;
             name = benchmark.full_id;
-            throughput = benchmark.throughput;
+            throughput = benchmark.throughput.0;
         }
         None => {
             imported.known(ImportFact::CriterionNames);
@@ -164,31 +155,29 @@ fn benchmark(
         imported.fact(&format!("throughput of {name}"), kinds.join(", "));
     }
     let samples = iterations.len() as f64;
-    let mean = estimates.as_ref().and_then(|estimates| estimates.mean.as_ref());
+    let time = |number: Number| number.0.map(|number| number * NANOSECOND);
     let value = part(metric, iterations).or_else(|| {
         imported.stand_in(metric, "mean");
-        let mean = mean.and_then(|mean| mean.point_estimate.0)?;
-        Some(single(metric, mean * NANOSECOND))
+        let mean = time(estimates.as_ref()?.mean.point_estimate)?;
+        Some(single(metric, mean))
     });
     if let Some(estimates) = &estimates {
-        let time = |number: Number| number.0.map(|number| number * NANOSECOND);
-        let point = |one: &Option<Estimate>| one.as_ref().and_then(|one| time(one.point_estimate));
-        let interval = mean.and_then(|mean| mean.confidence_interval.as_ref());
+        let interval = &estimates.mean.confidence_interval;
         let figures = [
-            ("mean", point(&estimates.mean)),
-            ("median", point(&estimates.median)),
-            ("slope", point(&estimates.slope)),
-            ("standard_deviation", point(&estimates.std_dev)),
-            ("low", interval.and_then(|interval| time(interval.lower_bound))),
-            ("high", interval.and_then(|interval| time(interval.upper_bound))),
-            ("confidence", interval.and_then(|interval| interval.confidence_level.0)),
+            ("mean", time(estimates.mean.point_estimate)),
+            ("median", time(estimates.median.point_estimate)),
+            ("slope", time(estimates.slope.point_estimate)),
+            ("standard_deviation", time(estimates.std_dev.point_estimate)),
+            ("low", time(interval.lower_bound)),
+            ("high", time(interval.upper_bound)),
+            ("confidence", interval.confidence_level.0),
             ("samples", Some(samples).filter(|samples| *samples > 0.0)),
             ("iterations", Some(count).filter(|count| *count > 0.0)),
         ];
         imported.summary(subject, metric, figures);
     }
     if let Some(part) = value {
-        processes.add(imported, subject, vec![part]);
+        imported.add(subject, vec![part]);
     }
     Ok(())
 }

@@ -9,14 +9,13 @@
 //!
 //! Each target of `cargo bench` is a process of its own.
 
-use becalm_model::{Direction, ImportFact, Part, Record, Unit};
+use becalm_model::{Direction, ImportFact, Record, Unit};
 
 use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines};
-use crate::processes::Processes;
 use crate::readers::libtest::{self, target_of};
 
 pub(crate) const TEXT: Entry = Entry {
@@ -30,22 +29,15 @@ pub(crate) const TEXT: Entry = Entry {
     read,
 };
 
-/// The last benchmark, which lines of throughput belong to.
-struct Last {
-    name: String,
-    subject: usize,
-    parts: Vec<Part>,
-}
-
 fn read(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
     let mut imported = Imported::of("criterion");
-    let mut processes = Processes::default();
     let mut libtest = libtest::Reader::default();
     let mut target = "cargo bench".to_owned();
     let mut before = String::new();
     let mut samples = None;
-    let mut last: Option<Last> = None;
+    // The last benchmark and its subject, which lines of throughput belong to.
+    let mut last: Option<(String, usize)> = None;
     for (number, line) in lines(file)? {
         if let Some((name, inside)) = bracket(&line, "time:") {
             if inside.contains('%') {
@@ -59,7 +51,6 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
                 let expected = "a name before the times";
                 return Err(ImportError::at_line(file, number, expected, &line));
             }
-            end(&mut imported, &mut processes, last.take());
             let subject = imported.subject(&target);
             let metric = imported.benchmark(name, "", value.1, Direction::Lower);
             imported.mark(metric, "mean");
@@ -70,43 +61,35 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
                 ("samples", samples.take()),
             ];
             imported.summary(subject, metric, figures);
-            last =
-                Some(Last { name: name.to_owned(), subject, parts: vec![single(metric, value.0)] });
+            imported.add(subject, vec![single(metric, value.0)]);
+            last = Some((name.to_owned(), subject));
         } else if let Some((_, inside)) = bracket(&line, "thrpt:") {
             // A throughput is set per benchmark, so it follows one.
-            if let (Some(last), Some([low, value, high])) = (&mut last, three(inside)) {
+            if let (Some((name, subject)), Some([low, value, high])) = (&last, three(inside)) {
                 let measure = value.1.to_string();
-                let metric = imported.benchmark(&last.name, &measure, value.1, Direction::Higher);
+                let metric = imported.benchmark(name, &measure, value.1, Direction::Higher);
                 imported.mark(metric, "mean");
                 let figures =
                     [("mean", Some(value.0)), ("low", Some(low.0)), ("high", Some(high.0))];
-                imported.summary(last.subject, metric, figures);
-                last.parts.push(single(metric, value.0));
+                imported.summary(*subject, metric, figures);
+                imported.add(*subject, vec![single(metric, value.0)]);
             }
         } else {
             if let Some(name) = target_of(&line) {
-                end(&mut imported, &mut processes, last.take());
+                last = None;
                 target = name;
             }
             if let Some((_, plan)) = line.split_once(": Collecting ") {
                 samples = plan.split_whitespace().next().and_then(lines::number);
             }
-            libtest.line(&mut imported, &mut processes, &target, file, number, &line)?;
+            libtest.line(&mut imported, &target, file, number, &line)?;
         }
         if !line.trim().is_empty() {
             before = line.into_owned();
         }
     }
-    end(&mut imported, &mut processes, last);
-    processes.finish(&mut imported);
     imported.known(ImportFact::CriterionSlope);
     imported.finish(file)
-}
-
-fn end(imported: &mut Imported, processes: &mut Processes, last: Option<Last>) {
-    if let Some(last) = last {
-        processes.add(imported, last.subject, last.parts);
-    }
 }
 
 /// Splits `name   time:   [inside] more` into the name and what is inside.

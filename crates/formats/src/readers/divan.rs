@@ -9,14 +9,13 @@
 //!
 //! An executable is a subject and a process. The value is the median.
 
-use becalm_model::{Direction, Part, Record, Unit};
+use becalm_model::{Direction, Record, Unit};
 
 use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines, number, quantity};
-use crate::processes::Processes;
 
 pub(crate) const TEXT: Entry = Entry {
     name: "divan",
@@ -28,7 +27,6 @@ pub(crate) const TEXT: Entry = Entry {
 /// What the rows below a benchmark belong to.
 struct Last {
     name: String,
-    parts: Vec<Part>,
     /// Title of the block of allocations, and how many of its rows were read.
     block: Option<(String, usize)>,
 }
@@ -36,33 +34,27 @@ struct Last {
 fn read(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
     let mut imported = Imported::of("divan");
-    let mut processes = Processes::default();
-    let mut subject = None;
+    let mut executable = None;
     let mut path: Vec<String> = Vec::new();
     let mut last: Option<Last> = None;
     for (number, line) in lines(file)? {
         if let Some(name) = header(&line) {
-            end(&mut imported, &mut processes, subject, last.take());
-            subject = Some(imported.subject(name));
+            last = None;
+            executable = Some(imported.subject(name));
             path.clear();
             continue;
         }
-        if subject.is_none() {
-            continue;
-        }
+        let Some(subject) = executable else { continue };
         let Some((depth, rest)) = branch(&line) else {
             if line.trim().is_empty() || !line.contains('│') {
-                end(&mut imported, &mut processes, subject, last.take());
-            } else if let (Some(last), Some(subject)) = (&mut last, subject) {
+                last = None;
+            } else if let Some(last) = &mut last {
                 further(&mut imported, subject, last, &cells(&line));
             }
             continue;
         };
-        end(&mut imported, &mut processes, subject, last.take());
-        let (front, others) = match rest.split_once('│') {
-            Some((front, others)) => (front, others),
-            None => (rest, ""),
-        };
+        last = None;
+        let (front, others) = rest.split_once('│').unwrap_or((rest, ""));
         path.truncate(depth);
         let (name, fastest) = name_and_cell(front);
         path.push(name.to_owned());
@@ -76,27 +68,13 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
             let expected = "times in the columns fastest, slowest, median and mean";
             ImportError::at_line(file, number, expected, line.trim())
         })?;
-        if let Some(subject) = subject {
-            let metric = imported.benchmark(&full, "", row.unit, Direction::Lower);
-            imported.mark(metric, "median");
-            imported.summary(subject, metric, row.figures);
-            last = Some(Last { name: full, parts: vec![single(metric, row.median)], block: None });
-        }
+        let metric = imported.benchmark(&full, "", row.unit, Direction::Lower);
+        imported.mark(metric, "median");
+        imported.summary(subject, metric, row.figures);
+        imported.add(subject, vec![single(metric, row.median)]);
+        last = Some(Last { name: full, block: None });
     }
-    end(&mut imported, &mut processes, subject, last);
-    processes.finish(&mut imported);
     imported.finish(file)
-}
-
-fn end(
-    imported: &mut Imported,
-    processes: &mut Processes,
-    subject: Option<usize>,
-    last: Option<Last>,
-) {
-    if let (Some(subject), Some(last)) = (subject, last) {
-        processes.add(imported, subject, last.parts);
-    }
 }
 
 /// Returns the name of the executable if this is a header.
@@ -184,7 +162,7 @@ fn further(imported: &mut Imported, subject: usize, last: &mut Last, cells: &[&s
         }
     };
     let metric = imported.benchmark(&last.name, &measure, median.1.clone(), direction);
-    if last.parts.iter().any(|part| part.metric == metric) {
+    if imported.is_open(subject, metric) {
         return;
     }
     imported.mark(metric, "median");
@@ -198,5 +176,5 @@ fn further(imported: &mut Imported, subject: usize, last: &mut Last, cells: &[&s
         ("mean", Some(mean.0)),
     ];
     imported.summary(subject, metric, figures);
-    last.parts.push(single(metric, median.0));
+    imported.add(subject, vec![single(metric, median.0)]);
 }

@@ -18,7 +18,7 @@ use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::imported::{Imported, Names, single};
-use crate::json::{self, Text};
+use crate::json::{self, Maybe, Text};
 use crate::{javascript, units};
 
 pub(crate) const CUSTOM: Entry = Entry {
@@ -60,12 +60,9 @@ const VARIABLE: &str = "window.BENCHMARK_DATA";
 #[derive(Deserialize)]
 struct Bench {
     name: String,
-    #[serde(default)]
     unit: Text,
     /// `None` for what the tool wrote as `null` or as no number, such as the complexity of a group.
-    #[serde(default)]
     value: json::Number,
-    #[serde(default)]
     range: Text,
 }
 
@@ -73,27 +70,21 @@ struct Bench {
 #[serde(rename_all = "camelCase")]
 struct History {
     entries: BTreeMap<String, Vec<OneEntry>>,
-    #[serde(default)]
     repo_url: Text,
 }
 
 #[derive(Deserialize)]
 struct OneEntry {
     commit: Commit,
-    #[serde(default, deserialize_with = "json::or_default")]
-    date: f64,
-    #[serde(default)]
+    date: Maybe<f64>,
     tool: Text,
-    #[serde(default, deserialize_with = "json::or_default")]
-    benches: Vec<Bench>,
+    benches: Maybe<Vec<Bench>>,
 }
 
 #[derive(Deserialize)]
 struct Commit {
     id: String,
-    #[serde(default)]
     message: Text,
-    #[serde(default)]
     timestamp: Text,
 }
 
@@ -165,7 +156,7 @@ pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
         for entry in entries.iter().filter(has_value) {
             let mut imported = Imported::of("github-action-benchmark");
             imported.fact("repository", &history.repo_url.0);
-            imported.started_at(entry.date / 1000.0);
+            imported.started_at(entry.date.0 / 1000.0);
             let subject = imported.subject(suite);
             let direction = direction(entry);
             let parts = parts_of(&mut imported, subject, &prefix, &entry.benches, direction);
@@ -205,7 +196,7 @@ fn read_history(files: &[File]) -> Result<Record, ImportError> {
         .flat_map(|(suite, entries)| entries.iter().map(move |entry| (suite, entry)))
         .collect();
     entries.sort_by(|(_, a), (_, b)| a.date.total_cmp(&b.date));
-    imported.started_at(entries.first().map_or(0.0, |(_, entry)| entry.date / 1000.0));
+    imported.started_at(entries.first().map_or(0.0, |(_, entry)| entry.date.0 / 1000.0));
     imported.expect(entries.len());
     for (suite, entry) in entries {
         let commit = &entry.commit;

@@ -18,7 +18,7 @@ use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::imported::{Imported, part, single};
-use crate::json::{self, text_of};
+use crate::json::{self, Maybe, text_of};
 use crate::objects::{Field, Objects, Shape};
 use crate::units;
 
@@ -35,8 +35,7 @@ pub(crate) const JSON: Entry = Entry {
 
 #[derive(Deserialize)]
 struct Document {
-    #[serde(default, deserialize_with = "json::or_default")]
-    context: Map<String, Value>,
+    context: Maybe<Map<String, Value>>,
     benchmarks: Objects,
 }
 

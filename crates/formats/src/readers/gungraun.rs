@@ -14,7 +14,7 @@ use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::File;
 use crate::imported::{Imported, Names, benchmark, single};
-use crate::json::{self, Text};
+use crate::json::{self, Maybe, Text};
 use crate::readers::NEW;
 
 pub(crate) const JSON: Entry = Entry {
@@ -30,22 +30,16 @@ fn has_summary(file: &File) -> bool {
 
 #[derive(Deserialize)]
 struct Summary {
-    #[serde(default)]
     version: Text,
-    #[serde(default)]
     module_path: Text,
-    #[serde(default)]
     function_name: Text,
-    #[serde(default)]
     id: Text,
-    #[serde(default, deserialize_with = "json::or_default")]
-    profiles: Vec<Profile>,
+    profiles: Maybe<Vec<Profile>>,
 }
 
 #[derive(Deserialize)]
 struct Profile {
     /// Which of valgrind's tools counted: several use the same names of events.
-    #[serde(default)]
     tool: Text,
     summaries: Summaries,
 }
@@ -57,8 +51,7 @@ struct Summaries {
 
 #[derive(Deserialize)]
 struct Total {
-    #[serde(default, deserialize_with = "json::or_default")]
-    summary: Map<String, Value>,
+    summary: Maybe<Map<String, Value>>,
 }
 
 /// Value of the new program, and of the baseline.
@@ -81,13 +74,13 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
             let id =
                 if summary.id.0.is_empty() { String::new() } else { format!(" {}", summary.id.0) };
             let name = names.unique(&format!("{}{id}", path.map_or("benchmark", String::as_str)));
-            for profile in summary.profiles {
+            for profile in summary.profiles.0 {
                 // As the text has it: callgrind is what is meant if nothing is said.
                 let counter = match profile.tool.0.to_lowercase() {
                     tool if tool.is_empty() || tool == "callgrind" => String::new(),
                     tool => format!("{tool} "),
                 };
-                for (tool, events) in &profile.summaries.total.summary {
+                for (tool, events) in &profile.summaries.total.summary.0 {
                     // `None` is a tool without metrics.
                     for (event, value) in events.as_object().into_iter().flatten() {
                         let place = format!("{name}: {tool}.{event}");

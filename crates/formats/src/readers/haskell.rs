@@ -12,7 +12,6 @@ use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::lines::number;
-use crate::processes::Processes;
 use crate::readers::table::{Row, Table};
 
 pub(crate) const CSV: Entry = Entry {
@@ -38,7 +37,6 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         if is_tasty { ("tasty-bench", "Mean (ps)", 1e-12) } else { ("criterion", "Mean", 1.0) };
     let mut imported = Imported::of(format!("{tool} (Haskell)"));
     let subject = imported.subject(tool);
-    let mut processes = Processes::default();
     while let Some(row) = table.next()? {
         let name = row.text("Name");
         if name == "Name" && row.text(mean) == mean {
@@ -65,9 +63,8 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
                 parts.push(single(metric, bytes));
             }
         }
-        processes.add(&mut imported, subject, parts);
+        imported.add(subject, parts);
     }
-    processes.finish(&mut imported);
     imported.finish(file)
 }
 

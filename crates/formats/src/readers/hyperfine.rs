@@ -19,8 +19,10 @@ use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::imported::Imported;
-use crate::json::{self, Number};
+use crate::json::{self, Maybe, Number};
+use crate::readers::table::Table;
 use crate::units;
+use crate::writers::FIELDS_OF_2;
 
 pub(crate) const JSON: Entry = Entry {
     name: "hyperfine",
@@ -49,52 +51,39 @@ pub(crate) const CSV: Entry = Entry {
 
 #[derive(Deserialize)]
 struct Document {
-    #[serde(default)]
-    metadata: Metadata,
+    metadata: Maybe<Metadata>,
     results: Vec<ResultRow>,
 }
 
 #[derive(Deserialize, Default)]
 struct Metadata {
-    hyperfine_version: Option<String>,
-    platform: Option<Platform>,
+    hyperfine_version: Maybe<String>,
+    platform: Maybe<Platform>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 struct Platform {
-    os: Option<String>,
-    architecture: Option<String>,
+    os: Maybe<String>,
+    architecture: Maybe<String>,
 }
 
 #[derive(Deserialize)]
 struct ResultRow {
     command: String,
     name: Option<String>,
-    #[serde(default)]
     mean: Number,
-    #[serde(default)]
     stddev: Number,
-    #[serde(default)]
     median: Number,
-    #[serde(default)]
     min: Number,
-    #[serde(default)]
     max: Number,
-    #[serde(default)]
     user: Number,
-    #[serde(default)]
     system: Number,
-    #[serde(default)]
-    times: Vec<f64>,
-    #[serde(default)]
-    memory_usage_byte: Vec<f64>,
-    #[serde(default)]
-    exit_codes: Vec<Option<i32>>,
-    #[serde(default)]
-    parameters: BTreeMap<String, Value>,
+    times: Maybe<Vec<f64>>,
+    memory_usage_byte: Maybe<Vec<f64>>,
+    exit_codes: Maybe<Vec<Option<i32>>>,
+    parameters: Maybe<BTreeMap<String, Value>>,
     /// Only in version 2.
-    #[serde(default)]
-    measurements: Vec<Measurement>,
+    measurements: Maybe<Vec<Measurement>>,
 }
 
 #[derive(Deserialize)]
@@ -120,12 +109,11 @@ struct Quantity {
 fn read_json(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
     let document: Document = json::read(file)?;
-    let version = document.metadata.hyperfine_version.unwrap_or_default();
-    let mut imported = Imported::of(format!("hyperfine {version}").trim_end());
-    if let Some(platform) = document.metadata.platform {
-        imported.fact("os", platform.os.unwrap_or_default());
-        imported.fact("architecture", platform.architecture.unwrap_or_default());
-    }
+    let metadata = document.metadata.0;
+    let mut imported =
+        Imported::of(format!("hyperfine {}", metadata.hyperfine_version.0).trim_end());
+    imported.fact("os", &metadata.platform.os.0);
+    imported.fact("architecture", &metadata.platform.architecture.0);
     let processes = document.results.iter().map(|row| row.times.len() + row.measurements.len());
     imported.expect(processes.sum());
     let is_second = document.results.iter().any(|row| !row.measurements.is_empty());
@@ -227,7 +215,7 @@ const FIELDS: [Field; 10] = [
 
 fn metrics_of_2(rows: &[ResultRow]) -> Vec<Metric> {
     let is_there = |field: &Field| {
-        rows.iter().flat_map(|row| &row.measurements).any(|one| (field.2)(one).is_some())
+        rows.iter().flat_map(|row| &row.measurements.0).any(|one| (field.2)(one).is_some())
     };
     FIELDS
         .iter()
@@ -241,7 +229,7 @@ fn second_version(imported: &mut Imported, subject: usize, metrics: &[Metric], r
         .iter()
         .filter_map(|metric| FIELDS.iter().find(|(name, ..)| *name == metric.name))
         .collect();
-    for one in &row.measurements {
+    for one in &row.measurements.0 {
         let values = fields.iter().map(|(_, _, get)| get(one).map(|quantity| quantity.value));
         let outcome = one.exit_code.map_or(Outcome::Unknown, Outcome::Exited);
         imported.process(subject, values.collect(), outcome);
@@ -250,18 +238,8 @@ fn second_version(imported: &mut Imported, subject: usize, metrics: &[Metric], r
 
 fn read_csv(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
-    let mut reader = csv::Reader::from_reader(file.text()?.as_bytes());
-    let refused = |error: &csv::Error| {
-        let line = error.position().map_or(1, csv::Position::line);
-        ImportError::at_line(
-            file,
-            usize::try_from(line).unwrap_or(usize::MAX),
-            "a row of CSV",
-            &error.to_string(),
-        )
-    };
-    let header = reader.headers().map_err(|error| refused(&error))?.clone();
-    let column = |name: &str| header.iter().position(|one| one == name);
+    let mut table = Table::strict(file)?;
+    let header = table.header().clone();
     // Version 1 has one metric, in seconds, whose columns have no prefix.
     let means = header.iter().filter_map(|name| name.strip_suffix("_mean")).collect::<Vec<_>>();
     let prefixes: Vec<String> = if means.is_empty() {
@@ -271,21 +249,18 @@ fn read_csv(files: &[File]) -> Result<Record, ImportError> {
     };
     let mut imported = Imported::of("hyperfine");
     imported.has_only("mean");
-    for (index, row) in reader.records().enumerate() {
-        let row = row.map_err(|error| refused(&error))?;
-        let line = row.position().map_or(index + 2, |at| usize::try_from(at.line()).unwrap_or(0));
-        let text = |name: &str| column(name).and_then(|at| row.get(at)).filter(|t| !t.is_empty());
-        let number = |name: &str| match text(name) {
-            None => Ok(None),
-            Some(text) => text
+    while let Some(row) = table.next()? {
+        let number = |name: &str| match row.text(name) {
+            "" => Ok(None),
+            text => text
                 .parse::<f64>()
                 .map(|number| Some(number).filter(|n| n.is_finite()))
-                .map_err(|_| ImportError::at_line(file, line, "a number", text)),
+                .map_err(|_| row.wrong("a number", text)),
         };
-        let command = text("command").unwrap_or_default();
+        let command = row.text("command");
         let parameters = header
             .iter()
-            .zip(&row)
+            .zip(row.cells())
             .filter_map(|(name, value)| {
                 Some((name.strip_prefix("parameter_")?.to_owned(), value.to_owned()))
             })
@@ -293,30 +268,24 @@ fn read_csv(files: &[File]) -> Result<Record, ImportError> {
         let subject = imported.another(command, vec![command.to_owned()], parameters);
         let mut values = Vec::new();
         for prefix in &prefixes {
-            let (unit, factor) =
-                units::unit(text(&format!("{prefix}unit")).unwrap_or(if prefix.is_empty() {
-                    "s"
-                } else {
-                    ""
-                }));
+            let unit = match row.text(&format!("{prefix}unit")) {
+                "" if prefix.is_empty() => "s",
+                unit => unit,
+            };
+            let (unit, factor) = units::unit(unit);
             let of = |name: &str| Ok(number(&format!("{prefix}{name}"))?.map(|n| n * factor));
-            let metric = imported.metric(Metric {
-                statistic: Some("mean".to_owned()),
-                ..Metric::lower(csv_metric(prefix), unit)
-            });
+            let metric = imported.metric(Metric::lower(csv_metric(prefix), unit));
+            imported.mark(metric, "mean");
             let mean = of("mean")?;
             values.push(mean);
-            imported.summary(
-                subject,
-                metric,
-                [
-                    ("mean", mean),
-                    ("standard_deviation", of("stddev")?),
-                    ("median", of("median")?),
-                    ("minimum", of("min")?),
-                    ("maximum", of("max")?),
-                ],
-            );
+            let figures = [
+                ("mean", mean),
+                ("standard_deviation", of("stddev")?),
+                ("median", of("median")?),
+                ("minimum", of("min")?),
+                ("maximum", of("max")?),
+            ];
+            imported.summary(subject, metric, figures);
         }
         imported.process(subject, values, Outcome::Unknown);
     }
@@ -324,13 +293,7 @@ fn read_csv(files: &[File]) -> Result<Record, ImportError> {
 }
 
 fn csv_metric(prefix: &str) -> &str {
-    match prefix {
-        "" | "time_wall_clock_" => metric::WALL_TIME,
-        "time_cpu_" => metric::CPU_TIME,
-        "time_user_" => metric::USER_TIME,
-        "time_system_" => metric::SYSTEM_TIME,
-        "memory_peak_resident_" => metric::MAX_RSS,
-        "cpu_cycles_" => metric::CYCLES,
-        other => other.trim_end_matches('_'),
-    }
+    let column = prefix.trim_end_matches('_');
+    let known = FIELDS_OF_2.iter().find(|(_, field, _)| *field == column);
+    if prefix.is_empty() { metric::WALL_TIME } else { known.map_or(column, |(name, ..)| name) }
 }

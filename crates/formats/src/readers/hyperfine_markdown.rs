@@ -4,7 +4,7 @@
 //! [ms] | Change | Factor |`. A mean is `13.4 ± 2.4`; a `|` in a command stands as `\|`. What is relative to
 //! another row is left out: it follows from the means.
 
-use becalm_model::{Metric, Outcome, Record, metric};
+use becalm_model::{Metric, Outcome, Record, Unit, metric};
 
 use crate::entry::Entry;
 use crate::error::ImportError;
@@ -119,10 +119,8 @@ impl Row {
 
     fn add(self, imported: &mut Imported) {
         let subject = imported.another(&self.command, vec![self.command.clone()], Vec::new());
-        let wall = imported.metric(Metric {
-            statistic: Some("mean".to_owned()),
-            ..Metric::lower(metric::WALL_TIME, becalm_model::Unit::Second)
-        });
+        let wall = imported.metric(Metric::lower(metric::WALL_TIME, Unit::Second));
+        imported.mark(wall, "mean");
         imported.process(subject, vec![self.mean], Outcome::Unknown);
         imported.summary(
             subject,

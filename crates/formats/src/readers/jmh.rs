@@ -15,8 +15,8 @@ use serde_json::Value;
 use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
-use crate::imported::{Imported, part, single};
-use crate::json::{self, Number, Text, text_of};
+use crate::imported::{Imported, part};
+use crate::json::{self, Maybe, Number, Text, text_of};
 use crate::units;
 
 pub(crate) const JSON: Entry = Entry {
@@ -32,45 +32,34 @@ pub(crate) const JSON: Entry = Entry {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Row {
-    #[serde(default)]
     jmh_version: Text,
     benchmark: String,
-    #[serde(default)]
     mode: Text,
-    #[serde(default)]
     threads: Text,
-    #[serde(default)]
     forks: Text,
-    #[serde(default)]
     jdk_version: Text,
-    #[serde(default)]
     vm_name: Text,
-    #[serde(default)]
     vm_version: Text,
-    #[serde(default, deserialize_with = "json::or_default")]
-    params: BTreeMap<String, Value>,
+    params: Maybe<BTreeMap<String, Value>>,
     primary_metric: Score,
-    #[serde(default, deserialize_with = "json::or_default")]
-    secondary_metrics: BTreeMap<String, Score>,
+    secondary_metrics: Maybe<BTreeMap<String, Score>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Score {
-    #[serde(default, rename = "score")]
+    #[serde(rename = "score")]
     value: Number,
-    #[serde(default, rename = "scoreError")]
+    #[serde(rename = "scoreError")]
     error: Number,
-    #[serde(default, rename = "scoreConfidence", deserialize_with = "json::or_default")]
-    confidence: Vec<Number>,
-    #[serde(default, rename = "scorePercentiles", deserialize_with = "json::or_default")]
-    percentiles: BTreeMap<String, Number>,
-    #[serde(default, rename = "scoreUnit")]
+    #[serde(rename = "scoreConfidence")]
+    confidence: Maybe<Vec<Number>>,
+    #[serde(rename = "scorePercentiles")]
+    percentiles: Maybe<BTreeMap<String, Number>>,
+    #[serde(rename = "scoreUnit")]
     unit: Text,
-    #[serde(default, deserialize_with = "json::or_default")]
-    raw_data: Vec<Vec<Number>>,
-    #[serde(default, deserialize_with = "json::or_default")]
-    raw_data_histogram: Vec<Vec<Vec<(f64, f64)>>>,
+    raw_data: Maybe<Vec<Vec<Number>>>,
+    raw_data_histogram: Maybe<Vec<Vec<Vec<(f64, f64)>>>>,
 }
 
 /// JMH's interval of the score.
@@ -105,7 +94,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
             score.add(&mut imported, subject, metric, factor, &mut processes);
         };
         score("", &row.primary_metric, main);
-        for (measure, secondary) in &row.secondary_metrics {
+        for (measure, secondary) in &row.secondary_metrics.0 {
             // Profilers' names begin with a dot in old versions.
             let measure = measure.trim_start_matches('·');
             score(measure, secondary, direction_beside(measure, secondary));
@@ -173,33 +162,27 @@ impl Score {
         factor: f64,
         processes: &mut Vec<Vec<Part>>,
     ) {
-        let mut add = |fork: usize, part: Option<Part>| {
-            if processes.len() <= fork {
-                processes.resize_with(fork + 1, Vec::new);
-            }
-            processes[fork].extend(part);
-        };
-        let mut is_empty = true;
-        for (fork, iterations) in self.raw_data.iter().enumerate() {
-            let values = iterations.iter().filter_map(|one| Some(one.0? * factor)).collect();
-            let part = part(metric, values);
-            is_empty &= part.is_none();
-            add(fork, part);
-        }
-        if is_empty {
-            for (fork, iterations) in self.raw_data_histogram.iter().enumerate() {
-                let means = iterations.iter().filter_map(|one| Some(mean(one)? * factor)).collect();
-                let part = part(metric, means);
-                is_empty &= part.is_none();
-                add(fork, part);
-            }
-            if !is_empty {
+        let raw = self.raw_data.iter();
+        let mut forks: Vec<Vec<f64>> =
+            raw.map(|fork| fork.iter().filter_map(|one| one.0).collect()).collect();
+        let is_empty = |forks: &[Vec<f64>]| forks.iter().all(Vec::is_empty);
+        if is_empty(&forks) {
+            let histograms = self.raw_data_histogram.iter();
+            forks =
+                histograms.map(|fork| fork.iter().filter_map(|one| mean(one)).collect()).collect();
+            if !is_empty(&forks) {
                 imported.known(ImportFact::JmhSamples);
             }
         }
-        if is_empty && let Some(score) = self.value.0 {
+        if is_empty(&forks)
+            && let Some(score) = self.value.0
+        {
             imported.stand_in(metric, "mean");
-            add(0, Some(single(metric, score * factor)));
+            forks = vec![vec![score]];
+        }
+        processes.resize_with(processes.len().max(forks.len()), Vec::new);
+        for (process, values) in processes.iter_mut().zip(forks) {
+            process.extend(part(metric, values.iter().map(|value| value * factor).collect()));
         }
         self.conclude(imported, subject, metric, factor);
     }
@@ -215,7 +198,7 @@ impl Score {
             ("low".to_owned(), low),
             ("high".to_owned(), high),
         ];
-        for (percentile, value) in &self.percentiles {
+        for (percentile, value) in &self.percentiles.0 {
             let name = match percentile.trim_end_matches(".0") {
                 "0" => "minimum".to_owned(),
                 "50" => "median".to_owned(),

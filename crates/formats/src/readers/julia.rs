@@ -18,12 +18,9 @@ pub(crate) const JSON: Entry = Entry {
     name: "julia",
     about: "BenchmarkTools.save of Julia",
     recognise: |files| {
-        only(files).and_then(File::text).is_ok_and(|text| {
-            let start = json::beginning(text);
-            start.starts_with('[')
-                && start.contains("\"BenchmarkTools\"")
-                && (start.contains("\"Julia\"") || start.contains("\"BenchmarkGroup\""))
-        })
+        ["\"Julia\"", "\"BenchmarkGroup\""]
+            .iter()
+            .any(|field| json::begins(files, '[', &["\"BenchmarkTools\"", field]))
     },
     read,
 };

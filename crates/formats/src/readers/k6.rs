@@ -17,7 +17,7 @@ use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::imported::Imported;
-use crate::json::{self, Text};
+use crate::json::{self, Maybe, Text};
 
 pub(crate) const JSON: Entry = Entry {
     name: "k6",
@@ -35,37 +35,32 @@ pub(crate) const JSON: Entry = Entry {
 #[derive(Deserialize)]
 struct Document {
     metrics: Option<BTreeMap<String, Map<String, Value>>>,
-    results: Option<Results>,
-    metadata: Option<Metadata>,
-    config: Option<Config>,
+    results: Maybe<Results>,
+    metadata: Maybe<Metadata>,
+    config: Maybe<Config>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 struct Results {
-    #[serde(default, deserialize_with = "json::or_default")]
-    metrics: Vec<Map<String, Value>>,
-    checks: Option<Checks>,
+    metrics: Maybe<Vec<Map<String, Value>>>,
+    checks: Maybe<Checks>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 struct Checks {
     /// A list, and in drafts of the format an object.
-    #[serde(default)]
-    metrics: Value,
+    metrics: Maybe<Value>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 struct Config {
-    #[serde(default)]
     script: Text,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 struct Metadata {
-    #[serde(default)]
     generated_at: Text,
-    #[serde(default)]
     k6_version: Text,
 }
 
@@ -80,21 +75,15 @@ enum Kind {
 fn read(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
     let document: Document = json::read(file)?;
-    let metadata = document.metadata.as_ref();
-    let version = metadata.map(|one| one.k6_version.0.as_str()).unwrap_or_default();
-    let mut imported = Imported::of(format!("k6 {version}").trim_end());
-    let written = metadata.and_then(|one| parse_time(&one.generated_at.0));
-    imported.started_at(written.unwrap_or(0.0));
-    let script = document.config.as_ref().map(|one| one.script.0.as_str()).unwrap_or_default();
-    let script = script.rsplit(['/', '\\']).next().unwrap_or_default();
+    let mut imported = Imported::of(format!("k6 {}", document.metadata.k6_version.0).trim_end());
+    imported.started_at(parse_time(&document.metadata.generated_at.0).unwrap_or(0.0));
+    let script = document.config.script.0.rsplit(['/', '\\']).next().unwrap_or_default();
     let subject = imported.subject(if script.is_empty() { "k6" } else { script });
     let mut values = EndSummary { file, imported, subject, values: Vec::new() };
-    let results = document.results.unwrap_or(Results { metrics: Vec::new(), checks: None });
-    for (index, metric) in results.metrics.iter().enumerate() {
+    for (index, metric) in document.results.metrics.iter().enumerate() {
         values.listed(metric, &format!("results.metrics[{index}]"))?;
     }
-    let checks = results.checks.map(|checks| checks.metrics).unwrap_or_default();
-    let checks: Vec<(String, &Value)> = match &checks {
+    let checks: Vec<(String, &Value)> = match &*document.results.checks.metrics {
         Value::Array(list) => {
             list.iter().enumerate().map(|(at, one)| (format!("[{at}]"), one)).collect()
         }

@@ -17,7 +17,7 @@ use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::imported::{Imported, part};
-use crate::json;
+use crate::json::{self, Maybe};
 use crate::lines::number;
 use crate::readers::table::Table;
 
@@ -56,8 +56,7 @@ fn is_packed(file: &File) -> bool {
 #[derive(Deserialize)]
 struct Results {
     wallclock_times: BTreeMap<String, Vec<Option<Vec<f64>>>>,
-    #[serde(default)]
-    audit: BTreeMap<String, Value>,
+    audit: Maybe<BTreeMap<String, Value>>,
 }
 
 fn read_json(files: &[File]) -> Result<Record, ImportError> {

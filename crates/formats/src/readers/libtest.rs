@@ -15,7 +15,6 @@ use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines, number};
-use crate::processes::Processes;
 use crate::units;
 
 pub(crate) const TEXT: Entry = Entry {
@@ -34,16 +33,14 @@ pub(crate) const TEXT: Entry = Entry {
 fn read(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
     let mut imported = Imported::of("cargo bench");
-    let mut processes = Processes::default();
     let mut target = "cargo bench".to_owned();
     let mut reader = Reader::default();
     for (number, line) in lines(file)? {
         if let Some(name) = target_of(&line) {
             target = name;
         }
-        reader.line(&mut imported, &mut processes, &target, file, number, &line)?;
+        reader.line(&mut imported, &target, file, number, &line)?;
     }
-    processes.finish(&mut imported);
     imported.finish(file)
 }
 
@@ -58,7 +55,6 @@ impl Reader {
     pub(crate) fn line(
         &mut self,
         imported: &mut Imported,
-        processes: &mut Processes,
         target: &str,
         file: &File,
         line_number: usize,
@@ -116,7 +112,7 @@ impl Reader {
         if parts.iter().any(|part| !part.value.is_finite()) {
             return Err(wrong());
         }
-        processes.add(imported, subject, parts);
+        imported.add(subject, parts);
         Ok(true)
     }
 }

@@ -11,7 +11,7 @@ use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::imported::{Imported, Names, part, single};
-use crate::json::{self, Number, Text};
+use crate::json::{self, Maybe, Number, Text};
 use crate::objects::{Field, Objects, Shape};
 
 pub(crate) const JSON: Entry = Entry {
@@ -32,15 +32,12 @@ struct Document {
 
 #[derive(Deserialize)]
 struct Row {
-    #[serde(default)]
     title: Text,
     name: String,
-    #[serde(default)]
     batch: Number,
-    #[serde(default, rename = "median(elapsed)")]
+    #[serde(rename = "median(elapsed)")]
     median: Number,
-    #[serde(default, deserialize_with = "json::or_default")]
-    measurements: Objects,
+    measurements: Maybe<Objects>,
 }
 
 /// Counters and their names here.

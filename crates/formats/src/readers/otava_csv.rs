@@ -13,6 +13,7 @@ use becalm_model::{Direction, ImportFact, Unit, counted, is_of_calendar, parse_t
 use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::imported::{Imported, single};
+use crate::readers::table::{line_of, refused};
 
 /// Name of the format.
 pub(crate) const NAME: &str = "otava-csv";
@@ -50,11 +51,7 @@ pub(crate) fn read(files: &[File]) -> Result<(Vec<AtCommit>, Option<String>), Im
         .flexible(true)
         .trim(csv::Trim::All)
         .from_reader(text.as_bytes());
-    let at_line = |error: &csv::Error| {
-        let line = line_of(error.position());
-        ImportError::at_line(file, line, "a row of CSV", &error.to_string())
-    };
-    let header = reader.headers().map_err(|error| at_line(&error))?.clone();
+    let header = reader.headers().map_err(|error| refused(file, &error))?.clone();
     let column =
         |names: &[&str]| header.iter().position(|cell| names.contains(&named(cell).as_str()));
     let Some(time_at) = column(&TIMES) else {
@@ -67,7 +64,7 @@ pub(crate) fn read(files: &[File]) -> Result<(Vec<AtCommit>, Option<String>), Im
         return Err(ImportError::at_line(file, 1, "every column once", name));
     }
     let rows: Vec<csv::StringRecord> =
-        reader.records().collect::<Result<_, _>>().map_err(|error| at_line(&error))?;
+        reader.records().collect::<Result<_, _>>().map_err(|error| refused(file, &error))?;
     if let Some(row) = rows.iter().find(|row| row.len() > header.len()) {
         let expected = format!("{} cells as in the header", header.len());
         let found = format!("{} cells", row.len());
@@ -163,10 +160,6 @@ impl LeftOut {
         .collect();
         (!parts.is_empty()).then(|| format!("left out: {}", parts.join(", ")))
     }
-}
-
-fn line_of(position: Option<&csv::Position>) -> usize {
-    usize::try_from(position.map_or(1, csv::Position::line)).unwrap_or(1)
 }
 
 /// Reads a time as Otava does.

@@ -17,14 +17,7 @@ use crate::json;
 pub(crate) const JSON: Entry = Entry {
     name: "performance-entries",
     about: "performance.getEntries() of JavaScript as JSON",
-    recognise: |files| {
-        only(files).and_then(File::text).is_ok_and(|text| {
-            let start = json::beginning(text);
-            start.starts_with('[')
-                && start.contains("\"entryType\"")
-                && start.contains("\"duration\"")
-        })
-    },
+    recognise: |files| json::begins(files, '[', &["\"entryType\"", "\"duration\""]),
     read,
 };
 

@@ -16,7 +16,7 @@ use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::imported::{Imported, Names, part};
-use crate::json::{self, text_of};
+use crate::json::{self, Maybe, text_of};
 use crate::units;
 
 pub(crate) const JSON: Entry = Entry {
@@ -33,39 +33,29 @@ type Metadata = Map<String, Value>;
 
 #[derive(Deserialize)]
 struct Suite {
-    #[serde(default, deserialize_with = "json::or_default")]
-    metadata: Metadata,
-    #[serde(default, deserialize_with = "json::or_default")]
-    common_metadata: Metadata,
+    metadata: Maybe<Metadata>,
+    common_metadata: Maybe<Metadata>,
     benchmarks: Option<Vec<Benchmark>>,
     benchmark: Option<Benchmark>,
     runs: Option<Vec<OneRun>>,
-    #[serde(default)]
     name: json::Text,
 }
 
 #[derive(Deserialize)]
 struct Benchmark {
-    #[serde(default, deserialize_with = "json::or_default")]
-    metadata: Metadata,
-    #[serde(default, deserialize_with = "json::or_default")]
-    common_metadata: Metadata,
-    #[serde(default)]
+    metadata: Maybe<Metadata>,
+    common_metadata: Maybe<Metadata>,
     name: json::Text,
     runs: Vec<OneRun>,
 }
 
 #[derive(Deserialize)]
 struct OneRun {
-    #[serde(default, deserialize_with = "json::or_default")]
-    metadata: Metadata,
-    #[serde(default, deserialize_with = "json::or_default")]
-    values: Vec<f64>,
+    metadata: Maybe<Metadata>,
+    values: Maybe<Vec<f64>>,
     /// What `values` were called before 1.0.
-    #[serde(default, deserialize_with = "json::or_default")]
-    samples: Vec<f64>,
-    #[serde(default, deserialize_with = "json::or_default")]
-    warmups: Vec<Warmup>,
+    samples: Maybe<Vec<f64>>,
+    warmups: Maybe<Vec<Warmup>>,
 }
 
 /// Loops and seconds; the first versions had only the seconds.
@@ -93,14 +83,14 @@ impl TryFrom<Value> for Warmup {
 fn read(files: &[File]) -> Result<Record, ImportError> {
     let file = only(files)?;
     let suite: Suite = json::read(file)?;
-    let mut common = suite.common_metadata;
-    common.extend(suite.metadata);
+    let mut common = suite.common_metadata.0;
+    common.extend(suite.metadata.0);
     let benchmarks = match (suite.benchmarks, suite.benchmark, suite.runs) {
         (Some(benchmarks), ..) => benchmarks,
         (None, Some(one), _) => vec![one],
         (None, None, Some(runs)) => vec![Benchmark {
-            metadata: Metadata::new(),
-            common_metadata: Metadata::new(),
+            metadata: Maybe::default(),
+            common_metadata: Maybe::default(),
             name: suite.name,
             runs,
         }],
@@ -155,8 +145,8 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
 /// Puts together what was hoisted.
 fn merged(suite: &Metadata, benchmark: &Benchmark) -> Metadata {
     let mut merged = suite.clone();
-    merged.extend(benchmark.common_metadata.clone());
-    merged.extend(benchmark.metadata.clone());
+    merged.extend(benchmark.common_metadata.0.clone());
+    merged.extend(benchmark.metadata.0.clone());
     // Of a single run nothing is hoisted in old versions.
     for key in ["name", "unit", "loops", "inner_loops", "perf_version", "pyperf_version"] {
         if let Some(value) = benchmark.runs.iter().find_map(|run| run.metadata.get(key)) {

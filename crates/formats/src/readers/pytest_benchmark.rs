@@ -14,7 +14,7 @@ use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::imported::{Imported, Names, part, single};
-use crate::json::{self, Number, Text, text_of};
+use crate::json::{self, Maybe, Number, Text, text_of};
 
 pub(crate) const JSON: Entry = Entry {
     name: "pytest-benchmark",
@@ -28,48 +28,32 @@ pub(crate) const JSON: Entry = Entry {
 
 #[derive(Deserialize)]
 struct Document {
-    #[serde(default, deserialize_with = "json::or_default")]
-    machine_info: Map<String, Value>,
-    #[serde(default, deserialize_with = "json::or_default")]
-    commit_info: Map<String, Value>,
+    machine_info: Maybe<Map<String, Value>>,
+    commit_info: Maybe<Map<String, Value>>,
     benchmarks: Vec<Benchmark>,
-    #[serde(default)]
     datetime: Text,
-    #[serde(default)]
     version: Text,
 }
 
 #[derive(Deserialize)]
 struct Benchmark {
-    #[serde(default)]
     name: Text,
-    #[serde(default)]
     fullname: Text,
     stats: Option<Stats>,
 }
 
 #[derive(Deserialize)]
 struct Stats {
-    #[serde(default)]
     min: Number,
-    #[serde(default)]
     max: Number,
-    #[serde(default)]
     mean: Number,
-    #[serde(default)]
     stddev: Number,
-    #[serde(default)]
     median: Number,
-    #[serde(default)]
     q1: Number,
-    #[serde(default)]
     q3: Number,
-    #[serde(default)]
     rounds: Number,
-    #[serde(default)]
     iterations: Number,
-    #[serde(default, deserialize_with = "json::or_default")]
-    data: Vec<f64>,
+    data: Maybe<Vec<f64>>,
 }
 
 fn read(files: &[File]) -> Result<Record, ImportError> {
@@ -118,7 +102,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         let statistics =
             [("median", stats.median.0), ("mean", stats.mean.0), ("minimum", stats.min.0)];
         if !stats.data.is_empty() {
-            parts.extend(part(metric, stats.data));
+            parts.extend(part(metric, stats.data.0));
             continue;
         }
         let first = statistics.into_iter().find_map(|(name, value)| Some((name, value?)));

@@ -15,7 +15,6 @@ use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines, number, time};
-use crate::processes::Processes;
 
 pub(crate) const DART: Entry = Entry {
     name: "dart",
@@ -62,7 +61,6 @@ fn read(
 ) -> Result<Record, ImportError> {
     let file = only(files)?;
     let mut imported = Imported::of(tool);
-    let mut processes = Processes::default();
     for (_, text) in lines(file)? {
         let Some(line) = parse(&text) else { continue };
         let subject = imported.subject(tool);
@@ -78,9 +76,8 @@ fn read(
             imported.mark(metric, "mean");
             parts.push(single(metric, bytes));
         }
-        processes.add(&mut imported, subject, parts);
+        imported.add(subject, parts);
     }
-    processes.finish(&mut imported);
     imported.finish(file)
 }
 

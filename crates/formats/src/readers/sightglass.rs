@@ -37,11 +37,8 @@ pub(crate) const JSON: Entry = Entry {
     name: "sightglass",
     about: "sightglass benchmark --raw --output-format json",
     recognise: |files| {
-        only(files).and_then(File::text).is_ok_and(|text| {
-            let start = json::beginning(text);
-            let keys = ["\"engine\"", "\"wasm\"", "\"phase\"", "\"event\"", "\"count\""];
-            start.starts_with('[') && keys.iter().all(|key| start.contains(key))
-        })
+        let keys = ["\"engine\"", "\"wasm\"", "\"phase\"", "\"event\"", "\"count\""];
+        json::begins(files, '[', &keys)
     },
     read: read_json,
 };

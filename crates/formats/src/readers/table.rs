@@ -23,10 +23,16 @@ pub(crate) struct Row<'a> {
 
 impl<'a> Table<'a> {
     pub(crate) fn of(file: &'a File) -> Result<Self, ImportError> {
-        let mut reader = csv::ReaderBuilder::new()
-            .flexible(true)
-            .trim(csv::Trim::Headers)
-            .from_reader(file.text()?.as_bytes());
+        Self::read(file, csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::Headers))
+    }
+
+    /// The same where every row has to be as long as the header.
+    pub(crate) fn strict(file: &'a File) -> Result<Self, ImportError> {
+        Self::read(file, &csv::ReaderBuilder::new())
+    }
+
+    fn read(file: &'a File, as_is: &csv::ReaderBuilder) -> Result<Self, ImportError> {
+        let mut reader = as_is.from_reader(file.text()?.as_bytes());
         let header = reader.headers().map_err(|error| refused(file, &error))?.clone();
         let columns = header.iter().enumerate().map(|(at, name)| (name.to_owned(), at)).collect();
         Ok(Self { file, reader, header, columns, row: csv::StringRecord::new() })
@@ -64,8 +70,7 @@ impl Row<'_> {
     }
 
     pub(crate) fn line(&self) -> usize {
-        let line = self.cells.position().map_or(0, csv::Position::line);
-        usize::try_from(line).unwrap_or(usize::MAX)
+        line_of(self.cells.position())
     }
 
     pub(crate) fn wrong(&self, expected: &str, found: &str) -> ImportError {
@@ -73,8 +78,13 @@ impl Row<'_> {
     }
 }
 
-fn refused(file: &File, error: &csv::Error) -> ImportError {
-    let line = error.position().map_or(1, csv::Position::line);
-    let line = usize::try_from(line).unwrap_or(usize::MAX);
-    ImportError::at_line(file, line, "a row of CSV", &error.to_string())
+/// Returns the line of a row or of an error.
+pub(super) fn line_of(position: Option<&csv::Position>) -> usize {
+    let line = position.map_or(1, csv::Position::line);
+    usize::try_from(line).unwrap_or(usize::MAX)
+}
+
+/// Says why a row cannot be read.
+pub(super) fn refused(file: &File, error: &csv::Error) -> ImportError {
+    ImportError::at_line(file, line_of(error.position()), "a row of CSV", &error.to_string())
 }

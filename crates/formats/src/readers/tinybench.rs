@@ -20,7 +20,7 @@ use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::imported::{Imported, Names};
-use crate::json::{self, Text};
+use crate::json::{self, Maybe, Text};
 
 pub(crate) const VITEST: Entry = Entry {
     name: "vitest",
@@ -49,27 +49,21 @@ pub(crate) const TINYBENCH: Entry = Entry {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Report {
-    #[serde(default, deserialize_with = "json::or_default")]
-    files: Vec<OneFile>,
-    #[serde(default, deserialize_with = "json::or_default")]
-    test_results: BTreeMap<String, Vec<Benchmark>>,
+    files: Maybe<Vec<OneFile>>,
+    test_results: Maybe<BTreeMap<String, Vec<Benchmark>>>,
 }
 
 #[derive(Deserialize)]
 struct OneFile {
-    #[serde(default)]
     filepath: Text,
-    #[serde(default, deserialize_with = "json::or_default")]
-    groups: Vec<Group>,
+    groups: Maybe<Vec<Group>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Group {
-    #[serde(default)]
     full_name: Text,
-    #[serde(default, deserialize_with = "json::or_default")]
-    benchmarks: Vec<Benchmark>,
+    benchmarks: Maybe<Vec<Benchmark>>,
 }
 
 #[derive(Deserialize)]
@@ -81,7 +75,6 @@ struct Benchmark {
 
 #[derive(Deserialize)]
 struct Task {
-    #[serde(default)]
     name: Text,
     result: Option<TaskResult>,
     /// People also write the fields of the result beside the name.
@@ -92,14 +85,10 @@ struct Task {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct TaskResult {
-    #[serde(default)]
     state: Text,
     latency: Option<Figures>,
-    #[serde(default)]
     runtime: Text,
-    #[serde(default)]
     runtime_version: Text,
-    #[serde(default, deserialize_with = "json::or_default")]
     error: Option<serde_json::Value>,
     #[serde(flatten)]
     flat: Figures,
@@ -114,13 +103,13 @@ fn read_vitest(files: &[File]) -> Result<Record, ImportError> {
     let mut imported = Imported::of("vitest");
     let subject = imported.subject("vitest");
     let mut names = Names::default();
-    for one in &report.files {
+    for one in &report.files.0 {
         let mut parts = Vec::new();
-        for group in &one.groups {
+        for group in &one.groups.0 {
             // The full name of a group begins with its file.
             let group_name =
                 if group.full_name.0.is_empty() { &one.filepath.0 } else { &group.full_name.0 };
-            for benchmark in &group.benchmarks {
+            for benchmark in &group.benchmarks.0 {
                 let name = names.unique(&joined(group_name, &benchmark.name));
                 parts.extend(benchmark.figures.import(&mut imported, subject, &name));
             }
@@ -128,7 +117,7 @@ fn read_vitest(files: &[File]) -> Result<Record, ImportError> {
         imported.parts(subject, parts);
     }
     let mut parts = Vec::new();
-    for (group, benchmarks) in &report.test_results {
+    for (group, benchmarks) in &report.test_results.0 {
         for benchmark in benchmarks {
             let name = names.unique(&joined(group, &benchmark.name));
             parts.extend(benchmark.figures.import(&mut imported, subject, &name));

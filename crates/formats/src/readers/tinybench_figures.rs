@@ -4,7 +4,7 @@ use becalm_model::{Direction, ImportNote, Part, Unit};
 use serde::Deserialize;
 
 use crate::imported::{Imported, part, single};
-use crate::json::{self, Number};
+use crate::json::{Maybe, Number};
 
 const MILLISECOND: f64 = 1e-3;
 
@@ -12,8 +12,7 @@ const MILLISECOND: f64 = 1e-3;
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Figures {
-    #[serde(deserialize_with = "json::or_default")]
-    samples: Vec<f64>,
+    samples: Maybe<Vec<f64>>,
     min: Number,
     max: Number,
     pub(super) mean: Number,

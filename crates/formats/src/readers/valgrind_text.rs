@@ -15,7 +15,6 @@ use crate::error::ImportError;
 use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines, number};
-use crate::processes::Processes;
 use crate::readers::gungraun::direction;
 
 pub(crate) const TEXT: Entry = Entry {
@@ -36,7 +35,6 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     let is_iai = !lines(file)?.any(|(_, line)| count(&line).is_some_and(|(.., compared)| compared));
     let tool = if is_iai { "iai" } else { "gungraun" };
     let mut imported = Imported::of(tool);
-    let mut processes = Processes::default();
     // The lines that may be the name of what follows.
     let mut names: Vec<String> = Vec::new();
     let mut benchmark = String::new();
@@ -64,7 +62,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
                 _ => Unit::Count,
             };
             let metric = imported.benchmark(&benchmark, &measure, unit, direction(label));
-            processes.add(&mut imported, subject, vec![single(metric, value)]);
+            imported.add(subject, vec![single(metric, value)]);
         } else if line.trim().is_empty() {
             names.clear();
             benchmark.clear();
@@ -82,7 +80,6 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
             names.push(line.trim_end().to_owned());
         }
     }
-    processes.finish(&mut imported);
     imported.finish(file)
 }
 

@@ -13,7 +13,7 @@ use super::tinybench_figures::Figures;
 use crate::error::ImportError;
 use crate::file::File;
 use crate::imported::{Imported, Names};
-use crate::json::{self, Text};
+use crate::json::{self, Maybe, Text};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -24,34 +24,26 @@ struct Report {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct OneFile {
-    #[serde(default)]
     name: Text,
-    #[serde(default)]
     message: Text,
-    #[serde(default, deserialize_with = "json::or_default")]
-    assertion_results: Vec<Test>,
+    assertion_results: Maybe<Vec<Test>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Test {
-    #[serde(default)]
     full_name: Text,
-    #[serde(default)]
     status: Text,
-    #[serde(default, deserialize_with = "json::or_default")]
-    benchmarks: Vec<Comparison>,
+    benchmarks: Maybe<Vec<Comparison>>,
 }
 
 #[derive(Deserialize)]
 struct Comparison {
-    #[serde(default, deserialize_with = "json::or_default")]
-    tasks: Vec<Task>,
+    tasks: Maybe<Vec<Task>>,
 }
 
 #[derive(Deserialize)]
 struct Task {
-    #[serde(default)]
     name: Text,
     latency: Option<Figures>,
 }
@@ -73,11 +65,11 @@ pub(super) fn read(file: &File) -> Result<Record, ImportError> {
             imported.failed(file_name, Some(one.message.0.clone()));
         }
         let mut parts = Vec::new();
-        for test in &one.assertion_results {
+        for test in &one.assertion_results.0 {
             if test.status.0 == "failed" {
                 imported.failed(&test.full_name.0, None);
             }
-            for task in test.benchmarks.iter().flat_map(|comparison| &comparison.tasks) {
+            for task in test.benchmarks.iter().flat_map(|comparison| &comparison.tasks.0) {
                 let mut path = vec![file_name, &test.full_name.0];
                 // A test of one benchmark mostly has its name.
                 if task.name.0 != test.full_name.0 {

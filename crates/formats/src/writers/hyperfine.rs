@@ -114,7 +114,7 @@ struct Figures {
 const SECOND: Option<&str> = Some("second");
 
 /// becalm's metrics, and the measurements that they are in schema 2.
-const FIELDS: [(&str, &str, Option<&str>); 10] = [
+pub(crate) const FIELDS: [(&str, &str, Option<&str>); 10] = [
     (metric::WALL_TIME, "time_wall_clock", SECOND),
     (metric::CPU_TIME, "time_cpu", SECOND),
     (metric::USER_TIME, "time_user", SECOND),

@@ -23,6 +23,7 @@ mod thrift;
 
 use becalm_model::Record;
 
+pub(crate) use hyperfine::FIELDS as FIELDS_OF_2;
 pub use options::{Estimate, Options};
 
 /// One format that can be written.
