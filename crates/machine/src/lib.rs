@@ -47,7 +47,7 @@ pub use lease::{Leased, Leases, leased, shared};
 pub use remembered::{MitigationEffects, NoiseRanking, Rank};
 pub use sysroot::{Kernel, Reading, SysRoot};
 pub use topology::{
-    Cache, CacheContent, Core, CoreKind, Cpu, Group, Node, Package, Topology, TopologyError,
+    Cache, CacheContent, Core, CoreKind, Cpu, Group, Node, Topology, TopologyError,
 };
 pub use unrest::{Unrest, UnrestReader};
 pub use user::effective_user;

@@ -38,6 +38,29 @@ pub fn parse_time(text: &str) -> Option<f64> {
     Some((midnight + hour * 3600 + minute * 60 + second) as f64 + part - zone(rest)?)
 }
 
+/// Writes seconds since the Unix epoch as `2026-11-20 23:58:33`, in UTC; `None` where they are not of a year from 1970
+/// to 9999.
+///
+/// The day arithmetic is Howard Hinnant's `civil_from_days`
+/// (<https://howardhinnant.github.io/date_algorithms.html#civil_from_days>): years begin in March.
+pub fn time_text(epoch: f64) -> Option<String> {
+    if !is_of_calendar(epoch) {
+        return None;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "the range was checked above")]
+    let seconds = epoch.floor() as i64;
+    let (days, second) = (seconds / 86_400 + 719_468, seconds % 86_400);
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    let year = year + era * 400 + i64::from(month <= 2);
+    let (hour, minute) = (second / 3600, second / 60 % 60);
+    Some(format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02}", second % 60))
+}
+
 /// Says whether seconds since the Unix epoch are of a year from 1970 to 9999: others are mistakes, such as
 /// milliseconds.
 pub fn is_of_calendar(seconds: f64) -> bool {

@@ -30,6 +30,7 @@ mod record;
 mod revision;
 mod run;
 mod seconds;
+mod shell;
 mod subject;
 pub mod terms;
 pub mod trace;
@@ -37,7 +38,7 @@ mod verdict;
 pub mod wire;
 mod words;
 
-pub use calendar::{is_of_calendar, parse_time};
+pub use calendar::{is_of_calendar, parse_time, time_text};
 pub use causes::with_causes;
 pub use conditions::{Conditions, KnobRecord, KnobState, Moved};
 pub use cpu::{CpuId, CpuListError, CpuSet, MAX_CPU};
@@ -58,5 +59,6 @@ pub use quantity::{QuantityError, counted, parse_amount, parse_duration, parse_s
 pub use record::{Record, RecordKind, Source, Summary};
 pub use revision::Revision;
 pub use run::{Outcome, Part, Run};
+pub use shell::{shell_line, shell_word};
 pub use subject::{MetricTerms, Subject, SubjectTerms, SuiteOutlook};
 pub use verdict::{Comparison, RatioInterval, Verdict};

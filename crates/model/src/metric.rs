@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::as_text::as_text;
+use crate::words::words;
 
 /// Unit of a metric's values. Times are always kept in seconds and sizes in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +66,8 @@ pub enum Direction {
     /// More is better, as for throughput.
     Higher,
 }
+
+words! { Direction { Lower = "lower", Higher = "higher" } }
 
 /// A direction as a metric of a record has it in JSON: whether more is better.
 mod higher_is_better {

@@ -5,7 +5,6 @@ use becalm_model::conditions::{
 };
 use becalm_model::{KnobRecord, KnobState, Record, RecordKind, counted};
 
-use crate::escape;
 use crate::moment;
 use crate::notes;
 use crate::quantity::confidence;
@@ -214,7 +213,7 @@ pub(crate) fn command_line(record: &Record) -> String {
     if record.kind == RecordKind::Import {
         return tool(record).to_owned();
     }
-    let line = escape::shell(&record.arguments);
+    let line = becalm_model::shell_line(&record.arguments);
     if line.is_empty() { "becalm".to_owned() } else { format!("becalm {line}") }
 }
 

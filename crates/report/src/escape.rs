@@ -38,20 +38,6 @@ pub(crate) fn markdown(text: &str) -> String {
     out
 }
 
-/// Writes a command so that a POSIX shell reads the same words again.
-pub(crate) fn shell(words: &[String]) -> String {
-    words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
-}
-
-fn shell_word(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "@%+=:,./-_".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +54,6 @@ mod tests {
     #[test]
     fn a_shell_reads_the_same_words_again() {
         let words = ["./a", "two words", "it's", "", "$HOME"].map(String::from);
-        assert_eq!(shell(&words), r"./a 'two words' 'it'\''s' '' '$HOME'");
+        assert_eq!(becalm_model::shell_line(&words), r"./a 'two words' 'it'\''s' '' '$HOME'");
     }
 }

@@ -2,7 +2,6 @@
 
 use becalm_model::Subject;
 
-use crate::escape;
 use crate::width::{columns, printable};
 
 /// Names up to this many columns are used as they are.
@@ -49,7 +48,7 @@ pub(crate) fn meaning(subject: &Subject, label: &str) -> String {
 /// Returns what a subject runs, as a shell would read it, with its own name in front where the
 /// name says something else.
 pub(crate) fn description(subject: &Subject) -> String {
-    let command = escape::shell(&subject.command);
+    let command = becalm_model::shell_line(&subject.command);
     if subject.name == command || subject.name == subject.command.join(" ") {
         command
     } else if command.is_empty() {

@@ -1,37 +1,17 @@
 //! Points in time and lengths of time as people read them.
 
+use becalm_model::time_text;
+
 /// Writes seconds since the Unix epoch as `2026-11-20 23:58:33 UTC`.
-///
-/// The day arithmetic is Howard Hinnant's `civil_from_days`
-/// (<https://howardhinnant.github.io/date_algorithms.html>).
 pub(crate) fn utc(epoch: f64) -> String {
-    // Year 9999: beyond it the text would no longer be a date that anybody wrote on purpose.
-    if !(0.0..253_402_300_800.0).contains(&epoch) {
-        return "an unknown time".to_owned();
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "the range was checked above")]
-    let seconds = epoch.floor() as i64;
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    let shifted = days + 719_468;
-    let era = shifted / 146_097;
-    let day_of_era = shifted % 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let (hour, minute) = (second / 3600, second / 60 % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02} UTC", second % 60)
+    // Beyond year 9999 the text would no longer be a date that anybody wrote on purpose.
+    time_text(epoch).map_or_else(|| "an unknown time".to_owned(), |text| format!("{text} UTC"))
 }
 
 /// Writes the day of seconds since the Unix epoch, in UTC, as `2026-11-20`.
 pub(crate) fn date(epoch: f64) -> String {
     let text = utc(epoch);
-    text.split_once(' ')
-        .filter(|_| text.ends_with("UTC"))
-        .map_or(text.clone(), |(day, _)| day.to_owned())
+    text.strip_suffix(" UTC").map_or(text.as_str(), |text| &text[..10]).to_owned()
 }
 
 /// Writes a length of time for which nobody needs the digits: `0.4 s`, `12 s`, `3 min 20 s`.

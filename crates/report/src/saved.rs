@@ -210,7 +210,7 @@ pub fn metadata_text(record: &Record, style: &Style) -> String {
     pairs(&mut page, session.iter().map(|(name, value)| (*name, value.as_str())));
     for subject in &record.subjects {
         page.section(&format!("Subject {}", subject.name));
-        let command = crate::escape::shell(&subject.command);
+        let command = becalm_model::shell_line(&subject.command);
         let command = std::iter::once(("command", command.as_str()));
         pairs(&mut page, command.chain(subject.labels()));
     }

@@ -4,7 +4,6 @@ use becalm_model::{DisturbedRun, Record, SuiteOutlook};
 
 use crate::comparison::notes_and_limits;
 use crate::disturbed;
-use crate::escape;
 use crate::labels::Labels;
 use crate::moment::roughly;
 use crate::outcomes;
@@ -80,7 +79,7 @@ pub fn suite_list_text(entries: &[SuiteEntry], style: &Style) -> String {
             entry.rounds.map_or(String::new(), |rounds| rounds.to_string()).into(),
             entry.budget.map_or(String::new(), roughly).into(),
             entry.tags.join(", ").into(),
-            escape::shell(&entry.command).into(),
+            becalm_model::shell_line(&entry.command).into(),
         ]);
     }
     let mut page = Page::new(style);

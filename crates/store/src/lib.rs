@@ -27,4 +27,4 @@ pub use facts::{ANNOTATE, SETTINGS, SPLIT, fact, facts, fingerprint};
 pub use filter::{EntryFilter, SeriesFilter};
 pub use new_entry::{Added, NewEntry, NewPoint, Origin};
 pub use place::{Access, HistoryLocation, open};
-pub use store::{DetectorState, Found, Moved, Prune, Pruned, Seen, Snapshot, Store};
+pub use store::{DetectorState, Found, Moved, Prune, Seen, Snapshot, Store};

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use becalm_model::history::{Entry, EntryId, Point, Review, Series, SeriesId, StoredChange};
+use becalm_model::history::{
+    Entry, EntryId, Point, Pruned, Review, Series, SeriesId, StoredChange,
+};
 
 use crate::error::StoreError;
 use crate::filter::{EntryFilter, SeriesFilter};
@@ -125,21 +127,4 @@ pub struct Prune {
     pub entries: Vec<EntryId>,
     /// Only count.
     pub dry_run: bool,
-}
-
-/// What was taken away, or would be.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Pruned {
-    /// Entries with their points.
-    pub entries: usize,
-    /// Points of these entries.
-    pub points: usize,
-    /// Documents, with those of the entries that were taken away.
-    pub documents: usize,
-    /// Bytes of these documents, compressed.
-    pub bytes: u64,
-    /// Documents that stay although they are old, because a change is at their entry or right behind it.
-    pub kept_for_changes: usize,
-    /// Decisions about changes at these entries, which go with them.
-    pub decisions: usize,
 }

@@ -5,7 +5,7 @@
 //! Rows are ordered by subject, because the first subject of a file is the baseline of a comparison. The
 //! interleaving of the subjects' runs is therefore not in it.
 
-use becalm_model::{Direction, Metric, Record, Run};
+use becalm_model::{Metric, Record, Run};
 
 use crate::writers::figures::median;
 use crate::writers::selection::{Selection, Usual};
@@ -45,14 +45,6 @@ pub(super) struct Row<'a> {
     /// In the unit of the metric.
     pub(super) value: f64,
     pub(super) warmup: bool,
-}
-
-/// Writes `lower` or `higher`.
-pub(super) fn direction(metric: &Metric) -> &'static str {
-    match metric.direction {
-        Direction::Lower => "lower",
-        Direction::Higher => "higher",
-    }
 }
 
 /// Hands all rows to `take`, in order, and returns what has to be told.
@@ -121,7 +113,7 @@ fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
             metric.benchmark.clone().unwrap_or_default(),
             metric.name.clone(),
             metric.unit.to_string(),
-            direction(metric).to_owned(),
+            metric.direction.to_string(),
             row.run.to_string(),
             row.iteration.map(|at| at.to_string()).unwrap_or_default(),
             numbers::text(row.value),

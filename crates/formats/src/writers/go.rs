@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use becalm_model::{Direction, Metric, Record, RecordKind, Run, Unit, metric};
+use becalm_model::{Metric, Record, RecordKind, Run, Unit, metric};
 
 use crate::readers::go::kept;
 use crate::units::usual_direction;
@@ -224,12 +224,8 @@ fn unit_lines(selection: &mut Selection, benchmarks: &[Benchmark], text: &mut St
             selection.note(format!("{unit} is exact in some benchmarks only, which is left out"));
         }
         if direction != usual_direction(unit) || is_exact {
-            let better = match direction {
-                Direction::Lower => "lower",
-                Direction::Higher => "higher",
-            };
             let exact = if is_exact { " assume=exact" } else { "" };
-            push(text, format_args!("Unit {unit} better={better}{exact}\n"));
+            push(text, format_args!("Unit {unit} better={direction}{exact}\n"));
         }
     }
 }

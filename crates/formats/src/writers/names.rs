@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use becalm_model::shell_line;
+
 /// Most names that a sentence lists.
 const LISTED: usize = 8;
 
@@ -52,16 +54,7 @@ impl Unique {
 pub(super) fn command_line(command: &[String]) -> String {
     match command {
         [line] => line.clone(),
-        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
-    }
-}
-
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
+        words => shell_line(words),
     }
 }
 

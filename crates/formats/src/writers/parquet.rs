@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use becalm_model::{Record, Unit};
 
-use crate::writers::csv_values::{COLUMNS, Row, direction, rows};
+use crate::writers::csv_values::{COLUMNS, Row, rows};
 use crate::writers::thrift::{Struct, varint};
 use crate::writers::{ExportError, Exported, Options, Writer};
 
@@ -61,7 +61,7 @@ fn columns() -> [Column; COLUMNS.len()] {
         column(1, ByteArray, true, |rows| texts(rows, |row| row.metric.benchmark.as_deref())),
         column(2, ByteArray, false, |rows| texts(rows, |row| Some(&row.metric.name))),
         column(3, ByteArray, false, |rows| texts(rows, |row| Some(unit(row)))),
-        column(4, ByteArray, false, |rows| texts(rows, |row| Some(direction(row.metric)))),
+        column(4, ByteArray, false, |rows| texts(rows, |row| Some(row.metric.direction.name()))),
         column(5, Int32, false, |rows| {
             Values::Counts(rows.iter().map(|row| Some(row.run)).collect())
         }),

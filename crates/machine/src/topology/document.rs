@@ -30,11 +30,7 @@ impl Topology {
             cpus: self.cpus.iter().map(|cpu| self.cpu_document(cpu)).collect(),
             cores: self.core_documents(),
             cores_are_guessed: self.cores_are_guessed,
-            packages: self
-                .packages
-                .iter()
-                .map(|package| TopologyGroup { id: package.id, cpus: numbers(&package.cpus) })
-                .collect(),
+            packages: groups(&self.packages),
             dies: groups(&self.dies),
             clusters: groups(&self.clusters),
             books: groups(&self.books),

@@ -35,7 +35,7 @@ pub struct Topology {
     /// Whether cores and packages are guesses, because the kernel does not say who shares a core.
     pub cores_are_guessed: bool,
     /// Packages (sockets), by the kernel's number.
-    pub packages: Vec<Package>,
+    pub packages: Vec<Group>,
     /// Dies, where the kernel tells them from packages; empty elsewhere.
     pub dies: Vec<Group>,
     /// Clusters of cores inside of a package or die (Intel E-cores, Arm); empty elsewhere.
@@ -85,16 +85,7 @@ pub struct Core {
     pub cpus: CpuSet,
 }
 
-/// A package, which plugs into a socket.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Package {
-    /// The kernel's number; -1 where the kernel does not know.
-    pub id: i64,
-    /// Its online CPUs.
-    pub cpus: CpuSet,
-}
-
-/// A die, cluster, book or drawer.
+/// A package (which plugs into a socket), die, cluster, book or drawer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     /// The kernel's number; -1 where the kernel does not know.

@@ -6,7 +6,7 @@ use becalm_model::{CpuId, CpuSet, TopologyLimit};
 
 use super::confined::cgroup_cpus;
 use super::parts::Parts;
-use super::{Core, Cpu, Group, Node, Package, Topology, TopologyError, caches, cpuinfo, kinds};
+use super::{Core, Cpu, Group, Node, Topology, TopologyError, caches, cpuinfo, kinds};
 use crate::activity::parse::stat_cpus;
 use crate::cpumask::{read_first, read_list};
 use crate::sysroot::{Reading, SysRoot};
@@ -248,12 +248,12 @@ impl Topology {
                 }
                 None => self
                     .packages
-                    .push(Package { id: place.package_id, cpus: CpuSet::from_iter([id]) }),
+                    .push(Group { id: place.package_id, cpus: CpuSet::from_iter([id]) }),
             }
             return;
         };
         let cpus = set.iter().filter(|cpu| !taken(cpu)).collect();
-        self.packages.push(Package { id: place.package_id, cpus });
+        self.packages.push(Group { id: place.package_id, cpus });
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a person would type to set a target.
 
-use becalm_model::Target;
+use becalm_model::{Target, shell_word};
 
 use super::ABSENT;
 
@@ -12,7 +12,7 @@ pub fn by_hand(target: &Target, value: &str) -> String {
             let has_cpuset = value.split_whitespace().any(|name| name == "cpuset");
             format!("echo {}cpuset > {path}", if has_cpuset { '+' } else { '-' })
         }
-        Target::File(path) => format!("echo {} > {path}", quoted(value)),
+        Target::File(path) => format!("echo {} > {path}", shell_word(value)),
         Target::Folder(path) if value == ABSENT => format!("rmdir {path}"),
         Target::Folder(path) => format!("mkdir {path}"),
         Target::Affinity(task) => format!("taskset -pc {value} {}", task.pid),
@@ -25,7 +25,7 @@ pub fn by_hand(target: &Target, value: &str) -> String {
             format!("rm {path}; systemctl daemon-reload")
         }
         Target::UnitFile(path) => {
-            format!("echo {} > {path}; systemctl daemon-reload", quoted(value))
+            format!("echo {} > {path}; systemctl daemon-reload", shell_word(value))
         }
         Target::Interface(name) => format!("ip link set dev {name} {value}"),
         // What `ip route save` writes begins with this number; `restore` reads it more than once.
@@ -37,16 +37,6 @@ pub fn by_hand(target: &Target, value: &str) -> String {
             )
         }
         Target::IrqbalanceBan => "systemctl restart irqbalance".to_owned(),
-    }
-}
-
-/// Quotes a value for a shell where it needs it.
-fn quoted(value: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:/+".contains(c);
-    if !value.is_empty() && value.chars().all(plain) {
-        value.to_owned()
-    } else {
-        format!("'{}'", value.replace('\'', r"'\''"))
     }
 }
 

@@ -5,8 +5,10 @@
 
 mod change;
 mod entry;
+mod pruned;
 mod series;
 
 pub use change::{ChangeId, ChangeIdError, ChangeState, Decision, FirstSeen, Review, StoredChange};
 pub use entry::{AtCommit, Commit, Entry, EntryId, short_commit};
+pub use pruned::Pruned;
 pub use series::{Point, Series, SeriesId, SeriesKey, full_name};

@@ -6,8 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::HISTORY_SCHEMA;
-use crate::Direction;
-use crate::history::{Entry, Point, Series};
+use crate::history::{Entry, Point, Pruned, Series};
 
 /// Entries or series of a history, or what was taken away of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,26 +23,7 @@ pub struct HistoryDocument {
     pub series: Vec<HistorySeriesDocument>,
     /// What was taken away, of `prune`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pruned: Option<HistoryPrunedDocument>,
-}
-
-/// What was taken away, or would be.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct HistoryPrunedDocument {
-    /// Whether it was only counted.
-    pub dry_run: bool,
-    /// Entries with their values.
-    pub entries: usize,
-    /// Values of these entries.
-    pub values: usize,
-    /// Records, with those of these entries.
-    pub records: usize,
-    /// Bytes of these records, compressed.
-    pub bytes: u64,
-    /// Records that stay although they are old, because they are beside a change.
-    pub records_kept: usize,
-    /// Decisions about changes at these entries, which go with them.
-    pub decisions: usize,
+    pub pruned: Option<Pruned>,
 }
 
 /// One entry.
@@ -116,7 +96,7 @@ impl HistoryDocument {
     }
 
     /// Makes a document of what was taken away.
-    pub fn of_pruned(split: Vec<String>, pruned: HistoryPrunedDocument) -> Self {
+    pub fn of_pruned(split: Vec<String>, pruned: Pruned) -> Self {
         let pruned = Some(pruned);
         Self { schema: HISTORY_SCHEMA.to_owned(), split, pruned, ..Self::default() }
     }
@@ -139,16 +119,12 @@ fn entry_document(entry: &Entry) -> HistoryEntryDocument {
 
 fn series_document(series: &Series, points: &[Point]) -> HistorySeriesDocument {
     let key = &series.key;
-    let direction = match key.direction {
-        Direction::Lower => "lower",
-        Direction::Higher => "higher",
-    };
     HistorySeriesDocument {
         series: series.id.0,
         benchmark: key.benchmark.clone(),
         metric: key.metric.clone(),
         unit: key.unit.to_string(),
-        direction: direction.to_owned(),
+        direction: key.direction.to_string(),
         parameters: key.parameters.iter().cloned().collect(),
         fingerprint: key.fingerprint.clone(),
         branch: key.branch.clone(),

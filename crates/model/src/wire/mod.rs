@@ -48,9 +48,7 @@ pub use document::{
     SubjectDocument, SummaryDocument,
 };
 pub use gate::{GateDocument, GateResultDocument, gate_document};
-pub use history::{
-    HistoryDocument, HistoryEntryDocument, HistoryPrunedDocument, HistorySeriesDocument,
-};
+pub use history::{HistoryDocument, HistoryEntryDocument, HistorySeriesDocument};
 pub use journal::{
     Holder, Journal, JournalError, JournalHeader, JournalLine, boot_of_journal, read_journal,
 };
@@ -77,9 +75,8 @@ pub use services::{ProgramDocument, ServicesDocument};
 pub use stats::{StatsDocument, stats_document};
 pub use steady::{SteadyDocument, SteadyRunDocument, SteadySegmentDocument};
 pub use suite::{
-    SUITE_VERSION, SuiteBenchmark, SuiteChanges, SuiteCommand, SuiteDirection, SuiteDocument,
-    SuiteDuration, SuiteGate, SuiteGateChanges, SuiteGateRule, SuiteHistory, SuiteMetric,
-    SuiteShare, SuiteValue,
+    SUITE_VERSION, SuiteBenchmark, SuiteChanges, SuiteCommand, SuiteDocument, SuiteDuration,
+    SuiteGate, SuiteGateChanges, SuiteGateRule, SuiteHistory, SuiteMetric, SuiteShare, SuiteValue,
 };
 pub use text::json_text;
 pub use topology::{

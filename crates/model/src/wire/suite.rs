@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use crate::{parse_duration, parse_share};
+use crate::{Direction, parse_duration, parse_share};
 
 /// Version of the format that this becalm reads.
 pub const SUITE_VERSION: u32 = 1;
@@ -195,7 +195,7 @@ pub struct SuiteMetric {
     pub unit: Option<String>,
     /// Which way what is read gets better.
     #[serde(default)]
-    pub better: Option<SuiteDirection>,
+    pub better: Option<Direction>,
     /// Whether repeated runs give exactly the same value.
     #[serde(default)]
     pub exact: Option<bool>,
@@ -203,16 +203,6 @@ pub struct SuiteMetric {
     #[serde(default)]
     #[schemars(with = "Option<ShareSchema>")]
     pub margin: Option<SuiteShare>,
-}
-
-/// Which way a metric gets better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum SuiteDirection {
-    /// Less is better.
-    Lower,
-    /// More is better.
-    Higher,
 }
 
 /// A duration with its unit.

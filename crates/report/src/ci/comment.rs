@@ -159,7 +159,7 @@ fn tail(report: &CiReport, link: Option<&str>) -> String {
     }
     let mut out = out.replace(quantity::NBSP, " ");
     if !report.reproduce.is_empty() {
-        let command = limited(&escape::shell(&report.reproduce));
+        let command = limited(&becalm_model::shell_line(&report.reproduce));
         let _ = write!(
             out,
             "\n<details><summary>The same elsewhere</summary>\n\n{}</details>\n\n",

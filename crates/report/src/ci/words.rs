@@ -6,7 +6,6 @@ use becalm_model::ci::{CiLine, CiReport, CiResult, Conclusion, Standing};
 use becalm_model::{MachineFacts, Metric, Verdict};
 
 use super::row::{name, row, told};
-use crate::escape;
 use crate::notes;
 use crate::page::Page;
 use crate::quantity::{self, NBSP};
@@ -183,7 +182,7 @@ pub fn ci_text(report: &CiReport, style: &Style) -> String {
         page.item(&notes::sentence(note));
     }
     if !report.reproduce.is_empty() {
-        page.item(&format!("the same elsewhere: {}", escape::shell(&report.reproduce)));
+        page.item(&format!("the same elsewhere: {}", becalm_model::shell_line(&report.reproduce)));
     }
     page.finish()
 }

@@ -1,8 +1,8 @@
 //! What a benchmark is about: metrics that are recorded anyway, or read from its output.
 
 use becalm_model::metric::{ALWAYS, COUNTERS, is_builtin};
-use becalm_model::wire::{SuiteDirection, SuiteMetric};
-use becalm_model::{Direction, Metric, MetricTerms, Unit, with_causes};
+use becalm_model::wire::SuiteMetric;
+use becalm_model::{Metric, MetricTerms, Unit, with_causes};
 use becalm_runner::Extractor;
 
 use crate::nearest::did_you_mean;
@@ -37,10 +37,7 @@ pub(super) fn about(metrics: &[SuiteMetric], is_harness: bool) -> Result<About, 
 fn extractor(one: &SuiteMetric, name: &str, is_harness: bool) -> Result<Option<Extractor>, String> {
     let metric = Metric {
         unit: one.unit.as_deref().map_or(Unit::Count, Unit::from_name),
-        direction: match one.better {
-            Some(SuiteDirection::Higher) => Direction::Higher,
-            Some(SuiteDirection::Lower) | None => Direction::Lower,
-        },
+        direction: one.better.unwrap_or_default(),
         exact: one.exact.unwrap_or(false),
         ..Metric::lower(name, Unit::Count)
     };
@@ -102,6 +99,7 @@ pub(super) fn clash(extractors: &[Extractor], others: &[Extractor]) -> Option<St
 #[cfg(test)]
 mod tests {
     use super::*;
+    use becalm_model::Direction;
 
     fn metric(name: &str, regex: Option<&str>) -> SuiteMetric {
         SuiteMetric { regex: regex.map(str::to_owned), ..SuiteMetric::named(name) }
@@ -115,7 +113,7 @@ mod tests {
     #[test]
     fn what_is_read_keeps_its_unit_and_direction() {
         let rate = SuiteMetric {
-            better: Some(SuiteDirection::Higher),
+            better: Some(Direction::Higher),
             unit: Some("MB/s".into()),
             ..metric("rate", Some(r"(\d+) MB"))
         };

@@ -149,7 +149,7 @@ fn series<D: Database>(
                 &point.benchmark,
                 &point.metric,
                 &point.unit.to_string(),
-                direction(point.direction),
+                point.direction.name(),
                 parameters,
                 fingerprint,
                 &entry.branch,
@@ -205,12 +205,4 @@ fn series<D: Database>(
 fn parameters(point: &NewPoint) -> String {
     let sorted: std::collections::BTreeMap<_, _> = point.parameters.iter().cloned().collect();
     serde_json::json!(sorted).to_string()
-}
-
-/// Returns the word for a direction, as it goes into keys.
-fn direction(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Lower => "lower",
-        Direction::Higher => "higher",
-    }
 }

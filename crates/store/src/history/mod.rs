@@ -6,13 +6,15 @@ mod grouping;
 mod pruning;
 mod reading;
 
-use becalm_model::history::{Entry, EntryId, Point, Review, Series, SeriesId, StoredChange};
+use becalm_model::history::{
+    Entry, EntryId, Point, Pruned, Review, Series, SeriesId, StoredChange,
+};
 
 use crate::database::{Database, Purpose, check_version, migrate, within};
 use crate::error::StoreError;
 use crate::filter::{EntryFilter, SeriesFilter};
 use crate::new_entry::{Added, NewEntry};
-use crate::store::{Found, Prune, Pruned, Seen, Snapshot, Store};
+use crate::store::{Found, Prune, Seen, Snapshot, Store};
 use crate::value::Row;
 
 /// An open history.

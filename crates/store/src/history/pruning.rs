@@ -2,10 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use becalm_model::history::Pruned;
+
 use super::{all, grouping, reading};
 use crate::database::{Database, list};
 use crate::error::StoreError;
-use crate::store::{Prune, Pruned};
+use crate::store::Prune;
 
 /// What is to be taken away.
 #[derive(Debug, Default)]
@@ -63,7 +65,7 @@ pub(super) fn plan<D: Database>(database: &mut D, prune: &Prune) -> Result<Doome
         &[list(plan.entries.iter().copied())],
     )?;
     let counts = all(database, "points", &rows, |row| usize::try_from(row.int(0)?).ok())?;
-    plan.pruned.points = counts.iter().sum();
+    plan.pruned.values = counts.iter().sum();
     let rows = database.query(
         &format!("SELECT entry FROM reviews WHERE entry IN {among}"),
         &[list(plan.entries.iter().copied())],
@@ -74,14 +76,15 @@ pub(super) fn plan<D: Database>(database: &mut D, prune: &Prune) -> Result<Doome
 
 /// Chooses what goes, of entries in the order of time.
 fn chosen(known: &[Known], at_changes: &HashSet<i64>, prune: &Prune) -> Doomed {
-    let mut plan = Doomed::default();
+    let pruned = Pruned { dry_run: prune.dry_run, ..Pruned::default() };
+    let mut plan = Doomed { pruned, ..Doomed::default() };
     let mut behind: HashMap<&(String, String), usize> = HashMap::new();
     for one in known.iter().rev() {
         let is_old = prune.entries_before.is_some_and(|time| one.measured < time);
         if is_old || prune.entries.iter().any(|id| id.0 == one.id) {
             plan.entries.push(one.id);
             plan.pruned.entries += 1;
-            plan.pruned.documents += usize::from(one.size.is_some());
+            plan.pruned.records += usize::from(one.size.is_some());
             plan.pruned.bytes += u64::try_from(one.size.unwrap_or(0)).unwrap_or(0);
             continue;
         }
@@ -91,10 +94,10 @@ fn chosen(known: &[Known], at_changes: &HashSet<i64>, prune: &Prune) -> Doomed {
         let is_old = prune.documents_before.is_some_and(|time| one.measured < time);
         let Some(size) = one.size.filter(|_| is_beyond || is_old) else { continue };
         if at_changes.contains(&one.id) {
-            plan.pruned.kept_for_changes += 1;
+            plan.pruned.records_kept += 1;
         } else {
             plan.documents.push(one.id);
-            plan.pruned.documents += 1;
+            plan.pruned.records += 1;
             plan.pruned.bytes += u64::try_from(size).unwrap_or(0);
         }
     }

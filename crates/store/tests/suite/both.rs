@@ -1,12 +1,13 @@
 //! What holds for SQLite and PostgreSQL alike.
 
 use becalm_model::history::{
-    ChangeState, Commit, Decision, Entry, EntryId, FirstSeen, Review, SeriesId, StoredChange,
+    ChangeState, Commit, Decision, Entry, EntryId, FirstSeen, Pruned, Review, SeriesId,
+    StoredChange,
 };
 use becalm_model::{Direction, Unit};
 use becalm_store::{
-    Added, DetectorState, EntryFilter, Found, Moved, NewEntry, Origin, Prune, Pruned, SPLIT,
-    SeriesFilter, Store, StoreError,
+    Added, DetectorState, EntryFilter, Found, Moved, NewEntry, Origin, Prune, SPLIT, SeriesFilter,
+    Store, StoreError,
 };
 
 use crate::support::{Bench, added, all_series, entry, facts, point, values};
@@ -488,7 +489,7 @@ fn entries_go_with_everything_of_theirs(bench: &Bench) {
     let pruned = store.prune(&prune).unwrap();
     assert_eq!(
         Pruned { bytes: 0, ..pruned },
-        Pruned { entries: 3, points: 4, documents: 3, bytes: 0, kept_for_changes: 0, decisions: 1 }
+        Pruned { entries: 3, values: 4, records: 3, decisions: 1, ..Pruned::default() }
     );
     assert_eq!(values(&mut *store), [("sort".to_owned(), vec![2.0, 3.0])]);
     // The number of an entry is not given again, and the same thing may be added again.

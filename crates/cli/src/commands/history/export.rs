@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use becalm_model::Direction;
 use becalm_model::history::{Entry, Point, Series};
 use becalm_series::{EntryFilter, SeriesFilter, Store};
 use becalm_session::files;
@@ -134,10 +133,7 @@ fn write_csv(args: &Args, store: &mut dyn Store, ui: &Ui) -> Result<Exit, Comman
 
 fn series_cells(series: &Series) -> String {
     let key = &series.key;
-    let better = match key.direction {
-        Direction::Lower => "lower",
-        Direction::Higher => "higher",
-    };
+    let better = key.direction.name();
     let parameters: Vec<String> =
         key.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let cells = [

@@ -2,7 +2,7 @@
 
 use becalm_model::counted;
 use becalm_model::history::EntryId;
-use becalm_model::wire::{HistoryDocument, HistoryPrunedDocument};
+use becalm_model::wire::HistoryDocument;
 use becalm_series::{Access, Prune, SeriesFilter, follow};
 
 use super::{Age, Settings, StoreFlags, moment, now};
@@ -86,29 +86,20 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     }
     let pruned = store.prune(&prune)?;
     if args.json {
-        let document = HistoryPrunedDocument {
-            dry_run: args.dry_run,
-            entries: pruned.entries,
-            values: pruned.points,
-            records: pruned.documents,
-            bytes: pruned.bytes,
-            records_kept: pruned.kept_for_changes,
-            decisions: pruned.decisions,
-        };
         let split = store.split()?;
-        ui.print_json(&HistoryDocument::of_pruned(split, document))?;
+        ui.print_json(&HistoryDocument::of_pruned(split, pruned))?;
         return Ok(Exit::Done);
     }
     let verb = if args.dry_run { "would be taken away" } else { "taken away" };
     let mut text = format!(
         "{verb}: {} with {}, {} ({:.1} MiB)\n",
         counted(pruned.entries, "entry"),
-        counted(pruned.points, "value"),
-        counted(pruned.documents, "record"),
+        counted(pruned.values, "value"),
+        counted(pruned.records, "record"),
         pruned.bytes as f64 / f64::from(1 << 20),
     );
-    if pruned.kept_for_changes > 0 {
-        let kept = counted(pruned.kept_for_changes, "record");
+    if pruned.records_kept > 0 {
+        let kept = counted(pruned.records_kept, "record");
         text = format!("{text}kept beside changes: {kept}\n");
     }
     if pruned.decisions > 0 {
