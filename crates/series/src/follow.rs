@@ -73,7 +73,7 @@ pub fn rose(change: &Change, stored: &StoredChange) -> bool {
 
 /// Finds the changes of these series, and keeps them where `keep` is set. What is new was first seen `now`.
 pub fn follow(
-    store: &mut dyn Store,
+    store: &mut Store,
     series: Vec<Series>,
     terms: &ChangeTerms,
     keep: bool,

@@ -55,10 +55,10 @@ pub(crate) trait Database: Send {
 }
 
 /// Makes a transaction of what `change` does: all of it, or nothing.
-pub(crate) fn within<D: Database + ?Sized, T>(
-    database: &mut D,
+pub(crate) fn within<T>(
+    database: &mut dyn Database,
     purpose: Purpose,
-    change: impl FnOnce(&mut D) -> Result<T, StoreError>,
+    change: impl FnOnce(&mut dyn Database) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     database.begin(purpose)?;
     let done = change(database).and_then(|value| database.commit().map(|()| value));

@@ -3,7 +3,7 @@
 //! [`open`] opens a [`HistoryLocation`]; [`Store`] is what can be done with it. Both databases have the same
 //! tables and the same statements; what differs is in `sqlite` and `postgres`.
 //!
-//! It may use `model` alone. Start reading in `store.rs`; what is done with a history is a file of `history/`
+//! It may use `model` alone. Start reading in `history/mod.rs`; what is done with a history is a file beside it
 //! each, and tables and columns stand in `migrations/`.
 
 mod content;
@@ -11,6 +11,7 @@ mod database;
 mod error;
 mod facts;
 mod filter;
+mod found;
 mod hash;
 mod history;
 mod new_entry;
@@ -18,13 +19,13 @@ mod packed;
 mod place;
 mod postgres;
 mod sqlite;
-mod store;
 mod value;
 
 pub use content::content;
 pub use error::StoreError;
 pub use facts::{ANNOTATE, SETTINGS, SPLIT, fact, facts, fingerprint};
 pub use filter::{EntryFilter, SeriesFilter};
+pub use found::{DetectorState, Found, Moved, Prune, Seen, Snapshot};
+pub use history::{Store, open};
 pub use new_entry::{Added, NewEntry, NewPoint, Origin};
-pub use place::{Access, HistoryLocation, open};
-pub use store::{DetectorState, Found, Moved, Prune, Seen, Snapshot, Store};
+pub use place::{Access, HistoryLocation};

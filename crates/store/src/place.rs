@@ -1,13 +1,7 @@
-//! Where a history is, and opening it.
+//! Where a history is, and what it is opened for.
 
 use std::fmt;
 use std::path::PathBuf;
-
-use crate::error::StoreError;
-use crate::history::History;
-use crate::postgres::Postgres;
-use crate::sqlite::Sqlite;
-use crate::store::Store;
 
 /// Where a history is.
 #[derive(Clone, PartialEq, Eq)]
@@ -61,22 +55,4 @@ pub enum Access {
     Write,
     /// Reading alone: nothing is made and nothing changed.
     Read,
-}
-
-/// Opens a history.
-pub fn open(place: &HistoryLocation, access: Access) -> Result<Box<dyn Store>, StoreError> {
-    Ok(match (place, access) {
-        (HistoryLocation::File(path), Access::Write) => {
-            Box::new(History::for_writing(Sqlite::open(path)?)?)
-        }
-        (HistoryLocation::File(path), Access::Read) => {
-            Box::new(History::for_reading(Sqlite::open_for_reading(path)?)?)
-        }
-        (HistoryLocation::Server { url, password }, Access::Write) => {
-            Box::new(History::for_writing(Postgres::open(url, password.as_deref(), true)?)?)
-        }
-        (HistoryLocation::Server { url, password }, Access::Read) => {
-            Box::new(History::for_reading(Postgres::open(url, password.as_deref(), false)?)?)
-        }
-    })
 }

@@ -4,7 +4,6 @@
 //! end of the transaction, so that writers come one after the other as in SQLite, and numbers rise in the
 //! order of adding.
 
-use std::fmt;
 use std::time::Duration;
 
 use postgres::config::{Host, SslMode};
@@ -146,12 +145,6 @@ impl Database for Postgres {
     fn shrink(&mut self) -> Result<(), StoreError> {
         // The server does so by itself.
         Ok(())
-    }
-}
-
-impl fmt::Debug for Postgres {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Postgres").field("place", &self.place).finish_non_exhaustive()
     }
 }
 

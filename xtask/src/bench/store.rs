@@ -69,7 +69,7 @@ fn measure(name: &str, place: &HistoryLocation, args: &Args) -> Result<()> {
     }
     let each = began.elapsed().as_secs_f64() / args.entries as f64;
     println!("{name}: filled at {:.1} ms an entry of {} values", each * 1e3, args.series);
-    find(&mut *store)?;
+    find(&mut store)?;
     drop(store);
 
     let adding = |values: usize, from: usize, rng: &mut Rng| -> Result<Vec<f64>> {
@@ -114,7 +114,7 @@ fn told(name: &str, what: &str, times: Vec<f64>) -> Result<()> {
 }
 
 /// Leaves two changes and a state in every series.
-fn find(store: &mut dyn Store) -> Result<()> {
+fn find(store: &mut Store) -> Result<()> {
     let series = store.series(&SeriesFilter::default())?;
     let ids: Vec<_> = series.iter().map(|one| one.id).collect();
     let Snapshot { points, seen, .. } = store.snapshot(&ids)?;

@@ -18,7 +18,7 @@ use crate::follow::{Followed, follow, rose};
 /// Judges every open change for the worse among the last runs of each series, and the last value by the limits; doubts
 /// what the newest commit has no value of. What is found is kept where `keep` is set.
 pub fn judge_changes(
-    store: &mut dyn Store,
+    store: &mut Store,
     keep: bool,
     terms: &GateTerms,
     rules: &mut Rules,
@@ -53,7 +53,7 @@ pub fn judge_changes(
 /// Returns what the newest commit of a branch has no value of, because its runs were cut off at the timeout. No series
 /// tells of that. It is over with a run that has a value, and with a newer commit of which it is not measured.
 fn without_value(
-    store: &mut dyn Store,
+    store: &mut Store,
     branch: &str,
     all: &[Followed],
 ) -> Result<Vec<CutOff>, GateError> {
@@ -83,7 +83,7 @@ fn without_value(
 }
 
 /// Says that there is nothing to judge.
-fn nothing_of(branch: &str, store: &mut dyn Store) -> GateError {
+fn nothing_of(branch: &str, store: &mut Store) -> GateError {
     let all = match store.series(&SeriesFilter::default()) {
         Ok(all) => all,
         Err(error) => return error.into(),

@@ -35,7 +35,7 @@ struct Against {
 /// Judges the values of measurements that are what their benchmarks are about, and those that a rule names.
 pub fn judge_by_history(
     measured: &[MeasuredSide<'_>],
-    mut store: Option<&mut (dyn Store + 'static)>,
+    mut store: Option<&mut Store>,
     terms: &GateTerms,
     rules: &mut Rules,
     findings: &mut Findings,
@@ -130,7 +130,7 @@ struct Known {
 }
 
 impl Known {
-    fn of(store: &mut dyn Store, entry: &NewEntry, terms: &GateTerms) -> Result<Self, StoreError> {
+    fn of(store: &mut Store, entry: &NewEntry, terms: &GateTerms) -> Result<Self, StoreError> {
         let machine = fingerprint(&entry.facts, &store.split()?);
         let filter = SeriesFilter { branch: Some(terms.branch.clone()), ..SeriesFilter::default() };
         let series = store.series(&filter)?;
@@ -190,7 +190,7 @@ impl Known {
 
 /// Finds the entry in the history, if it was added before it is judged: a value is no evidence for itself. What becalm
 /// measured is found under whatever commit it was added, and a file of another tool under that which it is judged as.
-fn itself(store: &mut dyn Store, entry: &NewEntry) -> Result<Option<Entry>, StoreError> {
+fn itself(store: &mut Store, entry: &NewEntry) -> Result<Option<Entry>, StoreError> {
     let filter = EntryFilter { content: Some(entry.content.clone()), ..EntryFilter::default() };
     Ok(store.entries(&filter)?.pop())
 }

@@ -24,8 +24,8 @@ pub(super) fn compressed(document: &str) -> Vec<u8> {
     encoder.finish().expect("memory can be written")
 }
 
-pub(super) fn add<D: Database>(
-    database: &mut D,
+pub(super) fn add(
+    database: &mut dyn Database,
     entry: &NewEntry,
     document: Vec<u8>,
 ) -> Result<Added, StoreError> {
@@ -113,8 +113,8 @@ struct AtItsPlace {
     values: HashSet<(i64, u64)>,
 }
 
-fn at_its_place<D: Database>(
-    database: &mut D,
+fn at_its_place(
+    database: &mut dyn Database,
     entry: &NewEntry,
     fingerprint: &str,
     at: f64,
@@ -134,8 +134,8 @@ fn at_its_place<D: Database>(
 }
 
 /// Returns the number of the series of each point, and makes those that are not there yet.
-fn series<D: Database>(
-    database: &mut D,
+fn series(
+    database: &mut dyn Database,
     entry: &NewEntry,
     fingerprint: &str,
 ) -> Result<Vec<i64>, StoreError> {

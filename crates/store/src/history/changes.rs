@@ -9,11 +9,11 @@ use becalm_model::history::{
 use super::{all, reading};
 use crate::database::{Database, list};
 use crate::error::StoreError;
-use crate::store::{DetectorState, Found, Moved, Seen};
+use crate::found::{DetectorState, Found, Moved, Seen};
 use crate::value::{Row, Value};
 
-pub(super) fn of<D: Database>(
-    database: &mut D,
+pub(super) fn of(
+    database: &mut dyn Database,
     series: &[SeriesId],
 ) -> Result<Vec<Vec<StoredChange>>, StoreError> {
     let among = database.numbers_of(1);
@@ -58,8 +58,8 @@ fn change(row: &Row) -> Option<(i64, StoredChange)> {
     Some((row.int(0)?, change))
 }
 
-pub(super) fn detectors<D: Database>(
-    database: &mut D,
+pub(super) fn detectors(
+    database: &mut dyn Database,
     series: &[SeriesId],
 ) -> Result<Vec<Option<DetectorState>>, StoreError> {
     let among = database.numbers_of(1);
@@ -75,8 +75,8 @@ pub(super) fn detectors<D: Database>(
     Ok(series.iter().map(|one| states.remove(&one.0)).collect())
 }
 
-pub(super) fn put<D: Database>(
-    database: &mut D,
+pub(super) fn put(
+    database: &mut dyn Database,
     found: &[Found],
     seen: &Seen,
 ) -> Result<bool, StoreError> {
@@ -120,8 +120,8 @@ pub(super) fn put<D: Database>(
     Ok(true)
 }
 
-fn insert<D: Database>(
-    database: &mut D,
+fn insert(
+    database: &mut dyn Database,
     series: SeriesId,
     change: &StoredChange,
     first_seen: FirstSeen,
@@ -146,8 +146,8 @@ fn insert<D: Database>(
     Ok(())
 }
 
-pub(super) fn review<D: Database>(
-    database: &mut D,
+pub(super) fn review(
+    database: &mut dyn Database,
     series: SeriesId,
     entry: EntryId,
     review: Option<&Review>,

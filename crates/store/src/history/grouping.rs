@@ -12,16 +12,13 @@ use crate::packed::pack;
 /// Name of the setting.
 const NAME: &str = "split";
 
-pub(super) fn split<D: Database>(database: &mut D) -> Result<Vec<String>, StoreError> {
+pub(super) fn split(database: &mut dyn Database) -> Result<Vec<String>, StoreError> {
     let rows = database.query("SELECT value FROM settings WHERE name = $1", &[NAME.into()])?;
     let split = all(database, "settings", &rows, |row| serde_json::from_str(row.text(0)?).ok())?;
     Ok(split.into_iter().next().unwrap_or_else(|| SPLIT.map(str::to_owned).to_vec()))
 }
 
-pub(super) fn regroup<D: Database>(
-    database: &mut D,
-    wanted: &[String],
-) -> Result<usize, StoreError> {
+pub(super) fn regroup(database: &mut dyn Database, wanted: &[String]) -> Result<usize, StoreError> {
     let mut wanted = wanted.to_vec();
     wanted.sort_unstable();
     wanted.dedup();
@@ -94,8 +91,8 @@ pub(super) fn regroup<D: Database>(
 
 /// Returns, for each of these series of the fingerprint `from`, the number of the same series of the
 /// fingerprint `to`, which is made if it is not there.
-fn series_to<D: Database>(
-    database: &mut D,
+fn series_to(
+    database: &mut dyn Database,
     from: &str,
     to: &str,
     series: &HashSet<i64>,
@@ -146,8 +143,8 @@ fn series_to<D: Database>(
 }
 
 /// Forgets those of these series that have no points any more.
-pub(super) fn drop_empty_series<D: Database>(
-    database: &mut D,
+pub(super) fn drop_empty_series(
+    database: &mut dyn Database,
     mut series: HashSet<i64>,
 ) -> Result<(), StoreError> {
     if series.is_empty() {

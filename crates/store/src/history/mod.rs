@@ -1,4 +1,5 @@
-//! A history over either database: the statements that both understand.
+//! An open history: what it can be asked for, and what can be put into it, with statements that both databases
+//! understand.
 
 mod adding;
 mod changes;
@@ -13,73 +14,86 @@ use becalm_model::history::{
 use crate::database::{Database, Purpose, check_version, migrate, within};
 use crate::error::StoreError;
 use crate::filter::{EntryFilter, SeriesFilter};
+use crate::found::{Found, Prune, Seen, Snapshot};
 use crate::new_entry::{Added, NewEntry};
-use crate::store::{Found, Prune, Seen, Snapshot, Store};
+use crate::place::{Access, HistoryLocation};
+use crate::postgres::Postgres;
+use crate::sqlite::Sqlite;
 use crate::value::Row;
 
-/// An open history.
-#[derive(Debug)]
-pub(crate) struct History<D> {
-    database: D,
+/// An open history. What a method that writes has returned from is on disk; one that fails has changed nothing.
+pub struct Store {
+    database: Box<dyn Database>,
 }
 
-impl<D: Database> History<D> {
-    /// Takes a database that may be written to, and brings it to the version of this becalm.
-    pub(crate) fn for_writing(mut database: D) -> Result<Self, StoreError> {
-        let migrations = database.migrations();
-        migrate(&mut database, migrations)?;
-        Ok(Self { database })
+/// Opens a history. One that may be written to is brought to the version of this becalm.
+pub fn open(place: &HistoryLocation, access: Access) -> Result<Store, StoreError> {
+    let mut database: Box<dyn Database> = match (place, access) {
+        (HistoryLocation::File(path), Access::Write) => Box::new(Sqlite::open(path)?),
+        (HistoryLocation::File(path), Access::Read) => Box::new(Sqlite::open_for_reading(path)?),
+        (HistoryLocation::Server { url, password }, _) => {
+            Box::new(Postgres::open(url, password.as_deref(), access == Access::Write)?)
+        }
+    };
+    let migrations = database.migrations();
+    match access {
+        Access::Write => migrate(&mut *database, migrations)?,
+        Access::Read => check_version(&mut *database, migrations)?,
     }
+    Ok(Store { database })
+}
 
-    /// Takes a database that is only read.
-    pub(crate) fn for_reading(mut database: D) -> Result<Self, StoreError> {
-        let migrations = database.migrations();
-        check_version(&mut database, migrations)?;
-        Ok(Self { database })
-    }
-
+impl Store {
     fn reading<T>(
         &mut self,
-        read: impl FnOnce(&mut D) -> Result<T, StoreError>,
+        read: impl FnOnce(&mut dyn Database) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        within(&mut self.database, Purpose::Reading, read)
+        within(&mut *self.database, Purpose::Reading, read)
     }
 
     fn writing<T>(
         &mut self,
-        write: impl FnOnce(&mut D) -> Result<T, StoreError>,
+        write: impl FnOnce(&mut dyn Database) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        within(&mut self.database, Purpose::Writing, write)
+        within(&mut *self.database, Purpose::Writing, write)
     }
-}
 
-impl<D: Database> Store for History<D> {
-    fn add(&mut self, entry: &NewEntry) -> Result<Added, StoreError> {
+    /// Adds an entry with its points and its document, or says which entry already is this one.
+    pub fn add(&mut self, entry: &NewEntry) -> Result<Added, StoreError> {
         let document = adding::compressed(&entry.document);
         self.writing(|database| adding::add(database, entry, document))
     }
 
-    fn entries(&mut self, filter: &EntryFilter) -> Result<Vec<Entry>, StoreError> {
-        reading::entries(&mut self.database, filter)
+    /// Returns entries in the order of their place in time.
+    pub fn entries(&mut self, filter: &EntryFilter) -> Result<Vec<Entry>, StoreError> {
+        reading::entries(&mut *self.database, filter)
     }
 
-    fn document(&mut self, entry: EntryId) -> Result<Option<String>, StoreError> {
-        reading::document(&mut self.database, entry)
+    /// Returns the whole record of an entry, as the JSON document that was added; `None` if there is no such
+    /// entry, or if its document was pruned.
+    pub fn document(&mut self, entry: EntryId) -> Result<Option<String>, StoreError> {
+        reading::document(&mut *self.database, entry)
     }
 
-    fn series(&mut self, filter: &SeriesFilter) -> Result<Vec<Series>, StoreError> {
-        reading::series(&mut self.database, filter)
+    /// Returns series in the order of benchmark, metric, parameters, branch and fingerprint.
+    pub fn series(&mut self, filter: &SeriesFilter) -> Result<Vec<Series>, StoreError> {
+        reading::series(&mut *self.database, filter)
     }
 
-    fn points(&mut self, series: &[SeriesId]) -> Result<Vec<Vec<Point>>, StoreError> {
+    /// Returns the points of series in time order, one list for each series asked for. No document is read,
+    /// and the number of statements does not depend on that of the series.
+    pub fn points(&mut self, series: &[SeriesId]) -> Result<Vec<Vec<Point>>, StoreError> {
         self.reading(|database| reading::points(database, series))
     }
 
-    fn changes(&mut self, series: &[SeriesId]) -> Result<Vec<Vec<StoredChange>>, StoreError> {
-        changes::of(&mut self.database, series)
+    /// Returns the changes of series in time order, one list for each series asked for.
+    pub fn changes(&mut self, series: &[SeriesId]) -> Result<Vec<Vec<StoredChange>>, StoreError> {
+        changes::of(&mut *self.database, series)
     }
 
-    fn snapshot(&mut self, series: &[SeriesId]) -> Result<Snapshot, StoreError> {
+    /// Returns points, changes and what the detector left as they are together at one moment, one of each for
+    /// every series asked for.
+    pub fn snapshot(&mut self, series: &[SeriesId]) -> Result<Snapshot, StoreError> {
         self.reading(|database| {
             Ok(Snapshot {
                 points: reading::points(database, series)?,
@@ -90,11 +104,19 @@ impl<D: Database> Store for History<D> {
         })
     }
 
-    fn put_changes(&mut self, found: &[Found], seen: &Seen) -> Result<bool, StoreError> {
+    /// Replaces the changes and the state of the detector of each of these series, all together or none; says
+    /// whether it did. It does not where entries came or went since `seen`, the moment that they were found at: what
+    /// is kept would not be of the points that are there.
+    /// A change at an entry where one is known keeps the stored [`StoredChange::first_seen`]; what was decided
+    /// about it goes along where it [moved](Found::moved) and is not touched otherwise, and [`StoredChange::review`] is
+    /// not looked at.
+    pub fn put_changes(&mut self, found: &[Found], seen: &Seen) -> Result<bool, StoreError> {
         self.writing(|database| changes::put(database, found, seen))
     }
 
-    fn review(
+    /// Keeps what was decided about the change at `entry`, or opens it again with `None`. A decision stays
+    /// also while the detector does not report the change.
+    pub fn review(
         &mut self,
         series: SeriesId,
         entry: EntryId,
@@ -103,7 +125,8 @@ impl<D: Database> Store for History<D> {
         self.writing(|database| changes::review(database, series, entry, review))
     }
 
-    fn prune(&mut self, prune: &Prune) -> Result<Pruned, StoreError> {
+    /// Takes documents or whole entries away, or says what would be.
+    pub fn prune(&mut self, prune: &Prune) -> Result<Pruned, StoreError> {
         if prune.dry_run {
             return self.reading(|database| pruning::plan(database, prune).map(|plan| plan.pruned));
         }
@@ -113,17 +136,20 @@ impl<D: Database> Store for History<D> {
         Ok(pruned)
     }
 
-    fn split(&mut self) -> Result<Vec<String>, StoreError> {
-        grouping::split(&mut self.database)
+    /// Returns the names of the facts that split series.
+    pub fn split(&mut self) -> Result<Vec<String>, StoreError> {
+        grouping::split(&mut *self.database)
     }
 
-    fn regroup(&mut self, split: &[String]) -> Result<usize, StoreError> {
+    /// Groups all entries anew by these facts, and says how many changed their series. Nothing is lost: points
+    /// move, and changes with what was decided about them go with the point that they are at.
+    pub fn regroup(&mut self, split: &[String]) -> Result<usize, StoreError> {
         self.writing(|database| grouping::regroup(database, split))
     }
 }
 
 /// Makes an error of a row that becalm did not write.
-fn damaged(database: &(impl Database + ?Sized), what: &str) -> StoreError {
+fn damaged(database: &dyn Database, what: &str) -> StoreError {
     StoreError::Damaged {
         place: database.place().to_owned(),
         problem: format!("{what} holds something that becalm does not write"),
@@ -132,7 +158,7 @@ fn damaged(database: &(impl Database + ?Sized), what: &str) -> StoreError {
 
 /// Makes values of rows.
 fn all<T>(
-    database: &(impl Database + ?Sized),
+    database: &dyn Database,
     what: &str,
     rows: &[Row],
     make: impl Fn(&Row) -> Option<T>,

@@ -7,7 +7,7 @@ use becalm_model::history::Pruned;
 use super::{all, grouping, reading};
 use crate::database::{Database, list};
 use crate::error::StoreError;
-use crate::store::Prune;
+use crate::found::Prune;
 
 /// What is to be taken away.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ struct Known {
     size: Option<i64>,
 }
 
-pub(super) fn plan<D: Database>(database: &mut D, prune: &Prune) -> Result<Doomed, StoreError> {
+pub(super) fn plan(database: &mut dyn Database, prune: &Prune) -> Result<Doomed, StoreError> {
     let rows = database.query(
         "SELECT e.id, e.measured, e.branch, e.fingerprint, d.size FROM entries e \
          LEFT JOIN documents d ON d.entry = e.id ORDER BY e.at_time, e.id",
@@ -104,7 +104,7 @@ fn chosen(known: &[Known], at_changes: &HashSet<i64>, prune: &Prune) -> Doomed {
     plan
 }
 
-pub(super) fn prune<D: Database>(database: &mut D, prune: &Prune) -> Result<Pruned, StoreError> {
+pub(super) fn prune(database: &mut dyn Database, prune: &Prune) -> Result<Pruned, StoreError> {
     let plan = plan(database, prune)?;
     let entries = list(plan.entries.iter().copied());
     let touched: HashSet<i64> = reading::packed(database, &entries)?

@@ -11,15 +11,15 @@ use super::{all, damaged};
 use crate::database::{Database, list};
 use crate::error::StoreError;
 use crate::filter::{EntryFilter, SeriesFilter};
+use crate::found::Seen;
 use crate::packed::{PackedPoint, unpack};
-use crate::store::Seen;
 use crate::value::{Row, Value};
 
 const ENTRY: &str = "SELECT id, measured, commit_id, commit_time, branch, dirty, tags, facts, fingerprint, \
                      EXISTS (SELECT 1 FROM documents WHERE documents.entry = entries.id) AS kept FROM entries";
 
-pub(super) fn entries<D: Database>(
-    database: &mut D,
+pub(super) fn entries(
+    database: &mut dyn Database,
     filter: &EntryFilter,
 ) -> Result<Vec<Entry>, StoreError> {
     let mut conditions: Vec<String> = Vec::new();
@@ -75,8 +75,8 @@ fn entry(row: &Row) -> Option<Entry> {
     })
 }
 
-pub(super) fn document<D: Database>(
-    database: &mut D,
+pub(super) fn document(
+    database: &mut dyn Database,
     entry: EntryId,
 ) -> Result<Option<String>, StoreError> {
     let rows =
@@ -91,8 +91,8 @@ pub(super) fn document<D: Database>(
     }
 }
 
-pub(super) fn series<D: Database>(
-    database: &mut D,
+pub(super) fn series(
+    database: &mut dyn Database,
     filter: &SeriesFilter,
 ) -> Result<Vec<Series>, StoreError> {
     let (condition, values) = match &filter.branch {
@@ -137,8 +137,8 @@ fn one_series(row: &Row) -> Option<Series> {
     })
 }
 
-pub(super) fn points<D: Database>(
-    database: &mut D,
+pub(super) fn points(
+    database: &mut dyn Database,
     series: &[SeriesId],
 ) -> Result<Vec<Vec<Point>>, StoreError> {
     let mut ids: Vec<i64> = series.iter().map(|one| one.0).collect();
@@ -187,7 +187,7 @@ pub(super) fn points<D: Database>(
 }
 
 /// Returns which entries there are of the branch and machine of each of these series.
-pub(super) fn seen<D: Database>(database: &mut D, series: &[SeriesId]) -> Result<Seen, StoreError> {
+pub(super) fn seen(database: &mut dyn Database, series: &[SeriesId]) -> Result<Seen, StoreError> {
     let among = database.numbers_of(1);
     // PostgreSQL's sum of large numbers would be a decimal one.
     let rows = database.query(
@@ -206,8 +206,8 @@ pub(super) fn seen<D: Database>(database: &mut D, series: &[SeriesId]) -> Result
 }
 
 /// Returns the points of these entries, one list for each.
-pub(super) fn packed<D: Database>(
-    database: &mut D,
+pub(super) fn packed(
+    database: &mut dyn Database,
     entries: &Value,
 ) -> Result<Vec<(i64, Vec<PackedPoint>)>, StoreError> {
     let among = database.numbers_of(1);

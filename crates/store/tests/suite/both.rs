@@ -53,7 +53,7 @@ fn an_entry_comes_back_as_it_was_added(bench: &Bench) {
     new.dirty = true;
     new.tags = vec!["b".into(), "a".into(), "b".into()];
     new.document = "{\"text\": \"ä\\u0000\"}\n".repeat(10_000);
-    let id = added(&mut *bench.open(), &new);
+    let id = added(&mut bench.open(), &new);
     let mut store = bench.open_for_reading();
     let entries = store.entries(&EntryFilter::default()).unwrap();
     let [one] = &entries[..] else { panic!("{entries:?}") };
@@ -62,7 +62,7 @@ fn an_entry_comes_back_as_it_was_added(bench: &Bench) {
     assert_eq!((&one.tags, &one.facts), (&vec!["a".to_owned(), "b".to_owned()], &new.facts));
     assert_eq!(store.document(id).unwrap(), Some(new.document));
     assert_eq!(store.document(EntryId(99)).unwrap(), None);
-    let series = all_series(&mut *store);
+    let series = all_series(&mut store);
     let [series] = &series[..] else { panic!("{series:?}") };
     let key = &series.key;
     assert_eq!((key.benchmark.as_str(), key.metric.as_str()), ("sort", "wall_time"));
@@ -83,9 +83,9 @@ fn numbers_come_back_to_the_last_bit(bench: &Bench) {
     for (at, number) in numbers.into_iter().enumerate() {
         let mut new = entry(&at.to_string(), 1000.0 + at as f64 / 3.0, number);
         new.points[0].error = Some(number.abs() / 3.0).filter(|_| at % 2 == 0);
-        added(&mut *store, &new);
+        added(&mut store, &new);
     }
-    let series = all_series(&mut *store)[0].id;
+    let series = all_series(&mut store)[0].id;
     let points = store.points(&[series]).unwrap().remove(0);
     for ((at, number), point) in numbers.into_iter().enumerate().zip(points) {
         assert_eq!(point.value.to_bits(), number.to_bits(), "{number}");
@@ -98,14 +98,14 @@ fn points_stand_in_the_order_of_commits(bench: &Bench) {
     let mut store = bench.open();
     for (content, time) in [("3", 3000.0), ("1", 1000.0), ("2", 2000.0), ("2 again", 2000.0)] {
         let value = time + content.len() as f64;
-        added(&mut *store, &entry(content, time, value));
+        added(&mut store, &entry(content, time, value));
     }
     // Without the time of a commit that of the measurement counts.
     let mut without = entry("x", 0.0, 7.0);
     (without.commit, without.measured) = (None, 2500.0);
-    added(&mut *store, &without);
+    added(&mut store, &without);
     let expected = vec![1001.0, 2001.0, 2007.0, 7.0, 3001.0];
-    assert_eq!(values(&mut *store), [("sort".to_owned(), expected)]);
+    assert_eq!(values(&mut store), [("sort".to_owned(), expected)]);
     let entries = store.entries(&EntryFilter::default()).unwrap();
     let order: Vec<f64> = entries.iter().map(Entry::at).collect();
     assert_eq!(order, [1000.0, 2000.0, 2000.0, 2500.0, 3000.0]);
@@ -114,10 +114,10 @@ fn points_stand_in_the_order_of_commits(bench: &Bench) {
 fn the_same_thing_is_not_added_twice(bench: &Bench) {
     let mut store = bench.open();
     let new = entry("1", 1.0, 1.0);
-    let id = added(&mut *store, &new);
+    let id = added(&mut store, &new);
     assert_eq!(store.add(&new).unwrap(), Added::Known(id));
     assert_eq!(bench.open().add(&new).unwrap(), Added::Known(id));
-    assert_eq!(values(&mut *store)[0].1.len(), 1);
+    assert_eq!(values(&mut store)[0].1.len(), 1);
 }
 
 fn what_a_history_got_since_it_was_added_is_added_alone(bench: &Bench) {
@@ -128,7 +128,7 @@ fn what_a_history_got_since_it_was_added_is_added_alone(bench: &Bench) {
         points: points.iter().map(|(name, value)| point(name, *value)).collect(),
         ..entry(content, 1000.0, 0.0)
     };
-    let first = added(&mut *store, &row("1", &[("sort", 1.0), ("find", 2.0)]));
+    let first = added(&mut store, &row("1", &[("sort", 1.0), ("find", 2.0)]));
     let more = row("2", &[("sort", 1.0), ("find", 2.0), ("copy", 3.0)]);
     let Added::Completed(second, 1) = store.add(&more).unwrap() else { panic!("not completed") };
     assert_eq!(store.add(&more).unwrap(), Added::Known(second));
@@ -136,40 +136,40 @@ fn what_a_history_got_since_it_was_added_is_added_alone(bench: &Bench) {
     assert_eq!(store.add(&row("3", &[("find", 2.0)])).unwrap(), Added::Known(first));
     let again = row("4", &[("sort", 1.5), ("find", 2.0)]);
     assert!(matches!(store.add(&again).unwrap(), Added::Completed(_, 1)));
-    let kept = values(&mut *store);
+    let kept = values(&mut store);
     let kept: Vec<_> = kept.iter().map(|(name, values)| (name.as_str(), &values[..])).collect();
     assert_eq!(kept, [("copy", &[3.0][..]), ("find", &[2.0]), ("sort", &[1.0, 1.5])]);
     // Another commit of the same second, and a measurement of its own, may well give the same.
     let mut other = row("5", &[("sort", 1.0)]);
     other.commit = Some(Commit { id: "d".to_owned(), time: Some(1000.0) });
-    added(&mut *store, &other);
+    added(&mut store, &other);
     let own = NewEntry { origin: Origin::Measurement, ..row("6", &[("sort", 1.0)]) };
-    added(&mut *store, &own);
-    assert_eq!(values(&mut *store)[2].1.len(), 4);
+    added(&mut store, &own);
+    assert_eq!(values(&mut store)[2].1.len(), 4);
 }
 
 fn machines_branches_and_units_have_series_of_their_own(bench: &Bench) {
     let mut store = bench.open();
-    added(&mut *store, &entry("1", 1.0, 1.0));
+    added(&mut store, &entry("1", 1.0, 1.0));
     let mut other = entry("2", 2.0, 2.0);
     other.facts = facts("b");
-    added(&mut *store, &other);
+    added(&mut store, &other);
     let mut other = entry("3", 3.0, 3.0);
     other.branch = "topic".into();
-    added(&mut *store, &other);
+    added(&mut store, &other);
     let mut other = entry("4", 4.0, 4.0);
     other.points[0].unit = Unit::Byte;
-    added(&mut *store, &other);
+    added(&mut store, &other);
     let mut other = entry("5", 5.0, 5.0);
     other.points[0].parameters.pop();
-    added(&mut *store, &other);
+    added(&mut store, &other);
     // More memory is told, and splits nothing.
     let mut same = entry("6", 6.0, 6.0);
     same.facts.insert("memory_total".to_owned(), "8 GiB".to_owned());
     same.points[0].parameters.reverse();
-    added(&mut *store, &same);
+    added(&mut store, &same);
     let mut values: Vec<Vec<f64>> =
-        values(&mut *store).into_iter().map(|(_, values)| values).collect();
+        values(&mut store).into_iter().map(|(_, values)| values).collect();
     values.sort_by(|a, b| a[0].total_cmp(&b[0]));
     assert_eq!(values, [vec![1.0, 6.0], vec![2.0], vec![3.0], vec![4.0], vec![5.0]]);
 }
@@ -179,7 +179,7 @@ fn entries_are_found_by_what_they_are(bench: &Bench) {
     for at in 1..=5 {
         let mut new = entry(&at.to_string(), f64::from(at), 1.0);
         new.branch = if at == 4 { "topic" } else { "main" }.into();
-        added(&mut *store, &new);
+        added(&mut store, &new);
     }
     let mut found = |filter: EntryFilter| -> Vec<i64> {
         store.entries(&filter).unwrap().iter().map(|one| one.id.0).collect()
@@ -208,7 +208,7 @@ fn series_are_found_by_name(bench: &Bench) {
     let mut new = entry("1", 1.0, 1.0);
     new.points = ["a/x", "a/y", "b"].map(|name| point(name, 1.0)).to_vec();
     new.points[1].main = false;
-    added(&mut *store, &new);
+    added(&mut store, &new);
     let mut found = |benchmark: &str, main: bool| -> Vec<String> {
         let benchmark = Some(benchmark.to_owned());
         let filter = SeriesFilter { benchmark, main, ..SeriesFilter::default() };
@@ -220,9 +220,9 @@ fn series_are_found_by_name(bench: &Bench) {
     // What a benchmark is about may be told otherwise later.
     let mut new = entry("2", 2.0, 1.0);
     new.points = vec![point("a/y", 2.0)];
-    added(&mut *store, &new);
+    added(&mut store, &new);
     let names = |one: &Vec<f64>| one.len();
-    assert_eq!(values(&mut *store).iter().map(|(_, v)| names(v)).collect::<Vec<_>>(), [1, 2, 1]);
+    assert_eq!(values(&mut store).iter().map(|(_, v)| names(v)).collect::<Vec<_>>(), [1, 2, 1]);
     let main = store.series(&SeriesFilter { main: true, ..SeriesFilter::default() }).unwrap();
     assert_eq!(main.len(), 3);
 }
@@ -252,7 +252,7 @@ fn found_in(
 }
 
 /// Keeps what was found in the points that are there now.
-fn keep(store: &mut dyn Store, found: &[Found]) -> Result<bool, StoreError> {
+fn keep(store: &mut Store, found: &[Found]) -> Result<bool, StoreError> {
     let series: Vec<SeriesId> = found.iter().map(|one| one.series).collect();
     let seen = store.snapshot(&series).unwrap().seen;
     store.put_changes(found, &seen)
@@ -261,13 +261,13 @@ fn keep(store: &mut dyn Store, found: &[Found]) -> Result<bool, StoreError> {
 fn a_change_keeps_when_it_was_seen_and_what_was_decided(bench: &Bench) {
     let mut store = bench.open();
     let ids: Vec<EntryId> = (0..4)
-        .map(|at| added(&mut *store, &entry(&at.to_string(), f64::from(at), f64::from(at))))
+        .map(|at| added(&mut store, &entry(&at.to_string(), f64::from(at), f64::from(at))))
         .collect();
-    let series = all_series(&mut *store)[0].id;
+    let series = all_series(&mut store)[0].id;
     let state = DetectorState { version: 3, bytes: vec![0, 1, 255] };
     let found = |changes: Vec<StoredChange>| found_in(series, changes, Some(state.clone()));
     let one = change(ids[1], ids[0], 10.0);
-    keep(&mut *store, &[found(vec![one.clone()])]).unwrap();
+    keep(&mut store, &[found(vec![one.clone()])]).unwrap();
     assert_eq!(store.changes(&[series]).unwrap(), [[one.clone()]]);
     assert_eq!(
         store.snapshot(&[series, SeriesId(9)]).unwrap().detectors,
@@ -284,7 +284,7 @@ fn a_change_keeps_when_it_was_seen_and_what_was_decided(bench: &Bench) {
     let mut again = change(ids[1], ids[0], 20.0);
     again.state = ChangeState::Confirmed;
     let other = change(ids[3], ids[2], 20.0);
-    keep(&mut *store, &[found(vec![again.clone(), other.clone()])]).unwrap();
+    keep(&mut store, &[found(vec![again.clone(), other.clone()])]).unwrap();
     let expected = StoredChange {
         first_seen: one.first_seen,
         review: Some(dismissed.clone()),
@@ -293,9 +293,9 @@ fn a_change_keeps_when_it_was_seen_and_what_was_decided(bench: &Bench) {
     };
     assert_eq!(store.changes(&[series]).unwrap(), [[expected, other]]);
     // It is not reported for a while, and comes back: the decision is still there.
-    keep(&mut *store, &[found(Vec::new())]).unwrap();
+    keep(&mut store, &[found(Vec::new())]).unwrap();
     assert_eq!(store.changes(&[series]).unwrap(), [[]]);
-    keep(&mut *store, &[found(vec![again.clone()])]).unwrap();
+    keep(&mut store, &[found(vec![again.clone()])]).unwrap();
     let changes = store.changes(&[series]).unwrap().remove(0);
     assert_eq!((&changes[0].review, changes[0].first_seen.time), (&Some(dismissed), 20.0));
 
@@ -308,79 +308,78 @@ fn a_change_keeps_when_it_was_seen_and_what_was_decided(bench: &Bench) {
     assert!(matches!(nowhere, StoreError::Missing { .. }), "{nowhere}");
     // One that is wrong changes nothing.
     let wrong = found(vec![change(EntryId(77), ids[0], 1.0)]);
-    keep(&mut *store, &[wrong]).unwrap_err();
+    keep(&mut store, &[wrong]).unwrap_err();
     assert_eq!(store.changes(&[series]).unwrap()[0].len(), 1);
 }
 
 fn a_change_that_moves_takes_along_what_was_decided(bench: &Bench) {
     let mut store = bench.open();
     let ids: Vec<EntryId> = (0..6)
-        .map(|at| added(&mut *store, &entry(&at.to_string(), f64::from(at), f64::from(at))))
+        .map(|at| added(&mut store, &entry(&at.to_string(), f64::from(at), f64::from(at))))
         .collect();
-    let series = all_series(&mut *store)[0].id;
+    let series = all_series(&mut store)[0].id;
     let one = change(ids[2], ids[1], 10.0);
-    keep(&mut *store, &[found_in(series, vec![one.clone()], None)]).unwrap();
+    keep(&mut store, &[found_in(series, vec![one.clone()], None)]).unwrap();
     let by = |by: &str| Review { decision: Decision::Acknowledged, by: by.into(), time: 11.0 };
     store.review(series, ids[2], Some(&by("ada"))).unwrap();
     let moves = |from: EntryId, to: EntryId| {
         let changes = vec![StoredChange { first_seen: one.first_seen, ..change(to, from, 20.0) }];
         Found { moved: vec![Moved { from, to }], ..found_in(series, changes, None) }
     };
-    keep(&mut *store, &[moves(ids[2], ids[3])]).unwrap();
+    keep(&mut store, &[moves(ids[2], ids[3])]).unwrap();
     let now = store.changes(&[series]).unwrap().remove(0);
     assert_eq!((now[0].entry, &now[0].review), (ids[3], &Some(by("ada"))));
     assert_eq!(now[0].first_seen, one.first_seen);
     // Nothing of it stays where it was, and what was decided about another place stays there.
     store.review(series, ids[5], Some(&by("eve"))).unwrap();
-    keep(&mut *store, &[moves(ids[3], ids[5])]).unwrap();
+    keep(&mut store, &[moves(ids[3], ids[5])]).unwrap();
     assert_eq!(store.changes(&[series]).unwrap()[0][0].review, Some(by("eve")));
-    keep(&mut *store, &[found_in(series, vec![one.clone()], None)]).unwrap();
+    keep(&mut store, &[found_in(series, vec![one.clone()], None)]).unwrap();
     assert_eq!(store.changes(&[series]).unwrap()[0][0].review, None);
 }
 
 fn a_detector_is_forgotten_when_the_past_changes(bench: &Bench) {
     let mut store = bench.open();
-    let first = added(&mut *store, &entry("1", 10.0, 1.0));
-    let series = all_series(&mut *store)[0].id;
+    let first = added(&mut store, &entry("1", 10.0, 1.0));
+    let series = all_series(&mut store)[0].id;
     let detector = Some(DetectorState { version: 1, bytes: vec![1] });
     let found = found_in(series, Vec::new(), detector);
-    let is_there =
-        |store: &mut dyn Store| store.snapshot(&[series]).unwrap().detectors[0].is_some();
-    keep(&mut *store, std::slice::from_ref(&found)).unwrap();
-    added(&mut *store, &entry("2", 20.0, 1.0));
-    added(&mut *store, &entry("2 again", 20.0, 1.0));
-    assert!(is_there(&mut *store), "points at the end");
-    added(&mut *store, &entry("between", 15.0, 1.0));
-    assert!(!is_there(&mut *store), "a point in the past");
-    keep(&mut *store, &[found]).unwrap();
+    let is_there = |store: &mut Store| store.snapshot(&[series]).unwrap().detectors[0].is_some();
+    keep(&mut store, std::slice::from_ref(&found)).unwrap();
+    added(&mut store, &entry("2", 20.0, 1.0));
+    added(&mut store, &entry("2 again", 20.0, 1.0));
+    assert!(is_there(&mut store), "points at the end");
+    added(&mut store, &entry("between", 15.0, 1.0));
+    assert!(!is_there(&mut store), "a point in the past");
+    keep(&mut store, &[found]).unwrap();
     store.prune(&Prune { entries: vec![first], ..Prune::default() }).unwrap();
-    assert!(!is_there(&mut *store), "a point less");
+    assert!(!is_there(&mut store), "a point less");
 }
 
 fn what_was_found_in_other_points_is_not_kept(bench: &Bench) {
     let mut store = bench.open();
     let ids: Vec<EntryId> = (1..4)
-        .map(|at| added(&mut *store, &entry(&at.to_string(), 10.0 * f64::from(at), 1.0)))
+        .map(|at| added(&mut store, &entry(&at.to_string(), 10.0 * f64::from(at), 1.0)))
         .collect();
-    let series = all_series(&mut *store)[0].id;
+    let series = all_series(&mut store)[0].id;
     let detector = Some(DetectorState { version: 1, bytes: vec![1] });
     let found = [found_in(series, vec![change(ids[2], ids[1], 1.0)], detector)];
     let seen = store.snapshot(&[series]).unwrap().seen;
     // Somebody else adds and takes away while this one looks for changes.
     let mut other = bench.open();
-    let between = added(&mut *other, &entry("between", 15.0, 1.0));
+    let between = added(&mut other, &entry("between", 15.0, 1.0));
     assert!(!store.put_changes(&found, &seen).unwrap(), "one more");
     other.prune(&Prune { entries: vec![between], ..Prune::default() }).unwrap();
     let one_less = store.snapshot(&[series]).unwrap().seen;
     other.prune(&Prune { entries: vec![ids[0]], ..Prune::default() }).unwrap();
-    added(&mut *other, &entry("1", 10.0, 1.0));
+    added(&mut other, &entry("1", 10.0, 1.0));
     assert!(!store.put_changes(&found, &one_less).unwrap(), "as many, and others");
     let snapshot = store.snapshot(&[series]).unwrap();
     assert_eq!((snapshot.points[0].len(), &snapshot.detectors[0]), (3, &None));
     assert_eq!(snapshot.changes, [[]]);
     // What happens on another branch is none of its business.
     let elsewhere = NewEntry { branch: "other".to_owned(), ..entry("elsewhere", 5.0, 1.0) };
-    added(&mut *other, &elsewhere);
+    added(&mut other, &elsewhere);
     assert!(store.put_changes(&found, &snapshot.seen).unwrap());
     assert_eq!(store.changes(&[series]).unwrap()[0].len(), 1);
 }
@@ -393,20 +392,20 @@ fn other_facts_group_series_anew_and_lose_nothing(bench: &Bench) {
         new.facts = facts(if at % 2 == 0 { "a" } else { "b" });
         new.facts.insert("memory_total".to_owned(), format!("{} GiB", if at < 4 { 4 } else { 8 }));
         new.points.push(point("other", f64::from(at)));
-        ids.push(added(&mut *store, &new));
+        ids.push(added(&mut store, &new));
     }
     let by_machine = |mut values: Vec<(String, Vec<f64>)>| {
         values.sort_by(|a, b| a.0.cmp(&b.0).then(a.1[0].total_cmp(&b.1[0])));
         values.into_iter().filter(|one| one.0 == "sort").map(|one| one.1).collect::<Vec<_>>()
     };
-    let before = values(&mut *store);
+    let before = values(&mut store);
     assert_eq!(by_machine(before.clone()), [vec![0.0, 2.0, 4.0], vec![1.0, 3.0, 5.0]]);
-    let series = all_series(&mut *store);
+    let series = all_series(&mut store);
     let of_a = store.points(&series.iter().map(|one| one.id).collect::<Vec<_>>()).unwrap();
     let at = of_a.iter().position(|points| points[0].entry == ids[0]).unwrap();
     let series = series[at].id;
     let found = found_in(series, vec![change(ids[4], ids[2], 1.0)], None);
-    keep(&mut *store, &[found]).unwrap();
+    keep(&mut store, &[found]).unwrap();
     let review = Review { decision: Decision::Acknowledged, by: "ada".into(), time: 1.0 };
     store.review(series, ids[4], Some(&review)).unwrap();
 
@@ -415,52 +414,52 @@ fn other_facts_group_series_anew_and_lose_nothing(bench: &Bench) {
     assert_eq!(store.regroup(&memory).unwrap(), 6);
     assert_eq!(store.regroup(&memory).unwrap(), 0);
     let expected = [vec![0.0, 1.0, 2.0, 3.0], vec![4.0, 5.0]];
-    assert_eq!(by_machine(values(&mut *store)), expected);
-    let all: Vec<SeriesId> = all_series(&mut *store).iter().map(|one| one.id).collect();
+    assert_eq!(by_machine(values(&mut store)), expected);
+    let all: Vec<SeriesId> = all_series(&mut store).iter().map(|one| one.id).collect();
     assert_eq!(all.len(), 4);
     let changes: Vec<StoredChange> = store.changes(&all).unwrap().into_iter().flatten().collect();
     assert_eq!((changes[0].entry, &changes[0].review), (ids[4], &Some(review)));
     // New entries are grouped in the same way, also by those who do not know the configuration.
     let mut new = entry("7", 7.0, 7.0);
     new.facts.insert("memory_total".to_owned(), "8 GiB".to_owned());
-    added(&mut *bench.open(), &new);
+    added(&mut bench.open(), &new);
     let expected = [vec![0.0, 1.0, 2.0, 3.0], vec![4.0, 5.0, 7.0]];
-    assert_eq!(by_machine(values(&mut *store)), expected);
+    assert_eq!(by_machine(values(&mut store)), expected);
     store.regroup(&SPLIT.map(str::to_owned)).unwrap();
     let expected = [vec![0.0, 2.0, 4.0, 7.0], vec![1.0, 3.0, 5.0]];
-    assert_eq!(by_machine(values(&mut *store)), expected);
+    assert_eq!(by_machine(values(&mut store)), expected);
 }
 
 fn documents_go_first_and_those_at_changes_stay(bench: &Bench) {
     let mut store = bench.open();
     let ids: Vec<EntryId> = (0..10)
-        .map(|at| added(&mut *store, &entry(&at.to_string(), f64::from(at) * 100.0, 1.0)))
+        .map(|at| added(&mut store, &entry(&at.to_string(), f64::from(at) * 100.0, 1.0)))
         .collect();
-    let series = all_series(&mut *store)[0].id;
+    let series = all_series(&mut store)[0].id;
     let found = found_in(series, vec![change(ids[3], ids[2], 1.0)], None);
-    keep(&mut *store, &[found]).unwrap();
+    keep(&mut store, &[found]).unwrap();
     let by_time = Prune { documents_before: Some(400.0), dry_run: true, ..Prune::default() };
     let would = store.prune(&by_time).unwrap();
-    assert_eq!((would.documents, would.kept_for_changes, would.entries), (2, 2, 0));
-    let kept = |store: &mut dyn Store| -> Vec<bool> {
+    assert_eq!((would.records, would.records_kept, would.entries), (2, 2, 0));
+    let kept = |store: &mut Store| -> Vec<bool> {
         let entries = store.entries(&EntryFilter::default()).unwrap();
         entries.iter().map(|one| one.has_document).collect()
     };
-    assert_eq!(kept(&mut *store), [true; 10]);
+    assert_eq!(kept(&mut store), [true; 10]);
     assert_eq!(store.prune(&Prune { dry_run: false, ..by_time }).unwrap(), would);
     let mut expected = [true; 10];
     expected[..2].fill(false);
-    assert_eq!(kept(&mut *store), expected);
+    assert_eq!(kept(&mut store), expected);
     let by_number = Prune { documents_kept: Some(3), ..Prune::default() };
-    assert_eq!(store.prune(&by_number).unwrap().documents, 3);
+    assert_eq!(store.prune(&by_number).unwrap().records, 3);
     expected[4..7].fill(false);
-    assert_eq!(kept(&mut *store), expected);
-    assert_eq!(values(&mut *store)[0].1.len(), 10);
+    assert_eq!(kept(&mut store), expected);
+    assert_eq!(values(&mut store)[0].1.len(), 10);
     // Somebody said that it is no change.
     let decision = Decision::Dismissed { reason: "noise".to_owned() };
     let review = Review { decision, by: String::new(), time: 1.0 };
     store.review(series, ids[3], Some(&review)).unwrap();
-    assert_eq!(store.prune(&by_number).unwrap().documents, 2);
+    assert_eq!(store.prune(&by_number).unwrap().records, 2);
 }
 
 fn entries_go_with_everything_of_theirs(bench: &Bench) {
@@ -471,7 +470,7 @@ fn entries_go_with_everything_of_theirs(bench: &Bench) {
         if at == 0 {
             new.points.push(point("once", 1.0));
         }
-        ids.push(added(&mut *store, &new));
+        ids.push(added(&mut store, &new));
     }
     let sort = store
         .series(&SeriesFilter {
@@ -491,9 +490,9 @@ fn entries_go_with_everything_of_theirs(bench: &Bench) {
         Pruned { bytes: 0, ..pruned },
         Pruned { entries: 3, values: 4, records: 3, decisions: 1, ..Pruned::default() }
     );
-    assert_eq!(values(&mut *store), [("sort".to_owned(), vec![2.0, 3.0])]);
+    assert_eq!(values(&mut store), [("sort".to_owned(), vec![2.0, 3.0])]);
     // The number of an entry is not given again, and the same thing may be added again.
-    let again = added(&mut *store, &entry("4", 400.0, 4.0));
+    let again = added(&mut store, &entry("4", 400.0, 4.0));
     assert!(again > ids[4], "{again} {}", ids[4]);
     let nothing = Prune { entries: vec![EntryId(1000)], ..Prune::default() };
     let error = store.prune(&nothing).unwrap_err().to_string();
@@ -510,14 +509,14 @@ fn writers_at_the_same_time_lose_nothing(bench: &Bench) {
                     let mut new = entry(&format!("{writer} {at}"), f64::from(at), 1.0);
                     new.points.push(point(&format!("of {writer}"), 1.0));
                     new.points.push(point(&format!("of {at}"), 1.0));
-                    added(&mut *store, &new);
+                    added(&mut store, &new);
                 }
             });
         }
     });
     let mut store = bench.open_for_reading();
     assert_eq!(store.entries(&EntryFilter::default()).unwrap().len(), 100);
-    let values = values(&mut *store);
+    let values = values(&mut store);
     let count = |name: &str| {
         values.iter().find(|one| one.0 == name).map(|one| one.1.len()).expect("there is one")
     };
@@ -532,14 +531,14 @@ fn reading_works_while_somebody_writes(bench: &Bench) {
         scope.spawn(|| {
             let mut store = bench.open();
             for at in 0..40 {
-                added(&mut *store, &entry(&at.to_string(), f64::from(at), 1.0));
+                added(&mut store, &entry(&at.to_string(), f64::from(at), 1.0));
             }
             done.store(true, std::sync::atomic::Ordering::Release);
         });
         let mut seen = 0;
         while !done.load(std::sync::atomic::Ordering::Acquire) {
             let mut store = bench.open_for_reading();
-            let values = values(&mut *store);
+            let values = values(&mut store);
             let now = values.first().map_or(0, |one| one.1.len());
             assert!(now >= seen, "{now} after {seen}");
             seen = now;
@@ -566,7 +565,7 @@ fn texts_of_any_kind_are_kept(bench: &Bench) {
         new.points[0].parameters = vec![(text.to_owned(), text.to_owned())];
         new.tags = vec![text.to_owned()];
         new.facts.insert(text.to_owned(), text.to_owned());
-        added(&mut *store, &new);
+        added(&mut store, &new);
         assert!(matches!(store.add(&new).unwrap(), Added::Known(_)));
     }
     for text in texts {

@@ -7,7 +7,7 @@ use crate::support::{Bench, added, begun_by_several, entry};
 #[test]
 fn a_newer_history_is_refused_and_left_alone() {
     let Some(bench) = Bench::postgres() else { return };
-    added(&mut *bench.open(), &entry("1", 1.0, 1.0));
+    added(&mut bench.open(), &entry("1", 1.0, 1.0));
     let HistoryLocation::Server { url, .. } = &bench.place else { panic!("not a server") };
     let mut raw = postgres::Client::connect(url, postgres::NoTls).unwrap();
     raw.batch_execute("UPDATE becalm.version SET version = 99").unwrap();

@@ -21,7 +21,7 @@ fn refused(place: &HistoryLocation, access: Access) -> StoreError {
 #[test]
 fn a_newer_history_is_refused_and_left_alone() {
     let bench = Bench::sqlite();
-    added(&mut *bench.open(), &entry("1", 1.0, 1.0));
+    added(&mut bench.open(), &entry("1", 1.0, 1.0));
     let raw = rusqlite::Connection::open(file(&bench)).unwrap();
     raw.execute_batch("PRAGMA user_version = 99").unwrap();
     for access in [Access::Write, Access::Read] {
@@ -118,13 +118,13 @@ fn a_full_disk_loses_nothing_and_is_told() {
     };
     assert!(matches!(error, StoreError::Full { .. }), "{error}");
     assert!(kept > 3, "{kept}");
-    let is_whole = |store: &mut dyn Store| {
+    let is_whole = |store: &mut Store| {
         assert_eq!(store.entries(&EntryFilter::default()).unwrap().len(), kept as usize);
         assert_eq!(values(store)[0].1.len(), kept as usize);
     };
-    is_whole(&mut *store);
+    is_whole(&mut store);
     drop(store);
-    is_whole(&mut *open(&place, Access::Read).unwrap());
+    is_whole(&mut open(&place, Access::Read).unwrap());
     let raw = rusqlite::Connection::open(disk.path().join("history.db")).unwrap();
     let check: String = raw.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(check, "ok");
@@ -136,14 +136,14 @@ fn a_history_is_read_where_nothing_can_be_written() {
     let path = disk.path().join("a%20 #?.db");
     let place = HistoryLocation::File(path.clone());
     for at in 0..3 {
-        added(&mut *open(&place, Access::Write).unwrap(), &entry(&at.to_string(), 1.0, 1.0));
+        added(&mut open(&place, Access::Write).unwrap(), &entry(&at.to_string(), 1.0, 1.0));
     }
     // At a second place: for a moment other tests have our files open too, and then no file system is made
     // read-only.
     let Some(same) = Mounted::read_only(&disk) else { return };
     let unwritable = HistoryLocation::File(same.path().join("a%20 #?.db"));
     let mut store = open(&unwritable, Access::Read).unwrap();
-    assert_eq!(values(&mut *store)[0].1.len(), 3);
+    assert_eq!(values(&mut store)[0].1.len(), 3);
     drop(store);
     let error = refused(&unwritable, Access::Write);
     assert!(matches!(error, StoreError::HistoryLocation { .. }), "{error}");

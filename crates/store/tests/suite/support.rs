@@ -38,11 +38,11 @@ impl Bench {
         }
     }
 
-    pub(crate) fn open(&self) -> Box<dyn Store> {
+    pub(crate) fn open(&self) -> Store {
         open(&self.place, Access::Write).unwrap()
     }
 
-    pub(crate) fn open_for_reading(&self) -> Box<dyn Store> {
+    pub(crate) fn open_for_reading(&self) -> Store {
         open(&self.place, Access::Read).unwrap()
     }
 }
@@ -84,19 +84,19 @@ pub(crate) fn point(benchmark: &str, value: f64) -> NewPoint {
 }
 
 #[track_caller]
-pub(crate) fn added(store: &mut dyn Store, entry: &NewEntry) -> EntryId {
+pub(crate) fn added(store: &mut Store, entry: &NewEntry) -> EntryId {
     match store.add(entry).unwrap() {
         Added::New(id) => id,
         other => panic!("{}: {other:?}", entry.content),
     }
 }
 
-pub(crate) fn all_series(store: &mut dyn Store) -> Vec<Series> {
+pub(crate) fn all_series(store: &mut Store) -> Vec<Series> {
     store.series(&SeriesFilter::default()).unwrap()
 }
 
 /// Returns the values of every series, in order.
-pub(crate) fn values(store: &mut dyn Store) -> Vec<(String, Vec<f64>)> {
+pub(crate) fn values(store: &mut Store) -> Vec<(String, Vec<f64>)> {
     let series = all_series(store);
     let ids: Vec<_> = series.iter().map(|one| one.id).collect();
     let points = store.points(&ids).unwrap();
@@ -112,7 +112,7 @@ pub(crate) fn begun_by_several(bench: &Bench) {
             let together = &together;
             scope.spawn(move || {
                 together.wait();
-                added(&mut *bench.open(), &entry(&writer.to_string(), 1.0, 1.0));
+                added(&mut bench.open(), &entry(&writer.to_string(), 1.0, 1.0));
             });
         }
     });

@@ -44,22 +44,18 @@ pub(super) fn changes(
         }
         return Ok((count, documents));
     }
-    warn_of_margins(&mut *store, &settings, ui)?;
+    warn_of_margins(&mut store, &settings, ui)?;
     let terms = ChangeTerms {
         margin: args.finding.margin,
         false_alarms: args.finding.false_alarms,
         configured: settings.changes.clone(),
     };
-    let followed = follow(&mut *store, series, &terms, keep == Access::Write, now())?;
+    let followed = follow(&mut store, series, &terms, keep == Access::Write, now())?;
     Ok((count, followed.iter().flat_map(|one| documents_of(one, args)).collect()))
 }
 
 /// Tells the margins of `becalm.toml` that no series has the name of.
-fn warn_of_margins(
-    store: &mut dyn Store,
-    settings: &Settings,
-    ui: &Ui,
-) -> Result<(), CommandError> {
+fn warn_of_margins(store: &mut Store, settings: &Settings, ui: &Ui) -> Result<(), CommandError> {
     let margins = &settings.changes.margins;
     if margins.is_empty() {
         return Ok(());

@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if args.records.is_empty() {
         let (mut store, access) = args.store.open_to_follow(&settings, ui)?;
         let keep = access == Access::Write;
-        judge_changes(&mut *store, keep, &terms, &mut rules, &mut findings)?;
+        judge_changes(&mut store, keep, &terms, &mut rules, &mut findings)?;
     } else {
         let mut new = Vec::new();
         for path in &args.records {
@@ -139,7 +139,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
                 })
                 .collect();
             let mut store = args.store.open_if_there(&settings)?;
-            let store = store.as_deref_mut();
+            let store = store.as_mut();
             judge_by_history(&measured, store, &terms, &mut rules, &mut findings)?;
         }
         let is_whole = broken_off.is_empty();

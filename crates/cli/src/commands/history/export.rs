@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let settings = Settings::read()?;
     let mut store = args.store.open_for_reading(&settings)?;
     if args.csv {
-        return write_csv(args, &mut *store, ui);
+        return write_csv(args, &mut store, ui);
     }
     if args.chosen.benchmark.is_some() || args.chosen.metric.is_some() {
         return Err(CommandError::usage("--benchmark and --metric choose series")
@@ -50,12 +50,12 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     };
     let entries = store.entries(&filter)?;
     match &args.folder {
-        Some(folder) => write_files(&entries, folder, &mut *store, ui),
-        None => write_lines(&entries, &mut *store, ui),
+        Some(folder) => write_files(&entries, folder, &mut store, ui),
+        None => write_lines(&entries, &mut store, ui),
     }
 }
 
-fn write_lines(entries: &[Entry], store: &mut dyn Store, ui: &Ui) -> Result<Exit, CommandError> {
+fn write_lines(entries: &[Entry], store: &mut Store, ui: &Ui) -> Result<Exit, CommandError> {
     for entry in entries {
         let document = store.document(entry.id)?;
         let record: Value = match document {
@@ -82,7 +82,7 @@ fn write_lines(entries: &[Entry], store: &mut dyn Store, ui: &Ui) -> Result<Exit
 fn write_files(
     entries: &[Entry],
     folder: &Path,
-    store: &mut dyn Store,
+    store: &mut Store,
     ui: &Ui,
 ) -> Result<Exit, CommandError> {
     if !folder.exists() {
@@ -114,7 +114,7 @@ fn write_files(
 const COLUMNS: &str = "series,benchmark,metric,unit,better,parameters,branch,machine,entry,time,commit,value,\
                        error,runs\n";
 
-fn write_csv(args: &Args, store: &mut dyn Store, ui: &Ui) -> Result<Exit, CommandError> {
+fn write_csv(args: &Args, store: &mut Store, ui: &Ui) -> Result<Exit, CommandError> {
     let series = store.series(&SeriesFilter::from(&args.chosen))?;
     let ids: Vec<_> = series.iter().map(|one| one.id).collect();
     let points = store.points(&ids)?;

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let mut store = args.store.open_for_reading(&settings)?;
     let style = Style { width: ui.table_width(), ..*ui.style() };
     if args.series {
-        return list_series(args, &mut *store, &style, ui);
+        return list_series(args, &mut store, &style, ui);
     }
     if args.chosen.benchmark.is_some() || args.chosen.metric.is_some() {
         return Err(CommandError::usage(
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 
 fn list_series(
     args: &Args,
-    store: &mut dyn Store,
+    store: &mut Store,
     style: &Style,
     ui: &Ui,
 ) -> Result<Exit, CommandError> {

@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         // Records beside changes stay, also of those that nobody has asked for yet.
         let filter = SeriesFilter { main: true, ..SeriesFilter::default() };
         let series = store.series(&filter)?;
-        follow(&mut *store, series, &settings.change_terms(), access == Access::Write, now())?;
+        follow(&mut store, series, &settings.change_terms(), access == Access::Write, now())?;
     }
     let mut prune = Prune {
         entries_before: args.before,

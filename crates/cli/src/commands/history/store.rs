@@ -31,18 +31,12 @@ pub(crate) struct StoreFlags {
 
 impl StoreFlags {
     /// Opens the history for reading.
-    pub(crate) fn open_for_reading(
-        &self,
-        settings: &Settings,
-    ) -> Result<Box<dyn Store>, CommandError> {
+    pub(crate) fn open_for_reading(&self, settings: &Settings) -> Result<Store, CommandError> {
         Ok(open(&self.place(settings)?, Access::Read)?)
     }
 
     /// Opens the history for reading; `None` if there is none yet.
-    pub(crate) fn open_if_there(
-        &self,
-        settings: &Settings,
-    ) -> Result<Option<Box<dyn Store>>, CommandError> {
+    pub(crate) fn open_if_there(&self, settings: &Settings) -> Result<Option<Store>, CommandError> {
         match open(&self.place(settings)?, Access::Read) {
             Ok(store) => Ok(Some(store)),
             Err(StoreError::Absent { .. }) => Ok(None),
@@ -55,13 +49,13 @@ impl StoreFlags {
         &self,
         settings: &Settings,
         ui: &Ui,
-    ) -> Result<Box<dyn Store>, CommandError> {
+    ) -> Result<Store, CommandError> {
         let place = self.place(settings)?;
         if let HistoryLocation::File(path) = &place {
             prepare(path)?;
         }
         let mut store = open(&place, Access::Write)?;
-        regroup(store.as_mut(), settings, ui)?;
+        regroup(&mut store, settings, ui)?;
         Ok(store)
     }
 
@@ -71,7 +65,7 @@ impl StoreFlags {
         &self,
         settings: &Settings,
         ui: &Ui,
-    ) -> Result<(Box<dyn Store>, Access), CommandError> {
+    ) -> Result<(Store, Access), CommandError> {
         let place = self.place(settings)?;
         // Who writes makes what is not there, and brings what is old to the present version.
         let reading = match open(&place, Access::Read) {
@@ -80,7 +74,7 @@ impl StoreFlags {
             Err(error) => return Err(error.into()),
         };
         if let Ok(mut store) = open(&place, Access::Write) {
-            regroup(store.as_mut(), settings, ui)?;
+            regroup(&mut store, settings, ui)?;
             return Ok((store, Access::Write));
         }
         Ok((reading?, Access::Read))
@@ -105,7 +99,7 @@ impl StoreFlags {
 }
 
 /// Groups the series of a history as `becalm.toml` says.
-fn regroup(store: &mut dyn Store, settings: &Settings, ui: &Ui) -> Result<(), CommandError> {
+fn regroup(store: &mut Store, settings: &Settings, ui: &Ui) -> Result<(), CommandError> {
     let Some(split) = &settings.split else { return Ok(()) };
     check_split(store, split)?;
     let moved = store.regroup(split)?;
@@ -118,7 +112,7 @@ fn regroup(store: &mut dyn Store, settings: &Settings, ui: &Ui) -> Result<(), Co
 }
 
 /// Refuses names that no fact has: what is split by them would be merged.
-fn check_split(store: &mut dyn Store, split: &[String]) -> Result<(), CommandError> {
+fn check_split(store: &mut Store, split: &[String]) -> Result<(), CommandError> {
     let usual = SPLIT.into_iter().chain(ANNOTATE).chain(SETTINGS);
     let mut known: BTreeSet<String> = usual.map(str::to_owned).collect();
     let is_known =

@@ -1,0 +1,70 @@
+//! What a history says of its series, what was found in them, and what is to be taken away.
+
+use std::collections::HashMap;
+
+use becalm_model::history::{EntryId, Point, SeriesId, StoredChange};
+
+/// What there is of series at one moment, one of each for every series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Snapshot {
+    /// Their points in time order.
+    pub points: Vec<Vec<Point>>,
+    /// Their changes in time order.
+    pub changes: Vec<Vec<StoredChange>>,
+    /// What the detector left. It is forgotten as soon as a point comes anywhere but at the end of the series, or
+    /// is taken away; where there is one, only points at the end are new to it.
+    pub detectors: Vec<Option<DetectorState>>,
+    /// Which entries there were.
+    pub seen: Seen,
+}
+
+/// Which entries there were of the branch and machine of each series: how many, the last number, and the sum of the
+/// numbers. No number is given twice, so that entries that came or went show.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Seen(pub(crate) HashMap<SeriesId, [i64; 3]>);
+
+/// What a detector wants to find again about a series; the store does not look into it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DetectorState {
+    /// Version of the detector that left it.
+    pub version: u32,
+    /// Whatever it is.
+    pub bytes: Vec<u8>,
+}
+
+/// What was found in one series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The series.
+    pub series: SeriesId,
+    /// All its changes.
+    pub changes: Vec<StoredChange>,
+    /// Those that were known at another entry, with what was decided about them.
+    pub moved: Vec<Moved>,
+    /// What the detector wants to find again.
+    pub detector: Option<DetectorState>,
+}
+
+/// A change that is found at another entry than before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moved {
+    /// Where it was known.
+    pub from: EntryId,
+    /// Where it is now.
+    pub to: EntryId,
+}
+
+/// What to take away.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Prune {
+    /// Take away documents of entries that were measured before this time, in seconds since the Unix epoch.
+    pub documents_before: Option<f64>,
+    /// Keep the documents of only so many entries, those last in time, for each branch and fingerprint.
+    pub documents_kept: Option<usize>,
+    /// Take away entries that were measured before this time, with their points.
+    pub entries_before: Option<f64>,
+    /// Take away these entries, with their points.
+    pub entries: Vec<EntryId>,
+    /// Only count.
+    pub dry_run: bool,
+}
