@@ -20,6 +20,10 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// Largest answer that is read. A hundred comments of the greatest length are 25 MB.
 const LARGEST_ANSWER: u64 = 32 << 20;
 
+/// Things on a page of a list, the most that there can be.
+const PAGE: usize = 100;
+/// Pages that are searched: ten thousand comments.
+const MOST_PAGES: usize = 100;
 /// Part of a service's own words that is repeated.
 const SHOWN: usize = 200;
 
@@ -193,6 +197,31 @@ impl Api {
         })
     }
 
+    /// Searches a list, page by page, and returns the number of the first thing that `is` takes; `what` names what
+    /// is in it.
+    pub(crate) fn find(
+        &self,
+        path: &str,
+        what: &str,
+        is: impl Fn(&Value) -> bool,
+    ) -> Result<Option<u64>, ApiError> {
+        for page in 1..=MOST_PAGES {
+            let path = format!("{path}?per_page={PAGE}&page={page}");
+            let answer = self.call(Method::Get, &path, None, Again::Always)?;
+            let Some(list) = answer.as_array() else {
+                return Err(strange(path, format!("no list of {what}")));
+            };
+            let found = list.iter().find(|one| is(one));
+            if let Some(id) = found.and_then(|one| one["id"].as_u64()) {
+                return Ok(Some(id));
+            }
+            if list.len() < PAGE {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
     /// Makes a request and returns the answer as it is.
     pub(crate) fn text(
         &self,
@@ -270,6 +299,17 @@ impl Api {
         });
         Err((ApiError::Refused { call, status, said }, wait))
     }
+}
+
+/// Returns a text of what was read from `path`.
+pub(crate) fn text_in(answer: &Value, pointer: &str, path: String) -> Result<String, ApiError> {
+    let text = answer.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    text.ok_or_else(|| strange(path, format!("{pointer} is missing")))
+}
+
+/// Says why what was read from `path` cannot be understood.
+fn strange(path: String, why: String) -> ApiError {
+    ApiError::Strange { call: Call { method: Method::Get, path }, why }
 }
 
 fn usual_wait(tries: u32) -> Duration {

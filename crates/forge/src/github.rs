@@ -3,15 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::api::{Again, Api, ApiError, Call, Method};
+use crate::api::{Again, Api, ApiError, Method, text_in};
 use crate::kind::State;
 use crate::secrets::Secret;
-
-/// Comments on a page, the most that there can be.
-const PAGE: usize = 100;
-
-/// Pages that are searched for a comment: ten thousand comments.
-const MOST_PAGES: usize = 100;
 
 /// A repository.
 #[derive(Debug)]
@@ -35,7 +29,7 @@ impl GitHub {
     pub(crate) fn head_of(&self, change: u64) -> Result<String, ApiError> {
         let path = format!("/repos/{}/pulls/{change}", self.repository);
         let answer = self.api.call(Method::Get, &path, None, Again::Always)?;
-        text(&answer, "/head/sha", path)
+        text_in(&answer, "/head/sha", path)
     }
 
     /// Says whether a pull request is from another repository, also one that is gone.
@@ -48,24 +42,8 @@ impl GitHub {
 
     /// Finds the comment that begins with `marker` and that somebody with rights here has written.
     pub(crate) fn find_comment(&self, change: u64, marker: &str) -> Result<Option<u64>, ApiError> {
-        for page in 1..=MOST_PAGES {
-            let path = format!(
-                "/repos/{}/issues/{change}/comments?per_page={PAGE}&page={page}",
-                self.repository
-            );
-            let answer = self.api.call(Method::Get, &path, None, Again::Always)?;
-            let Some(comments) = answer.as_array() else {
-                return Err(strange(path, "no list of comments".to_owned()));
-            };
-            let found = comments.iter().find(|one| is_ours(one, marker));
-            if let Some(id) = found.and_then(|one| one["id"].as_u64()) {
-                return Ok(Some(id));
-            }
-            if comments.len() < PAGE {
-                break;
-            }
-        }
-        Ok(None)
+        let path = format!("/repos/{}/issues/{change}/comments", self.repository);
+        self.api.find(&path, "comments", |one| is_ours(one, marker))
     }
 
     pub(crate) fn create_comment(&self, change: u64, body: &str) -> Result<(), ApiError> {
@@ -111,17 +89,6 @@ fn is_ours(comment: &Value, marker: &str) -> bool {
         .any(|role| comment["author_association"] == *role);
     let first_line = comment["body"].as_str().and_then(|body| body.lines().next());
     (is_app || is_member) && first_line == Some(marker)
-}
-
-/// Returns a text of what was read from `path`.
-pub(crate) fn text(answer: &Value, pointer: &str, path: String) -> Result<String, ApiError> {
-    let text = answer.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-    text.ok_or_else(|| strange(path, format!("{pointer} is missing")))
-}
-
-/// Says why what was read from `path` cannot be understood.
-pub(crate) fn strange(path: String, why: String) -> ApiError {
-    ApiError::Strange { call: Call { method: Method::Get, path }, why }
 }
 
 #[cfg(test)]

@@ -1,18 +1,11 @@
 //! GitLab's REST API, version 4: notes of a merge request and statuses of a commit.
 //! <https://docs.gitlab.com/api/notes/>, <https://docs.gitlab.com/api/commits/>.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::api::{Again, Api, ApiError, Method};
-use crate::github::{strange, text};
+use crate::api::{Again, Api, ApiError, Method, text_in};
 use crate::kind::State;
 use crate::secrets::Secret;
-
-/// Notes on a page, the most that there can be.
-const PAGE: usize = 100;
-
-/// Pages that are searched for a note.
-const MOST_PAGES: usize = 100;
 
 /// A project.
 #[derive(Debug)]
@@ -33,34 +26,18 @@ impl GitLab {
     pub(crate) fn head_of(&self, change: u64) -> Result<String, ApiError> {
         let path = format!("/projects/{}/merge_requests/{change}", self.project);
         let answer = self.api.call(Method::Get, &path, None, Again::Always)?;
-        text(&answer, "/sha", path)
+        text_in(&answer, "/sha", path)
     }
 
     /// Finds the note that begins with `marker` and that the owner of the token has written.
     pub(crate) fn find_comment(&self, change: u64, marker: &str) -> Result<Option<u64>, ApiError> {
         let me = self.api.call(Method::Get, "/user", None, Again::Always)?["id"].as_u64();
-        for page in 1..=MOST_PAGES {
-            let path = format!(
-                "/projects/{}/merge_requests/{change}/notes?per_page={PAGE}&page={page}",
-                self.project
-            );
-            let answer = self.api.call(Method::Get, &path, None, Again::Always)?;
-            let Some(notes) = answer.as_array() else {
-                return Err(strange(path, "no list of notes".to_owned()));
-            };
-            let is_ours = |one: &&Value| {
-                me.is_some()
-                    && one["author"]["id"].as_u64() == me
-                    && one["body"].as_str().and_then(|body| body.lines().next()) == Some(marker)
-            };
-            if let Some(id) = notes.iter().find(is_ours).and_then(|one| one["id"].as_u64()) {
-                return Ok(Some(id));
-            }
-            if notes.len() < PAGE {
-                break;
-            }
-        }
-        Ok(None)
+        let path = format!("/projects/{}/merge_requests/{change}/notes", self.project);
+        self.api.find(&path, "notes", |one| {
+            me.is_some()
+                && one["author"]["id"].as_u64() == me
+                && one["body"].as_str().and_then(|body| body.lines().next()) == Some(marker)
+        })
     }
 
     pub(crate) fn create_comment(&self, change: u64, body: &str) -> Result<(), ApiError> {

@@ -61,8 +61,7 @@ fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
         }
     }
     if benchmarks.is_empty() {
-        let why = "no measured run has a value".to_owned();
-        return Err(ExportError::NothingFits { format: JSON.name, why });
+        return Err(ExportError::nothing(JSON.name, "no measured run has a value"));
     }
     if !higher.is_empty() {
         let higher = super::names::list(higher.iter().map(String::as_str));

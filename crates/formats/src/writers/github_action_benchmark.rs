@@ -91,8 +91,7 @@ fn write(
         }
     }
     if benches.is_empty() {
-        let why = "no measured run has a value".to_owned();
-        return Err(ExportError::NothingFits { format, why });
+        return Err(ExportError::nothing(format, "no measured run has a value"));
     }
     let is_higher = names_of(Direction::Higher).next().is_some();
     let tool = if is_higher { BIGGER.name } else { SMALLER.name };

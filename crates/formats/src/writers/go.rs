@@ -60,8 +60,7 @@ fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
         }
     }
     if lines == 0 {
-        let why = "no measured run has a value".to_owned();
-        return Err(ExportError::NothingFits { format: TEXT.name, why });
+        return Err(ExportError::nothing(TEXT.name, "no measured run has a value"));
     }
     Ok(Exported { bytes: text.into_bytes(), notes: selection.notes })
 }

@@ -127,6 +127,7 @@ pub(crate) const FIELDS: [(&str, &str, Option<&str>); 10] = [
     (metric::BRANCH_MISSES, "branch_misses", None),
 ];
 
+const NO_TIME: &str = "no measured run has a time";
 const NOT_SECONDS: &str = "hyperfine takes seconds only for what is measured";
 
 /// The measurement that stands for the times of a benchmark.
@@ -242,16 +243,12 @@ fn write_1(record: &Record, options: &Options) -> Result<Exported, ExportError> 
     }
     selection.note_count(left, "values that are no times are left out");
     if results.is_empty() {
-        return Err(nothing(VERSION_1.name));
+        return Err(ExportError::nothing(VERSION_1.name, NO_TIME));
     }
     if user.is_some() || system.is_some() {
         selection.note("schema 1 has the means of user_time and system_time only");
     }
     Ok(Exported { bytes: json::write(&Document1 { results }), notes: selection.notes })
-}
-
-fn nothing(format: &'static str) -> ExportError {
-    ExportError::NothingFits { format, why: "no measured run has a time".to_owned() }
 }
 
 #[expect(
@@ -322,7 +319,7 @@ fn write_2(record: &Record, options: &Options) -> Result<Exported, ExportError> 
     }
     selection.note_count(left, "values that are below 0 or no finite numbers are left out");
     if results.is_empty() {
-        return Err(nothing(VERSION_2.name));
+        return Err(ExportError::nothing(VERSION_2.name, NO_TIME));
     }
     let first = groups.iter().flatten().map(|(_, field, _)| *field);
     let primary_metric = if first.clone().any(|field| field == WALL) {

@@ -105,6 +105,12 @@ pub enum ExportError {
     },
 }
 
+impl ExportError {
+    fn nothing(format: &'static str, why: &str) -> Self {
+        Self::NothingFits { format, why: why.to_owned() }
+    }
+}
+
 /// All formats that can be written.
 pub const WRITERS: &[Writer] = &[
     csv_values::CSV,

@@ -117,8 +117,7 @@ fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
     }
     selection.note_count(nought, "values that are not above 0 are left out, which pyperf refuses");
     if benchmarks.is_empty() {
-        let why = "no measured run has a value above 0".to_owned();
-        return Err(ExportError::NothingFits { format: JSON.name, why });
+        return Err(ExportError::nothing(JSON.name, "no measured run has a value above 0"));
     }
     let suite = Suite { version: "1.0", metadata: common(record), benchmarks };
     Ok(Exported { bytes: json::write(&suite), notes: selection.notes })

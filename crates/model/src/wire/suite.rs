@@ -3,12 +3,11 @@
 //! Nothing here is filled in or checked beyond its shape: what a benchmark does not say comes from
 //! `[defaults]`, and what that does not say from the command line.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -47,7 +46,6 @@ pub struct SuiteDocument {
 #[serde(deny_unknown_fields, default)]
 pub struct SuiteGate {
     /// Largest relative change for the worse that is let through, such as `2%`.
-    #[schemars(with = "Option<ShareSchema>")]
     pub margin: Option<SuiteShare>,
     /// Which changes of level in the history are not let through; without it those that are confirmed.
     pub changes: Option<SuiteGateChanges>,
@@ -61,7 +59,6 @@ pub struct SuiteGate {
 #[serde(deny_unknown_fields, default)]
 pub struct SuiteGateRule {
     /// Largest relative change for the worse that is let through.
-    #[schemars(with = "Option<ShareSchema>")]
     pub margin: Option<SuiteShare>,
     /// Largest value that is let through, in a unit of the metric: `250ms`, `12MiB`.
     pub max: Option<SuiteValue>,
@@ -88,13 +85,10 @@ pub enum SuiteGateChanges {
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct SuiteChanges {
     /// Smallest relative change of level that is told, such as `2%`.
-    #[schemars(with = "Option<ShareSchema>")]
     pub margin: Option<SuiteShare>,
     /// The same for single benchmarks and metrics, by name.
-    #[schemars(with = "BTreeMap<String, ShareSchema>")]
     pub margins: BTreeMap<String, SuiteShare>,
     /// Share of unchanged series of 500 runs in which a change may be confirmed, from 0.1 % to 10 %.
-    #[schemars(with = "Option<ShareSchema>")]
     pub false_alarms: Option<SuiteShare>,
 }
 
@@ -120,7 +114,6 @@ pub struct SuiteBenchmark {
     /// What is run: one line, split into words like a shell would but without running one, or a list of
     /// words. `{NAME}` stands for a value of the parameter of that name, here and in `filter`, `env`,
     /// `folder`, `input` and the commands around the runs.
-    #[schemars(with = "Option<CommandSchema>")]
     pub command: Option<SuiteCommand>,
     /// The harness that the command is a program of, which times benchmarks of its own: `auto`, or a name
     /// that `becalm run --harness` takes.
@@ -128,7 +121,6 @@ pub struct SuiteBenchmark {
     /// Which benchmarks of the harness to run, written as it wants it.
     pub filter: Option<String>,
     /// How long each benchmark of the harness may be timed in one process, such as `100ms`.
-    #[schemars(with = "Option<String>")]
     pub harness_time: Option<SuiteDuration>,
     /// Parameters with their values: every combination is measured, under the name `NAME size=10`.
     pub parameters: Option<BTreeMap<String, Vec<SuiteValue>>>,
@@ -152,25 +144,23 @@ pub struct SuiteBenchmark {
     /// File for its standard input, from its folder.
     pub input: Option<String>,
     /// Time after which a run is ended, such as `30s`.
-    #[schemars(with = "Option<String>")]
     pub timeout: Option<SuiteDuration>,
     /// Runs before the measured ones.
     pub warmup: Option<u32>,
     /// Time for its measured runs, such as `10s`: no further one starts after it.
-    #[schemars(with = "Option<String>")]
     pub budget: Option<SuiteDuration>,
     /// Measured runs, at most where there is a budget too.
     #[schemars(range(min = 1))]
     pub rounds: Option<u32>,
     /// Smallest relative change that matters, such as `2%`.
-    #[schemars(with = "Option<ShareSchema>")]
     pub margin: Option<SuiteShare>,
     /// Words by which `--tag` chooses it.
     pub tags: Option<Vec<String>>,
 }
 
 /// A command: one line, or words.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(untagged)]
 pub enum SuiteCommand {
     /// A line that is yet to be split.
     Line(String),
@@ -201,31 +191,23 @@ pub struct SuiteMetric {
     pub exact: Option<bool>,
     /// Smallest relative change of it that matters.
     #[serde(default)]
-    #[schemars(with = "Option<ShareSchema>")]
     pub margin: Option<SuiteShare>,
 }
 
 /// A duration with its unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SuiteDuration(pub Duration);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(inline)]
+pub struct SuiteDuration(#[schemars(with = "String")] pub Duration);
 
 /// A share: `2%` or 0.02.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SuiteShare(pub f64);
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema)]
+pub struct SuiteShare(#[schemars(with = "ShareSchema")] pub f64);
 
 /// A value that is used as a text: a string, a number, `true` or `false`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SuiteValue(pub String);
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
+pub struct SuiteValue(#[schemars(with = "ValueSchema")] pub String);
 
 /// What the types that are read by hand look like, for the schema alone.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[expect(dead_code, reason = "only its schema is used")]
-enum CommandSchema {
-    Line(String),
-    Words(Vec<String>),
-}
-
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]
@@ -235,7 +217,7 @@ enum MetricSchema {
 }
 
 #[derive(JsonSchema)]
-#[serde(untagged)]
+#[schemars(untagged, inline)]
 #[expect(dead_code, reason = "only its schema is used")]
 enum ShareSchema {
     Percent(String),
@@ -243,23 +225,13 @@ enum ShareSchema {
 }
 
 #[derive(JsonSchema)]
-#[serde(untagged)]
+#[schemars(untagged, inline)]
 #[expect(dead_code, reason = "only its schema is used")]
 enum ValueSchema {
     Text(String),
     Whole(i64),
     Number(f64),
     Switch(bool),
-}
-
-impl JsonSchema for SuiteValue {
-    fn schema_name() -> Cow<'static, str> {
-        "SuiteValue".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        ValueSchema::json_schema(generator)
-    }
 }
 
 // An untagged enum would say of a wrong value only that it matches no variant: these are read by hand, so
