@@ -59,8 +59,11 @@ struct Score {
     #[serde(rename = "scoreUnit")]
     unit: Text,
     raw_data: Maybe<Vec<Vec<Number>>>,
-    raw_data_histogram: Maybe<Vec<Vec<Vec<(f64, f64)>>>>,
+    raw_data_histogram: Maybe<Vec<Vec<Histogram>>>,
 }
+
+/// Values with how often they were there.
+type Histogram = Vec<(f64, f64)>;
 
 /// JMH's interval of the score.
 const CONFIDENCE: f64 = 0.999;

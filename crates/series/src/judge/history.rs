@@ -43,7 +43,7 @@ pub fn judge_by_history(
     let mut all = Vec::new();
     for MeasuredSide { record, entry } in measured {
         let known = match &mut store {
-            Some(store) => Known::of(&mut **store, entry, terms)?,
+            Some(store) => Known::of(store, entry, terms)?,
             None => Known::default(),
         };
         // Where it was added before, somebody may have said which commit it is of.
