@@ -104,7 +104,7 @@ fn there_are_few_traits() {
     traits.sort();
     assert_eq!(
         traits,
-        ["Database", "Executor", "Isolate", "Store"],
+        ["Database", "Executor", "Isolate"],
         "a further one needs its reason in ARCHITECTURE.md"
     );
 }
