@@ -118,26 +118,20 @@ impl Error {
     }
 }
 
-impl From<EnvironmentError> for Error {
-    fn from(error: EnvironmentError) -> Self {
-        Self::Setup(error.into())
-    }
+/// Lets `?` turn the error of a part of a part into that of a session.
+macro_rules! by_way_of {
+    ($($type:ty => $part:ident),+) => {$(
+        impl From<$type> for Error {
+            fn from(error: $type) -> Self {
+                Self::$part(error.into())
+            }
+        }
+    )+};
 }
 
-impl From<HarnessError> for Error {
-    fn from(error: HarnessError) -> Self {
-        Self::Setup(error.into())
-    }
-}
-
-impl From<ProfileError> for Error {
-    fn from(error: ProfileError) -> Self {
-        Self::Quiet(error.into())
-    }
-}
-
-impl From<GitError> for Error {
-    fn from(error: GitError) -> Self {
-        Self::Revisions(error.into())
-    }
-}
+by_way_of!(
+    EnvironmentError => Setup,
+    HarnessError => Setup,
+    ProfileError => Quiet,
+    GitError => Revisions
+);

@@ -106,15 +106,10 @@ pub fn metrics(terms: &Terms) -> Result<Metrics, MetricsError> {
     if runs.backend == Backend::Callgrind && names.is_empty() && extractors.is_empty() {
         names.push(becalm_model::metric::INSTRUCTIONS.to_owned());
     }
-    let primary = if automatic && names.is_empty() {
-        Primary::Auto
-    } else if !names.is_empty() {
-        Primary::Named(names)
-    } else if extractors.is_empty() {
-        Primary::Auto
-    } else {
-        Primary::Named(extractors.iter().map(|e| e.metric().name.clone()).collect())
-    };
+    if names.is_empty() && !automatic {
+        names.extend(extractors.iter().map(|one| one.metric().name.clone()));
+    }
+    let primary = if names.is_empty() { Primary::Auto } else { Primary::Named(names) };
     Ok(Metrics { extractors, primary })
 }
 

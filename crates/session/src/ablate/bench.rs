@@ -194,22 +194,15 @@ impl<'a> Bench<'a> {
                 LaunchError::Interrupted { signal } => stopped(signal),
                 error => Trouble::Refused(with_causes(&error)),
             })?;
-        match finished.outcome {
-            Outcome::Exited(0) => Ok(finished),
-            Outcome::Exited(code) => {
-                Err(Trouble::Refused(format!("the subject exits with {code}")))
+        Err(Trouble::Refused(match finished.outcome {
+            Outcome::Exited(0) => return Ok(finished),
+            Outcome::Exited(code) => format!("the subject exits with {code}"),
+            Outcome::Signalled(signal) => format!("the subject is ended by signal {signal}"),
+            Outcome::Unknown => "it is not known how the subject ended".to_owned(),
+            Outcome::TimedOut => {
+                format!("a run takes longer than {:.0} s (--timeout)", self.timeout.as_secs_f64())
             }
-            Outcome::Signalled(signal) => {
-                Err(Trouble::Refused(format!("the subject is ended by signal {signal}")))
-            }
-            Outcome::Unknown => {
-                Err(Trouble::Refused("it is not known how the subject ended".to_owned()))
-            }
-            Outcome::TimedOut => Err(Trouble::Refused(format!(
-                "a run takes longer than {:.0} s (--timeout)",
-                self.timeout.as_secs_f64()
-            ))),
-        }
+        }))
     }
 
     /// Makes the settings of the machine that a set of mitigations asks for.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use becalm_model::counted;
+
 use super::tree::{Tree, base, parent};
 use super::{Finds, Found, key, words};
 
@@ -25,8 +27,7 @@ pub(super) fn find(tree: &Tree) -> Finds {
         let inside = package.strip_prefix(module).unwrap_or(package).trim_start_matches('/');
         let shown = format!("./{inside}");
         let name = if package.is_empty() { "go" } else { package };
-        let functions =
-            if functions == 1 { "1 function".to_owned() } else { format!("{functions} functions") };
+        let functions = counted(functions, "function");
         finds.benchmarks.push(Found {
             name: key(name),
             command: words(&["go", "test", &shown]),

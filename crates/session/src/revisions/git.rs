@@ -124,22 +124,27 @@ impl Repository {
     /// Finds the repository of the present folder.
     /// `flag` is what needs it.
     pub fn here(flag: &str, user: Option<User>) -> Result<Self, GitError> {
-        let mut repository = Self { user, top: PathBuf::from("."), inside: PathBuf::new() };
-        let top = repository.text(&["rev-parse", "--show-toplevel"]).map_err(|source| {
-            GitError::NoRepository { flag: flag.to_owned(), source: Box::new(source) }
-        })?;
-        repository.inside = PathBuf::from(repository.text(&["rev-parse", "--show-prefix"])?);
-        repository.top = PathBuf::from(top);
-        Ok(repository)
+        Self::around(user)?.map_err(|source| GitError::NoRepository {
+            flag: flag.to_owned(),
+            source: Box::new(source),
+        })
     }
 
     /// Finds the repository of the present folder; `None` where there is none, or no git.
     pub fn find(user: Option<User>) -> Result<Option<Self>, GitError> {
-        let mut repository = Self { user, top: PathBuf::from("."), inside: PathBuf::new() };
-        let Ok(top) = repository.text(&["rev-parse", "--show-toplevel"]) else { return Ok(None) };
-        repository.inside = PathBuf::from(repository.text(&["rev-parse", "--show-prefix"])?);
-        repository.top = PathBuf::from(top);
-        Ok(Some(repository))
+        Ok(Self::around(user)?.ok())
+    }
+
+    /// Returns the repository of the present folder, or why there is none.
+    fn around(user: Option<User>) -> Result<Result<Self, GitError>, GitError> {
+        let here = Self { user, top: PathBuf::from("."), inside: PathBuf::new() };
+        Ok(match here.text(&["rev-parse", "--show-toplevel"]) {
+            Ok(top) => {
+                let inside = here.text(&["rev-parse", "--show-prefix"])?.into();
+                Ok(Self { top: top.into(), inside, ..here })
+            }
+            Err(why) => Err(why),
+        })
     }
 
     /// Says whether git can be started at all.

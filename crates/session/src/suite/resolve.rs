@@ -115,32 +115,30 @@ impl<'a> Table<'a> {
     fn combinations(&self) -> Result<Vec<Vec<(String, String)>>, SuiteError> {
         let Some(parameters) = &self.says.parameters else { return Ok(vec![Vec::new()]) };
         let names = parameters.keys().map(String::as_str).collect();
+        let wrong = |told: String| Err(self.wrong("parameters", told));
         let mut lists = Vec::new();
         let mut count = 1_usize;
         for name in self.file.in_order(&self.keys_of("parameters"), names) {
             let values: Vec<String> =
                 parameters[name].iter().map(|SuiteValue(value)| value.clone()).collect();
             if values.is_empty() {
-                return Err(
-                    self.wrong("parameters", format!("the parameter `{name}` has no values"))
-                );
+                return wrong(format!("the parameter `{name}` has no values"));
             }
             if let Some(twice) = values.iter().enumerate().find(|(i, v)| values[..*i].contains(v)) {
-                let told = format!("the parameter `{name}` has the value {} twice", twice.1);
-                return Err(self.wrong("parameters", told));
+                return wrong(format!("the parameter `{name}` has the value {} twice", twice.1));
             }
             if !self.uses(name) {
-                let told = format!(
+                return wrong(format!(
                     "the parameter `{name}` is used nowhere; write {{{name}}} where its value goes"
-                );
-                return Err(self.wrong("parameters", told));
+                ));
             }
             count = count.saturating_mul(values.len());
             lists.push((name.to_owned(), values));
         }
         if count > MOST_SUBJECTS {
-            let told = format!("{count} combinations of parameters are more than {MOST_SUBJECTS}");
-            return Err(self.wrong("parameters", told));
+            return wrong(format!(
+                "{count} combinations of parameters are more than {MOST_SUBJECTS}"
+            ));
         }
         Ok(combinations(&lists))
     }
