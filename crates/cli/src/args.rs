@@ -66,39 +66,20 @@ impl Command {
     /// Says whether what a dead becalm left has to be put back before this command. Subjects that
     /// are measured must not pay for looking.
     fn uses_the_machine(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::Run(_)
-            | Self::Compare(_)
-            | Self::Bisect(_)
-            | Self::Ci(_)
-            | Self::Plan(_)
-            | Self::Timeit(_)
-            | Self::Demo(_)
-            | Self::Check(_)
-            | Self::Tune(_)
-            | Self::Services(_)
-            | Self::Noise(_) => true,
-            Self::Exec(_)
-            | Self::Init(_)
-            | Self::Stats(_)
-            | Self::Hist(_)
-            | Self::Show(_)
-            | Self::Plot(_)
-            | Self::Diff(_)
-            | Self::Import(_)
-            | Self::Export(_)
-            | Self::History(_)
-            | Self::Changes(_)
-            | Self::Gate(_)
-            | Self::Topology(_)
-            | Self::BootParams(_)
-            | Self::Machine(_)
-            | Self::Restore(_)
-            | Self::Guardian(_)
-            | Self::Workload(_)
-            | Self::Schema(_)
-            | Self::Completions(_) => false,
-        }
+                | Self::Compare(_)
+                | Self::Bisect(_)
+                | Self::Ci(_)
+                | Self::Plan(_)
+                | Self::Timeit(_)
+                | Self::Demo(_)
+                | Self::Check(_)
+                | Self::Tune(_)
+                | Self::Services(_)
+                | Self::Noise(_)
+        )
     }
 }
 
@@ -122,7 +103,8 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let root = SysRoot::default();
     let leftovers =
         if cli.command.uses_the_machine() { put_back_leftovers(&root, &ui) } else { Exit::Done };
-    let given = arguments.into_iter().skip(1).collect::<Vec<_>>();
+    let given = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let given: Vec<String> = given.collect();
     let ended = dispatch(cli, &given, &ui).unwrap_or_else(|error| {
         ui.error(&error);
         error.exit
@@ -130,7 +112,7 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     with_leftovers(&root, leftovers, ended)
 }
 
-fn dispatch(cli: Cli, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
+fn dispatch(cli: Cli, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
     match cli.command {
         Command::Compare(args) => commands::compare::run(&args, given, ui),
         Command::Bisect(args) => commands::bisect::run(&args, given, ui),

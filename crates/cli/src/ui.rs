@@ -74,6 +74,11 @@ impl Ui {
         self.table_width
     }
 
+    /// Returns how tables are written.
+    pub(crate) fn table_style(&self) -> Style {
+        Style { width: self.table_width, ..self.style }
+    }
+
     /// Writes data to stdout. A closed pipe is no error: the reader has had enough.
     pub(crate) fn print(&self, text: &str) -> Result<(), CommandError> {
         self.print_with(|out| out.write_all(text.as_bytes()))
@@ -82,6 +87,16 @@ impl Ui {
     /// Writes a document to stdout, as JSON.
     pub(crate) fn print_json(&self, document: &impl serde::Serialize) -> Result<(), CommandError> {
         self.print(&json_text(document))
+    }
+
+    /// Prints a document as JSON where that is asked for, else as the text that tells the same.
+    pub(crate) fn print_either(
+        &self,
+        as_json: bool,
+        document: &impl serde::Serialize,
+        text: impl FnOnce(&Style) -> String,
+    ) -> Result<(), CommandError> {
+        if as_json { self.print_json(document) } else { self.print(&text(self.style())) }
     }
 
     /// Writes what `write` makes to stdout, piece by piece. A closed pipe is no error here either.

@@ -57,11 +57,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     };
     let domain = if args.full_isolation { Domain::Isolated } else { Domain::Balanced };
     let document = document(&root, cpus, domain)?;
-    if args.json {
-        ui.print_json(&document)?;
-    } else {
-        ui.print(&boot_text(&document, ui.style()))?;
-    }
+    ui.print_either(args.json, &document, |style| boot_text(&document, style))?;
     if args.write_dropin {
         let (loader, path) = write_dropin(&root, &document.line).map_err(failed)?;
         ui.say(format!("Wrote {path}. {}", activation(loader, &root)));

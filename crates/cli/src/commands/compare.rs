@@ -1,7 +1,5 @@
 //! `becalm compare`: which is faster, and by how much?
 
-use std::ffi::OsString;
-
 use becalm_model::terms::{CommandLine, RunTerms, Stop, SubjectSource, Terms};
 use becalm_model::{Record, RecordKind, SessionNote, Subject};
 use becalm_report::{comparison_text, note_sentence};
@@ -10,26 +8,16 @@ use becalm_session::{Machine, Recipe, Request, Revisions, name, subjects};
 use crate::commands::history::now;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::flags::{compare, words};
-use crate::measuring::{
-    Resumed, as_texts, check_exports, conduct, export, interrupt, with_listener,
-};
+use crate::flags::compare;
+use crate::measuring::{begun, check_exports, conduct, export, interrupt, with_listener};
 use crate::records;
 use crate::ui::Ui;
 
 pub(crate) use crate::flags::compare::Args;
 
-pub(crate) fn run(args: &compare::Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
-    let (terms, arguments, resumed) = match &args.flags.resume {
-        None => (args.terms(None)?, as_texts(given), None),
-        Some(path) => {
-            let resumed = Resumed::read(path, "compare")?;
-            let terms = resumed.terms(|terms| args.terms(Some(terms)))?;
-            resumed.say_what_is_written_again(&args.flags.exports, ui);
-            let arguments = words::of("compare", &terms);
-            (terms, arguments, Some(resumed))
-        }
-    };
+pub(crate) fn run(args: &compare::Args, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
+    let (terms, arguments, resumed) =
+        begun("compare", &args.flags, given, |before| args.terms(before), ui)?;
     let mut revisions = None;
     let subjects = match &terms.source {
         SubjectSource::Revisions { revisions: names, command } => {

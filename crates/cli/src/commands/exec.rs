@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use becalm_machine::{Chooser, Width};
-use becalm_model::conditions::{Affinity, Scheduler};
+use becalm_model::conditions::{Affinity, Aslr, Malloc, Padding, Scheduler};
 use becalm_model::with_causes;
 use becalm_runner::{Placement, Program, padding, replace};
 use becalm_session::{Machine, environment};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::flags::{LayoutFlag, MallocFlag, Switch};
+use crate::flags::choices::{ASLR, LAYOUT, MALLOC, one_of};
 
 /// Become a command, under the conditions in which `run` and `compare` start one
 ///
@@ -39,11 +39,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-20..=19))]
     nice: Option<i32>,
     /// Address space layout randomisation
-    #[arg(long, value_enum, default_value_t = Switch::On)]
-    aslr: Switch,
+    #[arg(long, value_parser = one_of(ASLR, Aslr::name), default_value_t = Aslr::On)]
+    aslr: Aslr,
     /// Vary the size of the environment, and with it the start of the stack, from start to start
-    #[arg(long, value_enum, default_value_t = LayoutFlag::Randomise)]
-    layout: LayoutFlag,
+    #[arg(long, value_parser = one_of(LAYOUT, Padding::name), default_value_t = Padding::Randomise)]
+    layout: Padding,
     /// Start with PATH, HOME, USER, LOGNAME, SHELL, TMPDIR, TZ and the locale only
     #[arg(long)]
     env_clear: bool,
@@ -51,8 +51,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME=VALUE")]
     env: Vec<String>,
     /// Memory that it frees: with `keep`, glibc's allocator never gives it back to the kernel
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t = MallocFlag::AsIs)]
-    malloc: MallocFlag,
+    #[arg(long, value_parser = one_of(MALLOC, Malloc::name), value_name = "WHAT", default_value_t = Malloc::Left)]
+    malloc: Malloc,
     /// Control group to enter, by its folder
     #[arg(long, value_name = "FOLDER")]
     cgroup: Option<PathBuf>,
@@ -63,7 +63,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
     let user = becalm_session::subject_user(args.keep_root);
-    let environment = environment(args.env_clear, &args.env, args.malloc.into(), user.as_ref())?;
+    let environment = environment(args.env_clear, &args.env, args.malloc, user.as_ref())?;
     let program = Program::resolve(&args.command, environment.get("PATH".as_ref()), None)
         .map_err(|error| CommandError::measure(with_causes(&error)))?;
     let mut placement = Placement {
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
         affinity: None,
         scheduler: args.scheduler,
         nice: args.nice,
-        aslr: args.aslr.into(),
+        aslr: args.aslr,
         user,
     };
     match &args.affinity {
@@ -80,8 +80,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
         Affinity::Auto => placement.affinity = Some(chosen(args.threads)?),
     }
     let bytes = match args.layout {
-        LayoutFlag::Randomise => drawn(),
-        LayoutFlag::Fixed => 0,
+        Padding::Randomise => drawn(),
+        Padding::Fixed => 0,
     };
     let error = replace(&program, &environment, bytes, &placement);
     Err(CommandError::measure(with_causes(&error)))

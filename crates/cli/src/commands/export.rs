@@ -116,17 +116,17 @@ const LISTED: &str = "--to names one; `becalm export --formats` lists them";
 
 fn refused(error: &ExportError) -> CommandError {
     match error {
-        ExportError::NoFormat { .. } => CommandError::usage(error.to_string())
+        ExportError::NoFormat { .. } => CommandError::usage(error)
             .hint("`becalm export --formats` lists those that can"),
-        ExportError::Unknown { .. } => CommandError::usage(error.to_string()),
-        ExportError::NothingFits { .. } => CommandError::measure(error.to_string())
+        ExportError::Unknown { .. } => CommandError::usage(error),
+        ExportError::NothingFits { .. } => CommandError::measure(error)
             .hint("--metric chooses others; csv and parquet hold every metric"),
-        ExportError::NoComparison { .. } => CommandError::measure(error.to_string())
+        ExportError::NoComparison { .. } => CommandError::measure(error)
             .hint("give one record that `becalm compare` saved with --export-json"),
-        ExportError::Directions { .. } => CommandError::usage(error.to_string())
+        ExportError::Directions { .. } => CommandError::usage(error)
             .hint("choose metrics with --metric, or export each direction: customSmallerIsBetter, customBiggerIsBetter"),
         ExportError::TooLarge { .. } => {
-            CommandError::measure(error.to_string()).hint("choose less with --metric and --subject")
+            CommandError::measure(error).hint("choose less with --metric and --subject")
         }
     }
 }

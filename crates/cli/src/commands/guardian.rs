@@ -28,10 +28,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             ui.warn("the becalm that tuned this machine has ended; its guardian puts it back");
             Ok(report(&recovered, ui))
         }
-        Err(error) => Err(CommandError {
-            exit: Exit::NotRestored,
-            message: error.to_string(),
-            hints: vec!["`becalm restore` puts the machine back".to_owned()],
-        }),
+        Err(error) => {
+            Err(CommandError::not_restored(error).hint("`becalm restore` puts the machine back"))
+        }
     }
 }

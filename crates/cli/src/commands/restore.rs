@@ -54,10 +54,6 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             Err(CommandError::measure(error).hint("run it with sudo"))
         }
         Err(RestoreError::Lock(error)) => Err(CommandError::measure(error)),
-        Err(error) => Err(CommandError {
-            exit: Exit::NotRestored,
-            message: error.to_string(),
-            hints: Vec::new(),
-        }),
+        Err(error) => Err(CommandError::not_restored(error)),
     }
 }

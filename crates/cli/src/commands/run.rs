@@ -1,6 +1,5 @@
 //! `becalm run`: one program, or a suite: its distribution and what disturbed it.
 
-use std::ffi::OsString;
 use std::time::Duration;
 
 use becalm_model::RecordKind;
@@ -15,23 +14,14 @@ use becalm_session::{Request, subjects};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::flags::words;
-use crate::measuring::{Resumed, as_texts, conduct};
+use crate::measuring::{Resumed, begun, conduct};
 use crate::ui::Ui;
 
 pub(crate) use crate::flags::run::Args;
 
-pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
-    let (terms, arguments, resumed) = match &args.flags.resume {
-        None => (args.terms(None)?, as_texts(given), None),
-        Some(path) => {
-            let resumed = Resumed::read(path, "run")?;
-            let terms = resumed.terms(|terms| args.terms(Some(terms)))?;
-            resumed.say_what_is_written_again(&args.flags.exports, ui);
-            let arguments = words::of("run", &terms);
-            (terms, arguments, Some(resumed))
-        }
-    };
+pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
+    let (terms, arguments, resumed) =
+        begun("run", &args.flags, given, |before| args.terms(before), ui)?;
     if let SubjectSource::Suite { .. } = terms.source {
         return suite(args, terms, arguments, resumed, ui);
     }

@@ -9,6 +9,7 @@ use becalm_machine::knobs::{KNOBS, Note, NoteKind, Profile, Situation, TuningReq
 use becalm_machine::tune::{self, TuningPlan};
 use becalm_machine::{ChoiceFacts, SysRoot, Topology, Width, choose};
 use becalm_model::CpuSet;
+use becalm_model::conditions::Malloc;
 use becalm_model::wire::{json_text, tune_document};
 use becalm_report::limit_sentence;
 use becalm_runner::{Interrupt, MALLOC_VARIABLE, Program, hold, kept_memory};
@@ -16,7 +17,7 @@ use becalm_session::{Tuned, is_restored, unmoved, work_folder};
 
 use crate::error::{CommandError, given_up};
 use crate::exit::Exit;
-use crate::flags::{MallocFlag, MemoryFlags, RequestFlags, WaitFlag};
+use crate::flags::{MemoryFlags, RequestFlags, WaitFlag};
 use crate::measuring::{interrupt, with_listener};
 use crate::tuning::{plan_text, settings, spins, verdict};
 use crate::ui::Ui;
@@ -258,7 +259,7 @@ fn hold_for(args: &Args, interrupt: &Interrupt) -> Result<ExitStatus, CommandErr
     if let Some(user) = &user {
         user.runs(&mut command);
     }
-    if args.memory.malloc == Some(MallocFlag::Keep) {
+    if args.memory.malloc == Some(Malloc::Keep) {
         let before = std::env::var_os(MALLOC_VARIABLE);
         command.env(MALLOC_VARIABLE, kept_memory(before.as_deref()));
     }

@@ -30,6 +30,11 @@ impl CommandError {
         Self { exit: Exit::CouldNotMeasure, message: message.to_string(), hints: Vec::new() }
     }
 
+    /// The machine is not as it was.
+    pub(crate) fn not_restored(message: impl Display) -> Self {
+        Self { exit: Exit::NotRestored, ..Self::measure(message) }
+    }
+
     /// Adds a line that helps.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Display) -> Self {

@@ -88,17 +88,45 @@ fn flag(field: &str) -> String {
 /// Returns what to do, or what state things are in.
 fn hints(error: &Error) -> Vec<String> {
     let hint = match error {
-        Error::Subjects(error) => of_subjects(error),
+        Error::Subjects(SubjectsError::NeedsShell(_)) => {
+            "add --shell to run it through one (its start is then measured too)"
+        }
         Error::Metrics(error) => return of_metrics(error),
-        Error::Suite(error) => of_suite(error),
+        Error::Suite(SuiteError::NoFile(_)) => {
+            "`becalm init` writes one from what it finds here; --suite=FILE names another file"
+        }
+        Error::Suite(SuiteError::NoBenchmark { .. }) => {
+            "a benchmark is a table such as [benchmark.sort] with a command"
+        }
+        Error::Suite(SuiteError::NeedsShell { .. }) => {
+            "write command = [\"sh\", \"-c\", \"...\"]; the start of the shell is then measured too"
+        }
+        Error::Suite(SuiteError::Redo) => {
+            "the runs of a round have nothing to do with each other; disturbed ones are labelled"
+        }
         Error::Resume(ResumeError::OtherRuns(_)) => {
             "leave it out to go on as the session was begun, or begin anew"
         }
-        Error::Resume(_) | Error::Signals(_) => "",
-        Error::Setup(error) => of_setup(error),
+        Error::Setup(SetupError::Harness(HarnessError::Shell)) => {
+            "its flags could not be put in their places; leave --shell out"
+        }
+        Error::Setup(SetupError::Harness(HarnessError::NotRecognised(_))) => {
+            "name it, as in --harness google-benchmark; `custom` reads what a program prints"
+        }
+        Error::Setup(SetupError::InMemory(_)) => {
+            "leave --in-memory out, and start becalm in a folder on another tmpfs"
+        }
+        Error::Setup(SetupError::NoValgrind) => {
+            "Debian and its like have it as `valgrind`: apt-get install valgrind"
+        }
         Error::Replaced(ReplacedBySetup { .. }) => {
             "let each setup make a program of another name, or use --prepare, which comes before each run"
         }
+        Error::Subjects(_)
+        | Error::Suite(_)
+        | Error::Resume(_)
+        | Error::Setup(_)
+        | Error::Signals(_) => "",
         Error::Build(error) => of_build(error),
         Error::Revisions(error) => of_revisions(error),
         Error::Quiet(error) => return of_quiet(error),
@@ -119,15 +147,6 @@ fn some<const N: usize>(hints: [&str; N]) -> Vec<String> {
     hints.into_iter().filter(|hint| !hint.is_empty()).map(str::to_owned).collect()
 }
 
-fn of_subjects(error: &SubjectsError) -> &'static str {
-    match error {
-        SubjectsError::NeedsShell(_) => {
-            "add --shell to run it through one (its start is then measured too)"
-        }
-        _ => "",
-    }
-}
-
 fn of_metrics(error: &MetricsError) -> Vec<String> {
     match error {
         MetricsError::Simulated(_) => {
@@ -141,42 +160,6 @@ fn of_metrics(error: &MetricsError) -> Vec<String> {
             vec![format!("recorded are {known}; NAME=REGEX reads one from the output")]
         }
         _ => Vec::new(),
-    }
-}
-
-fn of_suite(error: &SuiteError) -> &'static str {
-    match error {
-        SuiteError::NoFile(_) => {
-            "`becalm init` writes one from what it finds here; --suite=FILE names another file"
-        }
-        SuiteError::NoBenchmark { .. } => {
-            "a benchmark is a table such as [benchmark.sort] with a command"
-        }
-        SuiteError::NeedsShell { .. } => {
-            "write command = [\"sh\", \"-c\", \"...\"]; the start of the shell is then measured too"
-        }
-        SuiteError::Redo => {
-            "the runs of a round have nothing to do with each other; disturbed ones are labelled"
-        }
-        _ => "",
-    }
-}
-
-fn of_setup(error: &SetupError) -> &'static str {
-    match error {
-        SetupError::Harness(HarnessError::Shell) => {
-            "its flags could not be put in their places; leave --shell out"
-        }
-        SetupError::Harness(HarnessError::NotRecognised(_)) => {
-            "name it, as in --harness google-benchmark; `custom` reads what a program prints"
-        }
-        SetupError::InMemory(_) => {
-            "leave --in-memory out, and start becalm in a folder on another tmpfs"
-        }
-        SetupError::NoValgrind => {
-            "Debian and its like have it as `valgrind`: apt-get install valgrind"
-        }
-        _ => "",
     }
 }
 

@@ -6,7 +6,7 @@ use becalm_model::parse_share;
 use becalm_model::terms::{CommandLine, Goal, RunTerms, SubjectSource, Terms, Unlimited};
 
 use super::measure::{MeasureFlags, command_of, stop};
-use super::replace;
+use super::{checked, replace};
 use crate::error::CommandError;
 
 /// Time after which no further round starts, unless the user says otherwise.
@@ -54,11 +54,8 @@ pub(crate) struct Args {
 
 /// Reads a margin.
 pub(crate) fn margin(text: &str) -> Result<f64, String> {
-    match parse_share(text) {
-        Ok(share) if share < 1.0 => Ok(share),
-        Ok(_) => Err("a margin of 100% or more decides nothing".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+    let why = "a margin of 100% or more decides nothing";
+    checked(parse_share(text), |share| *share < 1.0, why)
 }
 
 /// Smallest change that matters unless the user says otherwise.

@@ -3,7 +3,6 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use becalm_model::conditions::Malloc;
 use becalm_model::conditions::{
     Affinity, Aslr, Cache, OnDisturbance, Pace, Padding, Rest, Scheduler, SchedulerError,
 };
@@ -11,9 +10,10 @@ use becalm_model::parse_duration;
 use becalm_model::terms::{RunTerms, TuneProfile};
 use becalm_session::LARGEST_SEED;
 
+use super::choices::{ASLR, CACHE, LAYOUT, ON_DISTURBANCE, PACE, one_of};
 use super::memory::MemoryFlags;
-use super::replace;
 use super::tune::{WaitFlag, parse_profile};
+use super::{replace, replace_all};
 
 /// Flags about how the subjects are started.
 #[derive(Debug, Clone, clap::Args)]
@@ -49,19 +49,19 @@ pub(crate) struct ConditionFlags {
     pub(crate) nice: Option<i32>,
 
     /// Address space layout randomisation of the subjects [default: on]
-    #[arg(long, value_enum, help_heading = "Conditions")]
-    pub(crate) aslr: Option<Switch>,
+    #[arg(long, value_parser = one_of(ASLR, Aslr::name), help_heading = "Conditions")]
+    pub(crate) aslr: Option<Aslr>,
 
     #[command(flatten, next_help_heading = "Conditions")]
     pub(crate) memory: MemoryFlags,
 
     /// Vary the size of the environment, and with it the start of the stack, from round to round [default: randomise]
-    #[arg(long, value_enum, help_heading = "Conditions")]
-    pub(crate) layout: Option<LayoutFlag>,
+    #[arg(long, value_parser = one_of(LAYOUT, Padding::name), help_heading = "Conditions")]
+    pub(crate) layout: Option<Padding>,
 
     /// Page cache before each run: as it is, warmed by an extra run, or dropped (root) [default: as-is]
-    #[arg(long, value_enum, help_heading = "Conditions")]
-    pub(crate) cache: Option<CacheFlag>,
+    #[arg(long, value_parser = one_of(CACHE, Cache::name), help_heading = "Conditions")]
+    pub(crate) cache: Option<Cache>,
 
     /// Rest after each run, as a share of its duration: `auto` (7 % under fifo, else none) or 5% [default: auto]
     #[arg(long, help_heading = "Conditions")]
@@ -74,13 +74,13 @@ pub(crate) struct ConditionFlags {
 
     /// Sample during each run how fast its core is, and allow for it in comparisons of CPU time: `auto`
     /// (where a virtual machine hides the other half of the core) [default: auto]
-    #[arg(long, value_enum, help_heading = "Conditions")]
-    pub(crate) pace: Option<PaceFlag>,
+    #[arg(long, value_parser = one_of(PACE, Pace::name), help_heading = "Conditions")]
+    pub(crate) pace: Option<Pace>,
 
     /// What becomes of a round in which a run was disturbed, by the evidence alone: `redo` discards it
     /// and makes another one, at most a third more rounds in all [default: keep]
-    #[arg(long, value_enum, help_heading = "Conditions")]
-    pub(crate) on_disturbance: Option<OnDisturbanceFlag>,
+    #[arg(long, value_parser = one_of(ON_DISTURBANCE, OnDisturbance::name), help_heading = "Conditions")]
+    pub(crate) on_disturbance: Option<OnDisturbance>,
 
     /// Quiet the machine for the session and put everything back: `safe` (without a value), `strict`
     /// or a TOML file; `becalm tune --plan` shows what that does
@@ -107,122 +107,22 @@ impl ConditionFlags {
         runs.isolate |= self.isolate;
         runs.in_memory |= self.memory.in_memory;
         runs.keep_root |= self.keep_root;
-        if !self.env.is_empty() {
-            runs.env.clone_from(&self.env);
-        }
+        replace_all(&mut runs.env, &self.env);
         replace(&mut runs.affinity, self.affinity.clone());
         replace(&mut runs.scheduler, self.scheduler.map(SchedulerFlag::given));
-        replace(&mut runs.aslr, self.aslr.map(Aslr::from));
-        replace(&mut runs.malloc, self.memory.malloc.map(Malloc::from));
-        replace(&mut runs.layout, self.layout.map(Padding::from));
-        replace(&mut runs.cache, self.cache.map(Cache::from));
+        replace(&mut runs.aslr, self.aslr);
+        replace(&mut runs.malloc, self.memory.malloc);
+        replace(&mut runs.layout, self.layout);
+        replace(&mut runs.cache, self.cache);
         replace(&mut runs.rest, self.rest);
-        replace(&mut runs.pace, self.pace.map(Pace::from));
-        replace(&mut runs.on_disturbance, self.on_disturbance.map(OnDisturbance::from));
+        replace(&mut runs.pace, self.pace);
+        replace(&mut runs.on_disturbance, self.on_disturbance);
         replace(&mut runs.wait, self.wait.wait);
         runs.threads = self.threads.or(runs.threads);
         runs.nice = self.nice.or(runs.nice);
         runs.settle = self.settle.or(runs.settle);
         runs.seed = self.seed.or(runs.seed);
-        if self.tune.is_some() {
-            runs.tune.clone_from(&self.tune);
-        }
-    }
-}
-
-/// A setting that is on or off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Switch {
-    /// On
-    On,
-    /// Off
-    Off,
-}
-
-impl From<Switch> for Aslr {
-    fn from(flag: Switch) -> Self {
-        match flag {
-            Switch::On => Self::On,
-            Switch::Off => Self::Off,
-        }
-    }
-}
-
-/// Whether the pace of the subjects' core is sampled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum PaceFlag {
-    /// Where it can be of use
-    Auto,
-    /// Wherever the subjects have one CPU
-    On,
-    /// Nowhere
-    Off,
-}
-
-impl From<PaceFlag> for Pace {
-    fn from(flag: PaceFlag) -> Self {
-        match flag {
-            PaceFlag::Auto => Self::Auto,
-            PaceFlag::On => Self::On,
-            PaceFlag::Off => Self::Off,
-        }
-    }
-}
-
-/// How environment size and stack start are treated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum LayoutFlag {
-    /// Another one in every round
-    Randomise,
-    /// Always the same
-    Fixed,
-}
-
-impl From<LayoutFlag> for Padding {
-    fn from(flag: LayoutFlag) -> Self {
-        match flag {
-            LayoutFlag::Randomise => Self::Randomise,
-            LayoutFlag::Fixed => Self::Fixed,
-        }
-    }
-}
-
-/// What becomes of a disturbed round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum OnDisturbanceFlag {
-    /// It is labelled and used
-    Keep,
-    /// It is labelled, discarded and made again
-    Redo,
-}
-
-impl From<OnDisturbanceFlag> for OnDisturbance {
-    fn from(flag: OnDisturbanceFlag) -> Self {
-        match flag {
-            OnDisturbanceFlag::Keep => Self::Keep,
-            OnDisturbanceFlag::Redo => Self::Redo,
-        }
-    }
-}
-
-/// What happens to the page cache before each run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum CacheFlag {
-    /// Nothing
-    AsIs,
-    /// An unmeasured run fills it
-    Warm,
-    /// It is emptied
-    Drop,
-}
-
-impl From<CacheFlag> for Cache {
-    fn from(flag: CacheFlag) -> Self {
-        match flag {
-            CacheFlag::AsIs => Self::AsIs,
-            CacheFlag::Warm => Self::Warm,
-            CacheFlag::Drop => Self::Drop,
-        }
+        replace(&mut runs.tune, self.tune.clone().map(Some));
     }
 }
 

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use becalm_model::terms::Exports;
 
+use super::replace;
+
 /// Flags about where a record goes.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ExportFlags {
@@ -28,14 +30,8 @@ impl ExportFlags {
     /// Puts what was given into the terms of a session.
     pub(crate) fn apply(&self, exports: &mut Exports) {
         exports.print |= self.json;
-        for (term, given) in [
-            (&mut exports.json, &self.export_json),
-            (&mut exports.html, &self.export_html),
-            (&mut exports.markdown, &self.export_markdown),
-        ] {
-            if given.is_some() {
-                term.clone_from(given);
-            }
-        }
+        replace(&mut exports.json, self.export_json.clone().map(Some));
+        replace(&mut exports.html, self.export_html.clone().map(Some));
+        replace(&mut exports.markdown, self.export_markdown.clone().map(Some));
     }
 }

@@ -12,10 +12,11 @@ use becalm_model::{parse_duration, parse_share};
 use becalm_runner::SeriesRule;
 use becalm_runner::harness::{HARNESSES, harness};
 
+use super::choices::{BACKEND, COUNTERS, one_of};
 use super::conditions::ConditionFlags;
 use super::exports::ExportFlags;
 use super::parameters::parameters;
-use super::replace;
+use super::{checked, replace, replace_all};
 use crate::error::CommandError;
 
 /// Flags about what is run and how.
@@ -92,12 +93,12 @@ pub(crate) struct MeasureFlags {
     /// What counts instructions: the processor, where it lets itself be asked, or `callgrind`, which
     /// simulates each run (about 50 times slower), sees the program and not the kernel, and counts the
     /// same on a noisy machine too. Its figures of caches and branches are of a model [default: processor]
-    #[arg(long, value_enum, help_heading = "Metrics")]
-    pub(crate) backend: Option<BackendFlag>,
+    #[arg(long, value_parser = one_of(BACKEND, Backend::name), help_heading = "Metrics")]
+    pub(crate) backend: Option<Backend>,
 
     /// Counters to record per run [default: all]
-    #[arg(long, value_enum, help_heading = "Metrics")]
-    pub(crate) counters: Option<CountersFlag>,
+    #[arg(long, value_parser = one_of(COUNTERS, Counters::name), help_heading = "Metrics")]
+    pub(crate) counters: Option<Counters>,
 
     /// Fail unless a run prints just this: a file with the expected output, or `same` for what the
     /// first run prints
@@ -191,12 +192,8 @@ impl MeasureFlags {
         terms.limits = terms.limits.followed_by(&self.limits());
         replace(&mut terms.warmup, self.warmup);
         replace(&mut terms.confidence, self.confidence);
-        if !self.metric.is_empty() {
-            terms.metrics.clone_from(&self.metric);
-        }
-        if !self.metric_json.is_empty() {
-            terms.metrics_json.clone_from(&self.metric_json);
-        }
+        replace_all(&mut terms.metrics, &self.metric);
+        replace_all(&mut terms.metrics_json, &self.metric_json);
         replace(&mut terms.failure, self.failure_policy());
         terms.timeout = self.timeout.or(terms.timeout);
         self.apply_to_runs(&mut terms.runs)?;
@@ -219,37 +216,25 @@ impl MeasureFlags {
         self.conditions.apply(runs);
         let parameters =
             parameters(&self.parameter_list, &self.parameter_scan, self.parameter_step_size)?;
-        if !parameters.is_empty() {
-            runs.parameters = parameters;
-        }
-        if !self.names.is_empty() {
-            runs.names.clone_from(&self.names);
-        }
+        replace_all(&mut runs.parameters, &parameters);
+        replace_all(&mut runs.names, &self.names);
         replace(&mut runs.output, self.output.clone());
-        replace(&mut runs.backend, self.backend.map(Backend::from));
-        replace(&mut runs.counters, self.counters.map(Counters::from));
+        replace(&mut runs.backend, self.backend);
+        replace(&mut runs.counters, self.counters);
         replace(&mut runs.harness_time, self.harness_time);
         runs.trace |= self.trace;
         runs.layouts = self.layouts.or(runs.layouts);
-        for (term, given) in [
-            (&mut runs.shell, &self.shell),
-            (&mut runs.expect_output, &self.expect_output),
-            (&mut runs.iterations, &self.iterations),
-            (&mut runs.build, &self.build),
-            (&mut runs.harness, &self.harness),
-            (&mut runs.filter, &self.filter),
-            (&mut runs.setup, &self.setup),
-            (&mut runs.prepare, &self.prepare),
-            (&mut runs.conclude, &self.conclude),
-            (&mut runs.cleanup, &self.cleanup),
-        ] {
-            if given.is_some() {
-                term.clone_from(given);
-            }
-        }
-        if self.input.is_some() {
-            runs.input.clone_from(&self.input);
-        }
+        replace(&mut runs.shell, self.shell.clone().map(Some));
+        replace(&mut runs.expect_output, self.expect_output.clone().map(Some));
+        replace(&mut runs.iterations, self.iterations.clone().map(Some));
+        replace(&mut runs.build, self.build.clone().map(Some));
+        replace(&mut runs.harness, self.harness.clone().map(Some));
+        replace(&mut runs.filter, self.filter.clone().map(Some));
+        replace(&mut runs.setup, self.setup.clone().map(Some));
+        replace(&mut runs.prepare, self.prepare.clone().map(Some));
+        replace(&mut runs.conclude, self.conclude.clone().map(Some));
+        replace(&mut runs.cleanup, self.cleanup.clone().map(Some));
+        replace(&mut runs.input, self.input.clone().map(Some));
         Ok(())
     }
 
@@ -299,49 +284,10 @@ pub(crate) fn line_of(words: &[String], runs: &RunTerms) -> CommandLine {
     }
 }
 
-/// Which counters to record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum CountersFlag {
-    /// Software and hardware counters, as far as the machine has them
-    All,
-    /// Software counters only
-    Software,
-    /// None
-    None,
-}
-
-impl From<CountersFlag> for Counters {
-    fn from(flag: CountersFlag) -> Self {
-        match flag {
-            CountersFlag::All => Self::All,
-            CountersFlag::Software => Self::Software,
-            CountersFlag::None => Self::None,
-        }
-    }
-}
-
 fn series_rule(text: &str) -> Result<String, String> {
     SeriesRule::parse(text)
         .map(|_| text.to_owned())
         .map_err(|error| becalm_model::with_causes(&error))
-}
-
-/// What counts instructions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum BackendFlag {
-    /// The counters of the processor
-    Processor,
-    /// Valgrind's callgrind
-    Callgrind,
-}
-
-impl From<BackendFlag> for Backend {
-    fn from(flag: BackendFlag) -> Self {
-        match flag {
-            BackendFlag::Processor => Self::Processor,
-            BackendFlag::Callgrind => Self::Callgrind,
-        }
-    }
 }
 
 /// Checks the name of a harness.
@@ -354,18 +300,11 @@ fn harness_name(text: &str) -> Result<String, String> {
 }
 
 fn timeout(text: &str) -> Result<Duration, String> {
-    match parse_duration(text) {
-        Ok(timeout) if timeout.is_zero() => Err("no run ends in no time".to_owned()),
-        Ok(timeout) => Ok(timeout),
-        Err(error) => Err(error.to_string()),
-    }
+    checked(parse_duration(text), |timeout| !timeout.is_zero(), "no run ends in no time")
 }
 
 /// Reads how often something is to hold: a confidence, a power.
 pub(crate) fn confidence(text: &str) -> Result<f64, String> {
-    match parse_share(text) {
-        Ok(share) if (0.5..1.0).contains(&share) => Ok(share),
-        Ok(_) => Err("expected at least 50% and less than 100%".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+    let why = "expected at least 50% and less than 100%";
+    checked(parse_share(text), |share| (0.5..1.0).contains(share), why)
 }

@@ -2,6 +2,8 @@
 
 use becalm_model::conditions::Malloc;
 
+use super::choices::{MALLOC, one_of};
+
 /// Flags about memory, of every command that starts others.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct MemoryFlags {
@@ -12,31 +14,13 @@ pub(crate) struct MemoryFlags {
 
     /// Memory that the command frees: with `keep`, glibc's allocator never gives it back to the kernel
     /// [default: as-is]
-    #[arg(long, value_enum, value_name = "WHAT")]
-    pub(crate) malloc: Option<MallocFlag>,
-}
-
-/// What becomes of freed memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum MallocFlag {
-    /// Whatever its allocator does
-    AsIs,
-    /// It is kept, by `GLIBC_TUNABLES`
-    Keep,
-}
-
-impl From<MallocFlag> for Malloc {
-    fn from(flag: MallocFlag) -> Self {
-        match flag {
-            MallocFlag::AsIs => Self::Left,
-            MallocFlag::Keep => Self::Keep,
-        }
-    }
+    #[arg(long, value_parser = one_of(MALLOC, Malloc::name), value_name = "WHAT")]
+    pub(crate) malloc: Option<Malloc>,
 }
 
 impl MemoryFlags {
     /// Says whether anything was asked for.
     pub(crate) fn is_any(&self) -> bool {
-        self.in_memory || self.malloc == Some(MallocFlag::Keep)
+        self.in_memory || self.malloc == Some(Malloc::Keep)
     }
 }

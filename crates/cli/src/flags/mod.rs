@@ -1,6 +1,7 @@
 //! Flags that commands share, and the terms of a session that they make.
 
 pub(crate) mod bisect;
+pub(crate) mod choices;
 pub(crate) mod compare;
 mod conditions;
 mod exports;
@@ -12,11 +13,28 @@ mod suite;
 mod tune;
 pub(crate) mod words;
 
-pub(crate) use conditions::{ConditionFlags, LayoutFlag, Switch};
+pub(crate) use conditions::ConditionFlags;
 pub(crate) use exports::ExportFlags;
 pub(crate) use measure::{MeasureFlags, command_of, confidence, line_of, stop};
-pub(crate) use memory::{MallocFlag, MemoryFlags};
+pub(crate) use memory::MemoryFlags;
 pub(crate) use tune::{RequestFlags, WaitFlag};
+
+/// Returns what a flag says if it makes sense there, else why it does not.
+pub(crate) fn checked<T>(
+    read: Result<T, impl ToString>,
+    makes_sense: impl FnOnce(&T) -> bool,
+    otherwise: &str,
+) -> Result<T, String> {
+    let value = read.map_err(|error| error.to_string())?;
+    if makes_sense(&value) { Ok(value) } else { Err(otherwise.to_owned()) }
+}
+
+/// Puts values in the place of others, if any were given.
+fn replace_all<T: Clone>(term: &mut Vec<T>, given: &[T]) {
+    if !given.is_empty() {
+        *term = given.to_vec();
+    }
+}
 
 /// Puts a value in the place of another, if one was given.
 fn replace<T>(term: &mut T, given: Option<T>) {

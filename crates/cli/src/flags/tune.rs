@@ -5,6 +5,7 @@ use becalm_model::parse_duration;
 use becalm_model::terms::{TuneProfile, TuneWait};
 use becalm_session::{frequency, profile};
 
+use super::{replace, replace_all};
 use crate::error::CommandError;
 
 /// Reads a profile: `safe`, `strict` or a file.
@@ -64,20 +65,13 @@ impl RequestFlags {
     /// Returns the request; what flags say comes after what a profile file says.
     pub(crate) fn request(&self) -> Result<TuningRequest, CommandError> {
         let mut request = profile(&self.profile)?;
-        if !self.only.is_empty() {
-            request.only.clone_from(&self.only);
-        }
+        replace_all(&mut request.only, &self.only);
         request.skip.extend_from_slice(&self.skip);
         request.also.extend_from_slice(&self.also);
         request.units.extend_from_slice(&self.units);
-        if let Some(frequency) = self.frequency {
-            request.frequency = frequency;
-        }
-        match self.smt {
-            Some(SmtFlag::Off) => request.smt = Smt::Off,
-            Some(SmtFlag::Idle) => request.smt = Smt::Idle,
-            None => {}
-        }
+        replace(&mut request.frequency, self.frequency);
+        let smt = |flag| if flag == SmtFlag::Off { Smt::Off } else { Smt::Idle };
+        replace(&mut request.smt, self.smt.map(smt));
         for (is_given, flag, knob) in [
             (!self.units.is_empty(), "--stop", "services"),
             (self.frequency.is_some(), "--frequency", "frequency"),

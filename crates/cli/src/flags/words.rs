@@ -5,10 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::compare;
-use becalm_model::conditions::Backend;
 use becalm_model::terms::{
-    CommandLine, Counters, Exports, FailurePolicy, RunTerms, SubjectSource, Terms, TuneProfile,
-    TuneWait,
+    CommandLine, Exports, FailurePolicy, RunTerms, SubjectSource, Terms, TuneProfile, TuneWait,
 };
 
 /// Returns the words after `becalm` by which a session of these terms is begun.
@@ -157,14 +155,8 @@ impl Flags {
         if let Some(rule) = &runs.iterations {
             self.attached("iterations", rule);
         }
-        if runs.backend == Backend::Callgrind {
-            self.value("backend", "callgrind");
-        }
-        match runs.counters {
-            Counters::All => {}
-            Counters::Software => self.value("counters", "software"),
-            Counters::None => self.value("counters", "none"),
-        }
+        self.differs("backend", &runs.backend, &usual.backend);
+        self.differs("counters", &runs.counters, &usual.counters);
         self.alone("trace", runs.trace);
         self.given("build", runs.build.as_ref());
         self.given("layouts", runs.layouts.as_ref());

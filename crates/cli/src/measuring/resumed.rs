@@ -1,6 +1,5 @@
 //! `--resume`: the saved session, and the terms by which it goes on.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use becalm_model::terms::{Terms, merge};
@@ -8,7 +7,7 @@ use becalm_model::{Record, RecordKind};
 use becalm_session::{Error, PARTIAL, ResumeError, files, resume};
 
 use crate::error::CommandError;
-use crate::flags::ExportFlags;
+use crate::flags::{ExportFlags, MeasureFlags, words};
 use crate::old_arguments;
 use crate::records;
 use crate::ui::Ui;
@@ -41,16 +40,8 @@ impl Resumed {
         Ok(Self { record, terms, path: path.to_owned() })
     }
 
-    /// Returns the terms by which it goes on: its own, with what `apply` puts into them.
-    pub(crate) fn terms(
-        &self,
-        apply: impl FnOnce(Terms) -> Result<Terms, CommandError>,
-    ) -> Result<Terms, CommandError> {
-        merged(&self.terms, apply(self.terms.clone())?)
-    }
-
     /// Says which reports are written again because the session was begun so.
-    pub(crate) fn say_what_is_written_again(&self, given: &ExportFlags, ui: &Ui) {
+    fn say_what_is_written_again(&self, given: &ExportFlags, ui: &Ui) {
         let saved = &self.terms.exports;
         let reports =
             [(&saved.html, &given.export_html), (&saved.markdown, &given.export_markdown)];
@@ -60,6 +51,22 @@ impl Resumed {
             }
         }
     }
+}
+
+/// Returns the terms of a session with the command line that makes it: as given, or with what it goes on with.
+pub(crate) fn begun(
+    command: &str,
+    flags: &MeasureFlags,
+    given: &[String],
+    terms: impl Fn(Option<Terms>) -> Result<Terms, CommandError>,
+    ui: &Ui,
+) -> Result<(Terms, Vec<String>, Option<Resumed>), CommandError> {
+    let Some(path) = &flags.resume else { return Ok((terms(None)?, given.to_vec(), None)) };
+    let resumed = Resumed::read(path, command)?;
+    let terms = merged(&resumed.terms, terms(Some(resumed.terms.clone()))?)?;
+    resumed.say_what_is_written_again(&flags.exports, ui);
+    let arguments = words::of(command, &terms);
+    Ok((terms, arguments, Some(resumed)))
 }
 
 /// Returns the terms `now`, by which a session of the terms `before` goes on.
@@ -103,9 +110,4 @@ fn read(path: &Path) -> Result<Record, CommandError> {
         let log = log.display();
         error.hint(format!("the log of a session that was killed is there: --resume {log}"))
     })
-}
-
-/// Returns the command line as texts, for the record.
-pub(crate) fn as_texts(given: &[OsString]) -> Vec<String> {
-    given.iter().map(|word| word.to_string_lossy().into_owned()).collect()
 }

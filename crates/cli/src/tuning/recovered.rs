@@ -19,15 +19,10 @@ pub(crate) fn report(recovered: &Recovered, ui: &Ui) -> Exit {
 
 fn say_left(recovered: &Recovered, ui: &Ui) -> Exit {
     if let Recovered::SetAside { why, .. } = recovered {
-        ui.error(&CommandError {
-            exit: Exit::NotRestored,
-            message: format!("nothing could be put back, because the journal cannot be used: {why}"),
-            hints: vec![
-                "the machine may still be tuned, unless it was restarted since: a restart resets every \
-                 setting"
-                    .to_owned(),
-            ],
-        });
+        let why = format!("nothing could be put back, because the journal cannot be used: {why}");
+        ui.error(&CommandError::not_restored(why).hint(
+            "the machine may still be tuned, unless it was restarted since: a restart resets every setting",
+        ));
         return Exit::NotRestored;
     }
     let stale = say_stale_journal(recovered, ui);
@@ -35,11 +30,8 @@ fn say_left(recovered: &Recovered, ui: &Ui) -> Exit {
     if left.is_empty() {
         return stale;
     }
-    ui.error(&CommandError {
-        exit: Exit::NotRestored,
-        message: format!("{} could not be put back", counted(left.len(), "setting")),
-        hints: left_lines(left),
-    });
+    let why = format!("{} could not be put back", counted(left.len(), "setting"));
+    ui.error(&CommandError { hints: left_lines(left), ..CommandError::not_restored(why) });
     ui.say("They stay in the journal; `becalm restore` tries again.");
     Exit::NotRestored
 }
@@ -49,15 +41,11 @@ fn say_stale_journal(recovered: &Recovered, ui: &Ui) -> Exit {
     let Recovered::Restored(Restored { stale_journal: Some(why), .. }) = recovered else {
         return Exit::Done;
     };
-    ui.error(&CommandError {
-        exit: Exit::NotRestored,
-        message: format!("the journal still tells of what is put back, and cannot be written: {why}"),
-        hints: vec![
-            "the next becalm would put the same settings back again, whoever has set them since: remove the \
-             journal before that"
-                .to_owned(),
-        ],
-    });
+    let why = format!("the journal still tells of what is put back, and cannot be written: {why}");
+    ui.error(&CommandError::not_restored(why).hint(
+        "the next becalm would put the same settings back again, whoever has set them since: remove the journal \
+         before that",
+    ));
     Exit::NotRestored
 }
 

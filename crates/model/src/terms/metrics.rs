@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
+
 /// Which metrics decide.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -27,4 +29,8 @@ pub enum Counters {
     Software,
     /// Those and the ones of the processor, where it has them.
     All,
+}
+
+words! {
+    Counters { None = "none", Software = "software", All = "all" }
 }

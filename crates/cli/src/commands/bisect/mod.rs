@@ -2,7 +2,6 @@
 
 mod check;
 
-use std::ffi::OsString;
 use std::path::Path;
 
 use becalm_model::terms::Exports;
@@ -15,11 +14,11 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::bisect::Args;
 use crate::flags::words;
-use crate::measuring::{as_texts, conduct, interrupt, merged, with_listener};
+use crate::measuring::{conduct, interrupt, merged, with_listener};
 use crate::old_arguments;
 use crate::ui::Ui;
 
-pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
     let request = request(args, given)?;
     let exports = request.terms.exports.clone();
     if let Some(path) = &exports.json {
@@ -34,13 +33,13 @@ pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comm
     finish(&document.map_err(|error| with_resume(error, &place))?, &exports, ui)
 }
 
-fn request(args: &Args, given: &[OsString]) -> Result<BisectRequest, CommandError> {
+fn request(args: &Args, given: &[String]) -> Result<BisectRequest, CommandError> {
     let head = || "HEAD".to_owned();
     let [good, bad] = [args.good.clone(), args.bad.clone()];
     let (terms, arguments, resumed, ends) = match &args.flags.resume {
         None => {
             let ends = [good, bad].map(|end| end.unwrap_or_else(head));
-            (args.terms(None)?, as_texts(given), None, ends)
+            (args.terms(None)?, given.to_vec(), None, ends)
         }
         Some(path) => {
             let saved = SavedSearch::read(path)?;
@@ -75,11 +74,9 @@ fn measure(request: Request, ui: &Ui) -> Result<Measured, CommandError> {
         }
         Err(error) => Err(error),
         // A machine that could not be put back ends the search.
-        Ok(exit @ Exit::NotRestored) => Err(CommandError {
-            exit,
-            message: "a setting of the machine could not be put back".to_owned(),
-            hints: Vec::new(),
-        }),
+        Ok(Exit::NotRestored) => {
+            Err(CommandError::not_restored("a setting of the machine could not be put back"))
+        }
         Ok(_) => Ok(Measured::Whole(record)),
     }
 }
@@ -103,11 +100,8 @@ fn finish(document: &BisectDocument, exports: &Exports, ui: &Ui) -> Result<Exit,
     if let Some(path) = &exports.json {
         files::write_atomically(path, &json_text(document))?;
     }
-    if exports.print {
-        ui.print_json(document)?;
-    } else {
-        let check = check::command(document);
-        ui.print(&becalm_report::bisect_text(document, &check, ui.style()))?;
-    }
+    ui.print_either(exports.print, document, |style| {
+        becalm_report::bisect_text(document, &check::command(document), style)
+    })?;
     Ok(if document.state == BisectState::Found { Exit::Done } else { Exit::Inconclusive })
 }

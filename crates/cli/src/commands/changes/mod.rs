@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use becalm_model::parse_share;
 use becalm_model::wire::{CHANGES_SCHEMA, ChangePointDocument, ChangesDocument};
-use becalm_report::{Style, changes_text};
+use becalm_report::changes_text;
 use becalm_series::check_false_alarms;
 use clap::ValueEnum;
 
@@ -144,12 +144,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         series,
         changes,
     };
-    if args.json {
-        ui.print_json(&document)?;
-    } else {
-        let style = Style { width: ui.table_width(), ..*ui.style() };
-        ui.print(&changes_text(&document, &style))?;
-    }
+    ui.print_either(args.json, &document, |_| changes_text(&document, &ui.table_style()))?;
     Ok(Exit::Done)
 }
 
@@ -173,8 +168,6 @@ fn false_alarms(text: &str) -> Result<f64, String> {
 }
 
 fn probability(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(p) if 0.0 < p && p <= 1.0 => Ok(p),
-        _ => Err("it is a number above 0, at most 1".to_owned()),
-    }
+    let p = text.parse().ok().filter(|p| 0.0 < *p && *p <= 1.0);
+    p.ok_or_else(|| "it is a number above 0, at most 1".to_owned())
 }

@@ -8,7 +8,6 @@ mod junit;
 mod saved;
 mod tell;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use becalm_forge::{CommentPolicy, Origin, Secret, Secrets, Surroundings};
@@ -19,9 +18,8 @@ use becalm_session::files;
 use self::job::{Done, Job};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::flags::MeasureFlags;
 use crate::flags::compare::margin;
-use crate::measuring::as_texts;
+use crate::flags::{MeasureFlags, checked};
 use crate::ui::Ui;
 
 /// Compare head with base in one job of GitHub Actions or GitLab CI, and tell the pull request
@@ -124,14 +122,10 @@ fn job(text: &str) -> Result<String, String> {
 }
 
 fn allowed(text: &str) -> Result<f64, String> {
-    match parse_share(text) {
-        Ok(share) if share < 1.0 => Ok(share),
-        Ok(_) => Err("100% or more allows everything".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+    checked(parse_share(text), |share| *share < 1.0, "100% or more allows everything")
 }
 
-pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
     let around = Surroundings::read(variable)?;
     if let Some(path) = &args.post {
         return saved::post_saved(path, args, &around, ui);
@@ -140,7 +134,7 @@ pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comm
     for path in [&args.save, &args.junit].into_iter().flatten() {
         files::check_writable(path)?;
     }
-    let job = Job::new(args, &as_texts(given), &around)?;
+    let job = Job::new(args, given, &around)?;
     let done = job.carry_out(ui);
     let mut report = job.report(args, &around, &done);
     // What a build prints as it fails, for one, is read by anybody in a log, a comment, an artifact and a chat.

@@ -8,7 +8,7 @@ use becalm_forge::{
 use becalm_model::Record;
 use becalm_model::ci::{CiReport, Conclusion};
 use becalm_model::wire::{ci_document, json_text};
-use becalm_report::{Style, WORDS, ci_text};
+use becalm_report::{WORDS, ci_text};
 use becalm_session::files;
 
 use super::Args;
@@ -114,7 +114,7 @@ pub(super) fn write_for_service(
 
 /// Writes the report for people; logs of jobs have room for its table.
 pub(super) fn text(report: &CiReport, ui: &Ui) -> String {
-    ci_text(report, &Style { width: ui.table_width(), ..*ui.style() })
+    ci_text(report, &ui.table_style())
 }
 
 pub(super) fn warn(error: &CommandError, ui: &Ui) {

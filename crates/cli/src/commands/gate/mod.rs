@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use becalm_model::gate::{GateOutcome, GateReport};
 use becalm_model::wire::gate_document;
 use becalm_model::{GateNote, GateReason, Note, Record, RecordKind, SessionNote};
-use becalm_report::{Style, WORDS, gate_text};
+use becalm_report::{WORDS, gate_text};
 use becalm_series::judge::{
     Findings, GateError, GateTerms, MeasuredSide, Rules, judge_by_history, judge_changes,
     judge_interleaved, put_worst_first,
@@ -199,12 +199,8 @@ fn conclude(findings: Findings, args: &Args, ui: &Ui) -> Result<Exit, CommandErr
     put_worst_first(&mut results);
     let report = GateReport { confidence: args.confidence, results, notes };
     let outcome = report.outcome();
-    if args.json {
-        ui.print_json(&gate_document(&report, &WORDS))?;
-    } else {
-        let style = Style { width: ui.table_width(), ..*ui.style() };
-        ui.print(&gate_text(&report, &style))?;
-    }
+    let document = gate_document(&report, &WORDS);
+    ui.print_either(args.json, &document, |_| gate_text(&report, &ui.table_style()))?;
     Ok(match outcome {
         GateOutcome::Pass => Exit::Done,
         GateOutcome::Fail => Exit::No,

@@ -99,28 +99,19 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         }
         let is_here = !names_its_place(one);
         detached |= home.is_detached() && is_here && args.branch.is_none() && one.branch.is_none();
-        match store.add(&entry)? {
-            Added::New(id) => {
-                added.push(id);
-                if !args.json {
-                    let values = entry.points.len();
-                    ui.print(&format!("added entry {id}: {}\n", described(&entry, values)))?;
-                }
-            }
-            Added::Completed(id, values) => {
-                added.push(id);
-                if !args.json {
-                    let told = described(&entry, values);
-                    ui.print(&format!(
-                        "added entry {id}: {told}; its others were there already\n"
-                    ))?;
-                }
-            }
+        let (id, values, but) = match store.add(&entry)? {
+            Added::New(id) => (id, entry.points.len(), ""),
+            Added::Completed(id, values) => (id, values, "; its others were there already"),
             Added::Known(id) => {
                 let filter = EntryFilter { ids: vec![id], ..EntryFilter::default() };
                 let there = store.entries(&filter)?.pop();
                 say_known(name, &entry, there.as_ref(), &terms, ui);
+                continue;
             }
+        };
+        added.push(id);
+        if !args.json {
+            ui.print(&format!("added entry {id}: {}{but}\n", described(&entry, values)))?;
         }
     }
     let needs_home = terms.commit.is_some() || !wanted.iter().all(|(_, one)| names_its_place(one));

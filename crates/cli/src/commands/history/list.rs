@@ -36,7 +36,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let settings = Settings::read()?;
     let mut store = args.store.open_for_reading(&settings)?;
-    let style = Style { width: ui.table_width(), ..*ui.style() };
+    let style = ui.table_style();
     if args.series {
         return list_series(args, &mut store, &style, ui);
     }

@@ -5,8 +5,6 @@ mod probe;
 mod reproduce;
 mod trace;
 
-use std::ffi::OsString;
-
 use clap::Subcommand;
 
 use crate::error::CommandError;
@@ -28,9 +26,9 @@ enum Command {
     Trace(Box<trace::Args>),
 }
 
-pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
     match &args.command {
-        Command::Ablate(args) => ablate::run(args, ui),
+        Command::Ablate(args) => ablate::run(args, given, ui),
         Command::Probe(args) => probe::run(args, ui),
         Command::Reproduce(args) => reproduce::run(args, ui),
         Command::Trace(args) => trace::run(args, given, ui),

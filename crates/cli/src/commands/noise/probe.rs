@@ -15,6 +15,7 @@ use becalm_session::{Listener, Tuned};
 
 use crate::error::{CommandError, given_up};
 use crate::exit::Exit;
+use crate::flags::checked;
 use crate::measuring::{interrupt, with_listener};
 use crate::ui::Ui;
 
@@ -111,11 +112,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if !args.no_save && signal.is_none() {
         save(&root, &mut document, ui);
     }
-    if args.json {
-        ui.print_json(&document)?;
-    } else {
-        ui.print(&probe_text(&document, ui.style()))?;
-    }
+    ui.print_either(args.json, &document, |style| probe_text(&document, style))?;
     Ok(signal.map_or(Exit::Done, Exit::Signal))
 }
 
@@ -275,8 +272,8 @@ impl Probe<'_> {
         self.ui.progress_line("");
         let is_restored = tuned.finish().map_err(|error| NoTracer::Failed(error.into()))?;
         if !is_restored {
-            let error = CommandError::measure("the terms of the osnoise tracer are not as before");
-            return Err(NoTracer::Failed(CommandError { exit: Exit::NotRestored, ..error }));
+            let why = "the terms of the osnoise tracer are not as before";
+            return Err(NoTracer::Failed(CommandError::not_restored(why)));
         }
         result
     }
@@ -329,19 +326,13 @@ fn save(root: &SysRoot, document: &mut ProbeDocument, ui: &Ui) {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    match parse_duration(text) {
-        Ok(duration) if duration >= SHORTEST => Ok(duration),
-        Ok(_) => Err("a probe takes at least 50ms on each CPU".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+    let why = "a probe takes at least 50ms on each CPU";
+    checked(parse_duration(text), |duration| *duration >= SHORTEST, why)
 }
 
 fn threshold(text: &str) -> Result<Duration, String> {
-    match parse_duration(text) {
-        Ok(threshold) if !threshold.is_zero() => Ok(threshold),
-        Ok(_) => Err("without a threshold every reading would be an interruption".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+    let why = "without a threshold every reading would be an interruption";
+    checked(parse_duration(text), |threshold| !threshold.is_zero(), why)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! `becalm noise trace`: who takes time from a program, by name.
 
-use std::ffi::OsString;
 use std::time::Duration;
 
 use becalm_lab::trace::{Mode, Tracer, explain, watched, worst_of_cpus};
@@ -15,8 +14,8 @@ use becalm_session::{Request, Tracing, subjects};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::flags::{MeasureFlags, line_of, stop};
-use crate::measuring::{as_texts, conduct, interrupt};
+use crate::flags::{MeasureFlags, checked, line_of, stop};
+use crate::measuring::{conduct, interrupt};
 use crate::ui::Ui;
 
 /// A shorter look says nothing of anybody.
@@ -56,7 +55,7 @@ pub(crate) struct Args {
     flags: MeasureFlags,
 }
 
-pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
     if args.flags.resume.is_some() {
         return Err(CommandError::usage("a trace cannot be resumed"));
     }
@@ -73,15 +72,14 @@ pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comm
 }
 
 /// Returns the first flag that says nothing to a watch, which would take it in silence.
-fn not_of_watch(given: &[OsString]) -> Option<String> {
+fn not_of_watch(given: &[String]) -> Option<String> {
     const OF_WATCH: [&str; 3] = ["--duration", "--json", "--quiet"];
-    let words = given.iter().map(|word| word.to_string_lossy());
-    words
-        .filter_map(|word| Some(word.split('=').next()?.to_owned()))
-        .find(|word| word.starts_with('-') && word != "--" && !OF_WATCH.contains(&word.as_str()))
+    let names = given.iter().filter_map(|word| word.split('=').next());
+    let mut flags = names.filter(|name| name.starts_with('-') && *name != "--");
+    flags.find(|flag| !OF_WATCH.contains(flag)).map(str::to_owned)
 }
 
-fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
+fn trace(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
     let mut terms = Terms { margin: 0.01, ..Terms::default() };
     args.flags.apply(&mut terms)?;
     let command = line_of(&args.command, &terms.runs);
@@ -105,7 +103,7 @@ fn trace(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError>
     let request = Request {
         aa: !args.no_cost,
         tracing,
-        ..Request::new("noise trace", kind, terms, subjects, as_texts(given))
+        ..Request::new("noise trace", kind, terms, subjects, given.to_vec())
     };
     let finished = conduct(request, ui)?.once_only();
     let is_measured = finished.record.runs.iter().any(|run| !run.warmup);
@@ -149,11 +147,8 @@ fn rounds_for_cost(record: &Record) -> Option<u64> {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    match parse_duration(text) {
-        Ok(duration) if duration >= SHORTEST => Ok(duration),
-        Ok(_) => Err("the CPUs are watched for at least 50ms".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+    let why = "the CPUs are watched for at least 50ms";
+    checked(parse_duration(text), |duration| *duration >= SHORTEST, why)
 }
 
 fn watch(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
@@ -192,7 +187,7 @@ mod tests {
     #[test]
     fn flags_of_a_command_are_not_taken_in_silence() {
         let flag =
-            |words: &str| not_of_watch(&words.split(' ').map(OsString::from).collect::<Vec<_>>());
+            |words: &str| not_of_watch(&words.split(' ').map(str::to_owned).collect::<Vec<_>>());
         assert_eq!(flag("--quiet noise trace --duration=2s --json"), None);
         assert_eq!(flag("noise trace --export-html=r.html"), Some("--export-html".to_owned()));
         assert_eq!(flag("noise trace --duration 2s --tune"), Some("--tune".to_owned()));

@@ -2,7 +2,6 @@
 
 mod document;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,8 +14,8 @@ use becalm_stats::levels::{Goal, cheapest, pilot};
 use self::document::json;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::flags::{MeasureFlags, confidence, line_of};
-use crate::measuring::{as_texts, conduct};
+use crate::flags::{MeasureFlags, checked, confidence, line_of};
+use crate::measuring::conduct;
 use crate::records;
 use crate::ui::Ui;
 
@@ -73,21 +72,14 @@ pub(crate) struct Args {
 }
 
 fn above_zero(text: &str) -> Result<f64, String> {
-    match parse_share(text) {
-        Ok(share) if share > 0.0 => Ok(share),
-        Ok(_) => Err("expected a share above 0, such as 1%".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+    checked(parse_share(text), |share| *share > 0.0, "expected a share above 0, such as 1%")
 }
 
 fn precision(text: &str) -> Result<f64, String> {
-    match above_zero(text) {
-        Ok(share) if share >= 1.0 => Err("expected less than 100%".to_owned()),
-        other => other,
-    }
+    checked(above_zero(text), |share| *share < 1.0, "expected less than 100%")
 }
 
-pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
+pub(crate) fn run(mut args: Args, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
     if args.flags.resume.is_some() {
         return Err(CommandError::usage("a pilot cannot be resumed; make it anew"));
     }
@@ -112,7 +104,7 @@ pub(crate) fn run(mut args: Args, given: &[OsString], ui: &Ui) -> Result<Exit, C
     let names: Vec<String> = subjects.iter().map(|one| one.name.clone()).collect();
     let request = Request {
         aa: true,
-        ..Request::new("plan", RecordKind::Run, terms.clone(), subjects, as_texts(given))
+        ..Request::new("plan", RecordKind::Run, terms.clone(), subjects, given.to_vec())
     };
     let without_number = |error| of_one_command(error, &names);
     let mut finished = conduct(request, ui).map_err(without_number)?.once_only();

@@ -2,8 +2,6 @@
 
 mod amount;
 
-use std::ffi::OsString;
-
 use becalm_model::RecordKind;
 use becalm_model::terms::Terms;
 use becalm_report::{Timed, comparison_text, loops_in_words, timeit_text};
@@ -15,7 +13,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::compare::margin;
 use crate::flags::{ConditionFlags, ExportFlags, confidence};
-use crate::measuring::{as_texts, conduct, interrupt};
+use crate::measuring::{conduct, interrupt};
 use crate::ui::Ui;
 
 /// From so many seconds on, a line says how long it will take.
@@ -107,7 +105,7 @@ fn language(name: &str) -> Result<Language, String> {
     })
 }
 
-pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
     let tools =
         Tools::of(args.lang, args.interpreter.as_deref(), args.compare_to.as_deref(), &args.flags)?;
     let snippet = Snippet {
@@ -132,7 +130,7 @@ pub(crate) fn run(args: &Args, given: &[OsString], ui: &Ui) -> Result<Exit, Comm
         values: timeit.values(),
         is_compiled: tools.language.is_compiled() || tools.language == Language::Node,
     };
-    let finished = conduct(timeit.request(as_texts(given)), ui)?.once_only();
+    let finished = conduct(timeit.request(given.to_vec()), ui)?.once_only();
     finished.report(
         |record, disturbed| match record.kind {
             RecordKind::Comparison => comparison_text(record, disturbed, ui.style()),

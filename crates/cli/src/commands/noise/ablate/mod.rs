@@ -19,7 +19,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::{WaitFlag, confidence};
-use crate::measuring::{as_texts, interrupt, with_listener};
+use crate::measuring::{interrupt, with_listener};
 use crate::ui::Ui;
 
 /// Name of a profile that was not asked to be written.
@@ -130,7 +130,7 @@ fn known(name: &str) -> Result<String, String> {
     Err(format!("there is no such mitigation; there are {}", names.join(", ")))
 }
 
-pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
     let broken = |error: std::io::Error| {
         CommandError::measure(format!("cannot find the file of becalm itself: {error}"))
     };
@@ -174,7 +174,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     ui.progress_line("");
     let (mut document, ended) = result?;
     document.started_at = now.as_secs_f64();
-    document.arguments = as_texts(&std::env::args_os().skip(1).collect::<Vec<_>>());
+    document.arguments = given.to_vec();
     if !args.no_save && !args.list && ended.is_ok() {
         save(&request.root, &mut document, ui);
     }

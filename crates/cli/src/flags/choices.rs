@@ -1,0 +1,66 @@
+//! Flags that choose one of a few values of the terms, under the words that these have in JSON.
+
+use becalm_model::conditions::{Aslr, Backend, Cache, Malloc, OnDisturbance, Pace, Padding};
+use becalm_model::terms::Counters;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+/// Values with the help of each.
+type Choices<T, const N: usize> = [(T, &'static str); N];
+
+/// Randomisation of addresses.
+pub(crate) const ASLR: Choices<Aslr, 2> = [(Aslr::On, "On"), (Aslr::Off, "Off")];
+
+/// What becomes of freed memory.
+pub(crate) const MALLOC: Choices<Malloc, 2> = [
+    (Malloc::Left, "Whatever its allocator does"),
+    (Malloc::Keep, "It is kept, by `GLIBC_TUNABLES`"),
+];
+
+/// How environment size and stack start are treated.
+pub(crate) const LAYOUT: Choices<Padding, 2> =
+    [(Padding::Randomise, "Another one in every round"), (Padding::Fixed, "Always the same")];
+
+/// What happens to the page cache before each run.
+pub(super) const CACHE: Choices<Cache, 3> = [
+    (Cache::AsIs, "Nothing"),
+    (Cache::Warm, "An unmeasured run fills it"),
+    (Cache::Drop, "It is emptied"),
+];
+
+/// Whether the pace of the subjects' core is sampled.
+pub(super) const PACE: Choices<Pace, 3> = [
+    (Pace::Auto, "Where it can be of use"),
+    (Pace::On, "Wherever the subjects have one CPU"),
+    (Pace::Off, "Nowhere"),
+];
+
+/// What becomes of a disturbed round.
+pub(super) const ON_DISTURBANCE: Choices<OnDisturbance, 2> = [
+    (OnDisturbance::Keep, "It is labelled and used"),
+    (OnDisturbance::Redo, "It is labelled, discarded and made again"),
+];
+
+/// What counts instructions.
+pub(super) const BACKEND: Choices<Backend, 2> = [
+    (Backend::Processor, "The counters of the processor"),
+    (Backend::Callgrind, "Valgrind's callgrind"),
+];
+
+/// Which counters are opened.
+pub(super) const COUNTERS: Choices<Counters, 3> = [
+    (Counters::All, "Software and hardware counters, as far as the machine has them"),
+    (Counters::Software, "Software counters only"),
+    (Counters::None, "None"),
+];
+
+/// Returns what takes one of these values by its name.
+pub(crate) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    choices: Choices<T, N>,
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(choices.map(|(one, help)| PossibleValue::new(name(one)).help(help)))
+        .map(move |word| {
+            let found = choices.iter().find(|(one, _)| name(*one) == word);
+            found.expect("only these names are possible").0
+        })
+}
