@@ -9,10 +9,17 @@ use crate::flags::{bisect, compare, run};
 /// Returns the terms of a session from the words after `becalm`; `None` where these are of no such command, or make no
 /// sense any more.
 pub(crate) fn terms(arguments: &[String], command: &str) -> Option<Terms> {
-    if arguments.first()? != command {
+    if !is_of(arguments, command) {
         return None;
     }
-    let matches = |line: clap::Command| line.try_get_matches_from(arguments).ok();
+    // Said to the terminal, and nothing of the session.
+    let words = arguments.iter().enumerate();
+    let end = arguments.iter().position(|word| word == "--").unwrap_or(arguments.len());
+    let words: Vec<&String> = words
+        .filter(|(place, word)| *place > end || *word != "--quiet")
+        .map(|(_, word)| word)
+        .collect();
+    let matches = |line: clap::Command| line.try_get_matches_from(&words).ok();
     let mut terms = match command {
         "compare" => {
             let matches = matches(compare::Args::augment_args(clap::Command::new("compare")))?;
@@ -30,6 +37,11 @@ pub(crate) fn terms(arguments: &[String], command: &str) -> Option<Terms> {
     };
     terms.primary = becalm_session::metrics(&terms).ok()?.primary;
     Some(terms)
+}
+
+/// Says whether the words after `becalm` are of this command: what stands before its name is of every command.
+pub(crate) fn is_of(arguments: &[String], command: &str) -> bool {
+    arguments.iter().find(|word| !word.starts_with('-')).is_some_and(|word| word == command)
 }
 
 /// Completes a record that was saved before records had terms.

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use becalm_machine::Width;
 use becalm_model::conditions::Pace;
-use becalm_model::terms::{Primary, Terms};
+use becalm_model::terms::{Primary, RoundLimits, Stop, Terms};
 use becalm_model::{
-    DisturbedRun, Interruption, KnobRecord, Limit, Note, PaceObstacle, Record, RecordKind,
-    SessionLimit, Subject, metric,
+    Conditions, DisturbedRun, Interruption, KnobRecord, Limit, Note, PaceObstacle, Record,
+    RecordKind, SessionLimit, Subject, metric,
 };
 use becalm_runner::Interrupt;
 use becalm_runner::rounds::{
@@ -159,7 +159,6 @@ pub fn conduct(
         notes,
         limits,
     };
-    let answered = request.resumed.as_ref().filter(|one| !one.comparisons.is_empty()).cloned();
     let measured = setting.carry_out(request, plan);
     // Whatever comes of it, the machine is put back.
     let restored = quiet.finish();
@@ -168,19 +167,6 @@ pub fn conduct(
             return Err(Error::NotRestored(Box::new(error)));
         }
         measured => measured?,
-    };
-    let record = match answered {
-        // A look that nothing was added for would only spend what the answer may err.
-        Some(answered)
-            if result.is_ok()
-                && answered.rounds() == record.rounds()
-                && is_lost(&answered, &record) =>
-        {
-            let took = end_of_last_run(&answered);
-            listener.hears(Event::NothingAdded { rounds: answered.rounds(), took });
-            answered
-        }
-        _ => record,
     };
     let disturbed = disturbed_runs(&record);
     let signal = interrupt.signal();
@@ -202,12 +188,6 @@ fn layouts(
         }
         (None, None) => Ok(Layouts::default()),
     }
-}
-
-/// Says whether an answer was replaced by none, for which there was no error left.
-fn is_lost(before: &Record, after: &Record) -> bool {
-    before.comparisons.iter().any(|one| one.ratio.is_some())
-        && after.comparisons.iter().any(|one| one.ratio.is_none() && one.confidence >= 1.0)
 }
 
 /// What a session is carried out in.
@@ -258,20 +238,22 @@ impl Setting<'_, '_> {
         }
         metrics::check_recorded(&terms.primary, &spawn.metrics())?;
         let independent = request.suite.as_ref().map(SuitePlan::independent);
-        let plan = plan_of(&terms, terms.primary.clone(), independent, layouts.to_vec());
+        let mut plan = plan_of(&terms, terms.primary.clone(), independent, layouts.to_vec());
         if let Some(suite) = &request.suite {
             limits.extend(suite.not_recorded(&spawn.metrics()));
         }
-        let before = request.resumed.as_ref().map(|one| (one.conditions.clone(), one.rounds()));
+        let before = request.resumed.as_ref().map(Before::of);
         let spent = spent(&request);
         let (tracing, resumed_from) = (request.tracing, request.resumed_from.clone());
         let exports = terms.exports.clone();
         let mut record = record_of(request, terms, machine, spawn.metrics())?;
         record.conditions = spawn.conditions(&plan, KnobRecord::default(), &[]);
         tell(notes, &mut record, listener);
-        // Traced beside untraced is no question that needs a verdict.
-        let warned =
-            matches!(tracing, Tracing::Only(_)) || warn_before_start(&record, &plan, listener);
+        let runs_before = record.runs.len();
+        // Traced beside untraced is no question that needs a verdict, and what was measured has had its warning.
+        let warned = matches!(tracing, Tracing::Only(_))
+            || plan.stop.is_used_up(record.rounds(), elapsed.as_secs_f64())
+            || warn_before_start(&record, &plan, listener);
         let mut traced = Traced::start(&mut spawn, tracing, &machine.root)?;
         let place = (exports.json.as_deref(), resumed_from.as_deref());
         let mut log = start_log(&record, place, &mut limits, listener);
@@ -310,13 +292,54 @@ impl Setting<'_, '_> {
         let cleaned = spawn.clean_up();
         limits.extend(quiet.limits());
         record.conditions = spawn.conditions(&plan, quiet.record(), &limits);
-        conclude(&mut record, &plan);
-        note_spent(&mut record, spent);
-        if let Some((conditions, rounds)) = before {
-            note_other_conditions(&mut record, &conditions, rounds);
+        match before {
+            Some(before) if record.runs.len() == runs_before => {
+                if before.stop != plan.stop {
+                    let rounds = record.rounds();
+                    listener.hears(Event::NothingAdded { rounds, took: elapsed });
+                }
+                plan.stop = before.stop;
+                before.put_back(&mut record);
+                conclude(&mut record, &plan);
+            }
+            before => {
+                conclude(&mut record, &plan);
+                note_spent(&mut record, spent);
+                if let Some(before) = before {
+                    note_other_conditions(&mut record, &before.conditions, before.rounds);
+                }
+                note_drift(&mut record);
+            }
         }
-        note_drift(&mut record);
         Ok(Measured { record, log, result, left_out, cleaned })
+    }
+}
+
+/// How the runs of a session that goes on were made, and the rule that ended it. Where no run is added both stay so: by
+/// another rule its looks would have been other ones.
+struct Before {
+    rounds: u32,
+    conditions: Conditions,
+    stop: Stop,
+    limits: RoundLimits,
+}
+
+impl Before {
+    fn of(resumed: &Record) -> Self {
+        let terms = resumed.terms.clone().unwrap_or_default();
+        Self {
+            rounds: resumed.rounds(),
+            conditions: resumed.conditions.clone(),
+            stop: terms.stop,
+            limits: terms.limits,
+        }
+    }
+
+    fn put_back(self, record: &mut Record) {
+        record.conditions = self.conditions;
+        if let Some(terms) = &mut record.terms {
+            (terms.stop, terms.limits) = (self.stop, self.limits);
+        }
     }
 }
 

@@ -48,8 +48,7 @@ fn say(ui: &Ui, event: &Event<'_>) {
         )),
         Event::Outlook(ref outlook) => ui.say(outlook_text(outlook)),
         Event::NothingAdded { rounds, took } => ui.warn(format!(
-            "no round was added, and the answer is that of the saved session: limits count from its beginning, and \
-             it has made {} in {:.1} s",
+            "no round was added: limits count from the beginning of the saved session, which has made {} in {:.1} s",
             counted(rounds as usize, "round"),
             took.as_secs_f64()
         )),

@@ -79,7 +79,7 @@ fn is_of(record: &Record, command: &str) -> bool {
         "compare" => RecordKind::Comparison,
         _ => RecordKind::Run,
     };
-    record.kind == kind && record.arguments.first().is_some_and(|first| first == command)
+    record.kind == kind && old_arguments::is_of(&record.arguments, command)
 }
 
 fn not_of(command: &str) -> CommandError {

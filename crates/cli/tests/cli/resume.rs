@@ -223,6 +223,50 @@ fn limits_that_are_used_up_take_no_answer_away() {
 }
 
 #[test]
+fn a_session_to_which_nothing_is_added_keeps_its_stop_rule_and_its_conditions() {
+    let env = env();
+    // Each goes up and down against the other, so that no look ever decides.
+    let turns = "echo >> $0.turns; [ $(($(wc -l < $0.turns) % 2)) = 0 ]";
+    env.script("a", &format!("{turns} && echo t: 1000 || echo t: 1001"));
+    env.script("b", &format!("{turns} && echo t: 1001 || echo t: 1000"));
+    let plan = ["--max-rounds", "20", "--margin", "0", "--metric", r"t[ns]=t: (\S+)"];
+    let _ = env
+        .compare(&[&plan[..], &["--export-json", "r.json", "./a", "./b"]].concat())
+        .exits_with(3);
+    let before = env.record("r.json");
+    for fewer in [["--rounds", "1"], ["--max-rounds", "9"], ["--max-time", "1ms"]] {
+        let output = env.run([&["compare", "--resume", "r.json"][..], &fewer].concat());
+        let said = said(&output);
+        assert!(said.contains("no round was added") && !said.contains("cannot give"), "{said}");
+        let after = env.record("r.json");
+        assert_eq!(before["comparisons"], after["comparisons"], "{fewer:?}");
+        assert_eq!(before["terms"]["stop"], after["terms"]["stop"], "{fewer:?}");
+        assert_eq!(before["notes"], after["notes"], "{fewer:?}");
+    }
+    // How it is judged may change all the same.
+    let wider = ["compare", "--resume", "r.json", "--max-time", "1ms", "--margin", "20%"];
+    let _ = env.run(wider).exits_with(0);
+    let after = env.record("r.json");
+    assert_eq!(after["comparisons"][0]["verdict"], "equivalent");
+    assert_eq!(after["comparisons"][0]["ratio_low"], before["comparisons"][0]["ratio_low"]);
+    // Nor are the conditions those of whoever looks at it.
+    let mut other = env.record("r.json");
+    other["conditions"]["nice"] = (-3).into();
+    env.write("other.json", other.to_string());
+    let _ = env.run(["compare", "--resume", "other.json"]).exits_with(0);
+    assert_eq!(env.record("other.json")["conditions"]["nice"], -3);
+}
+
+#[test]
+fn what_is_said_before_the_command_does_not_keep_a_session_from_going_on() {
+    let env = env();
+    let line = ["--quiet", "run", "--rounds", "3", "--export-json", "r.json", "--", "true"];
+    let _ = env.run(line).exits_with(0);
+    let _ = env.run(["run", "--resume", "r.json", "--rounds", "5"]).exits_with(0);
+    assert_eq!(schedule(&env.record("r.json")).len(), 5);
+}
+
+#[test]
 fn what_another_tool_wrote_cannot_go_on() {
     let env = env();
     env.write("h.json", r#"{"results": [{"command": "a", "times": [1, 2, 3]}]}"#);
