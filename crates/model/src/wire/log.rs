@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::LOG_SCHEMA;
+use super::checked::RunCheck;
 use super::document::{Document, RunDocument};
-use super::read::{MAX_ROUND, Names, ReadError, record, run};
+use super::read::{Names, ReadError, record, run};
 use super::version::{VersionError, check_readable};
 use crate::{Metric, Record, Run};
 
@@ -97,6 +98,7 @@ pub fn read_log(text: &str) -> Result<Record, LogError> {
     let header: LogHeader = serde_json::from_str(first).map_err(LogError::Header)?;
     let mut whole = record(header.document)?;
     let mut names = Names::of(&whole.metrics);
+    let mut check = RunCheck::of(whole.kind);
     for (index, line) in lines {
         let number = index + 1;
         if line.starts_with(DISCARD) {
@@ -119,10 +121,7 @@ pub fn read_log(text: &str) -> Result<Record, LogError> {
                 subjects: whole.subjects.len(),
             });
         }
-        if parsed.run.round > MAX_ROUND {
-            let subject = whole.subjects[parsed.subject].name.clone();
-            return Err(ReadError::Round { subject, round: parsed.run.round }.into());
-        }
+        check.check(parsed.subject, &whole.subjects[parsed.subject].name, &parsed.run)?;
         whole.runs.push(run(&names, parsed.subject, parsed.run));
     }
     Ok(whole)
@@ -147,7 +146,8 @@ mod tests {
 
     #[test]
     fn a_log_with_a_cut_off_last_line_reads_up_to_it() {
-        let record = read_log(&format!("{HEADER}\n{RUN}\n{RUN}\n{{\"subject\":0,\"ru")).unwrap();
+        let second = RUN.replace(r#""round":0"#, r#""round":1"#);
+        let record = read_log(&format!("{HEADER}\n{RUN}\n{second}\n{{\"subject\":0,\"ru")).unwrap();
         assert_eq!(record.values(0, 0), [0.5, 0.5]);
     }
 
@@ -173,6 +173,8 @@ mod tests {
         assert!(error.to_string().starts_with("line 2 is not a run"), "{error}");
         let error = read_log(&format!("{HEADER}\n{}\n", RUN.replace(":0,", ":3,"))).unwrap_err();
         assert_eq!(error.to_string(), "line 2 speaks of subject 3, but there are only 1");
+        let error = read_log(&format!("{HEADER}\n{RUN}\n{RUN}\n")).unwrap_err();
+        assert!(error.to_string().starts_with("`A` has two runs of round 0"), "{error}");
     }
 
     #[test]

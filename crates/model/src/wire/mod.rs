@@ -5,6 +5,7 @@ mod bisect;
 mod boot;
 mod changes;
 mod check;
+mod checked;
 mod ci;
 mod diff;
 mod document;

@@ -1,5 +1,6 @@
 //! From documents to the domain values.
 
+use super::checked::{RunCheck, check_numbers};
 use super::document::{ComparisonDocument, ConditionsDocument, Document, RunDocument};
 use super::earlier;
 use super::version::{VersionError, check_readable};
@@ -46,6 +47,26 @@ pub enum ReadError {
         /// The number found.
         round: u32,
     },
+    /// A number that no session has written.
+    #[error("the {what} is {value}; it has to be {range}")]
+    Range {
+        /// What it stands for.
+        what: String,
+        /// The number found.
+        value: f64,
+        /// What it may be.
+        range: &'static str,
+    },
+    /// One subject ran twice in one round.
+    #[error(
+        "`{subject}` has two runs of round {round}: the file was changed after becalm wrote it"
+    )]
+    Twice {
+        /// Name of the subject.
+        subject: String,
+        /// Number of the round.
+        round: u32,
+    },
 }
 
 /// Largest round number accepted: readers index by round, and no session makes so many.
@@ -76,9 +97,8 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
     if document.subjects.is_empty() && !may_be_of_one_program {
         return Err(ReadError::NoSubject);
     }
-    if !(document.confidence > 0.0 && document.confidence < 1.0) {
-        return Err(ReadError::Confidence(document.confidence));
-    }
+    check_numbers(&document)?;
+    let mut check = RunCheck::of(kind);
     let metrics = metrics(&document);
     let names = Names::of(&metrics);
     let mut subjects = Vec::new();
@@ -87,9 +107,7 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
     let mut runs = Vec::new();
     let has_terms = document.terms.is_some();
     for (index, mut subject) in document.subjects.into_iter().enumerate() {
-        if let Some(run) = subject.runs.iter().find(|run| run.round > MAX_ROUND) {
-            return Err(ReadError::Round { subject: subject.name, round: run.round });
-        }
+        subject.runs.iter().try_for_each(|run| check.check(index, &subject.name, run))?;
         let traced = |mut one: RunDocument| {
             let trace = one.trace.take();
             (run(&names, index, one), trace)
@@ -410,6 +428,33 @@ mod tests {
                 MINIMAL.replace(r#""confidence": 0.95"#, &format!(r#""confidence": {confidence}"#));
             let error = read_document(&text).unwrap_err().to_string();
             assert_eq!(error, format!("the confidence {confidence} is not between 0 and 1"));
+        }
+    }
+
+    #[test]
+    fn numbers_that_no_session_has_written_are_refused() {
+        let terms = |terms: &str| {
+            MINIMAL.replace(r#""machine""#, &format!(r#""terms": {terms}, "machine""#))
+        };
+        for (text, what) in [
+            (MINIMAL.replace(r#""margin": 0.01"#, r#""margin": -3"#), "the margin is -3"),
+            (
+                terms(r#"{"confidence": 7}"#),
+                "the terms.confidence is 7; it has to be between 0 and 1",
+            ),
+            (terms(r#"{"margin": -1}"#), "the terms.margin is -1"),
+            (
+                terms(r#"{"stop": {"rounds": 0}}"#),
+                "the terms.stop is 0; it has to be at least 1 round",
+            ),
+            (
+                MINIMAL.replace(r#""ratio": 1.021"#, r#""ratio": -5"#),
+                "the ratio of a comparison is -5",
+            ),
+            (MINIMAL.replace("0.0321", "-1"), "the wall_time of a run of `A` is -1"),
+        ] {
+            let error = read_document(&text).unwrap_err().to_string();
+            assert!(error.starts_with(what), "{error}");
         }
     }
 
