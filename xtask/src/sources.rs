@@ -207,6 +207,35 @@ fn what_a_reader_has_to_know_is_no_text() {
     assert_eq!(texts, known, "a note is a value; its sentence is made in `report`");
 }
 
+/// A published schema requires every field without a default, also one that is left out where it is empty.
+#[test]
+fn what_may_be_left_out_of_a_document_is_not_required_by_its_schema() {
+    let mut wrong = Vec::new();
+    for (name, lines) in files().into_iter().filter(|(name, _)| name.starts_with("model/")) {
+        let (mut attributes, mut is_described, mut has_defaults) = (String::new(), false, false);
+        for line in &lines {
+            let line = line.trim();
+            if line.starts_with("#[") {
+                attributes.push_str(line);
+            } else if line.contains("struct ") || line.contains("enum ") {
+                is_described = attributes.contains("JsonSchema");
+                has_defaults = attributes.contains("#[serde(default)]");
+                attributes.clear();
+            } else {
+                let is_optional = attributes.contains("skip_serializing_if")
+                    && !attributes.contains("Option::is_none");
+                if is_described && is_optional && !has_defaults && !attributes.contains("default") {
+                    wrong.push(format!(
+                        "{name}: {line} is left out where it is empty: add `default`"
+                    ));
+                }
+                attributes.clear();
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn a_look_into_a_sentence_is_found() {
     for line in [

@@ -18,7 +18,7 @@ pub struct Finding {
     pub why: String,
     /// How large its effect typically is, with the source of that figure; empty where nobody has
     /// measured it in public.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub size: String,
     /// What mending it did on this machine, where that was measured.
     #[serde(skip_serializing_if = "Option::is_none")]

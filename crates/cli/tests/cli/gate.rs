@@ -389,6 +389,11 @@ fn a_branch_without_results_is_an_error_and_no_yes() {
     let output = env.run(["gate", "--branch", "mian"]).exits_with(4);
     assert!(output.stderr.contains("no series of the branch mian"), "{}", output.stderr);
     assert!(output.stderr.contains("it has main"), "{}", output.stderr);
+    // More runs of the branch that was meant would never help.
+    new(&env, 100.0);
+    let found = gate(&env, &["--branch", "mian", "new.csv"], 3);
+    assert_eq!(found["notes"][0]["kind"], "other_branches_only", "{found}");
+    assert_eq!(found["notes"][0]["branches"][0], "main");
 }
 
 #[test]

@@ -19,6 +19,13 @@ pub enum GateNote {
     },
     /// The history has what was measured on other machines only.
     OtherMachinesOnly,
+    /// The history has what was measured on other branches only.
+    OtherBranchesOnly {
+        /// The branch that values are judged by.
+        branch: String,
+        /// Those that the history has.
+        branches: Vec<String>,
+    },
     /// A session did not come to its end.
     BrokenOff {
         /// The file of it.

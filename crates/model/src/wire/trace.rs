@@ -44,7 +44,7 @@ pub struct TraceDocument {
     /// Who took most from all runs, or from all CPUs, worst first.
     pub worst: Vec<Worst>,
     /// The CPUs that were watched.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<WatchedCpu>,
     /// What tracing itself costs; absent where it was not measured.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -17,6 +17,11 @@ pub(super) fn sentence(note: &GateNote) -> String {
                                  with this one."
                 .to_owned()
         }
+        N::OtherBranchesOnly { branch, branches } => format!(
+            "The history has these benchmarks on other branches only ({}), and none of the branch {branch}: \
+             --branch names another.",
+            branches.join(", ")
+        ),
         N::BrokenOff { file, because } => format!("Broken off: {file}: {}.", interruption(because)),
         N::NotWhole { file, failure } => {
             format!("Broken off: {file}: {failure}; the suite went on without it.")

@@ -1,5 +1,7 @@
 //! A measurement of the new side alone, by the history of its series.
 
+use std::collections::BTreeSet;
+
 use becalm_model::gate::{GateBy, GateOutcome, GateResult};
 use becalm_model::history::{ChangeState, Decision, Entry, Point, Review, StoredChange};
 use becalm_model::{GateNote, Note, Record, Unit, metric};
@@ -7,7 +9,7 @@ use becalm_stats::multiplicity::bonferroni_confidence;
 use becalm_stats::prediction::FEWEST;
 use becalm_store::{EntryFilter, NewEntry, NewPoint, SeriesFilter, Store, StoreError, fingerprint};
 
-use super::level::{against_level, against_limit};
+use super::level::{Level, against_level, against_limit};
 use super::rules::{Limit, Rule, Rules};
 use super::{Findings, GateTerms, MARGIN, judge_by_limits, named};
 use crate::cut_off::{CutOff, cut_off};
@@ -28,8 +30,16 @@ struct Against {
     point: NewPoint,
     rule: Rule,
     margin: Option<f64>,
-    level: Vec<Point>,
+    level: KnownLevel,
     head: Option<String>,
+}
+
+/// The values since the last change of a series.
+#[derive(Default)]
+struct KnownLevel {
+    points: Vec<Point>,
+    /// Where among them a change may begin that is not confirmed yet.
+    pending: Option<usize>,
 }
 
 /// Judges the values of measurements that are what their benchmarks are about, and those that a rule names.
@@ -62,18 +72,20 @@ pub fn judge_by_history(
                 all.push(Against { point: point.clone(), rule, margin, level, head: head.clone() });
             }
         }
-        findings.notes.extend(known.elsewhere(entry));
+        findings.notes.extend(known.elsewhere(entry, &terms.branch));
     }
-    let tested = all.iter().filter(|one| !one.point.exact && one.level.len() >= FEWEST).count();
+    let tested =
+        all.iter().filter(|one| !one.point.exact && one.level.points.len() >= FEWEST).count();
     let confidence = bonferroni_confidence(terms.confidence, tested);
     for Against { point, rule, margin, level, head } in all {
         let of = named(&point.benchmark, &point.metric, &point.unit, &point.parameters);
-        let values: Vec<f64> = level.iter().map(|point| point.value).collect();
+        let values: Vec<f64> = level.points.iter().map(|point| point.value).collect();
         let margin = margin.unwrap_or(MARGIN);
         let NewPoint { value, exact, direction, .. } = point;
+        let earlier = Level { values: &values, pending: level.pending };
         let result =
-            against_level(of.clone(), value, &values, exact, direction, margin, confidence);
-        let base = level.last().and_then(|last| last.commit.as_deref().map(str::to_owned));
+            against_level(of.clone(), value, earlier, exact, direction, margin, confidence);
+        let base = level.points.last().and_then(|last| last.commit.as_deref().map(str::to_owned));
         let base = base.filter(|id| Some(id) != head.as_ref());
         // What has a limit is decided by that until there is a history.
         let has_history = matches!(result.by, GateBy::History { missing: None, .. });
@@ -125,6 +137,8 @@ struct Known {
     followed: Vec<Followed>,
     /// Series of the same branch on other machines.
     others: usize,
+    /// The branches that have the benchmarks, where the one asked for has none of them.
+    branches: BTreeSet<String>,
     /// The entry itself, if it was added before.
     itself: Option<Entry>,
 }
@@ -132,26 +146,28 @@ struct Known {
 impl Known {
     fn of(store: &mut Store, entry: &NewEntry, terms: &GateTerms) -> Result<Self, StoreError> {
         let machine = fingerprint(&entry.facts, &store.split()?);
-        let filter = SeriesFilter { branch: Some(terms.branch.clone()), ..SeriesFilter::default() };
-        let series = store.series(&filter)?;
         let fits = |key: &becalm_model::history::SeriesKey| {
             entry
                 .points
                 .iter()
                 .any(|point| (&point.benchmark, &point.metric) == (&key.benchmark, &key.metric))
         };
-        let all: Vec<_> = series.into_iter().filter(|one| fits(&one.key)).collect();
+        let every = store.series(&SeriesFilter::default())?.into_iter();
+        let (all, elsewhere): (Vec<_>, Vec<_>) =
+            every.filter(|one| fits(&one.key)).partition(|one| one.key.branch == terms.branch);
         let count = all.len();
+        let branches = if count > 0 { Vec::new() } else { elsewhere };
+        let branches = branches.into_iter().map(|one| one.key.branch).collect();
         let here: Vec<_> = all.into_iter().filter(|one| one.key.fingerprint == machine).collect();
         let others = count - here.len();
         let followed = follow(store, here, &terms.changes, false, terms.now)?;
-        Ok(Self { followed, others, itself: itself(store, entry)? })
+        Ok(Self { followed, others, branches, itself: itself(store, entry)? })
     }
 
     /// Returns the values of the present level of the series of a point, since its last change. Those of its own
     /// commit are no evidence for it, else what fails would pass when it is measured again; unless there is no other
     /// commit, as where one program is watched.
-    fn level(&self, point: &NewPoint, commit: Option<&str>) -> Vec<Point> {
+    fn level(&self, point: &NewPoint, commit: Option<&str>) -> KnownLevel {
         let mut parameters = point.parameters.clone();
         parameters.sort();
         let followed = self.followed.iter().find(|one| {
@@ -162,7 +178,7 @@ impl Known {
                 && key.direction == point.direction
                 && key.parameters == parameters
         });
-        let Some(followed) = followed else { return Vec::new() };
+        let Some(followed) = followed else { return KnownLevel::default() };
         // Where somebody decided, that counts: what is acknowledged is a new level, what is dismissed is none.
         let begins_one = |one: &StoredChange| match &one.review {
             Some(Review { decision: Decision::Acknowledged, .. }) => true,
@@ -171,20 +187,35 @@ impl Known {
         };
         let starts = followed.changes.iter().filter(|(_, one)| begins_one(one));
         let start = starts.map(|(change, _)| change.index).max().unwrap_or(0);
-        let level: Vec<Point> = followed.points[start..]
-            .iter()
-            .filter(|one| self.itself.as_ref().is_none_or(|itself| itself.id != one.entry))
-            .cloned()
-            .collect();
-        let is_other = |one: &&Point| commit.is_none() || one.commit.as_deref() != commit;
-        let others: Vec<Point> = level.iter().filter(is_other).cloned().collect();
-        if others.is_empty() { level } else { others }
+        let pending = followed.changes.iter().filter(|(change, one)| {
+            change.index > start && one.review.is_none() && one.state == ChangeState::Pending
+        });
+        let pending = pending.map(|(change, _)| change.index).min();
+        let is_kept =
+            |one: &Point| self.itself.as_ref().is_none_or(|itself| itself.id != one.entry);
+        let is_other = |one: &Point| commit.is_none() || one.commit.as_deref() != commit;
+        let points = &followed.points[start..];
+        let has_others = points.iter().any(|one| is_kept(one) && is_other(one));
+        let counts = |one: &Point| is_kept(one) && (!has_others || is_other(one));
+        KnownLevel {
+            points: points.iter().filter(|one| counts(one)).cloned().collect(),
+            pending: pending.map(|index| {
+                followed.points[start..index].iter().filter(|one| counts(one)).count()
+            }),
+        }
     }
 
-    /// Says that the history is of other machines, where it has nothing of this one.
-    fn elsewhere(&self, entry: &NewEntry) -> Option<Note> {
-        let only = self.followed.is_empty() && self.others > 0 && !entry.points.is_empty();
-        only.then_some(GateNote::OtherMachinesOnly.into())
+    /// Says that the history is of other machines or branches, where it has nothing of these.
+    fn elsewhere(&self, entry: &NewEntry, branch: &str) -> Option<Note> {
+        if !self.followed.is_empty() || entry.points.is_empty() {
+            None
+        } else if self.others > 0 {
+            Some(GateNote::OtherMachinesOnly.into())
+        } else {
+            let (branch, branches) = (branch.to_owned(), self.branches.iter().cloned().collect());
+            (!self.branches.is_empty())
+                .then(|| GateNote::OtherBranchesOnly { branch, branches }.into())
+        }
     }
 }
 

@@ -17,13 +17,22 @@ pub fn against_limit(value: f64, limit: Limit) -> (GateOutcome, f64) {
     (if beyond { GateOutcome::Fail } else { GateOutcome::Pass }, limit)
 }
 
+/// The values since the last change of a series, in time order.
+#[derive(Debug, Clone, Copy)]
+pub struct Level<'a> {
+    /// The values.
+    pub values: &'a [f64],
+    /// Where among them a change may begin that is not confirmed yet.
+    pub pending: Option<usize>,
+}
+
 /// Judges a new value by the earlier ones of its level, in time order. A value that the level may well give
 /// passes; one outside is the larger by at least its distance from the end of the interval. An exact metric is
 /// compared with the last value.
 pub fn against_level(
     of: GateSeries,
     value: f64,
-    level: &[f64],
+    Level { values: level, pending }: Level<'_>,
     exact: bool,
     direction: Direction,
     margin: f64,
@@ -83,6 +92,7 @@ pub fn against_level(
         (beyond, reason)
     } else if inside
         && let Some(doubt) = doubt_of_newest(value, level, direction, margin, confidence)
+            .or_else(|| doubt_of_pending(value, level, pending?, direction, margin))
     {
         (GateOutcome::Inconclusive, doubt)
     } else if inside {
@@ -129,6 +139,29 @@ fn doubt_of_newest(
     })
 }
 
+/// Says the same where those before are too few to say what they may give, but the search for changes has found one
+/// that is not confirmed yet: the value and the newest ones are each worse than all before, by more than the margin.
+fn doubt_of_pending(
+    value: f64,
+    level: &[f64],
+    pending: usize,
+    direction: Direction,
+    margin: f64,
+) -> Option<GateReason> {
+    let (before, newest) = level.split_at_checked(pending)?;
+    let worst = match direction {
+        Direction::Lower => before.iter().copied().reduce(f64::max)?,
+        Direction::Higher => before.iter().copied().reduce(f64::min)?,
+    };
+    let least = |value: f64| match direction {
+        Direction::Lower => value / worst - 1.0,
+        Direction::Higher => 1.0 - value / worst,
+    };
+    let is_news = |value: f64| worst > 0.0 && least(value) > margin + ROUNDING;
+    let are_news = is_news(value) && newest.iter().all(|&value| is_news(value));
+    are_news.then(|| GateReason::PerhapsNewLevel { at_least: least(value), newest: newest.len() })
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -136,6 +169,28 @@ mod tests {
     use becalm_model::Unit;
 
     use super::*;
+
+    fn stable(values: &[f64]) -> Level<'_> {
+        Level { values, pending: None }
+    }
+
+    #[test]
+    fn a_pending_change_after_few_values_is_doubted_too() {
+        let mut all: Vec<f64> = (0..9).map(|i| 9.0 + 0.6 * f64::from(i)).collect();
+        all.extend([26.0, 37.0, 31.0, 29.0, 33.0, 28.0, 35.0]);
+        let values = all.clone();
+        let judge = |value, pending| {
+            let level = Level { values: &values, pending };
+            against_level(series(), value, level, false, Direction::Lower, 0.01, 0.95).outcome
+        };
+        assert_eq!(judge(30.0, None), GateOutcome::Pass, "as wide as the level is");
+        assert_eq!(judge(30.0, Some(9)), GateOutcome::Inconclusive);
+        assert_eq!(judge(11.0, Some(9)), GateOutcome::Pass, "it is as those before");
+        all.push(10.0);
+        let level = Level { values: &all, pending: Some(9) };
+        let found = against_level(series(), 30.0, level, false, Direction::Lower, 0.01, 0.95);
+        assert_eq!(found.outcome, GateOutcome::Pass, "one of the newest is no worse");
+    }
 
     fn series() -> GateSeries {
         let (benchmark, metric) = ("a".to_owned(), "t".to_owned());
@@ -148,7 +203,8 @@ mod tests {
 
     #[track_caller]
     fn check(value: f64, n: usize, direction: Direction, expected: GateOutcome) -> GateResult {
-        let result = against_level(series(), value, &level(n), false, direction, 0.02, 0.95);
+        let result =
+            against_level(series(), value, stable(&level(n)), false, direction, 0.02, 0.95);
         assert_eq!(result.outcome, expected, "{result:?}");
         result
     }
@@ -177,7 +233,7 @@ mod tests {
     fn what_the_newest_values_gave_proves_nothing_while_they_are_news_themselves() {
         let judge = |newest: &[f64], value: f64| {
             let all = [&level(15), newest].concat();
-            against_level(series(), value, &all, false, Direction::Lower, 0.02, 0.95)
+            against_level(series(), value, stable(&all), false, Direction::Lower, 0.02, 0.95)
         };
         for n in 1..6 {
             let worse = vec![270.0; n];
@@ -197,19 +253,28 @@ mod tests {
     #[test]
     fn what_is_exact_is_compared_with_the_last_value() {
         let judge = |value| {
-            against_level(series(), value, &[50.0, 100.0], true, Direction::Lower, 0.02, 0.95)
+            against_level(
+                series(),
+                value,
+                stable(&[50.0, 100.0]),
+                true,
+                Direction::Lower,
+                0.02,
+                0.95,
+            )
         };
         assert_eq!(judge(100.0).outcome, GateOutcome::Pass);
         assert_eq!(judge(102.0).outcome, GateOutcome::Pass);
         assert_eq!(judge(103.0).outcome, GateOutcome::Fail);
-        let none = against_level(series(), 1.0, &[], true, Direction::Lower, 0.02, 0.95);
+        let none = against_level(series(), 1.0, stable(&[]), true, Direction::Lower, 0.02, 0.95);
         assert_eq!(none.by, GateBy::History { earlier: 0, missing: Some(1) });
     }
 
     #[test]
     fn around_zero_there_is_no_ratio() {
-        let judge =
-            |value| against_level(series(), value, &[0.0; 12], false, Direction::Lower, 0.02, 0.95);
+        let judge = |value| {
+            against_level(series(), value, stable(&[0.0; 12]), false, Direction::Lower, 0.02, 0.95)
+        };
         assert_eq!(judge(0.0).outcome, GateOutcome::Pass);
         assert_eq!(judge(1.0).outcome, GateOutcome::Inconclusive);
     }
