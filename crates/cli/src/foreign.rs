@@ -58,7 +58,7 @@ pub(crate) fn from_files(files: &[File], format: Option<&str>) -> Result<Record,
         let hint = match &error {
             ImportError::Unrecognised { .. } => {
                 "expected a file that becalm saved with --export-json, or one of another tool: `becalm import \
-                 --formats` lists them, and --format names one"
+                 --formats` lists them, and its --format names one"
             }
             ImportError::NoFormat { .. } => "`becalm import --formats` lists them",
             ImportError::Folder { .. } => "give the file itself",

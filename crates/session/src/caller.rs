@@ -1,4 +1,4 @@
-//! Who called becalm: the signals by which it may be stopped, and the user behind sudo.
+//! Who called becalm: the user behind sudo, and where what is kept for that user lies.
 
 use std::ffi::OsString;
 

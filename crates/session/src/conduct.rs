@@ -298,8 +298,7 @@ impl Setting<'_, '_> {
                     let rounds = record.rounds();
                     listener.hears(Event::NothingAdded { rounds, took: elapsed });
                 }
-                plan.stop = before.stop;
-                before.put_back(&mut record);
+                before.put_back(&mut record, &mut plan);
                 conclude(&mut record, &plan);
             }
             before => {
@@ -315,10 +314,12 @@ impl Setting<'_, '_> {
     }
 }
 
-/// How the runs of a session that goes on were made, and the rule that ended it. Where no run is added both stay so: by
-/// another rule its looks would have been other ones.
+/// How the runs of a session that goes on were made, and the rule that was to end it. Where no run is added both stay
+/// so: by another rule its looks would have been other ones. The log of a comparison that nobody has seen an answer of
+/// may be ended by another rule.
 struct Before {
     rounds: u32,
+    is_answered: bool,
     conditions: Conditions,
     stop: Stop,
     limits: RoundLimits,
@@ -329,16 +330,20 @@ impl Before {
         let terms = resumed.terms.clone().unwrap_or_default();
         Self {
             rounds: resumed.rounds(),
+            is_answered: !resumed.comparisons.is_empty(),
             conditions: resumed.conditions.clone(),
             stop: terms.stop,
             limits: terms.limits,
         }
     }
 
-    fn put_back(self, record: &mut Record) {
+    fn put_back(self, record: &mut Record, plan: &mut Plan) {
         record.conditions = self.conditions;
-        if let Some(terms) = &mut record.terms {
-            (terms.stop, terms.limits) = (self.stop, self.limits);
+        if self.is_answered {
+            plan.stop = self.stop;
+            if let Some(terms) = &mut record.terms {
+                (terms.stop, terms.limits) = (self.stop, self.limits);
+            }
         }
     }
 }

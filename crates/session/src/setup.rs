@@ -139,7 +139,7 @@ pub struct Statement {
     pub commands: Vec<Vec<String>>,
 }
 
-/// Returns what the runs have in common, with what could not be had, as sentences.
+/// Returns what the runs have in common, with what could not be controlled.
 pub(crate) fn spawn_plan(
     terms: &Terms,
     subjects: &[Subject],

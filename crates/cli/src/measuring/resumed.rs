@@ -37,6 +37,8 @@ impl Resumed {
         };
         record.terms = Some(terms.clone());
         terms.exports = resume::exports(path, &terms.exports);
+        // What is printed is asked for each time.
+        terms.exports.print = false;
         Ok(Self { record, terms, path: path.to_owned() })
     }
 

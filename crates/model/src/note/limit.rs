@@ -31,18 +31,20 @@ impl Limit {
         Self::Text(Sentence { text: text.into() })
     }
 
-    /// Says whether two limits are the same but for how long a reading took, which is another time in each session.
+    /// Says whether two limits are the same but for how long a reading took or how large becalm was, which is another
+    /// number in each session.
     pub fn is_same_cause(&self, other: &Self) -> bool {
-        self.clone().without_cost() == other.clone().without_cost()
+        self.clone().without_figures() == other.clone().without_figures()
     }
 
-    fn without_cost(mut self) -> Self {
-        if let Self::Evidence(
-            EvidenceLimit::Dear { micros, .. }
-            | EvidenceLimit::NotSeen { because: Obstacle::Dear { micros, .. }, .. },
-        ) = &mut self
-        {
-            *micros = 0;
+    fn without_figures(mut self) -> Self {
+        match &mut self {
+            Self::Evidence(
+                EvidenceLimit::Dear { micros: figure, .. }
+                | EvidenceLimit::NotSeen { because: Obstacle::Dear { micros: figure, .. }, .. },
+            )
+            | Self::Session(SessionLimit::ResidentFloor { bytes: figure }) => *figure = 0,
+            _ => {}
         }
         self
     }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::document::{Document, RunDocument};
-use super::read::{MAX_ROUND, ReadError};
+use super::read_error::{MAX_ROUND, ReadError};
 use crate::RecordKind;
 use crate::metric::{CPU_TIME, MAX_RSS, SYSTEM_TIME, USER_TIME, WALL_TIME};
 use crate::terms::{Goal, Stop, Terms};

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::LOG_SCHEMA;
 use super::checked::RunCheck;
 use super::document::{Document, RunDocument};
-use super::read::{Names, ReadError, record, run};
+use super::read::{Names, record, run};
+use super::read_error::ReadError;
 use super::version::{VersionError, check_readable};
 use crate::{Metric, Record, Run};
 

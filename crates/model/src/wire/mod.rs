@@ -20,6 +20,7 @@ mod probe;
 mod published;
 pub(crate) mod ratio;
 mod read;
+mod read_error;
 mod reproduce;
 mod schema;
 mod services;
@@ -61,7 +62,8 @@ pub use probe::{
 };
 pub use published::{json_schema, schema_names};
 pub use ratio::RatioFields;
-pub use read::{MAX_ROUND, ReadError, read_document};
+pub use read::read_document;
+pub use read_error::{MAX_ROUND, ReadError};
 pub use reproduce::{
     ArticleDocument, ExperimentDocument, FigureDocument, ReproduceDocument, ReproducedRow,
 };
