@@ -30,11 +30,7 @@ pub struct ControlGroups {
 impl ControlGroups {
     /// Finds the groups of this process; an error is a sentence fragment.
     pub fn read(root: &SysRoot) -> Result<Self, String> {
-        let membership = root.read("/proc/self/cgroup");
-        let Some(membership) = membership.clone().value() else {
-            let why = membership.why_not().unwrap_or_default();
-            return Err(format!("/proc/self/cgroup {why}"));
-        };
+        let membership = root.read("/proc/self/cgroup").of("/proc/self/cgroup")?;
         let mounts = root.read("/proc/self/mountinfo").value().unwrap_or_default();
         locate(&membership, &mounts)
             .ok_or_else(|| "no control group hierarchy with CPU time is mounted".to_owned())
@@ -78,9 +74,8 @@ impl ControlGroups {
 fn file(root: &SysRoot, level: &Path, name: &str) -> Result<Option<String>, String> {
     let path = level.join(name);
     match root.read(&path) {
-        Reading::Value(text) => Ok(Some(text)),
         Reading::Absent => Ok(None),
-        other => Err(format!("{} {}", path.display(), other.why_not().unwrap_or_default())),
+        other => other.of(path.display()).map(Some),
     }
 }
 

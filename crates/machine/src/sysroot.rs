@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 
 /// Room for the text of a file before it has been seen.
@@ -42,6 +43,14 @@ impl<T> Reading<T> {
             Self::Absent => Some("does not exist here".into()),
             Self::NoPermission => Some("may not be read by this process".into()),
             Self::Unreadable { reason } => Some(format!("cannot be read: {reason}")),
+        }
+    }
+
+    /// Returns the value of `path`, or why there is none, as a fragment that starts with the path.
+    pub fn of(self, path: impl fmt::Display) -> Result<T, String> {
+        match self {
+            Self::Value(value) => Ok(value),
+            missing => Err(format!("{path} {}", missing.why_not().unwrap_or_default())),
         }
     }
 
@@ -155,38 +164,30 @@ impl SysRoot {
     /// Reads a whole file and drops white space at its end. Bytes that are not UTF-8, which only
     /// names chosen by users contain, become replacement characters.
     pub fn read(&self, path: impl AsRef<Path>) -> Reading {
-        let path = path.as_ref();
-        if self.denies(path) {
-            return Reading::NoPermission;
-        }
-        // Some files (`osnoise_cpus_read` in kernel/trace/trace_osnoise.c) refuse to be read into less
-        // room than their whole text needs, at their end too.
-        let mut bytes = Vec::with_capacity(ROOM);
-        let read = File::open(self.resolve(path)).and_then(|mut file| file.read_to_end(&mut bytes));
-        match read {
-            Ok(_) => Reading::Value(String::from_utf8_lossy(&bytes).trim_end().to_owned()),
-            Err(error) => Reading::from_error(&error),
-        }
+        let bytes = self.reading(path, |place| {
+            // Some files (`osnoise_cpus_read` in kernel/trace/trace_osnoise.c) refuse to be read into
+            // less room than their whole text needs, at their end too.
+            let mut bytes = Vec::with_capacity(ROOM);
+            File::open(place)?.read_to_end(&mut bytes)?;
+            Ok(bytes)
+        });
+        bytes.map(|bytes| String::from_utf8_lossy(&bytes).trim_end().to_owned())
+    }
+
+    /// Reads a file that holds a number, or whatever else a text can be parsed as; `None` if it does not.
+    pub fn parse<T: FromStr>(&self, path: impl AsRef<Path>) -> Option<T> {
+        self.read(path).value()?.parse().ok()
     }
 
     /// Returns the names in a folder, sorted.
     pub fn list_dir(&self, path: impl AsRef<Path>) -> Reading<Vec<String>> {
-        let path = path.as_ref();
-        if self.denies(path) {
-            return Reading::NoPermission;
-        }
-        let names = fs::read_dir(self.resolve(path)).and_then(|entries| {
-            entries
+        self.reading(path, |place| {
+            let mut names = fs::read_dir(place)?
                 .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
-                .collect::<io::Result<Vec<_>>>()
-        });
-        match names {
-            Ok(mut names) => {
-                names.sort_unstable();
-                Reading::Value(names)
-            }
-            Err(error) => Reading::from_error(&error),
-        }
+                .collect::<io::Result<Vec<_>>>()?;
+            names.sort_unstable();
+            Ok(names)
+        })
     }
 
     /// Writes a value to a file that is there already, as the kernel's own files want it: in one
@@ -208,20 +209,12 @@ impl SysRoot {
 
     /// Makes a folder, such as a control group, in a folder that is there already.
     pub fn make_folder(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        let path = path.as_ref();
-        match self.answer(path, "present")? {
-            Some(_) => fs::create_dir(self.resolve(path)),
-            None => Ok(()),
-        }
+        self.unless_answered(path.as_ref(), "present", |place| fs::create_dir(place))
     }
 
     /// Removes a folder without folders in it, such as a control group.
     pub fn remove_folder(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        let path = path.as_ref();
-        match self.answer(path, "absent")? {
-            Some(_) => fs::remove_dir(self.resolve(path)),
-            None => Ok(()),
-        }
+        self.unless_answered(path.as_ref(), "absent", |place| fs::remove_dir(place))
     }
 
     /// Makes a file of ours among the system's, with its whole text or not at all.
@@ -241,16 +234,21 @@ impl SysRoot {
 
     /// Removes a file of ours.
     pub(crate) fn remove_file(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        let path = path.as_ref();
-        match self.answer(path, "absent")? {
-            Some(_) => fs::remove_file(self.resolve(path)),
-            None => Ok(()),
-        }
+        self.unless_answered(path.as_ref(), "absent", |place| fs::remove_file(place))
     }
 
     /// Opens a file whose setting lasts for as long as it is open.
     pub(crate) fn open_to_hold(&self, path: impl AsRef<Path>) -> io::Result<File> {
         OpenOptions::new().write(true).open(self.resolve(path.as_ref()))
+    }
+
+    fn unless_answered(
+        &self,
+        path: &Path,
+        value: &str,
+        act: impl FnOnce(PathBuf) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.answer(path, value)?.map_or(Ok(()), |_| act(self.resolve(path)))
     }
 
     fn answer(&self, path: &Path, value: &str) -> io::Result<Option<String>> {
@@ -296,36 +294,33 @@ impl SysRoot {
     /// Reads the first `limit` bytes of a file as they are, without waiting for any. What may only be
     /// written answers as if permission were refused, also to root.
     pub(crate) fn read_start(&self, path: impl AsRef<Path>, limit: usize) -> Reading<Vec<u8>> {
-        let path = path.as_ref();
-        if self.denies(path) {
-            return Reading::NoPermission;
-        }
-        let read = || -> io::Result<Vec<u8>> {
+        self.reading(path, |place| {
             let mut bytes = Vec::new();
-            let file = OpenOptions::new()
-                .read(true)
-                .custom_flags(becalm_kernel::file::O_NONBLOCK)
-                .open(self.resolve(path))?;
+            let flags = becalm_kernel::file::O_NONBLOCK;
+            let file = OpenOptions::new().read(true).custom_flags(flags).open(place)?;
             if file.metadata()?.permissions().mode() & 0o444 == 0 {
                 return Err(io::ErrorKind::PermissionDenied.into());
             }
             file.take(limit as u64).read_to_end(&mut bytes)?;
             Ok(bytes)
-        };
-        match read() {
-            Ok(bytes) => Reading::Value(bytes),
-            Err(error) => Reading::from_error(&error),
-        }
+        })
     }
 
     /// Opens a file to be read again and again.
     pub(crate) fn open(&self, path: impl AsRef<Path>) -> Reading<File> {
-        let path = path.as_ref();
-        if self.denies(path) {
+        self.reading(path, File::open)
+    }
+
+    fn reading<T>(
+        &self,
+        path: impl AsRef<Path>,
+        read: impl FnOnce(PathBuf) -> io::Result<T>,
+    ) -> Reading<T> {
+        if self.denies(path.as_ref()) {
             return Reading::NoPermission;
         }
-        match File::open(self.resolve(path)) {
-            Ok(file) => Reading::Value(file),
+        match read(self.resolve(path.as_ref())) {
+            Ok(value) => Reading::Value(value),
             Err(error) => Reading::from_error(&error),
         }
     }

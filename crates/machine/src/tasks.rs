@@ -27,14 +27,9 @@ impl Thread {
     /// Returns a change of its CPUs; without `new` they are only saved and put back.
     pub(crate) fn change(&self, knob: &str, new: Option<&CpuSet>, reason: &str) -> Change {
         let task = ProcessIdentity { pid: self.tid, start_time: self.start_time };
-        Change {
-            knob: knob.to_owned(),
-            target: Target::Affinity(task),
-            old: self.cpus.to_string(),
-            new: new.map(ToString::to_string),
-            reason: reason.to_owned(),
-            nature: Nature::MayBeRefused,
-        }
+        let (old, new) = (self.cpus.to_string(), new.map(ToString::to_string));
+        let change = Change::new(knob, Target::Affinity(task), &old, new.as_deref(), reason);
+        change.with(Nature::MayBeRefused)
     }
 }
 

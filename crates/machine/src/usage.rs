@@ -32,7 +32,7 @@ struct Account {
 }
 
 /// What one program used, all its processes together.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Usage {
     /// The service or session that it belongs to, by its control group; `kernel` for kernel threads.
     pub service: String,
@@ -74,16 +74,9 @@ impl Accounts {
             // What was not there at first used everything that it has used since.
             let before = self.processes.get(key);
             let since = |value: f64, before: Option<f64>| (value - before.unwrap_or(0.0)).max(0.0);
-            let usage =
-                programs.entry((now.service.clone(), now.command.clone())).or_insert_with(|| {
-                    Usage {
-                        service: now.service.clone(),
-                        command: now.command.clone(),
-                        own: 0.0,
-                        children: 0.0,
-                        wakeups: 0,
-                    }
-                });
+            let (service, command) = (now.service.clone(), now.command.clone());
+            let usage = programs.entry((service.clone(), command.clone()));
+            let usage = usage.or_insert_with(|| Usage { service, command, ..Usage::default() });
             usage.own += since(now.own, before.map(|account| account.own));
             let children = since(now.children, before.map(|account| account.children));
             usage.children += (children - earlier.remove(key).unwrap_or(0.0)).max(0.0);

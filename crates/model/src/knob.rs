@@ -51,11 +51,16 @@ pub enum Nature {
 impl Change {
     /// A change of a kernel file by the knob `knob` from `old` to `new`.
     pub fn file(knob: &str, path: impl Into<String>, old: &str, new: &str, reason: &str) -> Self {
+        Self::new(knob, Target::File(path.into()), old, Some(new), reason)
+    }
+
+    /// A change of anything from `old` to `new`, or one that is guarded; nothing is special about it.
+    pub fn new(knob: &str, target: Target, old: &str, new: Option<&str>, reason: &str) -> Self {
         Self {
             knob: knob.to_owned(),
-            target: Target::File(path.into()),
+            target,
             old: old.to_owned(),
-            new: Some(new.to_owned()),
+            new: new.map(str::to_owned),
             reason: reason.to_owned(),
             nature: Nature::Plain,
         }

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use becalm_model::{CpuId, CpuSet};
 
-use crate::sysroot::{Reading, SysRoot};
+use crate::sysroot::SysRoot;
 use becalm_kernel::clock;
 use becalm_kernel::perf::group;
 
@@ -184,10 +184,7 @@ fn open_counters(root: &SysRoot, cpu: CpuId) -> Result<Cpu, String> {
 
 fn open_registers(root: &SysRoot, cpu: CpuId) -> Result<Cpu, String> {
     let path = format!("/dev/cpu/{cpu}/msr");
-    match root.open(&path) {
-        Reading::Value(file) => Ok(Cpu::Registers(file)),
-        other => Err(format!("{path} {}", other.why_not().unwrap_or_default())),
-    }
+    root.open(&path).of(path).map(Cpu::Registers)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::sysroot::{Reading, SysRoot};
+use crate::sysroot::SysRoot;
 
 /// One open file of the kernel. Reading from offset 0 makes the kernel write it anew.
 #[derive(Debug)]
@@ -19,10 +19,8 @@ impl Held {
     /// Opens a file; an error is a sentence fragment that starts with the path.
     pub(crate) fn open(root: &SysRoot, path: impl AsRef<Path>) -> Result<Self, String> {
         let path = path.as_ref();
-        match root.open(path) {
-            Reading::Value(file) => Ok(Self { path: path.to_owned(), file }),
-            other => Err(format!("{} {}", path.display(), other.why_not().unwrap_or_default())),
-        }
+        let file = root.open(path).of(path.display())?;
+        Ok(Self { path: path.to_owned(), file })
     }
 
     /// Returns the path it was opened by.

@@ -105,8 +105,8 @@ impl ActivityReader {
         let pressure_io = opening.pressure("io", Unseen::PressureOnIo);
         let quota = opening.quota();
         let thermal = opening.thermal(&cpus);
-        let interrupts = opening.interrupts(&cpus);
-        let softirqs = opening.softirqs(&cpus);
+        let interrupts = opening.counts(Unseen::Interrupts, "/proc/interrupts", &cpus);
+        let softirqs = opening.counts(Unseen::Softirqs, "/proc/softirqs", &cpus);
         let (frequency, clocks) = opening.frequencies(&cpus);
         Self {
             is_all: opening.is_all,
@@ -290,29 +290,15 @@ impl Opening<'_> {
         files
     }
 
-    /// Opens `/proc/interrupts`, unless the machine has so many CPUs and sources that it is dear.
-    fn interrupts(&mut self, cpus: &CpuSet) -> Option<Held> {
+    /// Opens a table of counts by CPU, unless the machine has so many CPUs and sources that it is dear.
+    fn counts(&mut self, what: Unseen, path: &str, cpus: &CpuSet) -> Option<Held> {
         if self.is_all {
             return None;
         }
-        let (what, path) = (Unseen::Interrupts, "/proc/interrupts");
         let file = self.keep(what, Held::open(self.root, path))?;
         if file.parse(&mut self.buffer, |text| parse::interrupts(text, cpus)).is_none() {
-            self.no_column(what, path, cpus);
-            return None;
-        }
-        self.keep_if_cheap(what, file)
-    }
-
-    /// Opens `/proc/softirqs`, unless it is dear.
-    fn softirqs(&mut self, cpus: &CpuSet) -> Option<Held> {
-        if self.is_all {
-            return None;
-        }
-        let (what, path) = (Unseen::Softirqs, "/proc/softirqs");
-        let file = self.keep(what, Held::open(self.root, path))?;
-        if file.parse(&mut self.buffer, |text| parse::interrupts(text, cpus)).is_none() {
-            self.no_column(what, path, cpus);
+            let (path, cpus) = (path.to_owned(), cpus.to_string());
+            self.not_seen(what, Obstacle::NoColumn { path, cpus });
             return None;
         }
         self.keep_if_cheap(what, file)
@@ -366,11 +352,6 @@ impl Opening<'_> {
 
     fn not_seen(&mut self, what: Unseen, because: Obstacle) {
         self.limits.push(EvidenceLimit::NotSeen { what, because }.into());
-    }
-
-    fn no_column(&mut self, what: Unseen, path: &str, cpus: &CpuSet) {
-        let (path, cpus) = (path.to_owned(), cpus.to_string());
-        self.not_seen(what, Obstacle::NoColumn { path, cpus });
     }
 
     fn keep(&mut self, what: Unseen, opened: Result<Held, String>) -> Option<Held> {

@@ -77,7 +77,7 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
         else {
             continue;
         };
-        let planned = (knob.plan)(&situation);
+        let planned = knob.planned(&situation);
         let set: Vec<&Change> =
             planned.changes.iter().filter(|change| change.new.is_some()).collect();
         for note in planned.notes.iter().filter(|note| note.kind == NoteKind::Refused) {

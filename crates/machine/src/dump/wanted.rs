@@ -2,7 +2,9 @@
 
 use super::take::Taking;
 use crate::sysroot::SysRoot;
+use crate::tasks;
 use crate::topology::confined;
+use crate::tune::task::is_of_kernel;
 
 /// Files whose content matters as it is.
 const FILES: [&str; 31] = [
@@ -146,21 +148,10 @@ fn control_groups(root: &SysRoot, taking: &mut Taking<'_>) {
 
 /// Names of processes, which tell other tuners and daemons; of kernel threads also their places.
 fn processes(root: &SysRoot, taking: &mut Taking<'_>) {
-    /// `PF_KTHREAD` of `include/linux/sched.h`.
-    const KERNEL_THREAD: u64 = 0x20_0000;
-    for name in root.list_dir("/proc").value().unwrap_or_default() {
-        if !name.bytes().all(|byte| byte.is_ascii_digit()) {
-            continue;
-        }
-        let folder = format!("/proc/{name}");
+    for pid in tasks::processes(root) {
+        let folder = format!("/proc/{pid}");
         taking.file(format!("{folder}/comm"));
-        let stat = root.read(format!("{folder}/stat")).value().unwrap_or_default();
-        // The name in brackets may hold spaces and brackets of its own.
-        let flags = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(6));
-        if flags
-            .and_then(|flags| flags.parse::<u64>().ok())
-            .is_some_and(|one| one & KERNEL_THREAD != 0)
-        {
+        if is_of_kernel(root, pid) {
             taking.file(format!("{folder}/stat"));
             taking.file_with(format!("{folder}/status"), |line| {
                 ["Name:", "State:", "Pid:", "PPid:", "Cpus_allowed"]

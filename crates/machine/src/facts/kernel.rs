@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::{Collector, as_is, on_off};
-use crate::sysroot::Reading;
 
 /// Options of the kernel's command line that change timing. The rest is nobody's business: it may
 /// hold addresses, names and keys.
@@ -84,12 +83,9 @@ pub(super) fn collect(collector: &mut Collector<'_>) {
         "the kernel's command line is not shown here",
         |text| Some(options(text)),
     );
-    match collector.root.read("/proc/pressure/cpu") {
-        Reading::Value(_) => collector.put("pressure", "available"),
-        other => {
-            let why = other.why_not().unwrap_or_default();
-            collector.miss("pressure", format!("/proc/pressure/cpu {why}"));
-        }
+    match collector.root.read("/proc/pressure/cpu").of("/proc/pressure/cpu") {
+        Ok(_) => collector.put("pressure", "available"),
+        Err(why) => collector.miss("pressure", why),
     }
     mitigations(collector);
 }
@@ -133,12 +129,9 @@ fn options(cmdline: &str) -> String {
 /// Counts what the kernel says about each known flaw of the CPU.
 fn mitigations(collector: &mut Collector<'_>) {
     let folder = "/sys/devices/system/cpu/vulnerabilities";
-    let names = match collector.root.list_dir(folder) {
-        Reading::Value(names) => names,
-        other => {
-            let why = other.why_not().unwrap_or_default();
-            return collector.miss("mitigations", format!("{folder} {why}"));
-        }
+    let names = match collector.root.list_dir(folder).of(folder) {
+        Ok(names) => names,
+        Err(why) => return collector.miss("mitigations", why),
     };
     let mut groups: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for name in names {

@@ -81,18 +81,11 @@ pub(super) fn move_aside(root: &SysRoot, top: &str) -> Vec<Change> {
         stat(root, pid).filter(|stat| !stat.is_zombie && !stat.is_kernel)
     };
     let moved = |pid: u32| {
-        Some(Change {
-            knob: KNOB.to_owned(),
-            target: Target::Membership {
-                task: ProcessIdentity { pid, start_time: at_top(pid)?.start_time },
-                hierarchy: top.to_owned(),
-            },
-            old: "/".to_owned(),
-            new: Some(format!("/{OTHERS}")),
-            reason: "it makes way for the subject".to_owned(),
-            // It may end before its turn comes.
-            nature: Nature::MayBeRefused,
-        })
+        let task = ProcessIdentity { pid, start_time: at_top(pid)?.start_time };
+        let target = Target::Membership { task, hierarchy: top.to_owned() };
+        let (new, reason) = (format!("/{OTHERS}"), "it makes way for the subject");
+        // It may end before its turn comes.
+        Some(Change::new(KNOB, target, "/", Some(&new), reason).with(Nature::MayBeRefused))
     };
     processes(root).into_iter().filter_map(moved).collect()
 }

@@ -15,7 +15,7 @@ mod slice;
 mod unified;
 
 use becalm_model::conditions::{IsolatedBy, IsolatedCpus};
-use becalm_model::{Change, CpuSet, Limit, Nature, Target};
+use becalm_model::{Change, CpuSet, Limit, Target};
 
 pub use cpus::{Alone, alone};
 
@@ -381,19 +381,16 @@ fn are(cpus: &CpuSet) -> String {
 
 /// A change of a file, with the reason that all files of a group share.
 fn file(path: String, old: &str, new: &str) -> Change {
-    Change::file(KNOB, path, old, new, "the subject gets CPUs of its own")
+    change(Target::File(path), old, new)
+}
+
+fn change(target: Target, old: &str, new: &str) -> Change {
+    Change::new(KNOB, target, old, Some(new), "the subject gets CPUs of its own")
 }
 
 /// A folder that is made.
 fn folder(path: &str) -> Change {
-    Change {
-        knob: KNOB.to_owned(),
-        target: Target::Folder(path.to_owned()),
-        old: ABSENT.to_owned(),
-        new: Some(PRESENT.to_owned()),
-        reason: "the subject gets CPUs of its own".to_owned(),
-        nature: Nature::Plain,
-    }
+    change(Target::Folder(path.to_owned()), ABSENT, PRESENT)
 }
 
 /// Returns the groups right below a group.

@@ -4,10 +4,10 @@
 //! as it looks at its units again, and a partition made by hand dies with it. A slice with
 //! `AllowedCPUs=` makes systemd itself hand the controller on.
 
-use becalm_model::{Change, Nature, Target};
+use becalm_model::Target;
 
 use super::unified::{check, expected, make_partition};
-use super::{IsolateError, Isolating, Isolation, KNOB, Leftover, folder, groups_below};
+use super::{IsolateError, Isolating, Isolation, Leftover, change, folder, groups_below};
 use crate::SysRoot;
 use crate::tune::ABSENT;
 
@@ -24,22 +24,9 @@ pub(super) fn plan(request: &Isolating<'_>, top: &str) -> Result<Isolation, Isol
     // Processes live in leaves only.
     let group = format!("{slice}/subject");
     let mut changes = request.chosen_affinities();
-    changes.push(Change {
-        knob: KNOB.to_owned(),
-        target: Target::UnitFile(format!("/run/systemd/system/{SLICE}")),
-        old: ABSENT.to_owned(),
-        new: Some(format!("{TEXT}{cpus}\n")),
-        reason: "the subject gets CPUs of its own".to_owned(),
-        nature: Nature::Plain,
-    });
-    changes.push(Change {
-        knob: KNOB.to_owned(),
-        target: Target::Unit(SLICE.to_owned()),
-        old: "inactive".to_owned(),
-        new: Some("active".to_owned()),
-        reason: "the subject gets CPUs of its own".to_owned(),
-        nature: Nature::Plain,
-    });
+    let file = Target::UnitFile(format!("/run/systemd/system/{SLICE}"));
+    changes.push(change(file, ABSENT, &format!("{TEXT}{cpus}\n")));
+    changes.push(change(Target::Unit(SLICE.to_owned()), "inactive", "active"));
     changes.push(make_partition(&slice, request.partition));
     changes.push(folder(&group));
     Ok(Isolation {

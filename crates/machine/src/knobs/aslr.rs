@@ -4,20 +4,12 @@
 //! tomorrow's build. `becalm run --aslr off` does the same for the subject alone, and varying the layout
 //! on purpose is better still. <https://docs.kernel.org/admin-guide/sysctl/kernel.html#randomize-va-space>
 
-use super::{Knob, Planned, Profile, Situation};
-
-const NAME: &str = "aslr";
-const REASON: &str = "programs lie elsewhere in memory in every run";
+use super::{Knob, Profile};
 
 pub(super) const ASLR: Knob = Knob {
-    name: NAME,
+    name: "aslr",
     summary: "address space layout randomisation off",
+    reason: "programs lie elsewhere in memory in every run",
     profile: Profile::OnRequest,
-    plan,
+    plan: |planner| planner.set("/proc/sys/kernel/randomize_va_space", "0"),
 };
-
-fn plan(situation: &Situation<'_>) -> Planned {
-    let mut planned = Planned::default();
-    planned.set(situation, NAME, "/proc/sys/kernel/randomize_va_space", "0", REASON);
-    planned
-}

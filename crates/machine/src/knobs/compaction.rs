@@ -2,16 +2,12 @@
 //!
 //! <https://docs.kernel.org/admin-guide/sysctl/vm.html#compaction-proactiveness>
 
-use super::{Knob, Planned, Profile, Situation};
+use super::{Knob, Profile};
 
-const NAME: &str = "compaction";
-const REASON: &str = "kcompactd moves pages in the background";
-
-pub(super) const COMPACTION: Knob =
-    Knob { name: NAME, summary: "proactive memory compaction off", profile: Profile::Safe, plan };
-
-fn plan(situation: &Situation<'_>) -> Planned {
-    let mut planned = Planned::default();
-    planned.set(situation, NAME, "/proc/sys/vm/compaction_proactiveness", "0", REASON);
-    planned
-}
+pub(super) const COMPACTION: Knob = Knob {
+    name: "compaction",
+    summary: "proactive memory compaction off",
+    reason: "kcompactd moves pages in the background",
+    profile: Profile::Safe,
+    plan: |planner| planner.set("/proc/sys/vm/compaction_proactiveness", "0"),
+};

@@ -6,17 +6,16 @@
 //!
 //! Only on request: whoever works at the screen is logged out and loses what was not saved.
 
-use becalm_model::{Change, Nature, Target};
+use becalm_model::Target;
 
 use super::services::NOISY;
-use super::{Knob, NoteKind, Planned, Profile, Situation};
+use super::{Knob, Planner, Profile};
 use crate::systemd::{self, ACTIVE, INACTIVE, UnitState};
 
-const NAME: &str = "desktop";
-
 pub(super) const DESKTOP: Knob = Knob {
-    name: NAME,
+    name: "desktop",
     summary: "graphical session left (ends every program in it)",
+    reason: "a compositor and its programs wake up for every frame",
     profile: Profile::OnRequest,
     plan,
 };
@@ -24,9 +23,9 @@ pub(super) const DESKTOP: Knob = Knob {
 /// Stopped first, so that it is started last: it wants all the others.
 const GRAPHICAL: &str = "graphical.target";
 
-fn plan(situation: &Situation<'_>) -> Planned {
-    if !systemd::is_there(situation.root) {
-        return Planned::not_here(NAME, "systemd does not run this machine");
+fn plan(planner: &mut Planner<'_>) {
+    if !systemd::is_there(planner.situation.root) {
+        return planner.not_here("systemd does not run this machine");
     }
     let running = systemd::wanted_by_graphical().and_then(|wanted| {
         // Background services are a knob of their own.
@@ -40,21 +39,13 @@ fn plan(situation: &Situation<'_>) -> Planned {
     });
     let running = match running {
         Ok(running) => running,
-        Err(error) => {
-            return Planned::default().note(NAME, NoteKind::Refused, error.to_string());
-        }
+        Err(error) => return planner.refuse(error.to_string()),
     };
     if running.first().is_none_or(|first| first != GRAPHICAL) {
         let text = format!("there is no graphical session: {GRAPHICAL} is not reached");
-        return Planned::default().note(NAME, NoteKind::AlreadyQuiet, text);
+        return planner.is_quiet(text);
     }
-    let changes = running.into_iter().map(|name| Change {
-        knob: NAME.to_owned(),
-        target: Target::Unit(name),
-        old: ACTIVE.to_owned(),
-        new: Some(INACTIVE.to_owned()),
-        reason: "a compositor and its programs wake up for every frame".to_owned(),
-        nature: Nature::Plain,
-    });
-    Planned { changes: changes.collect(), ..Planned::default() }
+    for name in running {
+        planner.add(planner.change(Target::Unit(name), ACTIVE, Some(INACTIVE)));
+    }
 }

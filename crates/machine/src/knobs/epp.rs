@@ -4,37 +4,31 @@
 //! else, so it comes after the governor, and back after it.
 //! <https://docs.kernel.org/admin-guide/pm/intel_pstate.html#energy-vs-performance-hints>
 
-use becalm_model::{Change, Nature};
+use becalm_model::{Nature, Target};
 
 use super::policies::policies;
-use super::{Knob, Planned, Profile, Situation};
+use super::{Knob, Planner, Profile};
 use crate::Reading;
 
-const NAME: &str = "epp";
-const REASON: &str = "the CPU saves energy instead of raising its frequency at once";
-
 pub(super) const EPP: Knob = Knob {
-    name: NAME,
+    name: "epp",
     summary: "energy performance preference `performance`",
+    reason: "the CPU saves energy instead of raising its frequency at once",
     profile: Profile::Safe,
     plan,
 };
 
-fn plan(situation: &Situation<'_>) -> Planned {
-    let mut planned = Planned::default();
-    for policy in policies(situation) {
+fn plan(planner: &mut Planner<'_>) {
+    for policy in policies(planner.situation) {
         let path = policy.file("energy_performance_preference");
-        match planned.see(situation, &path) {
+        match planner.see(&path) {
             Reading::Value(old) if old != "performance" => {
-                let change = Change::file(NAME, path, &old, "performance", REASON);
-                planned.changes.push(change.with(Nature::MayBeRefused));
+                let change = planner.change(Target::File(path), &old, Some("performance"));
+                planner.add(change.with(Nature::MayBeRefused));
             }
-            Reading::Value(_) => planned.guard(situation, NAME, path),
+            Reading::Value(_) => planner.guard(path),
             _ => {}
         }
     }
-    if planned == Planned::default() {
-        return Planned::not_here(NAME, "no CPU here has an energy performance preference");
-    }
-    planned
+    planner.or_not_here("no CPU here has an energy performance preference");
 }

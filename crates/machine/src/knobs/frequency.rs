@@ -6,55 +6,46 @@
 
 use super::base_frequency::base_frequency;
 use super::policies::{Policy, policies};
-use super::{Frequency, Knob, NoteKind, Planned, Profile, Situation, limits};
-
-const NAME: &str = "frequency";
-const REASON: &str = "the frequency moves between its limits";
+use super::{Frequency, Knob, Planner, Profile, Situation, limits};
 
 pub(super) const FREQUENCY: Knob = Knob {
-    name: NAME,
+    name: "frequency",
     summary: "a fixed frequency, where one is asked for (--frequency)",
+    reason: "the frequency moves between its limits",
     profile: Profile::Safe,
     plan,
 };
 
-fn plan(situation: &Situation<'_>) -> Planned {
-    let mut planned = Planned::default();
+fn plan(planner: &mut Planner<'_>) {
+    let situation = planner.situation;
     for policy in policies(situation) {
         let Some(wanted) = wanted(situation, &policy) else {
             if situation.request.frequency != Frequency::Keep {
                 let text = format!("{}: no frequency without turbo is known", policy.folder);
-                planned = planned.note(NAME, NoteKind::Refused, text);
+                planner.refuse(text);
             }
-            limits::guard(situation, &mut planned, NAME, &policy);
+            limits::guard(planner, &policy);
             continue;
         };
         if let Some(why) = limits::why_lower(situation, &policy) {
-            planned.notes.push(limits::unknown(NAME, &policy, &why));
+            planner.refuse(limits::unknown(&policy, &why));
             continue;
         }
-        let limit = situation.root.read(policy.file("scaling_max_freq")).value();
-        let limit = limit.and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+        let limit = situation.root.parse(policy.file("scaling_max_freq")).unwrap_or(0);
         let mut files = ["scaling_min_freq", "scaling_max_freq"];
         if wanted > limit {
             files.reverse();
         }
         for file in files {
-            planned.set(situation, NAME, policy.file(file), &wanted.to_string(), REASON);
+            planner.set(policy.file(file), &wanted.to_string());
         }
     }
-    if planned == Planned::default() {
-        return Planned::not_here(NAME, "the kernel does not set frequencies here");
-    }
-    planned
+    planner.or_not_here("the kernel does not set frequencies here");
 }
 
 /// Returns the frequency that this knob is going to fix, in kHz.
 pub(super) fn fixed(situation: &Situation<'_>, policy: &Policy) -> Option<u64> {
-    let request = situation.request;
-    let named = |names: &[String]| names.iter().any(|name| name == NAME);
-    let is_turned = !named(&request.skip) && (request.only.is_empty() || named(&request.only));
-    wanted(situation, policy).filter(|_| is_turned)
+    wanted(situation, policy).filter(|_| situation.request.allows(FREQUENCY.name))
 }
 
 /// Returns the frequency that is asked for, in kHz.

@@ -6,39 +6,37 @@
 //! <https://docs.kernel.org/admin-guide/pm/cpufreq.html>
 
 use super::policies::policies;
-use super::{Knob, NoteKind, Planned, Profile, Situation, limits, tunables};
+use super::{Knob, Planner, Profile, limits, tunables};
 
-const NAME: &str = "governor";
-const REASON: &str = "the frequency follows the load with a delay";
-pub(super) const GOVERNOR: Knob =
-    Knob { name: NAME, summary: "frequency governor `performance`", profile: Profile::Safe, plan };
+pub(super) const GOVERNOR: Knob = Knob {
+    name: "governor",
+    summary: "frequency governor `performance`",
+    reason: "the frequency follows the load with a delay",
+    profile: Profile::Safe,
+    plan,
+};
 
-fn plan(situation: &Situation<'_>) -> Planned {
-    let mut planned = Planned::default();
+fn plan(planner: &mut Planner<'_>) {
+    let situation = planner.situation;
     for policy in policies(situation) {
         let choices = situation.root.read(policy.file("scaling_available_governors"));
         let choices = choices.value().unwrap_or_default();
         if !choices.split_whitespace().any(|governor| governor == "performance") {
             let text = format!("{} offers only: {choices}", policy.folder);
-            planned = planned.note(NAME, NoteKind::Refused, text);
+            planner.refuse(text);
             continue;
         }
         // What a change of governor may disturb.
-        limits::guard(situation, &mut planned, NAME, &policy);
-        planned.guard(situation, NAME, policy.file("energy_performance_preference"));
+        limits::guard(planner, &policy);
+        planner.guard(policy.file("energy_performance_preference"));
         // Only `userspace` has a speed, and it starts with whatever speed there is. Guarded before
         // the governor, so that it is put back after it.
         let speed = policy.file("scaling_setspeed");
-        let has_speed =
-            situation.root.read(&speed).value().is_some_and(|text| text.parse::<u64>().is_ok());
-        if has_speed {
-            planned.guard(situation, NAME, speed);
+        if situation.root.parse::<u64>(&speed).is_some() {
+            planner.guard(speed);
         }
-        tunables::guard(situation, &mut planned, NAME, &policy);
-        planned.set(situation, NAME, policy.file("scaling_governor"), "performance", REASON);
+        tunables::guard(planner, &policy);
+        planner.set(policy.file("scaling_governor"), "performance");
     }
-    if planned == Planned::default() {
-        return Planned::not_here(NAME, "the kernel does not set frequencies here");
-    }
-    planned
+    planner.or_not_here("the kernel does not set frequencies here");
 }

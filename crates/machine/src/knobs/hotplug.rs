@@ -9,9 +9,9 @@
 
 use std::collections::BTreeSet;
 
-use becalm_model::{Change, CpuSet, Nature, ProcessIdentity, Target};
+use becalm_model::{Change, CpuSet, ProcessIdentity, Target};
 
-use super::{Planned, Situation};
+use super::Planner;
 use crate::SysRoot;
 use crate::cgroup::{CgroupVersion, find_mount};
 use crate::cpumask::read_list;
@@ -21,12 +21,8 @@ use crate::tune::task::start_time;
 const REASON: &str = "the kernel changes it when CPUs go";
 
 /// Saves all of that, to be put back after the CPUs. `staying` are the CPUs that are sure to stay.
-pub(super) fn guard(
-    situation: &Situation<'_>,
-    planned: &mut Planned,
-    knob: &str,
-    staying: &CpuSet,
-) {
+pub(super) fn guard(planner: &mut Planner<'_>, staying: &CpuSet) {
+    let (situation, knob) = (planner.situation, planner.knob.name);
     let root = situation.root;
     let goes = |cpus: &CpuSet| !cpus.is_empty() && cpus.intersection(staying).is_empty();
     // Put back backwards: groups from the top, who is in them, then who may run where.
@@ -39,7 +35,7 @@ pub(super) fn guard(
         .iter()
         .filter(is_movable)
         .filter(|thread| goes(&thread.cpus) || has_chosen(&thread.cpus));
-    planned.changes.extend(of_threads.map(|thread| thread.change(knob, None, REASON)));
+    planner.planned.changes.extend(of_threads.map(|thread| thread.change(knob, None, REASON)));
     let mounts = root.read("/proc/self/mountinfo").value().unwrap_or_default();
     if let Some(mount) = find_mount(&mounts, CgroupVersion::V1, "cpuset") {
         let top = mount.point.to_string_lossy().into_owned();
@@ -47,17 +43,17 @@ pub(super) fn guard(
         for group in &groups {
             let own = read_list(root, format!("{group}/cpuset.cpus")).value().unwrap_or_default();
             if goes(&own) {
-                planned.changes.extend(members(root, knob, &top, group));
+                planner.planned.changes.extend(members(root, knob, &top, group));
             }
         }
         for group in groups {
-            planned.guard(situation, knob, format!("{group}/cpuset.cpus"));
+            planner.guard(format!("{group}/cpuset.cpus"));
         }
     }
     for number in root.list_dir("/proc/irq").value().unwrap_or_default() {
         let path = format!("/proc/irq/{number}/smp_affinity_list");
         if read_list(root, &path).value().is_some_and(|cpus| goes(&cpus)) {
-            planned.guard(situation, knob, path);
+            planner.guard(path);
         }
     }
 }
@@ -74,17 +70,9 @@ fn members(root: &SysRoot, knob: &str, top: &str, group: &str) -> Vec<Change> {
     let text = root.read(format!("{group}/cgroup.procs")).value().unwrap_or_default();
     let pids: BTreeSet<u32> = text.lines().filter_map(|line| line.trim().parse().ok()).collect();
     let saved = |pid: u32| {
-        Some(Change {
-            knob: knob.to_owned(),
-            target: Target::Membership {
-                task: ProcessIdentity { pid, start_time: start_time(root, pid)? },
-                hierarchy: top.to_owned(),
-            },
-            old: group.strip_prefix(top)?.to_owned(),
-            new: None,
-            reason: REASON.to_owned(),
-            nature: Nature::Plain,
-        })
+        let task = ProcessIdentity { pid, start_time: start_time(root, pid)? };
+        let target = Target::Membership { task, hierarchy: top.to_owned() };
+        Some(Change::new(knob, target, group.strip_prefix(top)?, None, REASON))
     };
     pids.into_iter().filter_map(saved).collect()
 }

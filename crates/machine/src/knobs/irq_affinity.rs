@@ -5,61 +5,56 @@
 //! tells them apart beforehand. Which of the allowed CPUs an interrupt goes to after its mask is back is
 //! the kernel's choice. <https://docs.kernel.org/core-api/irq/irq-affinity.html>
 
-use becalm_model::{Change, CpuSet, Nature};
+use becalm_model::{CpuSet, Nature, Target};
 
-use super::{Knob, NoteKind, Planned, Profile, Situation};
+use super::{Knob, Planner, Profile, Situation};
 use crate::Reading;
 use crate::cpumask::{mask_text, parse_mask};
 
-const NAME: &str = "irq-affinity";
-const REASON: &str = "an interrupt takes the CPU whenever its device wants";
 const FOLDER: &str = "/proc/irq";
 
 /// The CPUs of interrupts that are requested from now on.
 pub(crate) const DEFAULT: &str = "/proc/irq/default_smp_affinity";
 
 pub(super) const IRQ_AFFINITY: Knob = Knob {
-    name: NAME,
+    name: "irq-affinity",
     summary: "interrupts of devices off the measured CPUs",
+    reason: "an interrupt takes the CPU whenever its device wants",
     profile: Profile::Safe,
     plan,
 };
 
-fn plan(situation: &Situation<'_>) -> Planned {
+fn plan(planner: &mut Planner<'_>) {
+    let situation = planner.situation;
     let Reading::Value(names) = situation.root.list_dir(FOLDER) else {
-        return Planned::not_here(NAME, format!("{FOLDER} cannot be read"));
+        return planner.not_here(format!("{FOLDER} cannot be read"));
     };
-    let mut planned = Planned::default();
     if !situation.cpus.intersection(&situation.housekeeping).is_empty() {
-        let text = "every CPU is measured, so interrupts have nowhere to go";
-        return planned.note(NAME, NoteKind::Refused, text);
+        return planner.refuse("every CPU is measured, so interrupts have nowhere to go");
     }
-    for_new_ones(situation, &mut planned);
+    for_new_ones(planner);
     let mut numbers: Vec<u32> = names.iter().filter_map(|name| name.parse().ok()).collect();
     numbers.sort_unstable();
     for number in numbers {
         let path = format!("{FOLDER}/{number}/smp_affinity_list");
-        let Reading::Value(old) = planned.see(situation, &path) else { continue };
+        let Reading::Value(old) = planner.see(&path) else { continue };
         let Some(new) = old.parse().ok().and_then(|old| elsewhere(situation, &old)) else {
             continue;
         };
-        let change = Change::file(NAME, path, &old, &new.to_string(), REASON);
-        planned.changes.push(change.with(Nature::MayBeRefused));
+        let change = planner.change(Target::File(path), &old, Some(&new.to_string()));
+        planner.add(change.with(Nature::MayBeRefused));
     }
-    if planned.changes.is_empty() {
-        let text = "no interrupt of a device is allowed on the measured CPUs";
-        return planned.note(NAME, NoteKind::AlreadyQuiet, text);
+    if planner.planned.changes.is_empty() {
+        planner.is_quiet("no interrupt of a device is allowed on the measured CPUs");
     }
-    planned
 }
 
 /// Interrupts that are requested from now on.
-fn for_new_ones(situation: &Situation<'_>, planned: &mut Planned) {
-    let Reading::Value(old) = planned.see(situation, DEFAULT) else { return };
-    let new = parse_mask(&old).and_then(|old| elsewhere(situation, &old));
-    if let Some(new) = new {
-        let change = Change::file(NAME, DEFAULT, &old, &mask_text(&new), REASON);
-        planned.changes.push(change);
+fn for_new_ones(planner: &mut Planner<'_>) {
+    let Reading::Value(old) = planner.see(DEFAULT) else { return };
+    if let Some(new) = parse_mask(&old).and_then(|old| elsewhere(planner.situation, &old)) {
+        let target = Target::File(DEFAULT.to_owned());
+        planner.add(planner.change(target, &old, Some(&mask_text(&new))));
     }
 }
 

@@ -12,15 +12,13 @@
 //! when CPUs are taken away by a control group and given back. Risk: none known; the threads do
 //! their work elsewhere. <https://docs.kernel.org/admin-guide/kernel-per-CPU-kthreads.html>
 
-use super::{Knob, NoteKind, Planned, Profile, Situation};
+use super::{Knob, Planner, Profile, Situation};
 use crate::tasks::{self, Thread};
 
-const NAME: &str = "kernel-threads";
-const REASON: &str = "a thread of the kernel takes the CPU whenever it wakes up";
-
 pub(super) const KERNEL_THREADS: Knob = Knob {
-    name: NAME,
+    name: "kernel-threads",
     summary: "threads of the kernel off the measured CPUs",
+    reason: "a thread of the kernel takes the CPU whenever it wakes up",
     profile: Profile::Safe,
     plan,
 };
@@ -28,12 +26,12 @@ pub(super) const KERNEL_THREADS: Knob = Knob {
 /// Its id is always this one.
 const KTHREADD: u32 = 2;
 
-fn plan(situation: &Situation<'_>) -> Planned {
+fn plan(planner: &mut Planner<'_>) {
+    let situation = planner.situation;
     let Situation { cpus, housekeeping, .. } = situation;
     let (staying, others) = (situation.staying(), situation.elsewhere());
-    let mut planned = Planned::default();
     if !cpus.intersection(housekeeping).is_empty() {
-        return Planned::not_here(NAME, "there is no CPU that is not measured");
+        return planner.not_here("there is no CPU that is not measured");
     }
     let mut threads: Vec<Thread> = tasks::threads(situation.root)
         .into_iter()
@@ -46,6 +44,7 @@ fn plan(situation: &Situation<'_>) -> Planned {
     let offline = |thread: &Thread| thread.cpus.difference(online);
     let all_offline = tasks::offline_cpus(&threads, online);
     let keeps = all_offline.is_empty() || tasks::keeps_offline_cpus(situation.root, &all_offline);
+    let Knob { name, reason, .. } = planner.knob;
     let mut left = 0;
     for thread in &threads {
         if !keeps && !offline(thread).is_empty() {
@@ -53,25 +52,24 @@ fn plan(situation: &Situation<'_>) -> Planned {
             continue;
         }
         if thread.cpus.intersection(cpus).is_empty() {
-            planned.changes.push(thread.change(NAME, None, "other changes disturb it"));
+            planner.add(thread.change(name, None, "other changes disturb it"));
             continue;
         }
         let elsewhere = thread.cpus.difference(cpus).intersection(&staying);
         let elsewhere = if elsewhere.is_empty() { &others } else { &elsewhere };
-        planned.changes.push(thread.change(NAME, Some(elsewhere), REASON));
+        planner.add(thread.change(name, Some(elsewhere), reason));
     }
     if left > 0 {
         let text = format!(
             "{left} threads of the kernel may also run on CPUs that are offline ({all_offline}), and this \
              kernel would not put them back there: they are left"
         );
-        return planned.note(NAME, NoteKind::Refused, text);
+        return planner.refuse(text);
     }
-    if planned.changes.iter().all(|change| change.new.is_none()) {
+    if planner.planned.changes.iter().all(|change| change.new.is_none()) {
         let text = "no thread of the kernel that can be moved may run on the measured CPUs";
-        planned = planned.note(NAME, NoteKind::AlreadyQuiet, text);
+        planner.is_quiet(text);
     }
-    planned
 }
 
 #[cfg(test)]
@@ -109,7 +107,7 @@ mod tests {
         let request = TuningRequest::default();
         let situation =
             Situation { root: &root, topology: &topology, cpus, housekeeping, request: &request };
-        let planned = plan(&situation);
+        let planned = KERNEL_THREADS.planned(&situation);
         let found: Vec<_> = planned
             .changes
             .iter()

@@ -8,25 +8,26 @@
 //! <https://docs.kernel.org/driver-api/thermal/cpu-cooling-api.html>
 
 use super::policies::Policy;
-use super::{Note, NoteKind, Planned, Situation};
+use super::{Planner, Situation};
 
 /// Saves the limits of a policy, as far as they can be told.
-pub(super) fn guard(situation: &Situation<'_>, planned: &mut Planned, knob: &str, policy: &Policy) {
+pub(super) fn guard(planner: &mut Planner<'_>, policy: &Policy) {
+    let situation = planner.situation;
     let is_known = why_lower(situation, policy).is_none();
     if is_known {
-        planned.guard(situation, knob, policy.file("scaling_max_freq"));
+        planner.guard(policy.file("scaling_max_freq"));
     }
     // Never shown above the upper limit: where it is the same, it may have been asked to be higher.
-    let lowest = number(situation, policy.file("scaling_min_freq"));
-    if is_known || lowest < number(situation, policy.file("scaling_max_freq")) {
-        planned.guard(situation, knob, policy.file("scaling_min_freq"));
+    let number = |file: &str| situation.root.parse::<u64>(policy.file(file));
+    if is_known || number("scaling_min_freq") < number("scaling_max_freq") {
+        planner.guard(policy.file("scaling_min_freq"));
     }
 }
 
 /// Says why the upper limit may be lower than anybody asked for, as a fragment; `None` if it is not.
 pub(super) fn why_lower(situation: &Situation<'_>, policy: &Policy) -> Option<String> {
-    let limit = number(situation, policy.file("scaling_max_freq"))?;
-    let highest = number(situation, policy.file("cpuinfo_max_freq"))?;
+    let number = |file: &str| situation.root.parse::<u64>(policy.file(file));
+    let (limit, highest) = (number("scaling_max_freq")?, number("cpuinfo_max_freq")?);
     // Nearly always: and the cooling devices of a large machine are many files.
     if limit >= highest {
         return None;
@@ -35,24 +36,20 @@ pub(super) fn why_lower(situation: &Situation<'_>, policy: &Policy) -> Option<St
     let table = situation.root.read(policy.file("scaling_available_frequencies")).value();
     let table = table.unwrap_or_default();
     let table = table.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
-    let firmware = number(situation, policy.file("bios_limit"));
+    let firmware = number("bios_limit");
     if firmware == Some(limit) && limit < table.max().unwrap_or(highest) {
         return Some("firmware allows no more now".to_owned());
     }
     is_cooled(situation).then(|| "the kernel cools the CPU".to_owned())
 }
 
-/// The note that a limit is left alone.
-pub(super) fn unknown(knob: &str, policy: &Policy, why: &str) -> Note {
-    Note {
-        knob: knob.to_owned(),
-        kind: NoteKind::Refused,
-        text: format!(
-            "{}: {why}, so that the upper limit that was asked for cannot be told, nor put back; wait \
-             until it is over",
-            policy.folder
-        ),
-    }
+/// Says that a limit is left alone.
+pub(super) fn unknown(policy: &Policy, why: &str) -> String {
+    format!(
+        "{}: {why}, so that the upper limit that was asked for cannot be told, nor put back; wait \
+         until it is over",
+        policy.folder
+    )
 }
 
 /// Says whether a processor is being slowed down for heat: `Processor` by ACPI, `cpufreq-cpu0` or
@@ -66,8 +63,4 @@ fn is_cooled(situation: &Situation<'_>) -> bool {
             read("type").is_some_and(|kind| kind == "Processor" || kind.contains("cpufreq"));
         is_processor && read("cur_state").is_some_and(|state| state != "0")
     })
-}
-
-fn number(situation: &Situation<'_>, path: String) -> Option<u64> {
-    situation.root.read(path).value()?.parse().ok()
 }

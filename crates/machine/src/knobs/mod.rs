@@ -23,6 +23,7 @@ mod machine_check;
 mod network;
 mod numa_balancing;
 mod perf_limits;
+mod planner;
 mod platform_profile;
 mod policies;
 mod request;
@@ -40,11 +41,12 @@ mod watchdog;
 mod workqueues;
 mod writeback;
 
+pub use planner::{Note, NoteKind, Planned, Planner};
 pub use request::{Frequency, Profile, Smt, TuningRequest};
 
-use becalm_model::{Change, CpuSet, Nature, Target};
+use becalm_model::CpuSet;
 
-use crate::{Reading, SysRoot, Topology};
+use crate::{SysRoot, Topology};
 
 /// One machine setting that can be read, changed and put back.
 #[derive(Debug)]
@@ -55,8 +57,10 @@ pub struct Knob {
     pub summary: &'static str,
     /// From which profile on it is turned.
     pub profile: Profile,
+    /// Why what it changes makes noise, as a fragment.
+    pub reason: &'static str,
     /// Plans its changes.
-    pub plan: fn(&Situation<'_>) -> Planned,
+    pub plan: fn(&mut Planner<'_>),
 }
 
 impl Knob {
@@ -114,155 +118,6 @@ impl<'a> Situation<'a> {
     fn elsewhere(&self) -> CpuSet {
         let staying = self.housekeeping.intersection(&self.staying());
         if staying.is_empty() { self.housekeeping.clone() } else { staying }
-    }
-}
-
-/// What a knob wants to do here.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Planned {
-    /// Its changes, in the order in which the kernel wants them.
-    pub changes: Vec<Change>,
-    /// What it cannot do here or need not do, as sentences for people.
-    pub notes: Vec<Note>,
-    /// Every kernel file that it looked at, with its value.
-    pub seen: Vec<(String, String)>,
-}
-
-/// A sentence about a knob.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
-    /// Name of the knob.
-    pub knob: String,
-    /// Whether it matters.
-    pub kind: NoteKind,
-    /// The sentence.
-    pub text: String,
-}
-
-/// What a note says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoteKind {
-    /// The machine does not have this setting: a VM without frequencies, another architecture.
-    NotHere,
-    /// It is there and cannot be changed in this way (locked by firmware, not readable).
-    Refused,
-    /// It is as it should be already.
-    AlreadyQuiet,
-}
-
-impl NoteKind {
-    /// Returns its name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NotHere => "not-here",
-            Self::Refused => "refused",
-            Self::AlreadyQuiet => "already-quiet",
-        }
-    }
-}
-
-impl Planned {
-    /// A plan that does nothing, because the machine does not have the setting.
-    pub fn not_here(knob: &str, text: impl Into<String>) -> Self {
-        Self::default().note(knob, NoteKind::NotHere, text)
-    }
-
-    /// Adds a sentence.
-    #[must_use]
-    pub fn note(mut self, knob: &str, kind: NoteKind, text: impl Into<String>) -> Self {
-        self.notes.push(Note { knob: knob.to_owned(), kind, text: text.into() });
-        self
-    }
-
-    /// Plans to write `new` to a file, unless it holds that already. A file that does not exist or
-    /// cannot be read becomes a note: without the old value there is no way back.
-    pub fn set(
-        &mut self,
-        situation: &Situation<'_>,
-        knob: &str,
-        path: impl Into<String>,
-        new: &str,
-        reason: &str,
-    ) {
-        let path = path.into();
-        let reading = self.see(situation, &path);
-        match reading {
-            Reading::Value(old) if crate::tune::same(&path, &old, new) => {
-                self.note_quiet(knob, &path, new);
-            }
-            Reading::Value(old) => {
-                let old = crate::tune::chosen(&old).to_owned();
-                self.changes.push(Change::file(knob, path, &old, new, reason));
-            }
-            missing => self.cannot_read(knob, &path, &missing),
-        }
-    }
-
-    /// Plans to raise a number to `least`, unless it is so high already.
-    pub fn raise(
-        &mut self,
-        situation: &Situation<'_>,
-        knob: &str,
-        path: &str,
-        least: u64,
-        reason: &str,
-    ) {
-        let now = situation.root.read(path).value().and_then(|text| text.parse::<u64>().ok());
-        match now.filter(|now| *now >= least) {
-            Some(_) => self.already_quiet(situation, knob, path),
-            None => self.set(situation, knob, path, &least.to_string(), reason),
-        }
-    }
-
-    /// Notes that a file needs no change, whatever it holds.
-    pub fn already_quiet(&mut self, situation: &Situation<'_>, knob: &str, path: &str) {
-        let value = self.see(situation, path).value().unwrap_or_default();
-        self.note_quiet(knob, path, &value);
-    }
-
-    fn note_quiet(&mut self, knob: &str, path: &str, value: &str) {
-        self.notes.push(Note {
-            knob: knob.to_owned(),
-            kind: NoteKind::AlreadyQuiet,
-            text: format!("{path} is {value} already"),
-        });
-    }
-
-    /// Plans to save a file and put it back, because other changes may disturb it. Files that do
-    /// not exist need no care.
-    pub fn guard(&mut self, situation: &Situation<'_>, knob: &str, path: impl Into<String>) {
-        let path = path.into();
-        if let Reading::Value(old) = self.see(situation, &path) {
-            self.changes.push(Change {
-                knob: knob.to_owned(),
-                target: Target::File(path),
-                old: crate::tune::chosen(&old).to_owned(),
-                new: None,
-                reason: "other changes disturb it".to_owned(),
-                nature: Nature::Plain,
-            });
-        }
-    }
-
-    /// Reads a file as it is read to be put back, and remembers its value.
-    pub fn see(&mut self, situation: &Situation<'_>, path: &str) -> Reading {
-        let reading = crate::tune::read_target(situation.root, &Target::File(path.to_owned()));
-        if let Reading::Value(value) = &reading {
-            self.seen.push((path.to_owned(), crate::tune::chosen(value).to_owned()));
-        }
-        reading
-    }
-
-    fn cannot_read<T>(&mut self, knob: &str, path: &str, reading: &Reading<T>) {
-        let kind = match reading {
-            Reading::Absent => NoteKind::NotHere,
-            _ => NoteKind::Refused,
-        };
-        self.notes.push(Note {
-            knob: knob.to_owned(),
-            kind,
-            text: format!("{path} {}", reading.why_not().unwrap_or_default()),
-        });
     }
 }
 

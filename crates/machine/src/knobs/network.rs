@@ -8,84 +8,66 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use becalm_model::{Change, Nature, Target};
+use becalm_model::Target;
 
-use super::{Knob, NoteKind, Planned, Profile, Situation};
+use super::{Knob, Planner, Profile};
 use crate::tune::{DOWN, UP, read_target};
 use crate::{Reading, SysRoot};
 
-const NAME: &str = "network";
-const REASON: &str = "packets interrupt whatever runs";
 const FOLDER: &str = "/sys/class/net";
 
 pub(super) const NETWORK: Knob = Knob {
-    name: NAME,
+    name: "network",
     summary: "network interfaces down, where nothing remote depends on them",
+    reason: "packets interrupt whatever runs",
     profile: Profile::OnRequest,
     plan,
 };
 
-fn plan(situation: &Situation<'_>) -> Planned {
-    let root = situation.root;
+fn plan(planner: &mut Planner<'_>) {
+    let root = planner.situation.root;
     let names = root.list_dir(FOLDER).value().unwrap_or_default();
     let (mine, others): (Vec<String>, Vec<String>) = names
         .into_iter()
         .filter(|name| read_target(root, &Target::Interface(name.clone())) == up())
         .partition(|name| root.exists(format!("{FOLDER}/{name}/device")));
     if mine.is_empty() {
-        return Planned::not_here(NAME, "no network interface of a device is up");
+        return planner.not_here("no network interface of a device is up");
     }
     if let Some(why) = dependant(root) {
-        return Planned::default().note(NAME, NoteKind::Refused, why);
+        return planner.refuse(why);
     }
-    let mut planned = Planned::default();
     for name in mine {
         let over =
             others.iter().find(|other| root.exists(format!("{FOLDER}/{other}/lower_{name}")));
         match over {
             Some(other) => {
                 let text = format!("{name} carries {other}, which becalm cannot put back");
-                planned = planned.note(NAME, NoteKind::Refused, text);
+                planner.refuse(text);
             }
-            None => take_down(situation, &mut planned, name),
+            None => take_down(planner, name),
         }
     }
-    planned
 }
 
 fn up() -> Reading {
     Reading::Value(UP.to_owned())
 }
 
-fn take_down(situation: &Situation<'_>, planned: &mut Planned, name: String) {
+fn take_down(planner: &mut Planner<'_>, name: String) {
+    let situation = planner.situation;
     let routes = Target::Routes(name.clone());
-    let saved = match read_target(situation.root, &routes) {
-        Reading::Value(saved) => saved,
-        other => {
-            let text = format!("routes of {name} {}", other.why_not().unwrap_or_default());
-            planned.notes.push(super::Note {
-                knob: NAME.to_owned(),
-                kind: NoteKind::Refused,
-                text,
-            });
-            return;
-        }
+    let saved = match read_target(situation.root, &routes).of(format!("routes of {name}")) {
+        Ok(saved) => saved,
+        Err(why) => return planner.refuse(why),
     };
     let keep = format!("/proc/sys/net/ipv6/conf/{name}/keep_addr_on_down");
     if situation.root.exists(&keep) {
-        planned.set(situation, NAME, keep, "1", "the kernel would forget its IPv6 addresses");
+        planner.set_because(keep, "1", "the kernel would forget its IPv6 addresses");
     }
     // Backwards: up, routes, and the kernel's habit last.
-    let change = |target, old: String, new: Option<&str>| Change {
-        knob: NAME.to_owned(),
-        target,
-        old,
-        new: new.map(str::to_owned),
-        reason: REASON.to_owned(),
-        nature: Nature::Plain,
-    };
-    planned.changes.push(change(routes, saved, None));
-    planned.changes.push(change(Target::Interface(name), UP.to_owned(), Some(DOWN)));
+    planner.add(planner.change(routes, &saved, None));
+    planner.add(planner.change(Target::Interface(name), UP, Some(DOWN)));
 }
 
 /// Says what depends on the network, if anything does.
@@ -194,7 +176,7 @@ fn remote_disk(root: &SysRoot) -> Option<String> {
 mod tests {
     use super::*;
     use crate::Topology;
-    use crate::knobs::TuningRequest;
+    use crate::knobs::{Planned, Situation, TuningRequest};
     use becalm_model::CpuSet;
     use becalm_testkit::FakeTree;
 
@@ -220,7 +202,7 @@ mod tests {
         let root = SysRoot::new(tree.path());
         let topology = Topology::read(&root).unwrap();
         let request = TuningRequest::default();
-        plan(&Situation::of(&root, &topology, CpuSet::new(), &request))
+        NETWORK.planned(&Situation::of(&root, &topology, CpuSet::new(), &request))
     }
 
     #[test]

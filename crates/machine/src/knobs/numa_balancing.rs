@@ -2,16 +2,12 @@
 //!
 //! <https://docs.kernel.org/admin-guide/sysctl/kernel.html#numa-balancing>
 
-use super::{Knob, Planned, Profile, Situation};
+use super::{Knob, Profile};
 
-const NAME: &str = "numa-balancing";
-const REASON: &str = "the kernel unmaps pages to see who uses them, and moves them";
-
-pub(super) const NUMA_BALANCING: Knob =
-    Knob { name: NAME, summary: "automatic NUMA balancing off", profile: Profile::Safe, plan };
-
-fn plan(situation: &Situation<'_>) -> Planned {
-    let mut planned = Planned::default();
-    planned.set(situation, NAME, "/proc/sys/kernel/numa_balancing", "0", REASON);
-    planned
-}
+pub(super) const NUMA_BALANCING: Knob = Knob {
+    name: "numa-balancing",
+    summary: "automatic NUMA balancing off",
+    reason: "the kernel unmaps pages to see who uses them, and moves them",
+    profile: Profile::Safe,
+    plan: |planner| planner.set("/proc/sys/kernel/numa_balancing", "0"),
+};

@@ -5,30 +5,32 @@
 //! too long, and refuses to set it where `perf_cpu_time_max_percent` is 0 or 100, so that one is put
 //! back first. <https://docs.kernel.org/admin-guide/sysctl/kernel.html#perf-event-max-sample-rate>
 
-use becalm_model::{Change, Nature};
+use becalm_model::{Nature, Target};
 
-use super::{Knob, NoteKind, Planned, Profile, Situation};
+use super::{Knob, Planner, Profile};
 use crate::Reading;
 
-const NAME: &str = "perf-limits";
-const REASON: &str = "somebody who profiles interrupts every CPU";
 const RATE: &str = "/proc/sys/kernel/perf_event_max_sample_rate";
 const SHARE: &str = "/proc/sys/kernel/perf_cpu_time_max_percent";
 
-pub(super) const PERF_LIMITS: Knob =
-    Knob { name: NAME, summary: "no sampling by perf", profile: Profile::OnRequest, plan };
+pub(super) const PERF_LIMITS: Knob = Knob {
+    name: "perf-limits",
+    summary: "no sampling by perf",
+    reason: "somebody who profiles interrupts every CPU",
+    profile: Profile::OnRequest,
+    plan,
+};
 
-fn plan(situation: &Situation<'_>) -> Planned {
-    let mut planned = Planned::default();
-    let root = situation.root;
+fn plan(planner: &mut Planner<'_>) {
+    let root = planner.situation.root;
     let (Reading::Value(rate), Reading::Value(share)) = (root.read(RATE), root.read(SHARE)) else {
-        return Planned::not_here(NAME, format!("{RATE} or {SHARE} does not exist here"));
+        return planner.not_here(format!("{RATE} or {SHARE} does not exist here"));
     };
     if matches!(share.as_str(), "0" | "100") {
         let text = format!("{SHARE} is {share}, with which the kernel refuses to change the rate");
-        return planned.note(NAME, NoteKind::Refused, text);
+        return planner.refuse(text);
     }
-    planned.changes.push(Change::file(NAME, RATE, &rate, "1", REASON).with(Nature::Drifts));
-    planned.guard(situation, NAME, SHARE);
-    planned
+    let change = planner.change(Target::File(RATE.to_owned()), &rate, Some("1"));
+    planner.add(change.with(Nature::Drifts));
+    planner.guard(SHARE);
 }

@@ -2,30 +2,32 @@
 //!
 //! <https://docs.kernel.org/userspace-api/sysfs-platform_profile.html>
 
-use super::{Knob, NoteKind, Planned, Profile, Situation};
+use super::{Knob, Planner, Profile};
 
-const NAME: &str = "platform-profile";
-const REASON: &str = "the firmware limits power to keep the machine cool and quiet";
 const PROFILE: &str = "/sys/firmware/acpi/platform_profile";
 const CHOICES: &str = "/sys/firmware/acpi/platform_profile_choices";
 
-pub(super) const PLATFORM_PROFILE: Knob =
-    Knob { name: NAME, summary: "platform profile `performance`", profile: Profile::Safe, plan };
+pub(super) const PLATFORM_PROFILE: Knob = Knob {
+    name: "platform-profile",
+    summary: "platform profile `performance`",
+    reason: "the firmware limits power to keep the machine cool and quiet",
+    profile: Profile::Safe,
+    plan,
+};
 
-fn plan(situation: &Situation<'_>) -> Planned {
-    let mut planned = Planned::default();
+fn plan(planner: &mut Planner<'_>) {
+    let situation = planner.situation;
     let Some(choices) = situation.root.read(CHOICES).value() else {
-        return Planned::not_here(NAME, format!("{CHOICES} does not exist here"));
+        return planner.not_here(format!("{CHOICES} does not exist here"));
     };
     let offers = |wanted: &str| choices.split_whitespace().any(|choice| choice == wanted);
     if !offers("performance") {
-        return planned.note(NAME, NoteKind::Refused, format!("{CHOICES} offers only: {choices}"));
+        return planner.refuse(format!("{CHOICES} offers only: {choices}"));
     }
     // Profiles of several drivers that differ read as `custom`, which cannot be written back.
     if let Some(now) = situation.root.read(PROFILE).value().filter(|now| !offers(now)) {
         let text = format!("{PROFILE} is {now}, to which there is no way back");
-        return planned.note(NAME, NoteKind::Refused, text);
+        return planner.refuse(text);
     }
-    planned.set(situation, NAME, PROFILE, "performance", REASON);
-    planned
+    planner.set(PROFILE, "performance");
 }

@@ -4,20 +4,12 @@
 //! the kernel has to do there waits. becalm rests after each run instead.
 //! <https://docs.kernel.org/scheduler/sched-rt-group.html>
 
-use super::{Knob, Planned, Profile, Situation};
-
-const NAME: &str = "rt-throttling";
-const REASON: &str = "a real-time task is stopped for 50 ms of every second";
+use super::{Knob, Profile};
 
 pub(super) const RT_THROTTLING: Knob = Knob {
-    name: NAME,
+    name: "rt-throttling",
     summary: "real-time tasks may use all of a CPU",
+    reason: "a real-time task is stopped for 50 ms of every second",
     profile: Profile::OnRequest,
-    plan,
+    plan: |planner| planner.set("/proc/sys/kernel/sched_rt_runtime_us", "-1"),
 };
-
-fn plan(situation: &Situation<'_>) -> Planned {
-    let mut planned = Planned::default();
-    planned.set(situation, NAME, "/proc/sys/kernel/sched_rt_runtime_us", "-1", REASON);
-    planned
-}

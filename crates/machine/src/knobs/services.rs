@@ -10,16 +10,15 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::{Change, Nature, Target};
+use becalm_model::{Change, Target};
 
-use super::{Knob, NoteKind, Planned, Profile, Situation};
+use super::{Knob, Planned, Planner, Profile};
 use crate::systemd::{self, ACTIVE, INACTIVE, UnitState};
 
-const NAME: &str = "services";
-
 pub(super) const SERVICES: Knob = Knob {
-    name: NAME,
+    name: "services",
     summary: "background services and timers stopped",
+    reason: "it may start working at any moment",
     profile: Profile::Strict,
     plan,
 };
@@ -63,9 +62,10 @@ pub(super) const NOISY: [&str; 35] = [
     "whoopsie.service",
 ];
 
-fn plan(situation: &Situation<'_>) -> Planned {
+fn plan(planner: &mut Planner<'_>) {
+    let situation = planner.situation;
     if !systemd::is_there(situation.root) {
-        return Planned::not_here(NAME, "systemd does not run this machine");
+        return planner.not_here("systemd does not run this machine");
     }
     let units = &situation.request.units;
     let asked: Vec<String> = units.iter().map(|name| full_name(name)).collect();
@@ -75,8 +75,8 @@ fn plan(situation: &Situation<'_>) -> Planned {
     let names: Vec<String> =
         known.chain(asked.iter().cloned()).filter(|name| systemd::is_unit_name(name)).collect();
     match look(&names) {
-        Ok((states, along)) => planned(&names, &asked, &states, &along),
-        Err(error) => Planned::default().note(NAME, NoteKind::Refused, error.to_string()),
+        Ok((states, along)) => stop_all(planner, &names, &asked, &states, &along),
+        Err(error) => planner.refuse(error.to_string()),
     }
 }
 
@@ -110,14 +110,7 @@ fn stop(
     if is_there || states.get(name) != Some(&UnitState::Active) {
         return;
     }
-    changes.push(Change {
-        knob: NAME.to_owned(),
-        target: target.clone(),
-        old: ACTIVE.to_owned(),
-        new: Some(INACTIVE.to_owned()),
-        reason: reason.to_owned(),
-        nature: Nature::Plain,
-    });
+    changes.push(Change::new(SERVICES.name, target.clone(), ACTIVE, Some(INACTIVE), reason));
     for other in along.get(name).into_iter().flatten() {
         stop(other, &format!("systemd stops it along with {name}"), states, along, changes);
     }
@@ -128,34 +121,31 @@ fn stop(
 }
 
 /// Plans to stop those of `names` that run; of those that were `asked` for it is told if that cannot be.
-fn planned(
+fn stop_all(
+    planner: &mut Planner<'_>,
     names: &[String],
     asked: &[String],
     states: &BTreeMap<String, UnitState>,
     along: &Along,
-) -> Planned {
-    let mut planned = Planned::default();
+) {
     for name in names {
         match states.get(name) {
             Some(UnitState::Active) => {
-                let reason = "it may start working at any moment";
-                stop(name, reason, states, along, &mut planned.changes);
+                stop(name, SERVICES.reason, states, along, &mut planner.planned.changes);
             }
             Some(UnitState::Starting) => {
-                let text = format!("{name} is at work; measure once it has finished");
-                planned = planned.note(NAME, NoteKind::Refused, text);
+                planner.refuse(format!("{name} is at work; measure once it has finished"));
             }
             Some(UnitState::Inactive) | None => {}
         }
     }
     for name in asked.iter().filter(|name| !states.contains_key(*name)) {
-        planned = planned.note(NAME, NoteKind::Refused, format!("there is no unit {name}"));
+        planner.refuse(format!("there is no unit {name}"));
     }
-    if planned == Planned::default() {
+    if planner.planned == Planned::default() {
         let text = "none of the known background services and timers, or of those named, is active";
-        return planned.note(NAME, NoteKind::AlreadyQuiet, text);
+        planner.is_quiet(text);
     }
-    planned
 }
 
 /// A name without a suffix means a service.
@@ -166,6 +156,26 @@ fn full_name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knobs::{Situation, TuningRequest};
+    use crate::{SysRoot, Topology};
+    use becalm_testkit::FakeMachine;
+
+    fn planned(
+        names: &[String],
+        asked: &[String],
+        states: &BTreeMap<String, UnitState>,
+        along: &Along,
+    ) -> Planned {
+        let tree = FakeMachine::default().tree();
+        let root = SysRoot::new(tree.path());
+        let topology = Topology::read(&root).unwrap();
+        let request = TuningRequest::default();
+        let situation = Situation::of(&root, &topology, "0".parse().unwrap(), &request);
+        let planned = Planned::default();
+        let mut planner = Planner { situation: &situation, planned, knob: &SERVICES };
+        stop_all(&mut planner, names, asked, states, along);
+        planner.planned
+    }
 
     #[test]
     fn what_is_at_work_is_let_finish_and_what_is_not_there_is_told() {

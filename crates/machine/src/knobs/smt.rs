@@ -9,16 +9,15 @@
 use becalm_model::{CpuId, CpuSet};
 
 use super::policies::{all_policies, running_siblings, second_threads};
-use super::{Knob, NoteKind, Planned, Profile, Situation, Smt, hotplug, limits, tunables};
+use super::{Knob, Planner, Profile, Situation, Smt, hotplug, limits, tunables};
 use crate::SysRoot;
 
-const NAME: &str = "smt";
-const REASON: &str = "two threads share a core and slow each other down";
 const CONTROL: &str = "/sys/devices/system/cpu/smt/control";
 
 pub(super) const SMT: Knob = Knob {
-    name: NAME,
+    name: "smt",
     summary: "second threads of cores off, where asked for (--smt off)",
+    reason: "two threads share a core and slow each other down",
     profile: Profile::Safe,
     plan,
 };
@@ -45,45 +44,41 @@ fn is_on(control: &str) -> bool {
     control == "on" || control.parse::<u32>().is_ok_and(|threads| threads > 1)
 }
 
-fn plan(situation: &Situation<'_>) -> Planned {
-    let mut planned = Planned::default();
-    let control = planned.see(situation, CONTROL).value();
+fn plan(planner: &mut Planner<'_>) {
+    let situation = planner.situation;
+    let control = planner.see(CONTROL).value();
     if situation.request.smt == Smt::Idle {
-        return match control.as_deref() {
-            Some(control) if is_on(control) => {
-                let text = "second threads stay on, and idle; --smt off switches them off";
-                planned.note(NAME, NoteKind::AlreadyQuiet, text)
-            }
-            _ => planned,
-        };
+        if control.as_deref().is_some_and(is_on) {
+            planner.is_quiet("second threads stay on, and idle; --smt off switches them off");
+        }
+        return;
     }
     if !control.as_deref().is_some_and(is_on) {
         let found = control.unwrap_or_else(|| "missing".to_owned());
         let text = format!("{CONTROL} is {found}: there is nothing to switch off");
-        return planned.note(NAME, NoteKind::NotHere, text);
+        return planner.not_here(text);
     }
     if situation.cpus.difference(&second_threads(situation)).is_empty() {
         let text = format!("CPU {} would go, which is to be measured", situation.cpus);
-        return planned.note(NAME, NoteKind::Refused, text);
+        return planner.refuse(text);
     }
-    hotplug::guard(situation, &mut planned, NAME, &sure_to_stay(situation));
+    hotplug::guard(planner, &sure_to_stay(situation));
     for policy in all_policies(situation) {
-        tunables::guard(situation, &mut planned, NAME, &policy);
+        tunables::guard(planner, &policy);
         for file in [
             // Back online a policy has the global setting again.
             "boost",
             "energy_performance_preference",
             "scaling_governor",
         ] {
-            planned.guard(situation, NAME, policy.file(file));
+            planner.guard(policy.file(file));
         }
-        limits::guard(situation, &mut planned, NAME, &policy);
+        limits::guard(planner, &policy);
     }
     // Backwards, these come back after the switch has started everything.
     let present = situation.topology.online.union(&situation.topology.offline);
     for cpu in present.iter() {
-        planned.guard(situation, NAME, format!("/sys/devices/system/cpu/cpu{}/online", cpu.0));
+        planner.guard(format!("/sys/devices/system/cpu/cpu{}/online", cpu.0));
     }
-    planned.set(situation, NAME, CONTROL, "off", REASON);
-    planned
+    planner.set(CONTROL, "off");
 }

@@ -3,20 +3,12 @@
 //! 1 and not 0: with 0 the kernel prefers killing a process. Other programs may notice.
 //! <https://docs.kernel.org/admin-guide/sysctl/vm.html#swappiness>
 
-use super::{Knob, Planned, Profile, Situation};
-
-const NAME: &str = "swappiness";
-const REASON: &str = "pages of idle programs, and of the subject, are written to swap";
+use super::{Knob, Profile};
 
 pub(super) const SWAPPINESS: Knob = Knob {
-    name: NAME,
+    name: "swappiness",
     summary: "swapping only when memory runs out",
+    reason: "pages of idle programs, and of the subject, are written to swap",
     profile: Profile::Strict,
-    plan,
+    plan: |planner| planner.set("/proc/sys/vm/swappiness", "1"),
 };
-
-fn plan(situation: &Situation<'_>) -> Planned {
-    let mut planned = Planned::default();
-    planned.set(situation, NAME, "/proc/sys/vm/swappiness", "1", REASON);
-    planned
-}

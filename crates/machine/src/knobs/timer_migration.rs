@@ -2,20 +2,12 @@
 //!
 //! <https://docs.kernel.org/admin-guide/sysctl/kernel.html#timer-migration>
 
-use super::{Knob, Planned, Profile, Situation};
-
-const NAME: &str = "timer-migration";
-const REASON: &str = "timers of other CPUs may be put on a measured one";
+use super::{Knob, Profile};
 
 pub(super) const TIMER_MIGRATION: Knob = Knob {
-    name: NAME,
+    name: "timer-migration",
     summary: "timers stay on the CPU that set them",
+    reason: "timers of other CPUs may be put on a measured one",
     profile: Profile::Safe,
-    plan,
+    plan: |planner| planner.set("/proc/sys/kernel/timer_migration", "0"),
 };
-
-fn plan(situation: &Situation<'_>) -> Planned {
-    let mut planned = Planned::default();
-    planned.set(situation, NAME, "/proc/sys/kernel/timer_migration", "0", REASON);
-    planned
-}

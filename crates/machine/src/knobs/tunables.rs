@@ -6,20 +6,20 @@
 //! <https://docs.kernel.org/admin-guide/pm/cpufreq.html>, `cpufreq_dbs_governor_exit` in
 //! `drivers/cpufreq/cpufreq_governor.c`, `sugov_exit` in `kernel/sched/cpufreq_schedutil.c`.
 
+use super::Planner;
 use super::policies::{FOLDER, Policy};
-use super::{Planned, Situation};
 
 /// Saves the tunables of the governor that a policy has. To be called before the change of the governor is
 /// planned, so that they are put back after it.
-pub(super) fn guard(situation: &Situation<'_>, planned: &mut Planned, knob: &str, policy: &Policy) {
-    let root = situation.root;
+pub(super) fn guard(planner: &mut Planner<'_>, policy: &Policy) {
+    let root = planner.situation.root;
     let Some(governor) = root.read(policy.file("scaling_governor")).value() else { return };
     for folder in [format!("{FOLDER}/{governor}"), policy.file(&governor)] {
         for name in root.list_dir(&folder).value().unwrap_or_default() {
             let path = format!("{folder}/{name}");
             // Others tell what the hardware can do (`sampling_rate_min`).
             if root.is_for_writing(&path) {
-                planned.guard(situation, knob, path);
+                planner.guard(path);
             }
         }
     }

@@ -16,10 +16,8 @@
 use super::base_frequency::base_frequency;
 use super::frequency::fixed;
 use super::policies::{driver, policies};
-use super::{Knob, NoteKind, Planned, Profile, Situation, limits};
+use super::{Knob, Planner, Profile, Situation, limits};
 
-const NAME: &str = "turbo";
-const REASON: &str = "turbo depends on temperature, power and what other cores do";
 const NO_TURBO: &str = "/sys/devices/system/cpu/intel_pstate/no_turbo";
 const PERCENTAGES: [&str; 2] = [
     "/sys/devices/system/cpu/intel_pstate/max_perf_pct",
@@ -27,86 +25,93 @@ const PERCENTAGES: [&str; 2] = [
 ];
 const BOOST: &str = "/sys/devices/system/cpu/cpufreq/boost";
 
-pub(super) const TURBO: Knob =
-    Knob { name: NAME, summary: "no turbo frequencies", profile: Profile::Safe, plan };
+pub(super) const TURBO: Knob = Knob {
+    name: "turbo",
+    summary: "no turbo frequencies",
+    reason: "turbo depends on temperature, power and what other cores do",
+    profile: Profile::Safe,
+    plan,
+};
 
-fn plan(situation: &Situation<'_>) -> Planned {
+fn plan(planner: &mut Planner<'_>) {
+    let situation = planner.situation;
     let Some(driver) = driver(situation) else {
-        return Planned::not_here(
-            NAME,
+        return planner.not_here(
             "the kernel does not set frequencies here; in a virtual machine the host does",
         );
     };
-    let mut planned = Planned::default();
     for policy in policies(situation) {
-        limits::guard(situation, &mut planned, NAME, &policy);
+        limits::guard(planner, &policy);
     }
     match driver.as_str() {
         "intel_pstate" | "intel_cpufreq" => {
             for path in PERCENTAGES {
-                planned.guard(situation, NAME, path);
+                planner.guard(path);
             }
-            planned.set(situation, NAME, NO_TURBO, "1", REASON);
+            planner.set(NO_TURBO, "1");
         }
-        "acpi-cpufreq" => acpi(situation, &mut planned),
+        "acpi-cpufreq" => acpi(planner),
         "amd-pstate-epp" if !has_switch_per_policy(situation) => {
             if situation.root.exists(BOOST) {
-                planned.set(situation, NAME, BOOST, "0", REASON);
+                planner.set(BOOST, "0");
             }
-            clamp(situation, &mut planned);
+            clamp(planner);
         }
-        _ => general(situation, &mut planned),
+        _ => general(planner),
     }
-    planned
 }
 
 fn has_switch_per_policy(situation: &Situation<'_>) -> bool {
     policies(situation).iter().any(|policy| situation.root.exists(policy.file("boost")))
 }
 
-fn acpi(situation: &Situation<'_>, planned: &mut Planned) {
+fn acpi(planner: &mut Planner<'_>) {
+    let situation = planner.situation;
     let is_there = situation.root.exists(BOOST);
     if is_there {
-        planned.set(situation, NAME, BOOST, "0", REASON);
+        planner.set(BOOST, "0");
     }
     for policy in policies(situation) {
         let cpb = policy.file("cpb");
         if situation.root.exists(&cpb) {
             if is_there {
-                planned.guard(situation, NAME, cpb);
+                planner.guard(cpb);
             } else {
-                planned.set(situation, NAME, cpb, "0", REASON);
+                planner.set(cpb, "0");
             }
         } else if !is_there {
-            return clamp(situation, planned);
+            return clamp(planner);
         }
     }
 }
 
-fn general(situation: &Situation<'_>, planned: &mut Planned) {
+fn general(planner: &mut Planner<'_>) {
+    let situation = planner.situation;
     let is_there = situation.root.exists(BOOST);
     if is_there {
-        planned.set(situation, NAME, BOOST, "0", REASON);
+        planner.set(BOOST, "0");
     }
     if !is_there && !has_switch_per_policy(situation) {
-        return clamp(situation, planned);
+        return clamp(planner);
     }
     for policy in policies(situation) {
         let path = policy.file("boost");
         if is_there {
             // Off with the global one, which may forget what each was.
-            planned.guard(situation, NAME, path);
+            planner.guard(path);
         } else if situation.root.exists(&path) {
-            planned.set(situation, NAME, path, "0", REASON);
+            planner.set(path, "0");
         }
     }
 }
 
 /// Lowers the limits to the frequency without turbo, where they are above it.
-fn clamp(situation: &Situation<'_>, planned: &mut Planned) {
+fn clamp(planner: &mut Planner<'_>) {
+    let situation = planner.situation;
     for policy in policies(situation) {
         let Some(base) = base_frequency(situation, &policy) else {
-            no_switch(planned);
+            let text = "this driver has no switch for turbo, and no frequency without it is known";
+            planner.refuse(text);
             continue;
         };
         match fixed(situation, &policy) {
@@ -117,25 +122,19 @@ fn clamp(situation: &Situation<'_>, planned: &mut Planned) {
                     "{}: {frequency} kHz were asked for, which only turbo reaches",
                     policy.folder
                 );
-                *planned = std::mem::take(planned).note(NAME, NoteKind::Refused, text);
+                planner.refuse(text);
                 continue;
             }
             None => {}
         }
         let path = policy.file("scaling_max_freq");
-        let now = situation.root.read(&path).value().and_then(|text| text.parse::<u64>().ok());
+        let now = situation.root.parse::<u64>(&path);
         if now.is_none_or(|now| now <= base) {
             continue;
         }
         match limits::why_lower(situation, &policy) {
-            None => planned.set(situation, NAME, path, &base.to_string(), REASON),
-            Some(why) => planned.notes.push(limits::unknown(NAME, &policy, &why)),
+            None => planner.set(path, &base.to_string()),
+            Some(why) => planner.refuse(limits::unknown(&policy, &why)),
         }
     }
-}
-
-fn no_switch(planned: &mut Planned) {
-    let text = "this driver has no switch for turbo, and no frequency without it is known";
-    let planned_now = std::mem::take(planned);
-    *planned = planned_now.note(NAME, NoteKind::Refused, text);
 }

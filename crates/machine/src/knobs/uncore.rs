@@ -3,25 +3,25 @@
 //!
 //! <https://docs.kernel.org/admin-guide/pm/intel_uncore_frequency_scaling.html>
 
-use super::{Knob, Planned, Profile, Situation};
+use super::{Knob, Planner, Profile};
 
-const NAME: &str = "uncore";
-const REASON: &str = "cache and memory become slower when most cores idle";
 const FOLDER: &str = "/sys/devices/system/cpu/intel_uncore_frequency";
 
-pub(super) const UNCORE: Knob =
-    Knob { name: NAME, summary: "uncore frequency at its limit", profile: Profile::Safe, plan };
+pub(super) const UNCORE: Knob = Knob {
+    name: "uncore",
+    summary: "uncore frequency at its limit",
+    reason: "cache and memory become slower when most cores idle",
+    profile: Profile::Safe,
+    plan,
+};
 
-fn plan(situation: &Situation<'_>) -> Planned {
-    let mut planned = Planned::default();
+fn plan(planner: &mut Planner<'_>) {
+    let situation = planner.situation;
     for name in situation.root.list_dir(FOLDER).value().unwrap_or_default() {
         let limit = situation.root.read(format!("{FOLDER}/{name}/max_freq_khz")).value();
         if let Some(limit) = limit {
-            planned.set(situation, NAME, format!("{FOLDER}/{name}/min_freq_khz"), &limit, REASON);
+            planner.set(format!("{FOLDER}/{name}/min_freq_khz"), &limit);
         }
     }
-    if planned == Planned::default() {
-        return Planned::not_here(NAME, format!("{FOLDER} does not exist here"));
-    }
-    planned
+    planner.or_not_here(format!("{FOLDER} does not exist here"));
 }

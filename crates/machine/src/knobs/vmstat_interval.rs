@@ -3,20 +3,12 @@
 //! Two minutes instead of one second: `/proc/vmstat` lags behind as much.
 //! <https://docs.kernel.org/admin-guide/sysctl/vm.html#stat-interval>
 
-use super::{Knob, Planned, Profile, Situation};
-
-const NAME: &str = "vmstat-interval";
-const REASON: &str = "a worker folds the memory statistics of every CPU each second";
+use super::{Knob, Profile};
 
 pub(super) const VMSTAT_INTERVAL: Knob = Knob {
-    name: NAME,
+    name: "vmstat-interval",
     summary: "memory statistics folded every two minutes",
+    reason: "a worker folds the memory statistics of every CPU each second",
     profile: Profile::Safe,
-    plan,
+    plan: |planner| planner.raise("/proc/sys/vm/stat_interval", 120),
 };
-
-fn plan(situation: &Situation<'_>) -> Planned {
-    let mut planned = Planned::default();
-    planned.raise(situation, NAME, "/proc/sys/vm/stat_interval", 120, REASON);
-    planned
-}

@@ -6,28 +6,30 @@
 //! good, so they are only looked at while `watchdog` is on, and are put back after it.
 //! <https://docs.kernel.org/admin-guide/lockup-watchdogs.html>, `kernel/watchdog.c`.
 
-use super::{Knob, NoteKind, Planned, Profile, Situation};
+use super::{Knob, Planner, Profile};
 
-const NAME: &str = "watchdog";
-const REASON: &str = "a timer wakes every CPU";
 const REASON_WITH_COUNTER: &str = "a timer wakes every CPU, and one performance counter is taken";
 const ALL: &str = "/proc/sys/kernel/watchdog";
 const PARTS: [&str; 2] = ["/proc/sys/kernel/nmi_watchdog", "/proc/sys/kernel/soft_watchdog"];
 
-pub(super) const WATCHDOG: Knob =
-    Knob { name: NAME, summary: "no watchdogs for CPUs that hang", profile: Profile::Safe, plan };
+pub(super) const WATCHDOG: Knob = Knob {
+    name: "watchdog",
+    summary: "no watchdogs for CPUs that hang",
+    reason: "a timer wakes every CPU",
+    profile: Profile::Safe,
+    plan,
+};
 
-fn plan(situation: &Situation<'_>) -> Planned {
-    let mut planned = Planned::default();
+fn plan(planner: &mut Planner<'_>) {
+    let situation = planner.situation;
     if situation.root.read(ALL).value().is_some_and(|value| value == "0") {
-        return planned.note(NAME, NoteKind::AlreadyQuiet, "the watchdogs are off already");
+        return planner.is_quiet("the watchdogs are off already");
     }
     // In this order, because restoring goes backwards: the switch of all first.
     for part in PARTS {
-        planned.guard(situation, NAME, part);
+        planner.guard(part);
     }
     let takes_counter = situation.root.read(PARTS[0]).value().is_some_and(|value| value != "0");
-    let reason = if takes_counter { REASON_WITH_COUNTER } else { REASON };
-    planned.set(situation, NAME, ALL, "0", reason);
-    planned
+    let reason = if takes_counter { REASON_WITH_COUNTER } else { WATCHDOG.reason };
+    planner.set_because(ALL, "0", reason);
 }

@@ -5,26 +5,23 @@
 //! reads 0, which cannot be written back.
 //! <https://docs.kernel.org/admin-guide/sysctl/vm.html#dirty-writeback-centisecs>
 
-use super::{Knob, Planned, Profile, Situation};
+use super::{Knob, Planner, Profile};
 
-const NAME: &str = "writeback";
-const REASON: &str = "dirty pages are written out every five seconds";
 const PATH: &str = "/proc/sys/vm/dirty_writeback_centisecs";
 
 pub(super) const WRITEBACK: Knob = Knob {
-    name: NAME,
+    name: "writeback",
     summary: "periodic writeback once a minute",
+    reason: "dirty pages are written out every five seconds",
     profile: Profile::Strict,
     plan,
 };
 
-fn plan(situation: &Situation<'_>) -> Planned {
-    let mut planned = Planned::default();
+fn plan(planner: &mut Planner<'_>) {
     // 0 switches it off, which is quieter still.
-    if situation.root.read(PATH).value().as_deref() == Some("0") {
-        planned.already_quiet(situation, NAME, PATH);
+    if planner.situation.root.read(PATH).value().as_deref() == Some("0") {
+        planner.already_quiet(PATH);
     } else {
-        planned.raise(situation, NAME, PATH, 6000, REASON);
+        planner.raise(PATH, 6000);
     }
-    planned
 }

@@ -37,7 +37,7 @@ pub fn plan(situation: &Situation<'_>) -> Result<TuningPlan, UnknownKnob> {
     }
     let mut plan = TuningPlan::default();
     for knob in KNOBS.iter().filter(|knob| request.wants(knob)) {
-        let planned = (knob.plan)(situation);
+        let planned = knob.planned(situation);
         planned.changes.into_iter().for_each(|change| add(&mut plan.changes, change));
         plan.notes.extend(planned.notes);
     }

@@ -17,7 +17,7 @@ impl KnobReadings {
     pub fn read(situation: &Situation<'_>) -> Self {
         let mut all: Vec<(&'static str, String, String)> = Vec::new();
         for knob in KNOBS.iter().filter(|knob| knob.looks_at_files_only()) {
-            for (path, value) in (knob.plan)(situation).seen {
+            for (path, value) in knob.planned(situation).seen {
                 all.push((knob.name, path, value));
             }
         }
