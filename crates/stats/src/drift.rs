@@ -9,7 +9,7 @@
 //! Methods" (1975); Sen, "Estimates of the Regression Coefficient Based on Kendall's Tau", JASA 63
 //! (1968).
 
-use crate::center::median_of_sorted;
+use crate::center::{median_of, median_of_sorted};
 use crate::rank::Ranks;
 use crate::{Sample, Violation, normal};
 
@@ -84,10 +84,7 @@ fn theil_sen(values: &[f64]) -> f64 {
             thinned[i + 1..].iter().enumerate().map(|(gap, b)| (b - a) / ((gap + 1) * step) as f64),
         );
     }
-    let middle = slopes.len() / 2;
-    let (below, &mut upper, _) = slopes.select_nth_unstable_by(middle, f64::total_cmp);
-    let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if slopes.len() % 2 == 1 { upper } else { median_of_sorted(&[lower, upper]) }
+    median_of(&mut slopes)
 }
 
 #[cfg(test)]

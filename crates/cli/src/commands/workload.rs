@@ -73,7 +73,7 @@ fn names() -> impl TypedValueParser<Value = Workload> {
         let help = format!("{} ({})", workload.description(), workload.unit());
         PossibleValue::new(workload.name()).help(help)
     };
-    PossibleValuesParser::new(Workload::ALL.map(value))
+    PossibleValuesParser::new(Workload::all().map(value))
         .map(|name| Workload::from_name(&name).expect("only names of workloads are possible"))
 }
 

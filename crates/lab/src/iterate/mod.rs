@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::thread::{Builder, ScopedJoinHandle};
 
 use becalm_kernel::memory;
 use becalm_machine::{SysRoot, Topology};
@@ -173,6 +173,7 @@ struct TaskPlan<'a> {
 }
 
 /// One task in ticks.
+#[derive(Default)]
 struct TaskTicks {
     cpu: Option<CpuId>,
     ticks: Vec<u64>,
@@ -204,8 +205,8 @@ impl TaskPlan<'_> {
         let at_work = AtomicUsize::new(cpus.len());
         std::thread::scope(|scope| {
             let mut handles = Vec::with_capacity(cpus.len());
-            for (number, &cpu) in (1..).zip(cpus) {
-                match self.start(scope, cpu, &gate, &at_work) {
+            for (number, cpu) in (1..).zip(cpus) {
+                match Builder::new().spawn_scoped(scope, || self.task(*cpu, &gate, &at_work)) {
                     Ok(handle) => handles.push(handle),
                     Err(source) => {
                         // Those that wait already must not wait for ever.
@@ -222,19 +223,6 @@ impl TaskPlan<'_> {
         })
     }
 
-    fn start<'scope>(
-        self,
-        scope: &'scope Scope<'scope, '_>,
-        cpu: Option<CpuId>,
-        gate: &'scope Gate,
-        at_work: &'scope AtomicUsize,
-    ) -> io::Result<ScopedJoinHandle<'scope, Result<TaskTicks, IterateError>>>
-    where
-        Self: 'scope,
-    {
-        Builder::new().spawn_scoped(scope, move || self.task(cpu, gate, at_work))
-    }
-
     fn task(
         self,
         cpu: Option<CpuId>,
@@ -245,7 +233,7 @@ impl TaskPlan<'_> {
         let goes = gate.arrive(prepared.is_ok());
         let measured = prepared.and_then(|mut prepared| {
             if !goes {
-                return Ok((prepared, TaskTicks::nothing(cpu)));
+                return Ok((prepared, TaskTicks { cpu, ..TaskTicks::default() }));
             }
             let measured = self.measure(&mut prepared, cpu).map_err(self.failed());
             measured.map(|measured| (prepared, measured)).map_err(IterateError::from)
@@ -296,12 +284,6 @@ impl TaskPlan<'_> {
 
     fn failed(self) -> impl FnOnce(io::Error) -> WorkloadError {
         move |source| WorkloadError::Failed { workload: self.workload.name(), source }
-    }
-}
-
-impl TaskTicks {
-    fn nothing(cpu: Option<CpuId>) -> Self {
-        Self { cpu, ticks: Vec::new(), checksum: 0, backwards: 0 }
     }
 }
 

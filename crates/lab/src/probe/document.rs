@@ -2,12 +2,11 @@
 
 use becalm_model::Limit;
 use becalm_model::wire::{
-    LengthBin, LengthClass, PROBE_SCHEMA, ProbeDocument, ProbeWindow, ProbedCpu, RankedCpu,
-    TracerCounters, Worded,
+    LengthBin, LengthClass, PROBE_SCHEMA, ProbeDocument, ProbeWindow, ProbedCpu, RankedCpu, Worded,
 };
 
 use super::gaps::{Bin, EDGES, Gaps};
-use super::{Counters, CpuNoise, Ranked, Siblings, Source, Terms, rank};
+use super::{CpuNoise, Ranked, Siblings, Source, Terms, rank};
 
 const NANO: f64 = 1e-9;
 
@@ -51,7 +50,7 @@ fn cpu(noise: &CpuNoise, terms: &Terms) -> ProbedCpu {
         histogram: histogram(&gaps),
         preemptions: noise.preemptions,
         steal: noise.steal,
-        counters: noise.counters.map(counters),
+        counters: noise.counters,
         windows: noise
             .windows
             .iter()
@@ -113,11 +112,6 @@ fn histogram(gaps: &Gaps) -> Vec<LengthBin> {
             lost: bin.lost as f64 * NANO,
         })
         .collect()
-}
-
-fn counters(counters: Counters) -> TracerCounters {
-    let Counters { hardware, nmi, irq, softirq, thread } = counters;
-    TracerCounters { hardware, nmi, irq, softirq, thread }
 }
 
 fn ranked(ranked: &Ranked) -> RankedCpu {

@@ -23,6 +23,7 @@ mod windows;
 use std::io;
 use std::time::Duration;
 
+use becalm_model::wire::TracerCounters;
 use becalm_model::{CpuId, CpuSet};
 
 use aside::Aside;
@@ -32,7 +33,7 @@ pub use clock::probe_clock;
 pub use document::document;
 pub use gaps::{Bin, EDGES, Gaps};
 pub use ranking::{Ranked, Shares, rank};
-pub use trace_text::{Counters, TraceError};
+pub use trace_text::TraceError;
 pub use tracer::{INSTANCE, Tracer};
 
 /// Shortest gap that counts, by default: what `Documentation/trace/osnoise-tracer.rst` names as the
@@ -95,7 +96,7 @@ pub struct CpuNoise {
     /// where it cannot be read.
     pub steal: Option<f64>,
     /// What the tracer saw come between; `None` from outside.
-    pub counters: Option<Counters>,
+    pub counters: Option<TracerCounters>,
 }
 
 impl CpuNoise {

@@ -8,33 +8,9 @@
 //! osnoise/2-91  [002] .....  12.500001: 250000   190  99.92400   9   18   0   251   18   1
 //! ```
 
+use becalm_model::wire::TracerCounters;
+
 use super::gaps::Gaps;
-
-/// What came between the readings of the tracer, by kind.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Gaps in which the kernel saw nothing come between: the firmware or the hypervisor.
-    pub hardware: u64,
-    /// Interrupts that cannot be masked.
-    pub nmi: u64,
-    /// Interrupts.
-    pub irq: u64,
-    /// Softirqs.
-    pub softirq: u64,
-    /// Other threads.
-    pub thread: u64,
-}
-
-impl Counters {
-    /// Adds those of another window.
-    pub fn merge(&mut self, other: &Self) {
-        self.hardware += other.hardware;
-        self.nmi += other.nmi;
-        self.irq += other.irq;
-        self.softirq += other.softirq;
-        self.thread += other.thread;
-    }
-}
 
 /// A window that the tracer finished.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +20,7 @@ pub(super) struct TracedWindow {
     /// What was seen.
     pub(super) gaps: Gaps,
     /// What came between.
-    pub(super) counters: Counters,
+    pub(super) counters: TracerCounters,
 }
 
 /// A line of a trace that is not understood.
@@ -107,7 +83,7 @@ fn window(end: f64, text: &str, mut gaps: Gaps) -> Option<TracedWindow> {
     // The sums are whole microseconds. Gaps add up to more than that, or some were overwritten.
     gaps.lost = gaps.lost.max(number(noise)?.checked_mul(NANOS)?);
     gaps.longest = gaps.longest.max(number(longest)?.checked_mul(NANOS)?);
-    let counters = Counters {
+    let counters = TracerCounters {
         hardware: number(hardware)?,
         nmi: number(nmi)?,
         irq: number(irq)?,
@@ -151,7 +127,7 @@ CPU:2 [LOST 3 EVENTS]
         assert_eq!(sums, [(250_000_000, 2, 100_200), (250_001_000, 0, 0)]);
         assert_eq!(windows[0].gaps.longest, 90_700);
         assert!((windows[1].end - 81.96722).abs() < 1e-9);
-        let counters = Counters { hardware: 18, nmi: 0, irq: 1007, softirq: 18, thread: 1 };
+        let counters = TracerCounters { hardware: 18, nmi: 0, irq: 1007, softirq: 18, thread: 1 };
         assert_eq!(windows[0].counters, counters);
     }
 

@@ -95,10 +95,7 @@ impl Tracer {
         }
         let set = |name: &str, new: String| -> Result<Change, String> {
             let path = self.path(name);
-            let old = root.read(&path);
-            let Some(old) = old.clone().value() else {
-                return Err(format!("{path} {}", old.why_not().unwrap_or_default()));
-            };
+            let old = root.read(&path).of(&path)?;
             Ok(Change::file(INSTANCE, path, &old, &new, "the noise of CPUs is traced"))
         };
         let mut changes = vec![set("tracing_thresh", threshold.to_string())?];
@@ -118,14 +115,8 @@ impl Tracer {
         let first = terms.cpus.first().map(|cpu| cpu.to_string()).unwrap_or_default();
         // It goes on from CPU to CPU.
         changes.push(set("osnoise/cpus", first)?.with(Nature::Drifts));
-        changes.push(Change {
-            knob: INSTANCE.to_owned(),
-            target: Target::Folder(self.instance("")),
-            old: "absent".to_owned(),
-            new: Some("present".to_owned()),
-            reason: "the noise of CPUs is traced".to_owned(),
-            nature: Nature::Plain,
-        });
+        let (folder, reason) = (Target::Folder(self.instance("")), "the noise of CPUs is traced");
+        changes.push(Change::new(INSTANCE, folder, "absent", Some("present"), reason));
         Ok(changes)
     }
 

@@ -30,7 +30,7 @@ pub struct Size {
 }
 
 /// One table: configurations that are measured in turns.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Experiment {
     /// What is compared.
     pub title: String,
@@ -205,13 +205,14 @@ pub enum CounterFigure {
 }
 
 /// Which values of a setup's runs the figures are of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Values {
     /// Those of one run: the one whose CV is in the middle.
     MiddleRun,
     /// The means of the runs.
     RunMeans,
     /// All of all runs.
+    #[default]
     Pooled,
 }
 
@@ -254,33 +255,27 @@ pub enum FigureUnit {
 impl Figure {
     /// Returns its name in JSON.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Mean => "mean",
-            Self::Median => "median",
-            Self::Deviation => "standard_deviation",
-            Self::Cv => "cv",
-            Self::RelativeCv => "relative_cv",
-            Self::Minimum => "minimum",
-            Self::Maximum => "maximum",
-            Self::Range => "range",
-            Self::Excess => "maximum_above_median",
-            Self::CvOfMinimums => "cv_of_minimums",
-        }
+        self.words().0
     }
 
     /// Returns the title of its column.
     pub fn title(self) -> &'static str {
+        self.words().1
+    }
+
+    /// Name and title.
+    fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Mean => "mean",
-            Self::Median => "median",
-            Self::Deviation => "sd",
-            Self::Cv => "CV",
-            Self::RelativeCv => "CV to 1st",
-            Self::Minimum => "minimum",
-            Self::Maximum => "maximum",
-            Self::Range => "range",
-            Self::Excess => "max. above",
-            Self::CvOfMinimums => "CV of min.",
+            Self::Mean => ("mean", "mean"),
+            Self::Median => ("median", "median"),
+            Self::Deviation => ("standard_deviation", "sd"),
+            Self::Cv => ("cv", "CV"),
+            Self::RelativeCv => ("relative_cv", "CV to 1st"),
+            Self::Minimum => ("minimum", "minimum"),
+            Self::Maximum => ("maximum", "maximum"),
+            Self::Range => ("range", "range"),
+            Self::Excess => ("maximum_above_median", "max. above"),
+            Self::CvOfMinimums => ("cv_of_minimums", "CV of min."),
         }
     }
 

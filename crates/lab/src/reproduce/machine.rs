@@ -216,16 +216,13 @@ impl<'a> Machine<'a> {
     fn plan(&self, conditions: &[Condition], cpus: &CpuSet) -> TuningPlan {
         let only: Vec<String> =
             conditions.iter().flat_map(|one| one.knobs()).map(ToString::to_string).collect();
-        let smt = if conditions.contains(&Condition::SmtOff) { Smt::Off } else { Smt::Idle };
-        self.planned(&TuningRequest { only, smt, ..TuningRequest::default() }, cpus)
-    }
-
-    fn planned(&self, request: &TuningRequest, cpus: &CpuSet) -> TuningPlan {
         // Without a name there would be no limit to what is planned.
-        if request.only.is_empty() {
+        if only.is_empty() {
             return TuningPlan::default();
         }
-        let situation = Situation::of(self.root, self.topology, cpus.clone(), request);
+        let smt = if conditions.contains(&Condition::SmtOff) { Smt::Off } else { Smt::Idle };
+        let request = TuningRequest { only, smt, ..TuningRequest::default() };
+        let situation = Situation::of(self.root, self.topology, cpus.clone(), &request);
         tune::plan(&situation).expect("conditions name knobs that there are, as a test sees")
     }
 }

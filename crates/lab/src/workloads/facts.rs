@@ -5,7 +5,7 @@ use super::{JIT_UNITS, Shape, Workload};
 /// What is known of a workload beside its code.
 #[derive(Debug)]
 pub(super) struct Facts {
-    workload: Workload,
+    pub(super) workload: Workload,
     pub(super) name: &'static str,
     pub(super) description: &'static str,
     /// What one of the amount is.
@@ -23,7 +23,8 @@ pub(super) fn facts(workload: Workload) -> &'static Facts {
     found.expect("every workload has its facts, as a test sees")
 }
 
-const FACTS: &[Facts] = &[
+/// One line for each, in the order in which they are listed.
+pub(super) const FACTS: &[Facts] = &[
     Facts {
         workload: Workload::Compute,
         name: "compute",

@@ -22,7 +22,7 @@ mod syscalls;
 use std::io;
 use std::path::PathBuf;
 
-use facts::facts;
+use facts::{FACTS, facts};
 use file_read::Cache;
 pub(crate) use prepared::Prepared;
 use random::Random;
@@ -134,24 +134,10 @@ pub enum WorkloadError {
 }
 
 impl Workload {
-    /// Every workload.
-    pub const ALL: [Self; 15] = [
-        Self::Compute,
-        Self::ArraySum,
-        Self::Mixed,
-        Self::BurstSum,
-        Self::PointerChase,
-        Self::Bandwidth,
-        Self::Branchy,
-        Self::PageFaults,
-        Self::Syscalls,
-        Self::FileWarm,
-        Self::FileCold,
-        Self::Siblings,
-        Self::Cores,
-        Self::Oversubscribed,
-        Self::Jit,
-    ];
+    /// Returns every workload.
+    pub fn all() -> impl Iterator<Item = Self> {
+        FACTS.iter().map(|facts| facts.workload)
+    }
 
     /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
@@ -160,7 +146,7 @@ impl Workload {
 
     /// Reads the name that [`Workload::name`] writes.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|workload| workload.name() == name)
+        Self::all().find(|workload| workload.name() == name)
     }
 
     /// Returns one sentence for help texts.
@@ -234,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_workload_gives_the_same_checksum_each_time_and_another_for_another_amount() {
-        for workload in Workload::ALL {
+        for workload in Workload::all() {
             let run = |amount| workload.run(amount).expect("a temporary folder can be written to");
             let amount = (workload.default_amount() / 50).max(1);
             assert_eq!(run(amount), run(amount), "{}", workload.name());

@@ -110,6 +110,17 @@ pub struct TracerCounters {
     pub thread: u64,
 }
 
+impl TracerCounters {
+    /// Adds those of another window.
+    pub fn merge(&mut self, other: &Self) {
+        self.hardware += other.hardware;
+        self.nmi += other.nmi;
+        self.irq += other.irq;
+        self.softirq += other.softirq;
+        self.thread += other.thread;
+    }
+}
+
 /// A stretch of watching.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeWindow {

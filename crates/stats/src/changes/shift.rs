@@ -16,6 +16,7 @@ use super::Changes;
 use super::correlation::inflation;
 use super::judge::median;
 use super::window::REACH;
+use crate::center::median_of_sorted;
 use crate::normal;
 
 /// Confidence of the interval of a size.
@@ -60,12 +61,9 @@ pub fn shift(before: &[f64], after: &[f64], correlation: f64, confidence: f64) -
         reason = "at least 1 and below the number of pairs"
     )]
     let k = if k >= 1.0 { k.floor() as usize } else { 1 };
-    let half = steps.len() / 2;
-    let center =
-        if steps.len() % 2 == 1 { steps[half] } else { steps[half - 1].midpoint(steps[half]) };
     let ratio = |step: f64| if positive { step.exp() } else { 1.0 + step };
     Some(Shift {
-        ratio: ratio(center),
+        ratio: ratio(median_of_sorted(&steps)),
         low: ratio(steps[k - 1]),
         high: ratio(steps[steps.len() - k]),
     })

@@ -42,11 +42,9 @@ fn table(title: &str, method: String, setups: Vec<Setup>, rows: Vec<Row>) -> Exp
         method,
         figures: vec![Figure::Mean, Figure::Deviation, Figure::Cv, Figure::RelativeCv],
         values: Values::Pooled,
-        in_ticks: false,
-        histogram: false,
         setups,
         rows,
-        counters: Vec::new(),
+        ..Experiment::default()
     }
 }
 

@@ -47,10 +47,8 @@ fn experiments(_: &Size) -> Vec<Experiment> {
         ),
         figures: vec![Mean, Deviation, Cv, RelativeCv],
         values: Values::RunMeans,
-        in_ticks: false,
-        histogram: false,
         setups,
         rows,
-        counters: Vec::new(),
+        ..Experiment::default()
     }]
 }

@@ -37,14 +37,12 @@ fn recipe() -> Experiment {
         ),
         figures: vec![Figure::Mean, Figure::Deviation, Figure::Cv, Figure::RelativeCv],
         values: Values::RunMeans,
-        in_ticks: false,
-        histogram: false,
         setups,
         rows: vec![
             Row::new("as it is", 0, &[(Figure::Cv, "up to 5 %")]),
             Row::new("recipe", 1, &[(Figure::Cv, "< 0.5 %")]),
         ],
-        counters: Vec::new(),
+        ..Experiment::default()
     }
 }
 
@@ -60,8 +58,6 @@ fn threads(size: &Size) -> Experiment {
             .to_owned(),
         figures: vec![Figure::Mean, Figure::Deviation, Figure::Cv, Figure::RelativeCv],
         values: Values::Pooled,
-        in_ticks: false,
-        histogram: false,
         setups: vec![plain.tasks(fitting), plain.tasks(more)],
         rows: vec![
             Row::new(&format!("{} on {}", counted(fitting, "thread"), counted(fitting, "CPU")), 0, &[]),
@@ -71,7 +67,7 @@ fn threads(size: &Size) -> Experiment {
                 &[(Figure::RelativeCv, "10 x")],
             ),
         ],
-        counters: Vec::new(),
+        ..Experiment::default()
     }
 }
 
@@ -87,8 +83,6 @@ fn stack() -> Experiment {
         ),
         figures: vec![Figure::Mean, Figure::Deviation, Figure::Cv, Figure::RelativeCv],
         values: Values::RunMeans,
-        in_ticks: false,
-        histogram: false,
         setups: vec![
             plain.with(&[ChangingEnvironment]).on_top_of(&fixed),
             plain.with(&[FixedEnvironment]).on_top_of(&fixed),
@@ -97,6 +91,6 @@ fn stack() -> Experiment {
             Row::new("size of environment changes", 0, &[]),
             Row::new("environment is fixed", 1, &[]),
         ],
-        counters: Vec::new(),
+        ..Experiment::default()
     }
 }

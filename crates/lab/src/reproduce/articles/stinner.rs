@@ -49,10 +49,9 @@ fn experiments(_: &Size) -> Vec<Experiment> {
         ),
         figures: vec![Median, Deviation, Cv, Maximum, Excess],
         values: Values::Pooled,
-        in_ticks: false,
         histogram: true,
         setups,
         rows,
-        counters: Vec::new(),
+        ..Experiment::default()
     }]
 }

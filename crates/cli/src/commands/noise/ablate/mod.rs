@@ -118,7 +118,7 @@ pub(crate) struct Args {
 }
 
 fn workloads() -> impl TypedValueParser<Value = Workload> {
-    PossibleValuesParser::new(Workload::ALL.map(Workload::name))
+    PossibleValuesParser::new(Workload::all().map(Workload::name))
         .map(|name| Workload::from_name(&name).expect("only names of workloads are possible"))
 }
 
