@@ -66,12 +66,8 @@ impl UnrestReader {
             Ok(files) if files.iter().all(|f| f.parse(&mut buffer, parse::pressure).is_some()) => {
                 files
             }
-            Ok(_) => {
-                limits.push(not_waited_for(Calm::Pressure, None));
-                Vec::new()
-            }
-            Err(why) => {
-                limits.push(not_waited_for(Calm::Pressure, Some(why)));
+            other => {
+                limits.push(not_waited_for(Calm::Pressure, other.err()));
                 Vec::new()
             }
         };

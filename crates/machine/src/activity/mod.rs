@@ -67,7 +67,7 @@ pub struct Activity {
 }
 
 /// Keeps the kernel's files open and reads them again and again.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ActivityReader {
     cpus: CpuSet,
     siblings: CpuSet,
@@ -97,35 +97,21 @@ impl ActivityReader {
     /// Opens as [`ActivityReader::open`] does, and leaves out what is optional (interrupts and softirqs
     /// of some CPUs, frequencies) and costs more than `budget` each per reading.
     pub fn open_within(root: &SysRoot, cpus: &CpuSet, budget: Duration) -> Self {
-        let buffer = vec![0; 16 * 1024];
-        let mut opening = Opening { root, limits: Vec::new(), buffer, budget, is_all: false };
+        let (seconds_per_tick, buffer) = (clock::ticks_per_second().recip(), vec![0; 16 * 1024]);
+        let reader = Self { seconds_per_tick, buffer, ..Self::default() };
+        let mut opening = Opening { root, budget, reader };
         let (stat, cpus) = opening.stat(cpus);
         let pressure_cpu = opening.pressure("cpu", Unseen::PressureOnCpu);
         let pressure_memory = opening.pressure("memory", Unseen::PressureOnMemory);
         let pressure_io = opening.pressure("io", Unseen::PressureOnIo);
-        let quota = opening.quota();
-        let thermal = opening.thermal(&cpus);
-        let interrupts = opening.counts(Unseen::Interrupts, "/proc/interrupts", &cpus);
-        let softirqs = opening.counts(Unseen::Softirqs, "/proc/softirqs", &cpus);
+        opening.reader.quota = opening.quota();
+        opening.reader.thermal = opening.thermal(&cpus);
+        opening.reader.interrupts = opening.counts(Unseen::Interrupts, "/proc/interrupts", &cpus);
+        opening.reader.softirqs = opening.counts(Unseen::Softirqs, "/proc/softirqs", &cpus);
         let (frequency, clocks) = opening.frequencies(&cpus);
-        Self {
-            is_all: opening.is_all,
-            siblings: opening.siblings(&cpus),
-            cpus,
-            seconds_per_tick: clock::ticks_per_second().recip(),
-            buffer: opening.buffer,
-            limits: opening.limits,
-            stat,
-            pressure_cpu,
-            pressure_memory,
-            pressure_io,
-            quota,
-            thermal,
-            interrupts,
-            softirqs,
-            frequency,
-            clocks,
-        }
+        let siblings = opening.siblings(&cpus);
+        let reader = Self { siblings, cpus, stat, frequency, clocks, ..opening.reader };
+        Self { pressure_cpu, pressure_memory, pressure_io, ..reader }
     }
 
     /// Returns what cannot be read here and why.
@@ -200,9 +186,7 @@ fn sum<T: std::iter::Sum>(files: &[Held], read: impl FnMut(&Held) -> Option<T>) 
 struct Opening<'a> {
     root: &'a SysRoot,
     budget: Duration,
-    is_all: bool,
-    limits: Vec<Limit>,
-    buffer: Vec<u8>,
+    reader: ActivityReader,
 }
 
 impl Opening<'_> {
@@ -216,12 +200,12 @@ impl Opening<'_> {
                 return (None, cpus.clone());
             }
         };
-        let online = file.parse(&mut self.buffer, |text| Some(parse::stat_cpus(text)));
+        let online = file.parse(&mut self.reader.buffer, |text| Some(parse::stat_cpus(text)));
         let online = online.unwrap_or_default();
         let offline = cpus.difference(&online);
         let cpus = cpus.intersection(&online);
-        let all = file.parse(&mut self.buffer, parse::stat_interrupts);
-        self.is_all = cpus == online && all.is_some();
+        let all = file.parse(&mut self.reader.buffer, parse::stat_interrupts);
+        self.reader.is_all = cpus == online && all.is_some();
         if cpus.is_empty() {
             let path = "/proc/stat".to_owned();
             self.not_seen(what, Obstacle::NoLine { path, cpus: offline.to_string() });
@@ -229,14 +213,14 @@ impl Opening<'_> {
         }
         // Nothing else tells busy from stolen time, so a dear file is kept, and said to be dear: the
         // kernel sums every interrupt source over every CPU for it.
-        let cost = file.cost(&mut self.buffer).usual;
+        let cost = file.cost(&mut self.reader.buffer).usual;
         if cost > DEAR {
             let (path, micros) = ("/proc/stat".to_owned(), micros(cost));
-            self.limits.push(EvidenceLimit::Dear { path, micros }.into());
+            self.reader.limits.push(EvidenceLimit::Dear { path, micros }.into());
         }
         if !offline.is_empty() {
             let cpus = offline.to_string();
-            self.limits.push(EvidenceLimit::CpusNotWatched { cpus }.into());
+            self.reader.limits.push(EvidenceLimit::CpusNotWatched { cpus }.into());
         }
         (Some(file), cpus)
     }
@@ -244,7 +228,7 @@ impl Opening<'_> {
     /// Opens one pressure file. The kernel may have it and refuse to read it (`psi=0`).
     fn pressure(&mut self, kind: &str, what: Unseen) -> Option<Held> {
         let file = self.keep(what, Held::open(self.root, format!("/proc/pressure/{kind}")))?;
-        if file.parse(&mut self.buffer, parse::pressure).is_none() {
+        if file.parse(&mut self.reader.buffer, parse::pressure).is_none() {
             self.not_seen(what, Obstacle::NoTotal { path: file.path().display().to_string() });
             return None;
         }
@@ -265,7 +249,7 @@ impl Opening<'_> {
             .levels
             .iter()
             .filter_map(|level| Held::open(self.root, level.join("cpu.stat")).ok())
-            .filter(|file| file.parse(&mut self.buffer, parse::throttled).is_some())
+            .filter(|file| file.parse(&mut self.reader.buffer, parse::throttled).is_some())
             .collect();
         if files.is_empty() {
             self.not_seen(what, Obstacle::NoGroupCounts);
@@ -292,11 +276,11 @@ impl Opening<'_> {
 
     /// Opens a table of counts by CPU, unless the machine has so many CPUs and sources that it is dear.
     fn counts(&mut self, what: Unseen, path: &str, cpus: &CpuSet) -> Option<Held> {
-        if self.is_all {
+        if self.reader.is_all {
             return None;
         }
         let file = self.keep(what, Held::open(self.root, path))?;
-        if file.parse(&mut self.buffer, |text| parse::interrupts(text, cpus)).is_none() {
+        if file.parse(&mut self.reader.buffer, |text| parse::interrupts(text, cpus)).is_none() {
             let (path, cpus) = (path.to_owned(), cpus.to_string());
             self.not_seen(what, Obstacle::NoColumn { path, cpus });
             return None;
@@ -332,7 +316,7 @@ impl Opening<'_> {
     fn frequency(&mut self, path: &str) -> Option<Held> {
         let what = Unseen::Frequency;
         let file = self.keep(what, Held::open(self.root, path))?;
-        if file.parse(&mut self.buffer, parse::number).is_none() {
+        if file.parse(&mut self.reader.buffer, parse::number).is_none() {
             self.not_seen(what, Obstacle::NoNumber { path: path.to_owned() });
             return None;
         }
@@ -351,7 +335,7 @@ impl Opening<'_> {
     }
 
     fn not_seen(&mut self, what: Unseen, because: Obstacle) {
-        self.limits.push(EvidenceLimit::NotSeen { what, because }.into());
+        self.reader.limits.push(EvidenceLimit::NotSeen { what, because }.into());
     }
 
     fn keep(&mut self, what: Unseen, opened: Result<Held, String>) -> Option<Held> {
@@ -359,7 +343,7 @@ impl Opening<'_> {
     }
 
     fn keep_if_cheap(&mut self, what: Unseen, file: Held) -> Option<Held> {
-        let cost = file.cost(&mut self.buffer);
+        let cost = file.cost(&mut self.reader.buffer);
         let sleeps = cost.first >= SLEEPS.max(self.budget);
         if cost.usual <= self.budget && !sleeps {
             return Some(file);

@@ -1,7 +1,7 @@
 //! Which parameters reserve CPUs, and what each costs. A pure function.
 
+use becalm_model::CpuSet;
 use becalm_model::wire::{BOOT_SCHEMA, BootDocument, BootLoader, BootParameter};
-use becalm_model::{CpuId, CpuSet};
 
 use super::kernel::{Built, KernelOptions};
 use crate::sysroot::SysRoot;
@@ -157,9 +157,7 @@ fn warnings(
             );
         }
     }
-    let siblings: CpuSet =
-        cpus.iter().flat_map(|cpu| members(&topology.siblings_of(cpu))).collect();
-    let shared = siblings.difference(cpus);
+    let shared = topology.whole_cores(cpus).difference(cpus);
     if !shared.is_empty() {
         warnings.push(format!(
             "CPU {shared} share cores with these CPUs and stay in use: whatever runs there slows a \
@@ -186,10 +184,6 @@ fn warnings(
             .to_owned(),
     );
     warnings
-}
-
-fn members(set: &CpuSet) -> Vec<CpuId> {
-    set.iter().collect()
 }
 
 fn frequency_follows_the_tick(root: &SysRoot, cpus: &CpuSet) -> bool {

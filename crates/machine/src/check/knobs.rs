@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use becalm_model::{Change, Checkup, Finding, Fix, Severity, Target};
 
 use super::View;
-use super::pressure::memory;
+use crate::facts::memory;
 use crate::knobs::{KNOBS, NoteKind, Situation, TuningRequest};
 
 /// How bad a setting is, and how large its effect was where somebody measured it. Knobs that are not
@@ -62,16 +62,8 @@ const JUDGED: [(&str, Severity, &str); 24] = [
 ];
 
 pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
-    let others = view.topology.online.difference(&view.cpus);
-    let housekeeping = if others.is_empty() { view.cpus.clone() } else { others };
     let request = TuningRequest::default();
-    let situation = Situation {
-        root: view.root,
-        topology: view.topology,
-        cpus: view.cpus.clone(),
-        housekeeping,
-        request: &request,
-    };
+    let situation = Situation::of(view.root, view.topology, view.cpus.clone(), &request);
     for knob in KNOBS.iter().filter(|knob| knob.looks_at_files_only()) {
         let Some((_, severity, size)) = JUDGED.iter().find(|(name, _, _)| *name == knob.name)
         else {

@@ -3,7 +3,8 @@
 use becalm_model::{Checkup, Severity};
 
 use super::{View, advice};
-use crate::{ControlGroups, SysRoot};
+use crate::ControlGroups;
+use crate::facts::memory;
 
 /// Share of time that somebody waited, from which on it is worth a word.
 const WAITING: f64 = 2.0;
@@ -19,13 +20,6 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
         load(view, checkup);
         stalls(view, checkup);
     }
-}
-
-/// Returns a line of `/proc/meminfo` in KiB.
-pub(super) fn memory(root: &SysRoot, name: &str) -> Option<u64> {
-    let text = root.read("/proc/meminfo").value()?;
-    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-    line.split_whitespace().next()?.parse().ok()
 }
 
 fn swap(view: &View<'_>, checkup: &mut Checkup) {

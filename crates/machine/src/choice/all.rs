@@ -45,7 +45,7 @@ pub(super) fn choose(topology: &Topology, facts: &ChoiceFacts) -> Choice {
         limits.push(PlacementLimit::Shared { cpus, because }.into());
         (fast.clone(), fast)
     };
-    let foreign = shared_with_others(topology, &subject);
+    let foreign = topology.whole_cores(&subject).difference(&topology.allowed);
     if !foreign.is_empty() {
         limits.push(PlacementLimit::ForeignSiblings { cpus: foreign }.into());
     }
@@ -93,7 +93,7 @@ fn fastest(topology: &Topology, among: &CpuSet) -> (CpuSet, Option<CpuMerit>) {
 }
 
 /// Returns the cores that have a CPU in `cpus`, as those CPUs.
-fn cores(topology: &Topology, cpus: &CpuSet) -> Vec<CpuSet> {
+pub(super) fn cores(topology: &Topology, cpus: &CpuSet) -> Vec<CpuSet> {
     let cores = topology.cores.iter().map(|core| core.cpus.intersection(cpus));
     cores.filter(|core| !core.is_empty()).collect()
 }
@@ -109,10 +109,4 @@ fn spare(facts: &ChoiceFacts, cores: &[CpuSet]) -> CpuSet {
         .or_else(|| cores.iter().find(interrupted))
         .or_else(|| cores.first());
     spared.cloned().unwrap_or_default()
-}
-
-/// Returns the CPUs on the subject's cores that this process may not use.
-fn shared_with_others(topology: &Topology, subject: &CpuSet) -> CpuSet {
-    let cores = topology.cores.iter().filter(|core| !core.cpus.intersection(subject).is_empty());
-    cores.flat_map(|core| core.cpus.iter()).collect::<CpuSet>().difference(&topology.allowed)
 }

@@ -30,9 +30,7 @@ pub(super) fn choose(topology: &Topology, facts: &ChoiceFacts, threads: usize) -
     if used < subject.len() {
         limits.push(PlacementLimit::ThreadsShareCores.into());
     }
-    let busy: CpuSet =
-        subject.iter().flat_map(|cpu| topology.core_of(cpu).iter().collect::<Vec<_>>()).collect();
-    let housekeeping = [busy, subject.clone()]
+    let housekeeping = [topology.whole_cores(&subject), subject.clone()]
         .iter()
         .map(|taken| topology.allowed.difference(taken).difference(&facts.leased))
         .find(|left| !left.is_empty())
@@ -56,10 +54,7 @@ fn pool(topology: &Topology, facts: &ChoiceFacts, everything: &Choice, threads: 
     let balanced = topology.allowed.difference(&topology.isolated);
     let free = balanced.difference(&facts.leased);
     let pools = [everything.subject.clone(), free, balanced.clone()];
-    let enough = |pool: &CpuSet| {
-        topology.cores.iter().filter(|core| !core.cpus.intersection(pool).is_empty()).count()
-            >= threads
-    };
+    let enough = |pool: &CpuSet| all::cores(topology, pool).len() >= threads;
     let found = pools.iter().find(|pool| enough(pool)).cloned();
     let largest = if balanced.is_empty() { topology.allowed.clone() } else { balanced };
     found.unwrap_or(largest)
@@ -72,12 +67,7 @@ fn ordered_cores(
     pool: &CpuSet,
     threads: usize,
 ) -> Vec<CpuSet> {
-    let mut cores: Vec<CpuSet> = topology
-        .cores
-        .iter()
-        .map(|core| core.cpus.intersection(pool))
-        .filter(|core| !core.is_empty())
-        .collect();
+    let mut cores = all::cores(topology, pool);
     let node = |core: &CpuSet| {
         let first = core.first().and_then(|first| topology.cpu(first));
         first.map(|cpu| (cpu.node, cpu.package))

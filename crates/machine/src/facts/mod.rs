@@ -19,6 +19,7 @@ use crate::topology::Topology;
 use crate::tune::read_target;
 
 pub(crate) use cpu::cpu_model;
+pub(crate) use system::memory;
 
 /// Reads every fact. Each key ends up either among the facts or, with a reason, among the unreadable.
 pub fn read_facts(root: &SysRoot, topology: &Topology) -> MachineFacts {

@@ -1,15 +1,14 @@
 //! Memory, load, heat and power.
 
 use super::Collector;
-use crate::sysroot::Reading;
+use crate::sysroot::{Reading, SysRoot};
 
 pub(super) fn collect(collector: &mut Collector<'_>) {
-    let meminfo = collector.text("/proc/meminfo").unwrap_or_default();
-    match kibibytes(&meminfo, "MemTotal") {
+    match memory(collector.root, "MemTotal") {
         Some(total) => collector.put("memory_total", gibibytes(total)),
         None => collector.miss("memory_total", "/proc/meminfo states no total"),
     }
-    match kibibytes(&meminfo, "SwapTotal") {
+    match memory(collector.root, "SwapTotal") {
         Some(0) => collector.put("swap", "none"),
         Some(total) => collector.put("swap", gibibytes(total)),
         None => collector.miss("swap", "/proc/meminfo states no swap"),
@@ -26,11 +25,11 @@ pub(super) fn collect(collector: &mut Collector<'_>) {
     power(collector);
 }
 
-fn kibibytes(meminfo: &str, key: &str) -> Option<u64> {
-    meminfo.lines().find_map(|line| {
-        let value = line.strip_prefix(key)?.strip_prefix(':')?;
-        value.trim().strip_suffix("kB")?.trim().parse().ok()
-    })
+/// Returns a line of `/proc/meminfo` in KiB.
+pub(crate) fn memory(root: &SysRoot, name: &str) -> Option<u64> {
+    let text = root.read("/proc/meminfo").value()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 fn gibibytes(kibibytes: u64) -> String {

@@ -21,11 +21,7 @@ pub struct Alone {
 /// to everything else.
 pub fn alone(topology: &Topology, choice: &Choice) -> Alone {
     if choice.subject.len() == 1 {
-        let whole: CpuSet = choice
-            .subject
-            .iter()
-            .flat_map(|cpu| topology.core_of(cpu).iter().collect::<Vec<_>>())
-            .collect();
+        let whole = topology.whole_cores(&choice.subject);
         let is_too_much = topology.online.difference(&whole).is_empty();
         // Isolated by the boot parameters, it can be no part of a partition, and needs none.
         let whole = whole.difference(&topology.isolated.difference(&choice.subject));
@@ -45,12 +41,7 @@ pub fn alone(topology: &Topology, choice: &Choice) -> Alone {
         choice.limits.clear();
     }
     // Siblings of the subject's CPUs stay idle, where somebody else has a place.
-    let whole: CpuSet = choice
-        .subject
-        .iter()
-        .flat_map(|cpu| topology.core_of(cpu).iter().collect::<Vec<_>>())
-        .collect();
-    let whole = whole.difference(&topology.isolated);
+    let whole = topology.whole_cores(&choice.subject).difference(&topology.isolated);
     let is_too_much = topology.online.difference(&whole).is_empty();
     let cpus = if is_too_much { choice.subject.clone() } else { whole };
     // One CPU is one CPU, whatever the number of threads.

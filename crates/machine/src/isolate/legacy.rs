@@ -55,19 +55,13 @@ pub(super) fn plan(request: &Isolating<'_>, top: &str) -> Result<Isolation, Isol
     if root.read(&balance).value().as_deref() == Some("1") {
         changes.push(file(balance.clone(), "1", "0"));
     }
-    Ok(Isolation {
-        cpus: request.cpus.clone(),
-        partition: request.partition,
-        expected: vec![
-            (format!("{group}/cpuset.cpus"), cpus),
-            (format!("{group}/cpuset.sched_load_balance"), is_balanced.to_owned()),
-            (balance, "0".to_owned()),
-        ],
-        group,
-        changes,
-        limits: limits.collect(),
-        moving: Some(top.to_owned()),
-    })
+    let expected = vec![
+        (format!("{group}/cpuset.cpus"), cpus),
+        (format!("{group}/cpuset.sched_load_balance"), is_balanced.to_owned()),
+        (balance, "0".to_owned()),
+    ];
+    let isolation = request.isolation(group, changes, expected);
+    Ok(Isolation { limits: limits.collect(), moving: Some(top.to_owned()), ..isolation })
 }
 
 /// Returns the changes that move the programs at the top aside. Threads of the kernel stay: their

@@ -342,6 +342,17 @@ struct Isolating<'a> {
 }
 
 impl Isolating<'_> {
+    /// The isolation that comes of these changes, where nothing limits it and nobody is to be moved.
+    fn isolation(
+        &self,
+        group: String,
+        changes: Vec<Change>,
+        expected: Vec<(String, String)>,
+    ) -> Isolation {
+        let (cpus, partition) = (self.cpus.clone(), self.partition);
+        Isolation { cpus, partition, group, changes, expected, limits: Vec::new(), moving: None }
+    }
+
     /// Returns the CPUs that are left to everything else.
     fn others(&self) -> CpuSet {
         self.online.difference(self.cpus)

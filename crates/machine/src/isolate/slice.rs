@@ -29,15 +29,8 @@ pub(super) fn plan(request: &Isolating<'_>, top: &str) -> Result<Isolation, Isol
     changes.push(change(Target::Unit(SLICE.to_owned()), "inactive", "active"));
     changes.push(make_partition(&slice, request.partition));
     changes.push(folder(&group));
-    Ok(Isolation {
-        cpus: request.cpus.clone(),
-        partition: request.partition,
-        expected: expected(&slice, &cpus, request.partition),
-        group,
-        changes,
-        limits: Vec::new(),
-        moving: None,
-    })
+    let expected = expected(&slice, &cpus, request.partition);
+    Ok(request.isolation(group, changes, expected))
 }
 
 /// Returns what there may be of the slice if nobody has stopped it. It is becalm's if its file is, and nobody

@@ -28,15 +28,8 @@ pub(super) fn plan(request: &Isolating<'_>, top: &str) -> Result<Isolation, Isol
         changes.push(exclusive.with(Nature::MayBeRefused));
     }
     changes.push(make_partition(&group, request.partition));
-    Ok(Isolation {
-        cpus: request.cpus.clone(),
-        partition: request.partition,
-        expected: expected(&group, &cpus, request.partition),
-        group,
-        changes,
-        limits: Vec::new(),
-        moving: None,
-    })
+    let expected = expected(&group, &cpus, request.partition);
+    Ok(request.isolation(group, changes, expected))
 }
 
 /// The change that takes the CPUs of a group away from everything else.
