@@ -209,12 +209,12 @@ impl SysRoot {
 
     /// Makes a folder, such as a control group, in a folder that is there already.
     pub fn make_folder(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        self.unless_answered(path.as_ref(), "present", |place| fs::create_dir(place))
+        self.unless_answered(path.as_ref(), "present", fs::create_dir)
     }
 
     /// Removes a folder without folders in it, such as a control group.
     pub fn remove_folder(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        self.unless_answered(path.as_ref(), "absent", |place| fs::remove_dir(place))
+        self.unless_answered(path.as_ref(), "absent", fs::remove_dir)
     }
 
     /// Makes a file of ours among the system's, with its whole text or not at all.
@@ -234,7 +234,7 @@ impl SysRoot {
 
     /// Removes a file of ours.
     pub(crate) fn remove_file(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        self.unless_answered(path.as_ref(), "absent", |place| fs::remove_file(place))
+        self.unless_answered(path.as_ref(), "absent", fs::remove_file)
     }
 
     /// Opens a file whose setting lasts for as long as it is open.

@@ -110,7 +110,7 @@ impl ActivityReader {
         opening.reader.softirqs = opening.counts(Unseen::Softirqs, "/proc/softirqs", &cpus);
         let (frequency, clocks) = opening.frequencies(&cpus);
         let siblings = opening.siblings(&cpus);
-        let reader = Self { siblings, cpus, stat, frequency, clocks, ..opening.reader };
+        let reader = Self { cpus, siblings, stat, frequency, clocks, ..opening.reader };
         Self { pressure_cpu, pressure_memory, pressure_io, ..reader }
     }
 
