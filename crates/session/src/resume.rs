@@ -17,8 +17,8 @@ pub enum ResumeError {
     #[error(transparent)]
     OtherRuns(#[from] OtherRuns),
     /// Other subjects.
-    #[error("the subjects differ from those of the saved session")]
-    Subjects,
+    #[error("the subjects differ from those of the saved session: {0}")]
+    Subjects(String),
     /// Another machine, or the same in another state.
     #[error("the saved session is from another machine state: {fact} was {then}, now it is {now}")]
     Machine {
@@ -75,6 +75,18 @@ pub fn spent(record: &Record, now: &Terms) -> Option<Spent> {
     (has_looked && plan(then) != plan(now)).then_some(Spent::ByAnotherPlan { rounds })
 }
 
+/// Says in which subjects two sessions differ.
+fn difference(saved: &[Subject], now: &[Subject]) -> String {
+    let is_in = |all: &[Subject], name: &str| all.iter().any(|one| one.name == name);
+    let gone = saved.iter().filter(|one| !is_in(now, &one.name)).map(|one| (one, "is gone"));
+    let new = now.iter().filter(|one| !is_in(saved, &one.name)).map(|one| (one, "is new"));
+    let other = now.iter().filter(|one| is_in(saved, &one.name) && !saved.contains(one));
+    let other = other.map(|one| (one, "is another command"));
+    let all: Vec<String> =
+        gone.chain(new).chain(other).map(|(one, how)| format!("`{}` {how}", one.name)).collect();
+    if all.is_empty() { "they are in another order".to_owned() } else { all.join(", ") }
+}
+
 /// Refuses to mix what does not belong together.
 pub(crate) fn check_same(
     resumed: &Record,
@@ -83,7 +95,7 @@ pub(crate) fn check_same(
     metrics: &[Metric],
 ) -> Result<(), ResumeError> {
     if resumed.subjects != subjects {
-        return Err(ResumeError::Subjects);
+        return Err(ResumeError::Subjects(difference(&resumed.subjects, subjects)));
     }
     for key in MUST_AGREE {
         let (then, now) = (resumed.machine.facts.get(key), machine.facts.get(key));

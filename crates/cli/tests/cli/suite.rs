@@ -250,7 +250,7 @@ fn an_interrupted_suite_goes_on_where_it_was() {
     // Another suite is another session.
     env.write("becalm.toml", SUITE.replace("20, 3", "20, 4"));
     let output = env.run(["run", "--resume", "r.json"]).exits_with(2);
-    assert_snapshot!(said(&output).lines().last().unwrap(), @"error: the subjects differ from those of the saved session");
+    assert_snapshot!(said(&output).lines().last().unwrap(), @"error: the subjects differ from those of the saved session: `sort size=3` is gone, `sort size=4` is new, `long-one` is another command");
 }
 
 #[test]
