@@ -26,6 +26,9 @@ pub(super) const QUICK: &[&str] =
 /// end.
 const LONGEST: [&str; 2] = ["cli", "calibration"];
 
+/// Programs before which every other program of the machine has to make way: they run after the others, one at a time.
+const ALONE: [&str; 1] = ["isolation"];
+
 /// What a quick check leaves out. They run sessions of becalm that take
 /// seconds, or what others have installed.
 const SLOW: &[(&str, Part)] = &[("cli", Part::Modules(SESSIONS)), ("isolation", Part::All)];
@@ -74,6 +77,10 @@ pub(super) struct Suite {
 }
 
 impl Suite {
+    fn is_alone(&self) -> bool {
+        ALONE.contains(&self.name.as_str())
+    }
+
     /// Returns what a quick check runs of it.
     pub(super) fn quick(self) -> Option<Self> {
         match SLOW.iter().find(|(name, _)| *name == self.name) {
@@ -117,10 +124,23 @@ struct Ended {
     took: Duration,
 }
 
-/// Runs the programs side by side and reads what they print, one program after the other.
+/// Runs the programs, side by side where they bear it, and reads what they print, one program after the other.
 pub(super) fn run(suites: Vec<Suite>, path: &OsString, log: &mut TestLog) -> Result<()> {
     let n_at_a_time =
         std::thread::available_parallelism().map_or(1, usize::from).clamp(1, MOST_AT_A_TIME);
+    let (alone, together) = suites.into_iter().partition(Suite::is_alone);
+    let mut wrong = run_at_a_time(n_at_a_time, together, path, log);
+    wrong.extend(run_at_a_time(1, alone, path, log));
+    if wrong.is_empty() { Ok(()) } else { bail!("{}", wrong.join("; ")) }
+}
+
+/// Returns what went wrong.
+fn run_at_a_time(
+    n_at_a_time: usize,
+    suites: Vec<Suite>,
+    path: &OsString,
+    log: &mut TestLog,
+) -> Vec<String> {
     let waiting = Mutex::new(VecDeque::from(suites));
     let mut wrong = Vec::new();
     std::thread::scope(|scope| {
@@ -139,7 +159,7 @@ pub(super) fn run(suites: Vec<Suite>, path: &OsString, log: &mut TestLog) -> Res
             }
         }
     });
-    if wrong.is_empty() { Ok(()) } else { bail!("{}", wrong.join("; ")) }
+    wrong
 }
 
 fn run_waiting(waiting: &Mutex<VecDeque<Suite>>, path: &OsString, sender: &Sender<Ended>) {
