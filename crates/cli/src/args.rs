@@ -8,6 +8,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::commands;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::rights::Rights;
 use crate::tuning::{put_back_leftovers, with_leftovers};
 use crate::ui::Ui;
 
@@ -83,6 +84,46 @@ impl Command {
     }
 }
 
+impl Command {
+    /// Returns what the command needs of root, where a user has called becalm as root.
+    fn rights(&self) -> Rights {
+        match self {
+            Self::Run(_)
+            | Self::Compare(_)
+            | Self::Bisect(_)
+            | Self::Ci(_)
+            | Self::Plan(_)
+            | Self::Timeit(_)
+            | Self::Demo(_)
+            | Self::Tune(_) => Rights::Steward,
+            Self::Exec(_) => Rights::Placement,
+            Self::Noise(args) => args.rights(),
+            Self::Check(args) => Rights::to_look_at(&args.root),
+            Self::Services(args) => Rights::to_look_at(&args.root),
+            Self::BootParams(args) => Rights::to_look_at(&args.root),
+            Self::Restore(args) => Rights::to_look_at(&args.root),
+            Self::Guardian(_) => Rights::Root,
+            // It becomes the user before it writes.
+            Self::Machine(args) => args.rights(),
+            Self::Init(_)
+            | Self::Stats(_)
+            | Self::Hist(_)
+            | Self::Show(_)
+            | Self::Plot(_)
+            | Self::Diff(_)
+            | Self::Import(_)
+            | Self::Export(_)
+            | Self::History(_)
+            | Self::Changes(_)
+            | Self::Gate(_)
+            | Self::Topology(_)
+            | Self::Workload(_)
+            | Self::Schema(_)
+            | Self::Completions(_) => Rights::User,
+        }
+    }
+}
+
 /// Returns the whole command line, for completions.
 pub(crate) fn command() -> clap::Command {
     Cli::command()
@@ -103,6 +144,13 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let root = SysRoot::default();
     let leftovers =
         if cli.command.uses_the_machine() { put_back_leftovers(&root, &ui) } else { Exit::Done };
+    let has = |flag| has_flag(&arguments, flag);
+    let rights =
+        if has("keep_root") { Ok(()) } else { cli.command.rights().take(has("keep_privileges")) };
+    if let Err(error) = rights {
+        ui.error(&error);
+        return error.exit;
+    }
     let given = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
     let given: Vec<String> = given.collect();
     let ended = dispatch(cli, &given, &ui).unwrap_or_else(|error| {
@@ -110,6 +158,16 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         error.exit
     });
     with_leftovers(&root, leftovers, ended)
+}
+
+/// Says whether the command has a switch of its own, by its name in the code.
+fn has_flag(arguments: &[OsString], name: &str) -> bool {
+    let Ok(matches) = Cli::command().try_get_matches_from(arguments) else { return false };
+    let mut innermost = &matches;
+    while let Some((_, inner)) = innermost.subcommand() {
+        innermost = inner;
+    }
+    innermost.try_get_one::<bool>(name).ok().flatten().copied().unwrap_or(false)
 }
 
 fn dispatch(cli: Cli, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {

@@ -16,6 +16,7 @@ mod foreign;
 mod measuring;
 mod old_arguments;
 mod records;
+mod rights;
 mod steady;
 mod topology;
 mod tuning;

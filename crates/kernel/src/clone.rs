@@ -24,7 +24,7 @@ pub use crate::step::Step;
 use crate::affinity::CpuMask;
 use crate::perf::PerfAttr;
 use crate::wait::{Pid, Usage};
-use crate::{checked, clock, perf, personality, sched, signal, stack, user, wait};
+use crate::{checked, clock, perf, personality, sched, signal, stack, wait};
 
 /// Most counters that one child can open.
 pub const MAX_COUNTERS: usize = 32;
@@ -62,8 +62,6 @@ pub struct Child<'a> {
     pub fifo: Option<u8>,
     /// Whether its addresses are fixed.
     pub aslr_off: bool,
-    /// User, group and every group of the user to become.
-    pub user: Option<(u32, u32, &'a [u32])>,
     /// What becomes standard input, output and error; `None` leaves what becalm has.
     pub stdio: [Option<RawFd>; 3],
     /// What to open on it.
@@ -228,10 +226,7 @@ fn execute(child: &Child<'_>) {
 /// it could not; what was done until then stays done.
 pub fn replace(child: &Child<'_>) -> StartError {
     let failed = |step| StartError::Step(step, io::Error::last_os_error());
-    let placed = place(child).and_then(|()| match child.user {
-        Some((uid, gid, groups)) => become_user(uid, gid, groups),
-        None => Ok(()),
-    });
+    let placed = place(child);
     // What the caller ignores stays ignored, but for the one signal that every Rust program ignores.
     let pipe = 1 << (libc::SIGPIPE - 1);
     if let Err(step) = placed.and_then(|()| step(Step::Signals, signal::reset(pipe))) {
@@ -287,10 +282,6 @@ fn prepare(order: &Order<'_>) -> Result<(), Step> {
             step(name, unsafe { libc::dup2(source, target) })?;
         }
     }
-    if let Some((uid, gid, groups)) = child.user {
-        become_user(uid, gid, groups)?;
-    }
-    // After the user, because a change of user forgets it.
     // SAFETY: plain numbers.
     step(Step::ParentDeath, unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) })?;
     // SAFETY: takes nothing. Whoever else the parent is now, becalm died before the line above.
@@ -307,14 +298,6 @@ fn prepare(order: &Order<'_>) -> Result<(), Step> {
 
 fn step(step: Step, result: impl Into<i64>) -> Result<(), Step> {
     if result.into() < 0 { Err(step) } else { Ok(()) }
-}
-
-/// The raw calls, because libc's would change every thread of the parent too.
-fn become_user(uid: u32, gid: u32, groups: &[u32]) -> Result<(), Step> {
-    step(Step::Groups, user::set_groups_raw(groups))?;
-    step(Step::Group, user::set_group_raw(gid))?;
-    step(Step::User, user::set_user_raw(uid))?;
-    step(Step::Capabilities, user::drop_capabilities_raw())
 }
 
 /// Gives the calling task a table of descriptors of its own; 0, or -1 with `errno` set.

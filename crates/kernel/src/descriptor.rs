@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
 
 use crate::{checked, owned};
 
@@ -41,6 +42,47 @@ pub fn mute() -> io::Result<()> {
     checked(unsafe { libc::dup2(null.as_raw_fd(), libc::STDERR_FILENO) }).map(drop)
 }
 
+/// Closes every descriptor but that of a socket and standard error; standard input and output lead nowhere then.
+pub(crate) fn only(socket: UnixStream) -> io::Result<UnixStream> {
+    const FIRST: RawFd = 3;
+    let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    for standard in [libc::STDIN_FILENO, libc::STDOUT_FILENO] {
+        // SAFETY: both descriptors are open; dup2 makes the second one mean the first one's file.
+        checked(unsafe { libc::dup2(null.as_raw_fd(), standard) })?;
+    }
+    drop(null);
+    // SAFETY: `FIRST` is not `socket`'s, or the socket is there already; dup3 refuses that they are the same.
+    let kept = if socket.as_raw_fd() == FIRST {
+        socket
+    } else {
+        let to = owned(unsafe { libc::dup3(socket.as_raw_fd(), FIRST, libc::O_CLOEXEC) })?;
+        // It is among those that are closed now.
+        std::mem::forget(socket);
+        UnixStream::from(to)
+    };
+    close_from(FIRST + 1);
+    Ok(kept)
+}
+
+/// Closes every descriptor from this number on, whoever has opened it.
+fn close_from(first: RawFd) {
+    let limit = crate::limit::FileLimit::read()
+        .map_or(SEARCHED, |limit| RawFd::try_from(limit.files()).unwrap_or(SEARCHED));
+    // SAFETY: plain numbers. Nobody who has opened one of them uses it again: this is a process that has just begun.
+    unsafe {
+        if libc::syscall(libc::SYS_close_range, first.cast_unsigned(), libc::c_uint::MAX, 0) < 0 {
+            for descriptor in first..limit.min(MOST_SEARCHED) {
+                libc::close(descriptor);
+            }
+        }
+    }
+}
+
+/// Where older kernels are asked one by one: as far as that takes milliseconds.
+const MOST_SEARCHED: RawFd = 1 << 16;
+/// As far as they are asked where no limit is known, or where low numbers are enough.
+const SEARCHED: RawFd = 256;
+
 /// The requests that take a number, and nothing or a number for an answer.
 fn fcntl(
     fd: &impl AsRawFd,
@@ -54,8 +96,6 @@ fn fcntl(
 /// Has every descriptor from this number on closed by the next `execve` of the calling process. Makes system calls
 /// only, since it is for a child that has not executed its program yet.
 pub(crate) fn close_on_exec_from(first: RawFd) {
-    /// As far as older kernels are asked one by one: who hands something on uses low numbers.
-    const SEARCHED: RawFd = 256;
     // SAFETY: these calls take plain numbers, and change nothing of the process before it executes another
     // program. The one for all was made in Linux 5.9, and knows the flag from 5.11 on.
     unsafe {

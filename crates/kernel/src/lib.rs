@@ -13,6 +13,7 @@
 #![warn(clippy::undocumented_unsafe_blocks)]
 
 pub mod affinity;
+pub mod capability;
 pub mod clock;
 pub mod clone;
 pub mod descriptor;

@@ -64,6 +64,64 @@ pub fn leave_session() {
     unsafe { libc::setsid() };
 }
 
+/// Keeps other programs of this user from reading or changing the memory of this process, or looking at its open
+/// files (`PR_SET_DUMPABLE`).
+pub(crate) fn forbid_inspection() -> io::Result<()> {
+    // SAFETY: plain numbers.
+    checked(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) }).map(drop)
+}
+
+/// Keeps this process and all that it starts from getting rights that it does not have by the bits of a file, as sudo does
+/// (`PR_SET_NO_NEW_PRIVS`).
+pub fn forgo_new_privileges() -> io::Result<()> {
+    // SAFETY: plain numbers.
+    checked(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }).map(drop)
+}
+
+/// Splits this process in two: the new one does `work`, in a session of its own, with `socket` and standard error as
+/// its only open files, and ends. Returns its number.
+///
+/// For a process that has only one thread yet: of the others the new process would have the locks, and not the threads.
+pub fn split(
+    socket: std::os::unix::net::UnixStream,
+    work: impl FnOnce(std::os::unix::net::UnixStream),
+) -> io::Result<u32> {
+    // SAFETY: takes nothing. The child has the one thread that this process has.
+    let pid = checked(unsafe { libc::fork() })?;
+    if pid != 0 {
+        return Ok(pid.cast_unsigned());
+    }
+    // Nothing may come back from here into what the other process does.
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        leave_session();
+        let socket = descriptor::only(socket)?;
+        std::env::set_current_dir("/")?;
+        // SAFETY: plain numbers.
+        unsafe { libc::umask(0o077) };
+        work(socket);
+        io::Result::Ok(())
+    }));
+    let code = i32::from(!matches!(done, Ok(Ok(()))));
+    // SAFETY: runs no handlers, which are the other process's.
+    unsafe { libc::_exit(code) }
+}
+
+/// Changes the environment of this process, for programs that it starts and for itself. For a process that has only
+/// one thread yet.
+pub fn set_variables(
+    changes: impl IntoIterator<Item = (std::ffi::OsString, Option<std::ffi::OsString>)>,
+) {
+    for (name, value) in changes {
+        // SAFETY: nobody else reads the environment at the same time, because there is nobody else.
+        unsafe {
+            match value {
+                Some(value) => std::env::set_var(name, value),
+                None => std::env::remove_var(name),
+            }
+        }
+    }
+}
+
 /// Ends this process by a signal, as if nobody had watched for it.
 pub fn end_by(signal: i32) -> ! {
     // SAFETY: plain numbers; the default action installs no code of ours.

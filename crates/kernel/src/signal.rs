@@ -4,7 +4,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
-pub use libc::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGUSR1};
+pub use libc::{SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGUSR1};
 
 use crate::checked;
 use crate::wait::Pid;
@@ -15,6 +15,15 @@ pub(crate) const STOPPING: [libc::c_int; 4] =
 
 /// Highest signal number of Linux on every architecture but MIPS.
 const LAST_SIGNAL: libc::c_int = 64;
+
+/// Lets a write beyond the limit on the size of files (`RLIMIT_FSIZE`) fail, where the kernel would end this process. A
+/// program that it executes has the default again.
+pub fn outlive_file_size_limit() {
+    extern "C" fn nothing(_: libc::c_int) {}
+    let nothing: extern "C" fn(libc::c_int) = nothing;
+    // SAFETY: the handler does nothing at all, at whatever moment.
+    unsafe { libc::signal(libc::SIGXFSZ, nothing as libc::sighandler_t) };
+}
 
 /// Keeps every signal from the calling thread while it lives.
 pub(crate) struct Blocked {

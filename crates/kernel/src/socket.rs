@@ -1,8 +1,9 @@
 //! Sockets that the standard library has no type for, or asks less of.
 
 use std::ffi::CString;
-use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::io::{self, Write as _};
+use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
 
 pub use libc::{AF_INET, AF_INET6};
 
@@ -61,4 +62,75 @@ pub fn owner_of_socket(name: &[u8]) -> Option<u32> {
         )
     };
     Some(if got < 0 { 0 } else { u32::try_from(owner.pid).unwrap_or(0) })
+}
+
+/// Sends bytes, and with them one open file where there is one (`SCM_RIGHTS`).
+pub fn send_with_file(
+    socket: &UnixStream,
+    bytes: &[u8],
+    file: Option<BorrowedFd<'_>>,
+) -> io::Result<()> {
+    let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    let mut room = FileRoom([0; 64]);
+    let mut message = room.message(&mut part);
+    if let Some(file) = file {
+        // SAFETY: `message` names `room`, which is large enough for one header and one number, and aligned for both.
+        unsafe {
+            let header = libc::CMSG_FIRSTHDR(&raw const message);
+            (*header).cmsg_level = libc::SOL_SOCKET;
+            (*header).cmsg_type = libc::SCM_RIGHTS;
+            (*header).cmsg_len = libc::CMSG_LEN(SIZE_OF_NUMBER) as _;
+            libc::CMSG_DATA(header).cast::<RawFd>().write_unaligned(file.as_raw_fd());
+        }
+    } else {
+        message.msg_controllen = 0;
+    }
+    // SAFETY: the message names `part` and `room`, which outlive the call; the kernel only reads them.
+    let sent = unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL) };
+    let sent = usize::try_from(checked(sent as i64)?).unwrap_or(0);
+    (&*socket).write_all(&bytes[sent..])
+}
+
+/// Receives up to `bytes.len()` bytes, and the open file that comes with them.
+pub fn receive_with_file(
+    socket: &UnixStream,
+    bytes: &mut [u8],
+) -> io::Result<(usize, Option<OwnedFd>)> {
+    let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+    let mut room = FileRoom([0; 64]);
+    let mut message = room.message(&mut part);
+    // SAFETY: the message names `part` and `room`, which outlive the call and have the lengths stated.
+    let got =
+        unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC) };
+    let got = usize::try_from(checked(got as i64)?).unwrap_or(0);
+    // SAFETY: the kernel has filled in the headers that `message` names, and made the number for this process.
+    let file = unsafe {
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        if header.is_null() || (*header).cmsg_type != libc::SCM_RIGHTS {
+            None
+        } else {
+            let number = libc::CMSG_DATA(header).cast::<RawFd>().read_unaligned();
+            Some(OwnedFd::from_raw_fd(number))
+        }
+    };
+    Ok((got, file))
+}
+
+/// Room for the header of one open file, aligned as the kernel wants it.
+#[repr(C, align(8))]
+struct FileRoom([u8; 64]);
+
+const SIZE_OF_NUMBER: libc::c_uint = size_of::<RawFd>() as libc::c_uint;
+
+impl FileRoom {
+    fn message(&mut self, part: &mut libc::iovec) -> libc::msghdr {
+        // SAFETY: all bytes zero is a valid message, without anything in it.
+        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+        message.msg_iov = part;
+        message.msg_iovlen = 1;
+        message.msg_control = self.0.as_mut_ptr().cast();
+        // SAFETY: computes with numbers only.
+        message.msg_controllen = unsafe { libc::CMSG_SPACE(SIZE_OF_NUMBER) } as _;
+        message
+    }
 }

@@ -24,14 +24,6 @@ pub enum Step {
     Stdout,
     /// Connects standard error.
     Stderr,
-    /// Sets the supplementary groups of the user.
-    Groups,
-    /// Sets the group.
-    Group,
-    /// Sets the user.
-    User,
-    /// Gives up the capabilities that a change of user leaves.
-    Capabilities,
     /// Asks to be ended when becalm dies.
     ParentDeath,
     /// Changes to the working directory.
@@ -43,7 +35,7 @@ pub enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 14] = [
         Self::ProcessGroup,
         Self::ControlGroup,
         Self::Affinity,
@@ -54,10 +46,6 @@ impl Step {
         Self::Stdin,
         Self::Stdout,
         Self::Stderr,
-        Self::Groups,
-        Self::Group,
-        Self::User,
-        Self::Capabilities,
         Self::ParentDeath,
         Self::WorkingDirectory,
         Self::Signals,

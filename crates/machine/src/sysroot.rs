@@ -8,11 +8,13 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 /// Room for the text of a file before it has been seen.
 const ROOM: usize = 4096;
 
 /// What came of reading one thing from the machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reading<T = String> {
     /// It could be read.
     Value(T),

@@ -1,6 +1,13 @@
 //! As whom this process acts.
 
-use crate::SysRoot;
+use std::ffi::{OsStr, OsString};
+use std::io;
+
+use becalm_kernel::process;
+use becalm_kernel::user::{self, Account};
+
+use crate::steward::{Identity, TO_MEASURE};
+use crate::{SysRoot, steward};
 
 /// Returns the effective user of this process, where the kernel tells.
 pub fn effective_user(root: &SysRoot) -> Option<u32> {
@@ -8,6 +15,121 @@ pub fn effective_user(root: &SysRoot) -> Option<u32> {
     let ids = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
     // Real, effective, saved and of file systems.
     ids.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Says whether this machine may be changed from here: by this process itself, or by the steward for it.
+pub fn may_change(root: &SysRoot) -> bool {
+    effective_user(root) == Some(0) || steward::is_there(root)
+}
+
+/// Whoever had becalm started as root: by sudo, doas or pkexec, or by a program that is root's whoever starts it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// Who that is to the kernel.
+    pub identity: Identity,
+    account: Option<Account>,
+}
+
+/// Variables by which such programs say who called them. Who is not root any more was not called by one.
+const BY_CALLERS: [&str; 7] =
+    ["SUDO_COMMAND", "SUDO_GID", "SUDO_HOME", "SUDO_UID", "SUDO_USER", "DOAS_USER", "PKEXEC_UID"];
+
+impl Caller {
+    /// Returns the caller of this process; `None` where it is not root, or root itself has started it.
+    pub fn of_this_process() -> Option<Self> {
+        let variable = |name: &str| std::env::var_os(name);
+        let process =
+            Ids { effective: user::effective_uid(), real: (user::real_uid(), user::real_gid()) };
+        let (uid, gid) = caller(&process, &variable, &user::account_named, &user::account_of)?;
+        let account = user::account_of(uid);
+        // A user that the database does not know still has the one group.
+        let groups = user::groups_of(uid, gid).unwrap_or_else(|| vec![gid]);
+        Some(Self { identity: Identity { uid, gid, groups }, account })
+    }
+
+    /// Makes this process, which has one thread yet, this user for good, as if the user had started it without root.
+    pub fn assume(&self) -> io::Result<()> {
+        self.alone(|identity| identity.assume(&[]))
+    }
+
+    /// The same, with the rights to choose classes, CPUs and niceness, to count and to lock memory.
+    pub fn assume_to_measure(&self) -> io::Result<()> {
+        self.alone(|identity| identity.assume(&TO_MEASURE))
+    }
+
+    /// The same, with a steward beside it that keeps root.
+    pub fn assume_beside_steward(&self) -> io::Result<()> {
+        self.alone(|identity| identity.assume_beside_steward())
+    }
+
+    /// Makes this process, which stays root, not look for or leave anything of becalm's where the user's variables say.
+    pub fn forget_places(&self) {
+        let places = ["HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"];
+        process::set_variables(places.map(|name| (name.into(), None)));
+    }
+
+    /// Keeps this process and all that it starts from getting rights by the bits of a file.
+    pub fn forgo_new_privileges() -> io::Result<()> {
+        process::forgo_new_privileges()
+    }
+
+    fn alone(&self, assume: impl FnOnce(&Identity) -> io::Result<()>) -> io::Result<()> {
+        let threads = SysRoot::default().list_dir("/proc/self/task").value();
+        if threads.is_none_or(|threads| threads.len() != 1) {
+            return Err(io::Error::other("this process has several threads already"));
+        }
+        process::set_variables(self.variables());
+        assume(&self.identity)
+    }
+
+    /// Returns the variables that have other values for this user than for root: name, and value if there is one. The
+    /// search path stays the one that was chosen for root.
+    fn variables(&self) -> Vec<(OsString, Option<OsString>)> {
+        let own = self.account.iter().flat_map(|account| {
+            let shell = &account.shell;
+            let shell = if shell.is_empty() { "/bin/sh".into() } else { shell.clone() };
+            [
+                ("HOME", account.home.clone()),
+                ("LOGNAME", account.name.clone()),
+                ("SHELL", shell),
+                ("USER", account.name.clone()),
+            ]
+        });
+        let own = own.map(|(name, value)| (name.into(), Some(value)));
+        BY_CALLERS.into_iter().map(|name| (name.into(), None)).chain(own).collect()
+    }
+}
+
+/// Who a process is.
+struct Ids {
+    effective: u32,
+    /// User and group.
+    real: (u32, u32),
+}
+
+/// Returns user and group of whoever had a process started as root. Who is named by a program that makes root of users
+/// is; where several are, the one who is not root.
+fn caller(
+    process: &Ids,
+    variable: &dyn Fn(&str) -> Option<OsString>,
+    named: &dyn Fn(&OsStr) -> Option<Account>,
+    numbered: &dyn Fn(u32) -> Option<Account>,
+) -> Option<(u32, u32)> {
+    if process.effective != 0 {
+        return None;
+    }
+    let number = |name: &str| variable(name)?.to_str()?.parse::<u32>().ok();
+    let ids = |account: Account| (account.uid, account.gid);
+    let by_sudo = number("SUDO_UID").zip(number("SUDO_GID"));
+    let by_doas = variable("DOAS_USER").and_then(|name| named(&name)).map(ids);
+    let by_pkexec = number("PKEXEC_UID").map(|uid| {
+        // A user that the database does not know has no group but its own.
+        numbered(uid).map_or((uid, uid), ids)
+    });
+    [Some(process.real), by_sudo, by_doas, by_pkexec]
+        .into_iter()
+        .flatten()
+        .find(|(uid, _)| *uid != 0)
 }
 
 #[cfg(test)]
@@ -25,5 +147,50 @@ mod tests {
         assert_eq!(user("Uid:\t1000\t0\t0\t0\n"), Some(0));
         assert_eq!(user("Uid:\t0\t1000\t0\t0\n"), Some(1000));
         assert_eq!(user(""), None);
+    }
+
+    fn account(uid: u32, shell: &str) -> Account {
+        let text = |text: &str| OsString::from(text);
+        let (name, home) = (text("its"), text("/home/its"));
+        Account { uid, gid: uid + 1, name, home, shell: text(shell) }
+    }
+
+    #[test]
+    fn who_called_is_told_by_each_program_that_makes_root_of_users() {
+        let called = |effective: u32, real: u32, variables: &[(&str, &str)]| {
+            let variable = |name: &str| {
+                let of = variables.iter().find(|(known, _)| *known == name);
+                of.map(|(_, value)| OsString::from(value))
+            };
+            let named = |name: &OsStr| (name == "its").then(|| account(1000, ""));
+            let numbered = |uid: u32| (uid == 1000).then(|| account(uid, ""));
+            caller(&Ids { effective, real: (real, real) }, &variable, &named, &numbered)
+        };
+        let sudo = [("SUDO_UID", "1000"), ("SUDO_GID", "7")];
+        assert_eq!(called(0, 0, &sudo), Some((1000, 7)));
+        assert_eq!(called(1000, 1000, &sudo), None);
+        assert_eq!(called(0, 0, &[("SUDO_UID", "0"), ("SUDO_GID", "0")]), None);
+        assert_eq!(called(0, 0, &[("SUDO_UID", "mallory"), ("SUDO_GID", "0")]), None);
+        assert_eq!(called(0, 0, &[("SUDO_UID", "-1"), ("SUDO_GID", "0")]), None);
+        assert_eq!(called(0, 0, &[("DOAS_USER", "its")]), Some((1000, 1001)));
+        assert_eq!(called(0, 0, &[("DOAS_USER", "nobody-knows")]), None);
+        assert_eq!(called(0, 0, &[("PKEXEC_UID", "1000")]), Some((1000, 1001)));
+        assert_eq!(called(0, 0, &[("PKEXEC_UID", "77")]), Some((77, 77)));
+        assert_eq!(called(0, 55, &[]), Some((55, 55)), "a program of root with the bit for it");
+        assert_eq!(called(0, 0, &[]), None);
+    }
+
+    #[test]
+    fn a_caller_sees_its_own_home_and_nothing_of_who_made_it_root() {
+        let identity = Identity { uid: 1000, gid: 1001, groups: vec![1001] };
+        let changes = |account| Caller { identity: identity.clone(), account }.variables();
+        let value = |name: &str| {
+            let all = changes(Some(account(1000, "")));
+            all.into_iter().find(|(known, _)| known == name).map(|(_, value)| value)
+        };
+        assert_eq!(value("HOME"), Some(Some("/home/its".into())));
+        assert_eq!(value("SHELL"), Some(Some("/bin/sh".into())));
+        assert_eq!(value("SUDO_UID"), Some(None));
+        assert!(changes(None).iter().all(|(_, value)| value.is_none()));
     }
 }

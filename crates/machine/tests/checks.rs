@@ -133,6 +133,8 @@ fn each_source_of_noise_is_found() {
     check("irqbalance", Note, &with("/proc/7/comm", "irqbalance"));
     check("desktop", Noise, &with("/proc/7/comm", "gnome-shell"));
     check("services", Note, &with("/proc/7/comm", "snapd"));
+    check("services", Note, &with("/proc/7/comm", "cron"));
+    check("other-tuner", Noise, &with("/proc/7/comm", "thermald"));
     check("battery", Severe, &|tree| {
         tree.file("/sys/class/power_supply/AC/online", "0\n")
             .file("/sys/class/power_supply/BAT0/type", "Battery\n")

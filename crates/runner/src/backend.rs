@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn the_counts_of_all_processes_are_added() {
-        let callgrind = Callgrind::new(ResultFolder::create(None).unwrap());
+        let callgrind = Callgrind::new(ResultFolder::create().unwrap());
         assert!(callgrind.read().is_err(), "nothing was run");
         for (name, ir) in [("counts.1", 10), ("counts.2", 5)] {
             let middle = "0 1\n".repeat(10_000);

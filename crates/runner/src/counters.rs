@@ -11,6 +11,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use becalm_kernel::capability::{Capability, is_effective};
 use becalm_kernel::perf::counter::{self, CounterValue};
 use becalm_kernel::perf::{PerfAttr, TYPE_HARDWARE, TYPE_SOFTWARE};
 use becalm_kernel::wait::Usage;
@@ -99,7 +100,7 @@ impl CounterPlan {
         }
         let hybrid = HYBRID.iter().filter_map(|path| root.read(path).value()?.parse().ok());
         let paranoid = root.read("proc/sys/kernel/perf_event_paranoid").value();
-        let is_root = user::effective_uid() == 0;
+        let is_root = user::effective_uid() == 0 || is_effective(Capability::Observe);
         let machine = Machine { hybrid: hybrid.collect(), paranoid, is_root };
         let (mut plan, limits) = plan(wanted, &machine, |attr| counter::open(attr).map(drop));
         plan.idle =

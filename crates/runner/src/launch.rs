@@ -1,7 +1,6 @@
 //! One run: start a process, wait for it, gather what it used.
 
 use std::ffi::CString;
-use std::fs::OpenOptions;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt as _;
@@ -15,7 +14,8 @@ use becalm_kernel::perf::PerfAttr;
 use becalm_kernel::poll::{self, Entry};
 use becalm_kernel::signal::{SIGKILL, SIGTERM};
 use becalm_kernel::wait::{self, Sent};
-use becalm_machine::affinity;
+use becalm_machine::isolate::open_group;
+use becalm_machine::{SysRoot, affinity};
 use becalm_model::Outcome;
 use becalm_model::conditions::{Aslr, Scheduler};
 
@@ -231,7 +231,7 @@ fn with_child<T>(
         what: "the name of the working directory".to_owned(),
     })?;
     let control_group = placement.control_group.as_deref().map(|folder| {
-        let procs = OpenOptions::new().write(true).open(folder.join("cgroup.procs"));
+        let procs = open_group(&SysRoot::default(), folder);
         procs.map_err(|source| not_entered(launch, folder, source))
     });
     let control_group = control_group.transpose()?;
@@ -249,7 +249,6 @@ fn with_child<T>(
             Scheduler::Fifo(priority) => Some(priority),
         },
         aslr_off: placement.aslr == Aslr::Off,
-        user: placement.user.as_ref().map(|user| (user.uid, user.gid, &user.groups[..])),
         stdio,
         counters,
     };

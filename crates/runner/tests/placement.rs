@@ -8,7 +8,7 @@ use becalm_machine::SysRoot;
 use becalm_model::conditions::{Aslr, Scheduler};
 use becalm_model::terms::Counters;
 use becalm_model::{CpuSet, Outcome};
-use becalm_runner::{CounterPlan, EnvPolicy, Environment, LaunchError, Step, User, own_affinity};
+use becalm_runner::{CounterPlan, EnvPolicy, Environment, LaunchError, Step, own_affinity};
 use becalm_testkit::wait_until;
 use support::{Subject, command, shell, skipped};
 
@@ -113,22 +113,6 @@ fn a_wrong_real_time_priority_is_an_explained_error() {
 }
 
 #[test]
-fn a_subject_can_run_as_another_user() {
-    let mut subject = shell("id -u; id -g; id -G; cat /proc/self/status | grep ^Sig");
-    subject.placement.user = Some(User { uid: 65_534, gid: 65_533, groups: vec![65_533, 7] });
-    match subject.try_run() {
-        Ok(finished) => {
-            let output = String::from_utf8(finished.output.unwrap()).unwrap();
-            assert!(output.starts_with("65534\n65533\n65533 7\n"), "{output}");
-        }
-        Err(error @ LaunchError::Step { step: Step::Groups, .. }) => {
-            skipped("another_user", &error.to_string());
-        }
-        Err(error) => panic!("{error}"),
-    }
-}
-
-#[test]
 fn a_subject_has_no_signal_blocked_or_ignored() {
     // cat itself, because a shell changes its own signals.
     let output = command(&["cat", "/proc/self/status"]).output();
@@ -177,8 +161,6 @@ fn a_subject_enters_the_control_group_given() {
     };
     let mut subject = shell("cat /proc/self/cgroup");
     subject.placement.control_group = Some(group.clone());
-    // Entering takes root, being there does not.
-    subject.placement.user = Some(User { uid: 65_534, gid: 65_533, groups: vec![65_533] });
     let entered = subject.try_run();
     // A process that was waited for may still be in it for a moment, since Linux 6.19.
     wait_until("the end of the group", || std::fs::remove_dir(&group).is_ok());
@@ -195,22 +177,4 @@ fn a_control_group_that_is_gone_is_named() {
         "cannot start `true`: entering the control group /sys/fs/cgroup/becalm-gone: \
          No such file or directory (os error 2) (it is gone; was it removed meanwhile?)"
     );
-}
-
-#[test]
-fn another_user_has_no_capability() {
-    let mut subject = shell("grep ^Cap /proc/self/status");
-    subject.placement.user = Some(User { uid: 65_534, gid: 65_533, groups: vec![65_533] });
-    match subject.try_run() {
-        Ok(finished) => {
-            let output = String::from_utf8(finished.output.unwrap()).unwrap();
-            for set in ["CapInh", "CapPrm", "CapEff", "CapAmb"] {
-                assert!(output.contains(&format!("{set}:\t0000000000000000\n")), "{output}");
-            }
-        }
-        Err(error @ LaunchError::Step { step: Step::Groups, .. }) => {
-            skipped("no_capability", &error.to_string());
-        }
-        Err(error) => panic!("{error}"),
-    }
 }

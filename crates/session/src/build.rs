@@ -6,8 +6,8 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
+use becalm_runner::Interrupt;
 use becalm_runner::rounds::run_to_end;
-use becalm_runner::{Interrupt, User};
 
 use crate::error::Fault;
 use crate::layouts::LayoutsError;
@@ -121,12 +121,7 @@ impl BuildError {
 }
 
 /// Runs a build command in a folder.
-pub(crate) fn build(
-    command: &str,
-    folder: &Path,
-    user: Option<&User>,
-    interrupt: &Interrupt,
-) -> Result<(), BuildError> {
+pub(crate) fn build(command: &str, folder: &Path, interrupt: &Interrupt) -> Result<(), BuildError> {
     let failed = |source| BuildError::Start { command: command.to_owned(), source };
     let mut log = log().map_err(failed)?;
     let mut shell = Command::new("sh");
@@ -134,9 +129,6 @@ pub(crate) fn build(
     shell.stdout(log.try_clone().map_err(failed)?).stderr(log.try_clone().map_err(failed)?);
     if std::env::var_os("SOURCE_DATE_EPOCH").is_none() {
         shell.env("SOURCE_DATE_EPOCH", TIME);
-    }
-    if let Some(user) = user {
-        user.runs(&mut shell);
     }
     let status = run_to_end(shell, interrupt, 0).map_err(failed)?;
     if let Some(signal) = interrupt.signal() {

@@ -17,7 +17,6 @@ use becalm_runner::rounds::{
 };
 
 use crate::build::BuildError;
-use crate::caller;
 use crate::error::Error;
 use crate::event::{Event, Listener};
 use crate::layouts::Layouts;
@@ -183,8 +182,7 @@ fn layouts(
     match (builds, &terms.runs.build) {
         (Some(builds), _) => Ok(std::mem::take(&mut builds.layouts)),
         (None, Some(command)) => {
-            let user = caller::subject_user(terms.runs.keep_root);
-            Layouts::build(command, &terms.runs, subjects, user.as_ref(), interrupt, listener)
+            Layouts::build(command, &terms.runs, subjects, interrupt, listener)
         }
         (None, None) => Ok(Layouts::default()),
     }

@@ -2,9 +2,7 @@
 
 use becalm_model::conditions::Malloc;
 use becalm_runner::rounds::parse_variable;
-use becalm_runner::{EnvPolicy, Environment, LaunchError, MALLOC_VARIABLE, User, kept_memory};
-
-use crate::caller;
+use becalm_runner::{EnvPolicy, Environment, LaunchError, MALLOC_VARIABLE, kept_memory};
 
 /// Why there is no such environment.
 #[derive(Debug, thiserror::Error)]
@@ -23,10 +21,9 @@ pub fn environment(
     env_clear: bool,
     set: &[String],
     malloc: Malloc,
-    user: Option<&User>,
 ) -> Result<Environment, EnvironmentError> {
     let policy = if env_clear { EnvPolicy::Clear } else { EnvPolicy::Inherit };
-    let mut environment = Environment::from_vars(caller::variables(user), policy)?;
+    let mut environment = Environment::from_vars(std::env::vars_os(), policy)?;
     for text in set {
         let (name, value) =
             parse_variable(text).ok_or_else(|| EnvironmentError::NoVariable(text.clone()))?;

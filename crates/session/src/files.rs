@@ -1,13 +1,10 @@
 //! Reading files, and writing them so that they are either whole or not there.
 
-use std::fs::Metadata;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use becalm_runner::{User, open_at_once};
-
-use crate::caller::sudo_user;
+use becalm_runner::open_at_once;
 
 /// Why a file cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -88,8 +85,8 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, FileError> {
 }
 
 /// Writes a file beside its place and moves it there, so that a crash leaves the old one. What is
-/// no regular file (a device, a pipe) is written to and never replaced; a link keeps its target. Under
-/// sudo a new file belongs to the user who called it, and one that was there to whom it did.
+/// no regular file (a device, a pipe) is written to and never replaced; a link keeps its target.
+/// One that was there keeps its owner.
 pub fn write_atomically(path: &Path, text: &str) -> Result<(), FileError> {
     write_bytes_atomically(path, text.as_bytes())
 }
@@ -104,8 +101,7 @@ pub fn write_with(
     path: &Path,
     write: impl FnOnce(&mut std::fs::File) -> std::io::Result<()>,
 ) -> Result<(), FileError> {
-    make_in_folder(path, || write_there(path, write))
-        .map_err(|source| FileError::Write { path: path.to_owned(), source })
+    write_there(path, write).map_err(|source| FileError::Write { path: path.to_owned(), source })
 }
 
 fn write_there(
@@ -156,58 +152,11 @@ fn is_refused(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
-/// Makes, renames or removes something in a folder. Where the user who called sudo could change what the name leads
-/// to, it is done with the user's own rights: so it is theirs, and no link that their programs put in its way leads
-/// root elsewhere. In other folders, as in the home of root, it is root's.
-pub fn make_in_folder<T>(
-    path: &Path,
-    make: impl FnOnce() -> std::io::Result<T>,
-) -> std::io::Result<T> {
-    let folder = match path.parent() {
-        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
-        Some(folder) => folder,
-        None => return make(),
-    };
-    match sudo_user().filter(|user| is_in_the_hands_of(user, folder)) {
-        Some(user) => user.does(make),
-        None => make(),
-    }
-}
-
-/// Says whether a user may write in a folder, or put another one in its place, by any folder on the way.
-fn is_in_the_hands_of(user: &User, folder: &Path) -> bool {
-    /// Who may write in such a folder may still not touch what others have there.
-    const STICKY: u32 = 0o1000;
-    let is_writable = |path: &Path, but: u32| {
-        path.metadata().is_ok_and(|facts| may_write(user, &facts) && facts.mode() & but == 0)
-    };
-    let is_own_link = |path: &Path| {
-        path.symlink_metadata().is_ok_and(|facts| facts.is_symlink() && facts.uid() == user.uid)
-    };
-    // As it is named, and as it is without links.
-    let ways = [std::path::absolute(folder), folder.canonicalize()];
-    is_writable(folder, 0)
-        || ways
-            .iter()
-            .flatten()
-            .flat_map(|way| way.ancestors())
-            .any(|above| is_own_link(above) || is_writable(above, STICKY))
-}
-
-fn may_write(user: &User, folder: &Metadata) -> bool {
-    let mode = match () {
-        () if folder.uid() == user.uid => 0o200,
-        () if user.groups.contains(&folder.gid()) => 0o020,
-        () => 0o002,
-    };
-    folder.mode() & mode != 0
-}
-
 /// Makes a folder, with those above it.
 pub fn make_folder(path: &Path) -> std::io::Result<()> {
     let missing = path.ancestors().take_while(|folder| !folder.exists()).collect::<Vec<_>>();
     for folder in missing.iter().rev() {
-        match make_in_folder(folder, || std::fs::create_dir(folder)) {
+        match std::fs::create_dir(folder) {
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
@@ -234,15 +183,15 @@ pub fn make_if_missing(path: &Path, content: &str) -> std::io::Result<()> {
 
 /// Makes an empty file, in place of one that is there, and never through a link.
 pub fn make_file(path: &Path) -> std::io::Result<std::fs::File> {
-    make_in_folder(path, || match std::fs::remove_file(path) {
+    match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
         _ => std::fs::File::create_new(path),
-    })
+    }
 }
 
 /// Makes an empty file where there is none.
 pub fn make_new_file(path: &Path) -> std::io::Result<std::fs::File> {
-    make_in_folder(path, || std::fs::File::create_new(path))
+    std::fs::File::create_new(path)
 }
 
 /// Returns the path with `ending` after its name.
@@ -268,18 +217,18 @@ pub fn check_writable(path: &Path) -> Result<(), FileError> {
         return Ok(());
     }
     let existed = path.symlink_metadata().is_ok();
-    let open = || std::fs::OpenOptions::new().append(true).create(true).open(path);
-    let opened = make_in_folder(path, open).map(|_| ()).or_else(|error| {
+    let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
+    let opened = opened.map(|_| ()).or_else(|error| {
         // The file is replaced, and need not be writable where its folder is.
         let probe = temporary_beside(path);
         let replace = || make_new_file(&probe).and_then(|_| std::fs::remove_file(&probe));
         let may_be_replaced = existed && is_refused(&error) && !is_special(path);
-        if may_be_replaced { make_in_folder(path, replace).map_err(|_| error) } else { Err(error) }
+        if may_be_replaced { replace().map_err(|_| error) } else { Err(error) }
     });
     opened.map_err(|source| FileError::NotWritable { path: path.to_owned(), source })?;
     if !existed {
         // Only the probe is removed; the folder has been shown to be writable.
-        let _ = make_in_folder(path, || std::fs::remove_file(path));
+        let _ = std::fs::remove_file(path);
     }
     Ok(())
 }
@@ -287,27 +236,6 @@ pub fn check_writable(path: &Path) -> Result<(), FileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn who_may_write_to_a_folder_is_told_by_its_mode() {
-        use std::os::unix::fs::PermissionsExt as _;
-        let folder = tempfile::tempdir().unwrap();
-        let facts = folder.path().metadata().unwrap();
-        let (uid, gid) = (facts.uid(), facts.gid());
-        let check = |mode: u32, user: User, expected: bool| {
-            std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(mode)).unwrap();
-            assert_eq!(may_write(&user, &folder.path().metadata().unwrap()), expected, "{mode:o}");
-        };
-        let owner = || User { uid, gid, groups: vec![gid] };
-        let member = || User { uid: uid + 1, gid, groups: vec![gid + 1, gid] };
-        let other = || User { uid: uid + 1, gid: gid + 1, groups: vec![gid + 1] };
-        check(0o700, owner(), true);
-        check(0o570, owner(), false);
-        check(0o770, member(), true);
-        check(0o707, member(), false);
-        check(0o1777, other(), true);
-        check(0o775, other(), false);
-    }
 
     #[test]
     fn a_file_of_one_that_was_killed_is_in_nobodys_way() {

@@ -6,11 +6,11 @@ use std::time::Duration;
 use becalm_model::Subject;
 use becalm_model::conditions::OwnTiming;
 use becalm_model::terms::RunTerms;
+use becalm_runner::Program;
 use becalm_runner::harness::{
     HARNESSES, Harness, ResultFolder, ResultsPlace, Terms, detect, harness,
 };
 use becalm_runner::rounds::HarnessPlan;
-use becalm_runner::{Program, User};
 
 /// Why a harness cannot be driven.
 #[derive(Debug, thiserror::Error)]
@@ -101,7 +101,6 @@ impl HarnessChoice {
 pub(crate) fn drive(
     choice: &HarnessChoice,
     subjects: &[Subject],
-    user: Option<&User>,
     folder: Option<&Path>,
 ) -> Result<Drive, HarnessError> {
     let harness = match choice.harness {
@@ -111,7 +110,7 @@ pub(crate) fn drive(
     if choice.filter.is_some() && !harness.filters {
         return Err(HarnessError::Filter(harness.name));
     }
-    let place = ResultFolder::create(user)
+    let place = ResultFolder::create()
         .map_err(|source| HarnessError::Folder { harness: harness.name, source })?;
     let results = place.path(harness.place);
     let terms = Terms {

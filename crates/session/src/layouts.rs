@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use becalm_model::conditions::Backend;
 use becalm_model::terms::RunTerms;
 use becalm_model::{SessionNote, Subject, with_causes};
-use becalm_runner::{Environment, Interrupt, LaunchError, Program, User, WorkFolder};
+use becalm_runner::{Environment, Interrupt, LaunchError, Program, WorkFolder};
 use becalm_stats::decide::paired::fewest_rounds;
 
 use crate::build::{BuildError, build};
@@ -82,7 +82,6 @@ impl Layouts {
         command: &str,
         runs: &RunTerms,
         subjects: &[Subject],
-        user: Option<&User>,
         interrupt: &Interrupt,
         listener: Listener<'_>,
     ) -> Result<Self, BuildError> {
@@ -90,10 +89,10 @@ impl Layouts {
         let mut layouts = Self::none(subjects.len());
         let count = Self::count(runs);
         for seed in 1..=count {
-            Self::step(command, Path::new("."), seed, user, interrupt, listener)?;
+            Self::step(command, Path::new("."), seed, interrupt, listener)?;
             if count > 1 {
                 for (index, subject) in subjects.iter().enumerate() {
-                    layouts.keep(index, &subject.command[0], Path::new("."), seed, user)?;
+                    layouts.keep(index, &subject.command[0], Path::new("."), seed)?;
                 }
             }
         }
@@ -130,7 +129,7 @@ impl Layouts {
     pub fn forget(&mut self, subject: usize) {
         for path in self.programs.get_mut(subject).map(std::mem::take).unwrap_or_default() {
             // What stays is removed in the end.
-            let _ = self.folder.as_ref().map(|folder| folder.as_owner(|| fs::remove_file(path)));
+            let _ = fs::remove_file(path);
         }
     }
 
@@ -158,13 +157,12 @@ impl Layouts {
         command: &str,
         folder: &Path,
         seed: u32,
-        user: Option<&User>,
         interrupt: &Interrupt,
         listener: Listener<'_>,
     ) -> Result<(), BuildError> {
         let command = command.replace(LINK_SEED, &seed.to_string());
         listener.hears(Event::Building(&command));
-        build(&command, folder, user, interrupt)
+        build(&command, folder, interrupt)
     }
 
     /// Keeps a copy of the program of a subject, as it was just built in `folder`. All copies have names of
@@ -175,7 +173,6 @@ impl Layouts {
         program: &str,
         folder: &Path,
         seed: u32,
-        user: Option<&User>,
     ) -> Result<(), LayoutsError> {
         if !program.contains('/') || Path::new(program).is_absolute() {
             return Err(LayoutsError::NotBuilt(program.to_owned()));
@@ -184,7 +181,7 @@ impl Layouts {
         let from = folder.join(program);
         let place = match &self.folder {
             Some(place) => place,
-            None => self.folder.insert(WorkFolder::for_programs(user).map_err(failed)?),
+            None => self.folder.insert(WorkFolder::for_programs().map_err(failed)?),
         };
         let name = format!("{subject:03}-{seed:04}");
         let to = place.keep_copy(&from, &name).map_err(failed)?;

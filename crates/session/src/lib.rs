@@ -14,7 +14,6 @@
 pub mod ablate;
 pub mod bisect;
 mod build;
-mod caller;
 mod conduct;
 mod environment;
 mod error;
@@ -45,7 +44,6 @@ mod tuned;
 mod unmoved;
 
 pub use build::BuildError;
-pub use caller::{subject_user, sudo_user, variables};
 pub use conduct::{Request, Session, conduct};
 pub use environment::{EnvironmentError, environment};
 pub use error::{Error, Fault};
@@ -70,7 +68,5 @@ pub use saved::own_record;
 pub use setup::{Machine, SetupError, Statement, work_folder};
 pub use subjects::{MOST_SUBJECTS, SubjectsError, combinations, fill, name, subjects};
 pub use tracing::Tracing;
-pub use tuned::{
-    GivenUp, PutBack, Tuned, TunedError, failures, guardian, is_restored, queue, shown,
-};
+pub use tuned::{GivenUp, PutBack, Tuned, TunedError, failures, is_restored, queue, shown};
 pub use unmoved::unmoved;

@@ -55,12 +55,11 @@ impl SessionLog {
         }
         let result = match log.failed.take() {
             Some(error) => Err(error),
-            None => files::make_in_folder(&log.path, || std::fs::rename(&temporary, &log.path))
-                .map(|()| log),
+            None => std::fs::rename(&temporary, &log.path).map(|()| log),
         };
         if result.is_err() {
             // A log without its runs is of no use to anybody.
-            let _ = files::make_in_folder(&temporary, || std::fs::remove_file(&temporary));
+            let _ = std::fs::remove_file(&temporary);
         }
         result
     }
@@ -111,7 +110,7 @@ impl SessionLog {
     /// Removes the log, once everything in it is saved elsewhere.
     pub fn remove(self) {
         // A log that stays is no harm.
-        let _ = files::make_in_folder(&self.path, || std::fs::remove_file(&self.path));
+        let _ = std::fs::remove_file(&self.path);
     }
 }
 
@@ -141,7 +140,7 @@ pub(crate) fn set_aside(
         number += 1;
     }
     let aside = numbered(number);
-    files::make_in_folder(&log, || std::fs::rename(&log, &aside))?;
+    std::fs::rename(&log, &aside)?;
     Ok(Some(aside))
 }
 

@@ -2,9 +2,10 @@
 
 use std::cell::RefCell;
 
-use becalm_machine::isolate::{self, Alone, Isolation};
+use becalm_machine::isolate::{self, Alone, IsolateError, Isolation, Partition, Taken};
 use becalm_machine::knobs::{Situation, TuningRequest};
-use becalm_machine::tune::{self, Applied, Effect, KnobReadings};
+use becalm_machine::steward::IsolationRequest;
+use becalm_machine::tune::{Applied, Effect, KnobReadings};
 use becalm_machine::{Choice, Topology};
 use becalm_model::conditions::Affinity;
 use becalm_model::terms::RunTerms;
@@ -114,10 +115,8 @@ impl<'a> Quiet<'a> {
             && let Some(session) = tuned.take()
         {
             let situation = situation(machine, &cpus, request);
-            let work =
-                |session: &mut Tuned<'_>| session.carry_out(tune::plan(&situation)?, &situation);
             let (session, (_, made)) = session
-                .attempt(work)
+                .attempt(|session| session.carry_out(&situation))
                 .map_err(|GivenUp { error, machine }| QuietError::GivenUp { error, machine })?;
             (tuned, applied) = (Some(session), made);
         }
@@ -169,44 +168,47 @@ impl<'a> Quiet<'a> {
         tuned.map_or(Ok(true), Tuned::finish)
     }
 
-    /// Takes the CPUs away from everything else, interrupts and threads of the kernel included.
-    fn take_cpus(&self, isolation: Isolation) -> Result<(), String> {
+    /// Takes CPUs away from everything else, interrupts and threads of the kernel included.
+    fn take_cpus(
+        &self,
+        cpus: CpuSet,
+        partition: Partition,
+    ) -> Result<Result<Isolation, IsolateError>, String> {
         let mut state = self.state.borrow_mut();
-        state.drifted = state.before.moved(&readings(self.machine, &state.cpus));
-        let State { tuned, applied, .. } = &mut *state;
-        let session = tuned.as_mut().expect("a plan of isolation means that it is possible");
-        let root = &self.machine.root;
-        let topology = &self.machine.topology;
-        let taken = isolation.take(root, topology, &self.skipped, |more| session.apply(more));
-        applied.extend(taken.map_err(|error| error.to_string())?);
-        isolation.check(root).map_err(|broken| broken.to_string())?;
+        let drifted = state.before.moved(&readings(self.machine, &state.cpus));
+        let Some(session) = &mut state.tuned else {
+            let why = isolate::is_possible(&self.machine.root).err();
+            return Ok(Err(why.expect("what is possible has a session to do it")));
+        };
+        let request = IsolationRequest { cpus, partition, without: self.skipped.clone() };
+        let Taken { isolation, applied } =
+            match session.isolate(request).map_err(|error| error.to_string())? {
+                Ok(taken) => taken,
+                Err(refused) => return Ok(Err(refused)),
+            };
+        state.drifted = drifted;
+        state.applied.extend(applied);
+        isolation.check(&self.machine.root).map_err(|broken| broken.to_string())?;
         state.cpus = isolation.cpus.clone();
         state.before = readings(self.machine, &state.cpus);
-        state.isolation = Some(isolation);
-        Ok(())
+        state.isolation = Some(isolation.clone());
+        Ok(Ok(isolation))
     }
 }
 
 impl Isolate for Quiet<'_> {
     fn isolate(&self, choice: &Choice) -> Result<Isolated, String> {
         let Machine { root, topology, .. } = self.machine;
-        // A partition without a journal has CPUs that the plan would find taken.
-        if self.state.borrow().tuned.is_some() {
-            for line in isolate::clear_leftovers(root) {
-                self.listener.hears(Event::GroupRemoved(&line));
-            }
-        }
         // Tuning may have switched second threads off since.
         let now = Topology::read(root);
         let topology = now.as_ref().unwrap_or(topology);
         let Alone { choice: alone, cpus, partition } = isolate::alone(topology, choice);
-        match isolate::plan(root, topology, &cpus, partition) {
+        match self.take_cpus(cpus, partition)? {
             Ok(isolation) => {
                 let mut choice = alone;
                 choice.limits.extend(isolation.limits.iter().cloned());
-                let (group, taken) = (isolation.group.clone(), isolation.taken());
-                self.take_cpus(isolation)?;
-                Ok(Isolated { choice, control_group: Some(group.into()), taken: Some(taken) })
+                let taken = Some(isolation.taken());
+                Ok(Isolated { choice, control_group: Some(isolation.group.into()), taken })
             }
             Err(reason) => {
                 let error = reason.to_string();

@@ -13,10 +13,9 @@ use becalm_runner::rounds::{
 };
 use becalm_runner::{
     Callgrind, CounterPlan, Environment, Extractor, LaunchError, Placement, Program, SeriesRule,
-    SeriesRuleError, Stdin, Stdout, User, WorkFolder, timeit,
+    SeriesRuleError, Stdin, Stdout, WorkFolder, timeit,
 };
 
-use crate::caller;
 use crate::environment::{EnvironmentError, environment};
 use crate::error::Fault;
 use crate::harness::{self, HarnessChoice, HarnessError};
@@ -151,17 +150,15 @@ pub(crate) fn spawn_plan(
 ) -> Result<(SpawnPlan, Vec<Limit>), SetupError> {
     let runs = &terms.runs;
     let Surroundings { mut environment, mut placement } = surroundings(runs)?;
-    let user = placement.user.clone();
     let (stdout, stderr) = parse_output(&runs.output);
-    let work_folder = work_folder(runs.in_memory, user.as_ref())?;
+    let work_folder = work_folder(runs.in_memory)?;
     let (rule, workers) = statement.map(|one| (one.rule, one.commands)).unzip();
     let (harness, invocations) = match HarnessChoice::of(runs)? {
         None => (None, workers),
         Some(choice) => {
             // All builds are of one project, so the first tells what they are.
             let folder = stands.first().map(Stand::built);
-            let drive =
-                harness::drive(&choice, subjects, placement.user.as_ref(), folder.as_deref())?;
+            let drive = harness::drive(&choice, subjects, folder.as_deref())?;
             for (name, value) in &drive.environment {
                 environment = environment.with(name.as_ref(), value.as_ref())?;
             }
@@ -174,7 +171,7 @@ pub(crate) fn spawn_plan(
             if invocations.is_some() {
                 return Err(SetupError::CountedWhole);
             }
-            let callgrind = callgrind(placement.user.as_ref(), &environment)?;
+            let callgrind = callgrind(&environment)?;
             let commands = subjects.iter().map(|one| callgrind.wrap(&one.command)).collect();
             // What the processor counts would be the simulation's work.
             placement.aslr = Aslr::Off;
@@ -196,7 +193,7 @@ pub(crate) fn spawn_plan(
         None => Stdin::Null,
     };
     let subjects = if let Some(suite) = suite {
-        suite.spawn_subjects(subjects, &environment, user.as_ref(), runs)?
+        suite.spawn_subjects(subjects, &environment, runs)?
     } else {
         let harness = harness.map(Rc::new);
         let common = Common { environment, stdin, extractors, harness };
@@ -228,18 +225,18 @@ pub(crate) fn spawn_plan(
 }
 
 /// Takes callgrind in use, if it is installed.
-fn callgrind(user: Option<&User>, environment: &Environment) -> Result<Callgrind, SetupError> {
+fn callgrind(environment: &Environment) -> Result<Callgrind, SetupError> {
     Program::resolve(&["valgrind".to_owned()], environment.get("PATH".as_ref()), None)
         .map_err(|_| SetupError::NoValgrind)?;
-    ResultFolder::create(user).map(Callgrind::new).map_err(SetupError::Counts)
+    ResultFolder::create().map(Callgrind::new).map_err(SetupError::Counts)
 }
 
 /// Makes the folder in memory that the subjects work in, if they are to.
-pub fn work_folder(in_memory: bool, user: Option<&User>) -> Result<Option<WorkFolder>, SetupError> {
+pub fn work_folder(in_memory: bool) -> Result<Option<WorkFolder>, SetupError> {
     if !in_memory {
         return Ok(None);
     }
-    WorkFolder::create(user).map(Some).map_err(SetupError::InMemory)
+    WorkFolder::create().map(Some).map_err(SetupError::InMemory)
 }
 
 /// Returns how many CPUs to choose; `None` where none are chosen, or the warm-up shows it.
@@ -269,14 +266,13 @@ pub(crate) fn conditioning(terms: &Terms) -> Conditioning {
 pub(crate) struct Surroundings {
     /// The variables they see.
     pub(crate) environment: Environment,
-    /// Where and as whom they run.
+    /// Where and how they run.
     pub(crate) placement: Placement,
 }
 
 /// Returns where the subjects start.
 pub(crate) fn surroundings(runs: &RunTerms) -> Result<Surroundings, EnvironmentError> {
-    let user = caller::subject_user(runs.keep_root);
-    let environment = environment(runs.env_clear, &runs.env, runs.malloc, user.as_ref())?;
+    let environment = environment(runs.env_clear, &runs.env, runs.malloc)?;
     let placement = Placement {
         control_group: None,
         affinity: match &runs.affinity {
@@ -286,7 +282,6 @@ pub(crate) fn surroundings(runs: &RunTerms) -> Result<Surroundings, EnvironmentE
         scheduler: runs.scheduler.unwrap_or(Scheduler::Other),
         nice: runs.nice,
         aslr: runs.aslr,
-        user,
     };
     Ok(Surroundings { environment, placement })
 }

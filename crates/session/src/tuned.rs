@@ -1,14 +1,14 @@
 //! A tuned machine, from before the first change to after the last.
 
 use std::io;
-use std::os::unix::process::CommandExt as _;
-use std::process::Command;
 
 use becalm_machine::SysRoot;
+use becalm_machine::isolate::{Attempt, IsolateError, Taken};
 use becalm_machine::knobs::Situation;
+use becalm_machine::steward::IsolationRequest;
 use becalm_machine::tune::{
-    Applied, Effect, JournalFileError, NotKept, Recovered, Restored, TuneError, Tuning, TuningPlan,
-    UnknownKnob, Wait,
+    Applied, Effect, JournalFileError, NotKept, Recovered, Restored, TuneError, Tuner, TuningPlan,
+    TurnError, UnknownKnob, Wait,
 };
 use becalm_model::Change;
 use becalm_model::ProcessIdentity;
@@ -35,12 +35,24 @@ pub enum TunedError {
     /// A change cannot be noted, and so is not made.
     #[error(transparent)]
     Journal(JournalFileError),
+    /// It is not this process that is root.
+    #[error("these changes are made by root alone, not by the steward for a user")]
+    NotByUs,
     /// The guardian does not take over.
     #[error("the guardian cannot keep the machine tuned: {0}")]
     NotKept(io::Error),
     /// The journal does not say what is to be put back.
     #[error(transparent)]
     NotRestored(JournalFileError),
+}
+
+impl From<TurnError> for TunedError {
+    fn from(error: TurnError) -> Self {
+        match error {
+            TurnError::Knob(error) => Self::Knob(error),
+            TurnError::Journal(error) => Self::Journal(error),
+        }
+    }
 }
 
 impl TunedError {
@@ -50,7 +62,9 @@ impl TunedError {
             Self::Begin { signal: Some(signal), .. } => Fault::Signal(*signal),
             Self::Knob(_) => Fault::Usage,
             Self::NotRestored(_) => Fault::NotRestored,
-            Self::Begin { .. } | Self::Journal(_) | Self::NotKept(_) => Fault::Measurement,
+            Self::Begin { .. } | Self::Journal(_) | Self::NotByUs | Self::NotKept(_) => {
+                Fault::Measurement
+            }
         }
     }
 }
@@ -98,7 +112,7 @@ pub struct GivenUp<E> {
 /// A machine that this process tunes, with a guardian beside it.
 #[derive(Debug)]
 pub struct Tuned<'a> {
-    tuning: Tuning<'a>,
+    tuner: Tuner<'a>,
     listener: Listener<'a>,
 }
 
@@ -113,10 +127,10 @@ impl<'a> Tuned<'a> {
         listener: Listener<'a>,
     ) -> Result<(Self, Recovered), TunedError> {
         let stop = || interrupt.signal().is_some();
-        let (tuning, recovered) = Tuning::begin(root, command, guardian(root), queue(wait), &stop)
+        let (tuner, recovered) = Tuner::begin(root, command, queue(wait), &stop)
             .map_err(|source| TunedError::Begin { source, signal: interrupt.signal() })?;
         listener.hears(Event::Leftovers(&recovered));
-        Ok((Self { tuning, listener }, recovered))
+        Ok((Self { tuner, listener }, recovered))
     }
 
     /// Does something with the machine. Where that fails everything is put back at once.
@@ -127,50 +141,66 @@ impl<'a> Tuned<'a> {
         match work(&mut self) {
             Ok(done) => Ok((self, done)),
             Err(error) => {
-                let machine = PutBack::of(self.tuning.finish(), self.listener);
+                let machine = PutBack::of(self.tuner.finish(), self.listener);
                 Err(GivenUp { error, machine })
             }
         }
     }
 
-    /// Makes changes. After an error what was changed before is there still: see [`Tuned::attempt`] and
-    /// [`Tuned::finish`].
+    /// Makes changes that are no matter of knobs, where this process itself may. After an error what was changed before is
+    /// there still: see [`Tuned::attempt`] and [`Tuned::finish`].
     pub fn apply(&mut self, changes: &[Change]) -> Result<Vec<Applied>, TunedError> {
-        let applied = self.tuning.apply(changes).map_err(TunedError::Journal)?;
+        let own = self.tuner.own().ok_or(TunedError::NotByUs)?;
+        let applied = own.apply(changes).map_err(TunedError::Journal)?;
         self.listener.hears(Event::Changed(&applied));
         Ok(applied)
     }
 
-    /// Makes the changes of a plan for `situation`, likewise, and returns what was planned in the end: see
-    /// [`Tuning::carry_out`].
+    /// Makes the changes that `situation` comes to, likewise, and returns what was planned in the end: see
+    /// [`becalm_machine::tune::Tuning::turn`].
     pub fn carry_out(
         &mut self,
-        plan: TuningPlan,
         situation: &Situation<'_>,
     ) -> Result<(TuningPlan, Vec<Applied>), TunedError> {
-        let done = self.tuning.carry_out(plan, situation).map_err(TunedError::Journal)?;
+        let done = self.tuner.turn(situation)?;
         self.listener.hears(Event::Changed(&done.1));
         Ok(done)
     }
 
+    /// Takes CPUs away from everything else, likewise.
+    pub fn isolate(
+        &mut self,
+        request: IsolationRequest,
+    ) -> Result<Result<Taken, IsolateError>, TunedError> {
+        let Attempt { cleared, taken } =
+            self.tuner.isolate(request).map_err(TunedError::Journal)?;
+        for line in &cleared {
+            self.listener.hears(Event::GroupRemoved(line));
+        }
+        if let Ok(taken) = &taken {
+            self.listener.hears(Event::Changed(&taken.applied));
+        }
+        Ok(taken)
+    }
+
     /// Keeps the CPUs out of idle states that take longer than `microseconds` to leave.
     pub fn hold_latency(&mut self, microseconds: i32) {
-        if let Err(error) = self.tuning.hold_latency(microseconds) {
+        if let Err(error) = self.tuner.hold_latency(microseconds) {
             self.listener.hears(Event::LatencyNotHeld(&error));
         }
     }
 
     /// Puts everything back; says whether that was possible.
     pub fn finish(self) -> Result<bool, TunedError> {
-        let recovered = self.tuning.finish().map_err(TunedError::NotRestored)?;
+        let recovered = self.tuner.finish().map_err(TunedError::NotRestored)?;
         self.listener.hears(Event::Restored(&recovered));
         Ok(is_restored(&recovered))
     }
 
     /// Leaves the machine tuned, in the care of the guardian; returns which process that is.
     pub fn keep(self) -> Result<ProcessIdentity, GivenUp<TunedError>> {
-        let Self { tuning, listener } = self;
-        tuning.keep().map_err(|NotKept { why, restored }| GivenUp {
+        let Self { tuner, listener } = self;
+        tuner.keep().map_err(|NotKept { why, restored }| GivenUp {
             error: TunedError::NotKept(why),
             machine: PutBack::of(restored, listener),
         })
@@ -205,16 +235,6 @@ fn failure(applied: &Applied) -> Option<String> {
 /// Empty values are hard to see, and some files hold several lines.
 pub fn shown(value: &str) -> String {
     if value.is_empty() { "(empty)".to_owned() } else { value.replace('\n', " ") }
-}
-
-/// The command line of a guardian: this very program.
-pub fn guardian(root: &SysRoot) -> Command {
-    let mut command = Command::new("/proc/self/exe");
-    command.arg0("becalm").arg("guardian");
-    if !root.is_live() {
-        command.arg("--root").arg(root.path());
-    }
-    command
 }
 
 /// Returns the queue that is asked for.

@@ -45,7 +45,7 @@ pub(crate) struct Args {
 
     /// Work on this folder instead of the machine
     #[arg(long, value_name = "DIR", default_value = "/", hide = true)]
-    root: PathBuf,
+    pub(crate) root: PathBuf,
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {

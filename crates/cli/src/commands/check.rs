@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// Check the machine captured in this folder, which has `proc` and `sys` in it (see `becalm
     /// machine dump`)
     #[arg(long, value_name = "DIR", default_value = "/", hide_default_value = true)]
-    root: PathBuf,
+    pub(crate) root: PathBuf,
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {

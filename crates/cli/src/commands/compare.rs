@@ -102,11 +102,10 @@ fn build(
     }
     let one = RunTerms { names: Vec::new(), ..runs.clone() };
     let command = subjects(std::slice::from_ref(command), &one)?.remove(0).command;
-    let user = becalm_session::subject_user(runs.keep_root);
     let interrupt = interrupt()?;
     check_exports(&terms.exports)?;
     let revisions = with_listener(ui, |listener| {
-        let recipe = Recipe { words: &command, runs, user: user.as_ref(), interrupt, listener };
+        let recipe = Recipe { words: &command, runs, interrupt, listener };
         Revisions::build(names, recipe)
     })?;
     if let Some(why) = revisions.identical(&command) {

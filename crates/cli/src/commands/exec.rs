@@ -59,11 +59,13 @@ pub(crate) struct Args {
     /// Under sudo, stay root instead of becoming the user who called sudo
     #[arg(long)]
     keep_root: bool,
+    /// Under sudo, let it start programs with rights of their own, such as `sudo` and `ping`
+    #[arg(long)]
+    keep_privileges: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
-    let user = becalm_session::subject_user(args.keep_root);
-    let environment = environment(args.env_clear, &args.env, args.malloc, user.as_ref())?;
+    let environment = environment(args.env_clear, &args.env, args.malloc)?;
     let program = Program::resolve(&args.command, environment.get("PATH".as_ref()), None)
         .map_err(|error| CommandError::measure(with_causes(&error)))?;
     let mut placement = Placement {
@@ -72,7 +74,6 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
         scheduler: args.scheduler,
         nice: args.nice,
         aslr: args.aslr,
-        user,
     };
     match &args.affinity {
         Affinity::None => {}

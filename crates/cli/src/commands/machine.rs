@@ -8,6 +8,7 @@ use becalm_session::files;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::rights::Rights;
 use crate::ui::Ui;
 
 /// Capture what becalm knows about this machine
@@ -40,6 +41,14 @@ struct DumpArgs {
 /// The folder inside of the archive.
 const TOP: &str = "becalm-machine";
 
+impl Args {
+    /// Returns the rights that it begins with: see [`run`].
+    pub(crate) fn rights(&self) -> Rights {
+        let Action::Dump(args) = &self.action;
+        Rights::to_look_at(&args.root)
+    }
+}
+
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let Action::Dump(args) = &args.action;
     let dump = Dump::of(&SysRoot::new(&args.root), &user_names());
@@ -51,6 +60,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     }
     let bytes = archive(&dump, TOP)
         .map_err(|error| CommandError::measure(format!("cannot compress the archive: {error}")))?;
+    // What was to be seen as root is seen; the file is the user's.
+    Rights::User.take(false)?;
     write(&args.file, &bytes, ui)?;
     let sizes = format!("{} files, {} KiB", dump.entries.len(), bytes.len().div_ceil(1024));
     if args.file != Path::new("-") {

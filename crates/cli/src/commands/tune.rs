@@ -137,9 +137,8 @@ fn quiet(
     // Only now, with the lock held, are the values those of the untouched machine; and whoever had
     // it before may have brought CPUs back.
     let place = QuietedCpus::read(root, args.cpus.as_ref())?;
-    let plan = place.plan(root, request)?;
     let before = if args.verify { spins(&place.cpus) } else { Vec::new() };
-    let (plan, applied) = tuned.carry_out(plan, &place.situation(root, request))?;
+    let (plan, applied) = tuned.carry_out(&place.situation(root, request))?;
     if let Some(unmoved) = unmoved(root, &applied) {
         ui.say(format!("irq-affinity: {}", limit_sentence(&unmoved.into())));
     }
@@ -255,16 +254,12 @@ fn hold_for(args: &Args, interrupt: &Interrupt) -> Result<ExitStatus, CommandErr
     };
     let mut command = Command::new(&program);
     command.args(arguments);
-    let user = becalm_session::sudo_user();
-    if let Some(user) = &user {
-        user.runs(&mut command);
-    }
     if args.memory.malloc == Some(Malloc::Keep) {
         let before = std::env::var_os(MALLOC_VARIABLE);
         command.env(MALLOC_VARIABLE, kept_memory(before.as_deref()));
     }
     // Gone when this returns, and with it what the command has left there.
-    let folder = work_folder(args.memory.in_memory, user.as_ref())?;
+    let folder = work_folder(args.memory.in_memory)?;
     if let Some(folder) = &folder {
         command.current_dir(folder.path());
     }

@@ -1,6 +1,7 @@
 //! What to do about the errors of a session.
 
 use becalm_lab::trace::TraceError;
+use becalm_machine::acts_for_caller;
 use becalm_machine::tune::{LockError, TuneError};
 use becalm_model::history::short_commit;
 use becalm_runner::LaunchError;
@@ -13,7 +14,7 @@ use becalm_session::timeit::TimeitError;
 use becalm_session::{
     BuildError, EnvironmentError, Error, Fault, FileError, GitError, HarnessError, LayoutsError,
     MetricsError, PilotError, ProfileError, PutBack, QuietError, ReplacedBySetup, ResumeError,
-    RevisionsError, SetupError, SubjectsError, TunedError, sudo_user,
+    RevisionsError, SetupError, SubjectsError, TunedError,
 };
 
 use super::CommandError;
@@ -356,9 +357,9 @@ fn of_file(error: &FileError) -> Vec<String> {
                 "nothing was begun; choose a file in a folder that exists and is writable"
                     .to_owned(),
             ];
-            if sudo_user().is_some() && error.is_refused() {
+            if acts_for_caller() && error.is_refused() {
                 hints.push(
-                    "under sudo, what lies in folders of yours is written with your rights"
+                    "called by sudo or the like, becalm reads and writes files with the rights of whoever called it"
                         .to_owned(),
                 );
             }

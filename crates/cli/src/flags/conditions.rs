@@ -90,9 +90,13 @@ pub(crate) struct ConditionFlags {
     #[command(flatten)]
     pub(crate) wait: WaitFlag,
 
-    /// Under sudo, run the subjects as root and not as the user who called sudo
+    /// Under sudo, run the subjects, and becalm, as root and not as the user who called sudo
     #[arg(long, help_heading = "Conditions")]
     pub(crate) keep_root: bool,
+
+    /// Under sudo, let subjects, hooks and builds start programs with rights of their own, such as `sudo`
+    #[arg(long, help_heading = "Conditions")]
+    keep_privileges: bool,
 
     /// Seed of order and padding; a random one is taken and recorded otherwise
     #[arg(long, value_name = "N", help_heading = "Conditions")]

@@ -5,6 +5,7 @@
 mod ablate;
 mod bisect;
 mod boot_params;
+mod borrowed_root;
 mod callgrind;
 mod changes;
 mod check;

@@ -11,7 +11,7 @@ const SHOW: &str = "id -u; id -g; id -G; echo $HOME $USER $LOGNAME $SHELL $SUDO_
 
 const SHOWN: &str = "4242\n4343\n4343 4444\n/home/its its its /bin/sh .\n\
                      CapInh:\t0000000000000000\nCapPrm:\t0000000000000000\n\
-                     CapEff:\t0000000000000000\nCapAmb:\t0000000000000000\nNoNewPrivs:\t0\n";
+                     CapEff:\t0000000000000000\nCapAmb:\t0000000000000000\nNoNewPrivs:\t1\n";
 
 /// Runs becalm as sudo would for a user `its`, whom only a mount namespace of the test knows; `None`,
 /// visibly, where there can be none.
@@ -24,7 +24,7 @@ fn under_sudo(test: &str, arguments: &[&str]) -> Option<(TestEnv, CommandOutput)
     env.write("passwd", "root:x:0:0:root:/root:/bin/bash\nits:x:4242:4343::/home/its:/bin/sh\n");
     env.write("group", "root:x:0:\nits:x:4343:\nmore:x:4444:its\nother:x:4545:root\n");
     let script = "{ mount --bind passwd /etc/passwd && mount --bind group /etc/group; } || exit 77; \
-                  umask 077; echo of root > ../secret; chmod 777 .; chown 4242 . \"$XDG_STATE_HOME\"; exec env SUDO_UID=4242 SUDO_GID=4343 SUDO_USER=its \
+                  umask 077; echo of root > ../secret; chmod 777 .; chown 4242 . \"$XDG_STATE_HOME\" \"$TMPDIR\"; chmod 755 .. \"$TMPDIR\"; exec env SUDO_UID=4242 SUDO_GID=4343 SUDO_USER=its \
                   SUDO_COMMAND=becalm HOME=/root USER=root LOGNAME=root SHELL=/bin/bash \"$0\" \"$@\"";
     let before = ["-m", "sh", "-c", script, env!("CARGO_BIN_EXE_becalm")];
     let output = env.run([&before[..], arguments].concat());

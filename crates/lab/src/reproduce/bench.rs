@@ -14,7 +14,7 @@ use becalm_model::wire::read_workload;
 use becalm_model::{CounterLimit, CpuSet, Outcome, with_causes};
 use becalm_runner::{
     CounterPlan, EnvPolicy, Environment, Finished, Interrupt, Launch, LaunchError, MAX_PADDING,
-    Placement, Program, Stderr, Stdin, Stdout, User, launch, pin_self,
+    Placement, Program, Stderr, Stdin, Stdout, launch, pin_self,
 };
 use becalm_stats::Rng;
 
@@ -45,7 +45,6 @@ pub struct Bench<'a> {
     machine: Machine<'a>,
     becalm: String,
     interrupt: &'a Interrupt,
-    user: Option<User>,
     inherited: Environment,
     few_variables: Environment,
     counters: CounterPlan,
@@ -83,17 +82,15 @@ impl<E: Into<ReproduceError>> From<E> for Failure {
 
 impl<'a> Bench<'a> {
     /// Chooses CPUs, moves this process off them, and looks which counters there are. `becalm` is the path of
-    /// this very program; `user` is who the subjects run as, if not as this process does.
+    /// this very program.
     pub fn new(
         machine: Machine<'a>,
         becalm: String,
         interrupt: &'a Interrupt,
-        user: Option<User>,
         variables: Vec<(OsString, OsString)>,
         seed: u64,
     ) -> Result<Self, ReproduceError> {
         let broken = |error: LaunchError| ReproduceError::Broken(with_causes(&error));
-        let variables = user.as_ref().map_or(variables.clone(), |user| user.environment(variables));
         let environment = |policy| Environment::from_vars(variables.iter().cloned(), policy);
         let (one, leases) = Chooser::new(machine.root, machine.topology).take(Width::One);
         let many = choose(machine.topology, &ChoiceFacts::read(machine.root), Width::All);
@@ -105,7 +102,6 @@ impl<'a> Bench<'a> {
             interrupt,
             inherited: environment(EnvPolicy::Inherit).map_err(broken)?,
             few_variables: environment(EnvPolicy::Clear).map_err(broken)?,
-            user,
             counters,
             counter_limits,
             one,
@@ -185,7 +181,6 @@ impl<'a> Bench<'a> {
             },
             nice: conditions.contains(&Condition::Nice).then_some(-20),
             aslr: if conditions.contains(&Condition::NoAslr) { Aslr::Off } else { Aslr::On },
-            user: self.user.clone(),
         };
         let finished = self.start(setup, conditions, &placement);
         // Whatever came of the run, the machine comes first.
@@ -281,9 +276,6 @@ impl<'a> Bench<'a> {
         let words = self.words(setup, conditions);
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).stdin(Stdio::null());
-        if let Some(user) = &self.user {
-            user.runs(&mut command);
-        }
         // It sees the CPUs that this thread may use. Refused, the reason names others.
         let _ = cpus.map(pin_self);
         let said = command.output().map(|output| output.stderr).unwrap_or_default();

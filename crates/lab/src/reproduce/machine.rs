@@ -4,14 +4,14 @@
 //! the guardian if this process dies. Each run has a session of its own, so that configurations can take turns.
 
 use std::path::PathBuf;
-use std::process::Command;
 
-use becalm_machine::isolate::{self, Alone, Isolation};
+use becalm_machine::isolate::{self, Alone, IsolateError, Isolation, Taken};
 use becalm_machine::knobs::{NoteKind, Situation, Smt, TuningRequest};
+use becalm_machine::steward::IsolationRequest;
 use becalm_machine::tune::{
-    self, Applied, JournalFileError, Recovered, TuneError, Tuning, TuningPlan, Wait,
+    self, Applied, JournalFileError, Recovered, TuneError, Tuner, TuningPlan, TurnError, Wait,
 };
-use becalm_machine::{Choice, ChoiceFacts, SysRoot, Topology, Width, choose, effective_user};
+use becalm_machine::{Choice, ChoiceFacts, SysRoot, Topology, Width, choose, may_change};
 use becalm_model::{Change, CpuSet, Target, counted};
 
 use super::condition::Condition;
@@ -30,7 +30,7 @@ pub enum Permission {
 impl Permission {
     /// Returns what this process may do, by its effective user.
     pub fn of_this_process(root: &SysRoot) -> Self {
-        if effective_user(root) == Some(0) { Self::Granted } else { Self::NotRoot }
+        if may_change(root) { Self::Granted } else { Self::NotRoot }
     }
 }
 
@@ -44,8 +44,6 @@ pub struct Machine<'a> {
     pub permission: Permission,
     /// How long to queue for the right to change it.
     pub wait: Wait,
-    /// Returns the command that stands guard (see [`tune::stand_guard`]).
-    pub guardian: &'a dyn Fn() -> Command,
     /// Says whether the user wants to stop.
     pub stop: &'a dyn Fn() -> bool,
 }
@@ -59,6 +57,9 @@ pub enum MachineError {
     /// The journal cannot be used.
     #[error(transparent)]
     Journal(#[from] JournalFileError),
+    /// Settings cannot be changed.
+    #[error(transparent)]
+    Turn(#[from] TurnError),
     /// Something was not put back.
     #[error("{} of the machine could not be put back", counted(.0.left().len(), "setting"))]
     NotRestored(Recovered),
@@ -67,7 +68,7 @@ pub enum MachineError {
 /// A machine in another state. To be left by [`Entered::leave`]; when dropped, the guardian puts it back.
 #[derive(Debug)]
 pub(super) struct Entered<'a> {
-    tuning: Option<Tuning<'a>>,
+    tuner: Option<Tuner<'a>>,
     isolation: Option<Isolation>,
     /// CPUs of the subject, by the CPUs that there are now.
     pub(super) choice: Choice,
@@ -137,17 +138,16 @@ impl<'a> Machine<'a> {
         let wanted: Vec<Condition> =
             conditions.iter().copied().filter(|one| one.is_of_the_machine()).collect();
         let (choice, allowed) = (choice.clone(), self.topology.allowed.clone());
-        let mut entered = Entered { tuning: None, isolation: None, choice, allowed };
+        let mut entered = Entered { tuner: None, isolation: None, choice, allowed };
         if wanted.is_empty() {
             return Ok(Ok(entered));
         }
-        let guardian = (self.guardian)();
-        let (tuning, recovered) =
-            Tuning::begin(self.root, "becalm noise reproduce", guardian, self.wait, self.stop)?;
+        let (tuner, recovered) =
+            Tuner::begin(self.root, "becalm noise reproduce", self.wait, self.stop)?;
         if !recovered.left().is_empty() {
             return Err(MachineError::NotRestored(recovered));
         }
-        entered.tuning = Some(tuning);
+        entered.tuner = Some(tuner);
         match self.change(&mut entered, &wanted, width) {
             Ok(Ok(())) => Ok(Ok(entered)),
             Ok(Err(why)) => {
@@ -156,7 +156,7 @@ impl<'a> Machine<'a> {
             }
             Err(error) => {
                 entered.leave()?;
-                Err(error.into())
+                Err(error)
             }
         }
     }
@@ -166,13 +166,15 @@ impl<'a> Machine<'a> {
         entered: &mut Entered<'a>,
         conditions: &[Condition],
         width: Width,
-    ) -> Result<Result<(), String>, JournalFileError> {
-        let Some(tuning) = &mut entered.tuning else {
+    ) -> Result<Result<(), String>, MachineError> {
+        let Some(tuner) = &mut entered.tuner else {
             return Ok(Ok(()));
         };
-        let knobs = self.plan(conditions, &entered.choice.subject).changes;
-        if let Some(refused) = refused(&tuning.apply(&knobs)?) {
-            return Ok(Err(refused));
+        if let Some(request) = request(conditions) {
+            let situation = self.situation(&entered.choice.subject, &request);
+            if let Some(refused) = refused(&tuner.turn(&situation)?.1) {
+                return Ok(Err(refused));
+            }
         }
         // Second threads that were switched off have taken their CPUs with them.
         let now = if conditions.contains(&Condition::SmtOff) {
@@ -187,15 +189,15 @@ impl<'a> Machine<'a> {
         if !conditions.contains(&Condition::Isolated) {
             return Ok(Ok(()));
         }
-        isolate::clear_leftovers(self.root);
         let topology = now.as_ref().unwrap_or(self.topology);
         let alone = isolate::alone(topology, &entered.choice);
-        let isolation = match self.isolation(topology, &alone) {
-            Ok(isolation) => isolation,
-            Err(why) => return Ok(Err(why)),
+        let (cpus, partition) = (alone.cpus.clone(), alone.partition);
+        let wanted = IsolationRequest { cpus, partition, without: Vec::new() };
+        let Taken { isolation, applied } = match tuner.isolate(wanted)?.taken {
+            Ok(taken) => taken,
+            Err(error) => return Ok(Err(said(&error))),
         };
-        let taken = isolation.take(self.root, topology, &[], |more| tuning.apply(more))?;
-        if let Some(refused) = refused(&taken) {
+        if let Some(refused) = refused(&applied) {
             return Ok(Err(refused));
         }
         if let Err(broken) = isolation.check(self.root) {
@@ -207,24 +209,34 @@ impl<'a> Machine<'a> {
     }
 
     fn isolation(&self, topology: &Topology, alone: &Alone) -> Result<Isolation, String> {
-        isolate::plan(self.root, topology, &alone.cpus, alone.partition).map_err(|error| {
-            let text = error.to_string();
-            text.strip_suffix("; the subject is only pinned").unwrap_or(&text).to_owned()
-        })
+        isolate::plan(self.root, topology, &alone.cpus, alone.partition)
+            .map_err(|error| said(&error))
     }
 
     fn plan(&self, conditions: &[Condition], cpus: &CpuSet) -> TuningPlan {
-        let only: Vec<String> =
-            conditions.iter().flat_map(|one| one.knobs()).map(ToString::to_string).collect();
-        // Without a name there would be no limit to what is planned.
-        if only.is_empty() {
-            return TuningPlan::default();
-        }
-        let smt = if conditions.contains(&Condition::SmtOff) { Smt::Off } else { Smt::Idle };
-        let request = TuningRequest { only, smt, ..TuningRequest::default() };
-        let situation = Situation::of(self.root, self.topology, cpus.clone(), &request);
-        tune::plan(&situation).expect("conditions name knobs that there are, as a test sees")
+        let Some(request) = request(conditions) else { return TuningPlan::default() };
+        tune::plan(&self.situation(cpus, &request))
+            .expect("conditions name knobs that there are, as a test sees")
     }
+
+    fn situation<'b>(&'b self, cpus: &CpuSet, request: &'b TuningRequest) -> Situation<'b> {
+        Situation::of(self.root, self.topology, cpus.clone(), request)
+    }
+}
+
+/// Returns what some conditions ask of the knobs, if anything.
+fn request(conditions: &[Condition]) -> Option<TuningRequest> {
+    let only: Vec<String> =
+        conditions.iter().flat_map(|one| one.knobs()).map(ToString::to_string).collect();
+    let smt = if conditions.contains(&Condition::SmtOff) { Smt::Off } else { Smt::Idle };
+    // Without a name there would be no limit to what is planned.
+    (!only.is_empty()).then(|| TuningRequest { only, smt, ..TuningRequest::default() })
+}
+
+/// Returns why CPUs are not isolated, without what a session does instead.
+fn said(error: &IsolateError) -> String {
+    let text = error.to_string();
+    text.strip_suffix("; the subject is only pinned").unwrap_or(&text).to_owned()
 }
 
 /// Returns what the kernel did not do of what was decisive. Tasks that could not be moved (most have ended
@@ -255,10 +267,10 @@ impl Entered<'_> {
 
     /// Puts everything back.
     pub(super) fn leave(self) -> Result<(), MachineError> {
-        let Some(tuning) = self.tuning else {
+        let Some(tuner) = self.tuner else {
             return Ok(());
         };
-        let recovered = tuning.finish()?;
+        let recovered = tuner.finish()?;
         if recovered.left().is_empty() { Ok(()) } else { Err(MachineError::NotRestored(recovered)) }
     }
 }

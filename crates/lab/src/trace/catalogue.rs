@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use becalm_machine::{Reading, SysRoot};
+use becalm_machine::tracefs::{Descriptions, VECTORS};
+use becalm_machine::{Reading, SysRoot, tracepoints};
 use becalm_model::{Limit, TraceLimit};
 
 use super::error::TraceError;
@@ -164,20 +165,18 @@ fn timer(format: &Format) -> Option<Meaning> {
     Some(Meaning::TimerEntry { function: format.field("function")? })
 }
 
-/// The folder with the CPU's own interrupts, which x86 alone has.
-const VECTORS: &str = "irq_vectors";
-
 /// The one of them whose end may not be recorded, because recording makes such interrupts itself
 /// (`TRACE_EVENT_PERF_PERM(irq_work_exit, ...)` in `arch/x86/include/asm/trace/irq_vectors.h`).
 const UNTRACEABLE: &str = "irq_work";
 
 impl Catalogue {
-    /// Reads what this kernel has, below the folder of tracefs.
-    pub(super) fn read(root: &SysRoot, tracefs: &str) -> Result<Self, TraceError> {
+    /// Reads what this kernel has.
+    pub(super) fn read(root: &SysRoot) -> Result<Self, TraceError> {
+        let descriptions = &tracepoints(root)?;
         let mut catalogue = Self::default();
         let mut missing = Vec::new();
         for (name, need, make) in TRACEPOINTS {
-            match (source(root, tracefs, name, *make)?, need) {
+            match (source(descriptions, name, *make)?, need) {
                 (Some(source), _) => catalogue.sources.push(source),
                 (None, Need::Required) => {
                     return Err(TraceError::Missing { name: (*name).to_owned() });
@@ -185,7 +184,7 @@ impl Catalogue {
                 (None, Need::Welcome) => missing.push(name.replace('/', ":")),
             }
         }
-        catalogue.vectors(root, tracefs)?;
+        catalogue.vectors(descriptions)?;
         if catalogue.vectors.is_empty() {
             catalogue.limits.push(TraceLimit::OwnInterrupts.into());
         }
@@ -204,15 +203,18 @@ impl Catalogue {
     }
 
     /// Adds every interrupt of the CPU's own that has both a beginning and an end.
-    fn vectors(&mut self, root: &SysRoot, tracefs: &str) -> Result<(), TraceError> {
-        let folder = format!("{tracefs}/events/{VECTORS}");
-        let names = root.list_dir(&folder).value().unwrap_or_default();
-        for name in names.iter().filter_map(|name| name.strip_suffix("_entry")) {
-            let is_pair = name != UNTRACEABLE && names.contains(&format!("{name}_exit"));
+    fn vectors(&mut self, descriptions: &Descriptions) -> Result<(), TraceError> {
+        let names = descriptions
+            .formats
+            .keys()
+            .filter_map(|name| name.strip_prefix(VECTORS)?.strip_prefix('/'));
+        for name in names.filter_map(|name| name.strip_suffix("_entry")) {
+            let exit = format!("{VECTORS}/{name}_exit");
+            let is_pair = name != UNTRACEABLE && descriptions.formats.contains_key(&exit);
             let (Ok(place), true) = (u16::try_from(self.vectors.len()), is_pair) else { continue };
             let point = |end: &str| format!("{VECTORS}/{name}_{end}");
-            let entry = source(root, tracefs, &point("entry"), |_| Some(Meaning::FaultStart))?;
-            let exit = source(root, tracefs, &point("exit"), |_| Some(Meaning::FaultStart))?;
+            let entry = source(descriptions, &point("entry"), |_| Some(Meaning::FaultStart))?;
+            let exit = source(descriptions, &point("exit"), |_| Some(Meaning::FaultStart))?;
             if let (Some(entry), Some(exit)) = (entry, exit) {
                 self.sources.push(Source { meaning: Meaning::VectorEntry(place), ..entry });
                 self.sources.push(Source { meaning: Meaning::VectorExit(place), ..exit });
@@ -225,20 +227,21 @@ impl Catalogue {
 
 /// Reads one tracepoint; `None` if this kernel does not have it.
 fn source(
-    root: &SysRoot,
-    tracefs: &str,
+    descriptions: &Descriptions,
     name: &str,
     make: impl Fn(&Format) -> Option<Meaning>,
 ) -> Result<Option<Source>, TraceError> {
-    let path = format!("{tracefs}/events/{name}/format");
-    let text = match root.read(&path) {
-        Reading::Value(text) => text,
-        Reading::Absent => return Ok(None),
-        Reading::NoPermission => return Err(TraceError::TracefsRefused { path }),
-        Reading::Unreadable { reason } => return Err(TraceError::Unreadable { path, reason }),
+    let path = format!("{}/events/{name}/format", descriptions.place);
+    let text = match descriptions.formats.get(name) {
+        Some(Reading::Value(text)) => text,
+        None | Some(Reading::Absent) => return Ok(None),
+        Some(Reading::NoPermission) => return Err(TraceError::TracefsRefused { path }),
+        Some(Reading::Unreadable { reason }) => {
+            return Err(TraceError::Unreadable { path, reason: reason.clone() });
+        }
     };
     let unknown = || TraceError::Format { path: path.clone() };
-    let format = Format::parse(&text).ok_or_else(unknown)?;
+    let format = Format::parse(text).ok_or_else(unknown)?;
     let meaning = make(&format).ok_or_else(unknown)?;
     let name = name.replace('/', ":");
     Ok(Some(Source { name, kind: TRACEPOINT, config: format.id, meaning }))
@@ -289,7 +292,7 @@ mod tests {
         let wakeup = "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n\
                       \tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n";
         let tree = put(
-            FakeTree::new(),
+            FakeTree::new().file("/sys/kernel/tracing/events/header_page", ""),
             "sched/sched_switch",
             "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n\
              \tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n\
@@ -314,7 +317,7 @@ mod tests {
     #[test]
     fn what_a_kernel_lacks_is_said() {
         let tree = tracefs();
-        let catalogue = Catalogue::read(&SysRoot::new(tree.path()), "/sys/kernel/tracing").unwrap();
+        let catalogue = Catalogue::read(&SysRoot::new(tree.path())).unwrap();
         let names: Vec<&str> = catalogue.sources.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(
             names,
@@ -338,17 +341,17 @@ mod tests {
     fn without_the_scheduler_there_is_no_trace() {
         let tree = tracefs().without("/sys/kernel/tracing/events/sched/sched_switch");
         let root = SysRoot::new(tree.path());
-        let error = Catalogue::read(&root, "/sys/kernel/tracing").unwrap_err();
+        let error = Catalogue::read(&root).unwrap_err();
         assert!(matches!(error, TraceError::Missing { .. }), "{error}");
         let root = root.denying("/sys/kernel/tracing");
-        let error = Catalogue::read(&root, "/sys/kernel/tracing").unwrap_err();
+        let error = Catalogue::read(&root).unwrap_err();
         assert!(matches!(error, TraceError::TracefsRefused { .. }), "{error}");
     }
 
     #[test]
     fn a_switch_is_read_by_its_format() {
         let tree = tracefs();
-        let catalogue = Catalogue::read(&SysRoot::new(tree.path()), "/sys/kernel/tracing").unwrap();
+        let catalogue = Catalogue::read(&SysRoot::new(tree.path())).unwrap();
         let mut data = [0; 60];
         data[24..28].copy_from_slice(&7_u32.to_ne_bytes());
         data[32..40].copy_from_slice(&1_u64.to_ne_bytes());

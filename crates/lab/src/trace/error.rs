@@ -2,6 +2,8 @@
 
 use std::io;
 
+use becalm_machine::tracefs::NoTracefs;
+
 /// Why there can be no trace.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
@@ -16,7 +18,7 @@ pub enum TraceError {
         "cannot trace: tracefs is mounted neither at /sys/kernel/tracing nor at \
          /sys/kernel/debug/tracing, and cannot be opened without a mount: {0}"
     )]
-    NoTracefs(io::Error),
+    NoTracefs(String),
     /// One of them cannot be read for another reason.
     #[error("cannot trace: {path} cannot be read: {reason}")]
     Unreadable {
@@ -78,6 +80,15 @@ pub enum TraceError {
     /// No thread that reads events.
     #[error("cannot trace: the thread that reads events cannot be started: {0}")]
     Thread(io::Error),
+}
+
+impl From<NoTracefs> for TraceError {
+    fn from(error: NoTracefs) -> Self {
+        match error {
+            NoTracefs::Refused { path } => Self::TracefsRefused { path },
+            NoTracefs::Nowhere { why } => Self::NoTracefs(why),
+        }
+    }
 }
 
 impl TraceError {

@@ -19,7 +19,6 @@ mod ledger;
 mod merge;
 mod names;
 mod opening;
-mod tracefs;
 mod tracer;
 
 pub use error::TraceError;

@@ -24,7 +24,6 @@ use super::ledger::{Ledger, Mode, Rules};
 use super::merge::Merge;
 use super::names::Names;
 use super::opening::open_all;
-use super::tracefs::Tracefs;
 use crate::namespace;
 
 /// How long the reader sleeps. At a million events a second, 100 bytes each, 2 MB come meanwhile.
@@ -69,8 +68,7 @@ impl Tracer {
         if namespace::is_nested(root) {
             return Err(TraceError::Namespace);
         }
-        let tracefs = Tracefs::find(root)?;
-        let catalogue = Catalogue::read(root, &tracefs.path)?;
+        let catalogue = Catalogue::read(root)?;
         let cpus = online(root);
         let opened = open_all(root, &catalogue, &cpus)?;
         let events = Arc::new(opened.events);

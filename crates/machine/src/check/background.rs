@@ -7,17 +7,18 @@ use becalm_model::{Checkup, Finding, Fix, Severity};
 use super::{View, advice};
 use crate::tasks::processes;
 
-/// Programs that set frequencies, power and interrupts themselves.
-const TUNERS: [(&str, &str); 8] = [
+/// Programs that set frequencies, power and interrupts themselves, which the knob `services` stops.
+const TUNERS: [(&str, &str); 5] = [
     ("auto-cpufreq", "auto-cpufreq"),
-    ("gamemoded", "GameMode"),
     ("power-profiles-", "power-profiles-daemon"),
-    ("system76-power", "system76-power"),
-    ("thermald", "thermald"),
     ("tlp", "TLP"),
     ("tuned", "tuned"),
     ("tuned-ppd", "tuned-ppd"),
 ];
+
+/// The same, which it leaves: thermald keeps the machine cool, and the others are told what to do by something else.
+const KEPT_TUNERS: [(&str, &str); 3] =
+    [("gamemoded", "GameMode"), ("system76-power", "system76-power"), ("thermald", "thermald")];
 
 /// Compositors and display servers.
 const DESKTOPS: [&str; 12] = [
@@ -35,50 +36,77 @@ const DESKTOPS: [&str; 12] = [
     "xfwm4",
 ];
 
-/// Services that wake up and work at moments of their own.
-const SERVICES: [&str; 22] = [
+/// Services that wake up and work at moments of their own, which the knob `services` stops.
+const SERVICES: [&str; 7] = ["anacron", "atd", "cron", "crond", "ksmtuned", "smartd", "whoopsie"];
+
+/// The same, which it leaves: what they are in the middle of would be half done, or they are a user's and no service of
+/// the system.
+const KEPT_SERVICES: [&str; 15] = [
     "apt-get",
     "apt.systemd.dai",
-    "anacron",
-    "atd",
     "baloo_file",
-    "cron",
-    "crond",
     "dnf",
     "dpkg",
     "fstrim",
     "fwupd",
-    "ksmtuned",
     "mandb",
     "packagekitd",
     "plocate",
-    "smartd",
     "snapd",
     "tracker-miner-f",
     "unattended-upgr",
     "updatedb",
     "updatedb.plocat",
-    "whoopsie",
 ];
+
+/// What to do about tuners that becalm does not stop.
+const LEFT_TUNERS: &str = "stop it while you measure, where the machine stays cool without it: `systemctl stop UNIT`, then `systemctl start UNIT`";
+
+/// What to do about services that becalm does not stop.
+const LEFT_SERVICES: &str = "becalm leaves it, because it may be in the middle of its work: wait until it has ended, and measure then";
 
 pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
     let names: BTreeSet<String> = processes(view.root)
         .into_iter()
         .filter_map(|pid| view.root.read(format!("/proc/{pid}/comm")).value())
         .collect();
-    let tuners: Vec<&str> =
-        TUNERS.iter().filter(|(comm, _)| names.contains(*comm)).map(|(_, name)| *name).collect();
-    if !tuners.is_empty() {
-        checkup.findings.push(Finding {
-            id: "other-tuner".to_owned(),
-            severity: Severity::Noise,
-            what: format!("Other programs tune this machine: {}.", tuners.join(", ")),
-            why: "They may change back what becalm sets, or change it in the middle of a session."
-                .to_owned(),
-            size: String::new(),
-            here: None,
-            fix: Fix::Knob("services".to_owned()),
-        });
+    let runs = |of: &[(&'static str, &'static str)]| -> Vec<&'static str> {
+        of.iter().filter(|(comm, _)| names.contains(*comm)).map(|(_, name)| *name).collect()
+    };
+    let named = |of: &[&'static str]| -> Vec<&'static str> {
+        of.iter().copied().filter(|name| names.contains(*name)).collect()
+    };
+    let tuners = |names: &[&str]| Finding {
+        id: "other-tuner".to_owned(),
+        severity: Severity::Noise,
+        what: format!("Other programs tune this machine: {}.", names.join(", ")),
+        why: "They may change back what becalm sets, or change it in the middle of a session."
+            .to_owned(),
+        size: String::new(),
+        here: None,
+        fix: Fix::Knob("services".to_owned()),
+    };
+    let services = |names: &[&str]| Finding {
+        id: "services".to_owned(),
+        severity: Severity::Note,
+        what: format!("Background services run: {}.", names.join(", ")),
+        why: "They start working at moments of their own.".to_owned(),
+        size: String::new(),
+        here: None,
+        fix: Fix::Knob("services".to_owned()),
+    };
+    let stopped = [
+        (runs(&TUNERS), &tuners as &dyn Fn(&[&str]) -> Finding, None),
+        (runs(&KEPT_TUNERS), &tuners, Some(LEFT_TUNERS)),
+        (named(&SERVICES), &services, None),
+        (named(&KEPT_SERVICES), &services, Some(LEFT_SERVICES)),
+    ];
+    for (names, finding, advice) in stopped {
+        if !names.is_empty() {
+            let finding = finding(&names);
+            let fix = advice.map_or(finding.fix.clone(), |todo| Fix::Advice(todo.to_owned()));
+            checkup.findings.push(Finding { fix, ..finding });
+        }
     }
     if names.contains("irqbalance") {
         checkup.findings.push(Finding {
@@ -113,16 +141,39 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
              damon_reclaim.enabled or damon_lru_sort.enabled",
         ));
     }
-    let services: Vec<&str> = SERVICES.into_iter().filter(|name| names.contains(*name)).collect();
-    if !services.is_empty() {
-        checkup.findings.push(Finding {
-            id: "services".to_owned(),
-            severity: Severity::Note,
-            what: format!("Background services run: {}.", services.join(", ")),
-            why: "They start working at moments of their own.".to_owned(),
-            size: String::new(),
-            here: None,
-            fix: Fix::Knob("services".to_owned()),
-        });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{SysRoot, Topology};
+    use becalm_testkit::FakeMachine;
+
+    /// Returns what is to be done about a program of this name that runs.
+    fn fixes(name: &str) -> Vec<Fix> {
+        let tree = FakeMachine::default().tree().file("/proc/7/comm", format!("{name}\n"));
+        let root = SysRoot::new(tree.path());
+        let topology = Topology::read(&root).unwrap();
+        let view = View {
+            root: &root,
+            topology: &topology,
+            cpus: "1".parse().unwrap(),
+            is_present: false,
+        };
+        let mut checkup = Checkup::default();
+        look(&view, &mut checkup);
+        checkup.findings.into_iter().map(|finding| finding.fix).collect()
+    }
+
+    #[test]
+    fn a_knob_is_the_fix_only_for_what_it_stops() {
+        let kept = KEPT_TUNERS.iter().map(|(comm, _)| *comm).chain(KEPT_SERVICES);
+        for name in kept {
+            assert!(matches!(&fixes(name)[..], [Fix::Advice(_)]), "{name}");
+        }
+        let stopped = TUNERS.iter().map(|(comm, _)| *comm).chain(SERVICES);
+        for name in stopped {
+            assert_eq!(fixes(name), [Fix::Knob("services".to_owned())], "{name}");
+        }
     }
 }

@@ -18,11 +18,12 @@ use becalm_model::conditions::{IsolatedBy, IsolatedCpus};
 use becalm_model::{Change, CpuSet, Limit, Target};
 
 pub use cpus::{Alone, alone};
+use serde::{Deserialize, Serialize};
 
 use crate::knobs::{self, Situation};
 use crate::tasks::{self, Thread};
 use crate::tune::{self, ABSENT, Applied, PRESENT, names, write};
-use crate::{Reading, SysRoot, Topology};
+use crate::{Reading, SysRoot, Topology, steward};
 use hierarchy::Hierarchy;
 
 /// What the changes are called in the journal.
@@ -44,7 +45,7 @@ const COMPANIONS: [&str; 5] =
     ["irqbalance", "irq-affinity", "workqueues", "kernel-threads", "timer-migration"];
 
 /// What the scheduler does with the CPUs that were taken away from everything else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Partition {
     /// Nothing: a thread stays where it is. For one thread.
     Isolated,
@@ -63,7 +64,7 @@ impl Partition {
 }
 
 /// CPUs that are to be taken away from everything else, and how.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Isolation {
     /// The CPUs.
     pub cpus: CpuSet,
@@ -82,7 +83,7 @@ pub struct Isolation {
 }
 
 /// Why CPUs cannot be taken away from everything else. Nothing was changed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum IsolateError {
     /// Nothing here can do it.
     #[error("CPUs cannot be isolated here: {0}; the subject is only pinned")]
@@ -211,6 +212,57 @@ pub fn clear_leftovers(root: &SysRoot) -> Vec<String> {
     };
     let ours = Leftover::all(root, &hierarchy).into_iter().filter(|one| one.is_becalms);
     ours.map(clear).collect()
+}
+
+/// What came of an isolation.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Attempt {
+    /// What an earlier becalm had left and is removed now, as sentences.
+    pub cleared: Vec<String>,
+    /// The CPUs that were taken; or why they could not be, and then nothing was changed.
+    pub taken: Result<Taken, IsolateError>,
+}
+
+/// CPUs that were taken away from everything else.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Taken {
+    /// How.
+    pub isolation: Isolation,
+    /// What came of each change. [`Isolation::check`] says whether it holds.
+    pub applied: Vec<Applied>,
+}
+
+/// Takes CPUs away from everything else by `apply`. The caller holds the machine's lock, and has restored what a journal
+/// tells.
+pub(crate) fn attempt<E>(
+    root: &SysRoot,
+    request: &steward::IsolationRequest,
+    apply: impl FnMut(&[Change]) -> Result<Vec<Applied>, E>,
+) -> Result<Attempt, E> {
+    // A partition without a journal has CPUs that the plan would find taken.
+    let cleared = clear_leftovers(root);
+    // Tuning may have switched second threads off since.
+    let planned = match Topology::read(root) {
+        Ok(topology) => plan(root, &topology, &request.cpus, request.partition)
+            .map(|isolation| (isolation, topology)),
+        Err(error) => Err(IsolateError::NotHere(error.to_string())),
+    };
+    let taken = match planned {
+        Ok((isolation, topology)) => {
+            let applied = isolation.take(root, &topology, &request.without, apply)?;
+            Ok(Taken { isolation, applied })
+        }
+        Err(error) => Err(error),
+    };
+    Ok(Attempt { cleared, taken })
+}
+
+/// Opens the list of processes of a control group that was made for a subject, for the subject to enter it.
+pub fn open_group(root: &SysRoot, folder: &std::path::Path) -> std::io::Result<std::fs::File> {
+    match steward::Steward::of(root) {
+        Some(mut steward) => steward.open_group(),
+        None => root.open_to_hold(folder.join("cgroup.procs")),
+    }
 }
 
 /// Something of the name of what isolation makes.
@@ -361,13 +413,14 @@ impl Isolating<'_> {
     /// Saves the CPUs of threads that chose some themselves. The kernel forgets such a choice when
     /// it takes CPUs away, and before Linux 6.2 also when groups get CPUs at all.
     fn chosen_affinities(&self) -> Vec<Change> {
-        let own = std::process::id();
+        // Neither this process, nor the one that the steward works for.
+        let own = [std::process::id(), steward::served()];
         // Who has chosen nothing may run on CPUs that are offline, too.
         let chose =
             |thread: &Thread| !thread.is_kernel && !self.online.difference(&thread.cpus).is_empty();
         self.threads
             .iter()
-            .filter(|thread| chose(thread) && thread.tid != own)
+            .filter(|thread| chose(thread) && !own.contains(&thread.tid))
             .map(|thread| thread.change(KNOB, None, "the kernel may forget the CPUs it chose"))
             .collect()
     }

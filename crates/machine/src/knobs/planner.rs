@@ -1,6 +1,7 @@
 //! What a knob comes to here, put together step by step.
 
 use becalm_model::{Change, Target};
+use serde::{Deserialize, Serialize};
 
 use super::{Knob, Situation};
 use crate::Reading;
@@ -18,7 +19,7 @@ pub struct Planned {
 }
 
 /// A sentence about a knob.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     /// Name of the knob.
     pub knob: String,
@@ -29,7 +30,7 @@ pub struct Note {
 }
 
 /// What a note says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NoteKind {
     /// The machine does not have this setting: a VM without frequencies, another architecture.
     NotHere,

@@ -1,9 +1,11 @@
 //! What was asked of the knobs.
 
+use serde::{Deserialize, Serialize};
+
 use super::Knob;
 
 /// How far tuning goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub enum Profile {
     /// What nobody else on the machine will miss.
     #[default]
@@ -15,7 +17,7 @@ pub enum Profile {
 }
 
 /// The frequency that is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub enum Frequency {
     /// The limits stay as they are, unless turbo can only be avoided by a clamp.
     #[default]
@@ -29,7 +31,7 @@ pub enum Frequency {
 }
 
 /// What happens to the second threads of cores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Smt {
     /// They stay on, and idle: becalm places nothing on them.
     #[default]
@@ -39,7 +41,7 @@ pub enum Smt {
 }
 
 /// What was asked for, by flags or by a profile file.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct TuningRequest {
     /// How far to go.
     pub profile: Profile,

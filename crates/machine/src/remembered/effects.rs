@@ -11,6 +11,7 @@ use becalm_model::wire::{EFFECTS_SCHEMA, check_readable};
 use becalm_model::{Finding, Fix};
 
 use super::{Identity, read, save};
+use crate::steward::Steward;
 use crate::sysroot::SysRoot;
 
 const NAME: &str = "mitigation-effects.json";
@@ -52,6 +53,9 @@ impl MitigationEffects {
     /// Remembers further effects and returns where they are saved. They take the place of older ones
     /// of the same mitigation with the same subject.
     pub fn add(root: &SysRoot, new: Vec<MitigationEffect>) -> io::Result<PathBuf> {
+        if let Some(mut steward) = Steward::of(root) {
+            return steward.remember(new);
+        }
         let mut effects = Self::read(root).effects;
         effects.retain(|old| !new.iter().any(|one| one.is_about_the_same(old)));
         effects.splice(0..0, new);

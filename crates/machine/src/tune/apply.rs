@@ -4,13 +4,14 @@ use std::io;
 
 use becalm_kernel::errno;
 use becalm_model::{Change, Nature};
+use serde::{Deserialize, Serialize};
 
 use super::journal::{JournalFile, JournalFileError};
 use super::target::{self, is, tells_late};
 use crate::{Reading, SysRoot};
 
 /// What became of one change.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Applied {
     /// The change.
     pub change: Change,
@@ -19,7 +20,7 @@ pub struct Applied {
 }
 
 /// What came of one change.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Effect {
     /// The target has its new value.
     Set,

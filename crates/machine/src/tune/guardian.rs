@@ -7,10 +7,11 @@
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 
 use becalm_kernel::ending::{Ending, block_endings, wait_for_ending};
-use becalm_kernel::{descriptor, process};
+use becalm_kernel::{descriptor, process, signal};
 use becalm_model::ProcessIdentity;
 
 use super::lock::MachineLock;
@@ -23,6 +24,16 @@ const READY: &str = "ready";
 const DONE: &str = "done";
 const KEEP: &str = "keep";
 const KEPT: &str = "kept";
+
+/// Returns the command line of a guardian: this very program.
+pub fn guardian_of(root: &SysRoot) -> Command {
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0("becalm").arg("guardian");
+    if !root.is_live() {
+        command.arg("--root").arg(root.path());
+    }
+    command
+}
 
 /// The owner's side of a guardian.
 #[derive(Debug)]
@@ -75,6 +86,8 @@ impl Guardian {
     /// been killed long before: whether anything is left the journal tells.
     pub(super) fn wait_for_end(&mut self) {
         if self.socket.take().is_some() {
+            // Somebody may have stopped it. It has not been waited for, so that the number is still its own.
+            let _ = signal::send(self.child.id(), signal::SIGCONT);
             let _ = self.child.wait();
         }
     }
@@ -126,6 +139,7 @@ pub enum Watch {
 /// If it cannot be a guardian, or cannot read the journal when it has to act.
 pub fn stand_guard(root: &SysRoot) -> Result<Watch, GuardError> {
     process::leave_session();
+    signal::outlive_file_size_limit();
     block_endings()?;
     let socket = UnixStream::from(descriptor::standard_input()?);
     writeln!(&socket, "{READY}")?;

@@ -13,9 +13,11 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use becalm_model::ProcessIdentity;
 use becalm_model::wire::Holder;
+use serde::{Deserialize, Serialize};
 
-use super::task::{is_alive, this_process};
+use super::task::{is_alive_in, pid_namespace, this_process};
 use super::{file_locks, journal};
 use crate::SysRoot;
 
@@ -35,7 +37,7 @@ pub struct MachineLock {
 }
 
 /// How long to queue for the lock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wait {
     /// Not at all.
     No,
@@ -46,7 +48,7 @@ pub enum Wait {
 }
 
 /// Why the lock cannot be had.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Serialize, Deserialize)]
 pub enum LockError {
     /// Somebody else has it.
     #[error("the machine is being tuned by {}; nothing was changed", describe(.0.as_ref()))]
@@ -57,6 +59,7 @@ pub enum LockError {
         /// Which file.
         path: PathBuf,
         /// Why.
+        #[serde(with = "crate::steward::failure")]
         source: io::Error,
     },
 }
@@ -146,9 +149,12 @@ fn at_work(root: &SysRoot) -> Option<Holder> {
     if !journal::is_of_boot(&journal.header.boot_id, &journal::boot_id(root)) {
         return None;
     }
-    let here = SysRoot::default();
+    let namespace = journal.header.pid_namespace.as_deref();
+    let is_this = |one: &ProcessIdentity| {
+        *one == this_process() && namespace == pid_namespace("self").as_deref()
+    };
     let mut processes = std::iter::once(journal.header.owner).chain(journal.guardian);
-    let process = processes.find(|one| *one != this_process() && is_alive(&here, *one))?;
+    let process = processes.find(|one| !is_this(one) && is_alive_in(namespace, *one))?;
     Some(Holder { process, command: journal.header.command })
 }
 

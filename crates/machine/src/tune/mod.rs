@@ -20,10 +20,11 @@ mod state;
 mod takeover;
 mod target;
 pub mod task;
+mod tuner;
 
 pub use apply::{Applied, Effect, apply};
 pub use by_hand::by_hand;
-pub use guardian::{GuardError, Watch, stand_guard};
+pub use guardian::{GuardError, Watch, guardian_of, stand_guard};
 pub use journal::{JournalFile, JournalFileError};
 pub use lock::{LockError, MachineLock, Wait, holder, is_held};
 pub use plan::{TuningPlan, UnknownKnob, names, plan};
@@ -32,8 +33,10 @@ pub use restore::{Foreign, Left, Restored, find_foreign, restore};
 pub(crate) use same::chosen;
 pub use same::same;
 pub use saved::{Saved, Trace, saved};
-pub use session::{NotKept, TuneError, Tuning};
+pub use session::{NotKept, TuneError, Tuning, TurnError};
 pub use state::KnobReadings;
 pub use takeover::{RestoreError, take_over};
+pub use tuner::Tuner;
+
 pub(crate) use target::read as read_target;
 pub(crate) use target::{ABSENT, DOWN, PRESENT, UP, allowed_list, watchdog_is_off, write};

@@ -1,11 +1,12 @@
 //! Which changes a request comes to, all known before the first is made.
 
 use becalm_model::Change;
+use serde::{Deserialize, Serialize};
 
 use crate::knobs::{KNOBS, Note, STOPPING, Situation};
 
 /// All changes of a request, in the order in which they are to be made.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TuningPlan {
     /// The changes, one per target.
     pub changes: Vec<Change>,
@@ -14,7 +15,7 @@ pub struct TuningPlan {
 }
 
 /// A knob was named that does not exist.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("there is no knob `{name}`; the knobs are {}", names().join(", "))]
 pub struct UnknownKnob {
     /// The name.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use becalm_model::wire::Journal;
+use serde::{Deserialize, Serialize};
 
 use super::journal::{
     JournalFile, JournalFileError, boot_id, is_of_boot, is_of_earlier_boot, is_settled, keep_only,
@@ -15,7 +16,7 @@ use crate::knobs::{MAY_OUTLIVE_A_BOOT, STOPPING};
 use crate::{Reading, SysRoot};
 
 /// What the journal led to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Recovered {
     /// There was none: the machine is not tuned by becalm.
     Nothing,

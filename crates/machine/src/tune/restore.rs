@@ -6,6 +6,7 @@
 //! tried again after the others, and everything is read once more at the end.
 
 use becalm_model::{Change, Nature, Target};
+use serde::{Deserialize, Serialize};
 
 use super::capped::{is_capped, is_lower_limit};
 use super::saved::{Saved, Trace};
@@ -19,7 +20,7 @@ use crate::{Reading, SysRoot};
 const ROUNDS: usize = 3;
 
 /// What restoring did.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restored {
     /// Targets that have their old value again.
     pub put_back: Vec<Change>,
@@ -44,7 +45,7 @@ impl Restored {
 }
 
 /// A target that does not have its old value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Left {
     /// The change.
     pub change: Change,

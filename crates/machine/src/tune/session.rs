@@ -4,19 +4,23 @@ use std::fs::File;
 use std::io;
 use std::process::Command;
 
+use becalm_kernel::signal;
 use becalm_model::Change;
 use becalm_model::ProcessIdentity;
 use becalm_model::wire::Holder;
+use serde::{Deserialize, Serialize};
 
 use super::guardian::{Guardian, hold_latency};
 use super::lock::{LockError, MachineLock, Wait};
-use super::plan::plan_the_rest;
+use super::plan::{UnknownKnob, plan, plan_the_rest};
 use super::{
     Applied, Foreign, JournalFile, JournalFileError, Left, Recovered, Saved, TuningPlan, apply,
     recover,
 };
 use crate::SysRoot;
+use crate::isolate::{self, Attempt};
 use crate::knobs::Situation;
+use crate::steward::{IsolationRequest, StewardLost};
 
 /// A machine that this process tunes. When it is dropped, or when this process dies, a guardian
 /// puts everything back; if the guardian died before, this process does when it is dropped.
@@ -32,7 +36,7 @@ pub struct Tuning<'a> {
 }
 
 /// Why a machine cannot be tuned. Nothing was changed then.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Serialize, Deserialize)]
 pub enum TuneError {
     /// The lock cannot be had.
     #[error(transparent)]
@@ -42,13 +46,28 @@ pub enum TuneError {
     Journal(#[from] JournalFileError),
     /// No guardian.
     #[error("cannot start the guardian: {0}; nothing was changed")]
-    Guardian(io::Error),
+    Guardian(#[serde(with = "crate::steward::failure")] io::Error),
+    /// Nobody who may do it.
+    #[error(transparent)]
+    Steward(#[from] StewardLost),
+}
+
+/// Why settings are not changed as they were asked for.
+#[derive(Debug, thiserror::Error, Serialize, Deserialize)]
+pub enum TurnError {
+    /// A knob is asked for that there is not. Nothing was changed.
+    #[error(transparent)]
+    Knob(#[from] UnknownKnob),
+    /// The journal cannot be used.
+    #[error(transparent)]
+    Journal(#[from] JournalFileError),
 }
 
 /// Why the machine is not left to the guardian, and what became of the machine instead.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct NotKept {
     /// Why.
+    #[serde(with = "crate::steward::failure")]
     pub why: io::Error,
     /// What putting everything back led to.
     pub restored: Result<Recovered, JournalFileError>,
@@ -66,6 +85,8 @@ impl<'a> Tuning<'a> {
         wait: Wait,
         stop: &dyn Fn() -> bool,
     ) -> Result<(Self, Recovered), TuneError> {
+        // Whoever is ended by the system in the middle of a journal leaves the machine tuned.
+        signal::outlive_file_size_limit();
         let lock = MachineLock::take(root, command, wait, stop)?;
         let recovered = recover(root, Foreign::Leave)?;
         // What could not be put back stays in the journal, and goes on to the new one.
@@ -82,6 +103,14 @@ impl<'a> Tuning<'a> {
     /// Makes changes, journalled before the first.
     pub fn apply(&mut self, changes: &[Change]) -> Result<Vec<Applied>, JournalFileError> {
         apply(self.root, &mut self.journal, changes)
+    }
+
+    /// Plans what `situation` comes to and makes the changes: see [`Tuning::carry_out`].
+    pub fn turn(
+        &mut self,
+        situation: &Situation<'_>,
+    ) -> Result<(TuningPlan, Vec<Applied>), TurnError> {
+        Ok(self.carry_out(plan(situation)?, situation)?)
     }
 
     /// Makes the changes of a plan for `situation`, and returns what was planned and made in the end.
@@ -104,6 +133,12 @@ impl<'a> Tuning<'a> {
             plan_the_rest(situation).expect("its knobs were found when it was first planned");
         applied.extend(self.apply(&rest.changes)?);
         Ok((stopping.followed_by(rest), applied))
+    }
+
+    /// Takes CPUs away from everything else, interrupts and threads of the kernel included.
+    pub fn isolate(&mut self, request: &IsolationRequest) -> Result<Attempt, JournalFileError> {
+        let root = self.root;
+        isolate::attempt(root, request, |more| self.apply(more))
     }
 
     /// Keeps the CPUs out of idle states that take longer than `microseconds` to leave, until this

@@ -6,7 +6,7 @@ use becalm_kernel::ending::RELIEVED;
 use becalm_kernel::{errno, signal};
 
 use super::lock::{LockError, MachineLock, Wait};
-use super::task::is_alive;
+use super::task::{is_alive, pid_namespace};
 use super::{Foreign, JournalFileError, Recovered, journal, recover};
 use crate::SysRoot;
 
@@ -61,11 +61,17 @@ pub fn take_over(
 fn relieve_guardian(root: &SysRoot) -> Result<bool, RestoreError> {
     let Ok(Some(journal)) = journal::load_readable(root) else { return Ok(false) };
     let Some(guardian) = journal.guardian else { return Ok(false) };
+    let namespace = journal.header.pid_namespace.as_deref();
+    // In another namespace the number means another process.
+    let is_another = namespace.is_some() && namespace != pid_namespace("self").as_deref();
     let here = SysRoot::default();
-    if is_alive(&here, journal.header.owner) || !is_alive(&here, guardian) {
+    if is_another || is_alive(&here, journal.header.owner) || !is_alive(&here, guardian) {
         return Ok(false);
     }
-    match signal::send(guardian.pid, RELIEVED) {
+    // One that somebody has stopped hears of it only when it goes on.
+    let relieved = signal::send(guardian.pid, RELIEVED)
+        .and_then(|()| signal::send(guardian.pid, signal::SIGCONT));
+    match relieved {
         Ok(()) => Ok(true),
         // It ended meanwhile, and with it its hold on the lock.
         Err(error) if error.raw_os_error() == Some(errno::ESRCH) => Ok(true),

@@ -27,6 +27,10 @@ pub struct JournalHeader {
     pub owner: ProcessIdentity,
     /// Its command, for people.
     pub command: String,
+    /// In which PID namespace its number, and those of its guardians, mean anything: what `/proc/self/ns/pid` leads to.
+    /// Journals of 0.1 do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid_namespace: Option<String>,
 }
 
 /// Every further line.

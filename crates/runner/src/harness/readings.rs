@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_harness_that_wrote_nothing_is_named() {
-        let folder = ResultFolder::create(None).unwrap();
+        let folder = ResultFolder::create().unwrap();
         let error = readings(harness("hyperfine").unwrap(), &folder, None).unwrap_err();
         assert!(error.to_string().starts_with("hyperfine left no results"), "{error}");
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use becalm_formats::File;
 
 use super::table::ResultsPlace;
-use crate::{User, WorkFolder};
+use crate::WorkFolder;
 
 /// Most that is read of one run's results, in bytes: a harness writes kilobytes.
 const LARGEST: u64 = 64 << 20;
@@ -20,13 +20,13 @@ const DEEPEST: usize = 12;
 pub struct ResultFolder(WorkFolder);
 
 impl ResultFolder {
-    /// Makes the folder, for `user` if the subjects run as another one.
+    /// Makes the folder.
     ///
     /// # Errors
     ///
     /// If no place for temporary files can be written to.
-    pub fn create(user: Option<&User>) -> io::Result<Self> {
-        WorkFolder::for_results(user).map(Self)
+    pub fn create() -> io::Result<Self> {
+        WorkFolder::for_results().map(Self)
     }
 
     /// Returns where a harness has to leave its results.
@@ -44,26 +44,20 @@ impl ResultFolder {
 
     /// Removes the results of the run before: what is read next is then of the next run.
     pub(crate) fn empty(&self) -> io::Result<()> {
-        self.0.as_owner(|| {
-            for entry in fs::read_dir(self.0.path())? {
-                let entry = entry?;
-                // A link is removed itself, and never what it leads to.
-                if entry.file_type()?.is_dir() {
-                    fs::remove_dir_all(entry.path())?;
-                } else {
-                    fs::remove_file(entry.path())?;
-                }
+        for entry in fs::read_dir(self.0.path())? {
+            let entry = entry?;
+            // A link is removed itself, and never what it leads to.
+            if entry.file_type()?.is_dir() {
+                fs::remove_dir_all(entry.path())?;
+            } else {
+                fs::remove_file(entry.path())?;
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 
     /// Reads what a run has left.
     pub(crate) fn read(&self, place: ResultsPlace) -> io::Result<Vec<File>> {
-        self.0.as_owner(|| self.found(place))
-    }
-
-    fn found(&self, place: ResultsPlace) -> io::Result<Vec<File>> {
         let mut files = Vec::new();
         match place {
             ResultsPlace::Output => {}

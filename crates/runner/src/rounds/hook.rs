@@ -9,8 +9,8 @@ use std::time::Duration;
 use becalm_kernel::signal;
 use becalm_kernel::wait::{self, Sent};
 
+use crate::Interrupt;
 use crate::launch_error::WANTS_TERMINAL;
-use crate::{Interrupt, User};
 
 /// A moment at which a command of the user runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,13 +42,12 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 /// How long a hook may take to end by itself after SIGTERM, before SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Runs a hook to its end, as `user` and in `folder` if there are such; says in words how it failed. A signal to
+/// Runs a hook to its end, in `folder` if there is one; says in words how it failed. A signal to
 /// becalm ends it, but what it started in the background stays: that may be a server which the
 /// runs need.
 pub(crate) fn run_hook(
     hook: Hook,
     text: &str,
-    user: Option<&User>,
     folder: Option<&Path>,
     interrupt: &Interrupt,
 ) -> Result<(), String> {
@@ -59,9 +58,6 @@ pub(crate) fn run_hook(
     }
     let mut shell = Command::new("sh");
     shell.args(["-c", text]).stdin(Stdio::null()).stdout(Stdio::null());
-    if let Some(user) = user {
-        user.runs(&mut shell);
-    }
     if let Some(folder) = folder {
         shell.current_dir(folder);
         if let Ok(own) = std::env::current_dir() {
@@ -133,8 +129,8 @@ mod tests {
     #[test]
     fn a_hook_that_fails_says_how() {
         let interrupt = Interrupt::new().unwrap();
-        assert_eq!(run_hook(Hook::Prepare, "true", None, None, &interrupt), Ok(()));
-        let error = run_hook(Hook::Prepare, "exit 3", None, None, &interrupt).unwrap_err();
+        assert_eq!(run_hook(Hook::Prepare, "true", None, &interrupt), Ok(()));
+        let error = run_hook(Hook::Prepare, "exit 3", None, &interrupt).unwrap_err();
         assert_eq!(error, "exit status: 3");
     }
 
@@ -148,11 +144,11 @@ mod tests {
                 interrupt.raise(signal::SIGTERM);
             });
             let (text, folder) = ("touch runs; sleep 1000", Some(folder.path()));
-            let error = run_hook(Hook::Setup, text, None, folder, &interrupt).unwrap_err();
+            let error = run_hook(Hook::Setup, text, folder, &interrupt).unwrap_err();
             assert!(error.contains("SIGTERM"), "{error}");
         });
-        let error = run_hook(Hook::Prepare, "true", None, None, &interrupt).unwrap_err();
+        let error = run_hook(Hook::Prepare, "true", None, &interrupt).unwrap_err();
         assert!(error.contains("not started"), "{error}");
-        assert_eq!(run_hook(Hook::Cleanup, "true", None, None, &interrupt), Ok(()));
+        assert_eq!(run_hook(Hook::Cleanup, "true", None, &interrupt), Ok(()));
     }
 }

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use super::language::Language;
-use crate::User;
 
 /// Why there is no program.
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +41,6 @@ pub(super) fn compile(
     flags: &[String],
     source: &Path,
     program: &Path,
-    user: Option<&User>,
 ) -> Result<(), CompileError> {
     let name = compiler.first().cloned().unwrap_or_default();
     let mut command = Command::new(&name);
@@ -51,9 +49,6 @@ pub(super) fn compile(
     command.arg(source).args(flags).arg("-o").arg(program);
     if language == Language::C {
         command.arg("-lm");
-    }
-    if let Some(user) = user {
-        user.runs(&mut command);
     }
     let output = command
         .stdin(Stdio::null())

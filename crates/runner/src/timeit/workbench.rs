@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::compile::{CompileError, compile};
 use super::language::Language;
 use super::snippet::Snippet;
-use crate::{User, WorkFolder};
+use crate::WorkFolder;
 
 /// A folder with a worker and the snippet that it times, removed when this is dropped.
 #[derive(Debug)]
@@ -24,13 +24,13 @@ pub struct Worker {
 }
 
 impl Workbench {
-    /// Makes the folder and puts the code into it. With `user` it belongs to them, since the subjects do.
+    /// Makes the folder and puts the code into it.
     ///
     /// # Errors
     ///
     /// If there is no place for temporary files.
-    pub fn create(snippet: &Snippet, user: Option<&User>) -> io::Result<Self> {
-        Self::in_folder(WorkFolder::for_programs(user)?, snippet)
+    pub fn create(snippet: &Snippet) -> io::Result<Self> {
+        Self::in_folder(WorkFolder::for_programs()?, snippet)
     }
 
     fn in_folder(folder: WorkFolder, snippet: &Snippet) -> io::Result<Self> {
@@ -57,10 +57,9 @@ impl Workbench {
         compiler: &[String],
         flags: &[String],
         index: usize,
-        user: Option<&User>,
     ) -> Result<Worker, CompileError> {
         let program = self.folder.path().join(format!("worker-{index}"));
-        compile(self.language, compiler, flags, &self.source, &program, user)?;
+        compile(self.language, compiler, flags, &self.source, &program)?;
         Ok(Worker { words: vec![program.to_string_lossy().into_owned()] })
     }
 }

@@ -7,23 +7,24 @@ use std::time::Duration;
 
 use becalm_lab::ablate::advice::{self, has};
 use becalm_lab::ablate::mitigation::Means;
-use becalm_machine::isolate::{self, Alone, Isolation};
+use becalm_machine::isolate::{self, Alone, Isolation, Taken};
 use becalm_machine::knobs::{Situation, TuningRequest};
+use becalm_machine::steward::IsolationRequest;
 use becalm_machine::tune::{self, Applied, LockError, TuneError};
-use becalm_machine::{Choice, SysRoot, Topology};
+use becalm_machine::{Choice, SysRoot, Topology, drop_page_cache};
 use becalm_model::conditions::{Aslr, Scheduler};
 use becalm_model::terms::TuneWait;
 use becalm_model::{CpuSet, Outcome, with_causes};
 use becalm_runner::rounds::FIFO_REST;
 use becalm_runner::{
     CounterPlan, Environment, Finished, Interrupt, Launch, LaunchError, Placement, Stderr, Stdin,
-    Stdout, User, drop_page_cache, launch, padding,
+    Stdout, launch, padding,
 };
 
 use super::error::AblateError;
 use super::subject::{Shown, Subject};
 use crate::error::Error;
-use crate::event::{Event, Listener};
+use crate::event::Listener;
 use crate::tuned::{GivenUp, PutBack, Tuned, TunedError, failures};
 
 /// Pause before every run, so that what becalm did just before (files synced, settings written) is
@@ -47,7 +48,6 @@ pub(super) struct Bench<'a> {
     pub(super) environment: Environment,
     pub(super) cleared: Environment,
     pub(super) counters: CounterPlan,
-    pub(super) user: Option<User>,
     pub(super) timeout: Duration,
     /// How long to queue for the right to change the machine the first time.
     pub(super) wait: TuneWait,
@@ -154,7 +154,6 @@ impl<'a> Bench<'a> {
             },
             nice: has(members, Means::Nice).then_some(-20),
             aslr: if has(members, Means::NoAslr) { Aslr::Off } else { Aslr::On },
-            user: self.user.clone(),
         };
         let program = self
             .subject
@@ -237,8 +236,7 @@ impl<'a> Bench<'a> {
     ) -> Result<(Option<Isolated>, Vec<String>), Trouble> {
         let (mut applied, mut isolated) = (Vec::new(), None);
         if let Some(request) = request {
-            let plan = self.plan(members, request);
-            applied = tuned.carry_out(plan, &self.situation(members, request))?.1;
+            applied = tuned.carry_out(&self.situation(members, request))?.1;
         }
         if is_isolated {
             let (cpus, further) = self.isolate(tuned, request)?;
@@ -260,16 +258,15 @@ impl<'a> Bench<'a> {
         tuned: &mut Tuned<'_>,
         request: Option<&TuningRequest>,
     ) -> Result<(Isolated, Vec<Applied>), Trouble> {
-        // A partition without a journal has CPUs that the plan would find taken.
-        for line in isolate::clear_leftovers(self.root) {
-            self.listener.hears(Event::GroupRemoved(&line));
-        }
         // Second threads that were switched off have taken their CPUs with them.
         let now = Topology::read(self.root);
         let topology = now.as_ref().unwrap_or(self.topology);
-        let (alone, isolation) = self.isolation(topology).map_err(Trouble::Refused)?;
-        let made = request.map_or(&[][..], |request| &request.only);
-        let applied = isolation.take(self.root, topology, made, |more| tuned.apply(more))?;
+        let alone = self.alone(topology);
+        let (cpus, partition) = (alone.cpus.clone(), alone.partition);
+        let without = request.map_or_else(Vec::new, |request| request.only.clone());
+        let Taken { isolation, applied } = tuned
+            .isolate(IsolationRequest { cpus, partition, without })?
+            .map_err(|error| Trouble::Refused(error.to_string()))?;
         isolation.check(self.root).map_err(|broken| Trouble::Refused(broken.to_string()))?;
         let control_group = isolation.group.into();
         Ok((Isolated { control_group, cpus: alone.choice.subject }, applied))
@@ -287,14 +284,18 @@ impl<'a> Bench<'a> {
         Situation::of(root, topology, cpus, request)
     }
 
-    /// Plans CPUs for the subject alone.
-    pub(super) fn isolation(&self, topology: &Topology) -> Result<(Alone, Isolation), String> {
+    /// Says why the subject cannot have CPUs alone, if so.
+    pub(super) fn isolation(&self) -> Result<Isolation, String> {
+        let alone = self.alone(self.topology);
+        isolate::plan(self.root, self.topology, &alone.cpus, alone.partition)
+            .map_err(|error| error.to_string())
+    }
+
+    /// Chooses CPUs for the subject alone.
+    fn alone(&self, topology: &Topology) -> Alone {
         let mut choice = self.choice.clone();
         choice.subject = choice.subject.intersection(&topology.online);
-        let alone = isolate::alone(topology, &choice);
-        isolate::plan(self.root, topology, &alone.cpus, alone.partition)
-            .map(|isolation| (alone, isolation))
-            .map_err(|error| error.to_string())
+        isolate::alone(topology, &choice)
     }
 
     /// Returns the CPUs that the subject may use without any mitigation.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use becalm_lab::ablate::advice;
 use becalm_lab::ablate::here::{Here, KnobPlan};
 use becalm_lab::ablate::mitigation::{MITIGATIONS, Means};
-use becalm_machine::{Chooser, Leases, Width, effective_user};
+use becalm_machine::{Chooser, Leases, Width, may_change};
 use becalm_model::PlacementLimit;
 use becalm_runner::{monotonic_raw, pin_self};
 
@@ -49,14 +49,14 @@ impl Laboratory<'_> {
         let root = self.bench.root;
         let rt_runtime = root.read("/proc/sys/kernel/sched_rt_runtime_us").value();
         Ok(Here {
-            is_root: effective_user(root) == Some(0),
+            is_root: may_change(root),
             allowed: self.bench.allowed().clone(),
             chosen: self.bench.choice.subject.clone(),
             single_threaded,
             timing: self.bench.subject.timing(),
             run_time,
             rt_runtime: rt_runtime.and_then(|text| text.trim().parse().ok()),
-            isolation: self.bench.isolation(self.bench.topology).map(drop),
+            isolation: self.bench.isolation().map(drop),
             knobs: self.knob_plans(),
             is_strict: request.is_strict,
             only: request.only.clone(),

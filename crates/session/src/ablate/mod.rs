@@ -22,7 +22,7 @@ use becalm_model::conditions::Malloc;
 use becalm_model::terms::{Counters, TuneWait};
 use becalm_model::wire::{Words, worded};
 use becalm_model::{Limit, SessionLimit};
-use becalm_runner::{CounterPlan, Interrupt, User, monotonic_raw};
+use becalm_runner::{CounterPlan, Interrupt, monotonic_raw};
 
 pub use self::error::AblateError;
 pub use self::subject::Subject;
@@ -43,7 +43,6 @@ pub struct AblateRequest {
     /// What is run.
     pub subject: Subject,
     /// As whom, if not as this process.
-    pub user: Option<User>,
     /// The file of becalm itself, which has the workloads.
     pub becalm: String,
     /// Seed of the order in the blocks.
@@ -110,7 +109,7 @@ pub fn ablate(
     listener: Listener<'_>,
 ) -> Result<(AblateDocument, Result<(), Error>), Error> {
     let started = monotonic_raw();
-    let AblateRequest { root, topology, subject, user, max_time, .. } = request;
+    let AblateRequest { root, topology, subject, max_time, .. } = request;
     // Settings change with each run: only trouble is worth a line.
     let told = |event: Event<'_>| match event {
         Event::Restored(recovered) if is_restored(recovered) => {}
@@ -120,7 +119,7 @@ pub fn ablate(
     let chooser = Chooser::new(root, topology);
     let (choice, mut leases) = chooser.take(Width::One);
     let (counters, missing) = CounterPlan::probe(root, Counters::All);
-    let variables = |clear| environment(clear, &[], Malloc::default(), user.as_ref());
+    let variables = |clear| environment(clear, &[], Malloc::default());
     let bench = Bench {
         root,
         topology,
@@ -129,7 +128,6 @@ pub fn ablate(
         environment: variables(false)?,
         cleared: variables(true)?,
         counters,
-        user: user.clone(),
         timeout: request.timeout,
         wait: request.wait,
         was_tuned: Cell::new(false),

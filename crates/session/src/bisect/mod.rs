@@ -18,12 +18,11 @@ use std::time::Instant;
 use becalm_model::conditions::Pace;
 use becalm_model::terms::{Exports, SubjectSource, Terms};
 use becalm_model::wire::BisectDocument;
-use becalm_runner::{Interrupt, User};
+use becalm_runner::Interrupt;
 
 pub use self::error::BisectError;
 pub use self::state::SavedSearch;
 pub use self::step::Measured;
-use crate::caller;
 use crate::conduct::Request;
 use crate::error::Error;
 use crate::event::Listener;
@@ -55,7 +54,6 @@ pub struct Bisection {
     range: Range,
     words: Vec<String>,
     terms: Terms,
-    user: Option<User>,
 }
 
 impl Bisection {
@@ -64,8 +62,7 @@ impl Bisection {
         let BisectRequest { ends: [good, bad], mut terms, arguments, resumed, place } = request;
         refuse_senseless(&terms)?;
         terms.exports = Exports::default();
-        let user = caller::subject_user(terms.runs.keep_root);
-        let repository = Repository::here("bisect", user.clone())?;
+        let repository = Repository::here("bisect")?;
         let range = Range::between(&repository, &good, &bad)?;
         let SubjectSource::Commands { commands } = &terms.source else {
             return Err(BisectError::NoCommand.into());
@@ -75,7 +72,7 @@ impl Bisection {
             Some(saved) => saved.go_on(&range, &words, &terms, arguments)?,
             None => SavedSearch::begin(&repository, &range, &words, &terms, place, arguments)?,
         };
-        Ok(Self { saved, repository, range, words, terms, user })
+        Ok(Self { saved, repository, range, words, terms })
     }
 
     /// Returns where it is saved.
@@ -90,9 +87,9 @@ impl Bisection {
         listener: Listener<'_>,
         measure: &dyn Fn(Request) -> Result<Measured, E>,
     ) -> Result<BisectDocument, E> {
-        let Self { saved, repository, range, words, terms, user } = self;
-        let (words, runs, user) = (&words[..], &terms.runs, user.as_ref());
-        let recipe = Recipe { words, runs, user, interrupt, listener };
+        let Self { saved, repository, range, words, terms } = self;
+        let (words, runs) = (&words[..], &terms.runs);
+        let recipe = Recipe { words, runs, interrupt, listener };
         let revisions = Revisions::none(repository, recipe).map_err(Error::from)?;
         let (terms, range, built) = (&terms, &range, BTreeMap::new());
         Search { saved, revisions, recipe, terms, range, measure, built, started: Instant::now() }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use becalm_model::history::short_commit;
-use becalm_runner::{User, WorkFolder};
+use becalm_runner::WorkFolder;
 
 use super::documentation::is_documentation;
 use crate::error::Fault;
@@ -68,7 +68,6 @@ impl GitError {
 /// The repository that becalm was started in.
 #[derive(Debug)]
 pub struct Repository {
-    user: Option<User>,
     /// The top folder of its working tree.
     top: PathBuf,
     /// Where in it becalm was started.
@@ -123,21 +122,21 @@ impl Commit {
 impl Repository {
     /// Finds the repository of the present folder.
     /// `flag` is what needs it.
-    pub fn here(flag: &str, user: Option<User>) -> Result<Self, GitError> {
-        Self::around(user)?.map_err(|source| GitError::NoRepository {
+    pub fn here(flag: &str) -> Result<Self, GitError> {
+        Self::around()?.map_err(|source| GitError::NoRepository {
             flag: flag.to_owned(),
             source: Box::new(source),
         })
     }
 
     /// Finds the repository of the present folder; `None` where there is none, or no git.
-    pub fn find(user: Option<User>) -> Result<Option<Self>, GitError> {
-        Ok(Self::around(user)?.ok())
+    pub fn find() -> Result<Option<Self>, GitError> {
+        Ok(Self::around()?.ok())
     }
 
     /// Returns the repository of the present folder, or why there is none.
-    fn around(user: Option<User>) -> Result<Result<Self, GitError>, GitError> {
-        let here = Self { user, top: PathBuf::from("."), inside: PathBuf::new() };
+    fn around() -> Result<Result<Self, GitError>, GitError> {
+        let here = Self { top: PathBuf::from("."), inside: PathBuf::new() };
         Ok(match here.text(&["rev-parse", "--show-toplevel"]) {
             Ok(top) => {
                 let inside = here.text(&["rev-parse", "--show-prefix"])?.into();
@@ -322,8 +321,7 @@ impl Repository {
         // Forced, because the place may be known of a tree that was moved away.
         self.text(&["worktree", "add", "--force", "--detach", &path, &commit.id])?;
         if place.join(".gitmodules").exists() {
-            let tree =
-                Self { user: self.user.clone(), top: place.to_owned(), inside: PathBuf::new() };
+            let tree = Self { top: place.to_owned(), inside: PathBuf::new() };
             // `--init` would write into the configuration of the repository, which all its worktrees share, and where
             // it would stay. Without it the addresses are those of the user's configuration or of `.gitmodules`.
             let mut git = Command::new("git");
@@ -355,9 +353,6 @@ impl Repository {
         // The user's wish to see signatures in the log would put them between the lines that are read here.
         git.args(["-c", "log.showSignature=false"]);
         git.arg("-C").arg(&self.top).args(arguments).stdin(Stdio::null());
-        if let Some(user) = &self.user {
-            user.runs(&mut git);
-        }
         let Output { status, stdout, stderr } = git.output().map_err(GitError::Start)?;
         if !status.success() {
             let said = String::from_utf8_lossy(&stderr);

@@ -14,13 +14,12 @@ use std::path::{Path, PathBuf};
 use becalm_model::terms::RunTerms;
 use becalm_model::{Revision, SessionNote, Subject, with_causes};
 use becalm_runner::rounds::Stand;
-use becalm_runner::{Interrupt, Program, User, WorkFolder};
+use becalm_runner::{Interrupt, Program, WorkFolder};
 
 pub use self::documentation::is_documentation;
 pub use self::git::{Commit, GitError, Repository, Signed};
 
 use crate::build::BuildError;
-use crate::caller;
 use crate::error::Fault;
 use crate::event::{Event, Listener};
 use crate::layouts::{Layouts, LayoutsError};
@@ -93,8 +92,6 @@ pub struct Recipe<'a> {
     pub words: &'a [String],
     /// How it is built.
     pub runs: &'a RunTerms,
-    /// Who builds, if not this process's user.
-    pub user: Option<&'a User>,
     /// What ends it early.
     pub interrupt: &'a Interrupt,
     /// Who hears of it.
@@ -119,8 +116,7 @@ impl Revisions {
     /// Starts with none.
     pub fn none(repository: Repository, recipe: Recipe<'_>) -> Result<Self, RevisionsError> {
         Layouts::refuse_senseless(recipe.runs)?;
-        let user = recipe.user;
-        let folder = WorkFolder::for_builds(&cache(user), user).map_err(RevisionsError::Folder)?;
+        let folder = WorkFolder::for_builds(&cache()).map_err(RevisionsError::Folder)?;
         Ok(Self {
             built: Vec::new(),
             layouts: Layouts::none(0),
@@ -133,7 +129,7 @@ impl Revisions {
 
     /// Checks out every revision and builds it as the flags say, in all layouts if they ask for several.
     pub fn build(revisions: &[String], recipe: Recipe<'_>) -> Result<Self, RevisionsError> {
-        let repository = Repository::here("--rev", recipe.user.cloned())?;
+        let repository = Repository::here("--rev")?;
         let mut notes = Vec::new();
         let commits = revisions
             .iter()
@@ -198,18 +194,18 @@ impl Revisions {
 
     /// Builds the revision that is checked out.
     fn make(&mut self, index: usize, command: &str, recipe: Recipe<'_>) -> Result<(), BuildError> {
-        let Recipe { words, runs, user, interrupt, listener } = recipe;
+        let Recipe { words, runs, interrupt, listener } = recipe;
         let here = self.place.join(self.repository.inside());
         let count = Layouts::count(runs);
         self.layouts.open(index);
         for seed in 1..=count {
-            Layouts::step(command, &here, seed, user, interrupt, listener)?;
+            Layouts::step(command, &here, seed, interrupt, listener)?;
             if count > 1 {
                 let program = found(&words[0], &here, "the revision")?;
                 if is_inside(&program) && !here.join(&program).exists() {
                     return Err(BuildError::NoProgram { command: command.to_owned(), program });
                 }
-                self.layouts.keep(index, &program, &here, seed, user)?;
+                self.layouts.keep(index, &program, &here, seed)?;
             }
         }
         Ok(())
@@ -417,12 +413,9 @@ fn is_inside(program: &str) -> bool {
 }
 
 /// Returns where builds go: a place of the user that is no working tree and may be executed from.
-fn cache(user: Option<&User>) -> PathBuf {
-    let variables = caller::variables(user);
-    let of = |name: &str| {
-        let value = variables.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value);
-        value.filter(|value| !value.is_empty()).map(PathBuf::from)
-    };
+fn cache() -> PathBuf {
+    let of =
+        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     of("XDG_CACHE_HOME")
         .or_else(|| of("HOME").map(|home| home.join(".cache")))
         .filter(|path| path.is_dir())

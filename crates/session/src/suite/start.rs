@@ -9,7 +9,7 @@ use becalm_model::metric::is_builtin;
 use becalm_model::terms::RunTerms;
 use becalm_model::{Limit, Metric, SessionLimit, Subject, SubjectTerms, with_causes};
 use becalm_runner::rounds::{Hooks, Independent, OnFailure, OwnTerms, SpawnSubject};
-use becalm_runner::{Environment, Extractor, Program, Stdin, User};
+use becalm_runner::{Environment, Extractor, Program, Stdin};
 
 use crate::harness::{self, HarnessChoice};
 use crate::setup::SetupError;
@@ -68,13 +68,12 @@ impl SuitePlan {
         &self,
         subjects: &[Subject],
         environment: &Environment,
-        user: Option<&User>,
         runs: &RunTerms,
     ) -> Result<Vec<SpawnSubject>, SetupError> {
         let mut ready = Vec::new();
         for (subject, start) in subjects.iter().zip(&self.starts) {
             let mut one = start.spawn_subject(subject, environment, runs)?;
-            if let Err(why) = start.find(subject, &mut one, user) {
+            if let Err(why) = start.find(subject, &mut one) {
                 if self.on_failure == OnFailure::End {
                     return Err(SetupError::Program { subject: subject.name.clone(), why });
                 }
@@ -125,20 +124,14 @@ impl Start {
     }
 
     /// Finds the program, and what its harness has to be told.
-    fn find(
-        &self,
-        subject: &Subject,
-        one: &mut SpawnSubject,
-        user: Option<&User>,
-    ) -> Result<(), String> {
+    fn find(&self, subject: &Subject, one: &mut SpawnSubject) -> Result<(), String> {
         if !self.folder.is_dir() {
             return Err(format!("its folder {} is not there", self.folder.display()));
         }
         let mut command = subject.command.clone();
         if let Some(choice) = &self.harness {
-            let drive =
-                harness::drive(choice, std::slice::from_ref(subject), user, Some(&self.folder))
-                    .map_err(|error| error.to_string())?;
+            let drive = harness::drive(choice, std::slice::from_ref(subject), Some(&self.folder))
+                .map_err(|error| error.to_string())?;
             for (name, value) in &drive.environment {
                 let environment = std::mem::take(&mut one.environment);
                 one.environment = environment

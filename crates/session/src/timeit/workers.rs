@@ -49,8 +49,7 @@ pub(super) fn ready(
     surroundings: &Surroundings,
     interrupt: &Interrupt,
 ) -> Result<Ready, TimeitError> {
-    let user = surroundings.placement.user.as_ref();
-    let workbench = Workbench::create(snippet, user).map_err(TimeitError::Folder)?;
+    let workbench = Workbench::create(snippet).map_err(TimeitError::Folder)?;
     let (counters, _) = CounterPlan::probe(&SysRoot::default(), Counters::None);
     let setting = Setting {
         environment: &surroundings.environment,
@@ -62,7 +61,7 @@ pub(super) fn ready(
     let mut workers = Vec::new();
     for (index, (tool, name)) in tools.commands.iter().zip(tools.names()).enumerate() {
         let worker = if language.is_compiled() {
-            let made = workbench.compiled(tool, &tools.flags, index, user);
+            let made = workbench.compiled(tool, &tools.flags, index);
             made.map_err(|source| match interrupt.signal() {
                 Some(signal) => TimeitError::Stopped(signal),
                 None => TimeitError::NotCompiled { source, language },

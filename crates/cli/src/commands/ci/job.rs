@@ -70,8 +70,7 @@ impl Job {
         around: &Surroundings,
     ) -> Result<Self, CommandError> {
         let terms = terms(args)?;
-        let user = becalm_session::subject_user(terms.runs.keep_root);
-        let repository = Repository::here("`becalm ci`", user)?;
+        let repository = Repository::here("`becalm ci`")?;
         let commit = |name: &str, option: &str| -> Result<CiCommit, CommandError> {
             let id = repository.committed(name).map(|commit| commit.id).ok_or_else(|| {
                 CommandError::usage(format!("{option} {name}: there is no such revision here"))
@@ -121,12 +120,11 @@ impl Job {
     /// Builds both commits; says so if the program is the same.
     fn build(&self, ui: &Ui) -> Result<Result<(Revisions, Vec<Subject>), Note>, CommandError> {
         let runs = &self.terms.runs;
-        let user = becalm_session::subject_user(runs.keep_root);
         let ids = [self.base.id.clone(), self.head.id.clone()];
         let interrupt = interrupt()?;
         let mut revisions = with_listener(ui, |listener| {
-            let (words, user) = (&self.command[..], user.as_ref());
-            Revisions::build(&ids, Recipe { words, runs, user, interrupt, listener })
+            let words = &self.command[..];
+            Revisions::build(&ids, Recipe { words, runs, interrupt, listener })
         })?;
         revisions.rename(&["base", "head"]);
         if let Some(note) = revisions.identical(&self.command) {

@@ -2,7 +2,7 @@
 
 use becalm_model::history::{AtCommit, Commit};
 use becalm_series::{Checkout, EntryTerms, NewEntry, new_entry};
-use becalm_session::{Repository, sudo_user};
+use becalm_session::Repository;
 
 use super::when::now;
 use crate::error::CommandError;
@@ -23,7 +23,7 @@ pub(crate) struct Home {
 impl Home {
     /// Looks at the repository of the present folder.
     pub(crate) fn look() -> Result<Self, CommandError> {
-        let repository = Repository::find(sudo_user())?;
+        let repository = Repository::find()?;
         let Some(git) = &repository else {
             return Ok(Self { repository: None, head: None, branch: None, dirty: false });
         };

@@ -8,7 +8,7 @@ use becalm_series::{
     ANNOTATE, Access, EntryFilter, HistoryLocation, SETTINGS, SPLIT, Store, StoreError, open,
 };
 use becalm_session::files::{FOLDER, make_if_missing, make_own_folder};
-use becalm_session::{Repository, did_you_mean, sudo_user};
+use becalm_session::{Repository, did_you_mean};
 
 use super::settings::Settings;
 use crate::error::CommandError;
@@ -87,7 +87,7 @@ impl StoreFlags {
             (Some(given), _) => HistoryLocation::parse(given),
             (None, Some(configured)) => configured.clone(),
             (None, None) => {
-                let top = match Repository::find(sudo_user())? {
+                let top = match Repository::find()? {
                     Some(repository) => repository.top().to_owned(),
                     None => PathBuf::from("."),
                 };

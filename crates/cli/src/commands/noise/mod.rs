@@ -9,6 +9,7 @@ use clap::Subcommand;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::rights::Rights;
 use crate::ui::Ui;
 
 /// Find out what disturbs measurements on this machine
@@ -24,6 +25,17 @@ enum Command {
     Probe(probe::Args),
     Reproduce(reproduce::Args),
     Trace(Box<trace::Args>),
+}
+
+impl Args {
+    /// Returns the rights that it needs.
+    pub(crate) fn rights(&self) -> Rights {
+        match self.command {
+            // It starts nothing, and writes nowhere but to the terminal and to becalm's own place.
+            Command::Probe(_) => Rights::Root,
+            Command::Ablate(_) | Command::Reproduce(_) | Command::Trace(_) => Rights::Steward,
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {

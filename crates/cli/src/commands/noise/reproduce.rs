@@ -11,7 +11,7 @@ use becalm_model::parse_duration;
 use becalm_model::wire::ReproduceDocument;
 use becalm_report::{WORDS, reproduce_text};
 use becalm_runner::Interrupt;
-use becalm_session::{Machine as Here, TunedError, guardian, queue};
+use becalm_session::{Machine as Here, TunedError, queue};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::error::CommandError;
@@ -91,6 +91,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         Err(ReproduceError::Machine(MachineError::Journal(error))) => {
             Err(TunedError::NotRestored(error).into())
         }
+        Err(ReproduceError::Machine(MachineError::Turn(error))) => {
+            Err(TunedError::from(error).into())
+        }
         Err(error @ ReproduceError::Broken(_)) => Err(CommandError::measure(error)),
     }
 }
@@ -113,7 +116,6 @@ fn measured(
         topology: &here.topology,
         permission,
         wait: args.wait.wait.map_or(Wait::For(PATIENCE), queue),
-        guardian: &|| guardian(&here.root),
         stop: &|| interrupt.signal().is_some(),
     };
     let becalm = std::env::current_exe()
@@ -122,7 +124,6 @@ fn measured(
         machine,
         becalm.display().to_string(),
         interrupt,
-        becalm_session::sudo_user(),
         std::env::vars_os().collect(),
         args.seed,
     )?;

@@ -17,12 +17,13 @@ use becalm_model::wire::{
     boot_of_journal, read_journal,
 };
 use becalm_model::{Change, ProcessIdentity, Target};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub(crate) use self::place::make_folder;
 use self::place::{check_owner, find, find_all, folder_of, places, remove_others, sync_folder};
 use super::saved::{Saved, Trace};
 use super::target::{self, is};
-use super::task::this_process;
+use super::task::{self, this_process};
 use crate::SysRoot;
 
 /// What is wrong with the journal.
@@ -97,6 +98,22 @@ pub enum JournalFileError {
         /// Who may do what with it, as for `chmod`.
         mode: u32,
     },
+    /// The steward has found one of these, or was lost.
+    #[error("{0}")]
+    Steward(String),
+}
+
+impl Serialize for JournalFileError {
+    /// What the steward finds goes over to becalm as the sentence that it prints.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for JournalFileError {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::Steward)
+    }
 }
 
 /// A journal that is being written.
@@ -353,6 +370,7 @@ fn header(root: &SysRoot, command: &str, owner: ProcessIdentity) -> JournalHeade
         boot_id: boot_id(root),
         owner,
         command: command.to_owned(),
+        pid_namespace: task::pid_namespace("self"),
     }
 }
 

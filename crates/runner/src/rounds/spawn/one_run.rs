@@ -10,12 +10,12 @@ use super::placement::not_kept_off;
 use crate::evidence::own_evidence;
 use crate::harness::ResultsPlace;
 use crate::pace::PaceSampler;
-use crate::page_cache::drop_page_cache;
 use crate::rounds::Values;
 use crate::rounds::executor::{MeasuredRun, RunRequest};
 use crate::rounds::hook::{Hook, run_hook};
 use crate::rounds::spawn_plan::{Expectation, RunError, Stand};
 use crate::{Finished, Launch, LaunchError, Stdout, launch, own_affinity, pin_self};
+use becalm_machine::drop_page_cache;
 
 impl Spawn<'_> {
     /// Prepares a run, makes it, and reads what it gave.
@@ -189,11 +189,11 @@ impl Spawn<'_> {
         self.stand(subject)?;
         // What the hook does to the machine is no evidence against the runs before it.
         self.close_window();
-        let (user, folder) = (self.plan.placement.user.as_ref(), self.plan.folder_of(subject));
+        let folder = self.plan.folder_of(subject);
         // A build in a hook, or a server that it starts, is not for the one CPU that becalm keeps to.
         let kept_to = own_affinity().ok();
         let widened = self.cpus.own.as_ref().is_some_and(|all| pin_self(all).is_ok());
-        let result = run_hook(hook, text, user, folder.as_deref(), self.interrupt);
+        let result = run_hook(hook, text, folder.as_deref(), self.interrupt);
         if let Some(cpus) = kept_to.filter(|_| widened)
             && let Err(error) = pin_self(&cpus)
         {

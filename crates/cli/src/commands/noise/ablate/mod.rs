@@ -145,7 +145,6 @@ pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, Comman
         topology: crate::topology::read(&root)?,
         root,
         subject: subject(args, &becalm),
-        user: becalm_session::subject_user(args.keep_root),
         becalm,
         seed: u64::from(seed),
         confidence: args.confidence,

@@ -1,0 +1,152 @@
+//! The steward's side: each request is carried out by what becalm itself would call if it were root.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
+
+use becalm_kernel::ending::block_endings;
+use becalm_kernel::errno;
+use becalm_kernel::poll::{self, Entry};
+use serde::Serialize;
+
+use super::IsolationRequest;
+use super::failure::Of;
+use super::lines::Lines;
+use super::request::{KnobRequest, Request};
+use crate::isolate::Attempt;
+use crate::knobs::Situation;
+use crate::tune::{
+    Applied, JournalFileError, NotKept, Recovered, TuneError, Tuning, TuningPlan, TurnError, Wait,
+};
+use crate::{MitigationEffects, SysRoot, Topology, page_cache, tracefs};
+
+/// Answers requests until the other end is closed, and puts back then what is not put back yet.
+pub(super) fn serve(socket: UnixStream) {
+    // What ends becalm by the terminal must not end who puts the machine back.
+    if block_endings().is_err() {
+        return;
+    }
+    let root = SysRoot::default();
+    let mut steward = Serving { root: &root, lines: Lines::new(socket), tuning: None, group: None };
+    // An error is a becalm that died in the middle of a message.
+    while let Ok(Some((request, _))) = steward.lines.receive() {
+        if steward.answer(request).is_err() {
+            break;
+        }
+    }
+    // Dropping what is tuned lets the guardian put it back, and waits for that.
+}
+
+struct Serving<'a> {
+    root: &'a SysRoot,
+    lines: Lines,
+    tuning: Option<Tuning<'a>>,
+    /// Folder of the control group that was made last.
+    group: Option<String>,
+}
+
+impl<'a> Serving<'a> {
+    fn answer(&mut self, request: Request) -> io::Result<()> {
+        let root = self.root;
+        match request {
+            Request::Begin { command, wait } => {
+                let begun = self.begin(&command, wait);
+                let begun = begun.map(|(tuning, recovered)| {
+                    self.tuning = Some(tuning);
+                    recovered
+                });
+                self.say(&begun)
+            }
+            // It came after the answer that it was for.
+            Request::Stop => Ok(()),
+            Request::Turn(request) => {
+                let answer = self.turn(request);
+                self.say(&answer)
+            }
+            Request::Isolate(request) => {
+                let answer = self.isolate(request);
+                self.say(&answer)
+            }
+            Request::OpenGroup => match self.open_group() {
+                Ok(file) => self.lines.send(&Ok::<(), Of>(()), Some(file.as_fd())),
+                Err(error) => self.say(&Err::<(), Of>(Of(error))),
+            },
+            Request::HoldLatency { microseconds } => {
+                let answer = match &mut self.tuning {
+                    Some(tuning) => tuning.hold_latency(microseconds),
+                    None => Err(not_begun()),
+                };
+                self.say(&answer.map_err(Of))
+            }
+            Request::Finish => {
+                self.group = None;
+                let finished: Result<Recovered, JournalFileError> =
+                    self.tuning.take().map_or(Ok(Recovered::Nothing), Tuning::finish);
+                self.say(&finished)
+            }
+            Request::Keep => {
+                let kept = match self.tuning.take() {
+                    Some(tuning) => tuning.keep(),
+                    None => Err(NotKept { why: not_begun(), restored: Ok(Recovered::Nothing) }),
+                };
+                self.say(&kept)
+            }
+            Request::DropPageCache => self.say(&page_cache::drop_page_cache(root).map_err(Of)),
+            Request::Tracepoints => self.say(&Ok::<_, Of>(tracefs::read(root))),
+            Request::Remember(effects) => {
+                self.say(&MitigationEffects::add(root, effects).map_err(Of))
+            }
+        }
+    }
+
+    fn say(&self, answer: &impl Serialize) -> io::Result<()> {
+        self.lines.send(answer, None)
+    }
+
+    fn begin(&self, command: &str, wait: Wait) -> Result<(Tuning<'a>, Recovered), TuneError> {
+        // Whoever says anything before there is an answer, or nothing for ever, no longer wants one.
+        let stop = || {
+            let mut entry = [Entry::readable(&self.lines)];
+            let looked = poll::wait(&mut entry, Some(std::time::Duration::ZERO));
+            self.lines.has_more() || looked.is_err() || entry[0].is_ready()
+        };
+        Tuning::begin(self.root, command, guardian(), wait, &stop)
+    }
+
+    fn turn(&mut self, request: KnobRequest) -> Result<(TuningPlan, Vec<Applied>), TurnError> {
+        let KnobRequest { cpus, housekeeping, request } = request;
+        let tuning = self.tuning.as_mut().ok_or_else(no_journal)?;
+        let topology = Topology::read(self.root)
+            .map_err(|error| JournalFileError::Steward(error.to_string()))?;
+        let (root, topology, request) = (self.root, &topology, &request);
+        tuning.turn(&Situation { root, topology, cpus, housekeeping, request })
+    }
+
+    fn isolate(&mut self, request: IsolationRequest) -> Result<Attempt, JournalFileError> {
+        let tuning = self.tuning.as_mut().ok_or_else(no_journal)?;
+        let attempt = tuning.isolate(&request)?;
+        self.group = attempt.taken.as_ref().ok().map(|taken| taken.isolation.group.clone());
+        Ok(attempt)
+    }
+
+    fn open_group(&self) -> io::Result<File> {
+        let group = self.group.as_ref().ok_or_else(not_begun)?;
+        self.root.open_to_hold(format!("{group}/cgroup.procs"))
+    }
+}
+
+fn not_begun() -> io::Error {
+    io::Error::from_raw_os_error(errno::ENOENT)
+}
+
+fn no_journal() -> JournalFileError {
+    JournalFileError::Steward("nothing is changed before the machine's lock is held".to_owned())
+}
+
+/// The command line of a guardian: this very program, with nothing of whoever called it.
+fn guardian() -> std::process::Command {
+    let mut command = crate::tune::guardian_of(&SysRoot::default());
+    command.env_clear();
+    command
+}
