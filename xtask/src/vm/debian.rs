@@ -17,7 +17,8 @@ use crate::workspace::{capture, run};
 /// What is installed beside the smallest Debian: services and timers that disturb measurements, a boot
 /// loader, and what tests look with.
 const PACKAGES: &str = "systemd,systemd-sysv,dbus,udev,kmod,cron,logrotate,man-db,irqbalance,apt,\
-                        login,cpio,util-linux,grub2-common,grub-pc-bin,procps,iproute2";
+                        login,cpio,util-linux,grub2-common,grub-pc-bin,procps,iproute2,\
+                        sudo,opendoas,pkexec,polkitd";
 
 const AGENT_UNIT: &str = include_str!("guest/agent.service");
 const BOOT: &str = include_str!("guest/boot.sh");

@@ -66,3 +66,71 @@ impl AsRawFd for Lines {
         self.socket.as_raw_fd()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Seek as _, Write as _};
+    use std::os::fd::AsFd as _;
+
+    use super::*;
+    use crate::isolate::Partition;
+    use crate::steward::failure::Of;
+    use crate::steward::request::{IsolationRequest, Request};
+    use crate::tune::{LockError, TuneError, Wait};
+
+    fn ends() -> (Lines, Lines) {
+        let (one, other) = UnixStream::pair().unwrap();
+        (Lines::new(one), Lines::new(other))
+    }
+
+    #[test]
+    fn requests_come_as_they_were_sent_one_by_one() {
+        let (becalm, mut steward) = ends();
+        let isolation = IsolationRequest {
+            cpus: "2-3".parse().unwrap(),
+            partition: Partition::Balanced,
+            without: vec!["irqbalance".to_owned()],
+        };
+        let begin = Request::Begin { command: "a\nb".to_owned(), wait: Wait::Forever };
+        let sent = [begin, Request::Isolate(isolation), Request::HoldLatency { microseconds: 2 }];
+        for request in &sent {
+            becalm.send(request, None).unwrap();
+        }
+        for request in &sent {
+            let (got, file): (Request, _) = steward.receive().unwrap().unwrap();
+            assert_eq!(format!("{got:?}"), format!("{request:?}"));
+            assert!(file.is_none());
+        }
+        assert!(!steward.has_more());
+        drop(becalm);
+        assert!(steward.receive::<Request>().unwrap().is_none(), "the end is no error");
+    }
+
+    #[test]
+    fn a_file_comes_with_its_message() {
+        let (mut becalm, steward) = ends();
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"0").unwrap();
+        steward.send(&Ok::<(), Of>(()), Some(file.as_fd())).unwrap();
+        let (answer, got): (Result<(), Of>, _) = becalm.receive().unwrap().unwrap();
+        assert!(answer.is_ok());
+        let mut got = std::fs::File::from(got.unwrap());
+        let mut text = String::new();
+        got.rewind().unwrap();
+        got.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "0");
+    }
+
+    #[test]
+    fn errors_mean_the_same_at_both_ends() {
+        let (mut becalm, steward) = ends();
+        let source = io::Error::from_raw_os_error(13);
+        let error = TuneError::Lock(LockError::Make { path: "/run/becalm/lock".into(), source });
+        let text = error.to_string();
+        steward.send(&Err::<(), _>(error), None).unwrap();
+        let (got, _): (Result<(), TuneError>, _) = becalm.receive().unwrap().unwrap();
+        let got = got.unwrap_err();
+        assert_eq!(got.to_string(), text);
+        assert!(matches!(got, TuneError::Lock(lock) if lock.needs_root()));
+    }
+}

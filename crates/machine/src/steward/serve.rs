@@ -38,6 +38,9 @@ pub(super) fn serve(socket: UnixStream) {
     // Dropping what is tuned lets the guardian put it back, and waits for that.
 }
 
+/// More characters of a command are not kept.
+const LONGEST_COMMAND: usize = 200;
+
 struct Serving<'a> {
     root: &'a SysRoot,
     lines: Lines,
@@ -111,7 +114,10 @@ impl<'a> Serving<'a> {
             let looked = poll::wait(&mut entry, Some(std::time::Duration::ZERO));
             self.lines.has_more() || looked.is_err() || entry[0].is_ready()
         };
-        Tuning::begin(self.root, command, guardian(), wait, &stop)
+        // Others read it on their terminals.
+        let command: String =
+            command.chars().filter(|c| !c.is_control()).take(LONGEST_COMMAND).collect();
+        Tuning::begin(self.root, &command, guardian(), wait, &stop)
     }
 
     fn turn(&mut self, request: KnobRequest) -> Result<(TuningPlan, Vec<Applied>), TurnError> {

@@ -35,7 +35,7 @@ static const struct {
     {SYS_unlink, "unlink"},       {SYS_unlinkat, "unlinkat"},   {SYS_rename, "rename"},
     {SYS_renameat, "renameat"},   {SYS_renameat2, "renameat2"}, {SYS_ftruncate, "ftruncate"},
     {SYS_fsync, "fsync"},         {SYS_fdatasync, "fdatasync"}, {SYS_sched_setaffinity, "affinity"},
-    {SYS_sendto, "sendto"},       {SYS_flock, "flock"},         {SYS_clone, "clone"},
+    {SYS_sendto, "sendto"},       {SYS_sendmsg, "sendmsg"},     {SYS_flock, "flock"},         {SYS_clone, "clone"},
     {SYS_clone3, "clone3"},       {SYS_execve, "execve"},       {SYS_ioprio_set, "ioprio_set"},
 };
 enum { N_CALLS = sizeof CALLS / sizeof *CALLS };

@@ -17,3 +17,13 @@ G
 # Something that a strict tuning leaves: a graphical target that is active.
 ln -sf /lib/systemd/system/graphical.target "$root/etc/systemd/system/default.target"
 chroot "$root" useradd --create-home --uid 1000 tester
+# Who may become root without a password, by each program that makes root of users.
+echo 'tester ALL=(ALL) NOPASSWD: ALL' >"$root/etc/sudoers.d/tester"
+chmod 440 "$root/etc/sudoers.d/tester"
+echo 'permit nopass tester' >"$root/etc/doas.conf"
+mkdir -p "$root/etc/polkit-1/rules.d"
+cat >"$root/etc/polkit-1/rules.d/10-tester.rules" <<'G'
+polkit.addRule(function(action, subject) {
+    if (subject.user == "tester") return polkit.Result.YES;
+});
+G

@@ -38,6 +38,24 @@ pub(super) const TESTS: &[Test] = &[
     some("restore_killed_at_some_calls_is_finished_by_the_next", OTHERS, &[], |guest| {
         sweep(guest, &RESTORE, Calls::Some)
     }),
+    every("becalm_killed_at_every_call_its_steward_restores", |guest| {
+        sweep(guest, &CALLED, Calls::Every)
+    }),
+    every("steward_and_guardian_killed_at_every_call_restore_restores", |guest| {
+        sweep(guest, &STEWARD, Calls::Every)
+    }),
+    some("becalm_killed_at_some_calls_its_steward_restores", FIRST, FIRST, |guest| {
+        sweep(guest, &CALLED, Calls::Some)
+    }),
+    some("steward_and_guardian_killed_at_some_calls_restore_restores", FIRST, FIRST, |guest| {
+        sweep(guest, &STEWARD, Calls::Some)
+    }),
+    some(
+        "becalm_steward_and_guardian_killed_at_some_calls_restore_restores",
+        FIRST,
+        &[],
+        |guest| sweep(guest, &CALLED_ALL, Calls::Some),
+    ),
     some("signals_end_a_hold_and_everything_is_put_back", FIRST, FIRST, signals),
     some("the_second_hold_refuses_or_waits", FIRST, FIRST, two_holds),
 ];
@@ -82,6 +100,14 @@ const RESTORE: Death = Death {
     whom: "first",
     after: "becalm restore",
 };
+
+/// Called as root by a user: the first process is that user's, and has a steward beside it.
+const CALLED: Death = Death {
+    command: "env SUDO_UID=1000 SUDO_GID=1000 becalm tune --profile strict --smt off --hold -- true",
+    ..OWNER
+};
+const STEWARD: Death = Death { whom: "others", after: "becalm restore", ..CALLED };
+const CALLED_ALL: Death = Death { whom: "all", after: "becalm restore", ..CALLED };
 
 /// At which of its calls the command dies.
 #[derive(Clone, Copy)]

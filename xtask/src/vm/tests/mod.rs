@@ -1,6 +1,7 @@
 //! The tests, by what they are about.
 
 mod basics;
+mod callers;
 mod expect;
 mod isolation;
 mod killed;
@@ -72,6 +73,7 @@ pub(super) const GROUPS: &[Group] = &[
     group(network::TESTS, NEWER),
     group(power::TESTS, NEWER),
     group(systemd::TESTS, &[]),
+    group(callers::TESTS, &[]),
     group(trace::TESTS, &[]),
     Group { tests: probe::TESTS, kernels: REAL_TIME, sampled_on: REAL_TIME },
 ];
