@@ -120,16 +120,19 @@ impl Database for Postgres {
     }
 
     fn execute(&mut self, statement: &str, values: &[Value]) -> Result<u64, StoreError> {
+        let values: Vec<Given<'_>> = values.iter().map(Given).collect();
         let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|one| one as _).collect();
         let done = self.client.execute(statement, &values);
         done.map_err(|error| self.told(&error))
     }
 
     fn query(&mut self, statement: &str, values: &[Value]) -> Result<Vec<Row>, StoreError> {
+        let values: Vec<Given<'_>> = values.iter().map(Given).collect();
         let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|one| one as _).collect();
         let rows = self.client.query(statement, &values).map_err(|error| self.told(&error))?;
         let row = |row: &postgres::Row| {
-            (0..row.len()).map(|at| row.try_get(at)).collect::<Result<_, _>>().map(Row)
+            let value = |at| row.try_get(at).map(|Answered(value)| value);
+            (0..row.len()).map(value).collect::<Result<_, _>>().map(Row)
         };
         rows.iter().map(row).collect::<Result<_, _>>().map_err(|error| self.told(&error))
     }
@@ -150,14 +153,18 @@ impl Database for Postgres {
 
 type Failed = Box<dyn std::error::Error + Sync + Send>;
 
-impl ToSql for Value {
+/// A value on its way to the server.
+#[derive(Debug)]
+struct Given<'a>(&'a Value);
+
+impl ToSql for Given<'_> {
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Failed> {
-        match self {
-            Self::Null => Ok(IsNull::Yes),
-            Self::Int(value) => value.to_sql_checked(ty, out),
-            Self::Real(value) => value.to_sql_checked(ty, out),
-            Self::Text(value) => value.to_sql_checked(ty, out),
-            Self::Blob(value) => value.to_sql_checked(ty, out),
+        match self.0 {
+            Value::Null => Ok(IsNull::Yes),
+            Value::Integer(value) => value.to_sql_checked(ty, out),
+            Value::Real(value) => value.to_sql_checked(ty, out),
+            Value::Text(value) => value.to_sql_checked(ty, out),
+            Value::Blob(value) => value.to_sql_checked(ty, out),
         }
     }
 
@@ -169,20 +176,24 @@ impl ToSql for Value {
     postgres::types::to_sql_checked!();
 }
 
-impl<'a> FromSql<'a> for Value {
+/// A value as the server sent it.
+struct Answered(Value);
+
+impl<'a> FromSql<'a> for Answered {
     fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Failed> {
-        match *ty {
-            Type::BOOL => bool::from_sql(ty, raw).map(|value| Self::Int(value.into())),
-            Type::INT8 => i64::from_sql(ty, raw).map(Self::Int),
-            Type::INT4 => i32::from_sql(ty, raw).map(|value| Self::Int(value.into())),
-            Type::FLOAT8 => f64::from_sql(ty, raw).map(Self::Real),
-            Type::BYTEA => Vec::from_sql(ty, raw).map(Self::Blob),
-            _ => String::from_sql(ty, raw).map(Self::Text),
-        }
+        let value = match *ty {
+            Type::BOOL => bool::from_sql(ty, raw)?.into(),
+            Type::INT8 => i64::from_sql(ty, raw)?.into(),
+            Type::INT4 => i32::from_sql(ty, raw)?.into(),
+            Type::FLOAT8 => f64::from_sql(ty, raw)?.into(),
+            Type::BYTEA => Value::Blob(Vec::from_sql(ty, raw)?),
+            _ => Value::Text(String::from_sql(ty, raw)?),
+        };
+        Ok(Self(value))
     }
 
     fn from_sql_null(_: &Type) -> Result<Self, Failed> {
-        Ok(Self::Null)
+        Ok(Self(Value::Null))
     }
 
     fn accepts(_: &Type) -> bool {

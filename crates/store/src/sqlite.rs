@@ -234,22 +234,10 @@ impl Database for Sqlite {
     }
 }
 
-impl rusqlite::ToSql for Value {
-    fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
-        Ok(rusqlite::types::ToSqlOutput::Borrowed(match self {
-            Self::Null => ValueRef::Null,
-            Self::Int(value) => ValueRef::Integer(*value),
-            Self::Real(value) => ValueRef::Real(*value),
-            Self::Text(text) => ValueRef::Text(text.as_bytes()),
-            Self::Blob(bytes) => ValueRef::Blob(bytes),
-        }))
-    }
-}
-
 fn value(of: ValueRef<'_>) -> Value {
     match of {
         ValueRef::Null => Value::Null,
-        ValueRef::Integer(value) => Value::Int(value),
+        ValueRef::Integer(value) => Value::Integer(value),
         ValueRef::Real(value) => Value::Real(value),
         ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
         ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),

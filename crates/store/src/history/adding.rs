@@ -30,7 +30,7 @@ pub(super) fn add(
     document: Vec<u8>,
 ) -> Result<Added, StoreError> {
     let known = database
-        .query("SELECT id FROM entries WHERE content = $1", &[entry.content.as_str().into()])?;
+        .query("SELECT id FROM entries WHERE content = $1", &[entry.content.clone().into()])?;
     if let Some(id) = known.first().and_then(|row| row.int(0)) {
         return Ok(Added::Known(EntryId(id)));
     }
@@ -67,16 +67,16 @@ pub(super) fn add(
         "INSERT INTO entries (content, measured, at_time, commit_id, commit_time, branch, dirty, tags, facts, \
          fingerprint) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id",
         &[
-            entry.content.as_str().into(),
+            entry.content.clone().into(),
             entry.measured.into(),
             at.into(),
-            entry.commit.as_ref().map(|commit| commit.id.as_str()).into(),
+            entry.commit.as_ref().map(|commit| commit.id.clone()).into(),
             entry.commit.as_ref().and_then(|commit| commit.time).into(),
-            entry.branch.as_str().into(),
+            entry.branch.clone().into(),
             entry.dirty.into(),
             json(tags.into()),
             json(serde_json::json!(entry.facts)),
-            fingerprint.as_str().into(),
+            fingerprint.clone().into(),
         ],
     )?;
     let id = rows.first().and_then(|row| row.int(0)).ok_or_else(|| damaged(database, "entries"))?;
@@ -98,7 +98,7 @@ pub(super) fn add(
             "DELETE FROM detectors WHERE EXISTS (SELECT 1 FROM entries WHERE branch = $1 AND fingerprint = $2 \
              AND at_time > $3) AND series IN {among}"
         ),
-        &[entry.branch.as_str().into(), fingerprint.as_str().into(), at.into(), list(used)],
+        &[entry.branch.clone().into(), fingerprint.clone().into(), at.into(), list(used)],
     )?;
     let id = EntryId(id);
     Ok(if is_completed { Added::Completed(id, values) } else { Added::New(id) })
@@ -119,11 +119,11 @@ fn at_its_place(
     fingerprint: &str,
     at: f64,
 ) -> Result<AtItsPlace, StoreError> {
-    let commit = entry.commit.as_ref().map_or("", |commit| commit.id.as_str());
+    let commit = entry.commit.as_ref().map(|commit| commit.id.clone()).unwrap_or_default();
     let rows = database.query(
         "SELECT id FROM entries WHERE branch = $1 AND fingerprint = $2 AND at_time = $3 \
          AND coalesce(commit_id, '') = $4 ORDER BY id",
-        &[entry.branch.as_str().into(), fingerprint.into(), at.into(), commit.into()],
+        &[entry.branch.clone().into(), fingerprint.to_owned().into(), at.into(), commit.into()],
     )?;
     let ids = super::all(database, "entries", &rows, |row| row.int(0))?;
     let first = ids.first().copied().map(EntryId);
@@ -180,14 +180,14 @@ fn series(
                     "INSERT INTO series (key, benchmark, metric, unit, higher, parameters, fingerprint, branch, \
                      main, exact) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id",
                     &[
-                        key.as_str().into(),
-                        point.benchmark.as_str().into(),
-                        point.metric.as_str().into(),
+                        key.clone().into(),
+                        point.benchmark.clone().into(),
+                        point.metric.clone().into(),
                         point.unit.to_string().into(),
                         (point.direction == Direction::Higher).into(),
                         parameters.into(),
-                        fingerprint.into(),
-                        entry.branch.as_str().into(),
+                        fingerprint.to_owned().into(),
+                        entry.branch.clone().into(),
                         point.main.into(),
                         point.exact.into(),
                     ],

@@ -164,7 +164,7 @@ pub(super) fn review(
     let Some(review) = review else { return Ok(()) };
     let dismissed = match &review.decision {
         Decision::Acknowledged => None,
-        Decision::Dismissed { reason } => Some(reason.as_str()),
+        Decision::Dismissed { reason } => Some(reason.clone()),
     };
     database.execute(
         "INSERT INTO reviews (series, entry, dismissed, author, decided) VALUES ($1, $2, $3, $4, $5)",
@@ -172,7 +172,7 @@ pub(super) fn review(
             series.0.into(),
             entry.0.into(),
             dismissed.into(),
-            review.by.as_str().into(),
+            review.by.clone().into(),
             review.time.into(),
         ],
     )?;

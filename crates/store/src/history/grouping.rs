@@ -13,7 +13,8 @@ use crate::packed::pack;
 const NAME: &str = "split";
 
 pub(super) fn split(database: &mut dyn Database) -> Result<Vec<String>, StoreError> {
-    let rows = database.query("SELECT value FROM settings WHERE name = $1", &[NAME.into()])?;
+    let rows =
+        database.query("SELECT value FROM settings WHERE name = $1", &[NAME.to_owned().into()])?;
     let split = all(database, "settings", &rows, |row| serde_json::from_str(row.text(0)?).ok())?;
     Ok(split.into_iter().next().unwrap_or_else(|| SPLIT.map(str::to_owned).to_vec()))
 }
@@ -27,10 +28,10 @@ pub(super) fn regroup(database: &mut dyn Database, wanted: &[String]) -> Result<
     if present == wanted {
         return Ok(0);
     }
-    database.execute("DELETE FROM settings WHERE name = $1", &[NAME.into()])?;
+    database.execute("DELETE FROM settings WHERE name = $1", &[NAME.to_owned().into()])?;
     database.execute(
         "INSERT INTO settings (name, value) VALUES ($1, $2)",
-        &[NAME.into(), serde_json::json!(wanted).to_string().into()],
+        &[NAME.to_owned().into(), serde_json::json!(wanted).to_string().into()],
     )?;
     // Which entries go from which fingerprint to which.
     let rows = database.query("SELECT id, fingerprint, facts FROM entries", &[])?;
@@ -51,7 +52,7 @@ pub(super) fn regroup(database: &mut dyn Database, wanted: &[String]) -> Result<
         let among = database.numbers_of(2);
         database.execute(
             &format!("UPDATE entries SET fingerprint = $1 WHERE id IN {among}"),
-            &[to.as_str().into(), entries.clone()],
+            &[to.clone().into(), entries.clone()],
         )?;
         let points = reading::packed(database, &entries)?;
         let old: HashSet<i64> =
@@ -103,7 +104,7 @@ fn series_to(
             "SELECT id, benchmark, metric, unit, higher, parameters, branch FROM series WHERE fingerprint = $1 \
              AND id IN {among}"
         ),
-        &[from.into(), list(series.iter().copied())],
+        &[from.to_owned().into(), list(series.iter().copied())],
     )?;
     let series = all(database, "series", &rows, |row| {
         let texts = [1, 2, 3, 5, 6].map(|at| row.text(at).map(str::to_owned));
@@ -132,7 +133,7 @@ fn series_to(
                     "INSERT INTO series (key, fingerprint, benchmark, metric, unit, higher, parameters, branch, \
                      main, exact) SELECT $1, $2, benchmark, metric, unit, higher, parameters, branch, main, exact \
                      FROM series WHERE id = $3 RETURNING id",
-                    &[key.into(), to.into(), old.into()],
+                    &[key.into(), to.to_owned().into(), old.into()],
                 )?;
             let id = rows.first().and_then(|row| row.int(0));
             id.ok_or_else(|| damaged(database, "series"))?

@@ -29,12 +29,12 @@ pub(super) fn entries(
         conditions.push(format!("id IN {}", database.numbers_of(values.len())));
     }
     if let Some(branch) = &filter.branch {
-        values.push(branch.as_str().into());
+        values.push(branch.clone().into());
         conditions.push(format!("branch = ${}", values.len()));
     }
     if let Some(commit) = &filter.commit {
         let length = i64::try_from(commit.chars().count()).unwrap_or(i64::MAX);
-        values.push(commit.as_str().into());
+        values.push(commit.clone().into());
         // The length is a number of ours; a parameter would need a cast that differs.
         conditions.push(format!("substr(commit_id, 1, {length}) = ${}", values.len()));
     }
@@ -43,7 +43,7 @@ pub(super) fn entries(
         conditions.push(format!("at_time >= ${}", values.len()));
     }
     if let Some(content) = &filter.content {
-        values.push(content.as_str().into());
+        values.push(content.clone().into());
         conditions.push(format!("content = ${}", values.len()));
     }
     let mut statement = ENTRY.to_owned();
@@ -96,7 +96,7 @@ pub(super) fn series(
     filter: &SeriesFilter,
 ) -> Result<Vec<Series>, StoreError> {
     let (condition, values) = match &filter.branch {
-        Some(branch) => (" WHERE branch = $1", vec![branch.as_str().into()]),
+        Some(branch) => (" WHERE branch = $1", vec![branch.clone().into()]),
         None => ("", Vec::new()),
     };
     let rows = database.query(
