@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use serde_json::Value;
-use ureq::http::{Request, Response};
+use ureq::http::{Method, Request, Response};
 
 use crate::secrets::{Secret, Secrets, parts_of_address};
 
@@ -36,30 +36,6 @@ enum Wait {
     Asked(Duration),
 }
 
-/// How a request is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
-    /// Reads.
-    Get,
-    /// Makes something, each time anew.
-    Post,
-    /// Replaces.
-    Put,
-    /// Replaces a part.
-    Patch,
-}
-
-impl Method {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Post => "POST",
-            Self::Put => "PUT",
-            Self::Patch => "PATCH",
-        }
-    }
-}
-
 /// Whether a request that may have been carried out already is made again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Again {
@@ -80,7 +56,7 @@ pub struct Call {
 
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.method.word())?;
+        f.write_str(self.method.as_str())?;
         if self.path.is_empty() { Ok(()) } else { write!(f, " {}", self.path) }
     }
 }
@@ -127,11 +103,11 @@ impl ApiError {
     }
 
     /// Returns how the request was made.
-    pub fn method(&self) -> Method {
+    pub fn method(&self) -> &Method {
         match self {
             Self::Unreachable { call, .. }
             | Self::Refused { call, .. }
-            | Self::Strange { call, .. } => call.method,
+            | Self::Strange { call, .. } => &call.method,
         }
     }
 
@@ -182,7 +158,7 @@ impl Api {
     /// Makes a request and returns the answer; [`Value::Null`] where it is empty.
     pub(crate) fn call(
         &self,
-        method: Method,
+        method: &Method,
         path: &str,
         body: Option<&Value>,
         again: Again,
@@ -192,7 +168,7 @@ impl Api {
             return Ok(Value::Null);
         }
         serde_json::from_str(&text).map_err(|error| ApiError::Strange {
-            call: Call { method, path: path.to_owned() },
+            call: Call { method: method.clone(), path: path.to_owned() },
             why: error.to_string(),
         })
     }
@@ -207,7 +183,7 @@ impl Api {
     ) -> Result<Option<u64>, ApiError> {
         for page in 1..=MOST_PAGES {
             let path = format!("{path}?per_page={PAGE}&page={page}");
-            let answer = self.call(Method::Get, &path, None, Again::Always)?;
+            let answer = self.call(&Method::GET, &path, None, Again::Always)?;
             let Some(list) = answer.as_array() else {
                 return Err(strange(path, format!("no list of {what}")));
             };
@@ -225,7 +201,7 @@ impl Api {
     /// Makes a request and returns the answer as it is.
     pub(crate) fn text(
         &self,
-        method: Method,
+        method: &Method,
         path: &str,
         body: Option<&Value>,
         again: Again,
@@ -249,14 +225,14 @@ impl Api {
     /// Makes a request once. The error comes with how long to wait before the next try, where one makes sense.
     fn once(
         &self,
-        method: Method,
+        method: &Method,
         path: &str,
         body: Option<&Value>,
     ) -> Result<String, (ApiError, Option<Wait>)> {
-        let call = Call { method, path: path.to_owned() };
+        let call = Call { method: method.clone(), path: path.to_owned() };
         let unreachable = |why: String| ApiError::Unreachable { call: call.clone(), why };
         let mut request =
-            Request::builder().method(method.word()).uri(format!("{}{path}", self.base.expose()));
+            Request::builder().method(method).uri(format!("{}{path}", self.base.expose()));
         for (name, value) in &self.headers {
             request = request.header(*name, value.expose());
         }
@@ -309,7 +285,7 @@ pub(crate) fn text_in(answer: &Value, pointer: &str, path: String) -> Result<Str
 
 /// Says why what was read from `path` cannot be understood.
 fn strange(path: String, why: String) -> ApiError {
-    ApiError::Strange { call: Call { method: Method::Get, path }, why }
+    ApiError::Strange { call: Call { method: Method::GET, path }, why }
 }
 
 fn usual_wait(tries: u32) -> Duration {

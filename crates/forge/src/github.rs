@@ -2,8 +2,9 @@
 //! <https://docs.github.com/en/rest>, version 2022-11-28; `GitHub` Enterprise Server speaks the same.
 
 use serde_json::{Value, json};
+use ureq::http::Method;
 
-use crate::api::{Again, Api, ApiError, Method, text_in};
+use crate::api::{Again, Api, ApiError, text_in};
 use crate::kind::State;
 use crate::secrets::Secret;
 
@@ -28,14 +29,14 @@ impl GitHub {
     /// Returns the commit at which a pull request stands.
     pub(crate) fn head_of(&self, change: u64) -> Result<String, ApiError> {
         let path = format!("/repos/{}/pulls/{change}", self.repository);
-        let answer = self.api.call(Method::Get, &path, None, Again::Always)?;
+        let answer = self.api.call(&Method::GET, &path, None, Again::Always)?;
         text_in(&answer, "/head/sha", path)
     }
 
     /// Says whether a pull request is from another repository, also one that is gone.
     pub(crate) fn is_from_fork(&self, change: u64) -> Result<bool, ApiError> {
         let path = format!("/repos/{}/pulls/{change}", self.repository);
-        let answer = self.api.call(Method::Get, &path, None, Again::Always)?;
+        let answer = self.api.call(&Method::GET, &path, None, Again::Always)?;
         let from = answer.pointer("/head/repo/full_name").and_then(Value::as_str);
         Ok(from != Some(self.repository.as_str()))
     }
@@ -49,13 +50,13 @@ impl GitHub {
     pub(crate) fn create_comment(&self, change: u64, body: &str) -> Result<(), ApiError> {
         let path = format!("/repos/{}/issues/{change}/comments", self.repository);
         let body = json!({ "body": body });
-        self.api.call(Method::Post, &path, Some(&body), Again::IfRefused).map(|_| ())
+        self.api.call(&Method::POST, &path, Some(&body), Again::IfRefused).map(|_| ())
     }
 
     pub(crate) fn update_comment(&self, comment: u64, body: &str) -> Result<(), ApiError> {
         let path = format!("/repos/{}/issues/comments/{comment}", self.repository);
         let body = json!({ "body": body });
-        self.api.call(Method::Patch, &path, Some(&body), Again::Always).map(|_| ())
+        self.api.call(&Method::PATCH, &path, Some(&body), Again::Always).map(|_| ())
     }
 
     pub(crate) fn set_status(
@@ -77,7 +78,7 @@ impl GitHub {
             body["target_url"] = link.into();
         }
         // The last status of a context counts.
-        self.api.call(Method::Post, &path, Some(&body), Again::Always).map(|_| ())
+        self.api.call(&Method::POST, &path, Some(&body), Again::Always).map(|_| ())
     }
 }
 

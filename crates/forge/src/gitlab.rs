@@ -2,8 +2,9 @@
 //! <https://docs.gitlab.com/api/notes/>, <https://docs.gitlab.com/api/commits/>.
 
 use serde_json::json;
+use ureq::http::Method;
 
-use crate::api::{Again, Api, ApiError, Method, text_in};
+use crate::api::{Again, Api, ApiError, text_in};
 use crate::kind::State;
 use crate::secrets::Secret;
 
@@ -25,13 +26,13 @@ impl GitLab {
     /// Returns the commit at which a merge request stands.
     pub(crate) fn head_of(&self, change: u64) -> Result<String, ApiError> {
         let path = format!("/projects/{}/merge_requests/{change}", self.project);
-        let answer = self.api.call(Method::Get, &path, None, Again::Always)?;
+        let answer = self.api.call(&Method::GET, &path, None, Again::Always)?;
         text_in(&answer, "/sha", path)
     }
 
     /// Finds the note that begins with `marker` and that the owner of the token has written.
     pub(crate) fn find_comment(&self, change: u64, marker: &str) -> Result<Option<u64>, ApiError> {
-        let me = self.api.call(Method::Get, "/user", None, Again::Always)?["id"].as_u64();
+        let me = self.api.call(&Method::GET, "/user", None, Again::Always)?["id"].as_u64();
         let path = format!("/projects/{}/merge_requests/{change}/notes", self.project);
         self.api.find(&path, "notes", |one| {
             me.is_some()
@@ -43,7 +44,7 @@ impl GitLab {
     pub(crate) fn create_comment(&self, change: u64, body: &str) -> Result<(), ApiError> {
         let path = format!("/projects/{}/merge_requests/{change}/notes", self.project);
         let body = json!({ "body": body });
-        self.api.call(Method::Post, &path, Some(&body), Again::IfRefused).map(|_| ())
+        self.api.call(&Method::POST, &path, Some(&body), Again::IfRefused).map(|_| ())
     }
 
     pub(crate) fn update_comment(
@@ -54,7 +55,7 @@ impl GitLab {
     ) -> Result<(), ApiError> {
         let path = format!("/projects/{}/merge_requests/{change}/notes/{comment}", self.project);
         let body = json!({ "body": body });
-        self.api.call(Method::Put, &path, Some(&body), Again::Always).map(|_| ())
+        self.api.call(&Method::PUT, &path, Some(&body), Again::Always).map(|_| ())
     }
 
     pub(crate) fn set_status(
@@ -74,7 +75,7 @@ impl GitLab {
         if let Some(link) = link {
             body["target_url"] = link.into();
         }
-        match self.api.call(Method::Post, &path, Some(&body), Again::Always) {
+        match self.api.call(&Method::POST, &path, Some(&body), Again::Always) {
             // A status that is so already is refused with these words.
             Err(ApiError::Refused { status: 400, said, .. })
                 if said.contains("Cannot transition status") =>

@@ -20,7 +20,7 @@ mod secrets;
 mod service;
 mod surroundings;
 
-pub use api::{ApiError, Call, Method};
+pub use api::{ApiError, Call};
 pub use error::{Channel, ForgeError, NotifyError, ServiceCall, SurroundingsError};
 pub use files::{without_commands, write_outputs, write_summary};
 pub use github::GitHub;

@@ -4,8 +4,9 @@ use becalm_model::ci::CiReport;
 use becalm_model::wire::ci_document;
 use becalm_report::{WORDS, ci_message};
 use serde_json::{Value, json};
+use ureq::http::Method;
 
-use crate::api::{Again, Api, Method};
+use crate::api::{Again, Api};
 use crate::error::{Channel, NotifyError};
 use crate::secrets::Secret;
 
@@ -35,6 +36,6 @@ pub fn notify(
 
 fn send(channel: Channel, url: &Secret, body: &Value) -> Result<(), NotifyError> {
     // A webhook answers in its own words: Slack with `ok`.
-    let sent = Api::whole(url.clone()).text(Method::Post, "", Some(body), Again::IfRefused);
+    let sent = Api::whole(url.clone()).text(&Method::POST, "", Some(body), Again::IfRefused);
     sent.map(|_| ()).map_err(|source| NotifyError { channel, source })
 }

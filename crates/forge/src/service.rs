@@ -2,8 +2,9 @@
 
 use becalm_model::ci::{CiReport, Conclusion};
 use becalm_report::{ci_comment, ci_marker, ci_status};
+use ureq::http::Method;
 
-use crate::api::{ApiError, Method};
+use crate::api::ApiError;
 use crate::error::{ForgeError, ServiceCall};
 use crate::github::GitHub;
 use crate::gitlab::GitLab;
@@ -172,7 +173,7 @@ fn comment(
     };
     match once() {
         // It may have been made all the same, and there is to be one.
-        Err(error) if error.is_unclear() && error.method() == Method::Post => once(),
+        Err(error) if error.is_unclear() && *error.method() == Method::POST => once(),
         result => result,
     }
 }

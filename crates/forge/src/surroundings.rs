@@ -12,9 +12,10 @@ use crate::secrets::Secret;
 use crate::service::Service;
 
 /// What started a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Origin {
     /// The project itself: a branch, a pull request from one, a schedule, a person.
+    #[default]
     Own,
     /// A pull request from a fork, whose job may not write.
     Fork,
@@ -30,7 +31,7 @@ pub enum Origin {
 }
 
 /// Where a job runs and for what.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Surroundings {
     /// Whom to tell; `None` outside of a service, or without a token.
     pub service: Option<Service>,
@@ -90,19 +91,7 @@ impl Surroundings {
         if variable("GITLAB_CI").is_some() {
             return gitlab(variable);
         }
-        Ok(Self {
-            service: None,
-            without_token: None,
-            origin: Origin::Own,
-            commit: None,
-            checked_out: None,
-            change: None,
-            base: None,
-            before: None,
-            link: None,
-            summary: None,
-            outputs: None,
-        })
+        Ok(Self::default())
     }
 }
 
@@ -193,8 +182,7 @@ fn gitlab(variable: &dyn Fn(&str) -> Option<String>) -> Result<Surroundings, Sur
         base: variable("CI_MERGE_REQUEST_DIFF_BASE_SHA"),
         before: variable("CI_COMMIT_BEFORE_SHA").filter(|id| is_commit(id)),
         link: variable("CI_JOB_URL"),
-        summary: None,
-        outputs: None,
+        ..Surroundings::default()
     })
 }
 
