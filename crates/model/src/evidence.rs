@@ -1,5 +1,7 @@
 //! What happened on the machine during a run.
 
+use crate::whole::whole;
+
 /// What the kernel says happened during one run. `None` means that it could not be read here.
 ///
 /// Times are in seconds. Machine-wide figures (steal, others, pressure, throttling, interrupts)
@@ -165,13 +167,8 @@ const FIELDS: &[Field] = &[
     field!(optional effective_frequency),
 ];
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a float cast saturates, and counts are never negative"
-)]
 fn count(value: f64) -> u64 {
-    value.round() as u64
+    whole(value.round())
 }
 
 impl Evidence {

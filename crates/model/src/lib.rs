@@ -35,6 +35,7 @@ mod subject;
 pub mod terms;
 pub mod trace;
 mod verdict;
+mod whole;
 pub mod wire;
 mod words;
 
@@ -62,3 +63,4 @@ pub use run::{Outcome, Part, Run};
 pub use shell::{shell_line, shell_word};
 pub use subject::{MetricTerms, Subject, SubjectTerms, SuiteOutlook};
 pub use verdict::{Comparison, RatioInterval, Verdict};
+pub use whole::{place, whole};

@@ -1,5 +1,7 @@
 //! A value axis: its range, round tick values, and which values lie beyond it.
 
+use becalm_model::place;
+
 use crate::quantity::Scale;
 
 /// The part of the values that a plot shows.
@@ -68,13 +70,7 @@ impl Axis {
     pub(crate) fn cell(&self, value: f64, n_cells: usize) -> Option<usize> {
         let position = self.position(value)?;
         let last = n_cells.checked_sub(1)?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "the position is between 0 and 1"
-        )]
-        let cell = (position * last as f64).round() as usize;
-        Some(cell.min(last))
+        Some(place((position * last as f64).round()).min(last))
     }
 
     /// Counts the values of a sample below and above the axis.
@@ -100,12 +96,7 @@ impl Axis {
             r if r <= 5.0 => (5.0 * unit, power),
             _ => (10.0 * unit, power + 1.0),
         };
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "clamped to the range of useful decimals"
-        )]
-        let decimals = (-power).clamp(0.0, 9.0) as usize;
+        let decimals = place((-power).clamp(0.0, 9.0));
         let first = (low / step).ceil();
         let ticks = (0..=most)
             // The sum turns a negative zero, which would keep its sign in print, into a plain one.

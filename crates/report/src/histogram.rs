@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use becalm_model::Unit;
+use becalm_model::{Unit, place};
 use becalm_stats::{Histogram, Sample};
 
 use crate::axis::Axis;
@@ -54,13 +54,7 @@ pub(crate) fn decimals(histogram: &Histogram, scale: &Scale) -> usize {
     if width <= 0.0 || !width.is_finite() {
         return 3;
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped to the range of useful decimals"
-    )]
-    let decimals = (1.0 - width.log10().floor()).clamp(0.0, 9.0) as usize;
-    decimals
+    place((1.0 - width.log10().floor()).clamp(0.0, 9.0))
 }
 
 /// Draws a bar; a bin that is not empty always shows at least a sliver.

@@ -1,6 +1,6 @@
 //! Points in time and lengths of time as people read them.
 
-use becalm_model::time_text;
+use becalm_model::{time_text, whole};
 
 /// Writes seconds since the Unix epoch as `2026-11-20 23:58:33 UTC`.
 pub(crate) fn utc(epoch: f64) -> String {
@@ -28,12 +28,7 @@ pub(crate) fn roughly(seconds: f64) -> String {
     if seconds > 1e9 {
         return "more than 30\u{a0}years".to_owned();
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "between 9 and 1e9, checked above"
-    )]
-    let whole = seconds.round() as u64;
+    let whole = whole(seconds.round());
     match whole {
         0..120 => format!("{whole}\u{a0}s"),
         120..7200 if whole.is_multiple_of(60) => format!("{}\u{a0}min", whole / 60),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use becalm_model::RatioInterval;
+use becalm_model::{RatioInterval, place};
 
 use crate::moment::roughly;
 use crate::quantity::{self, NBSP};
@@ -111,12 +111,7 @@ fn done(progress: &Progress) -> f64 {
 }
 
 fn bar(share: f64, style: &Style) -> String {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the share is between 0 and 1"
-    )]
-    let filled = (share * BAR as f64).round() as usize;
+    let filled = place((share * BAR as f64).round());
     let [full, empty] = style.pick(['█', '░'], ['#', '.']);
     (0..BAR).map(|cell| if cell < filled { full } else { empty }).collect()
 }

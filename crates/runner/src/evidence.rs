@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use becalm_kernel::clock;
 use becalm_machine::{Activity, ActivityReader, SysRoot, monotonic_now};
-use becalm_model::{CpuSet, Evidence, Limit};
+use becalm_model::{CpuSet, Evidence, Limit, whole};
 
 use crate::launch::Finished;
 #[cfg(test)]
@@ -114,12 +114,7 @@ impl EvidenceCollector {
 
 /// Returns the part of the evidence that the run itself gives.
 pub(crate) fn own_evidence(finished: &Finished, migrations: Option<f64>) -> Evidence {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a count of events, far below 2^52"
-    )]
-    let migrations = migrations.map(|count| count.round() as u64);
+    let migrations = migrations.map(|count| whole(count.round()));
     Evidence {
         voluntary_switches: finished.voluntary_switches,
         involuntary_switches: finished.involuntary_switches,

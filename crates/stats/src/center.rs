@@ -4,6 +4,7 @@
 //! - trimmed mean: mean of what is left when `g = floor(share * n)` values are cut from each end
 //! - median: middle order statistic, or the mean of the two in the middle
 
+use crate::whole::place;
 use crate::{Sample, sum::sum};
 
 /// Returns the arithmetic mean.
@@ -53,13 +54,7 @@ pub fn trimmed_mean(sample: &Sample, share: f64) -> f64 {
 /// Returns how many of `n` values a trim of `share` cuts from each end.
 pub(crate) fn trim_count(n: usize, share: f64) -> usize {
     assert!((0.0..0.5).contains(&share), "a trim is at least 0 and below one half, not {share}");
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "between 0 and n / 2"
-    )]
-    let cut = (share * n as f64) as usize;
-    cut
+    place(share * n as f64)
 }
 
 #[cfg(test)]

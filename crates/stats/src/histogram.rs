@@ -6,6 +6,7 @@
 
 use crate::Sample;
 use crate::spread::interquartile_range;
+use crate::whole::place;
 
 /// Counts of values in bins of equal width; a value on an edge belongs to the bin above, the
 /// maximum to the last bin.
@@ -28,12 +29,7 @@ impl Histogram {
         let mut counts = vec![0; n_bins];
         for x in sample.values() {
             // The share first and the product second: `width` itself may have rounded to 0.
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "between 0 and n_bins"
-            )]
-            let bin = if range > 0.0 { ((x - low) / range * n_bins as f64) as usize } else { 0 };
+            let bin = if range > 0.0 { place((x - low) / range * n_bins as f64) } else { 0 };
             counts[bin.min(n_bins - 1)] += 1;
         }
         Self { low, width, counts }
@@ -52,13 +48,7 @@ fn n_bins(sample: &Sample, range: f64) -> usize {
     let n = sample.len() as f64;
     let width = 2.0 * interquartile_range(sample) / n.cbrt();
     let bins = if width > 0.0 { (range / width).ceil() } else { n.log2().ceil() + 1.0 };
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "positive; the cast saturates"
-    )]
-    let bins = bins as usize;
-    bins
+    place(bins)
 }
 
 #[cfg(test)]

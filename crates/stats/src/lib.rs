@@ -43,7 +43,8 @@ pub mod student;
 pub mod summary;
 pub mod usual;
 pub mod warmup;
-pub mod yuen;
+pub mod whole;
+mod yuen;
 
 mod one_mode;
 mod segments;

@@ -26,6 +26,7 @@
 use crate::changes::correlation::{Correlation, inflation};
 use crate::rank::Ranks;
 use crate::sample::assert_confidence;
+use crate::whole::place;
 use crate::{Interval, Sample, center, normal};
 
 /// Fewest values that an interval is told from.
@@ -72,12 +73,7 @@ pub fn predict(sample: &Sample, confidence: f64) -> Option<Prediction> {
     // A little is added, so that 39 values are enough for 95 % in spite of rounding.
     let k = (alpha / 2.0 * (alone + 1.0) + 1e-9).floor();
     if k >= 1.0 {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "at least 1 and at most half of the values"
-        )]
-        let k = k as usize;
+        let k = place(k);
         let interval = Interval { estimate, low: sorted[k - 1], high: sorted[sorted.len() - k] };
         return Some(Prediction { interval, basis: Basis::Ranks { k } });
     }

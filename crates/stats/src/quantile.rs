@@ -5,6 +5,7 @@
 //! (1996). It is what R, NumPy and spreadsheets compute by default.
 
 use crate::Sample;
+use crate::whole::place;
 
 /// Returns the quantile at `p`.
 ///
@@ -17,12 +18,7 @@ pub fn quantile(sample: &Sample, p: f64) -> f64 {
 pub(crate) fn of_sorted(sorted: &[f64], p: f64) -> f64 {
     assert!((0.0..=1.0).contains(&p), "a quantile is asked for between 0 and 1, not at {p}");
     let position = (sorted.len() - 1) as f64 * p;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "between 0 and n - 1"
-    )]
-    let below = position as usize;
+    let below = place(position);
     let low = sorted[below];
     let Some(&high) = sorted.get(below + 1) else { return low };
     (low + (high - low) * (position - below as f64)).clamp(low, high)

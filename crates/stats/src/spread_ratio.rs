@@ -28,6 +28,7 @@ use crate::center::{mean, median};
 use crate::quantile::{of_sorted, quantile};
 use crate::sample::assert_confidence;
 use crate::spread::{MAD_TO_SIGMA, mad, mean_absolute_deviation, standard_deviation};
+use crate::whole::place;
 use crate::{Interval, Rng, Sample, Violation, normal, student, yuen};
 
 /// Share of the blocks that is cut from each end before the mean is taken, where there are enough.
@@ -212,9 +213,7 @@ fn resample(sample: &Sample, rng: &mut Rng) -> Sample {
 
 /// Returns the n^(1/3) of Künsch, rounded, which lets the block grow more slowly than the sample.
 fn block_length(n: usize) -> usize {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and n")]
-    let length = (n as f64).cbrt().round() as usize;
-    length.clamp(1, n)
+    place((n as f64).cbrt().round()).clamp(1, n)
 }
 
 #[cfg(test)]

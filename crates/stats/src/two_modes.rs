@@ -4,6 +4,8 @@
 //! value. Dempster, Laird and Rubin, "Maximum Likelihood from Incomplete Data via the EM
 //! Algorithm", JRSS B 39 (1977).
 
+use crate::whole::place;
+
 /// Shares of the values that the lower mode starts with.
 const STARTS: [f64; 5] = [0.15, 0.3, 0.5, 0.7, 0.85];
 
@@ -46,12 +48,7 @@ impl TwoModes {
 
     fn start(sorted: &[f64], share: f64) -> Self {
         let n = sorted.len();
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "between 0 and n"
-        )]
-        let (low, high) = sorted.split_at(((share * n as f64) as usize).clamp(1, n - 1));
+        let (low, high) = sorted.split_at(place(share * n as f64).clamp(1, n - 1));
         let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
         let (lower, upper) = (mean(low), mean(high));
         let squares =

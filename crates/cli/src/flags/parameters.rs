@@ -1,5 +1,6 @@
 //! Parameters: lists of values, and scans of numbers.
 
+use becalm_model::place;
 use becalm_session::MOST_SUBJECTS;
 
 use crate::error::CommandError;
@@ -52,9 +53,7 @@ fn range(scan: &[String], step: f64) -> Result<Vec<String>, CommandError> {
     let most_decimals = decimals(step).max(finest) + 6;
     let decimals_of = |value: f64| {
         let before_the_point = value.abs().max(1e-300).log10().ceil();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 315")]
-        let known = (15.0 - before_the_point).max(0.0) as usize;
-        known.min(most_decimals)
+        place((15.0 - before_the_point).max(0.0)).min(most_decimals)
     };
     Ok((0..=most)
         .map(|index| low + step * f64::from(index))
@@ -74,9 +73,7 @@ fn range(scan: &[String], step: f64) -> Result<Vec<String>, CommandError> {
 
 /// Returns how many decimals a number above zero has before its first digit that is not zero.
 fn decimals(number: f64) -> usize {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 324")]
-    let decimals = (-number.log10()).max(0.0) as usize;
-    decimals
+    place((-number.log10()).max(0.0))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::{Metric, Outcome, Record, Run, Unit, metric};
+use becalm_model::{Metric, Outcome, Record, Run, Unit, metric, whole};
 use serde::Serialize;
 
 use crate::writers::names::{Unique, command_line};
@@ -209,7 +209,7 @@ fn write_1(record: &Record, options: &Options) -> Result<Exported, ExportError> 
                     runs.iter().filter_map(|run| value(run, at.filter(|_| of_process)?)).collect();
                 figures::mean(&values)
             };
-            let bytes = runs.iter().map_while(|run| whole(value(run, memory?)?));
+            let bytes = runs.iter().map_while(|run| of_bytes(value(run, memory?)?));
             let memory: Vec<u64> = bytes.collect();
             let is_known = runs.iter().any(|run| run.outcome != Outcome::Unknown);
             let (min, max) = figures::range(&times).unzip();
@@ -251,13 +251,8 @@ fn write_1(record: &Record, options: &Options) -> Result<Exported, ExportError> 
     Ok(Exported { bytes: json::write(&Document1 { results }), notes: selection.notes })
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "it is checked to be in the range of whole numbers"
-)]
-fn whole(bytes: f64) -> Option<u64> {
-    (0.0..9e15).contains(&bytes).then_some(bytes as u64)
+fn of_bytes(bytes: f64) -> Option<u64> {
+    (0.0..9e15).contains(&bytes).then_some(whole(bytes))
 }
 
 fn write_2(record: &Record, options: &Options) -> Result<Exported, ExportError> {

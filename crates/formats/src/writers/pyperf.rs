@@ -5,7 +5,7 @@
 //! `compare_to` compares two such files. Runs of the warm-up have only `warmups`, which is what pyperf's own calibration looks like.
 //! pyperf takes values above 0 of seconds, bytes and plain numbers, and less as better of all.
 
-use becalm_model::{Direction, Metric, Record, Run, Unit, metric};
+use becalm_model::{Direction, Metric, Record, Run, Unit, metric, whole};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -147,12 +147,7 @@ fn one_run(record: &Record, run: &Run, memory: Option<usize>, values: Vec<f64>) 
     }
     let memory = memory.and_then(|at| run.value(at)).filter(|bytes| (1.0..9e15).contains(bytes));
     if let Some(bytes) = memory {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it was checked to be in the range of whole numbers"
-        )]
-        metadata.insert("command_max_rss".to_owned(), (bytes as u64).into());
+        metadata.insert("command_max_rss".to_owned(), whole(bytes).into());
     }
     if run.warmup {
         let warmups = values.into_iter().map(|value| (1, value)).collect();

@@ -1,6 +1,7 @@
 //! What an experiment says about each source of noise, for `becalm check` to tell.
 
 use becalm_model::ablate::{AblateConfiguration, AblateDocument, MitigationEffect, Stage};
+use becalm_model::whole;
 
 use super::mitigation::{MITIGATIONS, Means, find};
 
@@ -18,12 +19,7 @@ fn effect(document: &AblateDocument, one: &AblateConfiguration) -> Option<Mitiga
         return None;
     };
     let mends = mends(mitigation);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a time of day, in whole seconds"
-    )]
-    let measured_at = (document.started_at + document.duration) as u64;
+    let measured_at = whole(document.started_at + document.duration);
     (!mends.is_empty()).then(|| MitigationEffect {
         mitigation: mitigation.clone(),
         mends,

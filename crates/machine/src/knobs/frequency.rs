@@ -4,6 +4,8 @@
 //! depends on where the new value lies; it rounds to what the hardware has and clamps what lies outside,
 //! without saying so.
 
+use becalm_model::whole;
+
 use super::base_frequency::base_frequency;
 use super::policies::{Policy, policies};
 use super::{Frequency, Knob, Planner, Profile, Situation, limits};
@@ -59,11 +61,6 @@ fn wanted(situation: &Situation<'_>, policy: &Policy) -> Option<u64> {
 }
 
 /// Returns a share, in (0, 1], of a frequency.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a part of a frequency is no larger than it, and not negative"
-)]
 fn part(base: u64, share: f64) -> u64 {
-    (base as f64 * share).round() as u64
+    whole((base as f64 * share).round())
 }

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
-use becalm_model::CpuId;
 use becalm_model::wire::{CPU_NOISE_SCHEMA, CpuNoiseDocument, check_readable};
+use becalm_model::{CpuId, whole};
 
 use super::{Identity, read, save};
 use crate::sysroot::SysRoot;
@@ -60,12 +60,7 @@ impl NoiseRanking {
     }
 
     fn of(document: &CpuNoiseDocument) -> Self {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "clamped to a million"
-        )]
-        let ppm = |share: f64| (share.clamp(0.0, 1.0) * 1e6).round() as u64;
+        let ppm = |share: f64| whole((share.clamp(0.0, 1.0) * 1e6).round());
         Self::new(
             document.cpus.iter().map(|cpu| {
                 (CpuId(cpu.cpu), Rank { tier: cpu.tier, lost_ppm: ppm(cpu.lost_share) })

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use becalm_model::RatioInterval;
 use becalm_model::ci::CiLine;
+use becalm_model::{RatioInterval, place};
 
 use super::row::name;
 use crate::quantity::signed_percent;
@@ -72,13 +72,7 @@ fn bar(ratio: &RatioInterval, reach: f64) -> String {
     let middle = (AXIS / 2) as f64;
     let at = |value: f64| {
         let share = ((value - 1.0) / reach).clamp(-1.0, 1.0);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "between 0 and the width of the axis"
-        )]
-        let column = (middle + share * middle).round() as usize;
-        column.min(AXIS - 1)
+        place((middle + share * middle).round()).min(AXIS - 1)
     };
     let mut cells = [' '; AXIS];
     cells[AXIS / 2] = '│';

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use becalm_model::Unit;
 use becalm_model::wire::{LengthClass, ProbeDocument, ProbedCpu, RankedCpu, TracerCounters};
+use becalm_model::{Unit, place};
 
 use crate::page::Page;
 use crate::quantity::{NBSP, Scale, count, percent};
@@ -224,13 +224,7 @@ fn bar(count: u64, most: u64, room: usize) -> usize {
         return 0;
     }
     let height = |n: u64| (n as f64).ln_1p();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of a few hundred columns"
-    )]
-    let length = (height(count) / height(most) * room as f64).round() as usize;
-    length.max(1)
+    place((height(count) / height(most) * room as f64).round()).max(1)
 }
 
 /// Writes a time as a whole number: `5 us`, `200 ms`.

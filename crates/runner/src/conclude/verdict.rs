@@ -1,6 +1,6 @@
 //! From an interval to one of four words.
 
-use becalm_model::{Comparison, Direction, RatioInterval, Verdict};
+use becalm_model::{Comparison, Direction, RatioInterval, Verdict, whole};
 use becalm_stats::decide::margin::{self, Answer};
 
 /// Returns the verdict of an interval: the answer about the ratio in the words of the metric.
@@ -56,12 +56,7 @@ pub(crate) fn rounds_needed(ratio: &RatioInterval, rounds: u32, margin: f64) -> 
     if !(1.0..=LARGEST_FACTOR).contains(&factor) {
         return None;
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the factor is between 1 and 10^4"
-    )]
-    Some(((factor - 1.0) * f64::from(rounds)).ceil().max(1.0) as u64)
+    Some(whole(((factor - 1.0) * f64::from(rounds)).ceil().max(1.0)))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::posterior::Posterior;
 use crate::decide::paired::Level;
+use crate::whole::count;
 
 /// What is known of a commit beside its level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,13 +93,7 @@ const ERRORS_APART: f64 = 3.0;
 /// the two levels apart most of the time.
 pub fn rounds_of_step(bad: &Level, rounds: u32) -> u32 {
     let needed = f64::from(rounds) * (ERRORS_APART * bad.error / bad.centre).powi(2);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a float cast saturates"
-    )]
-    let needed = needed.ceil() as u32;
-    needed.clamp(FEWEST, MOST)
+    count(needed.ceil()).clamp(FEWEST, MOST)
 }
 
 /// Steps after which a commit is measured no more: it will never tell.

@@ -13,6 +13,7 @@
 use std::sync::LazyLock;
 
 use crate::normal;
+use crate::whole::place;
 
 /// Cells of the table, many more than there are different shares of a window.
 const CELLS: usize = 2048;
@@ -41,13 +42,8 @@ impl Scores {
         self.at((twice_below + 1) as f64 / (2 * n + 2) as f64)
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share is from 0 to 1"
-    )]
     fn at(self, share: f64) -> f64 {
-        self.0[(share * CELLS as f64 + 0.5) as usize]
+        self.0[place(share * CELLS as f64 + 0.5)]
     }
 }
 

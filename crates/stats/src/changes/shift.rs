@@ -18,6 +18,7 @@ use super::judge::median;
 use super::window::REACH;
 use crate::center::median_of_sorted;
 use crate::normal;
+use crate::whole::place;
 
 /// Confidence of the interval of a size.
 const CONFIDENCE: f64 = 0.95;
@@ -55,12 +56,7 @@ pub fn shift(before: &[f64], after: &[f64], correlation: f64, confidence: f64) -
     let inflated = inflation(m.min(n), correlation);
     let width = (inflated * pairs * (m + n + 1) as f64 / 12.0).sqrt();
     let k = pairs / 2.0 - normal::quantile(f64::midpoint(1.0, confidence)) * width;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "at least 1 and below the number of pairs"
-    )]
-    let k = if k >= 1.0 { k.floor() as usize } else { 1 };
+    let k = place(k).max(1);
     let ratio = |step: f64| if positive { step.exp() } else { 1.0 + step };
     Some(Shift {
         ratio: ratio(median_of_sorted(&steps)),

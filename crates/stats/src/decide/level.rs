@@ -27,6 +27,7 @@
 
 use crate::center::median_of;
 use crate::student;
+use crate::whole::place;
 
 /// Degrees of freedom of the error's distribution. 4 and 5 do equally well on real runs.
 const NU: f64 = 5.0;
@@ -346,8 +347,7 @@ impl<'a> Smoother<'a> {
 fn spread(errors: &[f64]) -> f64 {
     let mut absolute: Vec<f64> = errors.iter().map(|e| e.abs()).collect();
     let n = absolute.len();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index below n")]
-    let above = (0.75 * (n - 1) as f64).round() as usize;
+    let above = place((0.75 * (n - 1) as f64).round());
     // The number of runs is even and at least 6, so that both middle values lie below the quartile.
     let (lower, &mut quartile, _) = absolute.select_nth_unstable_by(above, f64::total_cmp);
     let (lowest, &mut upper, _) = lower.select_nth_unstable_by(n / 2, f64::total_cmp);

@@ -1,6 +1,8 @@
 //! When to look: after a number of rounds that grows by a constant factor, so that the number of
 //! looks, and with it the price of looking, grows only with the logarithm of the rounds.
 
+use crate::whole::count;
+
 /// Growth from look to look. Smaller stops a little earlier and pays with wider intervals.
 const GROWTH: f64 = 1.25;
 
@@ -30,13 +32,8 @@ pub fn looks_until(rounds: u32, first: u32) -> Vec<u32> {
     looks
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "rounds are far below 2^32 / 1.25"
-)]
 fn next(look: u32) -> u32 {
-    ((f64::from(look) * GROWTH).round() as u32).max(look + 1)
+    count((f64::from(look) * GROWTH).round()).max(look + 1)
 }
 
 #[cfg(test)]

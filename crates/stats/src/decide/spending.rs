@@ -19,6 +19,7 @@
 //! rounds.
 
 use crate::normal;
+use crate::whole::place;
 
 /// One look at the data.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -114,12 +115,7 @@ impl Continuing {
 
     fn on_grid(bound: f64, information: f64, scale: f64, height: impl Fn(f64) -> f64) -> Self {
         let edge = bound * information.sqrt();
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "clamped to a small positive range before the cast"
-        )]
-        let half = ((edge / scale * POINTS_PER_DEVIATION).ceil().clamp(60.0, 600.0)) as usize;
+        let half = place((edge / scale * POINTS_PER_DEVIATION).ceil().clamp(60.0, 600.0));
         let intervals = 2 * half;
         let step = 2.0 * edge / intervals as f64;
         let points = (0..=intervals)

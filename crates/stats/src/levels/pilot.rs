@@ -7,6 +7,7 @@
 use super::components::{Component, components};
 use super::plan::{Goal, Level, Repetitions, repetitions};
 use crate::chi_squared::variance_factors;
+use crate::whole::count;
 use crate::{Violation, sum::sum};
 
 /// Confidence of what a pilot leaves open.
@@ -73,13 +74,8 @@ impl Pilot {
 
     /// Returns the fewest repetitions of the highest level that reach a goal with the numbers of the pilot below it.
     pub fn as_it_was(&self, goal: Goal) -> Option<Repetitions> {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a number of repetitions that were made"
-        )]
         let mut counts: Vec<u32> =
-            self.levels.iter().map(|level| level.repetitions.round().max(1.0) as u32).collect();
+            self.levels.iter().map(|level| count(level.repetitions.round().max(1.0))).collect();
         let levels = self.levels();
         counts[0] = repetitions(&levels, goal, &counts)?;
         let mut plan = Repetitions::of(&levels, &counts);

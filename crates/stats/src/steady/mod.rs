@@ -39,6 +39,7 @@ mod several;
 
 pub use several::{Agreement, agreement, warm_up};
 
+use crate::whole::place;
 use crate::{Sample, Violation};
 
 /// Fewest iterations that are classified.
@@ -136,8 +137,7 @@ pub fn classify(series: &Sample, tolerance: f64) -> Result<Steady, Violation> {
         segment.like_the_last = (segment.mean - last.mean).abs() <= tolerance.max(CHANCE * error);
     }
 
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most n")]
-    let latest = n - (STEADY_SHARE * n as f64) as usize;
+    let latest = n - place(STEADY_SHARE * n as f64);
     let from = steady_from(&segments, tolerance).filter(|&from| from <= latest);
     let class = match from {
         None => Class::NoSteadyState,

@@ -14,6 +14,7 @@
 //! `EdPeltChangePointDetector`, whose indices are those of the last value before a change.
 
 use crate::segments;
+use crate::whole::place;
 
 /// Least distance of two changes if nothing is asked for; perfolizer's own is 20.
 pub const EDPELT_DISTANCE: usize = 10;
@@ -62,14 +63,9 @@ struct Cost {
 }
 
 impl Cost {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "both are from 0 to the number of values"
-    )]
     fn of(values: &[f64]) -> Self {
         let n = values.len();
-        let quantiles = n.min((4.0 * (n as f64).ln()).ceil() as usize).max(1);
+        let quantiles = n.min(place((4.0 * (n as f64).ln()).ceil())).max(1);
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
         let span = (2 * n - 1) as f64;
@@ -77,7 +73,7 @@ impl Cost {
             .map(|i| {
                 let z = -1.0 + (2 * i + 1) as f64 / quantiles as f64;
                 let share = 1.0 / (1.0 + span.powf(-z));
-                sorted[((n - 1) as f64 * share) as usize]
+                sorted[place((n - 1) as f64 * share)]
             })
             .collect();
         let mut below = vec![vec![0; quantiles]];

@@ -1,0 +1,17 @@
+//! Whole numbers of estimates. A cast of a float saturates: what is below 0, or no number, gives 0.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "what does not fit saturates"
+)]
+
+/// Returns the whole part of a number.
+pub fn whole(number: f64) -> u64 {
+    number as u64
+}
+
+/// Returns the whole part of a number as a place in a list or on a plot.
+pub fn place(number: f64) -> usize {
+    number as usize
+}
