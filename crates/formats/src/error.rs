@@ -110,6 +110,10 @@ impl ImportError {
         Self::Compressed { file: file.name.clone(), why: why.into() }
     }
 
+    pub(crate) fn no_measurement(file: String) -> Self {
+        Self::Nothing { file, why: "it holds no measurement".to_owned() }
+    }
+
     pub(crate) fn nothing(file: &File, why: &str) -> Self {
         Self::Nothing { file: file.name.clone(), why: why.to_owned() }
     }

@@ -37,6 +37,16 @@ impl File {
         Self { name: name.to_owned(), content: Ok(text.to_owned()) }
     }
 
+    /// Returns its name without folders.
+    pub(crate) fn base(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// Returns the folder that it is in, as far as its name has one.
+    pub(crate) fn folder(&self) -> Option<&str> {
+        self.name.rsplit_once('/').map(|(folder, _)| folder)
+    }
+
     /// Returns what the file holds.
     pub fn bytes(&self) -> &[u8] {
         match &self.content {
@@ -68,6 +78,11 @@ pub(crate) fn only(files: &[File]) -> Result<&File, ImportError> {
         [one] => Ok(one),
         _ => Err(ImportError::Folder { files: files.len() }),
     }
+}
+
+/// Returns what an error calls files that are imported together.
+pub(crate) fn name_of(files: &[File]) -> String {
+    files.first().map_or_else(|| "nothing".to_owned(), |file| file.name.clone())
 }
 
 /// How much the compressed files of one import may hold together: a small file can hold terabytes.

@@ -4,7 +4,7 @@ use becalm_model::{ImportFact, ImportNote, Record};
 
 use crate::entry::Entry;
 use crate::error::ImportError;
-use crate::file::{File, expanded};
+use crate::file::{File, expanded, name_of};
 use crate::{json, readers};
 
 /// All formats, in the order in which they are tried. One that could take files of another stands
@@ -74,7 +74,7 @@ pub fn entry(name: &str) -> Result<&'static Entry, ImportError> {
 /// Returns the first format that the files look like.
 pub fn recognise(files: &[File]) -> Option<&'static Entry> {
     let files = expanded(files).ok()?;
-    FORMATS.iter().find(|entry| (entry.recognise)(&files))
+    FORMATS.iter().find(|entry| entry.is_of(&files))
 }
 
 /// Reads the files of another tool: one file, or those of a folder. Without `format` it is found out by
@@ -89,11 +89,11 @@ pub fn import(files: &[File], format: Option<&str>) -> Result<Record, ImportErro
     }
     let entry = match format {
         Some(name) => entry(name)?,
-        None => recognise(files).ok_or_else(|| ImportError::Unrecognised {
-            file: files.first().map_or_else(|| "nothing".to_owned(), |file| file.name.clone()),
-        })?,
+        None => {
+            recognise(files).ok_or_else(|| ImportError::Unrecognised { file: name_of(files) })?
+        }
     };
-    let mut record = (entry.read)(files)?;
+    let mut record = entry.read(files)?;
     if files.iter().any(json::has_bare_tokens) {
         record.notes.push(ImportNote::Known { what: ImportFact::NoNumbers }.into());
     }

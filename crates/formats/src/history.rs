@@ -3,7 +3,7 @@
 use becalm_model::history::AtCommit;
 
 use crate::error::ImportError;
-use crate::file::{File, expanded};
+use crate::file::{File, expanded, name_of};
 use crate::readers;
 
 /// What a file of many commits holds.
@@ -32,12 +32,12 @@ struct Entry {
 const HISTORIES: &[Entry] = &[
     Entry {
         name: readers::github_action_benchmark::HISTORY.name,
-        recognise: readers::github_action_benchmark::HISTORY.recognise,
+        recognise: |files| readers::github_action_benchmark::HISTORY.is_of(files),
         read: |files| readers::github_action_benchmark::commits(files).map(History::of),
     },
     Entry {
         name: readers::asv::FOLDER.name,
-        recognise: readers::asv::FOLDER.recognise,
+        recognise: |files| readers::asv::FOLDER.is_of(files),
         read: |files| readers::asv::commits(files).map(History::of),
     },
     Entry {
@@ -68,6 +68,9 @@ pub fn history(files: &[File], format: Option<&str>) -> Result<Option<History>, 
     });
     let Some(entry) = entry else { return Ok(None) };
     let mut history = (entry.read)(&files)?;
+    if history.commits.is_empty() {
+        return Err(ImportError::no_measurement(name_of(&files)));
+    }
     for one in &mut history.commits {
         one.commit = one.commit.take().filter(|commit| !commit.is_empty());
         let measured = Some(one.record.started_at).filter(|time| *time > 0.0);
@@ -83,8 +86,4 @@ pub fn history(files: &[File], format: Option<&str>) -> Result<Option<History>, 
         }
     }
     Ok(Some(history))
-}
-
-fn name_of(files: &[File]) -> String {
-    files.first().map_or_else(|| "nothing".to_owned(), |file| file.name.clone())
 }

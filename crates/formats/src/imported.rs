@@ -7,8 +7,7 @@ use becalm_model::{
     Subject, Summary, Unit,
 };
 
-use crate::error::ImportError;
-use crate::file::File;
+use crate::{File, ImportError};
 
 /// A record that is being filled from a file: subjects and metrics are made when they are first named.
 #[derive(Debug)]
@@ -246,9 +245,14 @@ impl Imported {
             self.parts(subject, open.parts);
         }
         if self.record.runs.is_empty() {
-            return Err(ImportError::nothing(file, "it holds no measurement"));
+            return Err(ImportError::no_measurement(file.name.clone()));
         }
         Ok(self.record)
+    }
+
+    /// Says whether it holds no measurement yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.record.runs.is_empty() && self.open.is_empty()
     }
 
     fn next_round(&mut self, subject: usize) -> u32 {
@@ -287,6 +291,12 @@ impl Names {
 pub(crate) fn benchmark(name: &str, measure: &str, unit: Unit, direction: Direction) -> Metric {
     let full = if measure.is_empty() { name.to_owned() } else { format!("{name} {measure}") };
     Metric { direction, benchmark: Some(name.to_owned()), ..Metric::lower(&full, unit) }
+}
+
+/// Returns those parameters of a subject that are known.
+pub(crate) fn parameters_of<const N: usize>(all: [(&str, &str); N]) -> Vec<(String, String)> {
+    let known = all.into_iter().filter(|(_, value)| !value.is_empty());
+    known.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// Returns what a benchmark gave one by one, with the median as its value; `None` without a value.

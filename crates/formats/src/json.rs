@@ -7,9 +7,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::lines;
+use crate::{File, ImportError};
 
 /// Returns the first 4096 bytes of a text without white space in front, by which a format is recognised.
 pub(crate) fn beginning(text: &str) -> &str {
@@ -118,8 +117,8 @@ pub(crate) fn has_bare_tokens(file: &File) -> bool {
 
 /// Says whether the files are one text that begins like a JSON object or list and names all of these
 /// fields near its beginning or its end: many writers sort them by name.
-pub(crate) fn names(files: &[File], beginnings: &[char], fields: &[&str]) -> bool {
-    only(files).and_then(File::text).is_ok_and(|text| {
+pub(crate) fn names(file: &File, beginnings: &[char], fields: &[&str]) -> bool {
+    file.text().is_ok_and(|text| {
         let (start, end) = ends(text);
         start.trim_start().starts_with(beginnings)
             && fields.iter().all(|field| start.contains(field) || end.contains(field))
@@ -128,8 +127,8 @@ pub(crate) fn names(files: &[File], beginnings: &[char], fields: &[&str]) -> boo
 
 /// Says whether the files are one text that begins with this bracket and names all of these fields in its first
 /// 4096 bytes.
-pub(crate) fn begins(files: &[File], bracket: char, fields: &[&str]) -> bool {
-    only(files).and_then(File::text).is_ok_and(|text| {
+pub(crate) fn begins(file: &File, bracket: char, fields: &[&str]) -> bool {
+    file.text().is_ok_and(|text| {
         let start = beginning(text);
         start.starts_with(bracket) && fields.iter().all(|field| start.contains(field))
     })

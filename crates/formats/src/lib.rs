@@ -25,6 +25,7 @@ mod units;
 mod writers;
 
 pub use entry::Entry;
+pub(crate) use entry::Takes;
 pub use error::ImportError;
 pub use file::File;
 pub use format::{FORMATS, entry, import, recognise};

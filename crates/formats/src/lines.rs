@@ -4,9 +4,8 @@ use std::borrow::Cow;
 
 use becalm_model::Unit;
 
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::units;
+use crate::{File, ImportError};
 
 /// Returns the lines of a file with their numbers, as they look on a terminal: without escape sequences
 /// and without what a carriage return has overwritten.
@@ -21,8 +20,8 @@ pub(crate) fn lines(
 const RECOGNISED_BY: usize = 4 << 20;
 
 /// Says whether any of the first or the last lines of the one file is such a one; for recognising a format.
-pub(crate) fn any(files: &[File], is: impl Fn(&str) -> bool) -> bool {
-    only(files).and_then(File::text).is_ok_and(|text| {
+pub(crate) fn any(file: &File, is: impl Fn(&str) -> bool) -> bool {
+    file.text().is_ok_and(|text| {
         let first = beginning(text, RECOGNISED_BY);
         let last = ending(&text[first.len()..], RECOGNISED_BY);
         // The line that is cut is left out.

@@ -2,6 +2,9 @@
 
 use becalm_model::{Direction, Unit};
 
+/// In seconds.
+pub(crate) const NANOSECOND: f64 = 1e-9;
+
 /// Returns the unit that values are kept in and the factor that leads there: `("ns")` is seconds times
 /// 1e-9. What is no unit of time or size stays as it is written.
 pub(crate) fn unit(text: &str) -> (Unit, f64) {

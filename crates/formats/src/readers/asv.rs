@@ -13,22 +13,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use becalm_model::history::AtCommit;
-use becalm_model::{Direction, ImportFact, Part, Record, Unit};
+use becalm_model::{Direction, ImportFact, Part, Unit};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::File;
-use crate::imported::{Imported, part, single};
+use crate::imported::{Imported, parameters_of, part, single};
 use crate::json::{self, Maybe, Text, text_of};
+use crate::readers::short;
 use crate::units;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const FOLDER: Entry = Entry {
     name: "asv",
     about: "ASV's results: a file of a commit, or the folder of a machine",
-    recognise: |files| files.iter().any(is_result),
-    read,
+    recognise: Takes::Files(|files| files.iter().any(is_result)),
+    read: Takes::Files(read),
 };
 
 fn is_result(file: &File) -> bool {
@@ -63,25 +62,23 @@ struct Outcome {
     figures: Vec<(&'static str, Vec<Value>)>,
 }
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
+fn read(files: &[File]) -> Result<Imported, ImportError> {
     let single = files.len() == 1;
     let mut documents: Vec<(&File, Document)> = Vec::new();
     let mut imported = Imported::of("ASV");
     let mut units = Map::new();
     for file in files {
-        let base = file.name.rsplit('/').next().unwrap_or_default();
-        match base {
+        match file.base() {
             "benchmarks.json" if !single => units = json::read(file)?,
             "machine.json" if !single => facts(&mut imported, &json::read(file)?),
             _ if single || is_result(file) => documents.push((file, json::read(file)?)),
             _ => {}
         }
     }
-    let Some(first) = files.first() else { return Err(ImportError::Folder { files: 0 }) };
     documents.sort_by(|(_, a), (_, b)| a.date.total_cmp(&b.date));
     imported.started_at(documents.first().map_or(0.0, |(_, one)| one.date.0 / 1000.0));
     // The machine is a folder, and environments are several files of one commit.
-    let folders: BTreeSet<_> = documents.iter().map(|(file, _)| folder(file)).collect();
+    let folders: BTreeSet<_> = documents.iter().map(|(file, _)| file.folder()).collect();
     let environments: BTreeSet<_> =
         documents.iter().map(|(file, document)| environment(file, document)).collect();
     for (file, document) in &documents {
@@ -91,49 +88,43 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         if environments.len() > 1 {
             name = format!("{name} {environment}");
         }
-        if let Some(folder) = folder(file).filter(|_| folders.len() > 1) {
+        if let Some(folder) = file.folder().filter(|_| folders.len() > 1) {
             name = format!("{name} {folder}");
         }
-        let parameters = [
-            ("commit", document.commit_hash.clone()),
-            ("environment", environment.to_owned()),
-            ("python", document.python.0.clone()),
-        ];
-        let parameters = parameters.into_iter().filter(|(_, value)| !value.is_empty());
-        let parameters = parameters.map(|(name, value)| (name.to_owned(), value)).collect();
+        let parameters = parameters_of([
+            ("commit", &document.commit_hash),
+            ("environment", environment),
+            ("python", &document.python.0),
+        ]);
         let subject = imported.another(&name, Vec::new(), parameters);
         let parts = import_all(&mut imported, file, document, subject, &units)?;
         imported.parts(subject, parts);
     }
-    imported.finish(first)
+    Ok(imported)
 }
 
 /// Reads every file of results as a commit.
 pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
-    let is_named =
-        |file: &File, name: &str| file.name.rsplit('/').next().is_some_and(|base| base == name);
-    // One list of benchmarks for all machines.
+    // One list of benchmarks for all machines; each of these has a folder of its own.
     let mut units = Map::new();
     let several = files.len() > 1;
-    for file in files.iter().filter(|file| several && is_named(file, "benchmarks.json")) {
+    for file in files.iter().filter(|file| several && file.base() == "benchmarks.json") {
         units.extend(json::read::<Map<String, Value>>(file)?);
     }
     let mut machines = BTreeMap::new();
-    for file in files.iter().filter(|file| is_named(file, "machine.json")) {
-        machines.insert(folder(file), json::read::<Map<String, Value>>(file)?);
+    for file in files.iter().filter(|file| file.base() == "machine.json") {
+        machines.insert(file.folder(), json::read::<Map<String, Value>>(file)?);
     }
     let mut commits = Vec::new();
     for file in files.iter().filter(|file| is_result(file)) {
         let document: Document = json::read(file)?;
         let mut imported = Imported::of("ASV");
-        if let Some(machine) = machines.get(&folder(file)) {
+        if let Some(machine) = machines.get(&file.folder()) {
             facts(&mut imported, machine);
         }
         facts(&mut imported, &document.params);
         // What ASV keeps is the date of the commit; when it was measured nobody knows.
-        let environment = environment(file, &document).to_owned();
-        let parameters = Some(("environment".to_owned(), environment));
-        let parameters = parameters.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+        let parameters = parameters_of([("environment", environment(file, &document))]);
         let subject = imported.another("asv", Vec::new(), parameters);
         let parts = import_all(&mut imported, file, &document, subject, &units)?;
         // A commit of which everything failed has nothing to be kept.
@@ -148,10 +139,7 @@ pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
             record: imported.finish(file)?,
         });
     }
-    match (commits.is_empty(), files.first()) {
-        (true, Some(first)) => Err(ImportError::nothing(first, "it holds no measurement")),
-        _ => Ok(commits),
-    }
+    Ok(commits)
 }
 
 /// Imports every benchmark of a document as one subject.
@@ -172,23 +160,12 @@ fn import_all(
     Ok(parts)
 }
 
-/// Returns the folder of a file, which stands for a machine.
-fn folder(file: &File) -> Option<String> {
-    file.name.rsplit_once('/').map(|(folder, _)| folder.to_owned())
-}
-
 /// Returns the name of the environment, which version 1 has only in the name of the file.
 fn environment<'a>(file: &'a File, document: &'a Document) -> &'a str {
-    let base = file.name.rsplit('/').next().unwrap_or_default();
-    let of_file = base.strip_suffix(".json").and_then(|base| base.split_once('-'));
+    let of_file = file.base().strip_suffix(".json").and_then(|base| base.split_once('-'));
     let of_file = of_file.filter(|(commit, _)| document.commit_hash.starts_with(commit));
     let name = document.env_name.0.as_str();
     if name.is_empty() { of_file.map_or("", |(_, environment)| environment) } else { name }
-}
-
-fn short(commit: &str) -> &str {
-    let is_hash = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_hash { &commit[..8] } else { commit }
 }
 
 /// The name of the machine is no fact.

@@ -7,31 +7,28 @@
 //!   is cut to the width of the terminal; they are left out: the JSON files of ASV have all of it.
 //! - `·· Benchmarking virtualenv-py3.6` names the environment, which is a subject.
 
-use becalm_model::{Direction, ImportFact, ImportNote, Record, Unit};
+use becalm_model::{Direction, ImportFact, ImportNote, Unit};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines, number, split_quantity, time};
 use crate::units;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "asv-console",
     about: "what asv run prints (aggregates only)",
-    recognise: |files| {
-        lines::any(files, |line| {
+    recognise: Takes::File(|file| {
+        lines::any(file, |line| {
             progress(line).is_some_and(|rest| rest.starts_with("···") && result(rest).is_some())
         })
-    },
-    read,
+    }),
+    read: Takes::File(read),
 };
 
 const TABLES: &str =
     "benchmarks with parameters are left out; import the JSON files that ASV stored instead";
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let mut imported = Imported::of("asv");
     let mut environment = "asv".to_owned();
     let mut has_tables = false;
@@ -91,8 +88,10 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         }
         imported.add(subject, vec![single(metric, value)]);
     }
-    let record = imported.finish(file);
-    if has_tables { record.map_err(|_| ImportError::nothing(file, TABLES)) } else { record }
+    if has_tables && imported.is_empty() {
+        return Err(ImportError::nothing(file, TABLES));
+    }
+    Ok(imported)
 }
 
 /// Returns what stands behind `[ 30.00%]`.

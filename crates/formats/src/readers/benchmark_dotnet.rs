@@ -10,25 +10,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use becalm_model::{Direction, ImportFact, Record, Unit};
+use becalm_model::{Direction, ImportFact, Unit};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, Names, part, single};
 use crate::json::{self, Maybe, Number, Text, text_of};
-use crate::units;
+use crate::units::{self, NANOSECOND};
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const JSON: Entry = Entry {
     name: "benchmarkdotnet",
     about: "BenchmarkDotNet's JSON exporters (full, brief, compressed)",
-    recognise: |files| {
-        json::names(files, &['{'], &["\"HostEnvironmentInfo\"", "\"Benchmarks\""])
-            || json::names(files, &['{'], &["\"Benchmarks\"", "\"DisplayInfo\"", "\"Statistics\""])
-    },
-    read,
+    recognise: Takes::File(|file| {
+        json::names(file, &['{'], &["\"HostEnvironmentInfo\"", "\"Benchmarks\""])
+            || json::names(file, &['{'], &["\"Benchmarks\"", "\"DisplayInfo\"", "\"Statistics\""])
+    }),
+    read: Takes::File(read),
 };
 
 #[derive(Deserialize)]
@@ -113,10 +111,7 @@ struct Descriptor {
     the_greater_the_better: Maybe<bool>,
 }
 
-const NANOSECOND: f64 = 1e-9;
-
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let document: Document = json::read(file)?;
     let host =
         |field: &str| document.host_environment_info.get(field).map(text_of).unwrap_or_default();
@@ -148,7 +143,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         let name = names.unique(&name);
         benchmark.import(&mut imported, subject, &name, file, index)?;
     }
-    imported.finish(file)
+    Ok(imported)
 }
 
 const FACTS: [(&str, &str); 9] = [

@@ -4,23 +4,20 @@
 //! may have ` x ` in it, so the last one counts. A benchmark that failed prints `name: error` and has no
 //! result.
 
-use becalm_model::{Direction, Record, Unit};
+use becalm_model::{Direction, Unit};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines, number};
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "benchmark-js",
     about: "what benchmark.js prints (aggregates only)",
-    recognise: |files| lines::any(files, |line| parse(line).is_some()),
-    read,
+    recognise: Takes::File(|file| lines::any(file, |line| parse(line).is_some())),
+    read: Takes::File(read),
 };
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let mut imported = Imported::of("benchmark.js");
     for (line_number, line) in lines(file)? {
         let Some((name, rate, error, samples)) = parse(&line) else {
@@ -45,7 +42,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         imported.summary(subject, metric, figures);
         imported.add(subject, vec![single(metric, rate)]);
     }
-    imported.finish(file)
+    Ok(imported)
 }
 
 /// Returns the name, the rate, half of the interval as a share, and the number of samples.

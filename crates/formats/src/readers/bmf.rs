@@ -9,20 +9,18 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use becalm_model::{Direction, Part, Record, Unit};
+use becalm_model::{Direction, Part, Unit};
 use serde_json::{Map, Value};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::json;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const JSON: Entry = Entry {
     name: "bmf",
     about: "Bencher Metric Format",
-    recognise: |files| {
-        only(files).and_then(File::text).is_ok_and(|text| {
+    recognise: Takes::File(|file| {
+        file.text().is_ok_and(|text| {
             let start = json::beginning(text);
             let has = |field: &str| start.contains(field);
             // Benchmarks may be named anything, so the first of them has to have the shape.
@@ -31,12 +29,11 @@ pub(crate) const JSON: Entry = Entry {
                 && !has("\"results\"")
                 && !has("\"metrics\"")
         })
-    },
-    read,
+    }),
+    read: Takes::File(read),
 };
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let benchmarks: Map<String, Value> = json::read(file)?;
     let mut report = Report {
         file,
@@ -72,7 +69,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     for parts in processes {
         imported.parts(subject, parts);
     }
-    imported.finish(file)
+    Ok(imported)
 }
 
 /// Names a benchmark with its parameters; 16 and 16.0 are one value.

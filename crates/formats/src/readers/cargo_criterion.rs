@@ -6,26 +6,22 @@
 //! - Lines of cargo may stand between the messages. Somebody may have put them into an array, or one
 //!   value on each line.
 
-use becalm_model::{Direction, Record};
+use becalm_model::Direction;
 use serde::Deserialize;
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, part, single};
 use crate::json::{self, Maybe, Number};
 use crate::messages::messages;
 use crate::units;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const NDJSON: Entry = Entry {
     name: "cargo-criterion",
     about: "cargo criterion --message-format=json",
-    recognise: |files| {
-        only(files).is_ok_and(|file| {
-            ["\"reason\"", "\"benchmark-complete\"", "\"id\""].iter().all(|word| file.holds(word))
-        })
-    },
-    read,
+    recognise: Takes::File(|file| {
+        ["\"reason\"", "\"benchmark-complete\"", "\"id\""].iter().all(|word| file.holds(word))
+    }),
+    read: Takes::File(read),
 };
 
 #[derive(Deserialize)]
@@ -57,8 +53,7 @@ struct Estimate {
     unit: Maybe<String>,
 }
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let mut imported = Imported::of("cargo-criterion");
     for (lines_before, text) in messages(file.text()?) {
         // Cargo's own messages stand between those of criterion.
@@ -69,7 +64,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
             }
         }
     }
-    imported.finish(file)
+    Ok(imported)
 }
 
 fn benchmark(

@@ -12,30 +12,28 @@
 
 use std::collections::HashMap;
 
-use becalm_model::{Direction, Part, Record, Unit};
+use becalm_model::{Direction, Part, Unit};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::json;
 use crate::lines::{self, lines, number, time};
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const CONSOLE: Entry = Entry {
     name: "catch2-console",
     about: "what Catch2 prints (aggregates only)",
-    recognise: |files| lines::any(files, is_table),
-    read,
+    recognise: Takes::File(|file| lines::any(file, is_table)),
+    read: Takes::File(read),
 };
 
 pub(crate) const JSON: Entry = Entry {
     name: "catch2-json",
     about: "Catch2 --reporter json, which has no benchmarks",
-    recognise: |files| json::begins(files, '{', &["\"catch2-version\""]),
-    read: |files| {
+    recognise: Takes::File(|file| json::begins(file, '{', &["\"catch2-version\""])),
+    read: Takes::File(|file| {
         let why = "Catch2's JSON reporter writes no benchmarks; use `--reporter xml`";
-        Err(ImportError::nothing(only(files)?, why))
-    },
+        Err(ImportError::nothing(file, why))
+    }),
 };
 
 /// What is known of one benchmark.
@@ -98,8 +96,7 @@ enum Expected {
     Deviation(String, f64, Figures),
 }
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let mut imported = Imported::of(tool(file)?);
     let mut process = Process::default();
     let mut subject = None;
@@ -164,7 +161,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     if let Some(subject) = subject {
         process.end(&mut imported, subject);
     }
-    imported.finish(file)
+    Ok(imported)
 }
 
 fn is_table(line: &str) -> bool {

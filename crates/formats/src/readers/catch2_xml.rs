@@ -8,30 +8,23 @@
 //!
 //! Names and processes are as with the console reporter.
 
-use becalm_model::Record;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::Imported;
 use crate::lines::number;
 use crate::readers::catch2::{Figures, Process};
+use crate::units::NANOSECOND;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const XML: Entry = Entry {
     name: "catch2-xml",
     about: "Catch2 --reporter xml (aggregates only)",
-    recognise: |files| {
-        only(files).is_ok_and(|file| {
-            file.holds("<Catch2TestRun")
-                || (file.holds("<Catch ") && file.holds("<BenchmarkResults"))
-        })
-    },
-    read,
+    recognise: Takes::File(|file| {
+        file.holds("<Catch2TestRun") || (file.holds("<Catch ") && file.holds("<BenchmarkResults"))
+    }),
+    read: Takes::File(read),
 };
-
-const NANOSECOND: f64 = 1e-9;
 
 /// Nobody nests sections as deep; a damaged file may.
 const DEEPEST: usize = 256;
@@ -55,8 +48,7 @@ struct Document<'a> {
     depth: usize,
 }
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let text = file.text()?;
     // What the program itself printed may stand before.
     let start = ["<?xml", "<Catch"].iter().filter_map(|start| text.find(start)).min();
@@ -96,7 +88,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
             Err(error) => return Err(document.wrong(at, "well-formed XML", &error.to_string())),
         }
     }
-    document.imported.finish(file)
+    Ok(document.imported)
 }
 
 impl Document<'_> {

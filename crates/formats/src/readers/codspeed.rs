@@ -4,29 +4,24 @@
 //!   benchmark alone, as the raw results are. Times are nanoseconds per iteration, `total_time` seconds.
 //! - Only aggregates. `uri` tells benchmarks apart, `name` does not.
 
-use becalm_model::{Direction, Part, Record, Unit};
+use becalm_model::{Direction, Part, Unit};
 use serde::Deserialize;
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::File;
 use crate::imported::{Imported, Names, single};
 use crate::json::{self, Number, Text};
+use crate::units::NANOSECOND;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const JSON: Entry = Entry {
     name: "codspeed",
     about: "CodSpeed's walltime results: a file, or a folder of raw results",
-    recognise: |files| {
+    recognise: Takes::Files(|files| {
         !files.is_empty()
-            && files.iter().all(|file| {
-                json::names(
-                    std::slice::from_ref(file),
-                    &['{'],
-                    &["\"stats\"", "\"median_ns\"", "\"uri\""],
-                )
-            })
-    },
-    read,
+            && files
+                .iter()
+                .all(|file| json::names(file, &['{'], &["\"stats\"", "\"median_ns\"", "\"uri\""]))
+    }),
+    read: Takes::Files(read),
 };
 
 #[derive(Deserialize)]
@@ -62,10 +57,7 @@ struct Stats {
     iter_per_round: Number,
 }
 
-const NANOSECOND: f64 = 1e-9;
-
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let Some(first) = files.first() else { return Err(ImportError::Folder { files: 0 }) };
+fn read(files: &[File]) -> Result<Imported, ImportError> {
     let mut documents = Vec::new();
     for file in files {
         // Raw results are benchmarks without a list around them.
@@ -112,5 +104,5 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         }
         imported.parts(subject, parts);
     }
-    imported.finish(first)
+    Ok(imported)
 }

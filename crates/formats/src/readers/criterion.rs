@@ -14,31 +14,28 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::{Direction, ImportFact, ImportNote, Record, Unit};
+use becalm_model::{Direction, ImportFact, ImportNote, Unit};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::File;
 use crate::imported::{Imported, part, single};
 use crate::json::{self, Maybe, Number};
 use crate::readers::NEW;
+use crate::units::NANOSECOND;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const FOLDER: Entry = Entry {
     name: "criterion",
     about: "criterion's folder target/criterion",
-    recognise: |files| {
-        files.iter().any(|file| match file_name(file) {
+    recognise: Takes::Files(|files| {
+        files.iter().any(|file| match file.base() {
             "sample.json" => file.holds("\"iters\"") && file.holds("\"times\""),
             "estimates.json" => file.holds("\"point_estimate\""),
             _ => false,
         })
-    },
-    read,
+    }),
+    read: Takes::Files(read),
 };
-
-const NANOSECOND: f64 = 1e-9;
 
 #[derive(Deserialize)]
 struct Benchmark {
@@ -81,11 +78,11 @@ struct Folder<'a> {
     estimates: Option<&'a File>,
 }
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
+fn read(files: &[File]) -> Result<Imported, ImportError> {
     let mut folders: BTreeMap<&str, Folder> = BTreeMap::new();
     for file in files {
-        let folder = folders.entry(folder_name(file)).or_default();
-        match file_name(file) {
+        let folder = folders.entry(file.folder().unwrap_or_default()).or_default();
+        match file.base() {
             "benchmark.json" => folder.benchmark = Some(file),
             "sample.json" => folder.sample = Some(file),
             "estimates.json" => folder.estimates = Some(file),
@@ -116,10 +113,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
             benchmark(&mut imported, baseline, above, folder)?;
         }
     }
-    match files {
-        [first, ..] => imported.finish(first),
-        [] => Err(ImportError::Unrecognised { file: "nothing".to_owned() }),
-    }
+    Ok(imported)
 }
 
 fn benchmark(
@@ -201,12 +195,4 @@ fn iterations(file: &File) -> Result<(Vec<f64>, f64), ImportError> {
         iterations.push(one);
     }
     Ok((iterations, sample.iters.iter().sum()))
-}
-
-fn file_name(file: &File) -> &str {
-    file.name.rsplit('/').next().unwrap_or_default()
-}
-
-fn folder_name(file: &File) -> &str {
-    file.name.rsplit_once('/').map_or("", |(folder, _)| folder)
 }

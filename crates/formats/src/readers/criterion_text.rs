@@ -9,28 +9,25 @@
 //!
 //! Each target of `cargo bench` is a process of its own.
 
-use becalm_model::{Direction, ImportFact, Record, Unit};
+use becalm_model::{Direction, ImportFact, Unit};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines};
 use crate::readers::libtest::{self, target_of};
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "criterion-text",
     about: "what criterion prints (aggregates only)",
-    recognise: |files| {
-        lines::any(files, |line| {
+    recognise: Takes::File(|file| {
+        lines::any(file, |line| {
             bracket(line, "time:").is_some_and(|(_, inside)| three(inside).is_some())
         })
-    },
-    read,
+    }),
+    read: Takes::File(read),
 };
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let mut imported = Imported::of("criterion");
     let mut libtest = libtest::Reader::default();
     let mut target = "cargo bench".to_owned();
@@ -89,7 +86,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         }
     }
     imported.known(ImportFact::CriterionSlope);
-    imported.finish(file)
+    Ok(imported)
 }
 
 /// Splits `name   time:   [inside] more` into the name and what is inside.

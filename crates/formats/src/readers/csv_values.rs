@@ -18,27 +18,25 @@
 
 use std::collections::HashMap;
 
-use becalm_model::{Direction, Metric, Part, Record, Unit};
+use becalm_model::{Direction, Metric, Part, Unit};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, part};
 use crate::lines::number;
 use crate::readers::table::{Row, Table};
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const CSV: Entry = Entry {
     name: "csv",
     about: "becalm's CSV of raw values: subject, benchmark, metric, unit, direction, run, iteration, \
             value",
-    recognise: |files| {
-        only(files).and_then(File::text).is_ok_and(|text| {
+    recognise: Takes::File(|file| {
+        file.text().is_ok_and(|text| {
             let header: Vec<&str> =
                 text.lines().next().unwrap_or_default().split(',').map(str::trim).collect();
             COLUMNS.iter().all(|column| header.contains(column))
         })
-    },
-    read,
+    }),
+    read: Takes::File(read),
 };
 
 const COLUMNS: [&str; 8] =
@@ -70,8 +68,7 @@ struct Values {
     last: usize,
 }
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let mut table = Table::of(file)?;
     for column in COLUMNS {
         table.require(column)?;
@@ -157,7 +154,7 @@ impl Values {
         &mut self.processes[self.last]
     }
 
-    fn finish(self, file: &File) -> Result<Record, ImportError> {
+    fn finish(self, file: &File) -> Result<Imported, ImportError> {
         let mut imported = Imported::of("becalm");
         // Metrics of the whole process come first, as records have them.
         let mut indices = vec![0; self.metrics.len()];
@@ -205,6 +202,6 @@ impl Values {
             }
             imported.whole(subject, values, parts, warmup);
         }
-        imported.finish(file)
+        Ok(imported)
     }
 }

@@ -9,19 +9,17 @@
 //!
 //! An executable is a subject and a process. The value is the median.
 
-use becalm_model::{Direction, Record, Unit};
+use becalm_model::{Direction, Unit};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines, number, quantity};
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "divan",
     about: "what divan prints (aggregates only)",
-    recognise: |files| lines::any(files, |line| header(line).is_some()),
-    read,
+    recognise: Takes::File(|file| lines::any(file, |line| header(line).is_some())),
+    read: Takes::File(read),
 };
 
 /// What the rows below a benchmark belong to.
@@ -31,8 +29,7 @@ struct Last {
     block: Option<(String, usize)>,
 }
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let mut imported = Imported::of("divan");
     let mut executable = None;
     let mut path: Vec<String> = Vec::new();
@@ -74,7 +71,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         imported.add(subject, vec![single(metric, row.median)]);
         last = Some(Last { name: full, block: None });
     }
-    imported.finish(file)
+    Ok(imported)
 }
 
 /// Returns the name of the executable if this is a header.

@@ -10,49 +10,49 @@
 use std::collections::BTreeMap;
 
 use becalm_model::history::AtCommit;
-use becalm_model::{Direction, ImportFact, ImportNote, Part, Record, parse_time};
+use becalm_model::{Direction, ImportFact, ImportNote, Part, parse_time};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
-use crate::imported::{Imported, Names, single};
+use crate::file::only;
+use crate::imported::{Imported, Names, parameters_of, single};
 use crate::json::{self, Maybe, Text};
+use crate::readers::short;
+use crate::{Entry, File, ImportError, Takes};
 use crate::{javascript, units};
 
 pub(crate) const CUSTOM: Entry = Entry {
     name: "github-action-benchmark",
     about: "github-action-benchmark's custom JSON, direction by the unit",
-    recognise: |files| json::names(files, &['['], &["\"name\"", "\"unit\"", "\"value\""]),
-    read: |files| read_custom(files, None),
+    recognise: Takes::File(|file| {
+        json::names(file, &['['], &["\"name\"", "\"unit\"", "\"value\""])
+    }),
+    read: Takes::File(|file| read_custom(file, None)),
 };
 
 pub(crate) const SMALLER: Entry = Entry {
     name: "customSmallerIsBetter",
     about: "github-action-benchmark's custom JSON, smaller is better",
     // No file tells; it has to be asked for.
-    recognise: |_| false,
-    read: |files| read_custom(files, Some(Direction::Lower)),
+    recognise: Takes::File(|_| false),
+    read: Takes::File(|file| read_custom(file, Some(Direction::Lower))),
 };
 
 pub(crate) const BIGGER: Entry = Entry {
     name: "customBiggerIsBetter",
     about: "github-action-benchmark's custom JSON, bigger is better",
-    recognise: |_| false,
-    read: |files| read_custom(files, Some(Direction::Higher)),
+    recognise: Takes::File(|_| false),
+    read: Takes::File(|file| read_custom(file, Some(Direction::Higher))),
 };
 
 pub(crate) const HISTORY: Entry = Entry {
     name: "github-action-benchmark-history",
     about: "github-action-benchmark's data.js: all commits of a project",
-    recognise: |files| {
-        only(files)
-            .and_then(File::text)
-            .is_ok_and(|text| json::beginning(text).starts_with(VARIABLE))
-            || json::names(files, &['{'], &["\"entries\"", "\"benches\"", "\"commit\""])
-    },
-    read: read_history,
+    recognise: Takes::File(|file| {
+        file.text().is_ok_and(|text| json::beginning(text).starts_with(VARIABLE))
+            || json::names(file, &['{'], &["\"entries\"", "\"benches\"", "\"commit\""])
+    }),
+    read: Takes::File(read_history),
 };
 
 const VARIABLE: &str = "window.BENCHMARK_DATA";
@@ -88,8 +88,7 @@ struct Commit {
     timestamp: Text,
 }
 
-fn read_custom(files: &[File], direction: Option<Direction>) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read_custom(file: &File, direction: Option<Direction>) -> Result<Imported, ImportError> {
     let benches: Vec<Bench> = json::read(file)?;
     let mut imported = Imported::of("github-action-benchmark");
     if direction.is_none() {
@@ -98,7 +97,7 @@ fn read_custom(files: &[File], direction: Option<Direction>) -> Result<Record, I
     let subject = imported.subject("github-action-benchmark");
     let parts = parts_of(&mut imported, subject, "", &benches, direction);
     imported.parts(subject, parts);
-    imported.finish(file)
+    Ok(imported)
 }
 
 fn parts_of(
@@ -169,9 +168,6 @@ pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
             });
         }
     }
-    if commits.is_empty() {
-        return Err(ImportError::nothing(file, "it holds no measurement"));
-    }
     Ok(commits)
 }
 
@@ -184,8 +180,7 @@ fn direction(entry: &OneEntry) -> Option<Direction> {
     }
 }
 
-fn read_history(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read_history(file: &File) -> Result<Imported, ImportError> {
     let history = history(file)?;
     let mut imported = Imported::of("github-action-benchmark");
     imported.fact("repository", &history.repo_url.0);
@@ -200,28 +195,20 @@ fn read_history(files: &[File]) -> Result<Record, ImportError> {
     imported.expect(entries.len());
     for (suite, entry) in entries {
         let commit = &entry.commit;
-        let message = commit.message.0.lines().next().unwrap_or_default().to_owned();
-        let parameters = [
-            ("commit", commit.id.clone()),
+        let message = commit.message.0.lines().next().unwrap_or_default();
+        let parameters = parameters_of([
+            ("commit", &commit.id),
             ("message", message),
-            ("date", commit.timestamp.0.clone()),
-            ("tool", entry.tool.0.clone()),
-        ];
-        let parameters = parameters.into_iter().filter(|(_, value)| !value.is_empty());
-        let parameters = parameters.map(|(name, value)| (name.to_owned(), value)).collect();
+            ("date", &commit.timestamp.0),
+            ("tool", &entry.tool.0),
+        ]);
         let subject = imported.command(short(&commit.id), Vec::new(), parameters);
         let direction = direction(entry);
         let prefix = if has_suites { format!("{suite} / ") } else { String::new() };
         let parts = parts_of(&mut imported, subject, &prefix, &entry.benches, direction);
         imported.parts(subject, parts);
     }
-    imported.finish(file)
-}
-
-/// Shortens the id of a commit. What is none of 40 digits stays.
-fn short(id: &str) -> &str {
-    let is_hash = id.len() == 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_hash { &id[..8] } else { id }
+    Ok(imported)
 }
 
 fn history(file: &File) -> Result<History, ImportError> {

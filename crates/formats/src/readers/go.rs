@@ -16,52 +16,49 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use becalm_model::{Direction, Metric, Record, Unit};
+use becalm_model::{Direction, Metric, Unit};
 use serde::Deserialize;
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, benchmark, part};
 use crate::json;
 use crate::lines::{self, lines, number};
 use crate::readers::go_suffixes::Suffixes;
 use crate::units;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const JSON: Entry = Entry {
     name: "go-test-json",
     about: "go test -bench -json",
-    recognise: |files| {
-        lines::any(files, |line| {
+    recognise: Takes::File(|file| {
+        lines::any(file, |line| {
             line.starts_with('{')
                 && line.contains("\"Action\"")
                 && line.contains("\"Package\"")
                 && line.contains("\"Output\"")
         })
-    },
-    read: read_json,
+    }),
+    read: Takes::File(read_json),
 };
 
 pub(crate) const TEXT: Entry = Entry {
     name: "go-bench",
     about: "go test -bench, and what benchstat reads",
-    recognise: |files| {
-        lines::any(files, |line| {
+    recognise: Takes::File(|file| {
+        lines::any(file, |line| {
             let mut fields = line.split_whitespace().peekable();
             let named = fields.next_if(|name| is_benchmark(name)).is_some();
             fields.next().is_some_and(is_count)
                 && fields.next().is_some_and(|value| number(value).is_some())
                 && fields.next().is_some_and(|unit| named || unit == "ns/op")
         })
-    },
-    read: |files| {
-        let file = only(files)?;
+    }),
+    read: Takes::File(|file| {
         let mut results = Results::default();
         for (number, line) in lines(file)? {
             results.line(file, number, &line)?;
         }
-        results.finish(file)
-    },
+        Ok(results.finish())
+    }),
 };
 
 /// One event of `go test -json`.
@@ -73,8 +70,7 @@ struct Event {
     output: String,
 }
 
-fn read_json(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read_json(file: &File) -> Result<Imported, ImportError> {
     // Packages are tested at the same time. Inside of each, everything is in order.
     let mut packages: Vec<(String, String, Vec<usize>)> = Vec::new();
     let mut indices = HashMap::new();
@@ -110,7 +106,7 @@ fn read_json(files: &[File]) -> Result<Record, ImportError> {
             results.line(file, *number, &lines::plain(line))?;
         }
     }
-    results.finish(file)
+    Ok(results.finish())
 }
 
 /// More config keys than this are not kept: nobody has as many.
@@ -274,7 +270,7 @@ impl Results {
         }
     }
 
-    fn finish(self, file: &File) -> Result<Record, ImportError> {
+    fn finish(self) -> Imported {
         let mut imported = Imported::of("go test");
         let varying = self.varying_keys();
         for (key, value) in self.states.first().into_iter().flatten() {
@@ -310,7 +306,7 @@ impl Results {
             }
         }
         flush(&mut imported, current, &mut process);
-        imported.finish(file)
+        imported
     }
 
     /// Returns the keys by which results have to be kept apart, the package aside. Times differ from

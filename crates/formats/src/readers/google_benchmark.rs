@@ -10,27 +10,25 @@
 
 use std::collections::{HashMap, HashSet};
 
-use becalm_model::{Direction, ImportFact, ImportNote, Part, Record, Unit, parse_time};
+use becalm_model::{Direction, ImportFact, ImportNote, Part, Unit, parse_time};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, part, single};
 use crate::json::{self, Maybe, text_of};
 use crate::objects::{Field, Objects, Shape};
 use crate::units;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const JSON: Entry = Entry {
     name: "google-benchmark",
     about: "google-benchmark --benchmark_format=json",
-    recognise: |files| {
-        let names = |fields: &[&str]| json::names(files, &['{'], fields);
+    recognise: Takes::File(|file| {
+        let names = |fields: &[&str]| json::names(file, &['{'], fields);
         names(&["\"benchmarks\"", "\"real_time\""])
             || names(&["\"context\"", "\"benchmarks\"", "\"library_build_type\""])
-    },
-    read,
+    }),
+    read: Takes::File(read),
 };
 
 #[derive(Deserialize)]
@@ -58,8 +56,7 @@ const FIELDS: [&str; 13] = [
 
 const AGGREGATES: [&str; 6] = ["mean", "median", "stddev", "cv", "BigO", "RMS"];
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let document: Document = json::read(file)?;
     let context = |field: &str| document.context.get(field).map(text_of).unwrap_or_default();
     // Until 1.7 the version had another name.
@@ -96,7 +93,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
             rows.aggregate(&shapes[row.shape], row.numbers, name, statistic, &mut groups)?;
         }
     }
-    rows.finish(groups)
+    Ok(rows.finish(groups))
 }
 
 /// Returns of what, and which statistic, rows are; `None` for those that were measured.
@@ -283,7 +280,7 @@ impl Rows<'_> {
         Ok(measures)
     }
 
-    fn finish(mut self, groups: Groups) -> Result<Record, ImportError> {
+    fn finish(mut self, groups: Groups) -> Imported {
         let mut parts: Vec<Part> = Vec::new();
         for (metric, values) in self.series {
             parts.extend(part(metric, values));
@@ -310,7 +307,7 @@ impl Rows<'_> {
             self.imported.note(ImportNote::StandsIn { statistic, of_every: false });
         }
         self.imported.parts(self.subject, parts);
-        self.imported.finish(self.file)
+        self.imported
     }
 }
 

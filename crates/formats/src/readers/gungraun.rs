@@ -6,22 +6,20 @@
 //!   value, `Right` with that of the baseline, or `Both`, the new one first.
 //! - Values are `Int` or `Float`; those are counts of a simulation or of valgrind, and exact.
 
-use becalm_model::{Direction, Metric, Part, Record, Unit};
+use becalm_model::{Direction, Metric, Part, Unit};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::File;
 use crate::imported::{Imported, Names, benchmark, single};
 use crate::json::{self, Maybe, Text};
 use crate::readers::NEW;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const JSON: Entry = Entry {
     name: "gungraun",
     about: "gungraun's and iai-callgrind's JSON summaries, version 6",
-    recognise: |files| files.iter().any(has_summary),
-    read,
+    recognise: Takes::Files(|files| files.iter().any(has_summary)),
+    read: Takes::Files(read),
 };
 
 fn has_summary(file: &File) -> bool {
@@ -57,8 +55,7 @@ struct Total {
 /// Value of the new program, and of the baseline.
 type Values = (Option<f64>, Option<f64>);
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let Some(first) = files.first() else { return Err(ImportError::Folder { files: 0 }) };
+fn read(files: &[File]) -> Result<Imported, ImportError> {
     let mut imported = Imported::of("gungraun");
     let mut names = Names::default();
     let mut new = Vec::new();
@@ -102,7 +99,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     };
     add("old", old);
     add(NEW, new);
-    imported.finish(first)
+    Ok(imported)
 }
 
 /// Counts of a simulation are exact; rates are percentages made of them.

@@ -5,28 +5,25 @@
 //! - tasty-bench: `Name,Mean (ps),2*Stdev (ps)` and, with `+RTS -T`, `Allocated`, `Copied` and
 //!   `Peak Memory` in bytes.
 
-use becalm_model::{Direction, Record, Unit};
+use becalm_model::{Direction, Unit};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::lines::number;
 use crate::readers::table::{Row, Table};
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const CSV: Entry = Entry {
     name: "haskell-csv",
     about: "--csv of Haskell's criterion and tasty-bench (aggregates only)",
-    recognise: |files| {
-        only(files).and_then(File::text).is_ok_and(|text| {
+    recognise: Takes::File(|file| {
+        file.text().is_ok_and(|text| {
             text.starts_with("Name,Mean,MeanLB,") || text.starts_with("Name,Mean (ps),")
         })
-    },
-    read,
+    }),
+    read: Takes::File(read),
 };
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let mut table = Table::of(file)?;
     table.require("Name")?;
     let is_tasty = table.require("Mean (ps)").is_ok();
@@ -65,7 +62,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         }
         imported.add(subject, parts);
     }
-    imported.finish(file)
+    Ok(imported)
 }
 
 fn cell(row: &Row, column: &str) -> Result<Option<f64>, ImportError> {

@@ -11,42 +11,40 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::{ImportFact, Metric, Outcome, Record, Unit, metric};
+use becalm_model::{ImportFact, Metric, Outcome, Unit, metric};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::Imported;
 use crate::json::{self, Maybe, Number};
 use crate::readers::table::Table;
 use crate::units;
 use crate::writers::FIELDS_OF_2;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const JSON: Entry = Entry {
     name: "hyperfine",
     about: "hyperfine --export-json, schema 1 and 2",
-    recognise: |files| {
-        only(files).and_then(File::text).is_ok_and(|text| {
+    recognise: Takes::File(|file| {
+        file.text().is_ok_and(|text| {
             let start = json::beginning(text);
             start.starts_with('{')
                 && (start.contains("\"results\"") || start.contains("\"schema_version\""))
                 && (start.contains("\"command\"") || start.contains("\"hyperfine_version\""))
         })
-    },
-    read: read_json,
+    }),
+    read: Takes::File(read_json),
 };
 
 pub(crate) const CSV: Entry = Entry {
     name: "hyperfine-csv",
     about: "hyperfine --export-csv (aggregates only)",
-    recognise: |files| {
-        only(files).and_then(File::text).is_ok_and(|text| {
+    recognise: Takes::File(|file| {
+        file.text().is_ok_and(|text| {
             text.starts_with("command,mean,") || text.starts_with("command,time_")
         })
-    },
-    read: read_csv,
+    }),
+    read: Takes::File(read_csv),
 };
 
 #[derive(Deserialize)]
@@ -106,8 +104,7 @@ struct Quantity {
     value: f64,
 }
 
-fn read_json(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read_json(file: &File) -> Result<Imported, ImportError> {
     let document: Document = json::read(file)?;
     let metadata = document.metadata.0;
     let mut imported =
@@ -134,7 +131,7 @@ fn read_json(files: &[File]) -> Result<Record, ImportError> {
             first_version(&mut imported, file, index, subject, &row)?;
         }
     }
-    imported.finish(file)
+    Ok(imported)
 }
 
 /// A parameter is a text in version 1 and an object with a `value` in version 2.
@@ -236,8 +233,7 @@ fn second_version(imported: &mut Imported, subject: usize, metrics: &[Metric], r
     }
 }
 
-fn read_csv(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read_csv(file: &File) -> Result<Imported, ImportError> {
     let mut table = Table::strict(file)?;
     let header = table.header().clone();
     // Version 1 has one metric, in seconds, whose columns have no prefix.
@@ -289,7 +285,7 @@ fn read_csv(files: &[File]) -> Result<Record, ImportError> {
         }
         imported.process(subject, values, Outcome::Unknown);
     }
-    imported.finish(file)
+    Ok(imported)
 }
 
 fn csv_metric(prefix: &str) -> &str {

@@ -4,20 +4,18 @@
 //! [ms] | Change | Factor |`. A mean is `13.4 ± 2.4`; a `|` in a command stands as `\|`. What is relative to
 //! another row is left out: it follows from the means.
 
-use becalm_model::{Metric, Outcome, Record, Unit, metric};
+use becalm_model::{Metric, Outcome, Unit, metric};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::Imported;
 use crate::lines::{any, lines, number};
 use crate::units;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const MARKDOWN: Entry = Entry {
     name: "hyperfine-markdown",
     about: "hyperfine --export-markdown (aggregates only)",
-    recognise: |files| any(files, |line| line.starts_with("| Command | Mean")),
-    read,
+    recognise: Takes::File(|file| any(file, |line| line.starts_with("| Command | Mean"))),
+    read: Takes::File(read),
 };
 
 /// What a column holds.
@@ -30,8 +28,7 @@ enum Column {
     Other,
 }
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let mut imported = Imported::of("hyperfine");
     imported.has_only("mean");
     let mut columns: Vec<(Column, &str)> = Vec::new();
@@ -49,7 +46,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
             values.add(&mut imported);
         }
     }
-    imported.finish(file)
+    Ok(imported)
 }
 
 /// Splits a row at the bars that are not escaped.

@@ -8,25 +8,23 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use becalm_model::{Direction, ImportFact, Part, Record, Unit};
+use becalm_model::{Direction, ImportFact, Part, Unit};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, part};
 use crate::json::{self, Maybe, Number, Text, text_of};
 use crate::units;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const JSON: Entry = Entry {
     name: "jmh",
     about: "JMH -rf json",
-    recognise: |files| {
-        json::names(files, &['['], &["\"benchmark\"", "\"primaryMetric\""])
-            || json::names(files, &['['], &["\"jmhVersion\""])
-    },
-    read,
+    recognise: Takes::File(|file| {
+        json::names(file, &['['], &["\"benchmark\"", "\"primaryMetric\""])
+            || json::names(file, &['['], &["\"jmhVersion\""])
+    }),
+    read: Takes::File(read),
 };
 
 #[derive(Deserialize)]
@@ -68,8 +66,7 @@ type Histogram = Vec<(f64, f64)>;
 /// JMH's interval of the score.
 const CONFIDENCE: f64 = 0.999;
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let rows: Vec<Row> = json::read(file)?;
     let version = rows.first().map(|row| row.jmh_version.0.as_str()).unwrap_or_default();
     let mut imported = Imported::of(format!("JMH {version}").trim_end());
@@ -106,7 +103,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
             imported.parts(subject, parts);
         }
     }
-    imported.finish(file)
+    Ok(imported)
 }
 
 /// Names benchmarks with their parameters, and with the mode where one is there in several.

@@ -5,30 +5,26 @@
 //! - `Trial` has `times` and `gctimes` (nanoseconds per evaluation, one per sample), `memory` and
 //!   `allocs`. `TrialEstimate` has one `time`, and nothing tells which statistic it is.
 
-use becalm_model::{Direction, Part, Record, Unit};
+use becalm_model::{Direction, Part, Unit};
 use serde_json::Value;
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, part, single};
 use crate::json;
+use crate::units::NANOSECOND;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const JSON: Entry = Entry {
     name: "julia",
     about: "BenchmarkTools.save of Julia",
-    recognise: |files| {
+    recognise: Takes::File(|file| {
         ["\"Julia\"", "\"BenchmarkGroup\""]
             .iter()
-            .any(|field| json::begins(files, '[', &["\"BenchmarkTools\"", field]))
-    },
-    read,
+            .any(|field| json::begins(file, '[', &["\"BenchmarkTools\"", field]))
+    }),
+    read: Takes::File(read),
 };
 
-const NANOSECOND: f64 = 1e-9;
-
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let document: Value = json::read(file)?;
     let version = document.pointer("/0/BenchmarkTools").and_then(Value::as_str).unwrap_or_default();
     let mut imported = Imported::of(format!("BenchmarkTools {version}").trim_end());
@@ -49,7 +45,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     }
     let subject = reader.imported.subject("Julia");
     reader.imported.parts(subject, reader.parts);
-    reader.imported.finish(file)
+    Ok(reader.imported)
 }
 
 struct Reader<'a> {

@@ -9,27 +9,25 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::{Direction, ImportFact, ImportNote, Metric, Outcome, Record, Unit, parse_time};
+use becalm_model::{Direction, ImportFact, ImportNote, Metric, Outcome, Unit, parse_time};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::Imported;
 use crate::json::{self, Maybe, Text};
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const JSON: Entry = Entry {
     name: "k6",
     about: "k6 handleSummary, --summary-export, machine-readable summary",
-    recognise: |files| {
-        let names = |fields: &[&str]| json::names(files, &['{'], fields);
+    recognise: Takes::File(|file| {
+        let names = |fields: &[&str]| json::names(file, &['{'], fields);
         names(&["\"metrics\"", "\"values\"", "\"contains\"", "\"type\""])
             || names(&["\"metrics\"", "\"iterations\"", "\"vus\""])
             || names(&["\"metrics\"", "\"root_group\""])
             || names(&["\"metrics\"", "\"http_req_duration\""])
-    },
-    read,
+    }),
+    read: Takes::File(read),
 };
 
 #[derive(Deserialize)]
@@ -72,8 +70,7 @@ enum Kind {
     Gauge,
 }
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let document: Document = json::read(file)?;
     let mut imported = Imported::of(format!("k6 {}", document.metadata.k6_version.0).trim_end());
     imported.started_at(parse_time(&document.metadata.generated_at.0).unwrap_or(0.0));
@@ -100,7 +97,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     for (name, metric) in document.metrics.iter().flatten() {
         values.metric(name, metric, &format!("metrics.{name}"))?;
     }
-    values.finish()
+    Ok(values.finish())
 }
 
 struct EndSummary<'a> {
@@ -227,12 +224,12 @@ impl EndSummary<'_> {
         at
     }
 
-    fn finish(mut self) -> Result<Record, ImportError> {
+    fn finish(mut self) -> Imported {
         if self.values.iter().any(Option::is_some) {
             self.imported.known(ImportFact::K6Aggregates);
             self.imported.process(self.subject, self.values, Outcome::Unknown);
         }
-        self.imported.finish(self.file)
+        self.imported
     }
 }
 

@@ -9,44 +9,39 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::{Direction, ImportNote, Record, Unit};
+use becalm_model::{Direction, ImportNote, Unit};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, part};
 use crate::json::{self, Maybe};
 use crate::lines::number;
 use crate::readers::table::Table;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const JSON: Entry = Entry {
     name: "krun",
     about: "Krun's results, unpacked",
-    recognise: |files| {
-        only(files).is_ok_and(|file| {
-            let is_object = |text: &str| text.trim_start().starts_with('{');
-            is_packed(file)
-                || (file.text().is_ok_and(is_object) && file.holds("\"wallclock_times\""))
-        })
-    },
-    read: read_json,
+    recognise: Takes::File(|file| {
+        let is_object = |text: &str| text.trim_start().starts_with('{');
+        is_packed(file) || (file.text().is_ok_and(is_object) && file.holds("\"wallclock_times\""))
+    }),
+    read: Takes::File(read_json),
 };
 
 pub(crate) const CSV: Entry = Entry {
     name: "warmup-stats",
     about: "warmup_stats' CSV: process_exec_idx, bench_name, 0, 1, ...",
-    recognise: |files| {
-        only(files).and_then(File::text).is_ok_and(|text| {
+    recognise: Takes::File(|file| {
+        file.text().is_ok_and(|text| {
             let first = text.lines().next().unwrap_or_default();
             let mut columns = first.split(',').map(|cell| cell.trim().trim_matches('"'));
             columns.next().is_some_and(|name| name.starts_with("process"))
                 && columns.next() == Some("bench_name")
                 && columns.next() == Some("0")
         })
-    },
-    read: read_csv,
+    }),
+    read: Takes::File(read_csv),
 };
 
 fn is_packed(file: &File) -> bool {
@@ -59,8 +54,7 @@ struct Results {
     audit: Maybe<BTreeMap<String, Value>>,
 }
 
-fn read_json(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read_json(file: &File) -> Result<Imported, ImportError> {
     if is_packed(file) {
         return Err(ImportError::nothing(file, "it is packed; unpack it with `bunzip2` first"));
     }
@@ -83,11 +77,10 @@ fn read_json(files: &[File]) -> Result<Record, ImportError> {
             }
         }
     }
-    imported.finish(file)
+    Ok(imported)
 }
 
-fn read_csv(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read_csv(file: &File) -> Result<Imported, ImportError> {
     let mut table = Table::of(file)?;
     if table.header().get(1) != Some("bench_name") {
         table.require("bench_name")?;
@@ -107,5 +100,5 @@ fn read_csv(files: &[File]) -> Result<Record, ImportError> {
             imported.parts(subject, vec![part]);
         }
     }
-    imported.finish(file)
+    Ok(imported)
 }

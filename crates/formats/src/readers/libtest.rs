@@ -8,30 +8,27 @@
 
 use std::borrow::Cow;
 
-use becalm_model::{Direction, Record, Unit};
+use becalm_model::{Direction, Unit};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines, number};
 use crate::units;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "libtest-bench",
     about: "cargo bench with #[bench] (aggregates only)",
-    recognise: |files| {
-        lines::any(files, |line| {
+    recognise: Takes::File(|file| {
+        lines::any(file, |line| {
             line.trim_start()
                 .strip_prefix("test ")
                 .is_some_and(|rest| rest.contains(" ... bench:") && rest.contains(" (+/- "))
         })
-    },
-    read,
+    }),
+    read: Takes::File(read),
 };
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let mut imported = Imported::of("cargo bench");
     let mut target = "cargo bench".to_owned();
     let mut reader = Reader::default();
@@ -41,7 +38,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         }
         reader.line(&mut imported, &target, file, number, &line)?;
     }
-    imported.finish(file)
+    Ok(imported)
 }
 
 /// Reads such lines; a benchmark that prints something has its result behind that.

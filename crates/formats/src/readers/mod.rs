@@ -44,3 +44,9 @@ pub(crate) mod wrk;
 
 /// What the readers of files with two sides call the measurement that was made last.
 pub(crate) const NEW: &str = "new";
+
+/// Returns the beginning of a commit's id, as people know it.
+fn short(commit: &str) -> &str {
+    let is_hash = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hash { &commit[..8] } else { commit }
+}

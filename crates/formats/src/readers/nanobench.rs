@@ -4,25 +4,23 @@
 //!   iteration: they are divided already. With a `batch`, an iteration is so many units.
 //! - Templates of people's own may leave out what they like; without measurements there are medians.
 
-use becalm_model::{Direction, ImportNote, Record, Unit};
+use becalm_model::{Direction, ImportNote, Unit};
 use serde::Deserialize;
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, Names, part, single};
 use crate::json::{self, Maybe, Number, Text};
 use crate::objects::{Field, Objects, Shape};
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const JSON: Entry = Entry {
     name: "nanobench",
     about: "nanobench's JSON template",
-    recognise: |files| {
-        let names = |fields: &[&str]| json::names(files, &['{', '['], fields);
+    recognise: Takes::File(|file| {
+        let names = |fields: &[&str]| json::names(file, &['{', '['], fields);
         names(&["\"median(elapsed)\""])
             || names(&["\"measurements\"", "\"elapsed\"", "\"results\""])
-    },
-    read,
+    }),
+    read: Takes::File(read),
 };
 
 #[derive(Deserialize)]
@@ -50,8 +48,7 @@ const COUNTERS: [(&str, &str); 6] = [
     ("branchmisses", "branch_misses"),
 ];
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let is_list = file.text()?.trim_start().starts_with('[');
     let rows = if is_list { json::read(file)? } else { json::read::<Document>(file)?.results };
     let mut imported = Imported::of("nanobench");
@@ -104,5 +101,5 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         }
     }
     imported.parts(subject, parts);
-    imported.finish(file)
+    Ok(imported)
 }

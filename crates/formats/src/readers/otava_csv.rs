@@ -115,9 +115,6 @@ pub(crate) fn read(files: &[File]) -> Result<(Vec<AtCommit>, Option<String>), Im
             record: imported.finish(file)?,
         });
     }
-    if commits.is_empty() {
-        return Err(ImportError::nothing(file, "it holds no measurement"));
-    }
     Ok((commits, left_out.told()))
 }
 

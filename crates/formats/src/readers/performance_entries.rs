@@ -5,20 +5,18 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::{Direction, Record, Unit};
+use becalm_model::{Direction, Unit};
 use serde::Deserialize;
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, part};
 use crate::json;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const JSON: Entry = Entry {
     name: "performance-entries",
     about: "performance.getEntries() of JavaScript as JSON",
-    recognise: |files| json::begins(files, '[', &["\"entryType\"", "\"duration\""]),
-    read,
+    recognise: Takes::File(|file| json::begins(file, '[', &["\"entryType\"", "\"duration\""])),
+    read: Takes::File(read),
 };
 
 #[derive(Deserialize)]
@@ -29,8 +27,7 @@ struct Performance {
     duration: f64,
 }
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let entries: Vec<Performance> = json::read(file)?;
     let mut imported = Imported::of("performance entries");
     let subject = imported.subject("JavaScript");
@@ -41,5 +38,5 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     }
     let parts = durations.into_iter().filter_map(|(metric, values)| part(metric, values));
     imported.parts(subject, parts.collect());
-    imported.finish(file)
+    Ok(imported)
 }

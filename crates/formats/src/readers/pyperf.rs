@@ -8,25 +8,23 @@
 //!
 //! A run of pyperf is a process, and every benchmark has processes of its own.
 
-use becalm_model::{Direction, ImportNote, Metric, Part, Record, Unit, metric, parse_time};
+use becalm_model::{Direction, ImportNote, Metric, Part, Unit, metric, parse_time};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, Names, part};
 use crate::json::{self, Maybe, text_of};
 use crate::units;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const JSON: Entry = Entry {
     name: "pyperf",
     about: "pyperf -o, pyperformance (also .json.gz)",
-    recognise: |files| {
-        let names = |field| json::names(files, &['{'], &["\"runs\"", field]);
+    recognise: Takes::File(|file| {
+        let names = |field| json::names(file, &['{'], &["\"runs\"", field]);
         names("\"values\"") || names("\"warmups\"") || names("\"samples\"")
-    },
-    read,
+    }),
+    read: Takes::File(read),
 };
 
 type Metadata = Map<String, Value>;
@@ -80,8 +78,7 @@ impl TryFrom<Value> for Warmup {
     }
 }
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let suite: Suite = json::read(file)?;
     let mut common = suite.common_metadata.0;
     common.extend(suite.metadata.0);
@@ -139,7 +136,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
     if calibrations > 0 {
         imported.note(ImportNote::Calibrations { processes: calibrations });
     }
-    imported.finish(file)
+    Ok(imported)
 }
 
 /// Puts together what was hoisted.

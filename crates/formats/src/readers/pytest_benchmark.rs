@@ -6,24 +6,22 @@
 //! - `commit_info` has placeholders outside of a repository and where no branch is checked out.
 //! - Names of machines and of people's folders stand in `machine_info` and are no facts.
 
-use becalm_model::{Direction, ImportNote, Record, Unit, parse_time};
+use becalm_model::{Direction, ImportNote, Unit, parse_time};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, Names, part, single};
 use crate::json::{self, Maybe, Number, Text, text_of};
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const JSON: Entry = Entry {
     name: "pytest-benchmark",
     about: "pytest --benchmark-json",
-    recognise: |files| {
-        json::names(files, &['{'], &["\"benchmarks\"", "\"machine_info\""])
-            || json::names(files, &['{'], &["\"benchmarks\"", "\"stats\"", "\"fullname\""])
-    },
-    read,
+    recognise: Takes::File(|file| {
+        json::names(file, &['{'], &["\"benchmarks\"", "\"machine_info\""])
+            || json::names(file, &['{'], &["\"benchmarks\"", "\"stats\"", "\"fullname\""])
+    }),
+    read: Takes::File(read),
 };
 
 #[derive(Deserialize)]
@@ -56,8 +54,7 @@ struct Stats {
     data: Maybe<Vec<f64>>,
 }
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let document: Document = json::read(file)?;
     let mut imported = Imported::of(format!("pytest-benchmark {}", document.version.0).trim_end());
     facts(&mut imported, &document);
@@ -112,7 +109,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         }
     }
     imported.parts(subject, parts);
-    imported.finish(file)
+    Ok(imported)
 }
 
 /// Says whether this stands where pytest-benchmark found no commit or no branch: `unversioned`, `(detached head)`.

@@ -5,23 +5,20 @@
 //! - `bmbm` prints a rehearsal before, from `Rehearsal ---` up to the next header: it is a warm-up.
 //! - Labels that begin with `>` are sums or means that the script computed, and are read as they are.
 
-use becalm_model::{Direction, Part, Record, Unit};
+use becalm_model::{Direction, Part, Unit};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines, number};
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "ruby-benchmark",
     about: "what Ruby's Benchmark.bm prints",
-    recognise: |files| lines::any(files, is_header),
-    read,
+    recognise: Takes::File(|file| lines::any(file, is_header)),
+    read: Takes::File(read),
 };
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let mut imported = Imported::of("ruby benchmark");
     let subject = imported.subject("ruby");
     let mut parts: Vec<Part> = Vec::new();
@@ -45,7 +42,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         }
     }
     imported.parts_of(subject, parts, is_rehearsal);
-    imported.finish(file)
+    Ok(imported)
 }
 
 fn is_header(line: &str) -> bool {

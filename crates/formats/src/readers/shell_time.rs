@@ -4,27 +4,24 @@
 //! command itself printed may stand between. In many languages the decimal point is a comma (`0m0,510s`). Three lines are one process; all of a file are of one
 //! subject, because nothing names the command.
 
-use becalm_model::{Metric, Outcome, Record, Unit, metric};
+use becalm_model::{Metric, Outcome, Unit, metric};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::Imported;
 use crate::lines::{self, lines, number};
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "time",
     about: "what the shell's `time` prints",
-    recognise: |files| {
+    recognise: Takes::File(|file| {
         ["real", "user", "sys"]
             .iter()
-            .all(|label| lines::any(files, |line| seconds(line, label).is_some()))
-    },
-    read,
+            .all(|label| lines::any(file, |line| seconds(line, label).is_some()))
+    }),
+    read: Takes::File(read),
 };
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let mut imported = Imported::of("time");
     for name in [metric::WALL_TIME, metric::USER_TIME, metric::SYSTEM_TIME] {
         imported.metric(Metric::lower(name, Unit::Second));
@@ -45,7 +42,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
             );
         }
     }
-    imported.finish(file)
+    Ok(imported)
 }
 
 fn seconds(line: &str, label: &str) -> Option<f64> {

@@ -8,40 +8,38 @@
 //! - Crystal's `Benchmark.ips`: `fib(10)   2.12M (472.18ns) (±10.19%)  0.0B/op   fastest`, the mean time
 //!   and the relative standard deviation.
 
-use becalm_model::{Direction, Part, Record, Unit};
+use becalm_model::{Direction, Part, Unit};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines, number, time};
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const DART: Entry = Entry {
     name: "dart",
     about: "what Dart's benchmark_harness prints (aggregates only)",
-    recognise: |files| lines::any(files, |line| dart(line).is_some()),
-    read: |files| read(files, "benchmark_harness", dart),
+    recognise: Takes::File(|file| lines::any(file, |line| dart(line).is_some())),
+    read: Takes::File(|file| read(file, "benchmark_harness", dart)),
 };
 
 pub(crate) const NODE: Entry = Entry {
     name: "console-time",
     about: "what console.time of Node prints",
-    recognise: |files| lines::any(files, |line| node(line).is_some()),
-    read: |files| read(files, "console.time", node),
+    recognise: Takes::File(|file| lines::any(file, |line| node(line).is_some())),
+    read: Takes::File(|file| read(file, "console.time", node)),
 };
 
 pub(crate) const LUAU: Entry = Entry {
     name: "luau",
     about: "what Luau's bench.py prints (aggregates only)",
-    recognise: |files| lines::any(files, |line| luau(line).is_some()),
-    read: |files| read(files, "luau", luau),
+    recognise: Takes::File(|file| lines::any(file, |line| luau(line).is_some())),
+    read: Takes::File(|file| read(file, "luau", luau)),
 };
 
 pub(crate) const CRYSTAL: Entry = Entry {
     name: "crystal",
     about: "what Crystal's Benchmark.ips prints (aggregates only)",
-    recognise: |files| lines::any(files, |line| crystal(line).is_some()),
-    read: |files| read(files, "Benchmark.ips", crystal),
+    recognise: Takes::File(|file| lines::any(file, |line| crystal(line).is_some())),
+    read: Takes::File(|file| read(file, "Benchmark.ips", crystal)),
 };
 
 /// What a line says.
@@ -55,11 +53,10 @@ struct Line<'a> {
 }
 
 fn read(
-    files: &[File],
+    file: &File,
     tool: &str,
     parse: fn(&str) -> Option<Line<'_>>,
-) -> Result<Record, ImportError> {
-    let file = only(files)?;
+) -> Result<Imported, ImportError> {
     let mut imported = Imported::of(tool);
     for (_, text) in lines(file)? {
         let Some(line) = parse(&text) else { continue };
@@ -78,7 +75,7 @@ fn read(
         }
         imported.add(subject, parts);
     }
-    imported.finish(file)
+    Ok(imported)
 }
 
 fn dart(line: &str) -> Option<Line<'_>> {

@@ -10,37 +10,35 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
-use becalm_model::{Direction, Record, Unit};
+use becalm_model::{Direction, Unit, whole};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, part};
 use crate::json;
 use crate::lines::number;
 use crate::objects::{Field, Objects};
 use crate::readers::table::Table;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const CSV: Entry = Entry {
     name: "sightglass-csv",
     about: "sightglass benchmark --raw --output-format csv",
-    recognise: |files| {
-        only(files).and_then(File::text).is_ok_and(|text| {
+    recognise: Takes::File(|file| {
+        file.text().is_ok_and(|text| {
             let header = text.lines().next().unwrap_or_default();
             header.starts_with("arch,engine,") && header.ends_with(",phase,event,count")
         })
-    },
-    read: read_csv,
+    }),
+    read: Takes::File(read_csv),
 };
 
 pub(crate) const JSON: Entry = Entry {
     name: "sightglass",
     about: "sightglass benchmark --raw --output-format json",
-    recognise: |files| {
+    recognise: Takes::File(|file| {
         let keys = ["\"engine\"", "\"wasm\"", "\"phase\"", "\"event\"", "\"count\""];
-        json::begins(files, '[', &keys)
-    },
-    read: read_json,
+        json::begins(file, '[', &keys)
+    }),
+    read: Takes::File(read_json),
 };
 
 struct Measurement<'a> {
@@ -72,8 +70,7 @@ impl<'a> Measurement<'a> {
     }
 }
 
-fn read_csv(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read_csv(file: &File) -> Result<Imported, ImportError> {
     let mut table = Table::of(file)?;
     for column in ["engine", "wasm", "process", "iteration", "phase", "event", "count"] {
         table.require(column)?;
@@ -89,11 +86,10 @@ fn read_csv(files: &[File]) -> Result<Record, ImportError> {
         let count = number(count).ok_or_else(|| row.wrong("a number as count", count))?;
         values.add(&Measurement::of(|column| row.text(column), place, count));
     }
-    values.finish(file)
+    Ok(values.finish())
 }
 
-fn read_json(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read_json(file: &File) -> Result<Imported, ImportError> {
     let objects: Objects = json::read(file)?;
     let wrong = |index: usize, field: &str, expected: &str| {
         let found = objects.shown(index, field);
@@ -116,21 +112,20 @@ fn read_json(files: &[File]) -> Result<Record, ImportError> {
             let place = shape.number(field);
             place.map(|place| row.numbers[place]).ok_or_else(|| wrong(index, field, "a number"))
         };
-        let counted = |field: &str| {
-            whole(number(field)?).ok_or_else(|| wrong(index, field, "a whole number"))
+        let whole = |field: &str| {
+            counted(number(field)?).ok_or_else(|| wrong(index, field, "a whole number"))
         };
-        let place = (counted("process")?, counted("iteration")?);
+        let place = (whole("process")?, whole("iteration")?);
         values.add(&Measurement::of(|field| shape.text(field), place, number("count")?));
     }
-    values.finish(file)
+    Ok(values.finish())
 }
 
 /// Returns the number of a process or an iteration.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "looked at before")]
-fn whole(number: f64) -> Option<u64> {
+fn counted(number: f64) -> Option<u64> {
     // All whole numbers up to there are told apart.
     let is_whole = number.fract() == 0.0 && (0.0..=9_007_199_254_740_991.0).contains(&number);
-    is_whole.then_some(number as u64)
+    is_whole.then(|| whole(number))
 }
 
 /// The values of each metric, with the number of the iteration.
@@ -189,7 +184,7 @@ impl Values {
         (subject, metric, factor)
     }
 
-    fn finish(mut self, file: &File) -> Result<Record, ImportError> {
+    fn finish(mut self) -> Imported {
         for (subject, metrics) in self.processes {
             let parts = metrics.into_iter().filter_map(|(metric, mut values)| {
                 values.sort_by_key(|(iteration, _)| *iteration);
@@ -197,6 +192,6 @@ impl Values {
             });
             self.imported.parts(subject, parts.collect());
         }
-        self.imported.finish(file)
+        self.imported
     }
 }

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::error::ImportError;
-use crate::file::File;
+use crate::{File, ImportError};
 
 /// A table that is read row by row. Rows may be shorter than the header.
 pub(crate) struct Table<'a> {

@@ -11,39 +11,37 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::{ImportNote, Record};
+use becalm_model::ImportNote;
 use serde::Deserialize;
 
 use super::tinybench_figures::Figures;
 use super::vitest_report;
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, Names};
 use crate::json::{self, Maybe, Text};
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const VITEST: Entry = Entry {
     name: "vitest",
     about: "vitest bench --outputJson (and the json reporter of vitest 0 and 5)",
-    recognise: |files| {
-        json::names(files, &['{'], &["\"files\"", "\"groups\"", "\"benchmarks\""])
-            || json::names(files, &['{'], &["\"testResults\"", "\"rme\"", "\"hz\""])
-            || json::names(files, &['{'], &["\"testResults\"", "\"benchmarks\"", "\"latency\""])
-    },
-    read: read_vitest,
+    recognise: Takes::File(|file| {
+        json::names(file, &['{'], &["\"files\"", "\"groups\"", "\"benchmarks\""])
+            || json::names(file, &['{'], &["\"testResults\"", "\"rme\"", "\"hz\""])
+            || json::names(file, &['{'], &["\"testResults\"", "\"benchmarks\"", "\"latency\""])
+    }),
+    read: Takes::File(read_vitest),
 };
 
 pub(crate) const TINYBENCH: Entry = Entry {
     name: "tinybench",
     about: "tinybench's tasks as JSON",
-    recognise: |files| {
-        let names = |fields: &[&str]| json::names(files, &['[', '{'], fields);
+    recognise: Takes::File(|file| {
+        let names = |fields: &[&str]| json::names(file, &['[', '{'], fields);
         names(&["\"result\"", "\"name\"", "\"latency\""])
             || names(&["\"result\"", "\"name\"", "\"hz\"", "\"rme\""])
             || names(&["\"latency\"", "\"throughput\"", "\"p75\""])
-            || json::names(files, &['['], &["\"hz\"", "\"rme\"", "\"p75\""])
-    },
-    read: read_tinybench,
+            || json::names(file, &['['], &["\"hz\"", "\"rme\"", "\"p75\""])
+    }),
+    read: Takes::File(read_tinybench),
 };
 
 #[derive(Deserialize)]
@@ -94,8 +92,7 @@ struct TaskResult {
     flat: Figures,
 }
 
-fn read_vitest(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read_vitest(file: &File) -> Result<Imported, ImportError> {
     if vitest_report::is_one(file.text()?) {
         return vitest_report::read(file);
     }
@@ -124,15 +121,14 @@ fn read_vitest(files: &[File]) -> Result<Record, ImportError> {
         }
     }
     imported.parts(subject, parts);
-    imported.finish(file)
+    Ok(imported)
 }
 
 fn joined(group: &str, name: &str) -> String {
     if group.is_empty() { name.to_owned() } else { format!("{group} > {name}") }
 }
 
-fn read_tinybench(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read_tinybench(file: &File) -> Result<Imported, ImportError> {
     // An untagged enum would say of any error only that nothing fits.
     let tasks: Vec<Task> = if file.text()?.trim_start().starts_with('{') {
         json::read::<Bench>(file)?.tasks
@@ -161,7 +157,7 @@ fn read_tinybench(files: &[File]) -> Result<Record, ImportError> {
         parts.extend(figures.import(&mut imported, subject, &name));
     }
     imported.parts(subject, parts);
-    imported.finish(file)
+    Ok(imported)
 }
 
 #[derive(Deserialize)]

@@ -8,30 +8,27 @@
 //!
 //! Several outputs in one file are several processes.
 
-use becalm_model::{Record, Unit};
+use becalm_model::Unit;
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines, number};
 use crate::readers::gungraun::direction;
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "gungraun-text",
     about: "what iai, iai-callgrind and gungraun print",
-    recognise: |files| {
-        lines::any(files, |line| {
+    recognise: Takes::File(|file| {
+        lines::any(file, |line| {
             count(line).is_some_and(|(label, _, is_compared)| {
                 is_compared || label == "Instructions" || label == "Estimated Cycles"
             })
         })
-    },
-    read,
+    }),
+    read: Takes::File(read),
 };
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let is_iai = !lines(file)?.any(|(_, line)| count(&line).is_some_and(|(.., compared)| compared));
     let tool = if is_iai { "iai" } else { "gungraun" };
     let mut imported = Imported::of(tool);
@@ -80,7 +77,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
             names.push(line.trim_end().to_owned());
         }
     }
-    imported.finish(file)
+    Ok(imported)
 }
 
 /// Reads `  Label:   new|old  (change)`, or `  Label:  new`. Says whether there is an old value.

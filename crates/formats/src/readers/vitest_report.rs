@@ -6,14 +6,12 @@
 //!   part is in the names here.
 //! - Tests without benchmarks, and those that failed, have an empty list or none.
 
-use becalm_model::Record;
 use serde::Deserialize;
 
 use super::tinybench_figures::Figures;
-use crate::error::ImportError;
-use crate::file::File;
 use crate::imported::{Imported, Names};
 use crate::json::{self, Maybe, Text};
+use crate::{File, ImportError};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -54,7 +52,7 @@ pub(super) fn is_one(text: &str) -> bool {
 }
 
 /// Reads it.
-pub(super) fn read(file: &File) -> Result<Record, ImportError> {
+pub(super) fn read(file: &File) -> Result<Imported, ImportError> {
     let report: Report = json::read(file)?;
     let mut imported = Imported::of("vitest");
     let subject = imported.subject("vitest");
@@ -83,5 +81,5 @@ pub(super) fn read(file: &File) -> Result<Record, ImportError> {
         }
         imported.parts(subject, parts);
     }
-    imported.finish(file)
+    Ok(imported)
 }

@@ -10,19 +10,17 @@
 //! The URL is the subject, and one invocation is a process. Latencies of wrk suffer from coordinated
 //! omission: a slow server is asked less.
 
-use becalm_model::{Direction, Part, Record, Unit};
+use becalm_model::{Direction, Part, Unit};
 
-use crate::entry::Entry;
-use crate::error::ImportError;
-use crate::file::{File, only};
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines, number, split_quantity, time};
+use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "wrk",
     about: "what wrk and wrk2 print (aggregates only)",
-    recognise: |files| lines::any(files, |line| url(line).is_some()),
-    read,
+    recognise: Takes::File(|file| lines::any(file, |line| url(line).is_some())),
+    read: Takes::File(read),
 };
 
 /// One invocation while it is read.
@@ -61,8 +59,7 @@ const ERRORS: [&str; 5] = [
     "other statuses than 2xx and 3xx",
 ];
 
-fn read(files: &[File]) -> Result<Record, ImportError> {
-    let file = only(files)?;
+fn read(file: &File) -> Result<Imported, ImportError> {
     let is_second = lines(file)?.any(|(_, line)| {
         line.contains("HdrHistogram") || line.trim_start().starts_with("Thread calibration:")
     });
@@ -79,7 +76,7 @@ fn read(files: &[File]) -> Result<Record, ImportError> {
         }
     }
     end(&mut imported, run);
-    imported.finish(file)
+    Ok(imported)
 }
 
 fn url(line: &str) -> Option<&str> {
