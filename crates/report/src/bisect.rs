@@ -43,12 +43,7 @@ pub fn bisect_text(search: &BisectDocument, check: &str, style: &Style) -> Strin
             }
         }
     }
-    if !search.notes.is_empty() {
-        page.section("Notes");
-        for note in search.notes() {
-            page.item(&notes::sentence(note));
-        }
-    }
+    page.list("Notes", search.notes().map(notes::sentence));
     page.finish()
 }
 

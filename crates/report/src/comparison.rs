@@ -139,17 +139,6 @@ pub(crate) fn strip_plot(record: &Record, labels: &Labels, metric: usize, style:
 
 /// Lists the notes and what could not be controlled.
 pub(crate) fn notes_and_limits(page: &mut Page, record: &Record, labels: &Labels) {
-    let notes = remarks::notes(record, labels);
-    if !notes.is_empty() {
-        page.section("Notes");
-        for note in &notes {
-            page.item(note);
-        }
-    }
-    if !record.conditions.limits.is_empty() {
-        page.section("Limits");
-        for limit in &record.conditions.limits {
-            page.item(&notes::limit(limit));
-        }
-    }
+    page.list("Notes", remarks::notes(record, labels));
+    page.list("Limits", record.conditions.limits.iter().map(notes::limit));
 }

@@ -112,16 +112,8 @@ pub(crate) fn subjects(record: &Record, labels: &Labels, metric: usize, unicode:
         .collect();
     let unit = &shown::metric_at(record, metric).unit;
     let scale = Scale::of_summaries(unit, summaries.iter().map(|(_, s)| s), unicode);
-    let mut table = Table::new([
-        ("subject", Align::Left),
-        ("runs", Align::Right),
-        ("minimum", Align::Right),
-        ("median", Align::Right),
-        ("mean", Align::Right),
-        ("sd", Align::Right),
-        ("CV", Align::Right),
-        ("outliers", Align::Right),
-    ]);
+    let titles = ["runs", "minimum", "median", "mean", "sd", "CV", "outliers"];
+    let mut table = Table::of_numbers("subject", titles);
     for (subject, summary) in summaries {
         table.push([
             labels.get(subject).into(),

@@ -54,6 +54,20 @@ impl<'a> Page<'a> {
         self.lines(text, 2, "- ", None);
     }
 
+    /// Writes a section of list entries; none where there are no entries.
+    pub(crate) fn list<T: AsRef<str>>(
+        &mut self,
+        title: &str,
+        entries: impl IntoIterator<Item = T>,
+    ) {
+        for (index, entry) in entries.into_iter().enumerate() {
+            if index == 0 {
+                self.section(title);
+            }
+            self.item(entry.as_ref());
+        }
+    }
+
     /// Writes `label  text` with the text wrapped beside the label.
     pub(crate) fn labelled(&mut self, label: &str, width: usize, text: &str) {
         let label = crate::width::pad_right(&printable(label), width);

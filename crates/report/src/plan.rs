@@ -9,7 +9,7 @@ use crate::page::Page;
 use crate::quantity::{NBSP, Scale, confidence, count, percent};
 use crate::steady::short_time;
 use crate::style::{Role, Style};
-use crate::table::{Align, Table};
+use crate::table::Table;
 
 /// What a pilot says, and what follows from it.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,13 +82,8 @@ pub fn plan_text(planned: &Planned, style: &Style) -> String {
 }
 
 fn variances(pilot: &Pilot, word: impl Fn(Kind) -> &'static str) -> Table {
-    let mut table = Table::new([
-        ("level", Align::Left),
-        ("deviation", Align::Right),
-        ("share of variance", Align::Right),
-        ("one more costs", Align::Right),
-        ("in the pilot", Align::Right),
-    ]);
+    let titles = ["deviation", "share of variance", "one more costs", "in the pilot"];
+    let mut table = Table::of_numbers("level", titles);
     let visible = |variance: f64| variance.max(0.0);
     let all: f64 = pilot.levels.iter().map(|level| visible(level.component.variance)).sum();
     for level in &pilot.levels {

@@ -56,6 +56,12 @@ impl Table {
         Self { titles, rows: Vec::new() }
     }
 
+    /// Makes a table without rows whose first column names what the numbers of the others are about.
+    pub fn of_numbers<T: Into<String>>(first: &str, numbers: impl IntoIterator<Item = T>) -> Self {
+        let numbers = numbers.into_iter().map(|title| (title.into(), Align::Right));
+        Self::new(std::iter::once((first.to_owned(), Align::Left)).chain(numbers))
+    }
+
     /// Adds a row. Missing cells are empty; cells beyond the last column are dropped.
     pub fn push(&mut self, cells: impl IntoIterator<Item = Cell>) {
         let mut row: Vec<Cell> = cells.into_iter().take(self.titles.len()).collect();

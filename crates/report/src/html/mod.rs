@@ -26,7 +26,7 @@ use crate::style::Role;
 use crate::suite;
 use crate::svg;
 
-pub(crate) const STYLE: &str = include_str!("style.css");
+const STYLE: &str = include_str!("style.css");
 
 /// Writes a whole report as one HTML page: verdicts, every run, paired differences, time order,
 /// conditions, machine and raw data. It follows the reader's light or dark preference.
@@ -34,14 +34,7 @@ pub fn html(record: &Record, disturbed: &[DisturbedRun]) -> String {
     let labels = Labels::of(&record.subjects);
     let lines = summary_lines(record, &labels);
     let title = lines.first().map_or("becalm report", |(_, text)| text.as_str());
-    let mut out = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"generator\" content=\"becalm {}\">\n<title>{}</title>\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n",
-        escape::html(&record.version),
-        escape::html(title)
-    );
+    let mut out = head(&record.version, title);
     header(&mut out, record, &labels, &lines);
     out.push_str("<main>\n");
     results(&mut out, record, &labels, disturbed);
@@ -61,6 +54,18 @@ pub fn html(record: &Record, disturbed: &[DisturbedRun]) -> String {
     raw::runs(&mut out, record, &labels, disturbed);
     out.push_str("</main>\n</body>\n</html>\n");
     out
+}
+
+/// Begins a page, up to and with the tag of its body.
+pub(crate) fn head(version: &str, title: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"generator\" content=\"becalm {}\">\n<title>{}</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n",
+        escape::html(version),
+        escape::html(title)
+    )
 }
 
 /// Returns the verdicts of a comparison, or the medians where nothing was compared.

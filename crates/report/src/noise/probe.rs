@@ -2,13 +2,15 @@
 
 use std::fmt::Write as _;
 
-use becalm_model::wire::{LengthClass, ProbeDocument, ProbedCpu, RankedCpu, TracerCounters};
+use becalm_model::wire::{
+    LengthClass, ProbeDocument, ProbedCpu, RankedCpu, TracerCounters, Worded,
+};
 use becalm_model::{Unit, place};
 
 use crate::page::Page;
 use crate::quantity::{NBSP, Scale, count, percent};
 use crate::style::{Role, Style};
-use crate::table::{Align, Cell, Table};
+use crate::table::{Cell, Table};
 use crate::width::{columns, pad_left};
 
 /// Of how many CPUs the histogram is drawn: the quietest and the noisiest ones.
@@ -46,10 +48,7 @@ pub fn probe_text(document: &ProbeDocument, style: &Style) -> String {
             ),
         );
     }
-    if !document.limits.is_empty() {
-        page.section("Limits");
-        document.limits.iter().for_each(|limit| page.item(limit.text()));
-    }
+    page.list("Limits", document.limits.iter().map(Worded::text));
     page.finish()
 }
 
@@ -93,16 +92,10 @@ fn terms(document: &ProbeDocument, style: &Style) -> String {
 fn sums(document: &ProbeDocument, style: &Style) -> Table {
     let has_steal = document.cpus.iter().any(|cpu| cpu.steal.is_some_and(|steal| steal > 0.0));
     let has_preemptions = document.cpus.iter().any(|cpu| cpu.preemptions.is_some());
-    let mut titles = vec![
-        ("CPU", Align::Left),
-        ("watched", Align::Right),
-        ("lost", Align::Right),
-        ("interruptions", Align::Right),
-        ("longest", Align::Right),
-    ];
-    titles.extend(has_preemptions.then_some(("preempted", Align::Right)));
-    titles.extend(has_steal.then_some(("steal", Align::Right)));
-    let mut table = Table::new(titles);
+    let mut titles = vec!["watched", "lost", "interruptions", "longest"];
+    titles.extend(has_preemptions.then_some("preempted"));
+    titles.extend(has_steal.then_some("steal"));
+    let mut table = Table::of_numbers("CPU", titles);
     for cpu in &document.cpus {
         let time =
             |seconds: f64| Scale::of(&Unit::Second, [seconds], style.unicode).with_unit(seconds);
@@ -127,8 +120,7 @@ fn sums(document: &ProbeDocument, style: &Style) -> Table {
 
 fn classes(document: &ProbeDocument, style: &Style) -> Table {
     let names = document.cpus.first().map_or(&[][..], |cpu| &cpu.classes);
-    let titles = names.iter().map(|class| (class_name(class, style), Align::Right));
-    let mut table = Table::new([("CPU".to_owned(), Align::Left)].into_iter().chain(titles));
+    let mut table = Table::of_numbers("CPU", names.iter().map(|class| class_name(class, style)));
     for cpu in &document.cpus {
         let rates = cpu.classes.iter().map(|class| Cell::from(rate(class.per_second)));
         table.push([Cell::from(cpu.cpu.to_string())].into_iter().chain(rates));
@@ -145,14 +137,8 @@ fn class_name(class: &LengthClass, style: &Style) -> String {
 }
 
 fn counters(document: &ProbeDocument) -> Table {
-    let mut table = Table::new([
-        ("CPU", Align::Left),
-        ("interrupts", Align::Right),
-        ("softirqs", Align::Right),
-        ("threads", Align::Right),
-        ("NMIs", Align::Right),
-        ("nothing the kernel saw", Align::Right),
-    ]);
+    let titles = ["interrupts", "softirqs", "threads", "NMIs", "nothing the kernel saw"];
+    let mut table = Table::of_numbers("CPU", titles);
     for cpu in &document.cpus {
         let Some(TracerCounters { hardware, nmi, irq, softirq, thread }) = cpu.counters else {
             continue;

@@ -4,7 +4,7 @@ use becalm_model::counted;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use becalm_model::wire::{TopologyChoice, TopologyDocument};
+use becalm_model::wire::{TopologyChoice, TopologyDocument, Worded};
 
 use super::list;
 use super::parts::{Part, Rank, machine};
@@ -52,12 +52,7 @@ pub fn topology_text(document: &TopologyDocument, style: &Style) -> String {
             page.item(limit.text());
         }
     }
-    if !document.limits.is_empty() {
-        page.section("Not known");
-        for limit in &document.limits {
-            page.item(limit.text());
-        }
-    }
+    page.list("Not known", document.limits.iter().map(Worded::text));
     page.finish()
 }
 

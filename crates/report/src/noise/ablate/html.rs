@@ -6,7 +6,7 @@ use becalm_model::ablate::{AblateDocument, Stage};
 
 use super::{STAGES, of_stage, plot, said, tables};
 use crate::escape;
-use crate::html::{STYLE, list};
+use crate::html::{head, list};
 use crate::moment;
 use crate::strip::Median;
 use crate::svg::{StripRow, strip_of};
@@ -16,14 +16,8 @@ use crate::table::{Align, Table};
 pub fn ablate_html(document: &AblateDocument) -> String {
     let lines = said::headline(document);
     let title = lines.first().map_or("becalm noise ablate", |(_, text)| text.as_str());
-    let mut out = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"generator\" content=\"becalm {}\">\n<title>{}</title>\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n",
-        escape::html(&document.becalm),
-        escape::html(title)
-    );
+    let mut out = head(&document.becalm, title);
+    out.push_str("<header>\n");
     let command = std::iter::once("becalm".to_owned()).chain(document.arguments.iter().cloned());
     let _ = writeln!(
         out,

@@ -54,16 +54,10 @@ pub fn ablate_text(document: &AblateDocument, style: &Style, table_width: usize)
             page.drawn(&plot::text(document, stage, style));
         }
     }
-    let legend = said::legend(document);
-    if !legend.is_empty() {
-        page.section("How to read this");
-        for sentence in &legend {
-            page.item(sentence);
-        }
-    }
-    list(&mut page, "Often recommended, and here", &said::popular(document));
+    page.list("How to read this", said::legend(document));
+    page.list("Often recommended, and here", said::popular(document));
     list_not_tried(&mut page, document);
-    list(&mut page, "Limits", &said::limits(document));
+    page.list("Limits", said::limits(document));
     page.finish()
 }
 
@@ -92,15 +86,6 @@ fn list_not_tried(page: &mut Page<'_>, document: &AblateDocument) {
     let width = reasons.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, why) in &reasons {
         page.labelled(name, width, why);
-    }
-}
-
-fn list(page: &mut Page<'_>, title: &str, sentences: &[String]) {
-    if !sentences.is_empty() {
-        page.section(title);
-        for sentence in sentences {
-            page.item(sentence);
-        }
     }
 }
 

@@ -16,18 +16,10 @@ const NONE: &str = "-";
 pub(super) fn spread(configurations: &[&AblateConfiguration], unicode: bool) -> Table {
     let largest = configurations.iter().map(|one| one.mean).fold(0.0, f64::max);
     let scale = Scale::of(&Unit::Second, [largest], unicode);
-    let mut table = Table::new([
-        ("configuration".to_owned(), Align::Left),
-        ("runs".to_owned(), Align::Right),
-        (format!("mean ({})", scale.unit()), Align::Right),
-        ("std dev".to_owned(), Align::Right),
-        ("CV".to_owned(), Align::Right),
-        ("min".to_owned(), Align::Right),
-        ("max".to_owned(), Align::Right),
-        ("range".to_owned(), Align::Right),
-        ("CV of min".to_owned(), Align::Right),
-        ("CV of means".to_owned(), Align::Right),
-    ]);
+    let mean = format!("mean ({})", scale.unit());
+    let titles =
+        ["runs", &mean, "std dev", "CV", "min", "max", "range", "CV of min", "CV of means"];
+    let mut table = Table::of_numbers("configuration", titles);
     for one in configurations {
         table.push([
             Cell::from(one.label.as_str()),
@@ -90,9 +82,8 @@ pub(super) fn counters(configurations: &[&AblateConfiguration], unicode: bool) -
     if names.is_empty() {
         return None;
     }
-    let titles = std::iter::once(("configuration".to_owned(), Align::Left))
-        .chain(names.iter().map(|name| (name.replace('_', "-"), Align::Right)));
-    let mut table = Table::new(titles);
+    let titles = names.iter().map(|name| name.replace('_', "-"));
+    let mut table = Table::of_numbers("configuration", titles);
     for one in configurations {
         let mut cells = vec![Cell::from(one.label.as_str())];
         cells.extend(names.iter().map(|name| {
