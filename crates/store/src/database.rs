@@ -54,6 +54,30 @@ pub(crate) trait Database: Send {
     fn shrink(&mut self) -> Result<(), StoreError>;
 }
 
+impl dyn Database + '_ {
+    /// Runs a statement about the rows with one of these numbers, which stand for its `{ids}`.
+    pub(crate) fn query_among(
+        &mut self,
+        statement: &str,
+        ids: impl IntoIterator<Item = i64>,
+    ) -> Result<Vec<Row>, StoreError> {
+        let statement = statement.replace("{ids}", &self.numbers_of(1));
+        self.query(&statement, &[list(ids)])
+    }
+
+    /// Deletes the rows of a table that have one of these numbers in a column.
+    pub(crate) fn delete_among(
+        &mut self,
+        table: &str,
+        column: &str,
+        ids: impl IntoIterator<Item = i64>,
+    ) -> Result<(), StoreError> {
+        let among = self.numbers_of(1);
+        self.execute(&format!("DELETE FROM {table} WHERE {column} IN {among}"), &[list(ids)])?;
+        Ok(())
+    }
+}
+
 /// Makes a transaction of what `change` does: all of it, or nothing.
 pub(crate) fn within<T>(
     database: &mut dyn Database,

@@ -127,7 +127,7 @@ fn at_its_place(
     )?;
     let ids = super::all(database, "entries", &rows, |row| row.int(0))?;
     let first = ids.first().copied().map(EntryId);
-    let packed = reading::packed(database, &list(ids))?;
+    let packed = reading::packed(database, ids)?;
     let points = packed.into_iter().flat_map(|(_, points)| points);
     let values = points.map(|point| (point.series, point.value.to_bits())).collect();
     Ok(AtItsPlace { first, values })

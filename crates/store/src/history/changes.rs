@@ -7,7 +7,7 @@ use becalm_model::history::{
 };
 
 use super::{all, reading};
-use crate::database::{Database, list};
+use crate::database::Database;
 use crate::error::StoreError;
 use crate::found::{DetectorState, Found, Moved, Seen};
 use crate::value::{Row, Value};
@@ -16,16 +16,13 @@ pub(super) fn of(
     database: &mut dyn Database,
     series: &[SeriesId],
 ) -> Result<Vec<Vec<StoredChange>>, StoreError> {
-    let among = database.numbers_of(1);
-    let rows = database.query(
-        &format!(
-            "SELECT c.series, c.entry, c.last_before, c.level_before, c.level_after, c.ratio, c.ratio_low, \
-             c.ratio_high, c.confirmed, c.seen_entry, c.seen_time, r.author, r.dismissed, r.decided \
-             FROM changes c JOIN entries e ON e.id = c.entry \
-             LEFT JOIN reviews r ON r.series = c.series AND r.entry = c.entry \
-             WHERE c.series IN {among} ORDER BY e.at_time, e.id"
-        ),
-        &[list(series.iter().map(|one| one.0))],
+    let rows = database.query_among(
+        "SELECT c.series, c.entry, c.last_before, c.level_before, c.level_after, c.ratio, c.ratio_low, \
+         c.ratio_high, c.confirmed, c.seen_entry, c.seen_time, r.author, r.dismissed, r.decided \
+         FROM changes c JOIN entries e ON e.id = c.entry \
+         LEFT JOIN reviews r ON r.series = c.series AND r.entry = c.entry \
+         WHERE c.series IN {ids} ORDER BY e.at_time, e.id",
+        series.iter().map(|one| one.0),
     )?;
     let mut found: HashMap<i64, Vec<StoredChange>> = HashMap::new();
     for (series, change) in all(database, "changes", &rows, change)? {
@@ -62,10 +59,9 @@ pub(super) fn detectors(
     database: &mut dyn Database,
     series: &[SeriesId],
 ) -> Result<Vec<Option<DetectorState>>, StoreError> {
-    let among = database.numbers_of(1);
-    let rows = database.query(
-        &format!("SELECT series, version, state FROM detectors WHERE series IN {among}"),
-        &[list(series.iter().map(|one| one.0))],
+    let rows = database.query_among(
+        "SELECT series, version, state FROM detectors WHERE series IN {ids}",
+        series.iter().map(|one| one.0),
     )?;
     let states = all(database, "detectors", &rows, |row| {
         let version = u32::try_from(row.int(1)?).ok()?;
@@ -87,13 +83,8 @@ pub(super) fn put(
         return Ok(false);
     }
     let known = of(database, &series)?;
-    let ids = list(series.iter().map(|one| one.0));
-    let among = database.numbers_of(1);
     for table in ["changes", "detectors"] {
-        database.execute(
-            &format!("DELETE FROM {table} WHERE series IN {among}"),
-            std::slice::from_ref(&ids),
-        )?;
+        database.delete_among(table, "series", series.iter().map(|one| one.0))?;
     }
     for (one, known) in found.iter().zip(known) {
         for change in &one.changes {
@@ -153,7 +144,7 @@ pub(super) fn review(
     review: Option<&Review>,
 ) -> Result<(), StoreError> {
     let place: [Value; 2] = [series.0.into(), entry.0.into()];
-    let of_entry = reading::packed(database, &list([entry.0]))?;
+    let of_entry = reading::packed(database, [entry.0])?;
     if !of_entry.iter().any(|(_, points)| points.iter().any(|point| point.series == series.0)) {
         return Err(StoreError::Missing {
             place: database.place().to_owned(),

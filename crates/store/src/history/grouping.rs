@@ -48,13 +48,13 @@ pub(super) fn regroup(database: &mut dyn Database, wanted: &[String]) -> Result<
     let moved = moves.values().map(Vec::len).sum();
     let mut touched: HashSet<i64> = HashSet::new();
     for ((from, to), entries) in &moves {
-        let entries = list(entries.iter().copied());
+        let moved = list(entries.iter().copied());
         let among = database.numbers_of(2);
         database.execute(
             &format!("UPDATE entries SET fingerprint = $1 WHERE id IN {among}"),
-            &[to.clone().into(), entries.clone()],
+            &[to.clone().into(), moved.clone()],
         )?;
-        let points = reading::packed(database, &entries)?;
+        let points = reading::packed(database, entries.iter().copied())?;
         let old: HashSet<i64> =
             points.iter().flat_map(|(_, points)| points.iter().map(|point| point.series)).collect();
         let new = series_to(database, from, to, &old)?;
@@ -75,17 +75,13 @@ pub(super) fn regroup(database: &mut dyn Database, wanted: &[String]) -> Result<
                     &format!(
                         "UPDATE {table} SET series = $1 WHERE series = $2 AND entry IN {among}"
                     ),
-                    &[(*new).into(), (*old).into(), entries.clone()],
+                    &[(*new).into(), (*old).into(), moved.clone()],
                 )?;
             }
         }
         touched.extend(new.iter().flat_map(|(old, new)| [*old, *new]));
     }
-    let among = database.numbers_of(1);
-    database.execute(
-        &format!("DELETE FROM detectors WHERE series IN {among}"),
-        &[list(touched.iter().copied())],
-    )?;
+    database.delete_among("detectors", "series", touched.iter().copied())?;
     drop_empty_series(database, touched)?;
     Ok(moved)
 }
@@ -151,21 +147,16 @@ pub(super) fn drop_empty_series(
     if series.is_empty() {
         return Ok(());
     }
-    let among = database.numbers_of(1);
-    let rows = database.query(
-        &format!(
-            "SELECT id FROM entries WHERE (branch, fingerprint) IN (SELECT branch, fingerprint FROM series \
-             WHERE id IN {among})"
-        ),
-        &[list(series.iter().copied())],
+    let rows = database.query_among(
+        "SELECT id FROM entries WHERE (branch, fingerprint) IN (SELECT branch, fingerprint FROM series \
+         WHERE id IN {ids})",
+        series.iter().copied(),
     )?;
     let entries = all(database, "entries", &rows, |row| row.int(0))?;
-    for (_, points) in reading::packed(database, &list(entries))? {
+    for (_, points) in reading::packed(database, entries)? {
         for point in points {
             series.remove(&point.series);
         }
     }
-    let among = database.numbers_of(1);
-    database.execute(&format!("DELETE FROM series WHERE id IN {among}"), &[list(series)])?;
-    Ok(())
+    database.delete_among("series", "id", series)
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use becalm_model::history::Pruned;
 
 use super::{all, grouping, reading};
-use crate::database::{Database, list};
+use crate::database::Database;
 use crate::error::StoreError;
 use crate::found::Prune;
 
@@ -59,17 +59,11 @@ pub(super) fn plan(database: &mut dyn Database, prune: &Prune) -> Result<Doomed,
             });
         }
     }
-    let among = database.numbers_of(1);
-    let rows = database.query(
-        &format!("SELECT count FROM points WHERE entry IN {among}"),
-        &[list(plan.entries.iter().copied())],
-    )?;
+    let entries = || plan.entries.iter().copied();
+    let rows = database.query_among("SELECT count FROM points WHERE entry IN {ids}", entries())?;
     let counts = all(database, "points", &rows, |row| usize::try_from(row.int(0)?).ok())?;
     plan.pruned.values = counts.iter().sum();
-    let rows = database.query(
-        &format!("SELECT entry FROM reviews WHERE entry IN {among}"),
-        &[list(plan.entries.iter().copied())],
-    )?;
+    let rows = database.query_among("SELECT entry FROM reviews WHERE entry IN {ids}", entries())?;
     plan.pruned.decisions = rows.len();
     Ok(plan)
 }
@@ -106,22 +100,14 @@ fn chosen(known: &[Known], at_changes: &HashSet<i64>, prune: &Prune) -> Doomed {
 
 pub(super) fn prune(database: &mut dyn Database, prune: &Prune) -> Result<Pruned, StoreError> {
     let plan = plan(database, prune)?;
-    let entries = list(plan.entries.iter().copied());
-    let touched: HashSet<i64> = reading::packed(database, &entries)?
+    let touched: HashSet<i64> = reading::packed(database, plan.entries.iter().copied())?
         .iter()
         .flat_map(|(_, points)| points.iter().map(|point| point.series))
         .collect();
-    let among = database.numbers_of(1);
-    database.execute(
-        &format!("DELETE FROM detectors WHERE series IN {among}"),
-        &[list(touched.iter().copied())],
-    )?;
+    database.delete_among("detectors", "series", touched.iter().copied())?;
     // Documents, points, changes and decisions go with their entries.
-    database.execute(&format!("DELETE FROM entries WHERE id IN {among}"), &[entries])?;
-    database.execute(
-        &format!("DELETE FROM documents WHERE entry IN {among}"),
-        &[list(plan.documents.iter().copied())],
-    )?;
+    database.delete_among("entries", "id", plan.entries)?;
+    database.delete_among("documents", "entry", plan.documents)?;
     grouping::drop_empty_series(database, touched)?;
     Ok(plan.pruned)
 }

@@ -144,15 +144,12 @@ pub(super) fn points(
     let mut ids: Vec<i64> = series.iter().map(|one| one.0).collect();
     ids.sort_unstable();
     ids.dedup();
-    let among = database.numbers_of(1);
     // All entries of the branches and machines of these series: others have no points of them.
-    let rows = database.query(
-        &format!(
-            "SELECT e.id, e.at_time, e.commit_id, p.packed FROM entries e JOIN points p ON p.entry = e.id \
-             WHERE (e.branch, e.fingerprint) IN (SELECT branch, fingerprint FROM series WHERE id IN {among}) \
-             ORDER BY e.at_time, e.id"
-        ),
-        &[list(ids.iter().copied())],
+    let rows = database.query_among(
+        "SELECT e.id, e.at_time, e.commit_id, p.packed FROM entries e JOIN points p ON p.entry = e.id \
+         WHERE (e.branch, e.fingerprint) IN (SELECT branch, fingerprint FROM series WHERE id IN {ids}) \
+         ORDER BY e.at_time, e.id",
+        ids.iter().copied(),
     )?;
     let mut of_series: Vec<Vec<Point>> = ids.iter().map(|_| Vec::new()).collect();
     for row in &rows {
@@ -188,16 +185,13 @@ pub(super) fn points(
 
 /// Returns which entries there are of the branch and machine of each of these series.
 pub(super) fn seen(database: &mut dyn Database, series: &[SeriesId]) -> Result<Seen, StoreError> {
-    let among = database.numbers_of(1);
     // PostgreSQL's sum of large numbers would be a decimal one.
-    let rows = database.query(
-        &format!(
-            "SELECT s.id, g.entries, g.last, g.total FROM series s JOIN (SELECT branch, fingerprint, \
-             count(*) AS entries, max(id) AS last, CAST(sum(id) AS BIGINT) AS total FROM entries \
-             GROUP BY branch, fingerprint) g ON g.branch = s.branch AND g.fingerprint = s.fingerprint \
-             WHERE s.id IN {among}"
-        ),
-        &[list(series.iter().map(|one| one.0))],
+    let rows = database.query_among(
+        "SELECT s.id, g.entries, g.last, g.total FROM series s JOIN (SELECT branch, fingerprint, \
+         count(*) AS entries, max(id) AS last, CAST(sum(id) AS BIGINT) AS total FROM entries \
+         GROUP BY branch, fingerprint) g ON g.branch = s.branch AND g.fingerprint = s.fingerprint \
+         WHERE s.id IN {ids}",
+        series.iter().map(|one| one.0),
     )?;
     let seen = all(database, "entries", &rows, |row| {
         Some((SeriesId(row.int(0)?), [row.int(1)?, row.int(2)?, row.int(3)?]))
@@ -208,12 +202,9 @@ pub(super) fn seen(database: &mut dyn Database, series: &[SeriesId]) -> Result<S
 /// Returns the points of these entries, one list for each.
 pub(super) fn packed(
     database: &mut dyn Database,
-    entries: &Value,
+    entries: impl IntoIterator<Item = i64>,
 ) -> Result<Vec<(i64, Vec<PackedPoint>)>, StoreError> {
-    let among = database.numbers_of(1);
-    let rows = database.query(
-        &format!("SELECT entry, packed FROM points WHERE entry IN {among}"),
-        std::slice::from_ref(entries),
-    )?;
+    let statement = "SELECT entry, packed FROM points WHERE entry IN {ids}";
+    let rows = database.query_among(statement, entries)?;
     all(database, "points", &rows, |row| Some((row.int(0)?, unpack(row.blob(1)?)?.collect())))
 }
