@@ -85,34 +85,41 @@ fn is_own(bytes: &[u8]) -> bool {
     })
 }
 
-/// Returns the document of a record, with an estimate for every subject and metric.
-pub(crate) fn document(record: &Record) -> wire::Document<wire::Runs<'_>> {
-    let mut estimates = Vec::new();
-    for (subject, named) in record.subjects.iter().enumerate() {
+/// Returns what there is to say about each subject and metric, by their indices.
+pub(crate) fn summaries(record: &Record) -> impl Iterator<Item = (usize, usize, Summary)> {
+    (0..record.subjects.len()).flat_map(move |subject| {
         // Once for all metrics: an imported history has thousands of subjects and of metrics.
         let runs: Vec<&Run> = record.measured(subject).collect();
-        for (index, metric) in record.metrics.iter().enumerate() {
-            let values = runs.iter().filter_map(|run| run.value(index)).collect();
-            let Ok(sample) = Sample::new(values) else { continue };
-            let summary = Summary::of(&sample, record.confidence);
-            estimates.push(wire::EstimateDocument {
-                subject: named.name.clone(),
-                metric: metric.name.clone(),
-                unit: metric.unit.clone(),
-                statistic: metric.statistic.clone(),
-                runs: summary.n,
-                minimum: summary.minimum,
-                median: summary.median,
-                median_low: summary.median_interval.map(|interval| interval.low),
-                median_high: summary.median_interval.map(|interval| interval.high),
-                mean: summary.mean,
-                standard_deviation: summary.standard_deviation,
-                cv: summary.cv,
-                mad: summary.mad,
-                maximum: summary.maximum,
-            });
+        (0..record.metrics.len()).filter_map(move |metric| {
+            let values = runs.iter().filter_map(|run| run.value(metric)).collect();
+            let sample = Sample::new(values).ok()?;
+            Some((subject, metric, Summary::of(&sample, record.confidence)))
+        })
+    })
+}
+
+/// Returns the document of a record, with an estimate for every subject and metric.
+pub(crate) fn document(record: &Record) -> wire::Document<wire::Runs<'_>> {
+    let estimate = |(subject, metric, summary): (usize, usize, Summary)| {
+        let metric = &record.metrics[metric];
+        wire::EstimateDocument {
+            subject: record.subjects[subject].name.clone(),
+            metric: metric.name.clone(),
+            unit: metric.unit.clone(),
+            statistic: metric.statistic.clone(),
+            runs: summary.n,
+            minimum: summary.minimum,
+            median: summary.median,
+            median_low: summary.median_interval.map(|interval| interval.low),
+            median_high: summary.median_interval.map(|interval| interval.high),
+            mean: summary.mean,
+            standard_deviation: summary.standard_deviation,
+            cv: summary.cv,
+            mad: summary.mad,
+            maximum: summary.maximum,
         }
-    }
+    };
+    let estimates = summaries(record).map(estimate).collect();
     wire::document(record, estimates, &becalm_report::WORDS)
 }
 

@@ -1,16 +1,13 @@
 //! The output of `becalm changes`.
 
 use becalm_model::Unit;
-use becalm_model::history::full_name;
+use becalm_model::history::{full_name, short_commit};
 use becalm_model::wire::{ChangePointDocument, ChangesDocument};
 
 use crate::page::Page;
 use crate::quantity::{Scale, count, signed_percent};
 use crate::style::{Role, Style};
 use crate::table::{Align, Cell, Table};
-
-/// Digits of a commit that people know it by.
-const SHORT: usize = 10;
 
 /// Lists the changes: those of a history with where they are, those of one series by their index.
 pub fn changes_text(document: &ChangesDocument, style: &Style) -> String {
@@ -84,9 +81,7 @@ fn of_history(changes: &[ChangePointDocument], style: &Style) -> Table {
         let [before, after] = levels(change, &Unit::from_name(&place.unit), style);
         let [size, interval] = size(change);
         let short = |commit: &Option<String>| -> Cell {
-            commit
-                .as_ref()
-                .map_or("-".into(), |id| id.chars().take(SHORT).collect::<String>().into())
+            commit.as_deref().map_or("-", short_commit).into()
         };
         let kind = change.kind.as_str();
         let kind = match kind {

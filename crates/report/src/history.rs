@@ -1,7 +1,7 @@
 //! The output of `becalm history list` and the head of `becalm history show`.
 
 use becalm_model::counted;
-use becalm_model::history::{Entry, Point, Series, full_name};
+use becalm_model::history::{Entry, Point, Series, full_name, short_commit};
 
 use crate::facts::pairs;
 use crate::moment::utc;
@@ -9,9 +9,6 @@ use crate::page::Page;
 use crate::quantity::{Scale, count};
 use crate::style::Style;
 use crate::table::{Align, Table};
-
-/// Digits of a commit that people know it by.
-const SHORT: usize = 10;
 
 /// Lists entries in the order given, each with what is to be noted beside it: facts that changed.
 pub fn entries_text(entries: &[(Entry, Vec<String>)], style: &Style) -> String {
@@ -47,8 +44,8 @@ pub fn entries_text(entries: &[(Entry, Vec<String>)], style: &Style) -> String {
 
 fn commit(entry: &Entry) -> String {
     let Some(commit) = &entry.commit else { return "-".to_owned() };
-    let short: String = commit.id.chars().take(SHORT).collect();
-    if entry.dirty { format!("{short} + changes") } else { short }
+    let short = short_commit(&commit.id);
+    if entry.dirty { format!("{short} + changes") } else { short.to_owned() }
 }
 
 /// Lists series in the order given, each with its last value.

@@ -7,7 +7,6 @@ use becalm_formats::{Estimate, ExportError, Options, WRITERS, Writer, merge, wri
 use becalm_model::Record;
 use becalm_report::note_sentence;
 use becalm_session::files;
-use becalm_stats::{Sample, Summary};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -133,20 +132,13 @@ fn refused(error: &ExportError) -> CommandError {
 
 /// Returns the intervals of the medians that the data allow.
 fn estimates(record: &Record) -> Vec<Estimate> {
-    let mut estimates = Vec::new();
-    for subject in 0..record.subjects.len() {
-        for (metric, described) in record.metrics.iter().enumerate() {
-            // An interval over figures that stand for many values each would be too narrow.
-            if described.statistic.is_some() {
-                continue;
-            }
-            let Ok(sample) = Sample::new(record.values(subject, metric)) else { continue };
-            let summary = Summary::of(&sample, record.confidence);
-            if let Some(interval) = summary.median_interval {
-                let (low, high) = (interval.low, interval.high);
-                estimates.push(Estimate { subject, metric, low, high });
-            }
-        }
-    }
-    estimates
+    // An interval over figures that stand for many values each would be too narrow.
+    let of_runs = |metric: usize| record.metrics[metric].statistic.is_none();
+    records::summaries(record)
+        .filter(|(_, metric, _)| of_runs(*metric))
+        .filter_map(|(subject, metric, summary)| {
+            let interval = summary.median_interval?;
+            Some(Estimate { subject, metric, low: interval.low, high: interval.high })
+        })
+        .collect()
 }
