@@ -145,7 +145,8 @@ fn the_steward_is_asked_for_nothing_by_a_path() {
     assert!(wrong.is_empty(), "requests with paths:\n  {}", wrong.join("\n  "));
     let mut known: Vec<(String, String)> =
         WORDS_TO_THE_STEWARD.map(|(file, field, _)| (file.to_owned(), field.to_owned())).to_vec();
-    (known.sort(), found.sort());
+    known.sort();
+    found.sort();
     assert_eq!(found, known, "each text in a request needs its line, with what becomes of it");
 }
 

@@ -51,10 +51,10 @@ pub(crate) fn only(socket: UnixStream) -> io::Result<UnixStream> {
         checked(unsafe { libc::dup2(null.as_raw_fd(), standard) })?;
     }
     drop(null);
-    // SAFETY: `FIRST` is not `socket`'s, or the socket is there already; dup3 refuses that they are the same.
     let kept = if socket.as_raw_fd() == FIRST {
         socket
     } else {
+        // SAFETY: plain numbers. What `FIRST` was before is used by nobody: this process has just begun.
         let to = owned(unsafe { libc::dup3(socket.as_raw_fd(), FIRST, libc::O_CLOEXEC) })?;
         // It is among those that are closed now.
         std::mem::forget(socket);

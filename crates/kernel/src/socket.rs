@@ -120,7 +120,9 @@ pub fn receive_with_file(
 #[repr(C, align(8))]
 struct FileRoom([u8; 64]);
 
-const SIZE_OF_NUMBER: libc::c_uint = size_of::<RawFd>() as libc::c_uint;
+/// Bytes of a descriptor's number.
+const SIZE_OF_NUMBER: libc::c_uint = 4;
+const _: () = assert!(size_of::<RawFd>() == SIZE_OF_NUMBER as usize);
 
 impl FileRoom {
     fn message(&mut self, part: &mut libc::iovec) -> libc::msghdr {

@@ -59,7 +59,7 @@ impl Caller {
 
     /// The same, with a steward beside it that keeps root.
     pub fn assume_beside_steward(&self) -> io::Result<()> {
-        self.alone(|identity| identity.assume_beside_steward())
+        self.alone(Identity::assume_beside_steward)
     }
 
     /// Makes this process, which stays root, not look for or leave anything of becalm's where the user's variables say.

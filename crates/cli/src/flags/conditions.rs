@@ -17,6 +17,7 @@ use super::{replace, replace_all};
 
 /// Flags about how the subjects are started.
 #[derive(Debug, Clone, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "they are switches of the command line")]
 pub(crate) struct ConditionFlags {
     /// Start the subjects with PATH, HOME, USER, LOGNAME, SHELL, TMPDIR, TZ and the locale only
     #[arg(long, help_heading = "Subject")]

@@ -87,7 +87,7 @@ impl<'a> Bench<'a> {
         machine: Machine<'a>,
         becalm: String,
         interrupt: &'a Interrupt,
-        variables: Vec<(OsString, OsString)>,
+        variables: &[(OsString, OsString)],
         seed: u64,
     ) -> Result<Self, ReproduceError> {
         let broken = |error: LaunchError| ReproduceError::Broken(with_causes(&error));

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Room for what one call of the system returns.
-const ROOM: usize = 64 << 10;
+const ROOM: usize = 8 << 10;
 
 /// One end of a socket with lines on it.
 #[derive(Debug)]

@@ -68,7 +68,7 @@ impl<'a> Serving<'a> {
                 self.say(&answer)
             }
             Request::Isolate(request) => {
-                let answer = self.isolate(request);
+                let answer = self.isolate(&request);
                 self.say(&answer)
             }
             Request::OpenGroup => match self.open_group() {
@@ -129,9 +129,9 @@ impl<'a> Serving<'a> {
         tuning.turn(&Situation { root, topology, cpus, housekeeping, request })
     }
 
-    fn isolate(&mut self, request: IsolationRequest) -> Result<Attempt, JournalFileError> {
+    fn isolate(&mut self, request: &IsolationRequest) -> Result<Attempt, JournalFileError> {
         let tuning = self.tuning.as_mut().ok_or_else(no_journal)?;
-        let attempt = tuning.isolate(&request)?;
+        let attempt = tuning.isolate(request)?;
         self.group = attempt.taken.as_ref().ok().map(|taken| taken.isolation.group.clone());
         Ok(attempt)
     }

@@ -30,15 +30,12 @@ impl<'a> Tuner<'a> {
         wait: Wait,
         stop: &dyn Fn() -> bool,
     ) -> Result<(Self, Recovered), TuneError> {
-        let (own, recovered) = match Steward::of(root) {
-            Some(mut steward) => (None, steward.begin(command, wait, stop)?),
-            None => {
-                let guardian = guardian_of(root);
-                let (own, recovered) = Tuning::begin(root, command, guardian, wait, stop)?;
-                (Some(own), recovered)
-            }
-        };
-        Ok((Self { root, own, is_over: false }, recovered))
+        if let Some(mut steward) = Steward::of(root) {
+            let recovered = steward.begin(command, wait, stop)?;
+            return Ok((Self { root, own: None, is_over: false }, recovered));
+        }
+        let (own, recovered) = Tuning::begin(root, command, guardian_of(root), wait, stop)?;
+        Ok((Self { root, own: Some(own), is_over: false }, recovered))
     }
 
     fn steward(&self) -> Steward {

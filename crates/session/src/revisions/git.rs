@@ -140,7 +140,7 @@ impl Repository {
         Ok(match here.text(&["rev-parse", "--show-toplevel"]) {
             Ok(top) => {
                 let inside = here.text(&["rev-parse", "--show-prefix"])?.into();
-                Ok(Self { top: top.into(), inside, ..here })
+                Ok(Self { top: top.into(), inside })
             }
             Err(why) => Err(why),
         })

@@ -124,7 +124,7 @@ fn measured(
         machine,
         becalm.display().to_string(),
         interrupt,
-        std::env::vars_os().collect(),
+        &std::env::vars_os().collect::<Vec<_>>(),
         args.seed,
     )?;
     let effort = if args.quick { Effort::Quick } else { Effort::Full(args.budget) };
