@@ -21,16 +21,15 @@ pub(crate) fn read_list(root: &SysRoot, path: impl AsRef<Path>) -> Reading<CpuSe
     }
 }
 
-/// Reads the first of several files that exists: lists where the name says so, masks elsewhere.
-pub(crate) fn read_first(root: &SysRoot, folder: &str, names: &[&str]) -> Option<CpuSet> {
-    names.iter().find_map(|name| {
-        let path = format!("{folder}/{name}");
-        if name.ends_with("list") {
-            read_list(root, path).value()
-        } else {
-            parse_mask(&root.read(path).value()?)
-        }
-    })
+/// Reads a file with a CPU mask.
+pub(crate) fn read_mask(root: &SysRoot, path: impl AsRef<Path>) -> Reading<CpuSet> {
+    match root.read(path) {
+        Reading::Value(text) => match parse_mask(&text) {
+            Some(set) => Reading::Value(set),
+            None => Reading::Unreadable { reason: format!("`{text}` is no mask of CPUs") },
+        },
+        other => other.map(|_| CpuSet::new()),
+    }
 }
 
 /// Reads a mask such as `00000000,00000101`; `None` if it is none.

@@ -15,6 +15,18 @@ pub(crate) struct IsolCpus {
     pub(crate) cpus: CpuSet,
 }
 
+/// Returns the CPUs that the command line takes out of load balancing.
+pub(crate) fn isolated(cmdline: &str, possible: &CpuSet) -> Option<CpuSet> {
+    find(cmdline, possible).filter(|option| option.is_domain).map(|option| option.cpus)
+}
+
+/// Returns the CPUs whose tick the command line stops.
+pub(crate) fn nohz_full(cmdline: &str, possible: &CpuSet) -> Option<CpuSet> {
+    let value =
+        cmdline.split_whitespace().rev().find_map(|word| word.strip_prefix("nohz_full="))?;
+    Some(cpu_list(value, possible.iter().last()?.0)?.intersection(possible))
+}
+
 /// Finds the option in the kernel's command line; the last one counts. `None` if there is none, or if
 /// the kernel would not understand it either.
 pub(crate) fn find(cmdline: &str, possible: &CpuSet) -> Option<IsolCpus> {

@@ -163,7 +163,8 @@ impl SysRoot {
         self.root == Path::new("/")
     }
 
-    /// Reads a whole file and drops white space at its end. Bytes that are not UTF-8, which only
+    /// Reads a whole file and drops white space at its end, and the NUL that some kernels leave there
+    /// (Linux 5.15-rc wrote `0-63\n\0`, device trees always do). Bytes that are not UTF-8, which only
     /// names chosen by users contain, become replacement characters.
     pub fn read(&self, path: impl AsRef<Path>) -> Reading {
         let bytes = self.reading(path, |place| {
@@ -173,7 +174,8 @@ impl SysRoot {
             File::open(place)?.read_to_end(&mut bytes)?;
             Ok(bytes)
         });
-        bytes.map(|bytes| String::from_utf8_lossy(&bytes).trim_end().to_owned())
+        let is_filling = |letter: char| letter.is_whitespace() || letter == '\0';
+        bytes.map(|bytes| String::from_utf8_lossy(&bytes).trim_end_matches(is_filling).to_owned())
     }
 
     /// Reads a file that holds a number, or whatever else a text can be parsed as; `None` if it does not.
@@ -345,9 +347,11 @@ mod tests {
 
     #[test]
     fn a_file_is_read_below_the_root_without_its_line_end() {
-        let tree = FakeTree::new().file("/proc/version", "Linux 6.18\n");
+        let tree =
+            FakeTree::new().file("/proc/version", "Linux 6.18\n").file("/sys/nul", "0-63\n\0");
         let root = SysRoot::new(tree.path());
         assert_eq!(root.read("/proc/version"), Reading::Value("Linux 6.18".into()));
+        assert_eq!(root.read("/sys/nul"), Reading::Value("0-63".into()));
         assert!(root.exists("/proc/version") && !root.exists("/etc/passwd"));
     }
 

@@ -8,7 +8,8 @@ use crate::FakeTree;
 /// tree with [`FakeMachine::tree`].
 ///
 /// CPUs are numbered as Linux does on x86: the first threads of all cores, then the second threads;
-/// efficient cores come last and have one thread.
+/// efficient cores come last and have one thread. Nodes and third-level caches are equal parts of a
+/// package, of cores that follow each other.
 #[derive(Debug, Clone)]
 pub struct FakeMachine {
     /// Number of packages.
@@ -19,14 +20,28 @@ pub struct FakeMachine {
     pub threads: u32,
     /// Efficient cores, all in the first package.
     pub efficient: u32,
+    /// Efficient cores that share a second-level cache.
+    pub efficient_per_l2: u32,
+    /// NUMA nodes of each package.
+    pub nodes: u32,
+    /// Third-level caches of each package; 0 for none anywhere.
+    pub l3s: u32,
+    /// From the number of one CPU to that of the next: larger than 1 leaves holes.
+    pub stride: u32,
     /// CPUs that are switched off.
     pub offline: Vec<u32>,
     /// Value of `isolcpus=`.
     pub isolated: &'static str,
+    /// Value of `nohz_full=`.
+    pub nohz_full: &'static str,
     /// CPUs this process may use; empty for every CPU.
     pub allowed: &'static str,
     /// Device interrupts since boot of each CPU, in order; missing ones are 10.
     pub interrupts: Vec<u64>,
+    /// How much the firmware prefers each full core, in order; empty where it does not say.
+    pub preferences: Vec<u64>,
+    /// From each node to each, as the kernel writes them; empty where it does not.
+    pub distances: &'static [&'static str],
     /// Whether the machine shows frequencies, as real hardware does and most VMs do not.
     pub cpufreq: bool,
 }
@@ -38,10 +53,17 @@ impl Default for FakeMachine {
             cores: 4,
             threads: 1,
             efficient: 0,
+            efficient_per_l2: 1,
+            nodes: 1,
+            l3s: 1,
+            stride: 1,
             offline: Vec::new(),
             isolated: "",
+            nohz_full: "",
             allowed: "",
             interrupts: Vec::new(),
+            preferences: Vec::new(),
+            distances: &[],
             cpufreq: true,
         }
     }
@@ -52,6 +74,9 @@ struct FakeCpu {
     cpu: u32,
     core: u32,
     package: u32,
+    node: u32,
+    l2: u32,
+    l3: u32,
     efficient: bool,
 }
 
@@ -75,11 +100,17 @@ impl FakeMachine {
         for place in places.iter().filter(|place| online.contains(&place.cpu)) {
             tree = self.cpu(tree, place, &places);
         }
-        for package in 0..self.packages {
-            let here = places.iter().filter(|place| place.package == package);
+        if !self.nohz_full.is_empty() {
+            tree = tree.file(format!("{cpus}/nohz_full"), format!("{}\n", self.nohz_full));
+        }
+        for node in 0..self.packages * self.nodes {
+            let here = places.iter().filter(|place| place.node == node);
             let here: Vec<u32> = here.map(|place| place.cpu).collect();
-            tree =
-                tree.file(format!("/sys/devices/system/node/node{package}/cpulist"), list(&here));
+            let folder = format!("/sys/devices/system/node/node{node}");
+            tree = tree.file(format!("{folder}/cpulist"), list(&here));
+            if let Some(distances) = self.distances.get(node as usize) {
+                tree = tree.file(format!("{folder}/distance"), format!("{distances}\n"));
+            }
         }
         if self.efficient > 0 {
             let of_kind = |efficient| {
@@ -97,16 +128,22 @@ impl FakeMachine {
         let full = self.packages * self.cores;
         let threads = (0..self.threads).flat_map(|thread| {
             (0..full).map(move |core| FakeCpu {
-                cpu: thread * full + core,
+                cpu: (thread * full + core) * self.stride,
                 core,
                 package: core / self.cores,
+                node: core * self.nodes / self.cores,
+                l2: core,
+                l3: core * self.l3s / self.cores,
                 efficient: false,
             })
         });
         let efficient = (0..self.efficient).map(|index| FakeCpu {
-            cpu: self.threads * full + index,
+            cpu: (self.threads * full + index) * self.stride,
             core: full + index,
             package: 0,
+            node: 0,
+            l2: full + index / self.efficient_per_l2,
+            l3: 0,
             efficient: true,
         });
         threads.chain(efficient).collect()
@@ -119,16 +156,16 @@ impl FakeMachine {
             list(&online)
         };
         let core = sharing(&|other| other.core == place.core);
-        let package = sharing(&|other| other.package == place.package);
         let folder = format!("/sys/devices/system/cpu/cpu{}", place.cpu);
         let mut tree = tree
             .file(format!("{folder}/topology/thread_siblings_list"), &core)
             .file(format!("{folder}/topology/physical_package_id"), place.package.to_string());
-        let caches = [
-            (1, "Data", "32K", &core),
-            (2, "Unified", "1024K", &core),
-            (3, "Unified", "16M", &package),
-        ];
+        let l2 = sharing(&|other| other.l2 == place.l2);
+        let l3 = sharing(&|other| other.l3 == place.l3);
+        let mut caches = vec![(1, "Data", "32K", &core), (2, "Unified", "1024K", &l2)];
+        if self.l3s > 0 {
+            caches.push((3, "Unified", "16M", &l3));
+        }
         for (index, (level, kind, size, shared)) in caches.into_iter().enumerate() {
             let folder = format!("{folder}/cache/index{index}");
             tree = tree
@@ -136,6 +173,10 @@ impl FakeMachine {
                 .file(format!("{folder}/type"), format!("{kind}\n"))
                 .file(format!("{folder}/size"), format!("{size}\n"))
                 .file(format!("{folder}/shared_cpu_list"), shared);
+        }
+        if let Some(preference) = self.preferences.get(place.core as usize) {
+            let ranking = format!("{folder}/cpufreq/amd_pstate_prefcore_ranking");
+            tree = tree.file(ranking, format!("{preference}\n"));
         }
         if !self.cpufreq {
             return tree;

@@ -48,13 +48,6 @@ pub struct Choice {
     pub limits: Vec<Limit>,
 }
 
-impl Topology {
-    /// Returns all CPUs of the cores that these are of.
-    pub(crate) fn whole_cores(&self, cpus: &CpuSet) -> CpuSet {
-        cpus.iter().fold(CpuSet::new(), |all, cpu| all.union(&self.core_of(cpu)))
-    }
-}
-
 /// Chooses CPUs among those this process may use.
 pub fn choose(topology: &Topology, facts: &ChoiceFacts, width: Width) -> Choice {
     assert!(!topology.allowed.is_empty(), "a process that runs may use at least one CPU");

@@ -74,7 +74,7 @@ fn named_hypervisor(collector: &Collector<'_>) -> Option<String> {
         return Some("Xen".into());
     }
     // Device trees of Arm guests.
-    match read("/proc/device-tree/hypervisor/compatible").trim_end_matches('\0') {
+    match read("/proc/device-tree/hypervisor/compatible").as_str() {
         text if text.contains("kvm") => return Some("KVM".into()),
         text if text.contains("xen") => return Some("Xen".into()),
         _ => {}

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use becalm_model::{CpuId, CpuSet};
 
+use super::lists::Lists;
 use super::{Cache, CacheContent};
-use crate::cpumask::read_first;
 use crate::sysroot::SysRoot;
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -16,17 +16,43 @@ type Caches = BTreeMap<(u32, CpuSet, CacheContent), Option<u64>>;
 ///
 /// Two caches of one level and content are the same when the same CPUs share them. The kernel's
 /// `id` is no help: on hybrid machines a P-core's and an E-core's cache can have the same.
-pub(super) fn read(root: &SysRoot, online: &CpuSet) -> Vec<Cache> {
+///
+/// A CPU whose own file cannot be read has the cache that others say to share with it, else one that
+/// is of its core alone.
+pub(super) fn read(lists: &Lists<'_>, online: &CpuSet) -> Vec<Cache> {
     let mut caches = Caches::new();
+    let mut untold = Vec::new();
     for cpu in online.iter() {
         let folder = format!("{CPUS}/cpu{cpu}/cache");
-        let indices = root.list_dir(&folder).value().unwrap_or_default();
+        let indices = lists.names(&folder);
         let indices: Vec<_> = indices.iter().filter(|name| name.starts_with("index")).collect();
         if indices.is_empty() {
-            read_sparc(root, cpu, &mut caches);
+            read_sparc(lists.root, cpu, &mut caches);
         }
         for index in indices {
-            read_one(root, online, cpu, &format!("{folder}/{index}"), &mut caches);
+            let Some((level, content, size)) = kind(lists.root, &format!("{folder}/{index}"))
+            else {
+                continue;
+            };
+            match sharing(lists, cpu, &format!("{folder}/{index}")) {
+                Some(shared) => {
+                    let mut shared = shared.intersection(online);
+                    shared.insert(cpu);
+                    let known = caches.entry((level, shared, content)).or_insert(size);
+                    *known = known.or(size);
+                }
+                None => untold.push((cpu, level, content, size)),
+            }
+        }
+    }
+    for (cpu, level, content, size) in untold {
+        let is_it = |(other, cpus, what): &(u32, CpuSet, CacheContent)| {
+            *other == level && *what == content && cpus.contains(cpu)
+        };
+        if !caches.keys().any(is_it) {
+            let mut core = of_core(lists, cpu).intersection(online);
+            core.insert(cpu);
+            caches.insert((level, core, content), size);
         }
     }
     caches
@@ -35,29 +61,38 @@ pub(super) fn read(root: &SysRoot, online: &CpuSet) -> Vec<Cache> {
         .collect()
 }
 
-fn read_one(root: &SysRoot, online: &CpuSet, cpu: CpuId, folder: &str, caches: &mut Caches) {
+/// Returns level, content and size of a cache.
+fn kind(root: &SysRoot, folder: &str) -> Option<(u32, CacheContent, Option<u64>)> {
     let text = |name: &str| root.read(format!("{folder}/{name}")).value();
-    let Some(level) = text("level").and_then(|text| text.parse().ok()) else { return };
+    let level = text("level")?.parse().ok()?;
     let content = match text("type").as_deref() {
         Some("Data") => CacheContent::Data,
         Some("Instruction") => CacheContent::Instruction,
         Some("Unified") | None => CacheContent::Unified,
-        Some(_) => return,
+        Some(_) => return None,
     };
+    Some((level, content, text("size").and_then(|text| parse_size(&text))))
+}
+
+/// Returns the CPUs that share the cache of a CPU; `None` where its files do not tell.
+fn sharing(lists: &Lists<'_>, cpu: CpuId, folder: &str) -> Option<CpuSet> {
     // The kernel writes both from one set; `lscpu` and `lstopo` trust the mask too.
-    let shared = read_first(root, folder, &["shared_cpu_map", "shared_cpu_list"]);
-    let shared = shared.unwrap_or_default();
-    // Itanium firmware leaves the set of some caches empty: they belong to the core.
-    let shared = if shared.is_empty() {
-        let names = ["core_cpus_list", "thread_siblings_list", "core_cpus", "thread_siblings"];
-        read_first(root, &format!("{CPUS}/cpu{cpu}/topology"), &names).unwrap_or_default()
-    } else {
-        shared
-    };
-    let mut shared = shared.intersection(online);
-    shared.insert(cpu);
-    let size = text("size").and_then(|text| parse_size(&text));
-    caches.entry((level, shared, content)).or_insert(size);
+    let names = ["shared_cpu_map", "shared_cpu_list"];
+    match lists.first(folder, &names, &CpuSet::new()) {
+        // Itanium firmware leaves the set of some caches empty, and old kernels have none: they belong
+        // to the core.
+        Some(shared) if shared.is_empty() => Some(of_core(lists, cpu)),
+        None if !names.iter().any(|name| lists.root.exists(format!("{folder}/{name}"))) => {
+            Some(of_core(lists, cpu))
+        }
+        shared => shared,
+    }
+}
+
+fn of_core(lists: &Lists<'_>, cpu: CpuId) -> CpuSet {
+    let names = ["core_cpus_list", "thread_siblings_list", "core_cpus", "thread_siblings"];
+    let folder = format!("{CPUS}/cpu{cpu}/topology");
+    lists.first(&folder, &names, &CpuSet::from_iter([cpu])).unwrap_or_default()
 }
 
 /// Reads the caches of SPARC, which have a file for each size in bytes and none for who shares them.
@@ -92,7 +127,8 @@ mod tests {
 
     #[track_caller]
     fn check(tree: &FakeTree, online: &str, expected: &[&str]) {
-        let caches = read(&SysRoot::new(tree.path()), &online.parse().unwrap());
+        let root = SysRoot::new(tree.path());
+        let caches = read(&Lists::new(&root), &online.parse().unwrap());
         let shown: Vec<String> = caches
             .iter()
             .map(|one| format!("L{} {:?} {:?} {}", one.level, one.content, one.size, one.cpus))

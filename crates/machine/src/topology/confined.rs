@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use becalm_model::CpuSet;
 
-use crate::cpumask::read_list;
+use super::lists::Lists;
 use crate::sysroot::SysRoot;
 
 /// How a hierarchy with CPU sets is mounted, by what its files are called.
@@ -32,10 +32,10 @@ impl Style {
 }
 
 /// Returns the CPUs of the innermost group that states any; `None` if no group does.
-pub(super) fn cgroup_cpus(root: &SysRoot) -> Option<CpuSet> {
-    chains(root).into_iter().find_map(|(style, levels)| {
+pub(super) fn cgroup_cpus(lists: &Lists<'_>) -> Option<CpuSet> {
+    chains(lists.root).into_iter().find_map(|(style, levels)| {
         levels.iter().find_map(|level| {
-            let cpus = read_list(root, level.join(style.file())).value()?;
+            let cpus = lists.read(&level.join(style.file()).to_string_lossy())?;
             (!cpus.is_empty()).then_some(cpus)
         })
     })
@@ -105,7 +105,8 @@ mod tests {
 
     #[track_caller]
     fn check(tree: &FakeTree, expected: Option<&str>) {
-        let found = cgroup_cpus(&SysRoot::new(tree.path())).map(|cpus| cpus.to_string());
+        let root = SysRoot::new(tree.path());
+        let found = cgroup_cpus(&Lists::new(&root)).map(|cpus| cpus.to_string());
         assert_eq!(found.as_deref(), expected);
     }
 

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 
 use becalm_model::{CpuId, CpuSet};
 
+use super::lists::Lists;
 use super::parts::{Designer, Part, Parts};
 use super::{Cache, CoreKind};
-use crate::cpumask::read_list;
 use crate::sysroot::SysRoot;
 
 /// A CPU slower than this share of the next faster one is of another kind. Favoured cores differ by
@@ -33,17 +33,20 @@ const LOW_POWER: &str = "low-power E-core";
 
 /// Finds the kinds of the online CPUs, the fastest first.
 pub(super) fn read(
-    root: &SysRoot,
+    lists: &Lists<'_>,
     online: &CpuSet,
     caches: &[Cache],
     parts: &Parts,
 ) -> Vec<CoreKind> {
-    let frequencies = number_of_each(root, online, "cpufreq/cpuinfo_max_freq");
-    let named = intel(root, online, caches, frequencies.as_deref());
-    if named.len() > 1 {
+    let root = lists.root;
+    let frequencies = number_of_each(lists, online, "cpufreq/cpuinfo_max_freq");
+    // With one list missing its CPUs would look like a kind that nobody knows, and slow.
+    if let Some(named) = intel(lists, online, caches, frequencies.as_deref())
+        && named.len() > 1
+    {
         return named;
     }
-    let by_capacity = number_of_each(root, online, "cpu_capacity")
+    let by_capacity = number_of_each(lists, online, "cpu_capacity")
         .map(|speeds| split(&speeds, |capacity| format!("core of capacity {capacity}")));
     let by_frequency = || {
         split(frequencies.as_deref().unwrap_or_default(), |kilohertz| {
@@ -69,18 +72,22 @@ pub(super) fn read(
 }
 
 /// Intel's kinds by their counters. The low-power E-cores of a separate die count with the others
-/// there; they are slower, and do without the third level of cache that all others share.
+/// there; they are slower, and do without the third level of cache that all others share. `None` where
+/// a counter does not tell its CPUs.
 fn intel(
-    root: &SysRoot,
+    lists: &Lists<'_>,
     online: &CpuSet,
     caches: &[Cache],
     frequencies: Option<&[(u64, CpuId)]>,
-) -> Vec<CoreKind> {
+) -> Option<Vec<CoreKind>> {
     let mut left = online.clone();
     let mut kinds = Vec::new();
     let has_last_level = |cpu: CpuId| last_level(caches, cpu).is_some();
     for (path, name) in INTEL {
-        let cpus = read_list(root, path).value().unwrap_or_default().intersection(&left);
+        if !lists.root.exists(path) {
+            continue;
+        }
+        let cpus = lists.read(path)?.intersection(&left);
         if cpus.is_empty() {
             continue;
         }
@@ -103,7 +110,7 @@ fn intel(
     if !kinds.is_empty() && !left.is_empty() {
         kinds.push(CoreKind { name: "core of another kind".into(), cpus: left });
     }
-    kinds
+    Some(kinds)
 }
 
 /// Tells the CPUs that are clearly slower from the others.
@@ -189,13 +196,10 @@ fn last_level(caches: &[Cache], cpu: CpuId) -> Option<Option<u64>> {
 }
 
 /// Reads one number per CPU; `None` unless every CPU has it.
-fn number_of_each(root: &SysRoot, online: &CpuSet, file: &str) -> Option<Vec<(u64, CpuId)>> {
+fn number_of_each(lists: &Lists<'_>, online: &CpuSet, file: &str) -> Option<Vec<(u64, CpuId)>> {
     online
         .iter()
-        .map(|cpu| {
-            let path = format!("/sys/devices/system/cpu/cpu{cpu}/{file}");
-            Some((root.read(path).value()?.parse().ok()?, cpu))
-        })
+        .map(|cpu| Some((lists.number(&format!("/sys/devices/system/cpu/cpu{cpu}/{file}"))?, cpu)))
         .collect()
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod confined;
 mod cpuinfo;
 mod document;
 mod kinds;
+mod lists;
 mod parts;
 mod sysfs;
 
@@ -103,6 +104,9 @@ pub struct Node {
     pub cpus: CpuSet,
     /// Its memory in bytes, where the kernel states it.
     pub memory: Option<u64>,
+    /// How far it is to each node of [`Topology::nodes`], 10 for itself; empty where the kernel does
+    /// not state it.
+    pub distances: Vec<u32>,
 }
 
 /// One cache and the CPUs that share it.
@@ -175,6 +179,37 @@ impl Topology {
     /// Returns how many CPUs the largest core has: 2 with SMT on most machines, else 1.
     pub fn threads_per_core(&self) -> usize {
         self.cores.iter().map(|core| core.cpus.len()).max().unwrap_or(1)
+    }
+
+    /// Returns the CPUs at the data cache of one level that `id` has, itself included; `None` where
+    /// no such cache is known.
+    pub fn at_cache_of(&self, level: u32, id: CpuId) -> Option<&CpuSet> {
+        self.data_caches(level).map(|cache| &cache.cpus).find(|cpus| cpus.contains(id))
+    }
+
+    /// Returns all CPUs at the data caches of one level that any of `cpus` has.
+    pub fn at_caches_of(&self, level: u32, cpus: &CpuSet) -> CpuSet {
+        let caches = self.data_caches(level).map(|cache| &cache.cpus);
+        caches
+            .filter(|at| !at.intersection(cpus).is_empty())
+            .fold(CpuSet::new(), |all, at| all.union(at))
+    }
+
+    /// Returns the CPUs of other cores at the data caches of one level that any of `cpus` has.
+    pub fn beside(&self, level: u32, cpus: &CpuSet) -> CpuSet {
+        self.at_caches_of(level, cpus).difference(&self.whole_cores(cpus))
+    }
+
+    /// Returns the CPUs at a data cache of one level that is not that of the first CPU; the last of
+    /// several.
+    pub fn spare_cache(&self, level: u32) -> Option<&CpuSet> {
+        let caches = self.data_caches(level).map(|cache| &cache.cpus);
+        caches.filter(|cpus| cpus.first() != self.online.first()).last()
+    }
+
+    /// Returns all CPUs of the cores that these are of.
+    pub fn whole_cores(&self, cpus: &CpuSet) -> CpuSet {
+        cpus.iter().fold(CpuSet::new(), |all, cpu| all.union(&self.core_of(cpu)))
     }
 
     /// Returns the caches of one level that hold data, which leaves instruction caches out.

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use becalm_model::{CpuId, CpuSet, TopologyLimit};
 
 use super::confined::cgroup_cpus;
+use super::lists::Lists;
 use super::parts::Parts;
 use super::{Core, Cpu, Group, Node, Topology, TopologyError, caches, cpuinfo, kinds};
 use crate::activity::parse::stat_cpus;
-use crate::cpumask::{read_first, read_list};
+use crate::isolcpus;
 use crate::sysroot::{Reading, SysRoot};
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -31,27 +32,31 @@ struct CpuPosition {
 
 impl Topology {
     /// Reads how the machine is built. What is missing is guessed from `/proc`, and said in
-    /// [`Topology::limits`].
+    /// [`Topology::limits`]; so is what is there and cannot be read.
     pub fn read(root: &SysRoot) -> Result<Self, TopologyError> {
         let mut topology = Self::default();
-        topology.read_sets(root)?;
-        let place = topology.read_places(root);
-        topology.caches = caches::read(root, &topology.online);
+        let lists = Lists::new(root);
+        topology.read_sets(&lists)?;
+        let place = topology.read_places(&lists);
+        topology.caches = caches::read(&lists, &topology.online);
         if topology.caches.is_empty() {
             topology.limits.push(TopologyLimit::NoCaches);
         }
-        topology.read_nodes(root);
+        topology.read_nodes(&lists);
         let parts = Parts::read(root, &topology.online);
-        topology.kinds = kinds::read(root, &topology.online, &topology.caches, &parts);
+        topology.kinds = kinds::read(&lists, &topology.online, &topology.caches, &parts);
         topology.join(root, &place);
-        topology.read_groups(root);
+        topology.read_groups(&lists);
+        topology.limits.extend(lists.limit());
         Ok(topology)
     }
 
     /// Finds which CPUs there are and which of them this process may use.
-    fn read_sets(&mut self, root: &SysRoot) -> Result<(), TopologyError> {
-        let set = |name: &str| read_list(root, format!("{CPUS}/{name}")).value();
-        let folders = cpu_folders(root);
+    fn read_sets(&mut self, lists: &Lists<'_>) -> Result<(), TopologyError> {
+        let root = lists.root;
+        let set = |name: &str| lists.read(&format!("{CPUS}/{name}"));
+        let with = |name: &str, least: &CpuSet| lists.read_with(&format!("{CPUS}/{name}"), least);
+        let folders = cpu_folders(lists);
         let affinity = allowed(root);
         self.online = match set("online").or_else(|| online_by_folder(root, &folders)) {
             Some(online) if !online.is_empty() => online,
@@ -61,12 +66,17 @@ impl Topology {
                 online
             }
         };
-        let present = set("present").unwrap_or_else(|| folders.union(&self.online));
+        let present = with("present", &self.online).unwrap_or_else(|| folders.union(&self.online));
         self.offline = present.difference(&self.online);
-        self.possible = set("possible").unwrap_or(present);
-        self.isolated = set("isolated").unwrap_or_default();
-        self.nohz_full = set("nohz_full").unwrap_or_default();
-        let confined = cgroup_cpus(root);
+        self.possible = with("possible", &present).unwrap_or(present);
+        let booted = |option: fn(&str, &CpuSet) -> Option<CpuSet>| {
+            option(&root.read("/proc/cmdline").value()?, &self.possible)
+        };
+        let isolated = set("isolated").or_else(|| booted(isolcpus::isolated));
+        let nohz_full = set("nohz_full").or_else(|| booted(isolcpus::nohz_full));
+        (self.isolated, self.nohz_full) =
+            (isolated.unwrap_or_default(), nohz_full.unwrap_or_default());
+        let confined = cgroup_cpus(lists);
         self.allowed = match affinity {
             Reading::Value(allowed) => allowed.intersection(&self.online),
             other => {
@@ -89,20 +99,24 @@ impl Topology {
     }
 
     /// Returns where each CPU sits.
-    fn read_places(&mut self, root: &SysRoot) -> BTreeMap<CpuId, CpuPosition> {
+    fn read_places(&mut self, lists: &Lists<'_>) -> BTreeMap<CpuId, CpuPosition> {
+        let root = lists.root;
+        let shared = |names: &[&str]| {
+            let told = |cpu: CpuId| Some((cpu, self.sharing(lists, cpu, names)?));
+            with_what_others_tell(&self.online, self.online.iter().filter_map(told).collect())
+        };
+        let (mut cores, mut packages) = (shared(&CORE), shared(&PACKAGE));
         let mut places = BTreeMap::new();
         for cpu in self.online.iter() {
-            let folder = format!("{CPUS}/cpu{cpu}/topology");
-            let Some(core) = self.sharing(root, cpu, &CORE) else { continue };
-            let package = root.read(format!("{folder}/physical_package_id")).value();
-            let package_id = package.and_then(|text| text.parse().ok()).unwrap_or(-1);
-            let package = self.sharing(root, cpu, &PACKAGE);
+            let Some(core) = cores.remove(&cpu) else { continue };
+            let package_id = root.parse(format!("{CPUS}/cpu{cpu}/topology/physical_package_id"));
+            let (package, package_id) = (packages.remove(&cpu), package_id.unwrap_or(-1));
             places.insert(cpu, CpuPosition { core, package, package_id });
         }
         if places.len() == self.online.len() {
             return places;
         }
-        let text = root.read("/proc/cpuinfo").value().unwrap_or_default();
+        let text = lists.text("/proc/cpuinfo").unwrap_or_default();
         let known: BTreeMap<CpuId, (i64, i64)> = cpuinfo::places(&text)
             .into_iter()
             .filter_map(|place| Some((place.cpu, place.package_and_core?)))
@@ -130,39 +144,39 @@ impl Topology {
     }
 
     /// Returns the online CPUs that share something with `cpu`, itself included, from the first of
-    /// several files that there is.
-    fn sharing(&self, root: &SysRoot, cpu: CpuId, names: &[&str]) -> Option<CpuSet> {
-        let mut set = read_first(root, &format!("{CPUS}/cpu{cpu}/topology"), names)?;
-        set.insert(cpu);
+    /// several files that tells.
+    fn sharing(&self, lists: &Lists<'_>, cpu: CpuId, names: &[&str]) -> Option<CpuSet> {
+        let own = CpuSet::from_iter([cpu]);
+        let set = lists.first(&format!("{CPUS}/cpu{cpu}/topology"), names, &own)?;
         Some(set.intersection(&self.online))
     }
 
     /// Reads what lies between cores and packages, and above packages.
-    fn read_groups(&mut self, root: &SysRoot) {
+    fn read_groups(&mut self, lists: &Lists<'_>) {
         // Kernels that know no dies call every CPU (Arm) or every package (most x86) one; clusters
         // that are a core or a package say nothing either.
         let cores: Vec<&CpuSet> = self.cores.iter().map(|core| &core.cpus).collect();
         let packages: Vec<&CpuSet> = self.packages.iter().map(|package| &package.cpus).collect();
-        let dies = self.groups(root, &["die_cpus_list", "die_cpus"], "die_id", |set| {
+        let dies = self.groups(lists, &["die_cpus_list", "die_cpus"], "die_id", |set| {
             set.len() > 1 && !packages.contains(&set)
         });
         let clusters =
-            self.groups(root, &["cluster_cpus_list", "cluster_cpus"], "cluster_id", |set| {
+            self.groups(lists, &["cluster_cpus_list", "cluster_cpus"], "cluster_id", |set| {
                 set.len() > 1 && !cores.contains(&set) && !packages.contains(&set)
             });
         let clusters =
             clusters.into_iter().filter(|one| dies.iter().all(|die| die.cpus != one.cpus));
         let clusters = clusters.collect();
         let books =
-            self.groups(root, &["book_siblings_list", "book_siblings"], "book_id", |_| true);
+            self.groups(lists, &["book_siblings_list", "book_siblings"], "book_id", |_| true);
         let drawers =
-            self.groups(root, &["drawer_siblings_list", "drawer_siblings"], "drawer_id", |_| true);
+            self.groups(lists, &["drawer_siblings_list", "drawer_siblings"], "drawer_id", |_| true);
         (self.dies, self.clusters, self.books, self.drawers) = (dies, clusters, books, drawers);
     }
 
     fn groups(
         &self,
-        root: &SysRoot,
+        lists: &Lists<'_>,
         names: &[&str],
         id: &str,
         tells: impl Fn(&CpuSet) -> bool,
@@ -172,27 +186,36 @@ impl Topology {
             if groups.iter().any(|group| group.cpus.contains(cpu)) {
                 continue;
             }
-            let Some(cpus) = self.sharing(root, cpu, names).filter(&tells) else { continue };
-            let id = root.read(format!("{CPUS}/cpu{cpu}/topology/{id}")).value();
+            let Some(cpus) = self.sharing(lists, cpu, names).filter(&tells) else { continue };
+            let id = lists.root.read(format!("{CPUS}/cpu{cpu}/topology/{id}")).value();
             let id = id.and_then(|text| text.parse().ok()).unwrap_or(-1);
             groups.push(Group { id, cpus });
         }
         groups
     }
 
-    fn read_nodes(&mut self, root: &SysRoot) {
-        let names = root.list_dir(NODES).value().unwrap_or_default();
-        for name in names {
+    fn read_nodes(&mut self, lists: &Lists<'_>) {
+        for name in lists.names(NODES) {
             let number = name.strip_prefix("node").and_then(|number| number.parse().ok());
             let Some(id) = number else { continue };
-            let cpus = read_first(root, &format!("{NODES}/{name}"), &["cpulist", "cpumap"]);
-            let cpus = cpus.unwrap_or_default().intersection(&self.online);
-            let meminfo = root.read(format!("{NODES}/{name}/meminfo")).value();
-            let memory = meminfo.as_deref().and_then(node_memory);
-            self.nodes.push(Node { id, cpus, memory });
+            let folder = format!("{NODES}/{name}");
+            let cpus = lists.first(&folder, &["cpulist", "cpumap"], &CpuSet::new());
+            // Beside its list a node has a link to each of its CPUs.
+            let cpus = cpus.unwrap_or_else(|| numbered(&lists.names(&folder)));
+            let cpus = cpus.intersection(&self.online);
+            let memory = lists.root.read(format!("{folder}/meminfo")).value();
+            let memory = memory.as_deref().and_then(node_memory);
+            let distances = lists.root.read(format!("{folder}/distance")).value();
+            let distances = distances.and_then(|text| node_distances(&text)).unwrap_or_default();
+            self.nodes.push(Node { id, cpus, memory, distances });
         }
         // `node10` sorts before `node2` by name.
         self.nodes.sort_by_key(|node| node.id);
+        let nodes = self.nodes.len();
+        // A table of other nodes than those that are here is none.
+        for node in self.nodes.iter_mut().filter(|node| node.distances.len() != nodes) {
+            node.distances.clear();
+        }
     }
 
     /// Gives every CPU its place in the lists, which it completes.
@@ -264,9 +287,34 @@ fn node_memory(meminfo: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(1024)
 }
 
+/// Reads a line of the table of distances, such as `10 16 32`.
+fn node_distances(line: &str) -> Option<Vec<u32>> {
+    line.split_whitespace().map(|word| word.parse().ok()).collect()
+}
+
+/// Adds those CPUs whose own file does not tell what they share and that are in another one's set.
+fn with_what_others_tell(
+    online: &CpuSet,
+    mut told: BTreeMap<CpuId, CpuSet>,
+) -> BTreeMap<CpuId, CpuSet> {
+    for cpu in online.iter() {
+        let of_others = || told.values().find(|set| set.contains(cpu)).cloned();
+        if !told.contains_key(&cpu)
+            && let Some(set) = of_others()
+        {
+            told.insert(cpu, set);
+        }
+    }
+    told
+}
+
 /// Returns the CPUs that have a folder in `/sys`, on or off.
-fn cpu_folders(root: &SysRoot) -> CpuSet {
-    let names = root.list_dir(CPUS).value().unwrap_or_default();
+fn cpu_folders(lists: &Lists<'_>) -> CpuSet {
+    numbered(&lists.names(CPUS))
+}
+
+/// Returns the CPUs among the names of a folder: `cpu0`, `cpu1`.
+fn numbered(names: &[String]) -> CpuSet {
     names.iter().filter_map(|name| name.strip_prefix("cpu")?.parse().ok()).map(CpuId).collect()
 }
 

@@ -92,6 +92,15 @@ pub enum TopologyLimit {
         /// Why.
         error: String,
     },
+    /// Files that tell of CPUs exist and cannot be read, or hold what they cannot mean.
+    Unreadable {
+        /// The first of them.
+        path: String,
+        /// What is wrong with it.
+        error: String,
+        /// How many others there are.
+        others: usize,
+    },
     /// None of the CPUs that may be used is online.
     NoneOnline,
     /// Cores are taken from `/proc/cpuinfo`.

@@ -71,6 +71,16 @@ pub(super) fn topology(limit: &TopologyLimit) -> String {
             "which CPUs this process may use is not known, so every online one is assumed: the affinity in \
              /proc/self/status {error}"
         ),
+        L::Unreadable { path, error, others } => {
+            let others = match others {
+                0 => String::new(),
+                1 => " (nor can another file)".to_owned(),
+                others => format!(" (nor can {others} other files)"),
+            };
+            format!(
+                "{path} {error}{others}: what it tells is taken from elsewhere, or is not known"
+            )
+        }
         L::NoneOnline => "none of the CPUs this process may use is online".to_owned(),
         L::CoresByCpuinfo { cpus } => format!("the cores of CPU {cpus} are those of /proc/cpuinfo"),
         L::CoresGuessed { cpus } => format!(
