@@ -13,7 +13,8 @@ use std::time::Duration;
 use becalm_model::{CpuId, CpuSet, EvidenceLimit, Limit, Obstacle, Unseen};
 
 use crate::cgroup::ControlGroups;
-use crate::sysroot::SysRoot;
+use crate::cpumask::read_list;
+use crate::sysroot::{Reading, SysRoot};
 use becalm_kernel::clock;
 use clocks::ClockReader;
 pub use clocks::Clocks;
@@ -289,10 +290,20 @@ impl Opening<'_> {
     }
 
     /// Returns the CPUs that share a core with one of `cpus` and are none of them.
-    fn siblings(&self, cpus: &CpuSet) -> CpuSet {
-        let of = |cpu| self.root.read(cpu_file(cpu, "topology/thread_siblings_list")).value();
-        let lists = cpus.iter().filter_map(of).filter_map(|list| list.parse::<CpuSet>().ok());
-        let cores: CpuSet = lists.flat_map(|core| core.iter().collect::<Vec<_>>()).collect();
+    fn siblings(&mut self, cpus: &CpuSet) -> CpuSet {
+        let mut cores = CpuSet::new();
+        let mut unread = None;
+        for cpu in cpus.iter() {
+            let path = cpu_file(cpu, "topology/thread_siblings_list");
+            match read_list(self.root, &path) {
+                Reading::Value(core) => cores = cores.union(&core),
+                Reading::Absent => {}
+                other => unread = unread.or(other.of(&path).err()),
+            }
+        }
+        if let Some(why) = unread {
+            self.not_seen(Unseen::Siblings, Obstacle::Error(why));
+        }
         cores.difference(cpus)
     }
 

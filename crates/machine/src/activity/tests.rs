@@ -70,6 +70,10 @@ fn cpus_that_share_no_core_with_others_have_no_siblings() {
     for tree in [busy_machine().without(path), busy_machine().file(path, "0\n")] {
         assert_eq!(open_patiently(&tree).read().siblings, None);
     }
+    for tree in [busy_machine().unreadable(path), busy_machine().file(path, "0-\n")] {
+        let reader = open_patiently(&tree);
+        assert!(reader.limits().iter().any(|one| what_is_unseen(one) == Some(Unseen::Siblings)));
+    }
     // All threads of a core are the subject's own.
     let tree = busy_machine();
     let mut reader = ActivityReader::open(&SysRoot::new(tree.path()), &set("0-1"));

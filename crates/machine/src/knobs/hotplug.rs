@@ -12,11 +12,11 @@ use std::collections::BTreeSet;
 use becalm_model::{Change, CpuSet, ProcessIdentity, Target};
 
 use super::Planner;
-use crate::SysRoot;
 use crate::cgroup::{CgroupVersion, find_mount};
 use crate::cpumask::read_list;
 use crate::tasks::{self, Thread};
 use crate::tune::task::start_time;
+use crate::{Reading, SysRoot};
 
 const REASON: &str = "the kernel changes it when CPUs go";
 
@@ -41,8 +41,13 @@ pub(super) fn guard(planner: &mut Planner<'_>, staying: &CpuSet) {
         let top = mount.point.to_string_lossy().into_owned();
         let groups = groups_below(root, &top);
         for group in &groups {
-            let own = read_list(root, format!("{group}/cpuset.cpus")).value().unwrap_or_default();
-            if goes(&own) {
+            // Members of a group whose CPUs are not known are saved too: none of them is moved for it.
+            let may_go = match read_list(root, format!("{group}/cpuset.cpus")) {
+                Reading::Value(own) => goes(&own),
+                Reading::Absent => false,
+                Reading::NoPermission | Reading::Unreadable { .. } => true,
+            };
+            if may_go {
                 planner.planned.changes.extend(members(root, knob, &top, group));
             }
         }
@@ -52,8 +57,13 @@ pub(super) fn guard(planner: &mut Planner<'_>, staying: &CpuSet) {
     }
     for number in root.list_dir("/proc/irq").value().unwrap_or_default() {
         let path = format!("/proc/irq/{number}/smp_affinity_list");
-        if read_list(root, &path).value().is_some_and(|cpus| goes(&cpus)) {
-            planner.guard(path);
+        match read_list(root, &path) {
+            Reading::Value(cpus) if goes(&cpus) => planner.guard(path),
+            Reading::Value(_) | Reading::Absent => {}
+            other => {
+                let why = other.why_not().unwrap_or_default();
+                planner.refuse(format!("{path} {why}: what it holds cannot be put back"));
+            }
         }
     }
 }

@@ -35,14 +35,34 @@ fn plan(planner: &mut Planner<'_>) {
     for_new_ones(planner);
     let mut numbers: Vec<u32> = names.iter().filter_map(|name| name.parse().ok()).collect();
     numbers.sort_unstable();
+    let mut unread: Vec<String> = Vec::new();
     for number in numbers {
         let path = format!("{FOLDER}/{number}/smp_affinity_list");
-        let Reading::Value(old) = planner.see(&path) else { continue };
-        let Some(new) = old.parse().ok().and_then(|old| elsewhere(situation, &old)) else {
+        let reading = planner.see(&path);
+        if reading == Reading::Absent {
             continue;
+        }
+        let cpus = |old: String| match old.parse() {
+            Ok(cpus) => Ok((old, cpus)),
+            Err(error) => Err(format!("{path}: {error}")),
         };
+        let (old, cpus): (String, CpuSet) = match reading.of(&path).and_then(cpus) {
+            Ok(known) => known,
+            Err(why) => {
+                unread.push(why);
+                continue;
+            }
+        };
+        let Some(new) = elsewhere(situation, &cpus) else { continue };
         let change = planner.change(Target::File(path), &old, Some(&new.to_string()));
         planner.add(change.with(Nature::MayBeRefused));
+    }
+    if let Some(first) = unread.first() {
+        let others = match unread.len() - 1 {
+            0 => String::new(),
+            others => format!(", and {others} more"),
+        };
+        return planner.refuse(format!("where an interrupt goes is not known: {first}{others}"));
     }
     if planner.planned.changes.is_empty() {
         planner.is_quiet("no interrupt of a device is allowed on the measured CPUs");
@@ -51,8 +71,19 @@ fn plan(planner: &mut Planner<'_>) {
 
 /// Interrupts that are requested from now on.
 fn for_new_ones(planner: &mut Planner<'_>) {
-    let Reading::Value(old) = planner.see(DEFAULT) else { return };
-    if let Some(new) = parse_mask(&old).and_then(|old| elsewhere(planner.situation, &old)) {
+    let old = match planner.see(DEFAULT) {
+        Reading::Value(old) => old,
+        Reading::Absent => return,
+        other => {
+            let why = other.why_not().unwrap_or_default();
+            return planner
+                .refuse(format!("where new interrupts go is not known: {DEFAULT} {why}"));
+        }
+    };
+    let Some(cpus) = parse_mask(&old) else {
+        return planner.refuse(format!("{DEFAULT} holds `{old}`, which is no mask of CPUs"));
+    };
+    if let Some(new) = elsewhere(planner.situation, &cpus) {
         let target = Target::File(DEFAULT.to_owned());
         planner.add(planner.change(target, &old, Some(&mask_text(&new))));
     }

@@ -23,7 +23,11 @@ fn plan(planner: &mut Planner<'_>) {
     match read_target(situation.root, &Target::IrqbalanceBan) {
         Reading::Value(old) => {
             // What is told replaces what it had found itself.
-            let all = old.parse::<CpuSet>().unwrap_or_default().union(&situation.cpus);
+            let banned: CpuSet = match old.parse() {
+                Ok(banned) => banned,
+                Err(error) => return planner.refuse(format!("irqbalance bans `{old}`: {error}")),
+            };
+            let all = banned.union(&situation.cpus);
             planner.add(planner.change(Target::IrqbalanceBan, &old, Some(&all.to_string())));
         }
         Reading::Absent => planner.not_here(

@@ -3,7 +3,6 @@
 use becalm_model::{CpuId, CpuSet};
 
 use super::Situation;
-use crate::SysRoot;
 use crate::cpumask::read_list;
 
 pub(super) const FOLDER: &str = "/sys/devices/system/cpu/cpufreq";
@@ -42,12 +41,22 @@ pub(super) fn all_policies(situation: &Situation<'_>) -> Vec<Policy> {
         .filter_map(|name| {
             let number = name.strip_prefix("policy")?.parse().ok()?;
             let folder = format!("{FOLDER}/{name}");
-            let cpus = read_list_of_words(situation, &format!("{folder}/affected_cpus"))?;
+            let cpus = running_cpus(situation, &folder, CpuId(number));
             (!cpus.is_empty()).then_some((number, Policy { folder, cpus }))
         })
         .collect();
     policies.sort_by_key(|(number, _)| *number);
     policies.into_iter().map(|(_, policy)| policy).collect()
+}
+
+/// Returns the CPUs of a policy that run. One whose CPUs are offline answers EBUSY; where the answer is
+/// another one that is no list, they are those that it was made for, or the one that it is named after.
+fn running_cpus(situation: &Situation<'_>, folder: &str, named: CpuId) -> CpuSet {
+    let files = ["affected_cpus", "related_cpus"];
+    let told =
+        files.iter().find_map(|file| read_list_of_words(situation, &format!("{folder}/{file}")));
+    let cpus = told.unwrap_or_else(|| CpuSet::from_iter([named]));
+    cpus.intersection(&situation.topology.online)
 }
 
 /// Returns the driver that sets frequencies, if there is one.
@@ -60,17 +69,15 @@ pub(super) fn driver(situation: &Situation<'_>) -> Option<String> {
 /// run: where the first of a core is offline the second is taken for it, and goes all the same.
 pub(super) fn second_threads(situation: &Situation<'_>) -> CpuSet {
     let threads = situation.topology.cpus.iter().map(|cpu| cpu.id);
-    let is_second = |id: &CpuId| {
-        let first = running_siblings(situation.root, *id).and_then(|siblings| siblings.first());
-        first.is_some_and(|first| first != *id)
-    };
+    let is_second = |id: &CpuId| running_siblings(situation, *id).first() != Some(*id);
     threads.filter(is_second).collect()
 }
 
 /// Returns the threads of a CPU's core that run, that CPU included.
-pub(super) fn running_siblings(root: &SysRoot, cpu: CpuId) -> Option<CpuSet> {
+pub(super) fn running_siblings(situation: &Situation<'_>, cpu: CpuId) -> CpuSet {
     let folder = format!("/sys/devices/system/cpu/cpu{}/topology", cpu.0);
-    read_list(root, format!("{folder}/thread_siblings_list")).value()
+    let told = read_list(situation.root, format!("{folder}/thread_siblings_list")).value();
+    told.filter(|cpus| cpus.contains(cpu)).unwrap_or_else(|| situation.topology.core_of(cpu))
 }
 
 /// cpufreq writes sets of CPUs as words: `0 1 2`.

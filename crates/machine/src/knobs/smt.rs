@@ -32,10 +32,8 @@ pub(super) fn can_be_switched(root: &SysRoot) -> bool {
 fn sure_to_stay(situation: &Situation<'_>) -> CpuSet {
     let topology = situation.topology;
     let firsts = topology.online.difference(&second_threads(situation));
-    let is_sure = |cpu: &CpuId| {
-        topology.offline.is_empty()
-            || running_siblings(situation.root, *cpu).is_some_and(|siblings| siblings.len() > 1)
-    };
+    let is_sure =
+        |cpu: &CpuId| topology.offline.is_empty() || running_siblings(situation, *cpu).len() > 1;
     firsts.iter().filter(is_sure).collect()
 }
 

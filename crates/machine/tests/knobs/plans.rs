@@ -286,3 +286,43 @@ fn every_knob_is_documented_with_its_profile() {
         assert!(text.contains(&row), "docs/MACHINE.md has no row {row}");
     }
 }
+
+#[test]
+fn lists_that_cannot_be_read_are_not_taken_for_no_cpu() {
+    const SETS: &str = "/sys/fs/cgroup/cpuset";
+    let whole = || {
+        tree(AMD_EPP)
+            .file(
+                "/proc/self/mountinfo",
+                format!("34 31 0:31 / {SETS} rw - cgroup cgroup rw,cpuset\n"),
+            )
+            .file(format!("{SETS}/box/cpuset.cpus"), "2-3\n")
+            .file(format!("{SETS}/box/cgroup.procs"), "70\n")
+    };
+    let whole = || with_task(whole(), 70, "2-3", "/box");
+    let request = TuningRequest { smt: Smt::Off, ..TuningRequest::default() };
+    let plan_of = |tree: &FakeTree| planned(&SysRoot::new(tree.path()), &request);
+    let expected = lines(&plan_of(&whole()));
+    let paths = [
+        format!("{CPU}/cpufreq/policy1/affected_cpus"),
+        format!("{CPU}/cpu3/topology/thread_siblings_list"),
+        format!("{SETS}/box/cpuset.cpus"),
+        "/proc/irq/10/smp_affinity_list".to_owned(),
+        "/proc/irq/default_smp_affinity".to_owned(),
+    ];
+    for path in paths {
+        for tree in [whole().unreadable(&path), whole().file(&path, "1-\n")] {
+            let plan = plan_of(&tree);
+            // An interrupt whose CPUs are not known stays, and that is said.
+            let is_told = plan
+                .notes
+                .iter()
+                .any(|note| note.kind == NoteKind::Refused && (note.text.contains(&path)));
+            let without = expected.iter().filter(|line| !line.starts_with(&path));
+            assert!(lines(&plan).iter().eq(without), "{path}: {:?}", lines(&plan));
+            assert_eq!(is_told, path.starts_with("/proc/irq"), "{path}: {:?}", plan.notes);
+            let is_member = |target: &Target| matches!(target, Target::Membership { .. });
+            assert!(plan.changes.iter().any(|change| is_member(&change.target)), "{path}");
+        }
+    }
+}

@@ -89,6 +89,8 @@ pub enum EvidenceLimit {
 pub enum Unseen {
     /// Time used by others and taken by the hypervisor.
     OthersTime,
+    /// What runs on the other threads of the subject's cores.
+    Siblings,
     /// Pressure on the CPUs.
     PressureOnCpu,
     /// Pressure on memory.

@@ -39,6 +39,7 @@ fn evidence(limit: &EvidenceLimit) -> String {
 fn unseen(what: Unseen) -> &'static str {
     match what {
         Unseen::OthersTime => "time used by others and taken by the hypervisor is not seen",
+        Unseen::Siblings => "what runs on other threads of the subject's cores is not seen",
         Unseen::PressureOnCpu => "pressure on cpu is not seen",
         Unseen::PressureOnMemory => "pressure on memory is not seen",
         Unseen::PressureOnIo => "pressure on io is not seen",
