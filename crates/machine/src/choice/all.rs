@@ -69,7 +69,7 @@ fn only_isolated(topology: &Topology, facts: &ChoiceFacts) -> Choice {
 /// Returns the CPUs of the fastest kind that has more than one core, with what it is if there are
 /// other kinds. A lone prime core, as phones have, is no place for several threads. Designs that the
 /// kernel calls equally fast go together.
-fn fastest(topology: &Topology, among: &CpuSet) -> (CpuSet, Option<CpuMerit>) {
+pub(super) fn fastest(topology: &Topology, among: &CpuSet) -> (CpuSet, Option<CpuMerit>) {
     let capacity = |kind: &CoreKind| topology.cpu(kind.cpus.first()?)?.capacity;
     for (place, kind) in topology.kinds.iter().enumerate() {
         let equal: Vec<&CoreKind> = topology

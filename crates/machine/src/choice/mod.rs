@@ -3,13 +3,19 @@
 //! For one CPU, in this order: one on which nobody else measures, an isolated one, one of the fastest
 //! kind, one that `becalm noise probe` found quieter in this boot, not the core of CPU 0 (which the
 //! kernel gives most of its own work), a core whose SMT siblings can be kept idle, one with a stopped
-//! tick, one without a device that interrupts it. Of equals the last core is taken.
+//! tick, one without a device that interrupts it, one that shares no second level of cache with others
+//! at work, one that shares no third level, one in the node farthest from interrupts, one that the
+//! firmware prefers. Of equals the last core is taken. Several CPUs are chosen in the same order.
+//!
+//! The fastest kind goes before all that is shared: a quiet E-core is no place to time what will run
+//! on P-cores. becalm itself gets what shares least with the subject.
 //!
 //! For all CPUs isolated ones are left out: without load balancing all threads of a subject would
 //! stay on the CPU they started on.
 
 mod all;
 mod chooser;
+mod company;
 mod facts;
 mod one;
 mod several;

@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use becalm_model::conditions::{AffinityReason, ChosenFor, CpuMerit};
-use becalm_model::{CpuId, CpuSet, Limit, PlacementLimit, SharedBecause};
+use becalm_model::{CpuId, CpuSet, PlacementLimit, SharedBecause};
 
+use super::company::{Company, housekeeping};
 use super::{Choice, ChoiceFacts, only_one_cpu};
 use crate::topology::Topology;
 
@@ -13,38 +14,63 @@ pub(super) fn choose(topology: &Topology, facts: &ChoiceFacts) -> Choice {
     if topology.allowed.len() == 1 {
         return only_one_cpu(topology);
     }
-    let best = topology.allowed.iter().min_by_key(|&cpu| rank(topology, facts, cpu));
+    let company = Company::new(topology, facts);
+    let merit = |cpu: CpuId| merit(topology, facts, &company, cpu);
+    // Of equal cores the last one, and of its threads the first.
+    let rank = |cpu: &CpuId| (merit(*cpu), Reverse(topology.cpu(*cpu).map(|cpu| cpu.core)), *cpu);
+    let best = topology.allowed.iter().min_by_key(rank);
     let cpu = best.expect("the caller checked that some CPU is allowed");
     let subject = CpuSet::from_iter([cpu]);
     let siblings = topology.siblings_of(cpu);
     let mut limits = Vec::new();
-    let housekeeping = housekeeping(topology, facts, &subject, &siblings, &mut limits);
+    let housekeeping = housekeeping(topology, facts, &subject).unwrap_or_else(|| {
+        let (cpus, because) = (subject.clone(), SharedBecause::OthersInUse);
+        limits.push(PlacementLimit::Shared { cpus, because }.into());
+        subject.clone()
+    });
+    if !housekeeping.intersection(&siblings).is_empty() {
+        limits.push(PlacementLimit::SameCore { cpus: housekeeping.clone() }.into());
+    }
     let foreign = siblings.difference(&topology.allowed);
     if !foreign.is_empty() {
         limits.push(PlacementLimit::ForeignSiblings { cpus: foreign }.into());
+    }
+    let best = merit(cpu);
+    let equals = topology.allowed.iter().filter(|&other| merit(other) == best);
+    let equals: BTreeSet<_> =
+        equals.filter_map(|cpu| topology.cpu(cpu)).map(|cpu| cpu.core).collect();
+    let mut because = merits(topology, facts, cpu);
+    because.extend(company.merits(&subject, &housekeeping));
+    if equals.len() > 1 {
+        because.push(CpuMerit::LastOfEquals { cores: equals.len() });
+    }
+    let idle = siblings.intersection(&topology.allowed).difference(&housekeeping);
+    if !idle.is_empty() {
+        because.push(CpuMerit::IdleSiblings { cpus: idle });
     }
     let reason = AffinityReason::Chosen {
         cpus: subject.clone(),
         housekeeping: housekeeping.clone(),
         threads: ChosenFor::One,
-        because: merits(topology, facts, cpu, &siblings, &housekeeping),
+        because,
     };
     Choice { subject, housekeeping, reason, limits }
 }
 
-/// Orders CPUs, the best first.
-fn rank(topology: &Topology, facts: &ChoiceFacts, cpu: CpuId) -> impl Ord + use<> {
-    // Of equal cores the last one, and of its threads the first.
-    (merit(topology, facts, cpu), Reverse(topology.cpu(cpu).map(|cpu| cpu.core)), cpu)
-}
-
 /// Judges a CPU by what makes it better or worse than others, the best first; `false` is better than
 /// `true`.
-fn merit(topology: &Topology, facts: &ChoiceFacts, cpu: CpuId) -> impl Ord + use<> {
+fn merit(
+    topology: &Topology,
+    facts: &ChoiceFacts,
+    company: &Company<'_>,
+    cpu: CpuId,
+) -> impl Ord + use<> {
     let core = topology.core_of(cpu);
     let siblings = topology.siblings_of(cpu);
     let kind = topology.cpu(cpu).map_or(usize::MAX, |cpu| cpu.kind);
     let is_isolated = topology.isolated.contains(cpu);
+    let preference = topology.cpu(cpu).and_then(|cpu| cpu.preference);
+    let is_part = topology.at_cache_of(3, cpu).is_some_and(|at| !at.difference(&core).is_empty());
     (
         facts.leased.contains(cpu),
         !siblings.intersection(&facts.leased).is_empty(),
@@ -56,44 +82,13 @@ fn merit(topology: &Topology, facts: &ChoiceFacts, cpu: CpuId) -> impl Ord + use
         !siblings.difference(&topology.allowed).is_empty(),
         is_isolated && !siblings.difference(&topology.isolated).is_empty(),
         !topology.nohz_full.contains(cpu),
-        facts.is_interrupted(cpu),
-        siblings.iter().any(|sibling| facts.is_interrupted(sibling)),
+        // What is at work on the core itself, then at its caches, then in its node.
+        (facts.is_interrupted(cpu), company.is_on(&core), company.nearness(&core), is_part),
+        (company.distance(cpu), Reverse(preference)),
     )
 }
 
-/// Returns the allowed CPUs for becalm, as far from the subject as there are any.
-fn housekeeping(
-    topology: &Topology,
-    facts: &ChoiceFacts,
-    subject: &CpuSet,
-    siblings: &CpuSet,
-    limits: &mut Vec<Limit>,
-) -> CpuSet {
-    let others = topology.allowed.difference(subject).difference(&facts.leased);
-    if others.is_empty() {
-        let (cpus, because) = (subject.clone(), SharedBecause::OthersInUse);
-        limits.push(PlacementLimit::Shared { cpus, because }.into());
-        return subject.clone();
-    }
-    let elsewhere = others.difference(siblings);
-    let balanced = elsewhere.difference(&topology.isolated);
-    if !balanced.is_empty() {
-        return balanced;
-    }
-    if !elsewhere.is_empty() {
-        return elsewhere;
-    }
-    limits.push(PlacementLimit::SameCore { cpus: others.clone() }.into());
-    others
-}
-
-fn merits(
-    topology: &Topology,
-    facts: &ChoiceFacts,
-    cpu: CpuId,
-    siblings: &CpuSet,
-    housekeeping: &CpuSet,
-) -> Vec<CpuMerit> {
+fn merits(topology: &Topology, facts: &ChoiceFacts, cpu: CpuId) -> Vec<CpuMerit> {
     let mut why = Vec::new();
     if topology.isolated.contains(cpu) {
         why.push(CpuMerit::Isolated);
@@ -116,24 +111,7 @@ fn merits(
     {
         why.push(CpuMerit::NotInterrupted);
     }
-    let cores = equal_cores(topology, facts, cpu);
-    if cores > 1 {
-        why.push(CpuMerit::LastOfEquals { cores });
-    }
-    let idle = siblings.intersection(&topology.allowed).difference(housekeeping);
-    if !idle.is_empty() {
-        why.push(CpuMerit::IdleSiblings { cpus: idle });
-    }
     why
-}
-
-/// Returns the number of cores that are as good as that of `cpu`, itself included.
-fn equal_cores(topology: &Topology, facts: &ChoiceFacts, cpu: CpuId) -> usize {
-    let best = merit(topology, facts, cpu);
-    let equals = topology.allowed.iter().filter(|&other| merit(topology, facts, other) == best);
-    let cores: BTreeSet<_> =
-        equals.filter_map(|other| topology.cpu(other)).map(|cpu| cpu.core).collect();
-    cores.len()
 }
 
 /// Says that a probe found other CPUs noisier; nothing if it found none.

@@ -83,8 +83,8 @@ fn the_sibling_of_the_subject_stays_idle() {
     let choice = check(&machine(1, 4, 2), Width::One, "3", "0-2,4-6");
     has_merit(&choice, &CpuMerit::IdleSiblings { cpus: cpus("7") });
     has_merit(&choice, &CpuMerit::LastOfEquals { cores: 3 });
-    check(&machine(2, 4, 2), Width::One, "7", "0-6,8-14");
-    check(&machine(4, 2, 1), Width::One, "7", "0-6");
+    check(&machine(2, 4, 2), Width::One, "7", "0-3,8-11");
+    check(&machine(4, 2, 1), Width::One, "7", "0-5");
 }
 
 #[test]
@@ -321,4 +321,36 @@ fn several_threads_are_of_the_fastest_kind_if_it_has_enough_cores() {
     has_merit(&choice, &CpuMerit::OfKinds { kinds: names(&["P-core"]) });
     let choice = check(&hybrid, several(8), "0-3,8-11", "4-7");
     has_merit(&choice, &CpuMerit::OfKinds { kinds: names(&["P-core", "E-core"]) });
+}
+
+#[test]
+fn what_the_cpus_share_is_among_the_reasons() {
+    let rome = FakeMachine { nodes: 2, l3s: 4, ..machine(1, 16, 1) };
+    let choice = check(&rome, Width::One, "15", "0-11");
+    has_merit(&choice, &CpuMerit::OwnCaches { level: 3 });
+    has_merit(&choice, &CpuMerit::FarFromInterrupts);
+    let choice = check(&rome, several(8), "8-15", "0-7");
+    has_merit(&choice, &CpuMerit::WholeCaches { caches: 2 });
+    // A third of its L3 is becalm's: there is no other place.
+    let choice = check(&rome, several(13), "3-15", "0-2");
+    let is_new = |one: &CpuMerit| {
+        use CpuMerit as M;
+        matches!(one, M::OwnCaches { .. } | M::WholeCaches { .. } | M::FarFromInterrupts)
+    };
+    assert!(!merits(&choice).iter().any(is_new), "{choice:?}");
+    let one_cache = check(&machine(1, 4, 1), Width::One, "3", "0-2");
+    assert!(!merits(&one_cache).iter().any(is_new), "{one_cache:?}");
+    let preferred = FakeMachine { preferences: vec![9, 9, 20, 9], ..machine(1, 4, 1) };
+    has_merit(&check(&preferred, Width::One, "2", "0-1,3"), &CpuMerit::Preferred);
+    let choice = check(&preferred, several(2), "2-3", "0-1");
+    assert!(!merits(&choice).contains(&CpuMerit::Preferred), "{choice:?}");
+}
+
+#[test]
+fn two_measurements_share_no_cache_where_there_are_several() {
+    let tree = FakeMachine { l3s: 4, ..machine(1, 16, 1) }.tree();
+    let topology = Topology::read(&SysRoot::new(tree.path())).unwrap();
+    let facts = ChoiceFacts { leased: cpus("15"), ..ChoiceFacts::default() };
+    let chosen = |width| choose(&topology, &facts, width).subject.to_string();
+    assert_eq!((chosen(Width::One), chosen(several(4))), ("11".into(), "8-11".into()));
 }

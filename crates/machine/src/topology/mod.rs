@@ -212,6 +212,20 @@ impl Topology {
         cpus.iter().fold(CpuSet::new(), |all, cpu| all.union(&self.core_of(cpu)))
     }
 
+    /// Returns how far it is from the CPUs of a node to `id`, in the kernel's measure. Where the kernel
+    /// does not state it, other nodes of the package count as nearer than those of other packages.
+    pub(crate) fn distance(&self, from: &Node, id: CpuId) -> Option<u32> {
+        let cpu = self.cpu(id)?;
+        let node = cpu.node?;
+        let package = &self.packages[cpu.package].cpus;
+        Some(match from.distances.get(node) {
+            Some(&stated) => stated,
+            None if from.cpus.contains(id) => 10,
+            None if !package.intersection(&from.cpus).is_empty() => 15,
+            None => 20,
+        })
+    }
+
     /// Returns the caches of one level that hold data, which leaves instruction caches out.
     pub fn data_caches(&self, level: u32) -> impl Iterator<Item = &Cache> {
         self.caches

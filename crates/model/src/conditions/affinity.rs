@@ -168,6 +168,20 @@ pub enum CpuMerit {
         /// Its number.
         node: u32,
     },
+    /// Neither becalm nor anybody who is known to be at work has a CPU at their caches of a level.
+    OwnCaches {
+        /// The level: 2 or 3.
+        level: u32,
+    },
+    /// They are all cores of their third-level caches.
+    WholeCaches {
+        /// How many caches.
+        caches: usize,
+    },
+    /// They are in another NUMA node than the CPUs that devices interrupt, and CPU 0.
+    FarFromInterrupts,
+    /// The firmware prefers them to others of their kind.
+    Preferred,
 }
 
 /// CPUs that were taken away from everything but the subjects.

@@ -73,6 +73,20 @@ fn merit(merit: &CpuMerit, threads: ChosenFor) -> String {
         M::CoreSpared { cpus } => format!("the core of {} is kept free for becalm", cpus.named()),
         M::OwnCores => "each on a core of its own".to_owned(),
         M::OneNode { node } => format!("all in NUMA node {node}"),
+        M::OwnCaches { level } if threads == ChosenFor::One => {
+            format!("becalm and others who are at work do not share its L{level} cache")
+        }
+        M::OwnCaches { level } => {
+            format!("sharing no L{level} cache with becalm and others at work")
+        }
+        M::WholeCaches { caches: 1 } => "on all cores of one L3 cache".to_owned(),
+        M::WholeCaches { caches } => format!("on all cores of {caches} L3 caches"),
+        M::FarFromInterrupts if threads == ChosenFor::One => {
+            "interrupts go to other NUMA nodes".to_owned()
+        }
+        M::FarFromInterrupts => "in another NUMA node than those that interrupts go to".to_owned(),
+        M::Preferred if threads == ChosenFor::One => "the firmware prefers its core".to_owned(),
+        M::Preferred => "on cores that the firmware prefers".to_owned(),
     }
 }
 
@@ -232,6 +246,34 @@ mod tests {
             vec![CpuMerit::Quieter { lost_ppm: 100, least_ppm: 10_100, most_ppm: 20_100 }],
             "CPU 3 runs the subject because `becalm noise probe` found it quieter (0.01 % of its time lost, others \
              1.01 to 2.01 %); becalm itself runs on CPUs 0-1.",
+        );
+    }
+
+    #[test]
+    fn what_cpus_share_is_told() {
+        check(
+            ChosenFor::One,
+            "7",
+            vec![
+                CpuMerit::OwnCaches { level: 3 },
+                CpuMerit::FarFromInterrupts,
+                CpuMerit::Preferred,
+            ],
+            "CPU 7 runs the subject because becalm and others who are at work do not share its L3 cache, interrupts \
+             go to other NUMA nodes and the firmware prefers its core; becalm itself runs on CPUs 0-1.",
+        );
+        check(
+            ChosenFor::Several,
+            "4-7",
+            vec![
+                CpuMerit::OwnCaches { level: 2 },
+                CpuMerit::WholeCaches { caches: 1 },
+                CpuMerit::FarFromInterrupts,
+                CpuMerit::Preferred,
+            ],
+            "CPUs 4-7 run the subject, sharing no L2 cache with becalm and others at work, on all cores of one L3 \
+             cache, in another NUMA node than those that interrupts go to, on cores that the firmware prefers; becalm \
+             itself runs on CPUs 0-1.",
         );
     }
 
