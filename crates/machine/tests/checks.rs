@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use becalm_machine::{ChoiceFacts, SysRoot, Topology, Width, check, choose};
-use becalm_model::{Checkup, Severity};
+use becalm_model::{Checkup, Fix, Severity};
 use becalm_testkit::{FakeCpufreq, FakeMachine, FakeTree, Switch};
 use proptest::prelude::*;
 
@@ -67,7 +67,9 @@ fn ids(checkup: &Checkup) -> Vec<&str> {
 fn a_quiet_machine_is_called_quiet() {
     let checkup = look(&quiet());
     assert!(!checkup.is_noisy(), "{:?}", checkup.findings);
-    assert_eq!((ids(&checkup), checkup.surroundings.as_str()), (vec!["aslr"], ""));
+    // All cores share the one L3 that the machine has.
+    let notes = vec!["aslr", "shared-cache"];
+    assert_eq!((ids(&checkup), checkup.surroundings.as_str()), (notes, ""));
     assert_eq!(checkup.unreadable, Vec::<String>::new());
 }
 
@@ -146,6 +148,55 @@ fn each_source_of_noise_is_found() {
             .file("/sys/fs/cgroup/a/cpu.max", "150000 100000\n")
             .file("/sys/fs/cgroup/a/cpu.stat", "nr_throttled 12\n")
     });
+}
+
+#[test]
+fn reserved_cpus_that_share_a_cache_are_found() {
+    use Severity::{Noise, Note};
+    let check = |machine: &FakeMachine, expected: Option<(Severity, &str, &str)>| {
+        let checkup = look(&machine.tree());
+        let found = checkup.findings.iter().find(|finding| finding.id == "shared-cache");
+        let told = found.map(|one| (one.severity, one.what.as_str(), one.fix.clone()));
+        let expected =
+            expected.map(|(severity, what, todo)| (severity, what, Fix::Advice(todo.into())));
+        assert_eq!(told, expected);
+    };
+    let four = FakeMachine { cores: 8, l3s: 2, ..FakeMachine::default() };
+    let whole = "`becalm boot-params --cpus 4-7` reserves all CPUs of one L3 cache";
+    let half = FakeMachine { isolated: "6-7", ..four.clone() };
+    check(&half, Some((Noise, "CPUs 6-7 (reserved) share L3 caches with CPUs 4-5.", whole)));
+    check(&FakeMachine { isolated: "4-7", ..four.clone() }, None);
+    let tickless = FakeMachine { nohz_full: "3-7", ..four.clone() };
+    check(&tickless, Some((Noise, "CPUs 3-7 (reserved) share L3 caches with CPUs 0-2.", whole)));
+    let nothing = "CPU 7 (what a measurement would get) shares its L3 cache with CPUs 4-6.";
+    check(&four, Some((Note, nothing, whole)));
+    let one = FakeMachine { isolated: "6-7", l3s: 1, ..four.clone() };
+    let todo = "leave the other CPUs idle: this machine has one L3 cache, which only `resctrl` can divide, where \
+                the processor supports it";
+    check(&one, Some((Note, "CPUs 6-7 (reserved) share L3 caches with CPUs 0-5.", todo)));
+    // An E-core's second level is nearer than the third. A sibling is another matter.
+    let efficient =
+        FakeMachine { cores: 0, efficient: 8, efficient_per_l2: 4, isolated: "7", ..four.clone() };
+    let whole = "`becalm boot-params --cpus 4-7` reserves all CPUs of one L2 cache";
+    check(&efficient, Some((Noise, "CPU 7 (reserved) shares its L2 cache with CPUs 4-6.", whole)));
+    check(&FakeMachine { threads: 2, isolated: "4-7", ..four.clone() }, None);
+    check(&FakeMachine { l3s: 0, ..four }, None);
+}
+
+#[test]
+fn cpus_whose_list_cannot_be_read_are_not_called_unreserved() {
+    let path = "/sys/fs/cgroup/cpuset.cpus.isolated";
+    let tree = quiet().file("/sys/devices/system/cpu/isolated", "\n");
+    assert!(ids(&look(&tree)).contains(&"isolation"));
+    for damaged in [
+        tree.unreadable(path),
+        quiet().file("/sys/devices/system/cpu/isolated", "2-\n").file("/proc/cmdline", "quiet\n"),
+    ] {
+        let checkup = look(&damaged);
+        assert!(!ids(&checkup).contains(&"isolation"), "{:?}", checkup.findings);
+        let unread = checkup.unreadable.join("\n");
+        assert!(unread.contains("which CPUs are reserved: "), "{unread}");
+    }
 }
 
 #[test]
@@ -232,6 +283,8 @@ fn every_finding_is_documented() {
         "mitigations",
         "isolation",
         "isolcpus",
+        "shared-cache",
+        "threads",
         "other-tuner",
         "irqbalance",
         "desktop",
@@ -284,7 +337,7 @@ proptest! {
                 // Without a list of isolated CPUs the boot parameters alone say too little to be sure.
                 let extra: Vec<&str> = ids(&checkup)
                     .into_iter()
-                    .filter(|id| !matches!(*id, "aslr" | "isolation" | "isolcpus"))
+                    .filter(|id| !matches!(*id, "aslr" | "isolation" | "isolcpus" | "shared-cache"))
                     .collect();
                 prop_assert!(extra.is_empty(), "{extra:?}");
             }

@@ -18,7 +18,7 @@ fn a_quiet_machine_exits_with_0_and_a_noisy_one_with_1() {
     let output = env().run(["check", "--root", &root]).exits_with(0);
     assert!(output.stdout.starts_with("Nothing that can be read here makes results noisy."));
     assert!(output.stdout.contains("Not readable here: 2"), "{}", output.stdout);
-    assert!(output.stdout.contains("1 further thing is worth knowing"), "{}", output.stdout);
+    assert!(output.stdout.contains("2 further things are worth knowing"), "{}", output.stdout);
     let _noisy = quiet.file("/sys/kernel/mm/ksm/run", "1\n");
     let output = env().run(["check", "--root", &root]).exits_with(1);
     assert!(output.stdout.contains("ksm [noise]"), "{}", output.stdout);

@@ -165,6 +165,19 @@ fn warnings(
             cpus.union(&shared)
         ));
     }
+    // Where all cores share one cache nothing can be done about it.
+    let shared = [2, 3].into_iter().find_map(|level| {
+        let beside = topology.beside(level, cpus);
+        Some((level, topology.spare_cache(level)?, beside))
+            .filter(|(_, _, beside)| !beside.is_empty())
+    });
+    if let Some((level, whole, beside)) = shared {
+        warnings.push(format!(
+            "{} share an L{level} cache with these CPUs and stay in use: what runs there displaces what a \
+             measured program keeps in it. Reserve all CPUs of a cache: --cpus {whole}",
+            beside.named()
+        ));
+    }
     let line = root.read("/proc/cmdline").value().unwrap_or_default();
     let keys = ["nohz_full=", "rcu_nocbs=", "irqaffinity=", "isolcpus="];
     let present: Vec<&str> = line

@@ -51,6 +51,21 @@ fn a_kernel_with_everything_gets_all_parameters() {
 }
 
 #[test]
+fn parts_of_a_cache_are_warned_of_where_a_whole_one_can_be_had() {
+    let machine = FakeMachine { cores: 8, l3s: 2, ..FakeMachine::default() };
+    let warned = |machine: &FakeMachine, cpus| {
+        warned(&document(&machine.tree(), cpus, Domain::Balanced).unwrap())
+    };
+    let found = warned(&machine, "6-7");
+    assert!(found.contains("CPUs 4-5 share an L3 cache"), "{found}");
+    assert!(found.contains("Reserve all CPUs of a cache: --cpus 4-7"), "{found}");
+    for (machine, cpus) in [(&machine, "4-7"), (&FakeMachine { l3s: 1, ..machine.clone() }, "6-7")]
+    {
+        assert!(!warned(machine, cpus).contains("cache"), "{cpus}");
+    }
+}
+
+#[test]
 fn what_the_kernel_was_built_without_is_left_out_and_said() {
     let tree = tree().file(CONFIG, "# CONFIG_NO_HZ_FULL is not set\nCONFIG_CPU_ISOLATION=y\n");
     let found =

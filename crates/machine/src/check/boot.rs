@@ -4,7 +4,7 @@ use becalm_model::{Checkup, CpuSet, Finding, Fix, Severity};
 
 use super::View;
 use crate::cpumask::read_list;
-use crate::isolcpus;
+use crate::{Reading, isolcpus};
 
 pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
     isolation(view, checkup);
@@ -20,10 +20,16 @@ fn isolation(view: &View<'_>, checkup: &mut Checkup) {
     if view.topology.online.len() < ENOUGH_CPUS || !is_known {
         return;
     }
-    let partition = read_list(view.root, "/sys/fs/cgroup/cpuset.cpus.isolated").value();
-    let reserved =
-        [Some(view.topology.isolated.clone()), Some(view.topology.nohz_full.clone()), partition];
-    if reserved.into_iter().flatten().any(|cpus| !cpus.is_empty()) {
+    let read = |path: &&str| read_list(view.root, path);
+    let unread = RESERVED.iter().find_map(|path| match read(path) {
+        Reading::Value(_) | Reading::Absent => None,
+        other => other.of(path).err(),
+    });
+    if !reserved(view).is_empty() {
+        return;
+    }
+    if let Some(why) = unread {
+        checkup.unreadable.push(format!("which CPUs are reserved: {why}"));
         return;
     }
     checkup.findings.push(Finding {
@@ -41,6 +47,19 @@ fn isolation(view: &View<'_>, checkup: &mut Checkup) {
             view.cpus
         )),
     });
+}
+
+/// Lists of CPUs that were reserved.
+const RESERVED: [&str; 3] = [
+    "/sys/devices/system/cpu/isolated",
+    "/sys/devices/system/cpu/nohz_full",
+    "/sys/fs/cgroup/cpuset.cpus.isolated",
+];
+
+/// Returns the CPUs that were reserved for measurements, at boot or in a partition.
+pub(super) fn reserved(view: &View<'_>) -> CpuSet {
+    let partition = read_list(view.root, RESERVED[2]).value().unwrap_or_default();
+    view.topology.isolated.union(&view.topology.nohz_full).union(&partition)
 }
 
 /// Isolated CPUs without load balancing are for single threads.

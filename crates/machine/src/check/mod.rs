@@ -9,6 +9,7 @@ mod hardware;
 mod knobs;
 mod pressure;
 mod process;
+mod sharing;
 mod surroundings;
 
 use becalm_model::{Checkup, CpuId, CpuSet, Finding, Fix, Severity};
@@ -33,6 +34,7 @@ pub fn check(root: &SysRoot, topology: &Topology, cpus: &CpuSet) -> Checkup {
     knobs::look(&view, &mut checkup);
     hardware::look(&view, &mut checkup);
     boot::look(&view, &mut checkup);
+    sharing::look(&view, &mut checkup);
     background::look(&view, &mut checkup);
     pressure::look(&view, &mut checkup);
     if view.is_present {
