@@ -65,6 +65,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
             ("crates/cli/tests/isolation.rs", 1),
             ("crates/testkit/src/process.rs", 1),
             ("xtask/src/vm/tests/basics.rs", 1),
+            ("xtask/src/vm/tests/callers.rs", 1),
             ("xtask/src/vm/tests/isolation.rs", 2),
             ("xtask/src/vm/tests/killed.rs", 1),
             ("xtask/src/vm/tests/network.rs", 1),

@@ -96,8 +96,9 @@ pub fn split(
         leave_session();
         let socket = descriptor::only(socket)?;
         std::env::set_current_dir("/")?;
+        // What is made is for everybody to read, as everything of the kernel's is, unless it says otherwise.
         // SAFETY: plain numbers.
-        unsafe { libc::umask(0o077) };
+        unsafe { libc::umask(0o022) };
         work(socket);
         io::Result::Ok(())
     }));

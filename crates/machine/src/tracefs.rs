@@ -61,7 +61,7 @@ pub enum NoTracefs {
 pub type Described = Result<Descriptions, NoTracefs>;
 
 /// Reads the descriptions of the tracepoints that becalm uses, as far as this process may.
-pub(crate) fn read(root: &SysRoot) -> Described {
+pub(crate) fn descriptions(root: &SysRoot) -> Described {
     let Tracefs { path, _unmounted } = Tracefs::find(root)?;
     let vectors = root.list_dir(format!("{path}/events/{VECTORS}")).value().unwrap_or_default();
     let vectors = vectors.iter().map(|name| format!("{VECTORS}/{name}"));

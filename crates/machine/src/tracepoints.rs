@@ -10,6 +10,6 @@ pub fn tracepoints(root: &SysRoot) -> Described {
         Some(mut steward) => steward
             .tracepoints()
             .unwrap_or_else(|error| Err(NoTracefs::Nowhere { why: error.to_string() })),
-        None => tracefs::read(root),
+        None => tracefs::descriptions(root),
     }
 }

@@ -96,7 +96,7 @@ impl<'a> Serving<'a> {
                 self.say(&kept)
             }
             Request::DropPageCache => self.say(&page_cache::drop_page_cache(root).map_err(Of)),
-            Request::Tracepoints => self.say(&Ok::<_, Of>(tracefs::read(root))),
+            Request::Tracepoints => self.say(&Ok::<_, Of>(tracefs::descriptions(root))),
             Request::Remember(effects) => {
                 self.say(&MitigationEffects::add(root, effects).map_err(Of))
             }
