@@ -17,6 +17,13 @@ pub fn monotonic_now() -> Duration {
     Duration::from_nanos(nanos(read(libc::CLOCK_MONOTONIC)))
 }
 
+/// Returns for how long the machine has been suspended since it was started: `CLOCK_BOOTTIME` goes on meanwhile, and
+/// `CLOCK_MONOTONIC` does not.
+pub fn suspended() -> Duration {
+    let boot_time = nanos(read(libc::CLOCK_BOOTTIME));
+    Duration::from_nanos(boot_time).saturating_sub(monotonic_now())
+}
+
 /// Returns the CPU time that all threads of becalm have used, in seconds.
 pub fn process_cpu_time() -> f64 {
     nanos(read(libc::CLOCK_PROCESS_CPUTIME_ID)) as f64 * 1e-9

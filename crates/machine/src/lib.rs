@@ -40,7 +40,7 @@ mod unrest;
 pub mod usage;
 mod user;
 
-pub use becalm_kernel::clock::monotonic_now;
+pub use becalm_kernel::clock::{monotonic_now, suspended};
 
 pub use activity::{Activity, ActivityReader, Clocks};
 pub use cgroup::{CgroupVersion, ControlGroups};

@@ -305,7 +305,7 @@ impl Setting<'_, '_> {
                 if let Some(before) = before {
                     note_other_conditions(&mut record, &before.conditions, before.rounds);
                 }
-                note_drift(&mut record);
+                note_drift(&mut record, quiet.is_tuned_by_another());
             }
         }
         Ok(Measured { record, log, result, left_out, cleaned })

@@ -98,12 +98,24 @@ fn text<T: ToString>(value: Option<&T>) -> String {
     value.map(ToString::to_string).unwrap_or_default()
 }
 
-/// Notes the settings that somebody else changed meanwhile.
-pub(crate) fn note_drift(record: &mut Record) {
-    for moved in &record.conditions.knobs.drifted {
-        let Moved { target, from, to } = moved.clone();
-        record.notes.push(SessionNote::SettingDrifted { target, from, to }.into());
-    }
+/// As many settings that somebody else changed are noted one by one.
+const MOST_NAMED: usize = 3;
+
+/// Notes the settings that were changed meanwhile, by another becalm or somebody else.
+pub(crate) fn note_drift(record: &mut Record, by_becalm: bool) {
+    let drifted = &record.conditions.knobs.drifted;
+    let notes: Vec<SessionNote> = match &drifted[..] {
+        [first, ..] if drifted.len() > MOST_NAMED => {
+            let (settings, target) = (drifted.len(), first.target.clone());
+            vec![SessionNote::SettingsDrifted { settings, target, by_becalm }]
+        }
+        few => few
+            .iter()
+            .cloned()
+            .map(|Moved { target, from, to }| SessionNote::SettingDrifted { target, from, to })
+            .collect(),
+    };
+    record.notes.extend(notes.into_iter().map(Into::into));
 }
 
 #[cfg(test)]
@@ -111,6 +123,25 @@ mod tests {
     use becalm_model::{EvidenceLimit, Limit, Obstacle, Unseen};
 
     use super::*;
+
+    #[test]
+    fn settings_that_others_changed_are_named_while_they_are_few() {
+        let noted = |n: usize| {
+            let mut record = Record::empty(RecordKind::Run);
+            let moved = |i| Moved { target: format!("/sys/{i}"), from: "1".into(), to: "0".into() };
+            record.conditions.knobs.drifted = (0..n).map(moved).collect();
+            note_drift(&mut record, true);
+            record.notes
+        };
+        assert_eq!(noted(0), []);
+        assert_eq!(noted(3).len(), 3);
+        let folded = SessionNote::SettingsDrifted {
+            settings: 30,
+            target: "/sys/0".to_owned(),
+            by_becalm: true,
+        };
+        assert_eq!(noted(30), [folded.into()]);
+    }
 
     #[test]
     fn a_limit_that_was_met_in_every_session_stands_there_once() {

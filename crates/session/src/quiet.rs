@@ -1,15 +1,16 @@
 //! The machine during a session: tuned and isolated when asked for, watched always.
 
 use std::cell::RefCell;
+use std::time::Duration;
 
 use becalm_machine::isolate::{self, Alone, IsolateError, Isolation, Partition, Taken};
 use becalm_machine::knobs::{Situation, TuningRequest};
 use becalm_machine::steward::IsolationRequest;
-use becalm_machine::tune::{Applied, Effect, KnobReadings};
+use becalm_machine::tune::{self, Applied, Effect, KnobReadings};
 use becalm_machine::{Choice, Topology};
 use becalm_model::conditions::Affinity;
 use becalm_model::terms::RunTerms;
-use becalm_model::{CpuSet, KnobRecord, Limit, Moved, PlacementLimit, Target};
+use becalm_model::{CpuSet, KnobRecord, Limit, Moved, PlacementLimit, SessionLimit, Target};
 use becalm_runner::Interrupt;
 use becalm_runner::rounds::{Isolate, Isolated};
 
@@ -63,6 +64,8 @@ impl QuietError {
 pub(crate) struct Quiet<'a> {
     machine: &'a Machine,
     listener: Listener<'a>,
+    /// For how long the machine had been suspended before.
+    suspended: Duration,
     /// What tuning must leave alone.
     skipped: Vec<String>,
     // The CPUs of a subject are known only after the warm-up.
@@ -125,6 +128,7 @@ impl<'a> Quiet<'a> {
         Ok(Self {
             machine,
             listener,
+            suspended: becalm_machine::suspended(),
             skipped: request.map(|request| request.skip).unwrap_or_default(),
             state: RefCell::new(state),
         })
@@ -152,7 +156,9 @@ impl<'a> Quiet<'a> {
     /// Says what of the quiet could not be had, and whether it lasted until the end.
     pub(crate) fn limits(&self) -> Vec<Limit> {
         let unmoved = unmoved(&self.machine.root, &self.state.borrow().applied);
-        unmoved.into_iter().chain(self.lost_isolation()).map(Limit::from).collect()
+        let slept = slept(self.suspended, becalm_machine::suspended()).map(Limit::from);
+        let placed = unmoved.into_iter().chain(self.lost_isolation()).map(Limit::from);
+        placed.chain(slept).collect()
     }
 
     /// Says so if the CPUs were not the subject's own until the end.
@@ -160,6 +166,11 @@ impl<'a> Quiet<'a> {
         let state = self.state.borrow();
         let broken = state.isolation.as_ref()?.check(&self.machine.root).err()?;
         Some(PlacementLimit::IsolationLost { error: broken.to_string() })
+    }
+
+    /// Says whether another becalm tunes the machine now.
+    pub(crate) fn is_tuned_by_another(&self) -> bool {
+        self.state.borrow().tuned.is_none() && tune::is_held(&self.machine.root)
     }
 
     /// Puts the machine back; says whether that was possible.
@@ -221,6 +232,14 @@ impl Isolate for Quiet<'_> {
     }
 }
 
+/// Says so if the machine was suspended between two moments, by how long it had been before each.
+fn slept(before: Duration, after: Duration) -> Option<SessionLimit> {
+    // The clocks that it is the difference of are not read at the same instant.
+    const NOTICED: Duration = Duration::from_secs(1);
+    let slept = after.saturating_sub(before);
+    (slept >= NOTICED).then(|| SessionLimit::Suspended { seconds: slept.as_secs() })
+}
+
 /// Says whether a change that was made is one of a setting of the machine. Tasks that were moved
 /// aside are no settings, and the groups of an isolation are told in words.
 fn is_setting(applied: &Applied) -> bool {
@@ -235,4 +254,18 @@ fn readings(machine: &Machine, cpus: &CpuSet) -> KnobReadings {
 
 fn situation<'a>(machine: &'a Machine, cpus: &CpuSet, request: &'a TuningRequest) -> Situation<'a> {
     Situation::of(&machine.root, &machine.topology, cpus.clone(), request)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_that_slept_says_so() {
+        let seconds = Duration::from_secs;
+        assert_eq!(slept(seconds(7), seconds(7)), None);
+        assert_eq!(slept(seconds(7), seconds(7) + Duration::from_millis(3)), None);
+        assert_eq!(slept(seconds(7), seconds(49)), Some(SessionLimit::Suspended { seconds: 42 }));
+        assert_eq!(slept(seconds(7), seconds(0)), None);
+    }
 }

@@ -124,6 +124,15 @@ pub enum SessionNote {
         /// Its value at the end.
         to: String,
     },
+    /// So many settings were changed that each by itself would hide the rest; the record has them all in its conditions.
+    SettingsDrifted {
+        /// How many.
+        settings: usize,
+        /// One of them.
+        target: String,
+        /// Whether another becalm tuned the machine at the end.
+        by_becalm: bool,
+    },
     /// The record was read from the log of a session.
     FromLog,
     /// The record is one revision of a comparison.

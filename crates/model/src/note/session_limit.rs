@@ -40,6 +40,11 @@ pub enum SessionLimit {
     },
     /// Processes that were to keep the machine busy did not.
     NotBusy,
+    /// The machine slept meanwhile, which undoes some settings and says nothing.
+    Suspended {
+        /// For so many seconds.
+        seconds: u64,
+    },
     /// A mitigation could not be had in a run.
     MitigationFailed {
         /// What failed.

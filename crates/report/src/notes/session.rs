@@ -85,6 +85,18 @@ pub(super) fn sentence(note: &SessionNote) -> String {
         N::SettingDrifted { target, from, to } => format!(
             "{target} was {from} at the start and {to} at the end: somebody else changed it during the session."
         ),
+        N::SettingsDrifted { settings, target, by_becalm } => {
+            let who = if *by_becalm {
+                "another becalm tunes this machine"
+            } else {
+                "somebody else changed them"
+            };
+            let count = counted(*settings, "setting");
+            format!(
+                "{count} differed between the start and the end of the session, {target} among them: {who}. The saved \
+                 record lists them under `drifted`."
+            )
+        }
         N::FromLog => "read from the log of a session, which holds every finished run, but not whether the session \
                        was finished"
             .to_owned(),

@@ -15,6 +15,10 @@ pub(super) fn sentence(limit: &SessionLimit) -> String {
                          the kernel's. It sees neither waiting nor what makes an instruction slow; its times are \
                          those of the simulation, and simulated_... are of a model and not of this processor"
             .to_owned(),
+        L::Suspended { seconds } => format!(
+            "the machine was suspended for {seconds} s during the session: waking up resets settings, the CPUs of \
+             interrupts among them, and the first runs after it are colder than the others; measure again"
+        ),
         L::NotRecorded { metrics } => {
             format!("the suite asks for {}, which cannot be counted here", metrics.join(", "))
         }
