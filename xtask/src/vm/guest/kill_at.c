@@ -3,7 +3,8 @@
  *
  *     kill_at WHOM N COMMAND [ARGUMENT]...
  *
- * WHOM: `first`, the command itself; `others`, what it has started; `all`. N 0 kills nobody. Says
+ * WHOM: `first`, the command itself; `others`, what it has started; `all`. With `@child` behind it, as in
+ * `first@child`, the calls of the first process that the command starts count and not its own. N 0 kills nobody. Says
  * `killed at N: CALL` or `ended with STATUS after N calls`, once every process has ended.
  *
  * strace can do this too, but it stops the command at every call (ten seconds where this takes two)
@@ -76,16 +77,19 @@ static void forget(pid_t id) {
 
 int main(int argc, char **argv) {
     if (argc < 4) {
-        fprintf(stderr, "usage: kill_at first|others|all N COMMAND...\n");
+        fprintf(stderr, "usage: kill_at first|others|all[@child] N COMMAND...\n");
         return 99;
     }
-    int kills_first = strcmp(argv[1], "others") != 0, kills_others = strcmp(argv[1], "first") != 0;
+    int kills_first = strncmp(argv[1], "others", 6) != 0, kills_others = strncmp(argv[1], "first", 5) != 0;
+    int counts_child = strchr(argv[1], '@') != NULL;
+    pid_t counted = 0;
     long at = atol(argv[2]), n = 0;
     const char *killed = NULL;
     int first_status = 0;
 
     pid_t first = fork();
     if (first < 0) fail("fork");
+    if (!counts_child) counted = first;
     if (first == 0) {
         raise(SIGSTOP);
         filter();
@@ -111,8 +115,9 @@ int main(int argc, char **argv) {
             continue;
         }
         if (id != first) remember(id);
+        if (id != first && !counted) counted = id;
         int event = status >> 16, signal = 0;
-        if (event == PTRACE_EVENT_SECCOMP && id == first && has_started && ++n == at) {
+        if (event == PTRACE_EVENT_SECCOMP && id == counted && has_started && ++n == at) {
             struct __ptrace_syscall_info info = {0};
             ptrace(PTRACE_GET_SYSCALL_INFO, id, sizeof info, &info);
             killed = "?";

@@ -101,13 +101,14 @@ const RESTORE: Death = Death {
     after: "becalm restore",
 };
 
-/// Called as root by a user: the first process is that user's, and has a steward beside it.
+/// Called as root by a user: the first process is that user's, and dies while the steward beside it does something.
 const CALLED: Death = Death {
+    whom: "first@child",
     command: "env SUDO_UID=1000 SUDO_GID=1000 becalm tune --profile strict --smt off --hold -- true",
     ..OWNER
 };
-const STEWARD: Death = Death { whom: "others", after: "becalm restore", ..CALLED };
-const CALLED_ALL: Death = Death { whom: "all", after: "becalm restore", ..CALLED };
+const STEWARD: Death = Death { whom: "others@child", after: "becalm restore", ..CALLED };
+const CALLED_ALL: Death = Death { whom: "all@child", after: "becalm restore", ..CALLED };
 
 /// At which of its calls the command dies.
 #[derive(Clone, Copy)]
