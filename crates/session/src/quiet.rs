@@ -237,7 +237,8 @@ fn slept(before: Duration, after: Duration) -> Option<SessionLimit> {
     // The clocks that it is the difference of are not read at the same instant.
     const NOTICED: Duration = Duration::from_secs(1);
     let slept = after.saturating_sub(before);
-    (slept >= NOTICED).then(|| SessionLimit::Suspended { seconds: slept.as_secs() })
+    let seconds = slept.as_secs();
+    (slept >= NOTICED).then_some(SessionLimit::Suspended { seconds })
 }
 
 /// Says whether a change that was made is one of a setting of the machine. Tasks that were moved

@@ -1,6 +1,6 @@
 //! The steward: a process beside becalm that holds root, where becalm itself acts as the user who called it.
 //!
-//! It is split off before the first thread is started or the first file opened, and answers [`Request`]s over a
+//! It is split off before the first thread is started or the first file opened, and answers requests (`request.rs`) over a
 //! socket that nothing else has. A request says what is to be done with the machine in words of the machine: which
 //! CPUs, which knobs. None has a path, and none is carried out on a file that a user or a repository names. When
 //! becalm ends, however that happens, the steward puts the machine back and ends too; when the steward is killed, the
