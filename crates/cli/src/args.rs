@@ -8,7 +8,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::commands;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::rights::Rights;
+use crate::rights::{Rights, refuse_lent_root};
 use crate::tuning::{put_back_leftovers, with_leftovers};
 use crate::ui::Ui;
 
@@ -102,7 +102,7 @@ impl Command {
             Self::Services(args) => Rights::to_look_at(&args.root),
             Self::BootParams(args) => Rights::to_look_at(&args.root),
             Self::Restore(args) => Rights::to_look_at(&args.root),
-            Self::Guardian(_) => Rights::Root,
+            Self::Guardian(args) => Rights::to_look_at(&args.root),
             // It becomes the user before it writes.
             Self::Machine(args) => args.rights(),
             Self::Init(_)
@@ -141,6 +141,10 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         }
     };
     let ui = Ui::new(cli.quiet);
+    if let Err(error) = refuse_lent_root() {
+        ui.error(&error);
+        return error.exit;
+    }
     let root = SysRoot::default();
     let leftovers =
         if cli.command.uses_the_machine() { put_back_leftovers(&root, &ui) } else { Exit::Done };

@@ -1,10 +1,10 @@
-//! With whose rights a command works where becalm was called as root by sudo, doas, pkexec or a program that is root's.
+//! With whose rights a command works where becalm was called as root by sudo, doas or pkexec.
 //!
 //! Files that a user or a repository names are the user's business: no command opens one as root.
 
 use std::path::Path;
 
-use becalm_machine::Caller;
+use becalm_machine::{Caller, CallerError};
 
 use crate::error::CommandError;
 
@@ -21,6 +21,16 @@ pub(crate) enum Rights {
     Root,
 }
 
+/// Fails where becalm's own file is root's for whoever starts it: no flag and no command would make that safe.
+pub(crate) fn refuse_lent_root() -> Result<(), CommandError> {
+    match Caller::of_this_process() {
+        Err(error @ CallerError::SetUserId(_)) => {
+            Err(CommandError::measure(error).hint("`chmod u-s` its file, and call it by sudo"))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl Rights {
     /// Those of a command that looks at a machine: one in a folder that somebody names is looked at as the user.
     pub(crate) fn to_look_at(root: &Path) -> Self {
@@ -30,7 +40,11 @@ impl Rights {
     /// Takes them for this process, which has one thread yet; `keeps_privileges` where what it starts may get further ones
     /// by the bits of a file. Where it was not called as root by a user, everything stays as it is.
     pub(crate) fn take(self, keeps_privileges: bool) -> Result<(), CommandError> {
-        let Some(caller) = Caller::of_this_process() else { return Ok(()) };
+        let unknown = |error: CallerError| {
+            CommandError::measure(error)
+                .hint("run it as that user, or with --keep-root to do everything, and run the subjects, as root")
+        };
+        let Some(caller) = Caller::of_this_process().map_err(unknown)? else { return Ok(()) };
         let taken = match self {
             Self::User => caller.assume(),
             Self::Placement => caller.assume_to_measure(),
@@ -50,7 +64,7 @@ impl Rights {
                 "becalm was called as root by user {} and cannot become that user: {error}",
                 caller.identity.uid
             ))
-            .hint("run it as that user, or with --keep-root to do everything, and run the subjects, as root")
+            .hint("run it as that user, without what makes it root")
         })
     }
 }

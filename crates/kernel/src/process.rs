@@ -71,6 +71,21 @@ pub(crate) fn forbid_inspection() -> io::Result<()> {
     checked(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) }).map(drop)
 }
 
+/// Lets programs that this process starts have none of the files that it was started with, but the standard streams.
+pub fn hand_on_standard_streams_alone() {
+    const FIRST: i32 = 3;
+    descriptor::close_on_exec_from(FIRST);
+}
+
+/// Leaves the keyrings of whoever called, for an empty one of its own: what a process possesses it may read, whoever it
+/// is. Kernels without keyrings have nothing to leave.
+pub(crate) fn leave_keyrings() {
+    const KEYCTL_JOIN_SESSION_KEYRING: libc::c_int = 1;
+    let no_name = std::ptr::null::<libc::c_char>();
+    // SAFETY: the call takes a number and a name, of which there is none.
+    let _ = unsafe { libc::syscall(libc::SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, no_name) };
+}
+
 /// Keeps this process and all that it starts from getting rights that it does not have by the bits of a file, as sudo does
 /// (`PR_SET_NO_NEW_PRIVS`).
 pub fn forgo_new_privileges() -> io::Result<()> {

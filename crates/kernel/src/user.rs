@@ -59,6 +59,12 @@ pub fn become_user(uid: u32, gid: u32, groups: &[u32], kept: &[Capability]) -> i
     checked(set_group_raw(gid))?;
     capability::survive_a_change_of_user()?;
     checked(set_user_raw(uid))?;
+    // Some numbers mean "leave it as it is" to the kernel.
+    let ids = [real_uid(), effective_uid(), real_gid(), effective_gid()];
+    if ids != [uid, uid, gid, gid] {
+        return Err(io::Error::other("the kernel left the user as it was"));
+    }
+    process::leave_keyrings();
     capability::keep_only(kept)?;
     process::forbid_inspection()
 }
@@ -67,6 +73,12 @@ pub fn become_user(uid: u32, gid: u32, groups: &[u32], kept: &[Capability]) -> i
 pub fn real_uid() -> u32 {
     // SAFETY: takes nothing and cannot fail.
     unsafe { libc::getuid() }
+}
+
+/// Returns the effective group id.
+pub fn effective_gid() -> u32 {
+    // SAFETY: takes nothing and cannot fail.
+    unsafe { libc::getegid() }
 }
 
 /// Returns the real group id.

@@ -57,4 +57,4 @@ pub use topology::{
 };
 pub use tracepoints::tracepoints;
 pub use unrest::{Unrest, UnrestReader};
-pub use user::{Caller, effective_user, may_change};
+pub use user::{Caller, CallerError, effective_user, may_change};

@@ -98,8 +98,17 @@ fn parse_wants(text: &str) -> Vec<String> {
     graphical.into_iter().filter(|name| !multi_user.contains(name)).map(str::to_owned).collect()
 }
 
+/// Where `systemctl` is looked for: whoever called becalm as root may have named other places, with other programs.
+const PLACES: [&str; 4] = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
+
 fn systemctl(arguments: &[&str]) -> io::Result<String> {
-    let output = Command::new("systemctl")
+    let here = SysRoot::default();
+    let place =
+        PLACES.iter().map(|place| format!("{place}/systemctl")).find(|path| here.exists(path));
+    let program = place.ok_or_else(|| io::Error::other("systemctl is in no usual place"))?;
+    let output = Command::new(program)
+        .env_clear()
+        .envs([("LC_ALL", "C"), ("PATH", "/usr/bin:/bin")])
         .args(["--no-pager", "--no-ask-password"])
         .args(arguments)
         .stdin(Stdio::null())

@@ -34,17 +34,33 @@ pub struct Caller {
 const BY_CALLERS: [&str; 7] =
     ["SUDO_COMMAND", "SUDO_GID", "SUDO_HOME", "SUDO_UID", "SUDO_USER", "DOAS_USER", "PKEXEC_UID"];
 
+/// Why nobody knows for whom this process is root.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CallerError {
+    /// A variable names nobody.
+    #[error("becalm is root, and {name} does not say which user called it: `{value}`")]
+    Unknown {
+        /// The variable.
+        name: &'static str,
+        /// What it says.
+        value: String,
+    },
+    /// A file of becalm's with that bit would be root for everybody.
+    #[error("becalm is root because its file is set-user-ID, which would lend root to user {0}")]
+    SetUserId(u32),
+}
+
 impl Caller {
     /// Returns the caller of this process; `None` where it is not root, or root itself has started it.
-    pub fn of_this_process() -> Option<Self> {
+    pub fn of_this_process() -> Result<Option<Self>, CallerError> {
         let variable = |name: &str| std::env::var_os(name);
-        let process =
-            Ids { effective: user::effective_uid(), real: (user::real_uid(), user::real_gid()) };
-        let (uid, gid) = caller(&process, &variable, &user::account_named, &user::account_of)?;
+        let process = Ids { effective: user::effective_uid(), real: user::real_uid() };
+        let called = caller(&process, &variable, &user::account_named, &user::account_of)?;
+        let Some((uid, gid)) = called else { return Ok(None) };
         let account = user::account_of(uid);
         // A user that the database does not know still has the one group.
         let groups = user::groups_of(uid, gid).unwrap_or_else(|| vec![gid]);
-        Some(Self { identity: Identity { uid, gid, groups }, account })
+        Ok(Some(Self { identity: Identity { uid, gid, groups }, account }))
     }
 
     /// Makes this process, which has one thread yet, this user for good, as if the user had started it without root.
@@ -66,6 +82,9 @@ impl Caller {
     pub fn forget_places(&self) {
         let places = ["HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"];
         process::set_variables(places.map(|name| (name.into(), None)));
+        // Who that is must still be known, to be left out of what is published.
+        let name = self.account.as_ref().map(|account| account.name.clone());
+        process::set_variables(name.map(|name| ("LOGNAME".into(), Some(name))));
     }
 
     /// Keeps this process and all that it starts from getting rights by the bits of a file.
@@ -78,6 +97,8 @@ impl Caller {
         if threads.is_none_or(|threads| threads.len() != 1) {
             return Err(io::Error::other("this process has several threads already"));
         }
+        // What a root shell had open is not the user's.
+        process::hand_on_standard_streams_alone();
         process::set_variables(self.variables());
         assume(&self.identity)
     }
@@ -103,33 +124,46 @@ impl Caller {
 /// Who a process is.
 struct Ids {
     effective: u32,
-    /// User and group.
-    real: (u32, u32),
+    real: u32,
 }
 
-/// Returns user and group of whoever had a process started as root. Who is named by a program that makes root of users
-/// is; where several are, the one who is not root.
+/// Returns user and group of whoever had a process started as root, as the program says that made it root. One that is
+/// there and says nothing of use is an error: guessing would be root for somebody.
 fn caller(
     process: &Ids,
     variable: &dyn Fn(&str) -> Option<OsString>,
     named: &dyn Fn(&OsStr) -> Option<Account>,
     numbered: &dyn Fn(u32) -> Option<Account>,
-) -> Option<(u32, u32)> {
+) -> Result<Option<(u32, u32)>, CallerError> {
     if process.effective != 0 {
-        return None;
+        return Ok(None);
     }
-    let number = |name: &str| variable(name)?.to_str()?.parse::<u32>().ok();
+    if process.real != 0 {
+        return Err(CallerError::SetUserId(process.real));
+    }
+    let unknown = |name: &'static str| {
+        let value = variable(name).unwrap_or_default();
+        CallerError::Unknown { name, value: value.to_string_lossy().escape_debug().to_string() }
+    };
+    // The largest number means no user to the kernel.
+    let number = |name: &'static str| {
+        let number = variable(name).and_then(|value| value.to_str()?.parse::<u32>().ok());
+        number.filter(|number| *number != u32::MAX).ok_or_else(|| unknown(name))
+    };
     let ids = |account: Account| (account.uid, account.gid);
-    let by_sudo = number("SUDO_UID").zip(number("SUDO_GID"));
-    let by_doas = variable("DOAS_USER").and_then(|name| named(&name)).map(ids);
-    let by_pkexec = number("PKEXEC_UID").map(|uid| {
+    let mut all = Vec::new();
+    if variable("SUDO_UID").is_some() {
+        all.push((number("SUDO_UID")?, number("SUDO_GID")?));
+    }
+    if let Some(name) = variable("DOAS_USER") {
+        all.push(named(&name).map(ids).ok_or_else(|| unknown("DOAS_USER"))?);
+    }
+    if variable("PKEXEC_UID").is_some() {
+        let uid = number("PKEXEC_UID")?;
         // A user that the database does not know has no group but its own.
-        numbered(uid).map_or((uid, uid), ids)
-    });
-    [Some(process.real), by_sudo, by_doas, by_pkexec]
-        .into_iter()
-        .flatten()
-        .find(|(uid, _)| *uid != 0)
+        all.push(numbered(uid).map_or((uid, uid), ids));
+    }
+    Ok(all.into_iter().find(|(uid, _)| *uid != 0))
 }
 
 #[cfg(test)]
@@ -164,20 +198,28 @@ mod tests {
             };
             let named = |name: &OsStr| (name == "its").then(|| account(1000, ""));
             let numbered = |uid: u32| (uid == 1000).then(|| account(uid, ""));
-            caller(&Ids { effective, real: (real, real) }, &variable, &named, &numbered)
+            caller(&Ids { effective, real }, &variable, &named, &numbered)
         };
         let sudo = [("SUDO_UID", "1000"), ("SUDO_GID", "7")];
-        assert_eq!(called(0, 0, &sudo), Some((1000, 7)));
-        assert_eq!(called(1000, 1000, &sudo), None);
-        assert_eq!(called(0, 0, &[("SUDO_UID", "0"), ("SUDO_GID", "0")]), None);
-        assert_eq!(called(0, 0, &[("SUDO_UID", "mallory"), ("SUDO_GID", "0")]), None);
-        assert_eq!(called(0, 0, &[("SUDO_UID", "-1"), ("SUDO_GID", "0")]), None);
-        assert_eq!(called(0, 0, &[("DOAS_USER", "its")]), Some((1000, 1001)));
-        assert_eq!(called(0, 0, &[("DOAS_USER", "nobody-knows")]), None);
-        assert_eq!(called(0, 0, &[("PKEXEC_UID", "1000")]), Some((1000, 1001)));
-        assert_eq!(called(0, 0, &[("PKEXEC_UID", "77")]), Some((77, 77)));
-        assert_eq!(called(0, 55, &[]), Some((55, 55)), "a program of root with the bit for it");
-        assert_eq!(called(0, 0, &[]), None);
+        assert_eq!(called(0, 0, &sudo), Ok(Some((1000, 7))));
+        assert_eq!(called(1000, 1000, &sudo), Ok(None));
+        assert_eq!(called(0, 0, &[("SUDO_UID", "0"), ("SUDO_GID", "0")]), Ok(None));
+        assert_eq!(called(0, 0, &[("DOAS_USER", "its")]), Ok(Some((1000, 1001))));
+        assert_eq!(called(0, 0, &[("PKEXEC_UID", "1000")]), Ok(Some((1000, 1001))));
+        assert_eq!(called(0, 0, &[("PKEXEC_UID", "77")]), Ok(Some((77, 77))));
+        assert_eq!(called(0, 0, &[]), Ok(None));
+        assert_eq!(called(0, 55, &[]), Err(CallerError::SetUserId(55)));
+        for variables in [
+            &[("SUDO_UID", "mallory"), ("SUDO_GID", "0")][..],
+            &[("SUDO_UID", "1000")],
+            &[("SUDO_UID", "1000"), ("SUDO_GID", "x")],
+            &[("SUDO_UID", "4294967295"), ("SUDO_GID", "7")],
+            &[("DOAS_USER", "nobody-knows")],
+            &[("PKEXEC_UID", "abc")],
+        ] {
+            let refused = called(0, 0, variables);
+            assert!(matches!(refused, Err(CallerError::Unknown { .. })), "{variables:?}");
+        }
     }
 
     #[test]

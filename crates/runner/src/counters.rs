@@ -100,7 +100,11 @@ impl CounterPlan {
         }
         let hybrid = HYBRID.iter().filter_map(|path| root.read(path).value()?.parse().ok());
         let paranoid = root.read("proc/sys/kernel/perf_event_paranoid").value();
-        let is_root = user::effective_uid() == 0 || is_effective(Capability::Observe);
+        // Debian's kernels refuse it to everybody but root at levels above 2.
+        let is_low = paranoid
+            .as_deref()
+            .is_some_and(|level| level.parse().is_ok_and(|level: i32| level <= 2));
+        let is_root = user::effective_uid() == 0 || is_low && is_effective(Capability::Observe);
         let machine = Machine { hybrid: hybrid.collect(), paranoid, is_root };
         let (mut plan, limits) = plan(wanted, &machine, |attr| counter::open(attr).map(drop));
         plan.idle =

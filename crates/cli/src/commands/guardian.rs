@@ -16,7 +16,7 @@ use crate::ui::Ui;
 pub(crate) struct Args {
     /// Work on this folder instead of the machine
     #[arg(long, default_value = "/", hide = true)]
-    root: PathBuf,
+    pub(crate) root: PathBuf,
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {

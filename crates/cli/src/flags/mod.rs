@@ -3,7 +3,7 @@
 pub(crate) mod bisect;
 pub(crate) mod choices;
 pub(crate) mod compare;
-mod conditions;
+pub(crate) mod conditions;
 mod exports;
 mod measure;
 mod memory;

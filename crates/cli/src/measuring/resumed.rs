@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use becalm_model::terms::{Terms, merge};
+use becalm_machine::acts_for_caller;
+use becalm_model::terms::{RunTerms, Terms, merge};
 use becalm_model::{Record, RecordKind};
 use becalm_session::{Error, PARTIAL, ResumeError, files, resume};
 
 use crate::error::CommandError;
+use crate::flags::conditions::ConditionFlags;
 use crate::flags::{ExportFlags, MeasureFlags, words};
 use crate::old_arguments;
 use crate::records;
@@ -65,10 +67,34 @@ pub(crate) fn begun(
 ) -> Result<(Terms, Vec<String>, Option<Resumed>), CommandError> {
     let Some(path) = &flags.resume else { return Ok((terms(None)?, given.to_vec(), None)) };
     let resumed = Resumed::read(path, command)?;
+    if acts_for_caller() {
+        refuse_borrowing(&resumed.terms.runs, &flags.conditions)?;
+    }
     let terms = merged(&resumed.terms, terms(Some(resumed.terms.clone()))?)?;
     resumed.say_what_is_written_again(&flags.exports, ui);
     let arguments = words::of(command, &terms);
     Ok((terms, arguments, Some(resumed)))
+}
+
+/// Fails where a saved session asks for what root does: anybody can have written the file. Whoever goes on with it says so
+/// again.
+fn refuse_borrowing(saved: &RunTerms, given: &ConditionFlags) -> Result<(), CommandError> {
+    let asks = [
+        ("--tune", saved.tune.is_some() && given.tune.is_none()),
+        ("--isolate", saved.isolate && !given.isolate),
+        ("--scheduler", saved.scheduler.is_some() && given.scheduler.is_none()),
+        ("--nice", saved.nice.is_some() && given.nice.is_none()),
+    ];
+    let missing: Vec<&str> =
+        asks.iter().filter(|(_, is_missing)| *is_missing).map(|(flag, _)| *flag).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let flags = missing.join(", ");
+    Err(CommandError::usage(format!("the saved session was made with {flags}, which takes root"))
+        .hint(format!(
+            "called by sudo, becalm takes that from the command line alone: add {flags}"
+        )))
 }
 
 /// Returns the terms `now`, by which a session of the terms `before` goes on.

@@ -282,3 +282,81 @@ fn rights_by_the_bits_of_a_file_are_kept_where_they_are_asked_for() {
     let Some(scene) = play("keep-privileges", "", BY_SUDO, &arguments) else { return };
     assert_eq!(scene.file("shown").as_deref(), Some("NoNewPrivs:\t0\n"));
 }
+
+#[test]
+fn programs_that_root_starts_come_from_no_place_of_the_caller() {
+    let plant = "mkdir p; printf '#!/bin/sh\\nid -u >> %s/who\\n' \"$PWD\" > p/systemctl; chmod +x p/systemctl; cp p/systemctl .";
+    for path in ["PATH=p:/usr/bin:/bin", "PATH=:/usr/bin:/bin"] {
+        for arguments in [
+            &["tune", "--only", "services", "--hold", "--", "true"][..],
+            &["services", "--watch", "10ms"],
+            &["restore"],
+        ] {
+            let by: Vec<&str> = BY_SUDO.iter().copied().chain([path]).collect();
+            let name = format!("{path} {}", arguments.join(" "));
+            let Some(scene) = play(&name, plant, &by, arguments) else { return };
+            check_nothing_is_borrowed(&name, &scene);
+            let who = scene.file("who").unwrap_or_default();
+            assert!(who.lines().all(|line| line == "4242"), "{name}: {who}");
+        }
+    }
+}
+
+#[test]
+fn what_is_remembered_for_everybody_is_written_nowhere_else() {
+    let plant = "mkdir -p x; ln -s ../../vault x/becalm";
+    let by: Vec<&str> = BY_SUDO.iter().copied().chain(["XDG_STATE_HOME=x"]).collect();
+    let arguments =
+        ["noise", "ablate", "--only", "aslr", "--max-time", "6s", "--iterations", "2", "compute"];
+    let Some(scene) = play("remembered", plant, &by, &arguments) else { return };
+    check_nothing_is_borrowed("remembered", &scene);
+}
+
+#[test]
+fn a_guardian_of_a_folder_is_the_users() {
+    let plant = "mkdir -p g/proc/sys/kernel/random g/var/lib/becalm; ln -s ../../vault g/sys";
+    attack("guardian", plant, &["guardian", "--root", "g"]);
+}
+
+#[test]
+fn a_caller_that_nobody_knows_is_refused() {
+    for by in [
+        &["env", "DOAS_USER=nobody-knows"][..],
+        &["env", "SUDO_UID=4242"],
+        &["env", "SUDO_UID=4294967295", "SUDO_GID=4343"],
+        &["env", "PKEXEC_UID=its"],
+    ] {
+        let arguments = ["exec", "--affinity", "none", "--", "cat", "../secret"];
+        let Some(scene) = play("unknown", "", by, &arguments) else { return };
+        check_nothing_is_borrowed("unknown", &scene);
+        assert!(scene.complained.contains("does not say which user"), "{}", scene.complained);
+    }
+}
+
+#[test]
+fn a_saved_session_asks_root_for_nothing() {
+    let made = "true";
+    let Some(first) =
+        play("saved", made, BY_SUDO, &run(&["--nice", "-5", "--export-json", "s.json"], &["true"]))
+    else {
+        return;
+    };
+    let saved = first.file("s.json").unwrap();
+    assert!(saved.contains("\"nice\": -5"), "{saved}");
+    let again = format!("cat > s.json <<'E'\n{saved}\nE");
+    let resume = ["run", "--resume", "s.json", "--rounds", "6"];
+    let Some(scene) = play("resumed", &again, BY_SUDO, &resume) else { return };
+    assert!(scene.complained.contains("add --nice"), "{}", scene.complained);
+    let with = ["run", "--resume", "s.json", "--rounds", "6", "--nice", "-5"];
+    let Some(scene) = play("resumed", &again, BY_SUDO, &with) else { return };
+    assert!(!scene.complained.contains("error"), "{}", scene.complained);
+}
+
+#[test]
+fn what_a_root_shell_has_open_is_not_handed_on() {
+    let by = ["sh", "-c", "exec 7<../vault/file; exec \"$@\"", "sh"];
+    let by: Vec<&str> = by.iter().copied().chain(BY_SUDO.iter().copied()).collect();
+    let arguments = ["exec", "--affinity", "none", "--", "sh", "-c", "cat <&7 > got"];
+    let Some(scene) = play("descriptors", "", &by, &arguments) else { return };
+    check_nothing_is_borrowed("descriptors", &scene);
+}

@@ -6,14 +6,15 @@ use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 
 use becalm_kernel::ending::block_endings;
-use becalm_kernel::errno;
 use becalm_kernel::poll::{self, Entry};
+use becalm_kernel::{errno, process};
 use serde::Serialize;
 
 use super::IsolationRequest;
 use super::failure::Of;
 use super::lines::Lines;
 use super::request::{KnobRequest, Request};
+use crate::cgroup::{CgroupVersion, find_mount};
 use crate::isolate::Attempt;
 use crate::knobs::Situation;
 use crate::tune::{
@@ -27,6 +28,8 @@ pub(super) fn serve(socket: UnixStream) {
     if block_endings().is_err() {
         return;
     }
+    // Nothing that a variable names is looked for, or handed to what is started.
+    process::set_variables(std::env::vars_os().map(|(name, _)| (name, None)));
     let root = SysRoot::default();
     let mut steward = Serving { root: &root, lines: Lines::new(socket), tuning: None, group: None };
     // An error is a becalm that died in the middle of a message.
@@ -114,6 +117,7 @@ impl<'a> Serving<'a> {
             let looked = poll::wait(&mut entry, Some(std::time::Duration::ZERO));
             self.lines.has_more() || looked.is_err() || entry[0].is_ready()
         };
+        leave_the_callers_group(self.root);
         // Others read it on their terminals.
         let command: String =
             command.chars().filter(|c| !c.is_control()).take(LONGEST_COMMAND).collect();
@@ -139,6 +143,16 @@ impl<'a> Serving<'a> {
     fn open_group(&self) -> io::Result<File> {
         let group = self.group.as_ref().ok_or_else(not_begun)?;
         self.root.open_to_hold(format!("{group}/cgroup.procs"))
+    }
+}
+
+/// Goes to the control group at the top, with the guardian that is started later: whoever called becalm may own the one
+/// that it was called in, and can freeze or kill all of it. Where that is refused, as in a container, nothing else is
+/// lost.
+fn leave_the_callers_group(root: &SysRoot) {
+    let mounts = root.read("/proc/self/mountinfo").value().unwrap_or_default();
+    if let Some(mount) = find_mount(&mounts, CgroupVersion::V2, "") {
+        let _ = root.write(mount.point.join("cgroup.procs"), &std::process::id().to_string());
     }
 }
 

@@ -17,9 +17,9 @@ use becalm_model::ProcessIdentity;
 use becalm_model::wire::Holder;
 use serde::{Deserialize, Serialize};
 
-use super::task::{is_alive_in, pid_namespace, this_process};
+use super::task::{is_alive_in, named, pid_namespace, this_process};
 use super::{file_locks, journal};
-use crate::SysRoot;
+use crate::{SysRoot, steward};
 
 const FOLDER: &str = "/run/becalm";
 const NAME: &str = "lock";
@@ -122,7 +122,12 @@ impl MachineLock {
             waited += PATIENCE;
         }
         let mut lock = Self { file };
-        let holder = Holder { process: this_process(), command: command.to_owned() };
+        // Whoever reads it wants to end becalm, and not its steward.
+        let process = match steward::served() {
+            0 => this_process(),
+            becalm => named(becalm),
+        };
+        let holder = Holder { process, command: command.to_owned() };
         // The name is for people. On a full /run the machine must be restored all the same.
         let _ = lock.name_holder(&holder);
         Ok(lock)

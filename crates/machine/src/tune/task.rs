@@ -94,7 +94,8 @@ pub(crate) fn stat(root: &SysRoot, pid: u32) -> Option<Stat> {
     let field = |number: usize| fields.get(number - STATE).copied();
     let flags: u64 = field(FLAGS)?.parse().ok()?;
     Some(Stat {
-        name: before.split_once('(')?.1.to_owned(),
+        // Every program can call itself as it likes, and people read it on a terminal.
+        name: before.split_once('(')?.1.replace(char::is_control, "?"),
         is_zombie: matches!(field(STATE)?, "Z" | "X"),
         is_kernel: flags & PF_KTHREAD != 0,
         is_bound: flags & PF_NO_SETAFFINITY != 0,

@@ -28,7 +28,7 @@ const CALLS: [(&str, &str); 3] = [
 const SESSION: &str = "run --tune --isolate --threads 1 --rounds 2 --warmup 0";
 
 /// A file and a folder of root's beside a working folder of the user's.
-const SCENE: &str = "rm -rf /home/tester/*; cd /home/tester; umask 077; echo of root > secret; mkdir vault; \
+const SCENE: &str = "chown root:root /home/tester; rm -rf /home/tester/*; cd /home/tester; umask 077; echo of root > secret; mkdir vault; \
                      umask 022; mkdir work; chown tester:tester work; chmod 755 /home/tester";
 
 /// Lets the user call becalm; returns what it said.
@@ -95,7 +95,7 @@ fn killed(place: &Place<'_>) -> Result<()> {
     for (name, how) in CALLS {
         guest.ok(SCENE)?;
         let before = guest.state()?;
-        let subject = "sh -c 'echo \\$PPID > pid; sleep 1000'";
+        let subject = "sh -c 'echo $PPID > pid; sleep 1000'";
         let script = format!("{how} {SESSION} -- {subject} >/dev/null 2>&1").replace('\'', r"'\''");
         guest.ok(&format!(
             "cd /home/tester/work && {{ runuser -u tester -- sh -c '{script}' & }}\n\
