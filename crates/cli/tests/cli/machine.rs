@@ -18,9 +18,15 @@ fn a_capture_of_this_machine_says_what_the_machine_says() {
     assert!(output.stderr.contains("wrote becalm-machine.tar.gz: "), "{}", output.stderr);
     assert!(output.stderr.contains("Left out:\n- serial numbers"), "{}", output.stderr);
     unpack(&env.work(), "becalm-machine.tar.gz");
-    let live = env.run(["topology", "--json"]).exits_with(0);
-    let captured = env.run(["topology", "--json", "--root", "becalm-machine"]).exits_with(0);
-    assert_eq!(captured.stdout, live.stdout);
+    let topology = |arguments: &[&str]| {
+        let output = env.run([&["topology", "--json"], arguments].concat()).exits_with(0);
+        let mut topology: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();
+        // This depends also on what `noise probe` found before, which is no part of a capture.
+        let choices = topology.as_object_mut().unwrap().remove("choices");
+        assert!(choices.is_some());
+        topology
+    };
+    assert_eq!(topology(&["--root", "becalm-machine"]), topology(&[]));
 }
 
 #[test]
