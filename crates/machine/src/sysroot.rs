@@ -56,6 +56,18 @@ impl<T> Reading<T> {
         }
     }
 
+    /// Returns the value of `path`, or nothing where there is no such thing.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be read although it is there, as a fragment that starts with the path.
+    pub fn if_there(self, path: impl fmt::Display) -> Result<Option<T>, String> {
+        match self {
+            Self::Absent => Ok(None),
+            other => other.of(path).map(Some),
+        }
+    }
+
     /// Changes the value, if there is one.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Reading<U> {
         match self {

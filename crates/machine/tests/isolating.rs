@@ -222,6 +222,28 @@ fn what_the_kernel_would_not_do_is_refused_before_anything_is_changed() {
 }
 
 #[test]
+fn a_file_that_cannot_be_read_is_never_taken_for_free_cpus() {
+    let pinned = format!("{TOP}/pinned.slice/cpuset.cpus");
+    let readable =
+        || unified().file(format!("{TOP}/pinned.slice/cgroup.procs"), "").file(&pinned, "1\n");
+    planned(&SysRoot::new(readable().path()), "2-3", Partition::Isolated).unwrap();
+    for file in
+        [&pinned, "/sys/fs/cgroup/cgroup.subtree_control", &format!("{TOP}/cpuset.cpus.effective")]
+    {
+        let tree = readable().unreadable(file);
+        let root = SysRoot::new(tree.path());
+        let error = planned(&root, "2-3", Partition::Isolated).unwrap_err();
+        let why = error.to_string();
+        assert!(why.contains(file) && why.contains("cannot be read"), "{why}");
+    }
+    for damage in ["0-", "x", "3-1"] {
+        let tree = readable().file(&pinned, damage);
+        let error = planned(&SysRoot::new(tree.path()), "2-3", Partition::Isolated).unwrap_err();
+        assert!(error.to_string().contains(&pinned), "{damage}: {error}");
+    }
+}
+
+#[test]
 fn a_group_without_a_journal_is_cleared_away() {
     let tree = unified();
     let root = Kernel::root(&tree, taken);

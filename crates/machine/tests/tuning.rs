@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use becalm_machine::SysRoot;
+use becalm_machine::knobs::{Situation, TuningRequest};
 use becalm_machine::tune::{
-    Effect, Foreign, JournalFile, Recovered, apply, journal, recover, saved,
+    Effect, Foreign, JournalFile, Recovered, apply, journal, plan, recover, saved,
 };
+use becalm_machine::{SysRoot, Topology};
 use becalm_model::{Change, Nature, Target};
-use becalm_testkit::FakeTree;
+use becalm_testkit::{FakeMachine, FakeTree};
 
 const A: &str = "/sys/a";
 const B: &str = "/sys/b";
@@ -83,6 +84,30 @@ fn everything_is_as_it_was_after_restoring() {
     assert_eq!(contents(&tree), before);
     assert!(!journal::exists(&root));
     assert_eq!(recover(&root, Foreign::Leave).unwrap(), Recovered::Nothing);
+}
+
+#[test]
+fn interrupts_that_appear_while_tuned_get_the_cpus_of_before() {
+    let tree = FakeMachine::default()
+        .tree()
+        .file("/proc/sys/kernel/random/boot_id", "boot\n")
+        .file("/proc/irq/default_smp_affinity", "f\n")
+        .file("/proc/irq/5/smp_affinity_list", "0-1\n");
+    let root = SysRoot::new(tree.path());
+    let topology = Topology::read(&root).unwrap();
+    let request = TuningRequest { only: vec!["irq-affinity".to_owned()], ..Default::default() };
+    let situation = Situation::of(&root, &topology, "2-3".parse().unwrap(), &request);
+    let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+    let _ = apply(&root, &mut file, &plan(&situation).unwrap().changes).unwrap();
+    assert_eq!(root.read("/proc/irq/default_smp_affinity").value().unwrap(), "00000003");
+    let tree = tree
+        .file("/proc/irq/6/smp_affinity_list", "0-1\n")
+        .file("/proc/irq/7/smp_affinity_list", "0\n");
+    let Recovered::Restored(restored) = recover(&root, Foreign::Leave).unwrap() else { panic!() };
+    assert_eq!((restored.foreign.len(), restored.left.len()), (0, 0), "{restored:?}");
+    let cpus = |number: u32| root.read(format!("/proc/irq/{number}/smp_affinity_list")).value();
+    assert_eq!([5, 6, 7].map(|number| cpus(number).unwrap()), ["0-1", "0-3", "0"]);
+    drop(tree);
 }
 
 /// Which writes fail.

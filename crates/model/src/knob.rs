@@ -1,9 +1,12 @@
 //! What tuning changes on a machine, as values: written to the journal before anything happens and
 //! read back by whoever restores, possibly another process.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+use crate::CpuSet;
 
 /// A process or thread, with its start, because ids are used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -102,6 +105,17 @@ pub enum Target {
     Routes(String),
     /// CPUs that irqbalance leaves alone, beyond those it finds itself: a list, empty for none.
     IrqbalanceBan,
+    /// Interrupts that were requested since, by the CPUs that they may go to: a list.
+    NewInterrupts(NewInterrupts),
+}
+
+/// Interrupts that were requested while new ones could only go to some CPUs.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct NewInterrupts {
+    /// Numbers of the interrupts that there were before.
+    pub known: BTreeSet<u32>,
+    /// The CPUs that new ones could go to.
+    pub confined_to: CpuSet,
 }
 
 impl fmt::Display for Target {
@@ -116,6 +130,7 @@ impl fmt::Display for Target {
             Self::Unit(name) => write!(f, "systemd unit {name}"),
             Self::Interface(name) => write!(f, "network interface {name}"),
             Self::Routes(name) => write!(f, "routes through {name}"),
+            Self::NewInterrupts(_) => f.write_str("CPUs of interrupts requested meanwhile"),
             Self::IrqbalanceBan => f.write_str("CPUs banned from irqbalance"),
         }
     }

@@ -309,7 +309,7 @@ fn programs_that_root_starts_come_from_no_place_of_the_caller() {
 #[test]
 fn what_is_remembered_for_everybody_is_written_nowhere_else() {
     let plant = "mkdir -p x; ln -s ../../vault x/becalm";
-    let by: Vec<&str> = BY_SUDO.iter().copied().chain(["XDG_STATE_HOME=x"]).collect();
+    let by = [REMEMBERS_NOTHING, BY_SUDO, &["XDG_STATE_HOME=x"]].concat();
     let arguments =
         ["noise", "ablate", "--only", "aslr", "--max-time", "6s", "--iterations", "2", "compute"];
     let Some(scene) = play("remembered", plant, &by, &arguments) else { return };

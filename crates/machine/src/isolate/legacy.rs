@@ -6,30 +6,21 @@
 
 use becalm_model::{Change, Nature, PlacementLimit, ProcessIdentity, Target};
 
-use super::{
-    GROUP, IsolateError, Isolating, Isolation, KNOB, OTHERS, Partition, file, folder, groups_below,
-};
+use super::{GROUP, IsolateError, Isolating, Isolation, KNOB, OTHERS, Partition, file, folder};
 use crate::SysRoot;
 use crate::cgroup::group_of;
-use crate::cpumask::read_list;
 use crate::tasks::processes;
 use crate::tune::task::stat;
 
 pub(super) fn plan(request: &Isolating<'_>, top: &str) -> Result<Isolation, IsolateError> {
     let root = request.root;
-    if let Some(free) = read_list(root, format!("{top}/cpuset.cpus")).value() {
-        request.check_free(&free)?;
-    }
+    request.check_free_in(&format!("{top}/cpuset.cpus"))?;
     let (group, others) = (format!("{top}/{GROUP}"), format!("{top}/{OTHERS}"));
-    let nodes = root.read(format!("{top}/cpuset.mems")).value().unwrap_or_default();
-    let overlapping: Vec<String> = groups_below(root, top)
-        .into_iter()
-        .filter(|other| {
-            let own = read_list(root, format!("{other}/cpuset.cpus")).value().unwrap_or_default();
-            *other != group && *other != others && !own.intersection(request.cpus).is_empty()
-        })
-        .collect();
-    let limits = overlapping.iter().map(|group| {
+    let mems = format!("{top}/cpuset.mems");
+    let nodes = root.read(&mems).of(&mems).map_err(IsolateError::NotHere)?;
+    let mut overlapping = request.groups_with_cpus(top)?;
+    overlapping.retain(|(other, _)| *other != group && *other != others);
+    let limits = overlapping.iter().map(|(group, _)| {
         PlacementLimit::GroupOverlaps { group: group.clone(), cpus: request.cpus.clone() }.into()
     });
     let cpus = request.cpus.to_string();

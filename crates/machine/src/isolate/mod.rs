@@ -20,6 +20,7 @@ use becalm_model::{Change, CpuSet, Limit, Target};
 pub use cpus::{Alone, alone};
 use serde::{Deserialize, Serialize};
 
+use crate::cpumask::read_list;
 use crate::knobs::{self, Situation};
 use crate::tasks::{self, Thread};
 use crate::tune::{self, ABSENT, Applied, PRESENT, names, write};
@@ -307,8 +308,12 @@ fn is_partition(root: &SysRoot, group: &str) -> bool {
 }
 
 fn is_empty(root: &SysRoot, group: &str) -> bool {
-    let members = root.read(format!("{group}/cgroup.procs")).value();
-    members.is_none_or(|members| members.is_empty()) && groups_below(root, group).is_empty()
+    let members = match root.read(format!("{group}/cgroup.procs")) {
+        Reading::Value(members) => members,
+        Reading::Absent => String::new(),
+        Reading::NoPermission | Reading::Unreadable { .. } => return false,
+    };
+    members.is_empty() && groups_below(root, group).is_ok_and(|groups| groups.is_empty())
 }
 
 impl Isolation {
@@ -425,11 +430,27 @@ impl Isolating<'_> {
             .collect()
     }
 
-    /// Says whether CPUs stay free that others have for themselves already.
-    fn check_free(&self, free: &CpuSet) -> Result<(), IsolateError> {
-        let missing = self.cpus.difference(free);
+    /// Returns the groups right below a group that are bound to some of these CPUs.
+    fn groups_with_cpus(&self, top: &str) -> Result<Vec<(String, CpuSet)>, IsolateError> {
+        let mut found = Vec::new();
+        for group in groups_below(self.root, top).map_err(IsolateError::NotHere)? {
+            let path = format!("{group}/cpuset.cpus");
+            let own = read_list(self.root, &path).if_there(&path).map_err(IsolateError::NotHere)?;
+            let shared = own.unwrap_or_default().intersection(self.cpus);
+            if !shared.is_empty() {
+                found.push((group, shared));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Says whether these CPUs are free by a file that lists the free ones, and others are free too.
+    fn check_free_in(&self, path: &str) -> Result<(), IsolateError> {
+        let free = read_list(self.root, path).if_there(path).map_err(IsolateError::NotHere)?;
+        let Some(free) = free else { return Ok(()) };
+        let missing = self.cpus.difference(&free);
         if !missing.is_empty() {
-            return Err(IsolateError::NotFree { missing, free: free.clone() });
+            return Err(IsolateError::NotFree { missing, free });
         }
         if free.difference(self.cpus).is_empty() {
             return Err(IsolateError::NothingLeft(self.cpus.clone()));
@@ -457,9 +478,9 @@ fn folder(path: &str) -> Change {
     change(Target::Folder(path.to_owned()), ABSENT, PRESENT)
 }
 
-/// Returns the groups right below a group.
-fn groups_below(root: &SysRoot, group: &str) -> Vec<String> {
-    let names = root.list_dir(group).value().unwrap_or_default();
+/// Returns the groups right below a group; an error says why nobody knows them.
+fn groups_below(root: &SysRoot, group: &str) -> Result<Vec<String>, String> {
+    let names = root.list_dir(group).if_there(group)?.unwrap_or_default();
     let below = names.into_iter().map(|name| format!("{group}/{name}"));
-    below.filter(|path| root.exists(format!("{path}/cgroup.procs"))).collect()
+    Ok(below.filter(|path| root.exists(format!("{path}/cgroup.procs"))).collect())
 }

@@ -40,7 +40,8 @@ pub(super) fn leftovers(root: &SysRoot, top: &str) -> Vec<Leftover> {
     let slice = format!("{top}/{SLICE}");
     let inside = format!("{slice}/subject");
     let is_becalms = root.read(&file).value().is_some_and(|text| text.starts_with(TEXT))
-        && groups_below(root, &slice).iter().all(|group| *group == inside);
+        && groups_below(root, &slice)
+            .is_ok_and(|groups| groups.iter().all(|group| *group == inside));
     let one = |path: &str, target: Target, value: &'static str| Leftover {
         path: path.to_owned(),
         target,

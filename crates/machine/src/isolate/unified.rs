@@ -3,10 +3,9 @@
 //! The kernel moves everything else away by itself. It takes `cpuset.cpus.partition` always, and
 //! tells afterwards, in the same file, whether it could do it.
 
-use becalm_model::{Change, CpuSet, Nature};
+use becalm_model::{Change, Nature};
 
-use super::{GROUP, IsolateError, Isolating, Isolation, Partition, file, folder, groups_below};
-use crate::cpumask::read_list;
+use super::{GROUP, IsolateError, Isolating, Isolation, Partition, file, folder};
 
 pub(super) fn plan(request: &Isolating<'_>, top: &str) -> Result<Isolation, IsolateError> {
     check(request, top)?;
@@ -15,7 +14,7 @@ pub(super) fn plan(request: &Isolating<'_>, top: &str) -> Result<Isolation, Isol
     let cpus = request.cpus.to_string();
     let mut changes = request.chosen_affinities();
     let control = format!("{top}/cgroup.subtree_control");
-    let handed_on = root.read(&control).value().unwrap_or_default();
+    let handed_on = root.read(&control).of(&control).map_err(IsolateError::NotHere)?;
     if !handed_on.split_whitespace().any(|name| name == "cpuset") {
         let more = format!("{handed_on} cpuset");
         changes.push(file(control, &handed_on, more.trim_start()));
@@ -47,15 +46,10 @@ pub(super) fn expected(group: &str, cpus: &str, partition: Partition) -> Vec<(St
 
 /// Refuses what the kernel would make an invalid partition of.
 pub(super) fn check(request: &Isolating<'_>, top: &str) -> Result<(), IsolateError> {
-    if let Some(free) = read_list(request.root, format!("{top}/cpuset.cpus.effective")).value() {
-        request.check_free(&free)?;
+    request.check_free_in(&format!("{top}/cpuset.cpus.effective"))?;
+    let mut taken = request.groups_with_cpus(top)?.into_iter();
+    match taken.find(|(group, _)| !group.ends_with(&format!("/{GROUP}"))) {
+        Some((group, cpus)) => Err(IsolateError::Taken { cpus, group }),
+        None => Ok(()),
     }
-    for group in groups_below(request.root, top) {
-        let own = read_list(request.root, format!("{group}/cpuset.cpus")).value();
-        let shared = own.unwrap_or_else(CpuSet::new).intersection(request.cpus);
-        if !shared.is_empty() && !group.ends_with(&format!("/{GROUP}")) {
-            return Err(IsolateError::Taken { cpus: shared, group });
-        }
-    }
-    Ok(())
 }

@@ -5,7 +5,9 @@
 //! tells them apart beforehand. Which of the allowed CPUs an interrupt goes to after its mask is back is
 //! the kernel's choice. <https://docs.kernel.org/core-api/irq/irq-affinity.html>
 
-use becalm_model::{CpuSet, Nature, Target};
+use std::collections::BTreeSet;
+
+use becalm_model::{CpuSet, Nature, NewInterrupts, Target};
 
 use super::{Knob, Planner, Profile, Situation};
 use crate::Reading;
@@ -32,9 +34,8 @@ fn plan(planner: &mut Planner<'_>) {
     if !situation.cpus.intersection(&situation.housekeeping).is_empty() {
         return planner.refuse("every CPU is measured, so interrupts have nowhere to go");
     }
-    for_new_ones(planner);
-    let mut numbers: Vec<u32> = names.iter().filter_map(|name| name.parse().ok()).collect();
-    numbers.sort_unstable();
+    let numbers: BTreeSet<u32> = names.iter().filter_map(|name| name.parse().ok()).collect();
+    for_new_ones(planner, &numbers);
     let mut unread: Vec<String> = Vec::new();
     for number in numbers {
         let path = format!("{FOLDER}/{number}/smp_affinity_list");
@@ -69,8 +70,8 @@ fn plan(planner: &mut Planner<'_>) {
     }
 }
 
-/// Interrupts that are requested from now on.
-fn for_new_ones(planner: &mut Planner<'_>) {
+/// Interrupts that are requested from now on, beyond the `known` ones.
+fn for_new_ones(planner: &mut Planner<'_>, known: &BTreeSet<u32>) {
     let old = match planner.see(DEFAULT) {
         Reading::Value(old) => old,
         Reading::Absent => return,
@@ -86,6 +87,9 @@ fn for_new_ones(planner: &mut Planner<'_>) {
     if let Some(new) = elsewhere(planner.situation, &cpus) {
         let target = Target::File(DEFAULT.to_owned());
         planner.add(planner.change(target, &old, Some(&mask_text(&new))));
+        // They keep the CPUs that they were requested with.
+        let since = NewInterrupts { known: known.clone(), confined_to: new };
+        planner.add(planner.change(Target::NewInterrupts(since), &cpus.to_string(), None));
     }
 }
 

@@ -36,6 +36,9 @@ pub fn by_hand(target: &Target, value: &str) -> String {
                 "routes=$(mktemp); echo {start} {value} | xxd -r -p >$routes; ip route restore <$routes"
             )
         }
+        Target::NewInterrupts(_) => {
+            format!("echo {} > /proc/irq/NUMBER/smp_affinity_list", shell_word(value))
+        }
         Target::IrqbalanceBan => "systemctl restart irqbalance".to_owned(),
     }
 }

@@ -188,6 +188,7 @@ fn dies_with_its_owner(target: &Target) -> bool {
         Target::Affinity(_)
         | Target::Membership { .. }
         | Target::IrqbalanceBan
+        | Target::NewInterrupts(_)
         | Target::Interface(_)
         | Target::Routes(_) => true,
         Target::File(path) => {

@@ -173,7 +173,10 @@ fn stray_path(target: &Target) -> Option<&str> {
         Target::Interface(name) | Target::Routes(name) => {
             return name.contains('/').then_some(name);
         }
-        Target::Affinity { .. } | Target::Unit(_) | Target::IrqbalanceBan => return None,
+        Target::Affinity { .. }
+        | Target::Unit(_)
+        | Target::IrqbalanceBan
+        | Target::NewInterrupts(_) => return None,
     };
     let leads_out = !is_of_a_knob || path.split('/').any(|part| part == "..");
     leads_out.then_some(path)

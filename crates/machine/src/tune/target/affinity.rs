@@ -34,7 +34,7 @@ pub(super) fn write(root: &SysRoot, tid: u32, started: u64, list: &str) -> io::R
     }
     // A folder that stands for a machine has no tasks, only what is said of them.
     let path = format!("/proc/{tid}/status");
-    let status = root.read(&path).value().unwrap_or_default();
+    let status = root.read(&path).of(&path).map_err(io::Error::other)?;
     let line = |line: &str| {
         if line.starts_with(LIST) { format!("{LIST}\t{cpus}\n") } else { format!("{line}\n") }
     };

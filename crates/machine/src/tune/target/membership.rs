@@ -8,16 +8,23 @@ use super::super::task::start_time;
 use crate::cgroup::group_of;
 use crate::{Reading, SysRoot};
 
+const MOUNTS: &str = "/proc/self/mountinfo";
+
 /// Returns the group of a process, as a folder below the mount point; absent once it has ended.
 pub(super) fn read(root: &SysRoot, pid: u32, started: u64, hierarchy: &str) -> Reading {
     if start_time(root, pid) != Some(started) {
         return Reading::Absent;
     }
-    let mounts = root.read("/proc/self/mountinfo").value().unwrap_or_default();
+    // What cannot be read is no process that has ended.
+    let unknown = |reason: String| Reading::Unreadable { reason };
+    let mounts = match root.read(MOUNTS).of(MOUNTS) {
+        Ok(mounts) => mounts,
+        Err(why) => return unknown(why),
+    };
     match root.read(format!("/proc/{pid}/cgroup")) {
         Reading::Value(text) => match group_of(&text, &mounts, hierarchy) {
             Some(group) => Reading::Value(group.to_owned()),
-            None => Reading::Absent,
+            None => unknown(format!("{MOUNTS} has no control groups at {hierarchy}")),
         },
         other => other,
     }

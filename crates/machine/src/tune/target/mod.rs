@@ -5,6 +5,7 @@ mod group;
 mod interface;
 mod irqbalance;
 mod membership;
+mod new_interrupts;
 mod routes;
 mod subtree;
 mod told;
@@ -43,6 +44,7 @@ pub(crate) fn read(root: &SysRoot, target: &Target) -> Reading {
         }
         Target::Unit(name) => unit::read(root, name),
         Target::IrqbalanceBan => irqbalance::read(root),
+        Target::NewInterrupts(new) => new_interrupts::read(root, new),
         Target::UnitFile(name) => unit::read_file(root, name),
         Target::Interface(name) => interface::read(root, name),
         Target::Routes(name) => routes::read(root, name),
@@ -70,6 +72,7 @@ pub(crate) fn write(root: &SysRoot, target: &Target, value: &str) -> io::Result<
         }
         Target::Unit(name) => unit::write(root, name, value),
         Target::IrqbalanceBan => irqbalance::write(root, value),
+        Target::NewInterrupts(new) => new_interrupts::write(root, new, value),
         Target::UnitFile(name) => unit::write_file(root, name, value),
         Target::Interface(name) => interface::write(root, name, value),
         Target::Routes(_) => routes::write(root, value),
@@ -80,14 +83,17 @@ pub(crate) fn write(root: &SysRoot, target: &Target, value: &str) -> io::Result<
 pub(super) fn is(target: &Target, now: &str, value: &str) -> bool {
     match target {
         Target::File(path) => same(path, now, value),
-        Target::Affinity(_) | Target::IrqbalanceBan => same("cpuset.cpus", now, value),
+        Target::Affinity(_) | Target::IrqbalanceBan | Target::NewInterrupts(_) => {
+            same("cpuset.cpus", now, value)
+        }
         _ => now.trim() == value.trim(),
     }
 }
 
 /// irqbalance takes what it is told, and acts on it at its next look at the interrupts. What it says
 /// until then is the past, and who told it last may have died before that was noted; so it is always told,
-/// and the telling is enough.
+/// and the telling is enough. Of the interrupts that were requested since, some stay where the kernel keeps
+/// them.
 pub(super) fn tells_late(target: &Target) -> bool {
-    matches!(target, Target::IrqbalanceBan)
+    matches!(target, Target::IrqbalanceBan | Target::NewInterrupts(_))
 }

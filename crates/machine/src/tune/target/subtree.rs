@@ -14,7 +14,7 @@ pub(super) fn is_one(path: &str) -> bool {
 
 /// Makes the file hand on the controller, or not, as `wanted` does.
 pub(super) fn write(root: &SysRoot, path: &str, wanted: &str) -> io::Result<()> {
-    let now = root.read(path).value().unwrap_or_default();
+    let now = root.read(path).of(path).map_err(io::Error::other)?;
     match (has_controller(&now), has_controller(wanted)) {
         (false, true) => root.write(path, &format!("+{CONTROLLER}")),
         (true, false) => root.write(path, &format!("-{CONTROLLER}")),
