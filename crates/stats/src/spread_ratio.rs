@@ -7,10 +7,11 @@
 //!   baseline's spread) in each block, and a t interval of the mean of the d, trimmed by [`TRIM`] from
 //!   [`TRIMMED_FROM`] blocks on, back on the ratio scale. Whatever made a block noisy made it noisy for
 //!   both; without an effect d is symmetric about 0, because the order inside a block is random.
-//! - [`of_samples`]: two samples and no blocks. ln ratio with the expanded percentile interval of a
-//!   moving block bootstrap, in pieces of about n^(1/3) values, so that neighbours that resemble each
-//!   other stay together. It cannot see what changed on the machine between the two samples, and then
-//!   claims too much.
+//! - [`of_runs`]: both subjects ran once in every block, so that only the runs of all blocks together have
+//!   a spread. ln ratio with the t interval of a jackknife that leaves out pieces of about n^(1/3)
+//!   neighbouring blocks, the same ones of both subjects: what a noisy minute did to both cancels, and
+//!   neighbours that resemble each other stay together. Its p has no floor, as that of a bootstrap has: it
+//!   is the level at which the interval reaches 1.
 //!
 //! Chosen by simulation (`crates/calibrate/tests/calibration/spread_ratio.rs`, which prints the tables): in blocks the
 //! 95 % intervals hold the truth in 92 to 99 % of trials on skewed, spiky, heavy-tailed and
@@ -18,18 +19,18 @@
 //! and costs half as much again with 5 blocks. [`Measure::MeanDeviation`] is within 2 % of the best
 //! width on normal noise and keeps its width on spikes, where that of the standard deviation explodes.
 //!
-//! Yuen, "The Two-Sample Trimmed t for Unequal Population Variances", Biometrika 61 (1974); Künsch,
-//! "The Jackknife and the Bootstrap for General Stationary Observations", Annals of Statistics 17
-//! (1989); Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69
-//! (2015), for the expansion; Arachchige, Prendergast and Staudte, "Robust Analogs to the Coefficient
-//! of Variation", Journal of Applied Statistics 49 (2022), for ratios of such measures.
+//! Yuen, "The Two-Sample Trimmed t for Unequal Population Variances", Biometrika 61 (1974); Miller,
+//! "The Jackknife - a Review", Biometrika 61 (1974), for ln spreads; Künsch, "The Jackknife and the
+//! Bootstrap for General Stationary Observations", Annals of Statistics 17 (1989), for pieces of
+//! neighbours; Arachchige, Prendergast and Staudte, "Robust Analogs to the Coefficient of Variation",
+//! Journal of Applied Statistics 49 (2022), for ratios of such measures.
 
 use crate::center::{mean, median};
-use crate::quantile::{of_sorted, quantile};
+use crate::quantile::quantile;
 use crate::sample::assert_confidence;
 use crate::spread::{MAD_TO_SIGMA, mad, mean_absolute_deviation, standard_deviation};
 use crate::whole::place;
-use crate::{Interval, Rng, Sample, Violation, normal, student, yuen};
+use crate::{Interval, Sample, Violation, student, yuen};
 
 /// Share of the blocks that is cut from each end before the mean is taken, where there are enough.
 pub const TRIM: f64 = 0.2;
@@ -40,12 +41,8 @@ pub const TRIMMED_FROM: usize = 10;
 /// Fewest blocks that have an interval.
 pub const FEWEST_BLOCKS: usize = 3;
 
-/// Fewest values of each sample without blocks.
-pub const FEWEST_VALUES: usize = 10;
-
-/// Resamples of the bootstrap: enough that the ends of a 95 % interval move by less than a tenth
-/// of its width from seed to seed.
-const RESAMPLES: usize = 1999;
+/// Fewest runs of each subject without a spread of their own.
+pub const FEWEST_RUNS: usize = 10;
 
 /// (95 % - 5 % quantile) of a normal distribution in standard deviations.
 const NORMAL_RANGE_90: f64 = 3.289_707_253_902_945;
@@ -150,75 +147,56 @@ fn of_log_ratios(ratios: &Sample, confidence: f64) -> Result<SpreadRatio, Violat
     }
 }
 
-/// Compares the spreads of two samples in time order that have no blocks in common. Needs
-/// [`FEWEST_VALUES`] values of each.
-///
-/// The tails are those of a t distribution with as many degrees of freedom as there are pieces
-/// beside one, which makes up for a bootstrap being too sure of few values.
-pub fn of_samples(
+/// Compares the spreads of two subjects that ran once in every block: value i of both is of block i, in time
+/// order. Needs [`FEWEST_RUNS`] blocks.
+pub fn of_runs(
     baseline: &Sample,
     candidate: &Sample,
     measure: Measure,
     confidence: f64,
-    seed: u64,
 ) -> Result<SpreadRatio, Violation> {
     assert_confidence(confidence);
-    baseline.at_least(FEWEST_VALUES)?;
-    candidate.at_least(FEWEST_VALUES)?;
-    let estimate = (measure.of(candidate)? / measure.of(baseline)?).ln();
-    let mut rng = Rng::new(seed);
-    let mut resampled: Vec<f64> = (0..RESAMPLES)
-        .filter_map(|_| {
-            let base = measure.of(&resample(baseline, &mut rng)).ok()?;
-            let other = measure.of(&resample(candidate, &mut rng)).ok()?;
-            Some((other / base).ln())
-        })
-        .collect();
-    // Coarse values: many resamples have no spread, and the rest would look too certain.
-    if resampled.len() < RESAMPLES * 99 / 100 {
+    if baseline.len() != candidate.len() {
+        return Err(Violation::NotPaired { left: baseline.len(), right: candidate.len() });
+    }
+    baseline.at_least(FEWEST_RUNS)?;
+    let n = baseline.len();
+    let log_ratio = |base: &Sample, other: &Sample| -> Result<f64, Violation> {
+        Ok((measure.of(other)? / measure.of(base)?).ln())
+    };
+    let estimate = log_ratio(baseline, candidate)?;
+    let pieces = n / piece_length(n);
+    let without = |piece: usize| {
+        let (start, end) = (piece * n / pieces, (piece + 1) * n / pieces);
+        let rest = |sample: &Sample| {
+            let values = sample.values();
+            Sample::new([&values[..start], &values[end..]].concat())
+        };
+        log_ratio(&rest(baseline)?, &rest(candidate)?)
+    };
+    let each: Result<Vec<f64>, Violation> = (0..pieces).map(without).collect();
+    let each = Sample::new(each?)?;
+    let df = pieces as f64 - 1.0;
+    // Deviations of the pieces from their mean, summed: (pieces - 1) times their variance.
+    let error = df * standard_deviation(&each)? / (pieces as f64).sqrt();
+    if error == 0.0 && estimate != 0.0 {
         return Err(Violation::NoSpread);
     }
-    resampled.sort_by(f64::total_cmp);
-    let units = baseline.len().min(candidate.len());
-    let pieces = units as f64 / block_length(units) as f64;
-    let expansion = (pieces / (pieces - 1.0)).sqrt();
-    let df = pieces - 1.0;
-    let tail = normal::cdf(-expansion * student::two_sided_quantile(confidence, df));
-    let ratio = Interval {
-        estimate,
-        low: of_sorted(&resampled, tail).min(estimate),
-        high: of_sorted(&resampled, 1.0 - tail).max(estimate),
-    };
-    let share = |count: usize| (count as f64 + 1.0) / (resampled.len() as f64 + 1.0);
-    let below = share(resampled.iter().filter(|&&d| d <= 0.0).count());
-    let above = share(resampled.iter().filter(|&&d| d >= 0.0).count());
-    // The level at which the interval just reaches 1.
-    let p = student::two_sided_p(normal::quantile(below.min(above).min(0.5)) / expansion, df);
-    Ok(SpreadRatio { ratio: ratio.map(f64::exp), p, units })
+    let half_width = student::two_sided_quantile(confidence, df) * error;
+    let ratio = Interval { estimate, low: estimate - half_width, high: estimate + half_width };
+    let p = if error == 0.0 { 1.0 } else { student::two_sided_p(estimate / error, df) };
+    Ok(SpreadRatio { ratio: ratio.map(f64::exp), p, units: n })
 }
 
-/// Returns a moving block resample: runs of neighbours from random places, until there are as many
-/// values as before.
-fn resample(sample: &Sample, rng: &mut Rng) -> Sample {
-    let values = sample.values();
-    let length = block_length(values.len());
-    let mut drawn = Vec::with_capacity(values.len() + length);
-    while drawn.len() < values.len() {
-        let start = rng.below(values.len() - length + 1);
-        drawn.extend_from_slice(&values[start..start + length]);
-    }
-    drawn.truncate(values.len());
-    Sample::new(drawn).expect("values of a sample are finite")
-}
-
-/// Returns the n^(1/3) of Künsch, rounded, which lets the block grow more slowly than the sample.
-fn block_length(n: usize) -> usize {
+/// Returns the n^(1/3) of Künsch, rounded, which lets the piece grow more slowly than the sample.
+fn piece_length(n: usize) -> usize {
     place((n as f64).cbrt().round()).clamp(1, n)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Rng;
 
     fn sample(values: &[f64]) -> Sample {
         Sample::new(values.to_vec()).unwrap()
@@ -272,9 +250,9 @@ mod tests {
         assert!(paired.p < 1e-4 && paired.units == 10, "{paired:?}");
 
         let (base, other) = (noisy(&mut rng, 300, 0.04), noisy(&mut rng, 300, 0.02));
-        let apart = of_samples(&base, &other, Measure::MeanDeviation, 0.95, 3).unwrap();
+        let apart = of_runs(&base, &other, Measure::MeanDeviation, 0.95).unwrap();
         assert!(apart.ratio.contains(0.5) && apart.ratio.high < 0.65, "{apart:?}");
-        assert!(apart.p < 0.005 && apart.units == 300, "{apart:?}");
+        assert!(apart.p < 1e-6 && apart.units == 300, "{apart:?}");
     }
 
     #[test]
@@ -288,11 +266,25 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_gives_the_same_interval() {
+    fn p_is_the_level_at_which_the_interval_reaches_one() {
         let mut rng = Rng::new(5);
-        let (base, other) = (noisy(&mut rng, 50, 0.1), noisy(&mut rng, 50, 0.1));
-        let once = of_samples(&base, &other, Measure::MedianDeviation, 0.95, 7);
-        assert_eq!(once, of_samples(&base, &other, Measure::MedianDeviation, 0.95, 7));
+        for scale in [0.1, 0.05, 0.02] {
+            let (base, other) = (noisy(&mut rng, 31, 0.1), noisy(&mut rng, 31, scale));
+            let measure = Measure::MeanDeviation;
+            let p = of_runs(&base, &other, measure, 0.95).unwrap().p;
+            let at = of_runs(&base, &other, measure, 1.0 - p).unwrap().ratio;
+            let end = if at.estimate < 1.0 { at.high } else { at.low };
+            assert!((end - 1.0).abs() < 1e-6, "{at:?} at p = {p}");
+        }
+    }
+
+    #[test]
+    fn a_fifth_of_the_spread_is_beyond_doubt_after_31_runs_of_each() {
+        let mut rng = Rng::new(6);
+        let (base, other) = (noisy(&mut rng, 31, 0.1), noisy(&mut rng, 31, 0.02));
+        let ratio = of_runs(&base, &other, Measure::MeanDeviation, 0.95).unwrap();
+        // Thirty-two tests, each a step of Holm's.
+        assert!(32.0 * ratio.p < 0.05, "{ratio:?}");
     }
 
     #[test]
@@ -311,7 +303,7 @@ mod tests {
         );
         let few = noisy(&mut rng, 9, 0.1);
         assert_eq!(
-            of_samples(&few, &few, measure, 0.95, 0),
+            of_runs(&few, &few, measure, 0.95),
             Err(Violation::TooFew { needed: 10, have: 9 })
         );
     }

@@ -4,7 +4,7 @@
 //! `cargo test -p becalm-calibrate --release spread_ratio -- --ignored --nocapture`
 //! prints the tables by which measure and trim were chosen.
 
-use becalm_stats::spread_ratio::{Measure, by_block, of_samples};
+use becalm_stats::spread_ratio::{Measure, by_block, of_runs};
 use becalm_stats::{Rng, Sample, yuen};
 
 /// One block of values of one subject; the spread is multiplied by `scale`.
@@ -117,12 +117,36 @@ fn in_blocks(draw: Draw, count: usize, scale: f64) -> Tally {
     tally
 }
 
-fn apart(draw: Draw, n: usize, scale: f64, measure: Measure, trials: u32) -> Tally {
+/// Runs of both subjects, one of each in a block in random order, on one machine: what a run leaves behind the next
+/// one finds, whosever it is.
+fn runs(rng: &mut Rng, draw: Draw, n: usize, scale: f64) -> (Sample, Sample) {
+    let mut machine = Block { weather: 1.0, memory: rng.normal(), hit: false };
+    let mut pair = || {
+        machine.weather = (0.7 * rng.normal()).exp();
+        let mut scales = [1.0, scale];
+        let is_turned = rng.uniform() < 0.5;
+        if is_turned {
+            scales.reverse();
+        }
+        let mut values = scales.map(|scale| {
+            machine.hit = rng.uniform() < 0.1;
+            draw(rng, &mut machine, scale)
+        });
+        if is_turned {
+            values.reverse();
+        }
+        (values[0], values[1])
+    };
+    let (base, other): (Vec<f64>, Vec<f64>) = (0..n).map(|_| pair()).unzip();
+    (Sample::new(base).unwrap(), Sample::new(other).unwrap())
+}
+
+fn of_single_runs(draw: Draw, n: usize, scale: f64, measure: Measure, trials: u32) -> Tally {
     let mut rng = Rng::new(52);
     let mut tally = Tally::default();
-    for trial in 0..trials {
-        let (base, other) = (run(&mut rng, draw, 1.0, 1.0, n), run(&mut rng, draw, 1.0, scale, n));
-        let ratio = of_samples(&base, &other, measure, 0.95, u64::from(trial)).unwrap().ratio;
+    for _ in 0..trials {
+        let (base, other) = runs(&mut rng, draw, n, scale);
+        let ratio = of_runs(&base, &other, measure, 0.95).unwrap().ratio;
         tally.count(ratio.low, ratio.high, scale);
     }
     tally
@@ -147,11 +171,20 @@ fn half_the_spread_is_found_in_a_dozen_blocks_on_every_noise() {
 }
 
 #[test]
-fn intervals_without_blocks_hold_the_truth_where_nothing_changes_between_the_samples() {
-    for (name, draw) in &NOISE[..6] {
-        let tally = apart(*draw, 20, 1.0, Measure::MeanDeviation, 60);
-        // 95 % less three standard errors of 60 trials.
-        assert!(tally.coverage() >= 0.865, "{name}: {}", tally.cell());
+fn intervals_of_single_runs_hold_the_truth_on_every_noise() {
+    for (name, draw) in NOISE {
+        for (n, scale) in [(12, 1.0), (31, 1.0), (31, 0.5), (100, 0.2)] {
+            let tally = of_single_runs(draw, n, scale, Measure::MeanDeviation, TRIALS);
+            assert!(tally.coverage() >= FLOOR, "{name}, {n} runs at {scale}: {}", tally.cell());
+        }
+    }
+}
+
+#[test]
+fn a_third_of_the_spread_is_found_in_60_single_runs_on_every_noise() {
+    for (name, draw) in NOISE {
+        let tally = of_single_runs(draw, 60, 1.0 / 3.0, Measure::MeanDeviation, TRIALS);
+        assert!(tally.found >= TRIALS * 8 / 10, "{name}: {}", tally.cell());
     }
 }
 
@@ -174,11 +207,12 @@ fn tables() {
             }
         }
     }
-    println!("\nof samples, at ratio 1 and then 0.5");
+    println!("\nof single runs, at ratio 1 and then 0.5");
     for (name, draw) in NOISE {
         for measure in [Measure::MedianDeviation, Measure::MeanDeviation] {
-            for n in [20, 100] {
-                let cells = [1.0, 0.5].map(|scale| apart(draw, n, scale, measure, 150).cell());
+            for n in [12, 20, 31, 100] {
+                let cells =
+                    [1.0, 0.5].map(|scale| of_single_runs(draw, n, scale, measure, 1000).cell());
                 println!("{name:42} {measure:17?} {n:3}  {}", cells.join("  "));
             }
         }

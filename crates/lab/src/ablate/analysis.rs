@@ -4,7 +4,7 @@
 //! of its iterations, as the guides state it. Configurations are held against the reference of
 //! their own block, and the log ratios of all blocks give a trimmed mean with its t interval, so
 //! that neither a noisy minute nor one wild run decides. A subject that is timed as a whole has its
-//! spread between runs, and the ratio of two such spreads has a bootstrap interval
+//! spread between runs, and the ratio of two such spreads has a jackknife interval
 //! ([`becalm_stats::spread_ratio`]).
 //!
 //! Mean times are compared in the same blocks. Both families of tests are corrected by Holm's
@@ -145,7 +145,7 @@ impl Paired {
         paired
     }
 
-    fn spread(&self, confidence: f64, seed: u64) -> Result<Estimated, Violation> {
+    fn spread(&self, confidence: f64) -> Result<Estimated, Violation> {
         let ratio = match self.timing {
             Timing::Iterations => spread_ratio::by_block(
                 &self.reference,
@@ -153,12 +153,11 @@ impl Paired {
                 Measure::StandardDeviation,
                 confidence,
             ),
-            Timing::Runs => spread_ratio::of_samples(
+            Timing::Runs => spread_ratio::of_runs(
                 &pooled(&self.reference)?,
                 &pooled(&self.candidate)?,
                 Measure::MeanDeviation,
                 confidence,
-                seed,
             ),
         }?;
         Ok(Estimated { ratio: ratio.ratio, p: ratio.p })
@@ -187,9 +186,9 @@ struct Estimated {
 }
 
 /// Returns the ratios of spreads, corrected for their number. One that cannot be computed takes no
-/// part and is `None`. The seed is for the bootstrap of subjects that are timed as a whole.
-pub fn spreads(family: &[Paired], confidence: f64, seed: u64) -> Vec<Option<Ratio>> {
-    corrected(family, confidence, |paired, confidence| paired.spread(confidence, seed).ok())
+/// part and is `None`.
+pub fn spreads(family: &[Paired], confidence: f64) -> Vec<Option<Ratio>> {
+    corrected(family, confidence, |paired, confidence| paired.spread(confidence).ok())
 }
 
 /// Returns the ratios of mean times, corrected for their number.

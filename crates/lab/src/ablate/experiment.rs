@@ -13,7 +13,7 @@ pub struct Experiment {
     pub timing: Timing,
     /// Confidence of the intervals, and of each family of tests together.
     pub confidence: f64,
-    /// Seed of the order in each block, and of resampling.
+    /// Seed of the order in each block.
     pub seed: u64,
     /// The stages that were begun, in order.
     pub stages: Vec<StageRuns>,
@@ -162,7 +162,7 @@ impl Experiment {
     /// own.
     fn spread_over(&self, stage: &StageRuns, reference: usize, other: usize) -> Option<Ratio> {
         let pair = [Paired::of(&stage.runs, reference, other, self.timing)];
-        analysis::spreads(&pair, self.confidence, self.seed)[0]
+        analysis::spreads(&pair, self.confidence)[0]
     }
 
     /// Returns the configurations of a stage with their ratios as the choices between stages need
@@ -205,7 +205,7 @@ impl Experiment {
             members = rest;
             let (places, pairs): (Vec<usize>, Vec<Paired>) =
                 together.into_iter().map(|(_, at, pair)| (at, pair)).unzip();
-            let spreads = analysis::spreads(&pairs, self.confidence, self.seed);
+            let spreads = analysis::spreads(&pairs, self.confidence);
             let times = analysis::times(&pairs, self.confidence);
             for ((at, spread), time) in places.into_iter().zip(spreads).zip(times) {
                 outcomes[at].spread = spread;
