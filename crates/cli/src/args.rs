@@ -8,6 +8,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::commands;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::optional_values;
 use crate::rights::{Rights, refuse_lent_root};
 use crate::tuning::{put_back_leftovers, with_leftovers};
 use crate::ui::Ui;
@@ -131,7 +132,13 @@ pub(crate) fn command() -> clap::Command {
 
 /// Parses the arguments, runs the command and says what went wrong.
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let arguments = match optional_values::join(command(), arguments.into_iter().collect()) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            Ui::new(false).error(&error);
+            return error.exit;
+        }
+    };
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => {

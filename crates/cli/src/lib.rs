@@ -15,6 +15,7 @@ mod flags;
 mod foreign;
 mod measuring;
 mod old_arguments;
+mod optional_values;
 mod records;
 mod rights;
 mod steady;

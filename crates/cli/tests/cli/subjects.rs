@@ -5,6 +5,26 @@ use insta::assert_snapshot;
 use crate::support::{Measures, env, json, said};
 
 #[test]
+fn a_shell_after_a_space_is_the_shell_and_no_subject() {
+    for shell in [&["--shell", "sh"][..], &["-S", "/bin/sh"], &["-S=sh"]] {
+        let env = env();
+        let session = ["--rounds", "2", "--warmup", "0", "--export-json", "r.json"];
+        let subjects = ["true; true", "true; :"];
+        let _ = env.run([&["compare"], &session[..], shell, &subjects].concat());
+        let record: serde_json::Value = serde_json::from_str(&env.read("r.json")).unwrap();
+        let names: Vec<&str> = record["subjects"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(names, subjects, "{shell:?}");
+    }
+    let output = env().run(["compare", "--shell", "./old", "./new"]).exits_with(2);
+    assert!(output.stderr.contains("--shell=./old"), "{}", output.stderr);
+}
+
+#[test]
 fn nothing_is_run_through_a_shell_unless_asked() {
     let env = env();
     let output =
