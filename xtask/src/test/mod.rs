@@ -11,6 +11,7 @@ mod log;
 #[cfg(test)]
 mod manifests;
 mod suites;
+mod traces;
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
@@ -23,6 +24,7 @@ use crate::workspace::{cargo, metadata, run as execute, shown};
 use crate::{docs, edges, install, vm};
 use log::TestLog;
 use suites::Suite;
+use traces::Traces;
 
 /// Check everything that a change must pass: formatting, lints, edges between crates, dependencies, tests,
 /// documentation, virtual machines
@@ -124,8 +126,9 @@ fn tests(tools: &[PathBuf], log: &mut TestLog) -> Result<()> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = tools.iter().cloned().chain(std::env::split_paths(&path));
     let path = std::env::join_paths(folders)?;
+    let before = Traces::read();
     let ran = suites::build(suites::ALL).and_then(|suites| suites::run(suites, &path, log));
-    ran.and(documentation(&path, log))
+    ran.and(documentation(&path, log)).and(before.check())
 }
 
 /// Runs the tests in the documentation, which only cargo can.

@@ -67,6 +67,12 @@ pub(super) const TESTS: &[Test] = &[
         managed_interrupts,
     ),
     test(
+        "interrupts_requested_while_tuned_get_the_cpus_of_before",
+        Machines::Only(&["managed-irqs"]),
+        &["managed-irqs"],
+        late_interrupts,
+    ),
+    test(
         "a_cpu_that_went_offline_meanwhile_is_a_leftover",
         Machines::Only(&["acpi-cpufreq"]),
         &["acpi-cpufreq"],
@@ -211,6 +217,19 @@ fn workqueues(guest: &mut Guest) -> Result<()> {
 fn managed_interrupts(guest: &mut Guest) -> Result<()> {
     let said = leaves_no_trace(guest, STRICT)?;
     lacks(&said, "smp_affinity")
+}
+
+/// A driver that is bound while tuned requests its interrupts on the narrowed CPUs.
+fn late_interrupts(guest: &mut Guest) -> Result<()> {
+    let driver = "/sys/bus/virtio/drivers/virtio_scsi";
+    let device = guest.ok(&format!("cd {driver} && ls -d virtio*"))?;
+    let cpus = format!("cat /proc/irq/*/{device}-config/../smp_affinity_list");
+    guest.ok(&format!("echo {device} >{driver}/unbind"))?;
+    guest.ok("becalm tune --only irq-affinity --cpus 2-3")?;
+    guest.ok(&format!("echo {device} >{driver}/bind"))?;
+    says(guest, &cpus, "0-1")?;
+    guest.ok("becalm restore")?;
+    says(guest, &cpus, "0-3")
 }
 
 /// Files of an offline CPU answer EBUSY.
