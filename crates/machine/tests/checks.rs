@@ -111,6 +111,31 @@ fn each_source_of_noise_is_found() {
     );
     check("numa-balancing", Noise, &with("/proc/sys/kernel/numa_balancing", "1"));
     check("ksm", Noise, &with("/sys/kernel/mm/ksm/run", "1"));
+    check(
+        "hwp-dynamic-boost",
+        Noise,
+        &with("/sys/devices/system/cpu/intel_pstate/hwp_dynamic_boost", "1"),
+    );
+    check(
+        "pcie-aspm",
+        Note,
+        &with("/sys/module/pcie_aspm/parameters/policy", "default [powersave]"),
+    );
+    check(
+        "nvme-power",
+        Note,
+        &with("/sys/class/nvme/nvme0/power/pm_qos_latency_tolerance_us", "100000"),
+    );
+    check(
+        "sata-power",
+        Note,
+        &with("/sys/class/scsi_host/host1/link_power_management_policy", "min_power"),
+    );
+    check("runtime-pm", Note, &|tree| {
+        tree.file("/sys/block/sda/device/power/control", "auto\n")
+            .file("/sys/block/sda/device/power/runtime_status", "suspended\n")
+    });
+    check("packet-steering", Note, &with("/sys/class/net/eth0/queues/rx-0/rps_cpus", "f"));
     check("isolation", Note, &with("/sys/devices/system/cpu/isolated", ""));
     check("isolcpus", Note, &with("/proc/cmdline", "isolcpus=2-3"));
     check(
@@ -254,7 +279,13 @@ fn every_finding_is_documented() {
         "turbo",
         "epp",
         "epb",
+        "hwp-dynamic-boost",
         "uncore",
+        "pcie-aspm",
+        "nvme-power",
+        "sata-power",
+        "runtime-pm",
+        "packet-steering",
         "platform-profile",
         "cstates",
         "thp",

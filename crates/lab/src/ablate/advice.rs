@@ -137,7 +137,7 @@ mod tests {
     fn a_profile_turns_the_knobs_of_the_set_and_no_others() {
         let some = indices(&["pin", "interrupts", "smt"]);
         let text = profile(&some, &["--affinity".to_owned(), "3".to_owned()], "a\nb");
-        let expected = "only = [\"irqbalance\", \"irq-affinity\", \"smt\"]\nsmt = \"off\"\n";
+        let expected = "only = [\"irqbalance\", \"irq-affinity\", \"packet-steering\", \"smt\"]\nsmt = \"off\"\n";
         assert!(text.ends_with(expected), "{text}");
         assert!(text.starts_with("# What makes `a b` steadier"), "{text}");
         assert!(text.contains("becalm run --affinity 3 -- COMMAND"), "{text}");

@@ -107,7 +107,7 @@ pub const MITIGATIONS: &[Mitigation] = &[
     machine(
         "governor",
         "governor `performance`, and what goes with it",
-        Means::Knobs(&["platform-profile", "governor", "epp", "epb"]),
+        Means::Knobs(&["platform-profile", "governor", "epp", "epb", "hwp-dynamic-boost"]),
         Popular,
     ),
     machine("turbo", "no turbo", Means::Knobs(&["turbo"]), Popular),
@@ -117,7 +117,7 @@ pub const MITIGATIONS: &[Mitigation] = &[
     machine(
         "interrupts",
         "interrupts of devices on other CPUs",
-        Means::Knobs(&["irqbalance", "irq-affinity"]),
+        Means::Knobs(&["irqbalance", "irq-affinity", "packet-steering"]),
         Popular,
     ),
     machine(

@@ -10,7 +10,7 @@ use crate::knobs::{KNOBS, NoteKind, Situation, TuningRequest};
 
 /// How bad a setting is, and how large its effect was where somebody measured it. Knobs that are not
 /// here leave no finding: what they change is no noise by itself.
-const JUDGED: [(&str, Severity, &str); 24] = [
+const JUDGED: [(&str, Severity, &str); 30] = [
     (
         "governor",
         Severity::Severe,
@@ -23,6 +23,7 @@ const JUDGED: [(&str, Severity, &str); 24] = [
         Severity::Severe,
         "8 % slower with seven neighbours busy than alone, 0.1 % without turbo (\"A Loose Cable That Broke Physics\")",
     ),
+    ("hwp-dynamic-boost", Severity::Noise, ""),
     ("uncore", Severity::Noise, ""),
     ("platform-profile", Severity::Noise, ""),
     (
@@ -30,6 +31,10 @@ const JUDGED: [(&str, Severity, &str); 24] = [
         Severity::Noise,
         "the wake-up takes up to the exit latency of the state, some 100 us",
     ),
+    ("pcie-aspm", Severity::Note, ""),
+    ("nvme-power", Severity::Note, "the wake-up takes up to the latency that is tolerated"),
+    ("sata-power", Severity::Note, ""),
+    ("runtime-pm", Severity::Note, ""),
     ("thp", Severity::Noise, ""),
     ("ksm", Severity::Noise, ""),
     ("numa-balancing", Severity::Noise, ""),
@@ -56,6 +61,7 @@ const JUDGED: [(&str, Severity, &str); 24] = [
         Severity::Note,
         "single samples up to 17 % longer without isolation, 0.4 % with (\"Visualize the system noise\")",
     ),
+    ("packet-steering", Severity::Note, ""),
     ("workqueues", Severity::Note, ""),
     ("kernel-threads", Severity::Note, ""),
     ("aslr", Severity::Note, "CV 9.3 % to 4.9 % in one experiment without pinning"),
@@ -135,9 +141,12 @@ fn values(set: &[&Change]) -> String {
 
 /// Names a file so that it tells itself from others of its name.
 fn setting(path: &str) -> String {
-    let parts: Vec<&str> = path.rsplit('/').take(2).collect();
+    let parts: Vec<&str> = path.rsplit('/').take(3).collect();
     match parts[..] {
-        [name, above] if matches!(name, "enabled" | "defrag" | "run") => format!("{above}/{name}"),
+        ["policy", _, module] => format!("{module}/policy"),
+        [name, above, ..] if matches!(name, "enabled" | "defrag" | "run" | "control") => {
+            format!("{above}/{name}")
+        }
         [name, ..] => name.to_owned(),
         [] => path.to_owned(),
     }

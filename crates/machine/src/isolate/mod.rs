@@ -42,8 +42,14 @@ const LOOKS: usize = 5;
 
 /// Knobs that go with isolation, as far as this becalm has them: what disturbs CPUs although no
 /// program may run there.
-const COMPANIONS: [&str; 5] =
-    ["irqbalance", "irq-affinity", "workqueues", "kernel-threads", "timer-migration"];
+const COMPANIONS: [&str; 6] = [
+    "irqbalance",
+    "irq-affinity",
+    "packet-steering",
+    "workqueues",
+    "kernel-threads",
+    "timer-migration",
+];
 
 /// What the scheduler does with the CPUs that were taken away from everything else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

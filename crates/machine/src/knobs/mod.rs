@@ -14,6 +14,7 @@ mod epp;
 mod frequency;
 mod governor;
 mod hotplug;
+mod hwp_dynamic_boost;
 pub(crate) mod irq_affinity;
 mod irqbalance;
 mod kernel_threads;
@@ -22,12 +23,17 @@ mod limits;
 mod machine_check;
 mod network;
 mod numa_balancing;
+mod nvme_power;
+mod packet_steering;
+mod pcie_aspm;
 mod perf_limits;
 mod planner;
 mod platform_profile;
 mod policies;
 mod request;
 mod rt_throttling;
+mod runtime_pm;
+mod sata_power;
 mod services;
 mod smt;
 mod swappiness;
@@ -135,8 +141,13 @@ pub const KNOBS: &[&Knob] = &[
     &epb::EPB,
     &frequency::FREQUENCY,
     &turbo::TURBO,
+    &hwp_dynamic_boost::HWP_DYNAMIC_BOOST,
     &uncore::UNCORE,
     &cstates::CSTATES,
+    &pcie_aspm::PCIE_ASPM,
+    &nvme_power::NVME_POWER,
+    &sata_power::SATA_POWER,
+    &runtime_pm::RUNTIME_PM,
     &aslr::ASLR,
     &thp::THP,
     &ksm::KSM,
@@ -153,6 +164,7 @@ pub const KNOBS: &[&Knob] = &[
     &writeback::WRITEBACK,
     &irqbalance::IRQBALANCE,
     &irq_affinity::IRQ_AFFINITY,
+    &packet_steering::PACKET_STEERING,
     &workqueues::WORKQUEUES,
     &kernel_threads::KERNEL_THREADS,
     &network::NETWORK,

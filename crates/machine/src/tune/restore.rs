@@ -182,7 +182,18 @@ fn is_restored(change: &Change, now: &Reading, all: &[Saved]) -> bool {
     }
 }
 
-/// A task that ended, an interrupt that was freed and an interface that was pulled out take their settings with them.
+/// Where the settings of interrupts, interfaces and drives are.
+const OF_DEVICES: [&str; 7] = [
+    "/proc/irq/",
+    "/proc/sys/net/ipv6/conf/",
+    "/sys/block/",
+    "/sys/class/ata_port/",
+    "/sys/class/net/",
+    "/sys/class/nvme/",
+    "/sys/class/scsi_host/",
+];
+
+/// A task that ended, an interrupt that was freed and a device that was pulled out take their settings with them.
 fn dies_with_its_owner(target: &Target) -> bool {
     match target {
         Target::Affinity(_)
@@ -191,9 +202,7 @@ fn dies_with_its_owner(target: &Target) -> bool {
         | Target::NewInterrupts(_)
         | Target::Interface(_)
         | Target::Routes(_) => true,
-        Target::File(path) => {
-            path.starts_with("/proc/irq/") || path.starts_with("/proc/sys/net/ipv6/conf/")
-        }
+        Target::File(path) => OF_DEVICES.iter().any(|folder| path.starts_with(folder)),
         _ => false,
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn chosen(text: &str) -> &str {
 }
 
 fn is_mask(name: &str) -> bool {
-    matches!(name, "cpumask" | "smp_affinity" | "default_smp_affinity")
+    matches!(name, "cpumask" | "smp_affinity" | "default_smp_affinity" | "rps_cpus" | "xps_cpus")
 }
 
 fn is_list(name: &str) -> bool {
@@ -71,6 +71,7 @@ mod tests {
         check("/sys/kernel/mm/thp/enabled", "always [madvise] never", "always", false);
         check("/proc/irq/default_smp_affinity", "00000000,0000000f", "f", true);
         check("/proc/irq/9/smp_affinity", "f", "7", false);
+        check("/sys/class/net/eth0/queues/rx-0/rps_cpus", "f", "0000000f", true);
         check("/proc/irq/9/smp_affinity_list", "0-3", "0,1,2,3", true);
         check("/proc/sys/kernel/randomize_va_space", "2", "02", true);
         check("/proc/sys/kernel/sched_rt_runtime_us", "-1", "-1", true);

@@ -65,7 +65,78 @@ fn simple_knobs_set_what_their_documentation_says() {
             .map(String::as_str),
     );
     check("uncore", &["intel_uncore_frequency/package_00_die_00/min_freq_khz 800000 -> 2400000"]);
+    check("hwp-dynamic-boost", &["intel_pstate/hwp_dynamic_boost 1 -> 0"]);
+    check("pcie-aspm", &["/sys/module/pcie_aspm/parameters/policy default -> performance"]);
+    check("nvme-power", &["/sys/class/nvme/nvme0/power/pm_qos_latency_tolerance_us 100000 -> 0"]);
+    check(
+        "sata-power",
+        &[
+            "/sys/class/scsi_host/host0/link_power_management_policy med_power_with_dipm -> max_performance",
+        ],
+    );
+    check("runtime-pm", &["/sys/class/nvme/nvme0/device/power/control auto -> on"]);
+    check(
+        "packet-steering",
+        &[
+            "/sys/class/net/eth0/queues/rx-0/rps_cpus f -> 00000005",
+            "/sys/class/net/eth0/queues/tx-0/xps_cpus 3 -> 0000000a",
+            "/sys/class/net/eth0/queues/tx-1/xps_cpus c -> 00000005",
+        ],
+    );
     check("smt", &[]);
+}
+
+#[test]
+fn measured_cpus_send_through_a_queue_of_their_own() {
+    let check = |masks: &[&str], expected: &[&str]| {
+        let mut tree = tree(ACPI).without("/sys/class/net/eth0/queues");
+        for (number, mask) in masks.iter().enumerate() {
+            let path = format!("/sys/class/net/eth0/queues/tx-{number}/xps_cpus");
+            tree = tree.file(path, format!("{mask}\n"));
+        }
+        let plan = planned(&SysRoot::new(tree.path()), &only("packet-steering"));
+        let shown: Vec<String> = lines(&plan)
+            .iter()
+            .map(|line| line.replace("/sys/class/net/eth0/queues/", "").replace("/xps_cpus", ""))
+            .collect();
+        assert_eq!(shown, expected, "{masks:?}");
+    };
+    // CPUs 1 and 3 are measured. Each queue is of one CPU, as most drivers set them.
+    check(&["1", "2", "4", "8"], &[]);
+    check(&["f", "f"], &["tx-0 f -> 0000000a", "tx-1 f -> 00000005"]);
+    // They have one, which the others leave to them.
+    check(&["a", "f"], &["tx-1 f -> 00000005"]);
+    // Nothing can be parted, or nobody has chosen.
+    check(&["f"], &[]);
+    check(&["0", "0"], &[]);
+    check(&["a", "0"], &[]);
+}
+
+#[test]
+fn queues_whose_masks_cannot_be_read_are_left_with_the_reason() {
+    let path = "/sys/class/net/eth0/queues/tx-1/xps_cpus";
+    for tree in [tree(ACPI).unreadable(path), tree(ACPI).file(path, "-\n")] {
+        let plan = planned(&SysRoot::new(tree.path()), &only("packet-steering"));
+        assert_eq!(lines(&plan), ["/sys/class/net/eth0/queues/rx-0/rps_cpus f -> 00000005"]);
+        let note = plan.notes.iter().find(|note| note.kind == NoteKind::Refused).unwrap();
+        assert!(note.text.contains(path), "{}", note.text);
+    }
+}
+
+#[test]
+fn links_to_drives_that_have_no_way_back_are_left() {
+    let check = |file: &str, value: &str, kind: Option<NoteKind>| {
+        let path = format!("/sys/class/scsi_host/host0/{file}");
+        let tree = tree(ACPI).file(path, format!("{value}\n"));
+        let plan = planned(&SysRoot::new(tree.path()), &only("sata-power"));
+        assert_eq!(plan.notes.first().map(|note| note.kind), kind, "{value}");
+        assert_eq!(plan.changes.is_empty(), kind.is_some(), "{value}");
+    };
+    let policy = "link_power_management_policy";
+    check(policy, "keep_firmware_settings", Some(NoteKind::Refused));
+    check(policy, "max_performance", Some(NoteKind::AlreadyQuiet));
+    check(policy, "min_power", None);
+    check("link_power_management_supported", "0", Some(NoteKind::NotHere));
 }
 
 #[test]
