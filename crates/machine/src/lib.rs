@@ -28,6 +28,7 @@ mod lease;
 mod netlink;
 mod page_cache;
 mod remembered;
+mod schemata;
 pub mod steward;
 mod sysroot;
 mod systemd;

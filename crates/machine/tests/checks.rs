@@ -209,6 +209,53 @@ fn reserved_cpus_that_share_a_cache_are_found() {
 }
 
 #[test]
+fn caches_that_could_be_divided_are_found() {
+    let check = |tree: &FakeTree, expected: Option<(&str, Fix)>| {
+        let checkup = look(tree);
+        let found = checkup.findings.iter().find(|finding| finding.id == "resctrl");
+        assert_eq!(found.map(|one| (one.what.as_str(), one.fix.clone())), expected);
+    };
+    let top = "/sys/fs/resctrl";
+    let advice = |text: &str| Fix::Advice(text.to_owned());
+    let machine = || FakeMachine::default().tree();
+    check(&machine(), None);
+    let kernel =
+        "a kernel with CONFIG_X86_CPU_RESCTRL, without `rdt=` switching it off; then `--isolate`";
+    check(
+        &machine().file("/proc/cpuinfo", "processor: 0\nflags: fpu cat_l3 cdp_l3\n"),
+        Some((
+            "The processor can divide its caches (cat_l3), and this kernel does not.",
+            advice(kernel),
+        )),
+    );
+    let mount = "`mount -t resctrl resctrl /sys/fs/resctrl`; `--isolate` then gives the measured CPUs a part of \
+                 their own";
+    check(
+        &machine().unreadable(top),
+        Some(("The caches can be divided, and resctrl is not mounted.", advice(mount))),
+    );
+    let mut mounted = machine()
+        .file(format!("{top}/schemata"), "L3:0=ffff\n")
+        .file(format!("{top}/info/L3/cbm_mask"), "ffff\n")
+        .file(format!("{top}/info/L3/min_cbm_bits"), "1\n")
+        .file(format!("{top}/info/L3/shareable_bits"), "0\n");
+    for cpu in 0..4 {
+        mounted = mounted.file(format!("/sys/devices/system/cpu/cpu{cpu}/cache/index2/id"), "0\n");
+    }
+    let what = "CPU 3 can have a part of the caches alone, and shares all of them.";
+    check(&mounted, Some((what, Fix::Knob("resctrl".to_owned()))));
+    let used = mounted
+        .file(format!("{top}/pod7/schemata"), "L3:0=ffff\n")
+        .file(format!("{top}/pod7/cpus_list"), "0\n");
+    let what = "The caches are not divided for a measurement: the L3 cache 0 has no ways to spare: others have \
+                groups (pod7).";
+    check(&used, Some((what, advice("remove groups below /sys/fs/resctrl that nobody needs"))));
+    // One L3 for each core.
+    let alone = FakeMachine { l3s: 4, ..FakeMachine::default() }.tree().unreadable(top);
+    check(&alone, None);
+}
+
+#[test]
 fn cpus_whose_list_cannot_be_read_are_not_called_unreserved() {
     let path = "/sys/fs/cgroup/cpuset.cpus.isolated";
     let tree = quiet().file("/sys/devices/system/cpu/isolated", "\n");
@@ -315,6 +362,7 @@ fn every_finding_is_documented() {
         "isolation",
         "isolcpus",
         "shared-cache",
+        "resctrl",
         "threads",
         "other-tuner",
         "irqbalance",

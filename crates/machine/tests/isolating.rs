@@ -307,6 +307,31 @@ fn a_thread_that_chose_its_cpus_has_them_saved() {
     assert_eq!(saved, ["CPUs of task 9 3"]);
 }
 
+#[test]
+fn a_part_of_the_cache_goes_with_the_cpus() {
+    let mut tree = unified()
+        .file("/sys/fs/resctrl/schemata", "    L3:0=ffff\n")
+        .file("/sys/fs/resctrl/info/L3/cbm_mask", "ffff\n")
+        .file("/sys/fs/resctrl/info/L3/min_cbm_bits", "1\n")
+        .file("/sys/fs/resctrl/info/L3/shareable_bits", "0\n");
+    for cpu in 0..4 {
+        tree = tree.file(format!("/sys/devices/system/cpu/cpu{cpu}/cache/index2/id"), "0\n");
+    }
+    let root = SysRoot::new(tree.path());
+    let topology = Topology::read(&root).unwrap();
+    let isolation = planned(&root, "2-3", Partition::Balanced).unwrap();
+    let taken = |without: &[String]| {
+        let mut targets = Vec::new();
+        let collect = |changes: &[Change]| {
+            targets.extend(changes.iter().map(|change| change.target.to_string()));
+            Ok::<_, ()>(Vec::new())
+        };
+        let _ = isolation.take(&root, &topology, without, collect).unwrap();
+        targets.iter().filter(|target| target.starts_with("/sys/fs/resctrl/becalm")).count()
+    };
+    assert_eq!((taken(&[]), taken(&["resctrl".to_owned()])), (3, 0));
+}
+
 /// What becalm may change in the cpuset hierarchy of this machine: its own sets, and whether the top is
 /// balanced. Others make and remove sets at any time.
 fn sets(top: &str) -> ([bool; 2], String) {

@@ -49,6 +49,8 @@ pub enum Nature {
     /// The kernel may refuse it and nothing tells beforehand, as for interrupts that it manages: a
     /// refusal is worth a note and is no failure.
     MayBeRefused,
+    /// It is made only where the change before it was: without that it would do harm.
+    Follows,
 }
 
 impl Change {

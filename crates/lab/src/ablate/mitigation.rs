@@ -138,6 +138,12 @@ pub const MITIGATIONS: &[Mitigation] = &[
         Means::Knobs(&["ksm", "compaction", "swappiness"]),
         Rare,
     ),
+    machine(
+        "resctrl",
+        "a part of the caches and of the memory's bandwidth alone",
+        Means::Knobs(&["resctrl"]),
+        Rare,
+    ),
     machine("thp", "transparent huge pages off", Means::Knobs(&["thp"]), Popular),
     machine(
         "numa-balancing",

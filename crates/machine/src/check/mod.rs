@@ -5,6 +5,7 @@
 
 mod background;
 mod boot;
+mod caches;
 mod hardware;
 mod knobs;
 mod pressure;
@@ -35,6 +36,7 @@ pub fn check(root: &SysRoot, topology: &Topology, cpus: &CpuSet) -> Checkup {
     hardware::look(&view, &mut checkup);
     boot::look(&view, &mut checkup);
     sharing::look(&view, &mut checkup);
+    caches::look(&view, &mut checkup);
     background::look(&view, &mut checkup);
     pressure::look(&view, &mut checkup);
     if view.is_present {

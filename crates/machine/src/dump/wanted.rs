@@ -7,7 +7,7 @@ use crate::topology::confined;
 use crate::tune::task::is_of_kernel;
 
 /// Files whose content matters as it is.
-const FILES: [&str; 31] = [
+const FILES: [&str; 32] = [
     "/proc/cpuinfo",
     "/proc/stat",
     "/proc/meminfo",
@@ -25,6 +25,7 @@ const FILES: [&str; 31] = [
     "/proc/self/cpuset",
     "/proc/self/limits",
     "/proc/self/autogroup",
+    "/proc/self/cpu_resctrl_groups",
     "/proc/pressure/cpu",
     "/proc/pressure/memory",
     "/proc/pressure/io",
@@ -97,6 +98,10 @@ pub(super) fn all(root: &SysRoot, taking: &mut Taking<'_>) {
     taking.class("/sys/class/platform-profile", |name| {
         ["name", "profile", "choices"].contains(&name)
     });
+    let of_group = |name: &str| ["schemata", "cpus_list", "mode"].contains(&name);
+    taking.tree("/sys/fs/resctrl/info");
+    taking.files_of("/sys/fs/resctrl", of_group);
+    taking.class("/sys/fs/resctrl", of_group);
     if let Some(release) = root.read("/proc/sys/kernel/osrelease").value() {
         taking.file(format!("/boot/config-{release}"));
     }

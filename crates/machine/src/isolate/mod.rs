@@ -15,7 +15,7 @@ mod slice;
 mod unified;
 
 use becalm_model::conditions::{IsolatedBy, IsolatedCpus};
-use becalm_model::{Change, CpuSet, Limit, Target};
+use becalm_model::{Change, CpuSet, Limit, PlacementLimit, Target};
 
 pub use cpus::{Alone, alone};
 use serde::{Deserialize, Serialize};
@@ -42,12 +42,13 @@ const LOOKS: usize = 5;
 
 /// Knobs that go with isolation, as far as this becalm has them: what disturbs CPUs although no
 /// program may run there.
-const COMPANIONS: [&str; 6] = [
+const COMPANIONS: [&str; 7] = [
     "irqbalance",
     "irq-affinity",
     "packet-steering",
     "workqueues",
     "kernel-threads",
+    "resctrl",
     "timer-migration",
 ];
 
@@ -255,13 +256,30 @@ pub(crate) fn attempt<E>(
         Err(error) => Err(IsolateError::NotHere(error.to_string())),
     };
     let taken = match planned {
-        Ok((isolation, topology)) => {
+        Ok((mut isolation, topology)) => {
+            isolation.limits.extend(shared_caches(root, &topology, request));
             let applied = isolation.take(root, &topology, &request.without, apply)?;
             Ok(Taken { isolation, applied })
         }
         Err(error) => Err(error),
     };
     Ok(Attempt { cleared, taken })
+}
+
+/// Says why a cache that could be divided is not.
+fn shared_caches(
+    root: &SysRoot,
+    topology: &Topology,
+    request: &steward::IsolationRequest,
+) -> Option<Limit> {
+    let knob = &knobs::resctrl::RESCTRL;
+    if request.without.iter().any(|name| name == knob.name) {
+        return None;
+    }
+    let asked = knobs::TuningRequest::default();
+    let planned = knob.planned(&Situation::of(root, topology, request.cpus.clone(), &asked));
+    let refused = planned.notes.into_iter().find(|note| note.kind == knobs::NoteKind::Refused);
+    refused.map(|note| PlacementLimit::CachesShared { why: note.text }.into())
 }
 
 /// Opens the list of processes of a control group that was made for a subject, for the subject to enter it.
@@ -489,4 +507,29 @@ fn groups_below(root: &SysRoot, group: &str) -> Result<Vec<String>, String> {
     let names = root.list_dir(group).if_there(group)?.unwrap_or_default();
     let below = names.into_iter().map(|name| format!("{group}/{name}"));
     Ok(below.filter(|path| root.exists(format!("{path}/cgroup.procs"))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_testkit::FakeMachine;
+
+    #[test]
+    fn caches_that_could_be_divided_and_are_not_are_a_limit() {
+        let tree = FakeMachine::default().tree();
+        let root = SysRoot::new(tree.path());
+        let topology = Topology::read(&root).unwrap();
+        let mut request = steward::IsolationRequest {
+            cpus: "3".parse().unwrap(),
+            partition: Partition::Isolated,
+            without: Vec::new(),
+        };
+        assert_eq!(shared_caches(&root, &topology, &request), None);
+        let _tree = tree.unreadable("/sys/fs/resctrl");
+        let why = "resctrl is not mounted: `mount -t resctrl resctrl /sys/fs/resctrl`".to_owned();
+        let limit = Limit::from(PlacementLimit::CachesShared { why });
+        assert_eq!(shared_caches(&root, &topology, &request), Some(limit));
+        request.without.push("resctrl".to_owned());
+        assert_eq!(shared_caches(&root, &topology, &request), None);
+    }
 }

@@ -31,6 +31,7 @@ mod planner;
 mod platform_profile;
 mod policies;
 mod request;
+pub(crate) mod resctrl;
 mod rt_throttling;
 mod runtime_pm;
 mod sata_power;
@@ -44,6 +45,7 @@ mod turbo;
 mod uncore;
 mod vmstat_interval;
 mod watchdog;
+mod ways;
 mod workqueues;
 mod writeback;
 
@@ -167,6 +169,7 @@ pub const KNOBS: &[&Knob] = &[
     &packet_steering::PACKET_STEERING,
     &workqueues::WORKQUEUES,
     &kernel_threads::KERNEL_THREADS,
+    &resctrl::RESCTRL,
     &network::NETWORK,
 ];
 

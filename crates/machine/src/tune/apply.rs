@@ -88,7 +88,12 @@ pub fn apply(
 ) -> Result<Vec<Applied>, JournalFileError> {
     journal.look(root);
     journal.plan(changes)?;
-    let answers: Vec<io::Result<()>> = changes.iter().map(|change| make(root, change)).collect();
+    let mut answers: Vec<io::Result<()>> = Vec::new();
+    for change in changes {
+        let is_cut_off =
+            change.nature == Nature::Follows && answers.last().is_some_and(Result::is_err);
+        answers.push(if is_cut_off { Err(cut_off()) } else { make(root, change) });
+    }
     journal.settled(root)?;
     let applied = changes.iter().zip(answers).map(|(change, answer)| Applied {
         change: change.clone(),
@@ -100,6 +105,10 @@ pub fn apply(
 fn make(root: &SysRoot, change: &Change) -> io::Result<()> {
     let new = change.new.as_ref();
     new.map_or(Ok(()), |new| target::write(root, &change.target, new))
+}
+
+fn cut_off() -> io::Error {
+    io::Error::other("not tried, because the change before it was refused")
 }
 
 /// Says what came of a change that the kernel has answered so.

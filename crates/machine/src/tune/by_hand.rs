@@ -12,6 +12,11 @@ pub fn by_hand(target: &Target, value: &str) -> String {
             let has_cpuset = value.split_whitespace().any(|name| name == "cpuset");
             format!("echo {}cpuset > {path}", if has_cpuset { '+' } else { '-' })
         }
+        // A line for each resource.
+        Target::File(path) if path.ends_with("/schemata") => {
+            let lines: Vec<String> = value.split(' ').map(shell_word).collect();
+            format!("printf '%s\\n' {} > {path}", lines.join(" "))
+        }
         Target::File(path) => format!("echo {} > {path}", shell_word(value)),
         Target::Folder(path) if value == ABSENT => format!("rmdir {path}"),
         Target::Folder(path) => format!("mkdir {path}"),
@@ -58,6 +63,9 @@ mod tests {
         check(Target::Unit("cron.service".into()), "active", "systemctl start cron.service");
         let control = Target::File("/sys/fs/cgroup/cgroup.subtree_control".into());
         check(control, "cpu io", "echo -cpuset > /sys/fs/cgroup/cgroup.subtree_control");
+        let schemata = Target::File("/sys/fs/resctrl/schemata".into());
+        let command = r"printf '%s\n' 'L3:0=f;1=f' MB:0=100 > /sys/fs/resctrl/schemata";
+        check(schemata, "L3:0=f;1=f MB:0=100", command);
         check(Target::Interface("eth0".into()), "up", "ip link set dev eth0 up");
         check(Target::Folder("/sys/fs/cgroup/a".into()), "absent", "rmdir /sys/fs/cgroup/a");
     }

@@ -3,6 +3,7 @@
 use becalm_model::CpuSet;
 
 use crate::cpumask::parse_mask;
+use crate::schemata::Schemata;
 
 /// Says whether `a` and `b`, read from or written to the file `path`, are the same value.
 ///
@@ -20,6 +21,10 @@ pub fn same(path: &str, a: &str, b: &str) -> bool {
     if is_list(name) {
         let list = |text: &str| text.parse::<CpuSet>().ok();
         return both(list(a).as_ref(), list(b).as_ref());
+    }
+    if name == "schemata" {
+        let known = Schemata::parse(a).zip(Schemata::parse(b));
+        return known.is_some_and(|(a, b)| a.agrees(&b));
     }
     if name == "cgroup.subtree_control" {
         return has_controller(a) == has_controller(b);
@@ -51,7 +56,11 @@ fn is_mask(name: &str) -> bool {
 fn is_list(name: &str) -> bool {
     matches!(
         name,
-        "smp_affinity_list" | "watchdog_cpumask" | "cpuset.cpus" | "cpuset.cpus.exclusive"
+        "smp_affinity_list"
+            | "watchdog_cpumask"
+            | "cpuset.cpus"
+            | "cpuset.cpus.exclusive"
+            | "cpus_list"
     )
 }
 
@@ -77,6 +86,13 @@ mod tests {
         check("/proc/sys/kernel/sched_rt_runtime_us", "-1", "-1", true);
         check("/sys/fs/cgroup/cgroup.subtree_control", "cpuset cpu", "io cpu cpuset", true);
         check("/sys/fs/cgroup/cgroup.subtree_control", "cpuset cpu", "cpu", false);
+        check(
+            "/sys/fs/resctrl/schemata",
+            "    L3:0=00ff;1=f\n    MB:0=  50\n",
+            "L3:0=ff MB:0=50",
+            true,
+        );
+        check("/sys/fs/resctrl/schemata", "L3:0=00ff", "L3:0=f", false);
         check("/sys/a/x", "", "0", false);
     }
 }

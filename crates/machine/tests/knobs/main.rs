@@ -2,6 +2,7 @@
 
 mod frequency;
 mod plans;
+mod resctrl;
 mod restoring;
 
 use std::collections::BTreeMap;

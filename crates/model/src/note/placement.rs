@@ -96,6 +96,11 @@ pub enum PlacementLimit {
         /// What is wrong with it.
         error: String,
     },
+    /// The caches could have been divided, and are not.
+    CachesShared {
+        /// Why.
+        why: String,
+    },
     /// Interrupts stay on the measured CPUs.
     InterruptsStay {
         /// Those that nobody can move, with their devices.

@@ -162,6 +162,9 @@ pub(super) fn sentence(limit: &PlacementLimit) -> String {
         L::IsolationLost { error } => {
             format!("the isolation did not last until the end: {error}")
         }
+        L::CachesShared { why } => {
+            format!("the subject has no part of the caches for itself: {why}")
+        }
         L::InterruptsStay { locked, refused } => interrupts_stay(locked, refused),
     }
 }

@@ -7,6 +7,7 @@ mod irqbalance;
 mod membership;
 mod new_interrupts;
 mod routes;
+mod schemata;
 mod subtree;
 mod told;
 mod unit;
@@ -55,6 +56,7 @@ pub(crate) fn read(root: &SysRoot, target: &Target) -> Reading {
 pub(crate) fn write(root: &SysRoot, target: &Target, value: &str) -> io::Result<()> {
     match target {
         Target::File(path) if subtree::is_one(path) => subtree::write(root, path, value),
+        Target::File(path) if schemata::is_one(path) => schemata::write(root, path, value),
         // Some kernels read on behind the end of what was written (`osnoise_cpus_write` in
         // kernel/trace/trace_osnoise.c), unless a line ends there.
         Target::File(path) if path.ends_with("/osnoise/cpus") => {
