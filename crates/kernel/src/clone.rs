@@ -22,6 +22,8 @@ use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
 pub use crate::step::Step;
 
 use crate::affinity::CpuMask;
+use crate::huge_pages::{Before, HugePages};
+use crate::numa::NodeMask;
 use crate::perf::PerfAttr;
 use crate::wait::{Pid, Usage};
 use crate::{checked, clock, perf, personality, sched, signal, stack, wait};
@@ -62,6 +64,10 @@ pub struct Child<'a> {
     pub fifo: Option<u8>,
     /// Whether its addresses are fixed.
     pub aslr_off: bool,
+    /// The NUMA nodes on which its memory has to lie.
+    pub nodes: Option<&'a NodeMask>,
+    /// Which transparent huge pages it gets; `None` leaves what becalm has.
+    pub huge_pages: Option<HugePages>,
     /// What becomes standard input, output and error; `None` leaves what becalm has.
     pub stdio: [Option<RawFd>; 3],
     /// What to open on it.
@@ -110,6 +116,8 @@ pub fn start(child: &Child<'_>) -> Result<Started, StartError> {
         errno: AtomicI32::new(0),
         counters: [const { AtomicI32::new(-1) }; MAX_COUNTERS],
     };
+    // Part of the memory, which the child shares until it executes: the program inherits it from there.
+    let _own = pass_on_huge_pages(child)?;
     let order =
         Order { child, report: &report, parent: own_pid(), reset_signals: signal::not_default() };
     let mut flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
@@ -160,6 +168,11 @@ pub fn start(child: &Child<'_>) -> Result<Started, StartError> {
     // The child is gone or going: no zombie may stay.
     let _ = wait::reap(pid);
     Err(error)
+}
+
+fn pass_on_huge_pages(child: &Child<'_>) -> Result<Option<Before>, StartError> {
+    let passed = child.huge_pages.map(HugePages::pass_on).transpose();
+    passed.map_err(|error| StartError::Step(Step::HugePages, error))
 }
 
 fn own_pid() -> Pid {
@@ -226,6 +239,10 @@ fn execute(child: &Child<'_>) {
 /// it could not; what was done until then stays done.
 pub fn replace(child: &Child<'_>) -> StartError {
     let failed = |step| StartError::Step(step, io::Error::last_os_error());
+    let _before = match pass_on_huge_pages(child) {
+        Ok(before) => before,
+        Err(error) => return error,
+    };
     let placed = place(child);
     // What the caller ignores stays ignored, but for the one signal that every Rust program ignores.
     let pipe = 1 << (libc::SIGPIPE - 1);
@@ -236,7 +253,7 @@ pub fn replace(child: &Child<'_>) -> StartError {
     failed(Step::Execute)
 }
 
-/// Goes to the control group, the CPUs and the scheduling class of a subject, and turns its ASLR off.
+/// Goes to the control group, the CPUs and the scheduling class of a subject, turns its ASLR off and binds its memory.
 fn place(child: &Child<'_>) -> Result<(), Step> {
     // Before the CPUs: from outside of a partition its CPUs cannot be asked for. Before the user: it
     // takes root.
@@ -258,6 +275,9 @@ fn place(child: &Child<'_>) -> Result<(), Step> {
     }
     if child.aslr_off {
         step(Step::Aslr, personality::disable_aslr_raw())?;
+    }
+    if let Some(nodes) = child.nodes {
+        step(Step::MemoryNodes, nodes.bind_raw())?;
     }
     Ok(())
 }

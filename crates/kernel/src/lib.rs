@@ -3,7 +3,7 @@
 //! The wrappers are thin: they turn an error return into [`std::io::Error`] and decide nothing. What a number means,
 //! and what a person is told about it, stands above. There is one wrapper for each thing, by subject: processes
 //! ([`clone`], [`wait`], [`process`], [`signal`], [`interrupt`], [`user`]), where and when they run ([`affinity`],
-//! [`sched`], [`clock`], [`timer`]), what the kernel counts ([`perf`]), files and memory.
+//! [`sched`], [`clock`], [`timer`]), on which memory ([`numa`], [`huge_pages`]), what the kernel counts ([`perf`]), files and memory.
 //!
 //! It may use `libc` alone, and is the only crate that does: the numbers that others need ([`errno`], signals, flags
 //! of files) are passed on here. Start with [`clone`]: a subject is started there. Each `unsafe` block says in a
@@ -21,9 +21,11 @@ pub mod ending;
 pub mod errno;
 mod eventfd;
 pub mod file;
+pub mod huge_pages;
 pub mod interrupt;
 pub mod limit;
 pub mod memory;
+pub mod numa;
 pub mod perf;
 pub mod personality;
 pub mod poll;

@@ -16,6 +16,10 @@ pub enum Step {
     Scheduler,
     /// Turns address space layout randomisation off.
     Aslr,
+    /// Binds its memory to NUMA nodes.
+    MemoryNodes,
+    /// Settles which transparent huge pages it gets.
+    HugePages,
     /// Takes a table of file descriptors of its own.
     OwnDescriptors,
     /// Connects standard input.
@@ -35,13 +39,15 @@ pub enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 16] = [
         Self::ProcessGroup,
         Self::ControlGroup,
         Self::Affinity,
         Self::Nice,
         Self::Scheduler,
         Self::Aslr,
+        Self::MemoryNodes,
+        Self::HugePages,
         Self::OwnDescriptors,
         Self::Stdin,
         Self::Stdout,

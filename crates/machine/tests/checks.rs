@@ -256,6 +256,33 @@ fn caches_that_could_be_divided_are_found() {
 }
 
 #[test]
+fn memory_reserved_as_huge_pages_is_found() {
+    use Severity::{Noise, Note};
+    let check = |nodes: &[(u32, u32)], expected: Option<(Severity, &str)>| {
+        let machine = FakeMachine { nodes: 2, ..FakeMachine::default() };
+        let mut tree = machine.tree().file("/proc/meminfo", "MemTotal: 4194304 kB\n");
+        for (node, (all, free)) in nodes.iter().enumerate() {
+            let folder = format!("/sys/devices/system/node/node{node}/hugepages/hugepages-2048kB");
+            tree = tree
+                .file(format!("{folder}/nr_hugepages"), format!("{all}\n"))
+                .file(format!("{folder}/free_hugepages"), format!("{free}\n"));
+        }
+        let checkup = look(&tree);
+        let found = checkup.findings.iter().find(|finding| finding.id == "huge-pages");
+        assert_eq!(found.map(|one| (one.severity, one.what.as_str())), expected);
+    };
+    check(&[], None);
+    check(&[(0, 0), (0, 0)], None);
+    let some = "128 MiB are reserved as huge pages of 2 MiB, 64 MiB of them are free.";
+    check(&[(32, 16), (32, 16)], Some((Note, some)));
+    let much = "2048 MiB are reserved as huge pages of 2 MiB, 1600 MiB of them are free.";
+    check(&[(1024, 800)], Some((Noise, much)));
+    let elsewhere = "128 MiB are reserved as huge pages of 2 MiB, 64 MiB of them are free. Node 1, which a \
+                     measurement would get, has none that is free.";
+    check(&[(32, 32), (32, 0)], Some((Note, elsewhere)));
+}
+
+#[test]
 fn cpus_whose_list_cannot_be_read_are_not_called_unreserved() {
     let path = "/sys/fs/cgroup/cpuset.cpus.isolated";
     let tree = quiet().file("/sys/devices/system/cpu/isolated", "\n");
@@ -363,6 +390,7 @@ fn every_finding_is_documented() {
         "isolcpus",
         "shared-cache",
         "resctrl",
+        "huge-pages",
         "threads",
         "other-tuner",
         "irqbalance",

@@ -1,7 +1,7 @@
 //! How the subjects were started, and what could not be controlled.
 
 use becalm_model::conditions::{
-    Backend, Described, IsolatedBy, IsolatedCpus, Malloc, OnDisturbance, OwnTiming, Settle,
+    Backend, Described, IsolatedBy, IsolatedCpus, Malloc, OnDisturbance, OwnTiming, Settle, Thp,
 };
 use becalm_model::{KnobRecord, KnobState, Record, RecordKind, counted};
 
@@ -32,6 +32,14 @@ pub(crate) fn rows(record: &Record) -> Vec<(&'static str, String)> {
         ("nice", conditions.nice.to_string()),
         ("ASLR", text(conditions.aslr)),
         ("freed memory", malloc(conditions.malloc)),
+        (
+            "memory",
+            conditions
+                .memory_nodes
+                .as_ref()
+                .map_or(String::new(), |nodes| format!("bound to NUMA {}", nodes.named())),
+        ),
+        ("huge pages", huge_pages(conditions.thp)),
         ("working folder", conditions.in_memory.clone().unwrap_or_default()),
         ("counted by", counted_by(conditions.backend)),
         ("harness", own_timing(&conditions.harness).unwrap_or_default()),
@@ -82,6 +90,17 @@ fn malloc(malloc: Malloc) -> String {
         Malloc::Keep => "kept by the allocator (GLIBC_TUNABLES)".to_owned(),
         Malloc::Left => String::new(),
     }
+}
+
+/// Says which transparent huge pages subjects got where that is not left to the machine.
+fn huge_pages(thp: Thp) -> String {
+    let words = match thp {
+        Thp::Inherit => "",
+        Thp::Off => "none",
+        Thp::Advised => "where they ask for them",
+        Thp::On => "glibc's allocator asks for them (GLIBC_TUNABLES)",
+    };
+    words.to_owned()
 }
 
 /// Names what counted in place of the processor.

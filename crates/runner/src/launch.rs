@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use becalm_kernel::clock;
 use becalm_kernel::clone::{self, Child, StartError, Started, Step, Strings};
+use becalm_kernel::huge_pages::HugePages;
 use becalm_kernel::interrupt::Interrupt;
+use becalm_kernel::numa::NodeMask;
 use becalm_kernel::perf::PerfAttr;
 use becalm_kernel::poll::{self, Entry};
 use becalm_kernel::signal::{SIGKILL, SIGTERM};
@@ -17,7 +19,7 @@ use becalm_kernel::wait::{self, Sent};
 use becalm_machine::isolate::open_group;
 use becalm_machine::{SysRoot, affinity};
 use becalm_model::Outcome;
-use becalm_model::conditions::{Aslr, Scheduler};
+use becalm_model::conditions::{Aslr, Scheduler, Thp};
 
 use crate::counters::CounterPlan;
 use crate::environment::{Environment, padding_variable};
@@ -236,6 +238,7 @@ fn with_child<T>(
     });
     let control_group = control_group.transpose()?;
     let affinity = placement.affinity.as_ref().map(affinity::mask);
+    let nodes: Option<NodeMask> = placement.memory.as_ref().map(|nodes| nodes.iter().collect());
     let child = Child {
         program: launch.program.c_path(),
         arguments: &arguments,
@@ -249,6 +252,13 @@ fn with_child<T>(
             Scheduler::Fifo(priority) => Some(priority),
         },
         aslr_off: placement.aslr == Aslr::Off,
+        nodes: nodes.as_ref(),
+        huge_pages: match placement.thp {
+            Thp::Inherit => None,
+            Thp::Off => Some(HugePages::Never),
+            Thp::Advised => Some(HugePages::Advised),
+            Thp::On => Some(HugePages::Allowed),
+        },
         stdio,
         counters,
     };

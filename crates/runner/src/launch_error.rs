@@ -164,6 +164,8 @@ fn words(step: Step) -> &'static str {
         Step::Nice => "setting the niceness",
         Step::Scheduler => "setting the scheduling class",
         Step::Aslr => "turning address space layout randomisation off",
+        Step::MemoryNodes => "binding its memory to the NUMA nodes asked for",
+        Step::HugePages => "settling which transparent huge pages it gets",
         Step::OwnDescriptors => "taking a table of file descriptors of its own",
         Step::Stdin => "connecting standard input",
         Step::Stdout => "connecting standard output",
@@ -198,7 +200,16 @@ fn explained(step: Step, source: &io::Error) -> &'static str {
              needs a control group whose cpu.rt_runtime_us is not 0)"
         }
         (Step::Scheduler, Some(errno::EINVAL)) => " (the priority has to be from 1 to 99)",
-        (Step::Aslr, _) => " (a sandbox such as a container's seccomp profile refuses it)",
+        (Step::Aslr, _) | (Step::MemoryNodes, Some(errno::EPERM)) => {
+            " (a sandbox such as a container's seccomp profile refuses it)"
+        }
+        (Step::MemoryNodes, Some(errno::EINVAL)) => {
+            " (none of these nodes has memory that this process may use; see Mems_allowed_list in \
+             /proc/self/status)"
+        }
+        (Step::HugePages, Some(errno::EINVAL)) => {
+            " (huge pages for those alone who ask for them need Linux 6.18)"
+        }
         (Step::Execute, Some(errno::ENOEXEC)) => {
             " (the kernel does not know this file format; a script needs a first line such as \
              #!/bin/sh)"

@@ -51,7 +51,7 @@ pub use iterations::{SeriesError, SeriesRule, SeriesRuleError, check_times, reco
 pub use launch::{Finished, Launch, launch, replace, resident_floor};
 pub use launch_error::LaunchError;
 pub use layout::{MAX_PADDING, padding};
-pub use malloc::{MALLOC_VARIABLE, kept_memory};
+pub use malloc::{MALLOC_VARIABLE, huge_memory, kept_memory};
 pub use pace::Sampled;
 pub use placement::{Placement, own_affinity, pin_self};
 pub use program::Program;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use becalm_kernel::affinity::CALLER;
 use becalm_machine::affinity;
 use becalm_model::CpuSet;
-use becalm_model::conditions::{Aslr, Scheduler};
+use becalm_model::conditions::{Aslr, NodeSet, Scheduler, Thp};
 
 /// Where and how a subject runs. The default changes nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,6 +22,11 @@ pub struct Placement {
     pub nice: Option<i32>,
     /// Whether addresses are random, for this process and its children.
     pub aslr: Aslr,
+    /// NUMA nodes on which its memory has to lie; `None` leaves what becalm has.
+    pub memory: Option<NodeSet>,
+    /// Which transparent huge pages it gets. Where its allocator is to ask for them its environment says so:
+    /// see [`crate::huge_memory`].
+    pub thp: Thp,
 }
 
 /// Puts the calling thread on these CPUs, with everything that it starts from now on.

@@ -5,7 +5,7 @@ mod support;
 use std::ffi::{OsStr, OsString};
 
 use becalm_machine::SysRoot;
-use becalm_model::conditions::{Aslr, Scheduler};
+use becalm_model::conditions::{Aslr, NodeSet, Scheduler, Thp};
 use becalm_model::terms::Counters;
 use becalm_model::{CpuSet, Outcome};
 use becalm_runner::{CounterPlan, EnvPolicy, Environment, LaunchError, Step, own_affinity};
@@ -84,6 +84,51 @@ fn a_subject_without_layout_randomisation_has_the_same_stack_every_time() {
     subject.placement.aslr = Aslr::On;
     let own = std::fs::read_to_string("/proc/self/personality").unwrap();
     assert!(subject.output().starts_with(&own));
+}
+
+#[test]
+fn a_subject_has_the_huge_pages_given_and_becalm_its_own() {
+    let mut subject = status_field("THP_enabled");
+    let own = subject.output();
+    if own.is_empty() {
+        return skipped("huge_pages", "this kernel does not say who gets huge pages");
+    }
+    subject.placement.thp = Thp::Off;
+    assert_eq!(subject.output(), "0");
+    subject.placement.thp = Thp::Inherit;
+    assert_eq!(subject.output(), own);
+    subject.placement.thp = Thp::On;
+    assert_eq!(subject.output(), "1");
+    subject.placement.thp = Thp::Advised;
+    match subject.try_run() {
+        // The field says whether there are none at all.
+        Ok(finished) => assert_eq!(finished.output.unwrap(), b"1\n"),
+        Err(error @ LaunchError::Step { step: Step::HugePages, .. }) => {
+            assert!(error.to_string().contains("Linux 6.18"), "{error}");
+            skipped("huge_pages", &error.to_string());
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn the_memory_of_a_subject_is_bound_to_the_nodes_given() {
+    let mut subject = shell("head -1 /proc/self/numa_maps");
+    subject.placement.memory = Some(NodeSet::from_iter([0]));
+    match subject.try_run() {
+        Ok(finished) if finished.outcome == Outcome::Exited(0) => {
+            let output = String::from_utf8(finished.output.unwrap()).unwrap();
+            assert!(output.contains(" bind:0 "), "{output}");
+        }
+        Ok(_) => skipped("membind", "there is no /proc/self/numa_maps"),
+        Err(error @ LaunchError::Step { step: Step::MemoryNodes, .. }) => {
+            return skipped("membind", &error.to_string());
+        }
+        Err(error) => panic!("{error}"),
+    }
+    subject.placement.memory = Some(NodeSet::from_iter([1000]));
+    let error = subject.error();
+    assert!(error.contains("none of these nodes has memory"), "{error}");
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! The environment that a program starts with.
 
-use becalm_model::conditions::Malloc;
+use becalm_model::conditions::{Malloc, Thp};
 use becalm_runner::rounds::parse_variable;
-use becalm_runner::{EnvPolicy, Environment, LaunchError, MALLOC_VARIABLE, kept_memory};
+use becalm_runner::{
+    EnvPolicy, Environment, LaunchError, MALLOC_VARIABLE, huge_memory, kept_memory,
+};
 
 /// Why there is no such environment.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +23,7 @@ pub fn environment(
     env_clear: bool,
     set: &[String],
     malloc: Malloc,
+    thp: Thp,
 ) -> Result<Environment, EnvironmentError> {
     let policy = if env_clear { EnvPolicy::Clear } else { EnvPolicy::Inherit };
     let mut environment = Environment::from_vars(std::env::vars_os(), policy)?;
@@ -31,6 +34,10 @@ pub fn environment(
     }
     if malloc == Malloc::Keep {
         let value = kept_memory(environment.get(MALLOC_VARIABLE.as_ref()));
+        environment = environment.with(MALLOC_VARIABLE.as_ref(), &value)?;
+    }
+    if thp == Thp::On {
+        let value = huge_memory(environment.get(MALLOC_VARIABLE.as_ref()));
         environment = environment.with(MALLOC_VARIABLE.as_ref(), &value)?;
     }
     Ok(environment)

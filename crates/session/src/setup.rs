@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use becalm_machine::{Chooser, SysRoot, Topology, TopologyError, Width};
-use becalm_model::conditions::{Affinity, Aslr, Backend, Pace, Scheduler};
+use becalm_model::conditions::{Affinity, Aslr, Backend, Pace, Scheduler, Thp};
 use becalm_model::terms::{Counters, RunTerms, Terms};
-use becalm_model::{Limit, MachineFacts, SessionLimit, Subject, with_causes};
+use becalm_model::{Limit, MachineFacts, PlacementLimit, SessionLimit, Subject, with_causes};
 use becalm_runner::harness::ResultFolder;
 use becalm_runner::rounds::{
     Conditioning, Expectation, HarnessPlan, Hooks, SpawnPlan, SpawnSubject, Stand, parse_output,
@@ -127,6 +127,11 @@ impl Machine {
         let facts = becalm_machine::read_facts(&root, &topology);
         Ok(Self { root, facts, topology })
     }
+
+    /// Says whether a program that asks for transparent huge pages may get some.
+    fn has_huge_pages(&self) -> bool {
+        becalm_machine::huge_pages(&self.root).is_some_and(|mode| mode != "never")
+    }
 }
 
 /// A statement that workers time, one for each subject.
@@ -184,6 +189,9 @@ pub(crate) fn spawn_plan(
     if backend.is_some() {
         limits.push(SessionLimit::Simulated.into());
     }
+    if matches!(runs.thp, Thp::On | Thp::Advised) && !machine.has_huge_pages() {
+        limits.push(PlacementLimit::NoHugePages.into());
+    }
     let commands: Vec<&[String]> = match &invocations {
         Some(commands) => commands.iter().map(Vec::as_slice).collect(),
         None => subjects.iter().map(|subject| subject.command.as_slice()).collect(),
@@ -216,6 +224,7 @@ pub(crate) fn spawn_plan(
         counters,
         placement,
         malloc: runs.malloc,
+        membind: runs.membind.clone(),
         work_folder,
         conditioning: conditioning(terms),
         chooser: Chooser::new(&machine.root, &machine.topology),
@@ -272,7 +281,7 @@ pub(crate) struct Surroundings {
 
 /// Returns where the subjects start.
 pub(crate) fn surroundings(runs: &RunTerms) -> Result<Surroundings, EnvironmentError> {
-    let environment = environment(runs.env_clear, &runs.env, runs.malloc)?;
+    let environment = environment(runs.env_clear, &runs.env, runs.malloc, runs.thp)?;
     let placement = Placement {
         control_group: None,
         affinity: match &runs.affinity {
@@ -282,6 +291,8 @@ pub(crate) fn surroundings(runs: &RunTerms) -> Result<Surroundings, EnvironmentE
         scheduler: runs.scheduler.unwrap_or(Scheduler::Other),
         nice: runs.nice,
         aslr: runs.aslr,
+        memory: None,
+        thp: runs.thp,
     };
     Ok(Surroundings { environment, placement })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use becalm_model::conditions::{
-    Backend, Described, IsolatedBy, IsolatedCpus, Malloc, PaceSampling,
+    Backend, Described, IsolatedBy, IsolatedCpus, Malloc, PaceSampling, Thp,
 };
 use becalm_model::{Conditions, CpuSet, Record};
 
@@ -25,7 +25,7 @@ pub const SPLIT: [&str; 10] = [
 ];
 
 /// Facts whose change is told beside a series if nobody says otherwise; they do not split it.
-pub const ANNOTATE: [&str; 17] = [
+pub const ANNOTATE: [&str; 19] = [
     "kernel_release",
     "compiler",
     "mitigations",
@@ -41,17 +41,21 @@ pub const ANNOTATE: [&str; 17] = [
     "setting.affinity",
     "setting.scheduler",
     "setting.malloc",
+    "setting.memory_nodes",
+    "setting.thp",
     "setting.pace",
     "becalm",
 ];
 
 /// Facts about how subjects were started.
-pub const SETTINGS: [&str; 9] = [
+pub const SETTINGS: [&str; 11] = [
     "setting.affinity",
     "setting.isolation",
     "setting.scheduler",
     "setting.aslr",
     "setting.malloc",
+    "setting.memory_nodes",
+    "setting.thp",
     "setting.backend",
     "setting.layout",
     "setting.cache",
@@ -100,6 +104,7 @@ fn settings(conditions: &Conditions) -> Vec<(&'static str, String)> {
         }
     });
     let malloc = Some(conditions.malloc).filter(|&malloc| malloc == Malloc::Keep);
+    let thp = Some(conditions.thp).filter(|&thp| thp != Thp::Inherit);
     let backend = Some(conditions.backend).filter(|&backend| backend != Backend::Processor);
     let known = [
         ("setting.affinity", conditions.affinity.as_ref().map(ToString::to_string)),
@@ -107,6 +112,8 @@ fn settings(conditions: &Conditions) -> Vec<(&'static str, String)> {
         ("setting.scheduler", conditions.scheduler.map(|class| class.to_string())),
         ("setting.aslr", conditions.aslr.map(|aslr| aslr.to_string())),
         ("setting.malloc", malloc.map(|malloc| malloc.to_string())),
+        ("setting.memory_nodes", conditions.memory_nodes.as_ref().map(ToString::to_string)),
+        ("setting.thp", thp.map(|thp| thp.to_string())),
         ("setting.backend", backend.map(|backend| backend.to_string())),
         ("setting.layout", conditions.padding.map(|padding| padding.to_string())),
         ("setting.cache", conditions.cache.map(|cache| cache.to_string())),

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use becalm_machine::{Chooser, Width};
-use becalm_model::conditions::{Affinity, Aslr, Malloc, Padding, Scheduler};
+use becalm_model::conditions::{Affinity, Aslr, Malloc, Membind, NodeSet, Padding, Scheduler, Thp};
 use becalm_model::with_causes;
 use becalm_runner::{Placement, Program, padding, replace};
 use becalm_session::{Machine, environment};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::flags::choices::{ASLR, LAYOUT, MALLOC, one_of};
+use crate::flags::choices::{ASLR, LAYOUT, MALLOC, THP, one_of};
 
 /// Become a command, under the conditions in which `run` and `compare` start one
 ///
@@ -53,6 +53,12 @@ pub(crate) struct Args {
     /// Memory that it frees: with `keep`, glibc's allocator never gives it back to the kernel
     #[arg(long, value_parser = one_of(MALLOC, Malloc::name), value_name = "WHAT", default_value_t = Malloc::Left)]
     malloc: Malloc,
+    /// NUMA nodes on which its memory has to lie: `auto` (those of its CPUs), `off` or a list such as 0-1
+    #[arg(long, value_name = "NODES", default_value = "off")]
+    membind: Membind,
+    /// Transparent huge pages
+    #[arg(long, value_parser = one_of(THP, Thp::name), value_name = "WHAT", default_value_t = Thp::Inherit)]
+    thp: Thp,
     /// Control group to enter, by its folder
     #[arg(long, value_name = "FOLDER")]
     cgroup: Option<PathBuf>,
@@ -65,7 +71,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
-    let environment = environment(args.env_clear, &args.env, args.malloc)?;
+    let environment = environment(args.env_clear, &args.env, args.malloc, args.thp)?;
     let program = Program::resolve(&args.command, environment.get("PATH".as_ref()), None)
         .map_err(|error| CommandError::measure(with_causes(&error)))?;
     let mut placement = Placement {
@@ -74,18 +80,29 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
         scheduler: args.scheduler,
         nice: args.nice,
         aslr: args.aslr,
+        memory: None,
+        thp: args.thp,
     };
     match &args.affinity {
         Affinity::None => {}
         Affinity::Cpus(cpus) => placement.affinity = Some(cpus.clone()),
         Affinity::Auto => placement.affinity = Some(chosen(args.threads)?),
     }
+    placement.memory = match &args.membind {
+        Membind::Off => None,
+        Membind::Nodes(nodes) => Some(nodes.clone()),
+        Membind::Auto => placement.affinity.as_ref().map(memory_of).transpose()?.flatten(),
+    };
     let bytes = match args.layout {
         Padding::Randomise => drawn(),
         Padding::Fixed => 0,
     };
     let error = replace(&program, &environment, bytes, &placement);
     Err(CommandError::measure(with_causes(&error)))
+}
+
+fn memory_of(cpus: &becalm_model::CpuSet) -> Result<Option<NodeSet>, CommandError> {
+    Ok(Machine::read()?.topology.memory_of(cpus))
 }
 
 /// Chooses CPUs as for a measurement. Those of a known number of threads are leased to the command.

@@ -1,6 +1,6 @@
 //! Flags that choose one of a few values of the terms, under the words that these have in JSON.
 
-use becalm_model::conditions::{Aslr, Backend, Cache, Malloc, OnDisturbance, Pace, Padding};
+use becalm_model::conditions::{Aslr, Backend, Cache, Malloc, OnDisturbance, Pace, Padding, Thp};
 use becalm_model::terms::Counters;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -14,6 +14,14 @@ pub(crate) const ASLR: Choices<Aslr, 2> = [(Aslr::On, "On"), (Aslr::Off, "Off")]
 pub(crate) const MALLOC: Choices<Malloc, 2> = [
     (Malloc::Left, "Whatever its allocator does"),
     (Malloc::Keep, "It is kept, by `GLIBC_TUNABLES`"),
+];
+
+/// Which transparent huge pages there are.
+pub(crate) const THP: Choices<Thp, 4> = [
+    (Thp::Inherit, "As the machine has it"),
+    (Thp::Off, "None"),
+    (Thp::Advised, "Where a program asks for them (Linux 6.18)"),
+    (Thp::On, "glibc's allocator asks for them, by `GLIBC_TUNABLES` (glibc 2.35)"),
 ];
 
 /// How environment size and stack start are treated.

@@ -4,13 +4,14 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use becalm_model::conditions::{
-    Affinity, Aslr, Cache, OnDisturbance, Pace, Padding, Rest, Scheduler, SchedulerError,
+    Affinity, Aslr, Cache, Membind, OnDisturbance, Pace, Padding, Rest, Scheduler, SchedulerError,
+    Thp,
 };
 use becalm_model::parse_duration;
 use becalm_model::terms::{RunTerms, TuneProfile};
 use becalm_session::LARGEST_SEED;
 
-use super::choices::{ASLR, CACHE, LAYOUT, ON_DISTURBANCE, PACE, one_of};
+use super::choices::{ASLR, CACHE, LAYOUT, ON_DISTURBANCE, PACE, THP, one_of};
 use super::memory::MemoryFlags;
 use super::tune::{WaitFlag, parse_profile};
 use super::{replace, replace_all};
@@ -55,6 +56,15 @@ pub(crate) struct ConditionFlags {
 
     #[command(flatten, next_help_heading = "Conditions")]
     pub(crate) memory: MemoryFlags,
+
+    /// NUMA nodes on which the subjects' memory has to lie: `auto` (those of their CPUs), `off` or a list such as 0-1;
+    /// without it, those of isolated CPUs
+    #[arg(long, value_name = "NODES", help_heading = "Conditions")]
+    pub(crate) membind: Option<Membind>,
+
+    /// Transparent huge pages of the subjects [default: inherit]
+    #[arg(long, value_parser = one_of(THP, Thp::name), value_name = "WHAT", help_heading = "Conditions")]
+    pub(crate) thp: Option<Thp>,
 
     /// Vary the size of the environment, and with it the start of the stack, from round to round [default: randomise]
     #[arg(long, value_parser = one_of(LAYOUT, Padding::name), help_heading = "Conditions")]
@@ -117,6 +127,8 @@ impl ConditionFlags {
         replace(&mut runs.scheduler, self.scheduler.map(SchedulerFlag::given));
         replace(&mut runs.aslr, self.aslr);
         replace(&mut runs.malloc, self.memory.malloc);
+        replace(&mut runs.thp, self.thp);
+        replace(&mut runs.membind, self.membind.clone().map(Some));
         replace(&mut runs.layout, self.layout);
         replace(&mut runs.cache, self.cache);
         replace(&mut runs.rest, self.rest);

@@ -183,6 +183,8 @@ impl Flags {
         self.differs("aslr", &runs.aslr, &usual.aslr);
         self.alone("in-memory", runs.in_memory);
         self.differs("malloc", &runs.malloc, &usual.malloc);
+        self.given("membind", runs.membind.as_ref());
+        self.differs("thp", &runs.thp, &usual.thp);
         self.differs("layout", &runs.layout, &usual.layout);
         self.differs("cache", &runs.cache, &usual.cache);
         self.differs("rest", &runs.rest, &usual.rest);
@@ -247,6 +249,10 @@ mod tests {
                 "--tune",
                 "--wait=5s",
                 "--isolate",
+                "--membind",
+                "0-1",
+                "--thp",
+                "advised",
                 "--scheduler",
                 "fifo:2",
                 "--rest",

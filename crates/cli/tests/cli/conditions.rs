@@ -54,6 +54,20 @@ fn niceness_class_randomisation_and_rest_are_recorded_as_they_were_had() {
 }
 
 #[test]
+fn huge_pages_and_nodes_are_recorded_as_they_were_had() {
+    let plain = conditions(&[]);
+    assert_eq!((&plain["thp"], &plain["memory_nodes"]), (&Value::Null, &Value::Null));
+    assert_eq!(conditions(&["--thp", "off"])["thp"], "off");
+    assert_eq!(conditions(&["--thp", "on", "--membind", "off"])["thp"], "on");
+    // One node has all memory, so that there is nothing to be bound; or it is recorded where it is.
+    let _ = conditions(&["--membind", "auto"]);
+    let output = env().run(["run", "--membind", "1000", "--", "true"]).exits_with(4);
+    let whole = said(&output);
+    assert!(whole.contains("binding its memory to the NUMA nodes asked for"), "{output:?}");
+    let _ = env().run(["run", "--membind", "near", "--", "true"]).exits_with(2);
+}
+
+#[test]
 fn what_becalm_was_started_with_is_recorded_too() {
     let conditions = |starter: &str, arguments: &[&str]| {
         let run = [env!("CARGO_BIN_EXE_becalm"), "run", "--rounds", "1", "--json", "--", "true"];

@@ -29,6 +29,13 @@ fn conditions_are_those_that_were_asked_for() {
 }
 
 #[test]
+fn an_allocator_is_told_to_ask_for_huge_pages() {
+    let arguments = ["exec", "--thp", "on", "--env", "GLIBC_TUNABLES=a=b", "--", "printenv"];
+    let output = env().run([&arguments[..], &["GLIBC_TUNABLES"]].concat()).exits_with(0);
+    assert_eq!(output.stdout, "glibc.malloc.hugetlb=1:a=b\n");
+}
+
+#[test]
 fn the_environment_is_padded_unless_it_is_to_stay() {
     let env = env();
     let paddings = |layout: &str| -> Vec<usize> {

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use becalm_machine::knobs::{Smt, TuningRequest};
 use becalm_machine::tune;
 use becalm_model::CpuSet;
+use becalm_model::conditions::Thp;
 
 use super::design::names;
 use super::mitigation::{Cpu, MITIGATIONS, Means};
@@ -32,6 +33,15 @@ pub fn affinity(members: &[usize], chosen: &CpuSet, allowed: &CpuSet) -> Option<
     has(members, Means::Pin(Cpu::First)).then(|| allowed.first().into_iter().collect())
 }
 
+/// Returns which transparent huge pages a subject gets under a set of mitigations.
+pub fn huge_pages(members: &[usize]) -> Thp {
+    let of = |&member: &usize| match MITIGATIONS[member].means {
+        Means::HugePages(thp) => Some(thp),
+        _ => None,
+    };
+    members.iter().find_map(of).unwrap_or_default()
+}
+
 /// Returns the flags with which `becalm run` and `compare` measure so. `profile` is the file that
 /// has the profile, which only settings of the machine need.
 pub fn flags(members: &[usize], chosen: &CpuSet, allowed: &CpuSet, profile: &str) -> Vec<String> {
@@ -56,6 +66,10 @@ pub fn flags(members: &[usize], chosen: &CpuSet, allowed: &CpuSet, profile: &str
         flag("--cache", "warm");
     } else if has(members, Means::ColdCache) {
         flag("--cache", "drop");
+    }
+    match huge_pages(members) {
+        Thp::Inherit => {}
+        thp => flag("--thp", thp.name()),
     }
     if has(members, Means::ClearEnvironment) {
         flags.push("--env-clear".to_owned());
@@ -130,6 +144,7 @@ mod tests {
             "--affinity 0 --scheduler other --nice -20 --aslr off --layout randomise --cache warm \
              --env-clear",
         );
+        check(&["thp-on"], "--affinity none --scheduler other --layout fixed --thp on");
         check(&["isolation"], "--affinity 3 --scheduler other --layout fixed --isolate");
     }
 

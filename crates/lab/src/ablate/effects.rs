@@ -1,6 +1,7 @@
 //! What an experiment says about each source of noise, for `becalm check` to tell.
 
 use becalm_model::ablate::{AblateConfiguration, AblateDocument, MitigationEffect, Stage};
+use becalm_model::conditions::Thp;
 use becalm_model::whole;
 
 use super::mitigation::{MITIGATIONS, Means, find};
@@ -40,6 +41,7 @@ fn mends(mitigation: &str) -> Vec<String> {
     let Some(index) = find(mitigation) else { return Vec::new() };
     let knobs = match MITIGATIONS[index].means {
         Means::NoAslr => &["aslr"],
+        Means::HugePages(Thp::Off) => &["thp"],
         _ => MITIGATIONS[index].knobs(),
     };
     knobs.iter().map(|&knob| knob.to_owned()).collect()

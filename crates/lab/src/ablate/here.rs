@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use becalm_model::CpuSet;
 use becalm_model::ablate::Timing;
+use becalm_model::conditions::Thp;
 use becalm_runner::rounds::LONGEST_FIFO_RUN;
 
 use super::mitigation::{Cpu, MITIGATIONS, Means, Mitigation, Reach};
@@ -28,6 +29,8 @@ pub struct Here {
     pub rt_runtime: Option<i64>,
     /// Whether control groups can isolate CPUs.
     pub isolation: Result<(), String>,
+    /// Who gets transparent huge pages, in the kernel's word; `None` where there are none.
+    pub huge_pages: Option<String>,
     /// What the knobs of each mitigation came to, by the mitigation's name.
     pub knobs: BTreeMap<&'static str, KnobPlan>,
     /// Whether what others miss is tried.
@@ -91,6 +94,12 @@ fn possible(one: &Mitigation, here: &Here) -> Result<(), String> {
         Means::LockMemory if here.timing == Timing::Runs => {
             refuse("a program locks its memory itself, by mlockall(2)")
         }
+        Means::HugePages(_) if here.huge_pages.as_deref().is_none_or(|mode| mode == "never") => {
+            refuse("nobody gets transparent huge pages here")
+        }
+        Means::HugePages(Thp::Off) if here.huge_pages.as_deref() == Some("madvise") => {
+            refuse("only programs that ask for huge pages get them here; `thp-on` asks")
+        }
         Means::Knobs(_) | Means::SmtOff => by_knobs(one, here),
         _ => Ok(()),
     }
@@ -136,6 +145,7 @@ mod tests {
             run_time: 0.05,
             rt_runtime: Some(950_000),
             isolation: Ok(()),
+            huge_pages: Some("always".to_owned()),
             knobs: MITIGATIONS.iter().map(|one| (one.name, plan.clone())).collect(),
             is_strict: true,
             only: Vec::new(),
@@ -218,6 +228,18 @@ mod tests {
         let unthrottled = Here { rt_runtime: Some(-1), ..everything() };
         check(&unthrottled, "fifo", "");
         check(&Here { single_threaded: false, ..unthrottled }, "fifo", "throttle is off");
+    }
+
+    #[test]
+    fn huge_pages_of_the_subject_are_tried_where_there_are_some() {
+        let here =
+            |mode: Option<&str>| Here { huge_pages: mode.map(str::to_owned), ..everything() };
+        for none in [None, Some("never")] {
+            check(&here(none), "thp-on", "nobody gets");
+            check(&here(none), "thp-off", "nobody gets");
+        }
+        check(&here(Some("madvise")), "thp-on", "");
+        check(&here(Some("madvise")), "thp-off", "programs that ask");
     }
 
     #[test]

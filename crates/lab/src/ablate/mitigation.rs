@@ -5,6 +5,7 @@
 //! has a knob for.
 
 use Renown::{Popular, Rare};
+use becalm_model::conditions::Thp;
 
 /// One thing that may make times steadier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub enum Means {
     Nice,
     /// No address space layout randomisation.
     NoAslr,
+    /// Transparent huge pages of the subject alone.
+    HugePages(Thp),
     /// An environment of the few variables that programs need.
     ClearEnvironment,
     /// Another size of the environment in every block, which moves the stack.
@@ -160,6 +163,8 @@ pub const MITIGATIONS: &[Mitigation] = &[
         reach: Reach::Others,
     },
     own("aslr", "no address space layout randomisation", Means::NoAslr, Popular),
+    own("thp-off", "no transparent huge pages for the subject", Means::HugePages(Thp::Off), Rare),
+    own("thp-on", "huge pages for what glibc's allocator takes", Means::HugePages(Thp::On), Rare),
     own("fixed-env", "an environment of few, fixed variables", Means::ClearEnvironment, Rare),
     own("moved-stack", "another start of the stack in every block", Means::MoveStack, Rare),
     own("mlock", "memory locked and touched beforehand", Means::LockMemory, Popular),
@@ -200,6 +205,7 @@ pub fn excludes(one: usize, other: usize) -> bool {
                 (Means::Pin(_), Means::Pin(_))
                     | (Means::Pin(Cpu::First), Means::Isolation)
                     | (Means::Fifo, Means::Nice)
+                    | (Means::HugePages(_), Means::HugePages(_) | Means::Knobs(["thp"]))
                     | (Means::WarmUp, Means::ColdCache)
             )
         })
@@ -241,5 +247,8 @@ mod tests {
         check("fifo", "nice", true);
         check("fifo", "aslr", false);
         check("pin", "pin", false);
+        check("thp-on", "thp-off", true);
+        check("thp-on", "thp", true);
+        check("thp-on", "memory", false);
     }
 }

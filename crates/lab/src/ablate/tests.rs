@@ -306,6 +306,7 @@ fn the_baseline_that_is_run_twice_has_a_ratio_and_no_verdict() {
         run_time: 0.1,
         rt_runtime: None,
         isolation: Ok(()),
+        huge_pages: None,
         knobs: std::collections::BTreeMap::new(),
         is_strict: false,
         only: Vec::new(),

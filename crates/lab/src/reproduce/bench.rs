@@ -181,6 +181,7 @@ impl<'a> Bench<'a> {
             },
             nice: conditions.contains(&Condition::Nice).then_some(-20),
             aslr: if conditions.contains(&Condition::NoAslr) { Aslr::Off } else { Aslr::On },
+            ..Placement::default()
         };
         let finished = self.start(setup, conditions, &placement);
         // Whatever came of the run, the machine comes first.

@@ -26,8 +26,8 @@ pub(super) fn advice(culprit: &Culprit) -> String {
         }
         Culprit::MinorFault => {
             "it is the subject's own: keep freed memory (MALLOC_TRIM_THRESHOLD_, \
-             MALLOC_TOP_PAD_), touch memory before the part that is timed, or use huge pages \
-             (knob thp)"
+             MALLOC_TOP_PAD_), on many threads use fewer arenas (MALLOC_ARENA_MAX), touch memory before \
+             the part that is timed, or use huge pages (--thp on)"
                 .to_owned()
         }
         Culprit::MajorFault => {

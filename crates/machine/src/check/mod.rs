@@ -7,6 +7,7 @@ mod background;
 mod boot;
 mod caches;
 mod hardware;
+mod huge_pages;
 mod knobs;
 mod pressure;
 mod process;
@@ -37,6 +38,7 @@ pub fn check(root: &SysRoot, topology: &Topology, cpus: &CpuSet) -> Checkup {
     boot::look(&view, &mut checkup);
     sharing::look(&view, &mut checkup);
     caches::look(&view, &mut checkup);
+    huge_pages::look(&view, &mut checkup);
     background::look(&view, &mut checkup);
     pressure::look(&view, &mut checkup);
     if view.is_present {

@@ -1,5 +1,7 @@
 //! Choosing CPUs on a machine where others choose too.
 
+use becalm_model::conditions::NodeSet;
+
 use super::{Choice, ChoiceFacts, Width, choose};
 use crate::lease::{Leases, leased, shared};
 use crate::{SysRoot, Topology};
@@ -37,6 +39,11 @@ impl Chooser {
             }
         }
         (self.look(width), Leases::default())
+    }
+
+    /// Returns the nodes of these CPUs: see [`Topology::memory_of`].
+    pub fn memory_of(&self, cpus: &becalm_model::CpuSet) -> Option<NodeSet> {
+        self.topology.memory_of(cpus)
     }
 
     /// Returns the choice, and those of its CPUs that nobody has leased.

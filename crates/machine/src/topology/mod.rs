@@ -12,6 +12,7 @@ mod lists;
 mod parts;
 mod sysfs;
 
+use becalm_model::conditions::NodeSet;
 use becalm_model::{CpuId, CpuSet, TopologyLimit};
 
 /// The CPUs of a machine, and what they share.
@@ -210,6 +211,17 @@ impl Topology {
     /// Returns all CPUs of the cores that these are of.
     pub fn whole_cores(&self, cpus: &CpuSet) -> CpuSet {
         cpus.iter().fold(CpuSet::new(), |all, cpu| all.union(&self.core_of(cpu)))
+    }
+
+    /// Returns the nodes whose memory is that of these CPUs; `None` where all memory is, or not all of these
+    /// CPUs have some.
+    pub fn memory_of(&self, cpus: &CpuSet) -> Option<NodeSet> {
+        let filled = || self.nodes.iter().filter(|node| node.memory != Some(0));
+        let near: Vec<&Node> =
+            filled().filter(|node| !node.cpus.intersection(cpus).is_empty()).collect();
+        let covered = near.iter().fold(CpuSet::new(), |all, node| all.union(&node.cpus));
+        let is_some = near.len() < filled().count() && cpus.difference(&covered).is_empty();
+        (is_some && !near.is_empty()).then(|| near.iter().map(|node| node.id).collect())
     }
 
     /// Returns how far it is from the CPUs of a node to `id`, in the kernel's measure. Where the kernel

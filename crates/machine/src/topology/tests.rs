@@ -249,6 +249,30 @@ fn a_node_may_have_memory_and_no_cpu() {
 }
 
 #[test]
+fn memory_of_cpus_is_that_of_their_nodes() {
+    let check = |topology: &Topology, cpus: &str, expected: Option<&str>| {
+        let found = topology.memory_of(&cpus.parse().unwrap());
+        assert_eq!(found.map(|nodes| nodes.to_string()), expected.map(str::to_owned), "{cpus}");
+    };
+    let two = FakeMachine { packages: 2, ..FakeMachine::default() };
+    let topology = read(&two.tree());
+    check(&topology, "4-5", Some("1"));
+    check(&topology, "3-4", None);
+    check(&topology, "", None);
+    check(&read(&FakeMachine::default().tree()), "3", None);
+    // Memory without CPUs is far from all of them; CPUs without memory have that of others.
+    let far = FakeMachine::default().tree().file("/sys/devices/system/node/node2/cpulist", "\n");
+    check(&read(&far), "3", Some("0"));
+    let none = "Node 1 MemTotal:       0 kB\n";
+    let bare = FakeMachine { packages: 3, ..FakeMachine::default() }
+        .tree()
+        .file("/sys/devices/system/node/node1/meminfo", none);
+    check(&read(&bare), "4", None);
+    check(&read(&bare), "3-4", None);
+    check(&read(&bare), "8", Some("2"));
+}
+
+#[test]
 fn a_machine_without_nodes_has_one_in_its_document() {
     let tree = FakeMachine::default().tree().without("/sys/devices/system/node");
     let topology = read(&tree);

@@ -28,6 +28,21 @@ pub enum Malloc {
     Keep,
 }
 
+/// Which transparent huge pages the subjects get.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Thp {
+    /// As the machine, or whoever started becalm, has it.
+    #[default]
+    Inherit,
+    /// None.
+    Off,
+    /// Where they ask for them.
+    Advised,
+    /// glibc's allocator asks for them.
+    On,
+}
+
 /// What happens to the page cache before each run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -95,6 +110,14 @@ impl Malloc {
     }
 }
 
+impl Thp {
+    /// Says whether nothing is done about them.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+    pub(super) fn is_inherited(&self) -> bool {
+        *self == Self::Inherit
+    }
+}
+
 impl Backend {
     /// Says whether the processor itself counts.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
@@ -106,6 +129,7 @@ impl Backend {
 words! {
     Aslr { On = "on", Off = "off" }
     Malloc { Left = "as-is", Keep = "keep" }
+    Thp { Inherit = "inherit", Off = "off", Advised = "advised", On = "on" }
     Cache { AsIs = "as-is", Warm = "warm", Drop = "drop" }
     Padding { Randomise = "randomise", Fixed = "fixed" }
     OnDisturbance { Keep = "keep", Redo = "redo" }

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AffinityReason, Aslr, Backend, Cache, Described, IsolatedCpus, KnobRecord, Malloc,
-    OnDisturbance, OwnTiming, Padding, SchedulingClass,
+    AffinityReason, Aslr, Backend, Cache, Described, IsolatedCpus, KnobRecord, Malloc, NodeSet,
+    OnDisturbance, OwnTiming, Padding, SchedulingClass, Thp,
 };
 use crate::CpuSet;
 use crate::note::Limit;
@@ -34,6 +34,12 @@ pub struct Conditions {
     /// What the subjects' allocator does with freed memory.
     #[serde(skip_serializing_if = "Malloc::is_left")]
     pub malloc: Malloc,
+    /// NUMA nodes on which the subjects' memory had to lie, as a list; absent where it could lie on any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_nodes: Option<NodeSet>,
+    /// Which transparent huge pages the subjects got.
+    #[serde(skip_serializing_if = "Thp::is_inherited")]
+    pub thp: Thp,
     /// The folder in memory that the subjects worked in; absent if they worked where becalm did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_memory: Option<String>,

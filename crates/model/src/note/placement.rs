@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::CpuSet;
+use crate::conditions::NodeSet;
 
 /// What could not be had of CPUs, scheduling and isolation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -74,6 +75,15 @@ pub enum PlacementLimit {
         /// The error of the kernel.
         error: String,
     },
+    /// Their memory is on any NUMA node.
+    MemoryNotBound {
+        /// On which it was to be.
+        nodes: NodeSet,
+        /// The error of the kernel.
+        error: String,
+    },
+    /// Subjects that ask for huge pages get none: the machine has them off.
+    NoHugePages,
     /// The subjects are no real-time tasks.
     NoFifo {
         /// The error of the kernel.

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Counters;
 use crate::conditions::{
-    Affinity, Aslr, Backend, Cache, Malloc, OnDisturbance, Pace, Padding, Rest, Scheduler,
+    Affinity, Aslr, Backend, Cache, Malloc, Membind, OnDisturbance, Pace, Padding, Rest, Scheduler,
+    Thp,
 };
 use crate::seconds;
 
@@ -107,6 +108,10 @@ pub struct RunTerms {
     pub in_memory: bool,
     /// What the subjects' allocator does with freed memory.
     pub malloc: Malloc,
+    /// On which NUMA nodes their memory has to lie; `null` for those of isolated CPUs.
+    pub membind: Option<Membind>,
+    /// Which transparent huge pages they get.
+    pub thp: Thp,
     /// How environment size and stack start are treated.
     pub layout: Padding,
     /// What happens to the page cache before each run.
@@ -163,6 +168,8 @@ impl Default for RunTerms {
             aslr: Aslr::On,
             in_memory: false,
             malloc: Malloc::Left,
+            membind: None,
+            thp: Thp::Inherit,
             layout: Padding::Randomise,
             cache: Cache::AsIs,
             rest: Rest::Auto,

@@ -5,7 +5,7 @@ use serde::de::value::{Error, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer as _};
 
 use super::worded::Worded;
-use crate::conditions::{Described, OwnTiming};
+use crate::conditions::{Described, OwnTiming, Thp};
 use crate::note::Limit;
 use crate::{Conditions, KnobRecord, parse_share};
 
@@ -47,6 +47,8 @@ impl From<OldSettings> for Conditions {
             nice: old.nice,
             aslr: word(&old.aslr),
             malloc: word(&old.malloc).unwrap_or_default(),
+            memory_nodes: None,
+            thp: Thp::Inherit,
             in_memory: old.in_memory,
             backend: old.backend.and_then(|name| word(&name)).unwrap_or_default(),
             harness: old.harness.map(OwnTiming::Words).into_iter().collect(),

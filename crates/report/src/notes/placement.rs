@@ -150,6 +150,13 @@ pub(super) fn sentence(limit: &PlacementLimit) -> String {
             "CPUs {cpus} are offline or not allowed here: the subjects have {granted} alone"
         ),
         L::NotPinned { error } => format!("the subjects are not pinned (any more): {error}"),
+        L::MemoryNotBound { nodes, error } => format!(
+            "the subjects' memory is not bound to NUMA {}, where their CPUs are: {error}",
+            nodes.named()
+        ),
+        L::NoHugePages => {
+            "there are no transparent huge pages for a subject that asks for them: this machine has them off".to_owned()
+        }
         L::SeesEndLate { error } => format!(
             "other programs compete for the CPUs, and becalm may not go before them (SCHED_FIFO: {error}): it sees \
              the end of a run late, so wall_time is too long by as much"

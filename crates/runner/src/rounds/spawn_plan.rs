@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use becalm_machine::{Choice, Chooser, Width};
 use becalm_model::Metric;
-use becalm_model::conditions::{Cache, IsolatedCpus, Malloc, OwnTiming, Rest};
+use becalm_model::conditions::{Cache, IsolatedCpus, Malloc, Membind, OwnTiming, Rest};
 use becalm_model::terms::FailurePolicy;
 
 use super::hook::Hook;
@@ -242,6 +242,8 @@ pub struct SpawnPlan {
     pub subjects: Vec<SpawnSubject>,
     /// Whether their environments keep freed memory, see [`crate::kept_memory`].
     pub malloc: Malloc,
+    /// On which NUMA nodes their memory has to lie; `None` for those of isolated CPUs.
+    pub membind: Option<Membind>,
     /// Where they and their hooks work, if not where becalm does. Files and programs then have to be
     /// named from the root.
     pub work_folder: Option<WorkFolder>,

@@ -12,13 +12,13 @@ use becalm_machine::knobs::{Situation, TuningRequest};
 use becalm_machine::steward::IsolationRequest;
 use becalm_machine::tune::{self, Applied, LockError, TuneError};
 use becalm_machine::{Choice, SysRoot, Topology, drop_page_cache};
-use becalm_model::conditions::{Aslr, Scheduler};
+use becalm_model::conditions::{Aslr, Scheduler, Thp};
 use becalm_model::terms::TuneWait;
 use becalm_model::{CpuSet, Outcome, with_causes};
 use becalm_runner::rounds::FIFO_REST;
 use becalm_runner::{
-    CounterPlan, Environment, Finished, Interrupt, Launch, LaunchError, Placement, Stderr, Stdin,
-    Stdout, launch, padding,
+    CounterPlan, Environment, Finished, Interrupt, Launch, LaunchError, MALLOC_VARIABLE, Placement,
+    Stderr, Stdin, Stdout, huge_memory, launch, padding,
 };
 
 use super::error::AblateError;
@@ -138,6 +138,13 @@ impl<'a> Bench<'a> {
     ) -> Result<(Shown, Finished), Trouble> {
         let is_clear = has(members, Means::ClearEnvironment);
         let environment = if is_clear { &self.cleared } else { &self.environment };
+        let thp = advice::huge_pages(members);
+        let asking = (thp == Thp::On).then(|| {
+            let value = huge_memory(environment.get(MALLOC_VARIABLE.as_ref()));
+            environment.clone().with(MALLOC_VARIABLE.as_ref(), &value)
+        });
+        let asking = asking.transpose().map_err(|error| Trouble::Refused(with_causes(&error)))?;
+        let environment = asking.as_ref().unwrap_or(environment);
         let allowed = &self.topology.allowed;
         let (control_group, affinity) = match isolated {
             Some(Isolated { control_group, cpus }) => (Some(control_group), Some(cpus)),
@@ -154,6 +161,8 @@ impl<'a> Bench<'a> {
             },
             nice: has(members, Means::Nice).then_some(-20),
             aslr: if has(members, Means::NoAslr) { Aslr::Off } else { Aslr::On },
+            memory: None,
+            thp,
         };
         let program = self
             .subject

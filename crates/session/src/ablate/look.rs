@@ -57,6 +57,7 @@ impl Laboratory<'_> {
             run_time,
             rt_runtime: rt_runtime.and_then(|text| text.trim().parse().ok()),
             isolation: self.bench.isolation().map(drop),
+            huge_pages: becalm_machine::huge_pages(root),
             knobs: self.knob_plans(),
             is_strict: request.is_strict,
             only: request.only.clone(),

@@ -18,7 +18,7 @@ use becalm_lab::ablate::mitigation::MITIGATIONS;
 use becalm_lab::ablate::{Experiment, Names, document};
 use becalm_machine::{Chooser, SysRoot, Topology, Width, read_facts};
 use becalm_model::ablate::{AblateDocument, AblateSubject};
-use becalm_model::conditions::Malloc;
+use becalm_model::conditions::{Malloc, Thp};
 use becalm_model::terms::{Counters, TuneWait};
 use becalm_model::wire::{Words, worded};
 use becalm_model::{Limit, SessionLimit};
@@ -119,7 +119,7 @@ pub fn ablate(
     let chooser = Chooser::new(root, topology);
     let (choice, mut leases) = chooser.take(Width::One);
     let (counters, missing) = CounterPlan::probe(root, Counters::All);
-    let variables = |clear| environment(clear, &[], Malloc::default());
+    let variables = |clear| environment(clear, &[], Malloc::default(), Thp::default());
     let bench = Bench {
         root,
         topology,

@@ -219,6 +219,8 @@ impl<'a> Spawn<'a> {
             nice: placement.nice.unwrap_or(self.inherited.nice),
             aslr: Some(if is_random { Aslr::On } else { Aslr::Off }),
             malloc: self.plan.malloc,
+            memory_nodes: placement.memory.clone(),
+            thp: placement.thp,
             in_memory: self.plan.folder().map(|folder| folder.display().to_string()),
             backend: if self.plan.backend.is_some() {
                 Backend::Callgrind

@@ -171,6 +171,7 @@ impl Spawn<'_> {
                     let error = error.to_string();
                     self.cpus.limits = vec![PlacementLimit::NotPinned { error }.into()];
                     self.pace = None;
+                    self.bind_memory();
                     self.watch_cpus();
                 }
                 other => return other,

@@ -1,7 +1,8 @@
 //! Where the subjects run, in which scheduling class, and where becalm itself stays meanwhile.
 
+use becalm_kernel::numa::NodeMask;
 use becalm_machine::{Choice, Leases, Width, leased, shared};
-use becalm_model::conditions::{AffinityReason, Pace, Scheduler};
+use becalm_model::conditions::{AffinityReason, Membind, Pace, Scheduler};
 use becalm_model::{CpuSet, Limit, PaceObstacle, PlacementLimit, SessionLimit, SharedBecause};
 
 use super::Spawn;
@@ -39,6 +40,7 @@ impl Spawn<'_> {
         let given = self.plan.placement.affinity.clone();
         self.make_way();
         self.watch_cpus();
+        self.bind_memory();
         let Some(given) = given else { return };
         let taken = leased(self.root, &given);
         let free = given.difference(&taken.iter().map(|one| one.cpu).collect());
@@ -82,7 +84,35 @@ impl Spawn<'_> {
         if let Err(error) = pin_self(&choice.housekeeping) {
             self.cpus.limits.push(not_kept_off(&error));
         }
+        self.bind_memory();
         self.watch_cpus();
+    }
+
+    /// Binds the subjects' memory to nodes: those that were named, or those of their CPUs. Where these are not
+    /// allowed it stays where it may be, with a limit.
+    pub(super) fn bind_memory(&mut self) {
+        let affinity = self.plan.placement.affinity.as_ref();
+        let of_cpus = || affinity.and_then(|cpus| self.plan.chooser.memory_of(cpus));
+        let is_isolated = self.cpus.isolation.is_some();
+        let nodes = match &self.plan.membind {
+            // What was named is there, or the first run says why not.
+            Some(Membind::Nodes(nodes)) => {
+                self.plan.placement.memory = Some(nodes.clone());
+                return;
+            }
+            Some(Membind::Auto) => of_cpus(),
+            None if is_isolated => of_cpus(),
+            Some(Membind::Off) | None => None,
+        };
+        self.plan.placement.memory =
+            nodes.and_then(|nodes| match nodes.iter().collect::<NodeMask>().can_be_bound_to() {
+                Ok(()) => Some(nodes),
+                Err(error) => {
+                    let error = error.to_string();
+                    self.cpus.limits.push(PlacementLimit::MemoryNotBound { nodes, error }.into());
+                    None
+                }
+            });
     }
 
     /// Leaves out the CPUs that the user named and that are offline, or not for this control group: the kernel would
