@@ -148,6 +148,40 @@ fn each_source_of_noise_is_found() {
         Note,
         &with("/sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "3"),
     );
+    check("power-limited", Noise, &|tree| {
+        tree.file(format!("{cpu}/cpu0/thermal_throttle/package_power_limit_count"), "2\n")
+    });
+    check("cooling", Severe, &|tree| {
+        tree.file("/sys/class/thermal/cooling_device3/type", "cpufreq-cpu0\n")
+            .file("/sys/class/thermal/cooling_device3/cur_state", "2\n")
+    });
+    check("power-limit", Noise, &|tree| {
+        let zone = "/sys/class/powercap/intel-rapl:0";
+        tree.file(format!("{zone}/name"), "package-0\n")
+            .file(format!("{zone}/enabled"), "1\n")
+            .file(format!("{zone}/constraint_0_power_limit_uw"), "15000000\n")
+            .file(format!("{zone}/constraint_0_max_power_uw"), "45000000\n")
+    });
+    check("hot", Severe, &|tree| {
+        tree.file("/sys/class/hwmon/hwmon2/name", "coretemp\n")
+            .file("/sys/class/hwmon/hwmon2/temp1_input", "96000\n")
+            .file("/sys/class/hwmon/hwmon2/temp1_crit", "100000\n")
+    });
+    check("frequency-cap", Noise, &|tree| {
+        (0..4).fold(tree, |tree, one| {
+            tree.file(format!("{cpu}/cpu{one}/cpufreq/bios_limit"), "1200000\n")
+        })
+    });
+    check("frequency-cap", Note, &|tree| {
+        (0..4).fold(tree, |tree, one| {
+            tree.file(format!("{cpu}/cpu{one}/cpufreq/scaling_max_freq"), "1200000\n")
+        })
+    });
+    check(
+        "fabric",
+        Note,
+        &with("/proc/cpuinfo", "processor : 0\nmodel name : AMD EPYC 7763 64-Core Processor"),
+    );
     check("hot", Severe, &with("/sys/class/thermal/thermal_zone0/temp", "93000"));
     check(
         "mitigations",
@@ -312,6 +346,21 @@ fn near_misses_are_no_findings() {
     check("steal", "/proc/stat", "cpu  100 0 100 10000 0 0 0 20 0 0");
     check("swap", "/proc/meminfo", "SwapTotal: 2000000 kB\nSwapFree: 1990000 kB");
     check("isolcpus", "/proc/cmdline", "isolcpus=managed_irq,2-3");
+    // A device that cools nothing at the moment, a fan at work, a sensor without a limit.
+    let device = "/sys/class/thermal/cooling_device0";
+    let idle = quiet()
+        .file(format!("{device}/type"), "intel_powerclamp\n")
+        .file(format!("{device}/cur_state"), "-1\n")
+        .file("/sys/class/thermal/cooling_device1/type", "Fan\n")
+        .file("/sys/class/thermal/cooling_device1/cur_state", "3\n")
+        .file("/sys/class/hwmon/hwmon0/temp1_input", "96000\n")
+        .file("/sys/class/hwmon/hwmon0/temp2_input", "96000\n")
+        .file("/sys/class/hwmon/hwmon0/temp2_crit", "65261850\n")
+        .file("/sys/class/powercap/intel-rapl:0/name", "package-0\n")
+        .file("/sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw", "45000000\n")
+        .file("/sys/class/powercap/intel-rapl:0/constraint_0_max_power_uw", "45000000\n");
+    assert_eq!(ids(&look(&idle)), ids(&look(&quiet())));
+    check("fabric", "/proc/cpuinfo", "model name : AMD EPYC 7763\nflags : fpu hypervisor");
     // The battery of a mouse, and one that charges.
     check("battery", "/sys/class/power_supply/hidpp/status", "Discharging");
     check("hot", "/sys/class/thermal/thermal_zone0/trip_point_0_temp", "0");
@@ -384,6 +433,11 @@ fn every_finding_is_documented() {
         "clocksource",
         "battery",
         "throttled",
+        "power-limited",
+        "power-limit",
+        "cooling",
+        "frequency-cap",
+        "fabric",
         "hot",
         "mitigations",
         "isolation",

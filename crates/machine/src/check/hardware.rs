@@ -1,16 +1,16 @@
-//! What the machine is built of, and how hot and how well fed it is.
+//! What the machine is built of, and how well fed it is.
 
 use becalm_model::{Checkup, Severity};
 
 use super::{View, advice};
+use crate::facts::cpu_model;
 
 pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
     smt(view, checkup);
     hybrid(view, checkup);
     clocksource(view, checkup);
     battery(view, checkup);
-    throttled(view, checkup);
-    near_trip(view, checkup);
+    fabric(view, checkup);
     mitigations(view, checkup);
 }
 
@@ -87,57 +87,24 @@ fn battery(view: &View<'_>, checkup: &mut Checkup) {
     ));
 }
 
-fn throttled(view: &View<'_>, checkup: &mut Checkup) {
-    let count = |cpu: u32, file: &str| -> u64 {
-        let path = format!("/sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{file}");
-        view.root.read(path).value().and_then(|text| text.parse().ok()).unwrap_or(0)
-    };
-    let cpus = view.topology.online.iter().map(|cpu| cpu.0);
-    let most = cpus
-        .map(|cpu| count(cpu, "core_throttle_count").max(count(cpu, "package_throttle_count")))
-        .max()
-        .unwrap_or(0);
-    if most == 0 {
+/// AMD's servers since Zen change the clock of the fabric between cores, memory and devices by load. The kernel has no
+/// file for it: `/dev/hsmp` takes messages, which AMD's own tool sends.
+fn fabric(view: &View<'_>, checkup: &mut Checkup) {
+    let is_server = cpu_model(view.root).is_some_and(|model| model.contains("EPYC"));
+    let cpuinfo = view.root.read("/proc/cpuinfo").value().unwrap_or_default();
+    let is_guest = cpuinfo.split_whitespace().any(|word| word == "hypervisor");
+    if !is_server || is_guest {
         return;
     }
     checkup.findings.push(advice(
-        "throttled",
+        "fabric",
         Severity::Note,
-        format!("The processor was slowed down {most} times for its heat since the start."),
-        "A hot processor lowers its frequency in the middle of a run.",
+        "The clock of the data fabric may follow the load; no file of the kernel tells or sets it.".to_owned(),
+        "Memory, third-level caches of other cores and devices are slower while the fabric's clock is low.",
         "",
-        "clean the fans, lower the frequency (`becalm tune --frequency 80%`), or measure for shorter; \
-         becalm marks runs during which it happens",
+        "in the firmware's setup, `APBDIS` = 1 with `Fixed SOC P-state` = P0 (under AMD CBS, NBIO or SMU); or \
+         `e_smi_tool --apbdisable SOCKET 0` with the driver amd_hsmp, and `--apbenable SOCKET` afterwards",
     ));
-}
-
-/// Millidegrees below a trip point that are called near.
-const NEAR: i64 = 5000;
-
-fn near_trip(view: &View<'_>, checkup: &mut Checkup) {
-    let folder = "/sys/class/thermal";
-    for zone in view.root.list_dir(folder).value().unwrap_or_default() {
-        let read = |file: &str| view.root.read(format!("{folder}/{zone}/{file}")).value();
-        let number = |file: &str| read(file).and_then(|text| text.parse::<i64>().ok());
-        let Some(now) = number("temp") else { continue };
-        let trip = (0..12).find_map(|index| {
-            let kind = read(&format!("trip_point_{index}_type"))?;
-            let limit = number(&format!("trip_point_{index}_temp"))?;
-            // Zones that were never set up have limits of 0 or below.
-            (matches!(kind.as_str(), "passive" | "hot" | "critical") && limit > NEAR)
-                .then_some(limit)
-        });
-        let Some(limit) = trip.filter(|limit| now >= limit - NEAR) else { continue };
-        let kind = read("type").unwrap_or_else(|| zone.clone());
-        checkup.findings.push(advice(
-            "hot",
-            Severity::Severe,
-            format!("{kind} is at {} °C, near its limit of {} °C.", now / 1000, limit / 1000),
-            "At the limit the processor is slowed down.",
-            "",
-            "let it cool down before measuring",
-        ));
-    }
 }
 
 fn mitigations(view: &View<'_>, checkup: &mut Checkup) {

@@ -7,6 +7,7 @@ mod background;
 mod boot;
 mod caches;
 mod hardware;
+mod heat;
 mod huge_pages;
 mod knobs;
 mod pressure;
@@ -35,6 +36,7 @@ pub fn check(root: &SysRoot, topology: &Topology, cpus: &CpuSet) -> Checkup {
     let mut checkup = Checkup::default();
     knobs::look(&view, &mut checkup);
     hardware::look(&view, &mut checkup);
+    heat::look(&view, &mut checkup);
     boot::look(&view, &mut checkup);
     sharing::look(&view, &mut checkup);
     caches::look(&view, &mut checkup);

@@ -43,7 +43,7 @@ const FILES: [&str; 32] = [
 ];
 
 /// Folders with everything in them.
-const TREES: [&str; 14] = [
+const TREES: [&str; 15] = [
     "/sys/devices/system/cpu",
     "/sys/devices/system/node",
     "/sys/devices/system/machinecheck",
@@ -52,6 +52,7 @@ const TREES: [&str; 14] = [
     "/sys/bus/workqueue",
     "/sys/kernel/mm",
     "/sys/module/intel_idle/parameters",
+    "/sys/module/pcie_aspm/parameters",
     "/sys/module/processor/parameters",
     "/sys/module/workqueue/parameters",
     "/sys/module/rcutree/parameters",
@@ -92,6 +93,11 @@ pub(super) fn all(root: &SysRoot, taking: &mut Taking<'_>) {
         let kinds = ["temp", "fan", "power"];
         name == "name" || kinds.iter().any(|kind| name.starts_with(kind))
     });
+    taking.class("/sys/class/powercap", |name| {
+        ["name", "enabled", "max_energy_range_uj"].contains(&name)
+            || name.starts_with("constraint_")
+    });
+    taking.class("/sys/class/scsi_host", |name| name.starts_with("link_power_management"));
     taking.class("/sys/class/power_supply", |name| {
         ["type", "status", "online", "capacity", "scope", "present"].contains(&name)
     });
