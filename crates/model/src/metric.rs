@@ -142,8 +142,11 @@ pub const BRANCHES: &str = "branches";
 /// Name of the number of branches whose target was predicted wrongly.
 pub const BRANCH_MISSES: &str = "branch_misses";
 
+/// Name of the energy that the processor packages used meanwhile, for everybody, in joules.
+pub const ENERGY: &str = "energy";
+
 /// Names of the counters that runs record without being asked, as far as the machine has them.
-pub const COUNTERS: [&str; 10] = [
+pub const COUNTERS: [&str; 11] = [
     TASK_CLOCK,
     CONTEXT_SWITCHES,
     PAGE_FAULTS,
@@ -154,6 +157,7 @@ pub const COUNTERS: [&str; 10] = [
     CACHE_MISSES,
     BRANCHES,
     BRANCH_MISSES,
+    ENERGY,
 ];
 
 /// What the names of figures begin with that are of a model of the processor and not of the processor.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use becalm_machine::{Chooser, SysRoot, Topology, TopologyError, Width};
+use becalm_machine::{Chooser, EnergyMeter, NoEnergy, SysRoot, Topology, TopologyError, Width};
 use becalm_model::conditions::{Affinity, Aslr, Backend, Pace, Scheduler, Thp};
 use becalm_model::terms::{Counters, RunTerms, Terms};
 use becalm_model::{Limit, MachineFacts, PlacementLimit, SessionLimit, Subject, with_causes};
@@ -12,8 +12,8 @@ use becalm_runner::rounds::{
     Conditioning, Expectation, HarnessPlan, Hooks, SpawnPlan, SpawnSubject, Stand, parse_output,
 };
 use becalm_runner::{
-    Callgrind, CounterPlan, Environment, Extractor, LaunchError, Placement, Program, SeriesRule,
-    SeriesRuleError, Stdin, Stdout, WorkFolder, timeit,
+    Callgrind, CounterPlan, Environment, Extractor, LaunchError, Placement, Program, RunEnergy,
+    SeriesRule, SeriesRuleError, Stdin, Stdout, WorkFolder, timeit,
 };
 
 use crate::environment::{EnvironmentError, environment};
@@ -183,9 +183,18 @@ pub(crate) fn spawn_plan(
             (Some(callgrind), Counters::None, Some(commands))
         }
     };
+    let counters_wanted = counters;
     let (counters, missing) = CounterPlan::probe(&machine.root, counters);
     let missing = missing.into_iter().map(SessionLimit::Counters);
     let mut limits: Vec<Limit> = missing.map(Limit::from).collect();
+    let meter = match counters_wanted {
+        Counters::None => Err(NoEnergy::NotHere),
+        _ => EnergyMeter::open(&machine.root),
+    };
+    if let Err(NoEnergy::Unread(error)) = &meter {
+        limits.push(SessionLimit::EnergyUnread { error: error.clone() }.into());
+    }
+    let energy = meter.ok().map(|meter| RunEnergy::new(meter, subjects.len()));
     if backend.is_some() {
         limits.push(SessionLimit::Simulated.into());
     }
@@ -222,6 +231,7 @@ pub(crate) fn spawn_plan(
         expectation: expectation(runs)?,
         failure: terms.failure.clone(),
         counters,
+        energy,
         placement,
         malloc: runs.malloc,
         membind: runs.membind.clone(),

@@ -16,6 +16,7 @@ use super::lines::Lines;
 use super::request::{KnobRequest, Request};
 use super::{IsolationRequest, StewardLost, link};
 use crate::SysRoot;
+use crate::energy::{EnergyReading, NoEnergy};
 use crate::isolate::Attempt;
 use crate::knobs::Situation;
 use crate::tracefs::Described;
@@ -143,6 +144,11 @@ impl Steward {
     /// See [`crate::tracepoints`].
     pub(crate) fn tracepoints(&mut self) -> io::Result<Described> {
         self.ask_the_system(&Request::Tracepoints)
+    }
+
+    /// See [`crate::EnergyMeter::read`].
+    pub(crate) fn energy(&mut self) -> io::Result<Result<EnergyReading, NoEnergy>> {
+        self.ask_the_system(&Request::Energy)
     }
 
     /// See [`crate::MitigationEffects::add`].

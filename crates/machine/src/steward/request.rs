@@ -42,6 +42,8 @@ pub(super) enum Request {
     DropPageCache,
     /// Reads how the kernel describes the tracepoints that a trace uses.
     Tracepoints,
+    /// Reads what the processor packages have used.
+    Energy,
     /// Remembers what mitigations were measured to do, for every user of the machine.
     Remember(Vec<MitigationEffect>),
 }

@@ -15,6 +15,7 @@ use super::failure::Of;
 use super::lines::Lines;
 use super::request::{KnobRequest, Request};
 use crate::cgroup::{CgroupVersion, find_mount};
+use crate::energy::KeptMeter;
 use crate::isolate::Attempt;
 use crate::knobs::Situation;
 use crate::tune::{
@@ -31,7 +32,13 @@ pub(super) fn serve(socket: UnixStream) {
     // Nothing that a variable names is looked for, or handed to what is started.
     process::set_variables(std::env::vars_os().map(|(name, _)| (name, None)));
     let root = SysRoot::default();
-    let mut steward = Serving { root: &root, lines: Lines::new(socket), tuning: None, group: None };
+    let mut steward = Serving {
+        root: &root,
+        lines: Lines::new(socket),
+        tuning: None,
+        group: None,
+        energy: KeptMeter::default(),
+    };
     // An error is a becalm that died in the middle of a message.
     while let Ok(Some((request, _))) = steward.lines.receive() {
         if steward.answer(request).is_err() {
@@ -50,6 +57,8 @@ struct Serving<'a> {
     tuning: Option<Tuning<'a>>,
     /// Folder of the control group that was made last.
     group: Option<String>,
+    /// Counters of energy, once somebody has asked for them.
+    energy: KeptMeter,
 }
 
 impl<'a> Serving<'a> {
@@ -100,6 +109,10 @@ impl<'a> Serving<'a> {
             }
             Request::DropPageCache => self.say(&page_cache::drop_page_cache(root).map_err(Of)),
             Request::Tracepoints => self.say(&Ok::<_, Of>(tracefs::descriptions(root))),
+            Request::Energy => {
+                let reading = self.energy.reading(root);
+                self.say(&Ok::<_, Of>(reading))
+            }
             Request::Remember(effects) => {
                 self.say(&MitigationEffects::add(root, effects).map_err(Of))
             }

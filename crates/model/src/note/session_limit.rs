@@ -9,6 +9,11 @@ use serde::{Deserialize, Serialize};
 pub enum SessionLimit {
     /// Counters that are not there, or not whole.
     Counters(CounterLimit),
+    /// The machine counts energy and does not let becalm see it.
+    EnergyUnread {
+        /// Why not.
+        error: String,
+    },
     /// Counts are those of a simulation.
     Simulated,
     /// Metrics that a suite asks for are not recorded.

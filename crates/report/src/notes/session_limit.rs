@@ -11,6 +11,9 @@ pub(super) fn sentence(limit: &SessionLimit) -> String {
             let colon = if names.is_empty() { "" } else { ": " };
             format!("{names}{colon}{}", counter_obstacle(because))
         }
+        L::EnergyUnread { error } => {
+            format!("no energy is recorded: {error} (since Linux 5.10 only root reads it)")
+        }
         L::Simulated => "instructions are counted by callgrind: those that the program executes in user mode, and not \
                          the kernel's. It sees neither waiting nor what makes an instruction slow; its times are \
                          those of the simulation, and simulated_... are of a model and not of this processor"

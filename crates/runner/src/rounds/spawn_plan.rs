@@ -19,8 +19,8 @@ use crate::harness::{Harness, HarnessError, ResultFolder};
 use crate::iterations::{SeriesError, SeriesRule};
 use crate::timeit;
 use crate::{
-    BackendError, Callgrind, CounterPlan, Environment, LaunchError, Placement, Program, Stderr,
-    Stdin, Stdout, WorkFolder,
+    BackendError, Callgrind, CounterPlan, Environment, LaunchError, Placement, Program, RunEnergy,
+    Stderr, Stdin, Stdout, WorkFolder,
 };
 
 /// Why a run could not be made.
@@ -267,6 +267,8 @@ pub struct SpawnPlan {
     pub failure: FailurePolicy,
     /// Counters to open for each run.
     pub counters: CounterPlan,
+    /// Counters of the energy used during each run; `None` where it is not recorded.
+    pub energy: Option<RunEnergy>,
     /// Where and as whom they run before anything is learnt.
     pub placement: Placement,
     /// Whether placement follows from the warm-up.

@@ -32,8 +32,8 @@ use crate::inherited::Inherited;
 use crate::pace::{self, PaceSampler};
 use crate::precedence::Precedence;
 use crate::{
-    Callgrind, EvidenceCollector, Interrupt, Program, monotonic_raw, own_affinity, pin_self,
-    resident_floor,
+    Callgrind, EvidenceCollector, Interrupt, Program, RunEnergy, monotonic_raw, own_affinity,
+    pin_self, resident_floor,
 };
 
 /// The executor that starts real processes.
@@ -199,6 +199,7 @@ impl<'a> Spawn<'a> {
     pub fn metrics(&self) -> Vec<Metric> {
         let mut metrics = Metric::always();
         metrics.extend(self.plan.counters.metrics().iter().cloned());
+        metrics.extend(self.plan.energy.as_ref().map(|_| RunEnergy::metric()));
         metrics.extend(self.plan.read_metrics());
         metrics.extend(self.plan.backend.iter().flat_map(|_| Callgrind::metrics()));
         metrics

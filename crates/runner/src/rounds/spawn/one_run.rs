@@ -60,9 +60,15 @@ impl Spawn<'_> {
         if let Some(pace) = &self.pace {
             pace.before_run();
         }
+        let energy = self.plan.energy.as_mut().and_then(|energy| energy.before_run(subject));
         let launched = self.launch(request);
         let pace = self.pace.as_ref().map(PaceSampler::after_run);
         let finished = Finished { pace, ..launched.map_err(|source| launch_error(self, source))? };
+        let energy = self
+            .plan
+            .energy
+            .as_mut()
+            .and_then(|meter| meter.after_run(subject, energy.as_ref(), finished.wall));
         self.observed.smallest_resident = self.observed.smallest_resident.min(finished.max_rss);
         let migrations =
             self.plan.counters.index(CPU_MIGRATIONS).and_then(|index| finished.counters[index]);
@@ -70,6 +76,7 @@ impl Spawn<'_> {
         let complete = self.observed.evidence.after_run(&finished, migrations);
         self.observed.complete.extend(complete);
         let mut values = self.values_of_process(&finished);
+        values.add(metric::ENERGY, energy);
         let conclude = self.plan.subjects[subject].hooks.conclude.clone();
         let after = self
             .read_values(subject, &finished, &mut values)
