@@ -45,7 +45,7 @@ mod user;
 
 pub use becalm_kernel::clock::{monotonic_now, suspended};
 
-pub use activity::{Activity, ActivityReader, Clocks};
+pub use activity::{Activity, ActivityReader, Clocks, SmiReader};
 pub use cgroup::{CgroupVersion, ControlGroups};
 pub use check::check;
 pub use choice::{Choice, ChoiceFacts, Chooser, Width, choose};

@@ -51,6 +51,8 @@ pub struct Evidence {
     pub quota_throttled: Option<f64>,
     /// Thermal throttle events on the subject's CPUs (Intel only).
     pub thermal_throttles: Option<u64>,
+    /// System management interrupts, in which firmware took all CPUs (`MSR_SMI_COUNT`, Intel only).
+    pub smis: Option<u64>,
     /// Interrupts delivered to the subject's CPUs.
     pub interrupts: Option<u64>,
     /// Softirqs run on the subject's CPUs (`/proc/softirqs`).
@@ -105,6 +107,8 @@ pub enum DisturbanceSource {
     QuotaThrottled,
     /// The CPU slowed itself down because of heat.
     ThermalThrottle,
+    /// Firmware took the CPUs.
+    Firmware,
     /// The CPU ran at another frequency than usual.
     Frequency,
     /// More interrupts a second than usual.
@@ -159,6 +163,7 @@ const FIELDS: &[Field] = &[
     field!(optional pressure_io),
     field!(optional quota_throttled),
     field!(optional count thermal_throttles),
+    field!(optional count smis),
     field!(optional count interrupts),
     field!(optional count softirqs),
     field!(optional pace),
@@ -223,6 +228,7 @@ mod tests {
             pressure_io: Some(0.05),
             quota_throttled: Some(0.06),
             thermal_throttles: Some(7),
+            smis: Some(2),
             interrupts: Some(8),
             softirqs: Some(9),
             pace: Some(7e-10),

@@ -82,6 +82,7 @@ pub(crate) fn phrase(source: DisturbanceSource, record: &Record) -> String {
         DisturbanceSource::IoPressure => "I/O pressure".to_owned(),
         DisturbanceSource::QuotaThrottled => "held back by the CPU quota".to_owned(),
         DisturbanceSource::ThermalThrottle => "slowed down by heat".to_owned(),
+        DisturbanceSource::Firmware => "interrupted by firmware (SMI)".to_owned(),
         DisturbanceSource::Frequency => "another CPU frequency than usual".to_owned(),
     }
 }

@@ -172,6 +172,7 @@ pub fn window(before: &Activity, after: &Activity, ours: f64) -> Evidence {
         pressure_io: seconds(|activity| activity.pressure_io),
         quota_throttled: seconds(|activity| activity.quota_throttled),
         thermal_throttles: count(|activity| activity.thermal_throttles),
+        smis: count(|activity| activity.smis),
         interrupts: count(|activity| activity.interrupts),
         softirqs: count(|activity| activity.softirqs),
         frequency: after.frequency,

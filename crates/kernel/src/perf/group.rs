@@ -27,16 +27,19 @@ pub fn open(
     owned(open_raw(&attr, EVERY_TASK, cpu, leader))
 }
 
-/// Reads the three counters of a group.
-pub fn read(leader: BorrowedFd<'_>) -> io::Result<[u64; 3]> {
-    let mut words = [0_u64; 4];
+/// Most counters of a group that can be read.
+const MOST: usize = 7;
+
+/// Reads the `N` counters of a group.
+pub fn read<const N: usize>(leader: BorrowedFd<'_>) -> io::Result<[u64; N]> {
+    let mut words = [0_u64; MOST + 1];
     let size = std::mem::size_of_val(&words);
     // SAFETY: the buffer is valid for writes of `size` bytes and outlives the call.
     let read = unsafe { libc::read(leader.as_raw_fd(), words.as_mut_ptr().cast(), size) };
-    match usize::try_from(read) {
-        // The number of counters comes first.
-        Ok(read) if read == size && words[0] == 3 => Ok([words[1], words[2], words[3]]),
-        Ok(_) => Err(io::Error::other("the group of counters is not complete")),
-        Err(_) => Err(io::Error::last_os_error()),
-    }
+    let read = usize::try_from(read).map_err(|_| io::Error::last_os_error())?;
+    // The number of counters comes first.
+    let incomplete = || io::Error::other("the group of counters is not complete");
+    let is_whole = read == (N + 1) * size_of::<u64>() && words[0] == N as u64;
+    let counters = words.get(1..=N).filter(|_| is_whole).ok_or_else(incomplete)?;
+    counters.try_into().map_err(|_| incomplete())
 }

@@ -29,6 +29,7 @@ pub fn document(
         busy_siblings: terms.siblings == Siblings::Busy,
         cpus: noise.iter().map(|noise| cpu(noise, terms)).collect(),
         ranking: rank(&shares).iter().map(ranked).collect(),
+        smis: None,
         saved: None,
         limits,
     }

@@ -12,10 +12,12 @@ mod class;
 mod clock;
 mod document;
 mod gaps;
+mod hwlat;
 mod ranking;
 mod realtime;
 mod siblings;
 mod trace_text;
+mod tracefs;
 mod tracer;
 mod watch;
 mod windows;
@@ -32,9 +34,11 @@ pub use class::{Class, Wish};
 pub use clock::probe_clock;
 pub use document::document;
 pub use gaps::{Bin, EDGES, Gaps};
+pub use hwlat::Hwlat;
 pub use ranking::{Ranked, Shares, rank};
 pub use trace_text::TraceError;
-pub use tracer::{INSTANCE, Tracer};
+pub use tracefs::INSTANCE;
+pub use tracer::Tracer;
 
 /// Shortest gap that counts, by default: what `Documentation/trace/osnoise-tracer.rst` names as the
 /// tracer's own. (Newer kernels take 1 us; becalm sets the tracer to what was asked for.)
@@ -71,6 +75,8 @@ pub enum Source {
     Clock,
     /// The osnoise tracer of the kernel.
     Tracer,
+    /// The hwlat tracer of the kernel, which sees firmware and hypervisor alone.
+    Hwlat,
 }
 
 impl Source {
@@ -79,6 +85,7 @@ impl Source {
         match self {
             Self::Clock => "clock",
             Self::Tracer => "tracer",
+            Self::Hwlat => "hwlat",
         }
     }
 }
@@ -153,7 +160,7 @@ pub enum ProbeError {
         source: io::Error,
     },
     /// A file of the tracer refused.
-    #[error("the osnoise tracer: cannot write `{value}` to {path}: {source}")]
+    #[error("the tracer: cannot write `{value}` to {path}: {source}")]
     TracerWrite {
         /// Which file.
         path: String,
@@ -163,7 +170,7 @@ pub enum ProbeError {
         source: io::Error,
     },
     /// The trace cannot be read.
-    #[error("the osnoise tracer: {path} {why}")]
+    #[error("the tracer: {path} {why}")]
     TracerRead {
         /// Which file.
         path: String,
@@ -171,7 +178,7 @@ pub enum ProbeError {
         why: String,
     },
     /// The trace makes no sense.
-    #[error("the osnoise tracer: {path}: {source}")]
+    #[error("the tracer: {path}: {source}")]
     TracerText {
         /// Which file.
         path: String,

@@ -93,6 +93,37 @@ fn window(end: f64, text: &str, mut gaps: Gaps) -> Option<TracedWindow> {
     Some(TracedWindow { end, gaps, counters })
 }
 
+/// Reads what the hwlat tracer writes (`trace_hwlat_print` in `kernel/trace/trace_output.c`): the longest gap of each
+/// stretch within and between two readings, in microseconds; since Linux 5.9 how many there were.
+///
+/// ```text
+/// <...>-1729  [001] d...   678.473449: #1  inner/outer(us):   11/12    ts:1581527483.343962693 count:6 nmi-total:4 nmi-count:1
+/// ```
+pub(super) fn parse_latencies(trace: &str) -> Result<(Gaps, TracerCounters), TraceError> {
+    let (mut gaps, mut counters) = (Gaps::default(), TracerCounters::default());
+    for (index, line) in trace.lines().enumerate() {
+        if line.starts_with('#') || line.starts_with("CPU:") || line.trim().is_empty() {
+            continue;
+        }
+        let error = || TraceError { line: index + 1, text: line.trim().to_owned() };
+        let (_, what) = event(line).ok_or_else(error)?;
+        let Some((_, rest)) = what.split_once("inner/outer(us):") else { continue };
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let number = |name: &str| -> Option<u64> {
+            words.iter().find_map(|word| word.strip_prefix(name)?.parse().ok())
+        };
+        let longest = || {
+            let (inner, outer) = words.first()?.split_once('/')?;
+            let (inner, outer): (u64, u64) = (inner.parse().ok()?, outer.parse().ok()?);
+            inner.max(outer).checked_mul(1000)
+        };
+        gaps.add(longest().ok_or_else(error)?);
+        counters.hardware += number("count:").unwrap_or(1);
+        counters.nmi += number("nmi-count:").unwrap_or(0);
+    }
+    Ok((gaps, counters))
+}
+
 /// Returns how many events were overwritten before anybody read them, from the file `stats` of a CPU.
 pub(super) fn overwritten(stats: &str) -> u64 {
     let value = |name: &str| -> Option<u64> {
@@ -116,6 +147,19 @@ CPU:2 [LOST 3 EVENTS]
        osnoise/2-91      [002] .....    81.967220: 250001          0  100.00000       0      0      0    251      0      0
        osnoise/2-91      [002] d....    81.999999: sample_threshold: start 81.99 duration 5000 ns interference 1
 ";
+
+    #[test]
+    fn latencies_are_the_longest_of_each_stretch() {
+        let trace = "# tracer: hwlat\n\
+            <...>-1729  [001] d...   678.473449: #1     inner/outer(us):   11/12    ts:1581.34 count:6\n\
+            <...>-1729  [001] d...   689.556542: #2     inner/outer(us):   16/9     ts:1594.84 count:1 nmi-total:4 nmi-count:2\n\
+            <...>-1729  [001] d...   714.756290: #3     inner/outer(us):   14/16    ts:1619.06\n";
+        let (gaps, counters) = parse_latencies(trace).unwrap();
+        assert_eq!((gaps.count, gaps.longest, gaps.lost), (3, 16_000, 44_000));
+        assert_eq!((counters.hardware, counters.nmi), (8, 2));
+        let damaged = "<...>-1 [001] d... 6.4: #1 inner/outer(us): 11 ts:1\n";
+        assert_eq!(parse_latencies(damaged).unwrap_err().line, 1);
+    }
 
     #[test]
     fn finished_windows_have_their_gaps_and_counters() {

@@ -8,23 +8,17 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use becalm_machine::tune::task;
-use becalm_machine::{ActivityReader, Reading, SysRoot, Topology};
+use becalm_machine::{ActivityReader, SysRoot, Topology};
 use becalm_model::conditions::Scheduler;
 use becalm_model::{Change, CpuId, CpuSet, Nature, ProbeLimit, Target};
 use becalm_runner::Interrupt;
 
 use super::siblings::WhileBusy;
 use super::trace_text::{TracedWindow, overwritten, parse};
+use super::tracefs::{self, INSTANCE};
 use super::windows::{lengths, turn};
 use super::{Aside, CpuNoise, ProbeError, Siblings, Terms, Window};
 use crate::namespace;
-
-/// Name of the tracing instance, and of the changes in the journal.
-pub const INSTANCE: &str = "becalm-noise-probe";
-
-/// Where tracefs is mounted; the second place is that of old systems.
-const FOLDERS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
 /// Starting the tracer is dear, so that it does more than one window at once; more than one turn for
 /// each CPU, because a machine that changes meanwhile must not look like a difference of CPUs.
@@ -43,42 +37,13 @@ pub struct Tracer {
 impl Tracer {
     /// Finds the tracer, or says why it cannot be used.
     pub fn find(root: &SysRoot) -> Result<Self, String> {
-        let place = FOLDERS.into_iter().find_map(|folder| {
-            Some((folder, root.read(format!("{folder}/available_tracers")).value()?))
-        });
-        let Some((folder, tracers)) = place else {
-            let file = format!("{}/available_tracers", FOLDERS[0]);
-            return Err(match root.read(&file) {
-                Reading::Absent => format!("tracefs is not mounted at {}", FOLDERS[0]),
-                other => format!("{file} {}", other.why_not().unwrap_or_default()),
-            });
-        };
-        if !tracers.split_whitespace().any(|tracer| tracer == "osnoise") {
-            return Err("this kernel has no osnoise tracer (CONFIG_OSNOISE_TRACER)".to_owned());
+        let this = Self { folder: tracefs::find(root, "osnoise", "CONFIG_OSNOISE_TRACER")? };
+        let options = root.read(this.path("osnoise/options")).value().unwrap_or_default();
+        if options.split_whitespace().any(|option| option == "NO_OSNOISE_WORKLOAD") {
+            let path = this.path("osnoise/options");
+            return Err(format!("its thread is switched off in {path}"));
         }
-        let this = Self { folder };
-        match this.other_user(root) {
-            Some(other) => Err(other),
-            None => Ok(this),
-        }
-    }
-
-    /// Says who else traces: the terms of the tracer are shared, so they would be disturbed.
-    fn other_user(&self, root: &SysRoot) -> Option<String> {
-        let instances = root.list_dir(self.path("instances")).value().unwrap_or_default();
-        let folders = instances.into_iter().map(|name| self.path(&format!("instances/{name}")));
-        let mut all = std::iter::once(self.folder.to_owned()).chain(folders);
-        let busy = all.find_map(|folder| {
-            let file = format!("{folder}/current_tracer");
-            let tracer = root.read(&file).value()?;
-            (tracer != "nop").then(|| format!("somebody uses the tracer `{tracer}` ({file})"))
-        });
-        let options = root.read(self.path("osnoise/options")).value().unwrap_or_default();
-        let stopped = options.split_whitespace().any(|option| option == "NO_OSNOISE_WORKLOAD");
-        busy.or_else(|| {
-            stopped
-                .then(|| format!("its thread is switched off in {}", self.path("osnoise/options")))
-        })
+        Ok(this)
     }
 
     /// Returns the changes of the machine that [`Tracer::probe`] needs, in the order in which they are
@@ -134,7 +99,7 @@ impl Tracer {
         progress: &mut dyn FnMut(f64),
     ) -> Result<(Vec<CpuNoise>, Option<ProbeLimit>), ProbeError> {
         let aside = Aside::step(&terms.cpus)?;
-        Self::write(root, &self.instance("/events/osnoise/sample_threshold/enable"), "1")?;
+        tracefs::write(root, &self.instance("/events/osnoise/sample_threshold/enable"), "1")?;
         let mut all: Vec<CpuNoise> = terms.cpus.iter().map(CpuNoise::traced).collect();
         let order: Vec<usize> = (0..all.len()).collect();
         let (mut lost, mut missing, mut epoch) = (0, 0, None);
@@ -185,13 +150,13 @@ impl Tracer {
         };
         let busy =
             WhileBusy::start(&siblings).map_err(|source| ProbeError::Reader { cpu, source })?;
-        Self::write(root, &self.path("osnoise/cpus"), &format!("{cpu}\n"))?;
-        Self::write(root, &self.instance("/tracing_on"), "1")?;
-        Self::write(root, &self.instance("/current_tracer"), "osnoise")?;
+        tracefs::write(root, &self.path("osnoise/cpus"), &format!("{cpu}\n"))?;
+        tracefs::write(root, &self.instance("/tracing_on"), "1")?;
+        tracefs::write(root, &self.instance("/current_tracer"), "osnoise")?;
         self.enter_class(root, terms, cpu)?;
         // A bit more than whole windows, the last of which is cut off.
         interrupt.sleep(rhythm.period * rhythm.windows + rhythm.runtime / 4);
-        Self::write(root, &self.instance("/tracing_on"), "0")?;
+        tracefs::write(root, &self.instance("/tracing_on"), "0")?;
         drop(busy);
         let path = self.instance(&format!("/per_cpu/cpu{cpu}/trace"));
         let text = root.read(&path);
@@ -201,7 +166,7 @@ impl Tracer {
         let windows = parse(&text).map_err(|source| ProbeError::TracerText { path, source })?;
         let stats = root.read(self.instance(&format!("/per_cpu/cpu{cpu}/stats")));
         // This clears what was read.
-        Self::write(root, &self.instance("/current_tracer"), "nop")?;
+        tracefs::write(root, &self.instance("/current_tracer"), "nop")?;
         Ok((windows, overwritten(&stats.value().unwrap_or_default())))
     }
 
@@ -222,14 +187,6 @@ impl Tracer {
         let path = self.instance("/current_tracer");
         let why = format!("started no thread osnoise/{cpu}");
         Err(ProbeError::TracerRead { path, why })
-    }
-
-    fn write(root: &SysRoot, path: &str, value: &str) -> Result<(), ProbeError> {
-        root.write(path, value).map_err(|source| ProbeError::TracerWrite {
-            path: path.to_owned(),
-            value: value.trim().to_owned(),
-            source,
-        })
     }
 
     fn path(&self, name: &str) -> String {
@@ -276,14 +233,9 @@ fn keep(noise: &mut CpuNoise, window: TracedWindow, round: usize, epoch: &mut Op
     noise.windows.push(Window { round, start, gaps: window.gaps });
 }
 
-/// Finds the thread of the tracer on a CPU. Every program can call itself so: it is one of the kernel's.
+/// Finds the thread of the tracer on a CPU.
 fn thread_of(root: &SysRoot, cpu: CpuId) -> Option<u32> {
-    let name = format!("osnoise/{cpu}");
-    let pids = root.list_dir("/proc").value()?;
-    pids.into_iter().filter_map(|pid| pid.parse::<u32>().ok()).find(|pid| {
-        root.read(format!("/proc/{pid}/comm")).value().as_deref() == Some(name.as_str())
-            && task::is_of_kernel(root, *pid)
-    })
+    tracefs::thread(root, &format!("osnoise/{cpu}"))
 }
 
 #[cfg(test)]

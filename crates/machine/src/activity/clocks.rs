@@ -7,18 +7,16 @@
 //! `frequency = dAPERF / dMPERF * dTSC / dt`
 //!
 //! is the mean over the time in which the CPU ran, to within a per cent where MPERF and TSC differ a
-//! little (Intel client processors since Skylake). The kernel has the counters as events of its PMU `msr`,
-//! which root or `kernel.perf_event_paranoid` of 0 may count on a whole CPU, and as `/dev/cpu/N/msr` where
-//! that driver is loaded.
+//! little (Intel client processors since Skylake).
 
 use std::fmt;
 use std::fs::File;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 use becalm_model::{CpuId, CpuSet};
 
+use super::msr::{self, Event};
 use crate::sysroot::SysRoot;
 use becalm_kernel::clock;
 use becalm_kernel::perf::group;
@@ -30,9 +28,6 @@ const CPUS: usize = 4;
 const TSC: u64 = 0x10;
 const MPERF: u64 = 0xe7;
 const APERF: u64 = 0xe8;
-
-/// The kernel's PMU of these registers.
-const PMU: &str = "/sys/bus/event_source/devices/msr";
 
 /// The clocks of some CPUs, summed; they wrap around.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -142,49 +137,32 @@ impl Cpu {
         match self {
             Self::Counters { leader, .. } => group::read(leader.as_fd()).ok(),
             Self::Registers(file) => {
-                let register = |number: u64| {
-                    let mut bytes = [0; 8];
-                    file.read_exact_at(&mut bytes, number).ok()?;
-                    Some(u64::from_ne_bytes(bytes))
-                };
-                Some([register(APERF)?, register(MPERF)?, register(TSC)?])
+                Some([msr::read(file, APERF)?, msr::read(file, MPERF)?, msr::read(file, TSC)?])
             }
         }
     }
 }
 
 fn open_counters(root: &SysRoot, cpu: CpuId) -> Result<Cpu, String> {
-    // Counters are those of the machine that this process runs on.
     if !root.is_live() {
         return Err("there is no PMU of another machine".to_owned());
     }
-    let number = |path: &str, prefix: &str| -> Option<u64> {
-        let text = root.read(format!("{PMU}/{path}")).value()?;
-        let digits = text.strip_prefix(prefix)?;
-        match digits.strip_prefix("0x") {
-            Some(digits) => u64::from_str_radix(digits, 16).ok(),
-            None => digits.parse().ok(),
-        }
-    };
-    let kind = number("type", "").and_then(|kind| u32::try_from(kind).ok());
-    let event = |name: &str| number(&format!("events/{name}"), "event=");
-    let (Some(kind), Some(aperf), Some(mperf), Some(tsc)) =
-        (kind, event("aperf"), event("mperf"), event("tsc"))
+    let event = |name: &str| Event::find(root, name);
+    let (Some(aperf), Some(mperf), Some(tsc)) = (event("aperf"), event("mperf"), event("tsc"))
     else {
         return Err("the kernel's PMU msr has no aperf and mperf here".to_owned());
     };
     let refused = |error: std::io::Error| {
         format!("aperf and mperf cannot be counted on CPU {cpu}: {error} (root may)")
     };
-    let leader = group::open(kind, aperf, cpu.0, None).map_err(refused)?;
-    let member = |config| group::open(kind, config, cpu.0, Some(leader.as_fd()));
+    let leader = group::open(aperf.kind, aperf.config, cpu.0, None).map_err(refused)?;
+    let member = |event: Event| group::open(event.kind, event.config, cpu.0, Some(leader.as_fd()));
     let members = [member(mperf).map_err(refused)?, member(tsc).map_err(refused)?];
     Ok(Cpu::Counters { leader, _members: members })
 }
 
 fn open_registers(root: &SysRoot, cpu: CpuId) -> Result<Cpu, String> {
-    let path = format!("/dev/cpu/{cpu}/msr");
-    root.open(&path).of(path).map(Cpu::Registers)
+    msr::open(root, cpu).map(Cpu::Registers)
 }
 
 #[cfg(test)]

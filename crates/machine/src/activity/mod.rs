@@ -5,7 +5,9 @@
 //! on this machine is left out when the reader is opened, which [`ActivityReader::limits`] says.
 
 mod clocks;
+mod firmware;
 mod held;
+mod msr;
 pub(crate) mod parse;
 
 use std::time::Duration;
@@ -18,6 +20,7 @@ use crate::sysroot::{Reading, SysRoot};
 use becalm_kernel::clock;
 use clocks::ClockReader;
 pub use clocks::Clocks;
+pub use firmware::SmiReader;
 pub(crate) use held::Held;
 
 /// A single optional file may cost this much per reading; dearer ones are left out. It keeps away
@@ -57,6 +60,8 @@ pub struct Activity {
     pub quota_throttled: Option<f64>,
     /// Times the CPUs slowed themselves down because of heat; at most 8 of them are asked.
     pub thermal_throttles: Option<u64>,
+    /// Times that firmware took all CPUs; only Intel counts them.
+    pub smis: Option<u64>,
     /// Interrupts of every kind on the CPUs.
     pub interrupts: Option<u64>,
     /// Softirqs run on the CPUs.
@@ -83,6 +88,7 @@ pub struct ActivityReader {
     pressure_io: Option<Held>,
     quota: Vec<Held>,
     thermal: Vec<Held>,
+    smis: Option<SmiReader>,
     interrupts: Option<Held>,
     softirqs: Option<Held>,
     frequency: Option<Held>,
@@ -110,8 +116,9 @@ impl ActivityReader {
         opening.reader.interrupts = opening.counts(Unseen::Interrupts, "/proc/interrupts", &cpus);
         opening.reader.softirqs = opening.counts(Unseen::Softirqs, "/proc/softirqs", &cpus);
         let (frequency, clocks) = opening.frequencies(&cpus);
+        let smis = cpus.first().and_then(|cpu| SmiReader::open(root, cpu, budget));
         let siblings = opening.siblings(&cpus);
-        let reader = Self { cpus, siblings, stat, frequency, clocks, ..opening.reader };
+        let reader = Self { cpus, siblings, stat, smis, frequency, clocks, ..opening.reader };
         Self { pressure_cpu, pressure_memory, pressure_io, ..reader }
     }
 
@@ -159,6 +166,7 @@ impl ActivityReader {
             pressure_io,
             quota_throttled: sum(&self.quota, |file| file.parse(buffer, parse::throttled)),
             thermal_throttles: sum(&self.thermal, |file| file.parse(buffer, parse::number)),
+            smis: self.smis.as_ref().and_then(SmiReader::read),
             interrupts: stat.interrupts.or(interrupts),
             softirqs: stat.softirqs.or(softirqs),
             frequency: frequency.map(|kilohertz| kilohertz as f64 * 1e3),

@@ -22,10 +22,11 @@ fn busy_machine() -> FakeTree {
         .file("/dev/cpu/0/msr", registers())
 }
 
-/// A file with a time stamp counter of 7 at 0x10, and APERF at 0xe8. MPERF begins one byte before it.
+/// A file with a time stamp counter of 7 at 0x10, 5 system management interrupts at 0x34, and APERF at 0xe8. MPERF begins one byte before it.
 fn registers() -> Vec<u8> {
     let mut bytes = vec![0; 0xf0];
     bytes[0x10..0x18].copy_from_slice(&7_u64.to_ne_bytes());
+    bytes[0x34..0x3c].copy_from_slice(&5_u64.to_ne_bytes());
     bytes[0xe8..0xf0].copy_from_slice(&3_u64.to_ne_bytes());
     bytes
 }
@@ -56,6 +57,7 @@ fn every_total_is_read_in_seconds_counts_and_hertz() {
     assert_eq!(activity.pressure_io, Some(0.0005));
     assert_eq!(activity.quota_throttled, Some(0.25));
     assert_eq!(activity.thermal_throttles, Some(7));
+    assert_eq!(activity.smis, Some(5));
     assert_eq!(activity.interrupts, Some(3));
     assert_eq!(activity.softirqs, Some(6));
     assert_eq!(activity.siblings, Some(0.01));

@@ -11,7 +11,8 @@ use crate::note::Limit;
 pub struct ProbeDocument {
     /// `becalm/noise-probe/1`.
     pub schema: String,
-    /// Who looked: `clock` (a thread that reads the clock) or `tracer` (the kernel's osnoise tracer).
+    /// Who looked: `clock` (a thread that reads the clock), `tracer` (the kernel's osnoise tracer) or `hwlat` (its hwlat
+    /// tracer, which tells of each stretch of 50 ms the longest gap only).
     pub source: String,
     /// Shortest gap between two readings that counts as an interruption.
     pub threshold: f64,
@@ -23,6 +24,10 @@ pub struct ProbeDocument {
     pub cpus: Vec<ProbedCpu>,
     /// The CPUs in the order of the time that they lose, the quietest first.
     pub ranking: Vec<RankedCpu>,
+    /// How often firmware took all CPUs meanwhile (system management interrupts); absent where the processor does not
+    /// count it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smis: Option<u64>,
     /// Where the ranking was saved for the choice of CPUs; absent if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved: Option<String>,
@@ -95,7 +100,7 @@ pub struct LengthBin {
     pub lost: f64,
 }
 
-/// Interferences that the osnoise tracer counted.
+/// Interferences that a tracer of the kernel counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TracerCounters {
     /// Gaps without any: the firmware or the hypervisor.

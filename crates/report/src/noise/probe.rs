@@ -29,6 +29,12 @@ pub fn probe_text(document: &ProbeDocument, style: &Style) -> String {
         page.section("What came between, per second, as the kernel counted it");
         page.table(&counters(document));
     }
+    if let Some(smis) = document.smis {
+        page.gap();
+        page.say(&format!(
+            "Firmware took all CPUs {smis} times meanwhile (system management interrupts)."
+        ));
+    }
     for cpu in drawn(document) {
         page.section(&format!("Lengths on CPU {}", cpu.cpu));
         page.drawn(&histogram(cpu, style));
@@ -66,6 +72,14 @@ fn headline(document: &ProbeDocument) -> String {
 fn terms(document: &ProbeDocument, style: &Style) -> String {
     let who = match document.source.as_str() {
         "tracer" => "By the kernel's osnoise tracer".to_owned(),
+        "hwlat" => {
+            return format!(
+                "By the kernel's hwlat tracer, with interrupts switched off: what comes between is firmware or a \
+                 hypervisor. Of each stretch of 50 ms it tells the longest gap of {} or more, so the time lost is a \
+                 lower bound.",
+                edge(document.threshold, style)
+            );
+        }
         _ => "By a thread that reads the clock without a pause".to_owned(),
     };
     let class = match document.scheduler.as_str() {

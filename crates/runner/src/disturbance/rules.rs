@@ -29,6 +29,8 @@ const PRESSURE: f64 = 0.05;
 const QUOTA: f64 = 1e-4;
 /// Thermal throttle events: any at all.
 const THERMAL: f64 = 0.5;
+/// System management interrupts: any at all beyond what is usual.
+const SMIS: f64 = 0.5;
 /// Share by which the frequency right after a run differs from the usual one.
 const FREQUENCY: f64 = 0.1;
 /// Share by which the mean frequency over a window differs from the usual one; it is not the luck of one
@@ -153,6 +155,12 @@ pub(super) const RULES: &[Rule] = &[
         Over::Window,
         |evidence| evidence.thermal_throttles.map(|count| count as f64),
         |_| THERMAL,
+    ),
+    rule(
+        Source::Firmware,
+        Over::Window,
+        |evidence| evidence.smis.map(|count| count as f64),
+        |_| SMIS,
     ),
     rule(
         Source::Interrupts,

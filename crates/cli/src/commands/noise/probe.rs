@@ -3,12 +3,13 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use becalm_lab::probe::{
-    Class, CpuNoise, Siblings, Source, Terms, Tracer, Wish, document, probe_clock,
+    Class, CpuNoise, Hwlat, ProbeError, Siblings, Source, Terms, Tracer, Wish, document,
+    probe_clock,
 };
-use becalm_machine::{Leases, NoiseRanking, SysRoot, Topology};
+use becalm_machine::{Leases, NoiseRanking, SmiReader, SysRoot, Topology};
 use becalm_model::terms::TuneWait;
 use becalm_model::wire::{CpuNoiseDocument, ProbeDocument, worded};
-use becalm_model::{CpuSet, Limit, ProbeLimit, parse_duration};
+use becalm_model::{Change, CpuSet, Limit, ProbeLimit, parse_duration};
 use becalm_report::{WORDS, probe_text};
 use becalm_runner::Interrupt;
 use becalm_session::{Listener, Tuned};
@@ -45,7 +46,8 @@ pub(crate) struct Args {
     threshold: Duration,
 
     /// Who looks: `auto` (the kernel's osnoise tracer where it is there and can be used, else the
-    /// clock), `clock` or `tracer`
+    /// clock), `clock`, `tracer`, or `hwlat` (the kernel's hwlat tracer, which reads with interrupts
+    /// switched off and so sees firmware and hypervisor alone)
     #[arg(long, value_enum, default_value_t = SourceFlag::Auto)]
     source: SourceFlag,
 
@@ -75,6 +77,8 @@ enum SourceFlag {
     Clock,
     /// The kernel's osnoise tracer
     Tracer,
+    /// The kernel's hwlat tracer
+    Hwlat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -101,7 +105,11 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let terms = terms(args, cpus, &root, &topology, &mut limits)?;
     let interrupt = interrupt()?;
     let probe = Probe { root: &root, topology: &topology, terms: &terms, interrupt, ui };
+    let firmware = terms.cpus.first().and_then(|cpu| SmiReader::open(&root, cpu, Duration::MAX));
+    let smis = || firmware.as_ref().and_then(SmiReader::read);
+    let before = smis();
     let (source, noise) = probe.by(args.source, &mut limits)?;
+    let smis = smis().zip(before).and_then(|(after, before)| after.checked_sub(before));
     ui.progress_line("");
     check_step(&noise, &terms)?;
     let signal = interrupt.signal();
@@ -109,7 +117,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         limits.push(ProbeLimit::ProbeStopped.into());
     }
     let mut document = document(source, &terms, &noise, worded(&limits, WORDS.limit));
-    if !args.no_save && signal.is_none() {
+    document.smis = smis;
+    // What firmware takes is no order of all that interrupts.
+    if !args.no_save && signal.is_none() && source != Source::Hwlat {
         save(&root, &mut document, ui);
     }
     ui.print_either(args.json, &document, |style| probe_text(&document, style))?;
@@ -169,6 +179,8 @@ fn terms(
     limits: &mut Vec<Limit>,
 ) -> Result<Terms, CommandError> {
     let wish = match args.scheduler {
+        // It is the kernel's own thread that reads, with interrupts switched off.
+        _ if args.source == SourceFlag::Hwlat => Wish::Other,
         ClassFlag::Auto => Wish::Auto,
         ClassFlag::Fifo => Wish::Fifo,
         ClassFlag::Other => Wish::Other,
@@ -215,6 +227,13 @@ impl Probe<'_> {
         source: SourceFlag,
         limits: &mut Vec<Limit>,
     ) -> Result<(Source, Vec<CpuNoise>), CommandError> {
+        if source == SourceFlag::Hwlat {
+            let failed = |no: NoTracer| match no {
+                NoTracer::Unusable(why) => CommandError::measure(format!("--source hwlat: {why}")),
+                NoTracer::Failed(error) => error,
+            };
+            return Ok((Source::Hwlat, self.by_hwlat().map_err(failed)?));
+        }
         if source != SourceFlag::Clock {
             match self.by_tracer() {
                 Ok((noise, further)) => {
@@ -243,19 +262,43 @@ impl Probe<'_> {
     fn by_tracer(&self) -> Result<(Vec<CpuNoise>, Option<ProbeLimit>), NoTracer> {
         let tracer = Tracer::find(self.root).map_err(NoTracer::Unusable)?;
         tracer.plan(self.root, self.terms).map_err(NoTracer::Unusable)?;
-        with_listener(self.ui, |listener| self.by_tuned_tracer(&tracer, listener))
+        self.tuned(&|| tracer.plan(self.root, self.terms), &|| {
+            let (root, topology) = (self.root, self.topology);
+            tracer.probe(root, topology, self.terms, self.interrupt, &mut |share| {
+                self.progress(share);
+            })
+        })
     }
 
-    fn by_tuned_tracer(
+    /// The same by the hwlat tracer.
+    fn by_hwlat(&self) -> Result<Vec<CpuNoise>, NoTracer> {
+        let tracer = Hwlat::find(self.root).map_err(NoTracer::Unusable)?;
+        tracer.plan(self.root, self.terms).map_err(NoTracer::Unusable)?;
+        self.tuned(&|| tracer.plan(self.root, self.terms), &|| {
+            tracer.probe(self.root, self.terms, self.interrupt, &mut |share| self.progress(share))
+        })
+    }
+
+    /// Makes the changes of a plan, probes, and puts everything back.
+    fn tuned<T>(
         &self,
-        tracer: &Tracer,
+        plan: &dyn Fn() -> Result<Vec<Change>, String>,
+        probe: &dyn Fn() -> Result<T, ProbeError>,
+    ) -> Result<T, NoTracer> {
+        with_listener(self.ui, |listener| self.tuned_with(plan, probe, listener))
+    }
+
+    fn tuned_with<T>(
+        &self,
+        plan: &dyn Fn() -> Result<Vec<Change>, String>,
+        probe: &dyn Fn() -> Result<T, ProbeError>,
         listener: Listener<'_>,
-    ) -> Result<(Vec<CpuNoise>, Option<ProbeLimit>), NoTracer> {
+    ) -> Result<T, NoTracer> {
         let (tuned, _) =
             Tuned::begin(self.root, "becalm noise probe", TuneWait::No, self.interrupt, listener)
                 .map_err(|error| NoTracer::Unusable(error.to_string()))?;
         // Only now, with the lock held, are the values those of the untouched machine.
-        let changes = tracer.plan(self.root, self.terms).map_err(NoTracer::Unusable)?;
+        let changes = plan().map_err(NoTracer::Unusable)?;
         let (tuned, applied) = tuned
             .attempt(|tuned| tuned.apply(&changes))
             .map_err(|error| NoTracer::Failed(given_up(error)))?;
@@ -263,16 +306,12 @@ impl Probe<'_> {
             Some(failure) => {
                 Err(NoTracer::Unusable(format!("{} could not be set", failure.change.target)))
             }
-            None => tracer
-                .probe(self.root, self.topology, self.terms, self.interrupt, &mut |share| {
-                    self.progress(share);
-                })
-                .map_err(|error| NoTracer::Failed(CommandError::measure(error))),
+            None => probe().map_err(|error| NoTracer::Failed(CommandError::measure(error))),
         };
         self.ui.progress_line("");
         let is_restored = tuned.finish().map_err(|error| NoTracer::Failed(error.into()))?;
         if !is_restored {
-            let why = "the terms of the osnoise tracer are not as before";
+            let why = "the terms of the tracer are not as before";
             return Err(NoTracer::Failed(CommandError::not_restored(why)));
         }
         result
