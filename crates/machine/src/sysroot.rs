@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -319,6 +319,27 @@ impl SysRoot {
             }
             file.take(limit as u64).read_to_end(&mut bytes)?;
             Ok(bytes)
+        })
+    }
+
+    /// Reads a register of a CPU, whose number is the place in the file.
+    pub(crate) fn read_word(&self, path: impl AsRef<Path>, place: u64) -> Reading<u64> {
+        self.reading(path, |file| {
+            let mut bytes = [0; 8];
+            File::open(file)?.read_exact_at(&mut bytes, place)?;
+            Ok(u64::from_ne_bytes(bytes))
+        })
+    }
+
+    /// Writes one.
+    pub(crate) fn write_word(
+        &self,
+        path: impl AsRef<Path>,
+        place: u64,
+        value: u64,
+    ) -> io::Result<()> {
+        self.unless_answered(path.as_ref(), &format!("{value:#x}"), |file| {
+            OpenOptions::new().write(true).open(file)?.write_all_at(&value.to_ne_bytes(), place)
         })
     }
 

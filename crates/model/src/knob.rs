@@ -105,6 +105,13 @@ pub enum Target {
     /// The routes that somebody has set through a network interface, which the kernel forgets when it goes
     /// down: its messages (`RTM_NEWROUTE`) in hexadecimal digits, one word each.
     Routes(String),
+    /// A register of a CPU (MSR), one of [`REGISTERS`]: its value in hexadecimal digits behind `0x`.
+    Register {
+        /// The CPU.
+        cpu: u32,
+        /// The number of the register.
+        register: u32,
+    },
     /// CPUs that irqbalance leaves alone, beyond those it finds itself: a list, empty for none.
     IrqbalanceBan,
     /// Interrupts that were requested since, by the CPUs that they may go to: a list.
@@ -120,6 +127,9 @@ pub struct NewInterrupts {
     pub confined_to: CpuSet,
 }
 
+/// The registers that a change may be of: those that switch prefetchers off, of Intel and of AMD.
+pub const REGISTERS: [u32; 2] = [0x1a4, 0xc000_0108];
+
 impl fmt::Display for Target {
     /// Writes it as people would name it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -133,6 +143,7 @@ impl fmt::Display for Target {
             Self::Interface(name) => write!(f, "network interface {name}"),
             Self::Routes(name) => write!(f, "routes through {name}"),
             Self::NewInterrupts(_) => f.write_str("CPUs of interrupts requested meanwhile"),
+            Self::Register { cpu, register } => write!(f, "register {register:#x} of CPU {cpu}"),
             Self::IrqbalanceBan => f.write_str("CPUs banned from irqbalance"),
         }
     }

@@ -30,6 +30,7 @@ mod perf_limits;
 mod planner;
 mod platform_profile;
 mod policies;
+mod prefetchers;
 mod request;
 pub(crate) mod resctrl;
 mod rt_throttling;
@@ -74,7 +75,7 @@ pub struct Knob {
 impl Knob {
     /// Says whether it only looks at kernel files, so that its plan is cheap.
     pub fn looks_at_files_only(&self) -> bool {
-        !matches!(self.name, "services" | "desktop" | "kernel-threads" | "network")
+        !matches!(self.name, "services" | "desktop" | "kernel-threads" | "network" | "prefetchers")
     }
 }
 
@@ -146,6 +147,7 @@ pub const KNOBS: &[&Knob] = &[
     &hwp_dynamic_boost::HWP_DYNAMIC_BOOST,
     &uncore::UNCORE,
     &cstates::CSTATES,
+    &prefetchers::PREFETCHERS,
     &pcie_aspm::PCIE_ASPM,
     &nvme_power::NVME_POWER,
     &sata_power::SATA_POWER,

@@ -44,6 +44,7 @@ pub fn by_hand(target: &Target, value: &str) -> String {
         Target::NewInterrupts(_) => {
             format!("echo {} > /proc/irq/NUMBER/smp_affinity_list", shell_word(value))
         }
+        Target::Register { cpu, register } => format!("wrmsr -p {cpu} {register:#x} {value}"),
         Target::IrqbalanceBan => "systemctl restart irqbalance".to_owned(),
     }
 }
@@ -67,6 +68,7 @@ mod tests {
         let command = r"printf '%s\n' 'L3:0=f;1=f' MB:0=100 > /sys/fs/resctrl/schemata";
         check(schemata, "L3:0=f;1=f MB:0=100", command);
         check(Target::Interface("eth0".into()), "up", "ip link set dev eth0 up");
+        check(Target::Register { cpu: 3, register: 0x1a4 }, "0x0", "wrmsr -p 3 0x1a4 0x0");
         check(Target::Folder("/sys/fs/cgroup/a".into()), "absent", "rmdir /sys/fs/cgroup/a");
     }
 }

@@ -39,4 +39,6 @@ pub use takeover::{RestoreError, take_over};
 pub use tuner::Tuner;
 
 pub(crate) use target::read as read_target;
-pub(crate) use target::{ABSENT, DOWN, PRESENT, UP, allowed_list, watchdog_is_off, write};
+pub(crate) use target::{
+    ABSENT, DOWN, PRESENT, UP, allowed_list, parse_word, watchdog_is_off, word_text, write,
+};

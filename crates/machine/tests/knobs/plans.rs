@@ -123,6 +123,56 @@ fn queues_whose_masks_cannot_be_read_are_left_with_the_reason() {
     }
 }
 
+/// A tree with an Intel processor and registers of CPUs 1 and 3, of which bit 5 is somebody's.
+fn with_registers(model: &str) -> FakeTree {
+    let mut registers = vec![0_u8; 0x1ac];
+    registers[0x1a4] = 0x20;
+    tree(ACPI)
+        .file(
+            "/proc/cpuinfo",
+            format!("vendor_id : GenuineIntel\ncpu family : 6\nmodel : {model}\nflags : fpu\n"),
+        )
+        .file("/dev/cpu/1/msr", &registers)
+        .file("/dev/cpu/3/msr", &registers)
+}
+
+#[test]
+fn prefetchers_are_switched_off_by_register_and_come_back() {
+    let tree = with_registers("85");
+    let root = SysRoot::new(tree.path());
+    let plan = planned(&root, &only("prefetchers"));
+    assert_eq!(
+        lines(&plan),
+        ["register 0x1a4 of CPU 1 0x20 -> 0x2f", "register 0x1a4 of CPU 3 0x20 -> 0x2f"]
+    );
+    let before = contents(&tree);
+    let mut file = JournalFile::start(&root, "test", &[]).unwrap();
+    let applied = apply(&root, &mut file, &plan.changes).unwrap();
+    assert!(applied.iter().all(|one| one.effect == Effect::Set), "{applied:?}");
+    let register = || fs::read(tree.path().join("dev/cpu/3/msr")).unwrap()[0x1a4];
+    assert_eq!(register(), 0x2f);
+    let recovered = recover(&root, Foreign::Leave).unwrap();
+    assert_eq!((recovered.left(), register()), (&[][..], 0x20));
+    assert_eq!(contents(&tree), before);
+}
+
+#[test]
+fn registers_that_nobody_may_write_are_left_with_the_reason() {
+    let check = |tree: FakeTree, kind: NoteKind, why: &str| {
+        let plan = planned(&SysRoot::new(tree.path()), &only("prefetchers"));
+        assert_eq!((plan.changes.len(), plan.notes[0].kind), (0, kind));
+        assert!(plan.notes[0].text.contains(why), "{}", plan.notes[0].text);
+    };
+    // Alder Lake has cores of two kinds.
+    check(with_registers("151"), NoteKind::NotHere, "no register is published");
+    check(with_registers("85").without("/dev/cpu"), NoteKind::Refused, "modprobe msr");
+    let locked = with_registers("85")
+        .file("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+    check(locked, NoteKind::Refused, "locked down");
+    let off = with_registers("85").file("/sys/module/msr/parameters/allow_writes", "off\n");
+    check(off, NoteKind::Refused, "allow_writes");
+}
+
 #[test]
 fn links_to_drives_that_have_no_way_back_are_left() {
     let check = |file: &str, value: &str, kind: Option<NoteKind>| {

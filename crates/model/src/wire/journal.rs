@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::JOURNAL_SCHEMA;
 use super::version::{VersionError, check_readable};
+use crate::knob::REGISTERS;
 use crate::{Change, ProcessIdentity, Target};
 
 /// What the lock of the machine says of who holds it.
@@ -173,6 +174,9 @@ fn stray_path(target: &Target) -> Option<&str> {
         Target::Interface(name) | Target::Routes(name) => {
             return name.contains('/').then_some(name);
         }
+        Target::Register { register, .. } => {
+            return (!REGISTERS.contains(register)).then_some("/dev/cpu");
+        }
         Target::Affinity { .. }
         | Target::Unit(_)
         | Target::IrqbalanceBan
@@ -251,6 +255,8 @@ mod tests {
         check(Target::Folder("/sys/fs/cgroup/..".into()), false);
         check(Target::Folder("/sys/fs/cgroup/a..b".into()), true);
         check(Target::UnitFile("/run/systemd/system/becalm.slice".into()), true);
+        check(Target::Register { cpu: 1, register: 0x1a4 }, true);
+        check(Target::Register { cpu: 1, register: 0x1b }, false);
         check(Target::Interface("eth0".into()), true);
         check(Target::Interface("../eth0".into()), false);
         check(Target::UnitFile("/etc/systemd/system/a.service".into()), false);

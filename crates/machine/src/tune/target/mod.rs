@@ -6,6 +6,7 @@ mod interface;
 mod irqbalance;
 mod membership;
 mod new_interrupts;
+mod register;
 mod routes;
 mod schemata;
 mod subtree;
@@ -20,6 +21,7 @@ use becalm_model::Target;
 
 pub(crate) use affinity::allowed_list;
 pub(crate) use interface::{DOWN, UP};
+pub(crate) use register::{parse as parse_word, text as word_text};
 pub(crate) use watchdog::is_off as watchdog_is_off;
 
 use super::{chosen, same};
@@ -47,6 +49,7 @@ pub(crate) fn read(root: &SysRoot, target: &Target) -> Reading {
         Target::IrqbalanceBan => irqbalance::read(root),
         Target::NewInterrupts(new) => new_interrupts::read(root, new),
         Target::UnitFile(name) => unit::read_file(root, name),
+        Target::Register { cpu, register } => register::read(root, *cpu, *register),
         Target::Interface(name) => interface::read(root, name),
         Target::Routes(name) => routes::read(root, name),
     }
@@ -76,6 +79,7 @@ pub(crate) fn write(root: &SysRoot, target: &Target, value: &str) -> io::Result<
         Target::IrqbalanceBan => irqbalance::write(root, value),
         Target::NewInterrupts(new) => new_interrupts::write(root, new, value),
         Target::UnitFile(name) => unit::write_file(root, name, value),
+        Target::Register { cpu, register } => register::write(root, *cpu, *register, value),
         Target::Interface(name) => interface::write(root, name, value),
         Target::Routes(_) => routes::write(root, value),
     }
