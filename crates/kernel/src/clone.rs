@@ -54,8 +54,8 @@ pub struct Child<'a> {
     pub environment: &'a Strings<'a>,
     /// The directory to start in.
     pub cwd: Option<&'a CStr>,
-    /// `cgroup.procs` of the control group to enter, open for writing.
-    pub control_group: Option<RawFd>,
+    /// The way into the control group to enter.
+    pub control_group: Option<Entrance>,
     /// The CPUs that it may use.
     pub affinity: Option<&'a CpuMask>,
     /// Niceness.
@@ -72,6 +72,16 @@ pub struct Child<'a> {
     pub stdio: [Option<RawFd>; 3],
     /// What to open on it.
     pub counters: &'a [PerfAttr],
+}
+
+/// The way into a control group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entrance {
+    /// `cgroup.procs` of it, open for writing.
+    List(RawFd),
+    /// A socket whose other end puts into it whoever sends a byte, and then answers with one. Where nobody is there
+    /// any more, there is no group to enter either.
+    Gate(RawFd),
 }
 
 /// What the child leaves behind in our memory.
@@ -257,11 +267,10 @@ pub fn replace(child: &Child<'_>) -> StartError {
 fn place(child: &Child<'_>) -> Result<(), Step> {
     // Before the CPUs: from outside of a partition its CPUs cannot be asked for. Before the user: it
     // takes root.
-    if let Some(procs) = child.control_group {
-        const ITSELF: &[u8] = b"0";
-        // SAFETY: pointer and length describe a constant, which the kernel only reads.
-        let written = unsafe { libc::write(procs, ITSELF.as_ptr().cast(), ITSELF.len()) };
-        step(Step::ControlGroup, written as i64)?;
+    match child.control_group {
+        None => {}
+        Some(Entrance::List(procs)) => step(Step::ControlGroup, write_itself(procs))?,
+        Some(Entrance::Gate(socket)) => pass(socket)?,
     }
     if let Some(mask) = child.affinity {
         step(Step::Affinity, mask.apply_raw())?;
@@ -278,6 +287,30 @@ fn place(child: &Child<'_>) -> Result<(), Step> {
     }
     if let Some(nodes) = child.nodes {
         step(Step::MemoryNodes, nodes.bind_raw())?;
+    }
+    Ok(())
+}
+
+/// Writes what means the writing process where the kernel takes numbers of processes.
+fn write_itself(to: RawFd) -> i64 {
+    const ITSELF: &[u8] = b"0";
+    // SAFETY: pointer and length describe a constant, which the kernel only reads.
+    (unsafe { libc::write(to, ITSELF.as_ptr().cast(), ITSELF.len()) }) as i64
+}
+
+/// Goes through a gate, where there is still somebody: the answer is a byte 0, or the number of the error.
+fn pass(gate: RawFd) -> Result<(), Step> {
+    if write_itself(gate) < 0 {
+        return Ok(());
+    }
+    let mut answer = 0u8;
+    // SAFETY: a place for one byte, and the place of this thread's own `errno`.
+    unsafe {
+        let got = libc::read(gate, (&raw mut answer).cast(), 1);
+        if got > 0 && answer != 0 {
+            *libc::__errno_location() = libc::c_int::from(answer);
+            return Err(Step::ControlGroup);
+        }
     }
     Ok(())
 }

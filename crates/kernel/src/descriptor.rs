@@ -1,7 +1,7 @@
 //! What may be set of an open file, whichever file it is.
 
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd as _, AsRawFd, FromRawFd as _, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 
 use crate::{checked, owned};
@@ -33,6 +33,16 @@ pub fn moved_above(fd: &OwnedFd, least: crate::limit::Count) -> io::Result<Owned
 /// Returns a second handle to the standard input.
 pub fn standard_input() -> io::Result<OwnedFd> {
     io::stdin().as_fd().try_clone_to_owned()
+}
+
+/// Takes the first descriptor behind the standard streams, as whoever started this process has said that it has handed one
+/// over; `None` where that is not open. To be called once, before the process opens anything.
+pub fn handed_over() -> Option<OwnedFd> {
+    const FIRST: RawFd = 3;
+    // SAFETY: plain numbers.
+    checked(unsafe { libc::fcntl(FIRST, libc::F_SETFD, libc::FD_CLOEXEC) }).ok()?;
+    // SAFETY: it is open, and nothing of this process has opened it.
+    Some(unsafe { OwnedFd::from_raw_fd(FIRST) })
 }
 
 /// Lets standard error go nowhere from now on.

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 use std::io::{self, Write as _};
-use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 
 pub use libc::{AF_INET, AF_INET6};
@@ -49,19 +49,101 @@ pub fn owner_of_socket(name: &[u8]) -> Option<u32> {
         // A full queue has a listener too, who cannot be asked for the name any more.
         return (error.raw_os_error() == Some(libc::EAGAIN)).then_some(0);
     }
-    let mut owner = libc::ucred { pid: 0, uid: 0, gid: 0 };
-    let mut size = libc::socklen_t::try_from(size_of_val(&owner)).ok()?;
-    // SAFETY: `owner` is a valid place of `size` bytes, and both outlive the call.
-    let got = unsafe {
+    Some(peer_of(&socket).map_or(0, |peer| peer.pid))
+}
+
+/// The process at the other end of a socket, as the kernel knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peer {
+    /// Its number; 0 where it is in another container.
+    pub pid: u32,
+    /// Effective user when it connected or listened.
+    pub uid: u32,
+    /// Effective group.
+    pub gid: u32,
+}
+
+impl From<libc::ucred> for Peer {
+    fn from(peer: libc::ucred) -> Self {
+        Self { pid: u32::try_from(peer.pid).unwrap_or(0), uid: peer.uid, gid: peer.gid }
+    }
+}
+
+/// Returns who made the other end of a socket (`SO_PEERCRED`).
+pub fn peer_of(socket: &impl AsRawFd) -> io::Result<Peer> {
+    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut size = SIZE_OF_PEER;
+    // SAFETY: `peer` is a valid place of `size` bytes, and both outlive the call.
+    checked(unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
             libc::SOL_SOCKET,
             libc::SO_PEERCRED,
-            (&raw mut owner).cast(),
+            (&raw mut peer).cast(),
             &raw mut size,
         )
+    })?;
+    Ok(peer.into())
+}
+
+/// Says whether a socket waits for connections.
+pub fn is_listening(socket: &impl AsRawFd) -> bool {
+    option(socket, libc::SO_ACCEPTCONN).is_ok_and(|is_listening| is_listening != 0)
+}
+
+fn option(socket: &impl AsRawFd, name: libc::c_int) -> io::Result<libc::c_int> {
+    let (mut value, mut size) = (0, SIZE_OF_NUMBER);
+    // SAFETY: `value` is a valid place of `size` bytes, and both outlive the call.
+    checked(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            name,
+            (&raw mut value).cast(),
+            &raw mut size,
+        )
+    })?;
+    Ok(value)
+}
+
+/// Has the kernel say of every message that comes by this socket which process has sent it (`SO_PASSCRED`).
+pub fn ask_for_senders(socket: &UnixStream) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    // SAFETY: `on` is a number of the size stated, which is only read.
+    checked(unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PASSCRED,
+            (&raw const on).cast(),
+            SIZE_OF_NUMBER,
+        )
+    })
+    .map(drop)
+}
+
+/// Receives one byte, and says which process has sent it, by the kernel's word; `None` where the other end is closed. For
+/// a socket that was [asked for it](ask_for_senders).
+pub fn receive_sender(socket: &UnixStream) -> io::Result<Option<Peer>> {
+    let mut byte = 0u8;
+    let mut part = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
+    let mut room = Room([0; 64]);
+    // SAFETY: computes with numbers only.
+    let space = unsafe { libc::CMSG_SPACE(SIZE_OF_PEER) };
+    let mut message = room.message(&mut part, space);
+    let flags = libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT;
+    // SAFETY: the message names `part` and `room`, which outlive the call and have the lengths stated.
+    if checked(unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) } as i64)? == 0 {
+        return Ok(None);
+    }
+    // SAFETY: the kernel has filled in the header that `message` names, with the value that belongs to its type.
+    let sender = unsafe {
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        let is_sender = !header.is_null() && (*header).cmsg_type == libc::SCM_CREDENTIALS;
+        is_sender.then(|| libc::CMSG_DATA(header).cast::<libc::ucred>().read_unaligned())
     };
-    Some(if got < 0 { 0 } else { u32::try_from(owner.pid).unwrap_or(0) })
+    // An open file that came instead, and has no room, the kernel has closed.
+    sender.map(|sender| Some(sender.into())).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 /// Sends bytes, and with them one open file where there is one (`SCM_RIGHTS`).
@@ -71,8 +153,10 @@ pub fn send_with_file(
     file: Option<BorrowedFd<'_>>,
 ) -> io::Result<()> {
     let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-    let mut room = FileRoom([0; 64]);
-    let mut message = room.message(&mut part);
+    let mut room = Room([0; 64]);
+    // SAFETY: computes with numbers only.
+    let space = unsafe { libc::CMSG_SPACE(SIZE_OF_NUMBER) };
+    let mut message = room.message(&mut part, space);
     if let Some(file) = file {
         // SAFETY: `message` names `room`, which is large enough for one header and one number, and aligned for both.
         unsafe {
@@ -97,8 +181,10 @@ pub fn receive_with_file(
     bytes: &mut [u8],
 ) -> io::Result<(usize, Option<OwnedFd>)> {
     let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
-    let mut room = FileRoom([0; 64]);
-    let mut message = room.message(&mut part);
+    let mut room = Room([0; 64]);
+    // SAFETY: computes with numbers only.
+    let space = unsafe { libc::CMSG_SPACE(SIZE_OF_NUMBER) };
+    let mut message = room.message(&mut part, space);
     // SAFETY: the message names `part` and `room`, which outlive the call and have the lengths stated.
     let got =
         unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC) };
@@ -116,23 +202,46 @@ pub fn receive_with_file(
     Ok((got, file))
 }
 
-/// Room for the header of one open file, aligned as the kernel wants it.
+/// Room for the header of one open file or one sender, aligned as the kernel wants it.
 #[repr(C, align(8))]
-struct FileRoom([u8; 64]);
+struct Room([u8; 64]);
+
+/// Bytes of what the kernel says of a process.
+const SIZE_OF_PEER: libc::c_uint = 12;
+const _: () = assert!(size_of::<libc::ucred>() == SIZE_OF_PEER as usize);
 
 /// Bytes of a descriptor's number.
 const SIZE_OF_NUMBER: libc::c_uint = 4;
 const _: () = assert!(size_of::<RawFd>() == SIZE_OF_NUMBER as usize);
 
-impl FileRoom {
-    fn message(&mut self, part: &mut libc::iovec) -> libc::msghdr {
+impl Room {
+    /// Returns a message with so many bytes for such a header.
+    fn message(&mut self, part: &mut libc::iovec, space: libc::c_uint) -> libc::msghdr {
         // SAFETY: all bytes zero is a valid message, without anything in it.
         let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
         message.msg_iov = part;
         message.msg_iovlen = 1;
         message.msg_control = self.0.as_mut_ptr().cast();
-        // SAFETY: computes with numbers only.
-        message.msg_controllen = unsafe { libc::CMSG_SPACE(SIZE_OF_NUMBER) } as _;
+        message.msg_controllen = space as _;
         message
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_says_who_sends() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        ask_for_senders(&ours).unwrap();
+        assert_eq!(receive_sender(&ours).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        theirs.write_all(b"0").unwrap();
+        let peer = peer_of(&ours).unwrap();
+        assert_eq!(peer.pid, std::process::id());
+        assert_eq!(receive_sender(&ours).unwrap(), Some(peer));
+        drop(theirs);
+        assert_eq!(receive_sender(&ours).unwrap(), None);
+        assert!(!is_listening(&ours));
     }
 }

@@ -142,6 +142,30 @@ pub fn account_named(name: &OsStr) -> Option<Account> {
     })
 }
 
+/// Returns the number of a group by the system's group database.
+pub fn group_named(name: &str) -> Option<u32> {
+    let name = CString::new(name).ok()?;
+    let mut entry = MaybeUninit::<libc::group>::uninit();
+    // A group names its members, all of which have to fit.
+    let mut buffer = vec![0; 1 << 20];
+    let mut result = std::ptr::null_mut();
+    // SAFETY: `name` is a C string, all places are valid and `buffer` has the length stated.
+    let got = unsafe {
+        libc::getgrnam_r(
+            name.as_ptr(),
+            entry.as_mut_ptr(),
+            buffer.as_mut_ptr(),
+            buffer.len(),
+            &raw mut result,
+        )
+    };
+    if got != 0 || result.is_null() {
+        return None;
+    }
+    // SAFETY: a result that is not null points to `entry`, which the call has filled in.
+    Some(unsafe { (*result).gr_gid })
+}
+
 fn look_up(
     ask: impl FnOnce(*mut libc::passwd, &mut [libc::c_char], *mut *mut libc::passwd) -> libc::c_int,
 ) -> Option<Account> {

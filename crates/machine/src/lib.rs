@@ -31,6 +31,7 @@ mod netlink;
 mod page_cache;
 mod remembered;
 mod schemata;
+pub mod service;
 pub mod steward;
 mod sysroot;
 mod systemd;

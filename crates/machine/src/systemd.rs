@@ -98,6 +98,11 @@ fn parse_wants(text: &str) -> Vec<String> {
     graphical.into_iter().filter(|name| !multi_user.contains(name)).map(str::to_owned).collect()
 }
 
+/// Has systemd do something that is no matter of states.
+pub(crate) fn order(arguments: &[&str]) -> io::Result<()> {
+    systemctl(arguments).map(|_| ())
+}
+
 /// Where `systemctl` is looked for: whoever called becalm as root may have named other places, with other programs.
 const PLACES: [&str; 4] = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 

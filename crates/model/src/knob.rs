@@ -105,7 +105,7 @@ pub enum Target {
     /// The routes that somebody has set through a network interface, which the kernel forgets when it goes
     /// down: its messages (`RTM_NEWROUTE`) in hexadecimal digits, one word each.
     Routes(String),
-    /// A register of a CPU (MSR), one of [`REGISTERS`]: its value in hexadecimal digits behind `0x`.
+    /// A register of a CPU (MSR), one of those of prefetchers: its value in hexadecimal digits behind `0x`.
     Register {
         /// The CPU.
         cpu: u32,
@@ -128,7 +128,7 @@ pub struct NewInterrupts {
 }
 
 /// The registers that a change may be of: those that switch prefetchers off, of Intel and of AMD.
-pub const REGISTERS: [u32; 2] = [0x1a4, 0xc000_0108];
+pub(crate) const REGISTERS: [u32; 2] = [0x1a4, 0xc000_0108];
 
 impl fmt::Display for Target {
     /// Writes it as people would name it.

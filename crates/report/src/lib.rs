@@ -27,6 +27,7 @@ mod histogram;
 mod history;
 mod html;
 mod labels;
+mod machine_service;
 mod markdown;
 mod moment;
 mod noise;
@@ -65,6 +66,7 @@ pub use facts::facts_text;
 pub use gate::gate_text;
 pub use history::{entries_text, entry_text, series_text};
 pub use html::html;
+pub use machine_service::machine_service_text;
 pub use markdown::markdown;
 pub use noise::{
     TraceCostTold, ablate_html, ablate_list_text, ablate_text, probe_text, reproduce_text,

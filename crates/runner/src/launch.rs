@@ -1,7 +1,7 @@
 //! One run: start a process, wait for it, gather what it used.
 
 use std::ffi::CString;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
@@ -16,7 +16,7 @@ use becalm_kernel::perf::PerfAttr;
 use becalm_kernel::poll::{self, Entry};
 use becalm_kernel::signal::{SIGKILL, SIGTERM};
 use becalm_kernel::wait::{self, Sent};
-use becalm_machine::isolate::open_group;
+use becalm_machine::isolate::{Door, open_group};
 use becalm_machine::{SysRoot, affinity};
 use becalm_model::Outcome;
 use becalm_model::conditions::{Aslr, Scheduler, Thp};
@@ -233,10 +233,10 @@ fn with_child<T>(
         what: "the name of the working directory".to_owned(),
     })?;
     let control_group = placement.control_group.as_deref().map(|folder| {
-        let procs = open_group(&SysRoot::default(), folder);
-        procs.map_err(|source| not_entered(launch, folder, source))
+        let door = open_group(&SysRoot::default(), folder);
+        door.map_err(|source| not_entered(launch, folder, source))
     });
-    let control_group = control_group.transpose()?;
+    let control_group = control_group.transpose()?.flatten();
     let affinity = placement.affinity.as_ref().map(affinity::mask);
     let nodes: Option<NodeMask> = placement.memory.as_ref().map(|nodes| nodes.iter().collect());
     let child = Child {
@@ -244,7 +244,7 @@ fn with_child<T>(
         arguments: &arguments,
         environment: &environment,
         cwd: cwd.as_deref(),
-        control_group: control_group.as_ref().map(AsRawFd::as_raw_fd),
+        control_group: control_group.as_ref().map(Door::entrance),
         affinity: affinity.as_ref(),
         nice: placement.nice,
         fifo: match placement.scheduler {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
+use becalm_machine::service::{Queued, TimeUp};
 use becalm_machine::tune::{Applied, Recovered};
 use becalm_model::{Comparison, Note, Record, Subject, SuiteOutlook, Verdict};
 use becalm_runner::rounds::Plan;
@@ -60,6 +61,10 @@ pub enum Event<'a> {
         /// The program.
         program: &'a str,
     },
+    /// Others have the machine first.
+    Queued(&'a Queued),
+    /// The service has put the machine back before the session ended.
+    TimeUp(TimeUp),
     /// An earlier becalm had left the machine changed, and this came of putting it back.
     Leftovers(&'a Recovered),
     /// The machine was put back, and this came of it.

@@ -35,6 +35,7 @@ pub mod resume;
 mod revisions;
 mod same;
 mod saved;
+pub mod service;
 mod setup;
 mod subjects;
 pub mod suite;

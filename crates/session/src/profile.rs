@@ -95,7 +95,7 @@ fn read(path: &Path) -> Result<TuningRequest, ProfileError> {
     })
 }
 
-fn parse(text: &str) -> Result<TuningRequest, String> {
+pub(crate) fn parse(text: &str) -> Result<TuningRequest, String> {
     let file: ProfileFile = toml::from_str(text).map_err(|error| error.to_string())?;
     Ok(TuningRequest {
         profile: match file.profile {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use becalm_machine::isolate::{self, Alone, IsolateError, Isolation, Partition, Taken};
 use becalm_machine::knobs::{Situation, TuningRequest};
+use becalm_machine::service::TimeUp;
 use becalm_machine::steward::IsolationRequest;
 use becalm_machine::tune::{self, Applied, Effect, KnobReadings};
 use becalm_machine::{Choice, Topology};
@@ -142,14 +143,15 @@ impl<'a> Quiet<'a> {
             let to = one.change.new.clone()?;
             Some(Moved { target: one.change.target.to_string(), from: one.change.old.clone(), to })
         });
+        let drifted = || state.before.moved(&readings(self.machine, &state.cpus));
         KnobRecord {
             tuned: tuned.collect(),
             states: state.before.states(),
-            drifted: [
-                state.drifted.clone(),
-                state.before.moved(&readings(self.machine, &state.cpus)),
-            ]
-            .concat(),
+            // What the service has put back nobody else has changed.
+            drifted: match state.tuned.as_ref().and_then(Tuned::time_up) {
+                Some(_) => state.drifted.clone(),
+                None => [state.drifted.clone(), drifted()].concat(),
+            },
         }
     }
 
@@ -158,7 +160,10 @@ impl<'a> Quiet<'a> {
         let unmoved = unmoved(&self.machine.root, &self.state.borrow().applied);
         let slept = slept(self.suspended, becalm_machine::suspended()).map(Limit::from);
         let placed = unmoved.into_iter().chain(self.lost_isolation()).map(Limit::from);
-        placed.chain(slept).collect()
+        let time_up = self.state.borrow().tuned.as_ref().and_then(Tuned::time_up);
+        let put_back =
+            time_up.map(|TimeUp { seconds }| SessionLimit::PutBackEarly { seconds }.into());
+        placed.chain(slept).chain(put_back).collect()
     }
 
     /// Says so if the CPUs were not the subject's own until the end.

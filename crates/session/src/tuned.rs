@@ -5,6 +5,7 @@ use std::io;
 use becalm_machine::SysRoot;
 use becalm_machine::isolate::{Attempt, IsolateError, Taken};
 use becalm_machine::knobs::Situation;
+use becalm_machine::service::{NotAllowed, TimeUp};
 use becalm_machine::steward::IsolationRequest;
 use becalm_machine::tune::{
     Applied, Effect, JournalFileError, NotKept, Recovered, Restored, TuneError, Tuner, TuningPlan,
@@ -32,6 +33,9 @@ pub enum TunedError {
     /// A knob is asked for that there is not.
     #[error(transparent)]
     Knob(#[from] UnknownKnob),
+    /// The service of the machine does not allow it.
+    #[error(transparent)]
+    NotAllowed(NotAllowed),
     /// A change cannot be noted, and so is not made.
     #[error(transparent)]
     Journal(JournalFileError),
@@ -50,6 +54,7 @@ impl From<TurnError> for TunedError {
     fn from(error: TurnError) -> Self {
         match error {
             TurnError::Knob(error) => Self::Knob(error),
+            TurnError::NotAllowed(error) => Self::NotAllowed(error),
             TurnError::Journal(error) => Self::Journal(error),
         }
     }
@@ -62,9 +67,11 @@ impl TunedError {
             Self::Begin { signal: Some(signal), .. } => Fault::Signal(*signal),
             Self::Knob(_) => Fault::Usage,
             Self::NotRestored(_) => Fault::NotRestored,
-            Self::Begin { .. } | Self::Journal(_) | Self::NotByUs | Self::NotKept(_) => {
-                Fault::Measurement
-            }
+            Self::Begin { .. }
+            | Self::NotAllowed(_)
+            | Self::Journal(_)
+            | Self::NotByUs
+            | Self::NotKept(_) => Fault::Measurement,
         }
     }
 }
@@ -127,7 +134,8 @@ impl<'a> Tuned<'a> {
         listener: Listener<'a>,
     ) -> Result<(Self, Recovered), TunedError> {
         let stop = || interrupt.signal().is_some();
-        let (tuner, recovered) = Tuner::begin(root, command, queue(wait), &stop)
+        let queued = |place: &_| listener.hears(Event::Queued(place));
+        let (tuner, recovered) = Tuner::begin(root, command, queue(wait), &stop, &queued)
             .map_err(|source| TunedError::Begin { source, signal: interrupt.signal() })?;
         listener.hears(Event::Leftovers(&recovered));
         Ok((Self { tuner, listener }, recovered))
@@ -190,8 +198,16 @@ impl<'a> Tuned<'a> {
         }
     }
 
+    /// Says so if the service of the machine has put it back already.
+    pub fn time_up(&self) -> Option<TimeUp> {
+        self.tuner.time_up()
+    }
+
     /// Puts everything back; says whether that was possible.
     pub fn finish(self) -> Result<bool, TunedError> {
+        if let Some(time_up) = self.time_up() {
+            self.listener.hears(Event::TimeUp(time_up));
+        }
         let recovered = self.tuner.finish().map_err(TunedError::NotRestored)?;
         self.listener.hears(Event::Restored(&recovered));
         Ok(is_restored(&recovered))

@@ -1,8 +1,9 @@
 //! What to do about the errors of a session.
 
 use becalm_lab::trace::TraceError;
-use becalm_machine::acts_for_caller;
+use becalm_machine::service::SOCKET;
 use becalm_machine::tune::{LockError, TuneError};
+use becalm_machine::{SysRoot, acts_for_caller};
 use becalm_model::history::short_commit;
 use becalm_runner::LaunchError;
 use becalm_runner::timeit::{CalibrationError, Language};
@@ -340,7 +341,15 @@ fn of_tuned(error: &TunedError) -> &'static str {
             "`--wait` queues until it is done; `becalm restore` ends what a guardian keeps"
         }
         TunedError::Begin { source: TuneError::Lock(lock), .. } if lock.needs_root() => {
-            "run it with sudo; a command to be measured still runs as you"
+            if SysRoot::default().exists(SOCKET) {
+                "run it with sudo, or ask the administrator to let you use the service of this machine (the group \
+                 of /run/becalm/service.sock)"
+            } else {
+                "run it with sudo; a command to be measured still runs as you"
+            }
+        }
+        TunedError::NotAllowed(_) => {
+            "`becalm machine service status` says what users may have; with sudo you may have all of it"
         }
         TunedError::NotRestored(_) => RESTORE,
         _ => "",

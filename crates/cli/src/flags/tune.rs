@@ -3,12 +3,13 @@
 use becalm_machine::knobs::{Frequency, Smt, TuningRequest};
 use becalm_model::parse_duration;
 use becalm_model::terms::{TuneProfile, TuneWait};
+use becalm_session::service::installed_profile;
 use becalm_session::{frequency, profile};
 
 use super::{replace, replace_all};
 use crate::error::CommandError;
 
-/// Reads a profile: `safe`, `strict` or a file.
+/// Reads a profile: `safe`, `strict`, a file, or the name that the administrator has given one.
 pub(crate) fn parse_profile(text: &str) -> Result<TuneProfile, String> {
     match text {
         "safe" => Ok(TuneProfile::Safe),
@@ -16,7 +17,10 @@ pub(crate) fn parse_profile(text: &str) -> Result<TuneProfile, String> {
         file if file.contains('/') || file.strip_suffix(".toml").is_some() => {
             Ok(TuneProfile::File(file.into()))
         }
-        _ => Err("expected safe, strict or a TOML file (a path with / or .toml)".to_owned()),
+        name => installed_profile(name).map(TuneProfile::File).ok_or_else(|| {
+            "expected safe, strict, a TOML file (a path with / or .toml), or the name of one in /etc/becalm/profiles"
+                .to_owned()
+        }),
     }
 }
 

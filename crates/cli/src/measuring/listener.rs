@@ -2,13 +2,14 @@
 
 use std::cell::RefCell;
 
-use becalm_report::{confidence_in_words, note_sentence, outlook_text};
+use becalm_machine::service::TimeUp;
+use becalm_report::{confidence_in_words, limit_sentence, note_sentence, outlook_text};
 use becalm_session::{Commit, Event, Listener, SearchEvent, failures};
 
 use super::progress::ProgressLine;
 use crate::tuning;
 use crate::ui::Ui;
-use becalm_model::counted;
+use becalm_model::{SessionLimit, counted};
 
 /// Does something of which every event is shown.
 pub(crate) fn with_listener<T>(ui: &Ui, work: impl FnOnce(Listener<'_>) -> T) -> T {
@@ -66,6 +67,10 @@ fn say(ui: &Ui, event: &Event<'_>) {
         Event::NotBuilt { revision, program } => ui.warn(format!(
             "{revision} has no {program}, and nothing was built: --build CMD builds each revision in its own folder"
         )),
+        Event::Queued(queued) => ui.say(tuning::place_in_queue(queued)),
+        Event::TimeUp(TimeUp { seconds }) => {
+            ui.warn(limit_sentence(&SessionLimit::PutBackEarly { seconds }.into()));
+        }
         Event::Leftovers(recovered) => {
             tuning::say_leftovers(recovered, ui);
         }

@@ -3,12 +3,28 @@
 use std::fmt::Write as _;
 
 use becalm_machine::knobs::NoteKind;
+use becalm_machine::service::{Held, Queued, user_name};
 use becalm_machine::tune::{Left, Recovered, Restored, TuningPlan, by_hand};
 use becalm_machine::{Reading, SysRoot};
 use becalm_model::{Change, Target};
 
 use becalm_model::counted;
 use becalm_session::shown;
+
+/// Says where somebody stands in the queue of the machine's service, and behind whom.
+pub(crate) fn place_in_queue(queued: &Queued) -> String {
+    let Queued { place, holder } = queued;
+    let behind = match holder {
+        None => "nobody has the machine yet".to_owned(),
+        Some(Held { uid, pid, command, left, .. }) => {
+            let user = uid.map(|uid| user_name(uid).unwrap_or_else(|| format!("user {uid}")));
+            let user = user.map_or_else(String::new, |user| format!(" of {user}"));
+            let left = left.map_or_else(String::new, |left| format!(", for {left} s more at most"));
+            format!("`{command}`{user} (process {pid}) has the machine{left}")
+        }
+    };
+    format!("place {place} in the queue: {behind}")
+}
 
 /// Returns a plan: what would be set, knob by knob, and what cannot be.
 pub(crate) fn plan_text(root: &SysRoot, plan: &TuningPlan) -> String {

@@ -41,6 +41,7 @@ mod resume;
 mod revisions;
 mod saved;
 mod schema;
+mod service;
 mod steady;
 mod subjects;
 mod sudo;

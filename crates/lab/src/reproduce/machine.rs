@@ -143,7 +143,7 @@ impl<'a> Machine<'a> {
             return Ok(Ok(entered));
         }
         let (tuner, recovered) =
-            Tuner::begin(self.root, "becalm noise reproduce", self.wait, self.stop)?;
+            Tuner::begin(self.root, "becalm noise reproduce", self.wait, self.stop, &|_| {})?;
         if !recovered.left().is_empty() {
             return Err(MachineError::NotRestored(recovered));
         }

@@ -1,7 +1,7 @@
 //! Which control groups hand out CPUs here.
 
 use crate::cgroup::{CgroupVersion, find_mount};
-use crate::{SysRoot, effective_user, may_change};
+use crate::{SysRoot, effective_user, may_change, service};
 
 /// The hierarchy of control groups that has the `cpuset` controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,8 @@ pub(super) enum Hierarchy {
 impl Hierarchy {
     /// Finds it; an error says why there is none, as a sentence fragment.
     pub(super) fn find(root: &SysRoot) -> Result<Self, String> {
-        if let Some(uid) = effective_user(root).filter(|_| !may_change(root)) {
+        let is_refused = |_: &u32| !may_change(root) && !service::is_there(root);
+        if let Some(uid) = effective_user(root).filter(is_refused) {
             return Err(format!("that needs root (this is user {uid})"));
         }
         let mounts = root.read("/proc/self/mountinfo").value().unwrap_or_default();

@@ -14,8 +14,13 @@ mod legacy;
 mod slice;
 mod unified;
 
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+
+use becalm_kernel::clone::Entrance;
 use becalm_model::conditions::{IsolatedBy, IsolatedCpus};
-use becalm_model::{Change, CpuSet, Limit, PlacementLimit, Target};
+use becalm_model::{Change, CpuSet, Limit, PlacementLimit, Target, counted};
 
 pub use cpus::{Alone, alone};
 use serde::{Deserialize, Serialize};
@@ -24,7 +29,7 @@ use crate::cpumask::read_list;
 use crate::knobs::{self, Situation};
 use crate::tasks::{self, Thread};
 use crate::tune::{self, ABSENT, Applied, PRESENT, names, write};
-use crate::{Reading, SysRoot, Topology, steward};
+use crate::{Reading, SysRoot, Topology, service, steward};
 use hierarchy::Hierarchy;
 
 /// What the changes are called in the journal.
@@ -145,12 +150,28 @@ pub enum IsolateError {
         /// Those that are offline.
         offline: CpuSet,
     },
+    /// The administrator does not want it.
+    #[error(
+        "{} cannot be isolated: the service of this machine lets users take {} away from everybody else; the \
+         subject is only pinned",
+        cpus.named(), most_cpus(*most)
+    )]
+    NotAllowed {
+        /// The CPUs.
+        cpus: CpuSet,
+        /// How many may be.
+        most: usize,
+    },
     /// Somebody else has made what becalm would make.
     #[error(
         "CPUs cannot be isolated here: {0} is there already, and was not made by becalm; the subject is only \
          pinned"
     )]
     Occupied(String),
+}
+
+fn most_cpus(most: usize) -> String {
+    if most == 0 { "no CPU".to_owned() } else { format!("at most {}", counted(most, "CPU")) }
 }
 
 /// Isolation that does not hold.
@@ -282,11 +303,33 @@ fn shared_caches(
     refused.map(|note| PlacementLimit::CachesShared { why: note.text }.into())
 }
 
-/// Opens the list of processes of a control group that was made for a subject, for the subject to enter it.
-pub fn open_group(root: &SysRoot, folder: &std::path::Path) -> std::io::Result<std::fs::File> {
-    match steward::Steward::of(root) {
-        Some(mut steward) => steward.open_group(),
-        None => root.open_to_hold(folder.join("cgroup.procs")),
+/// The way into a control group that was made for a subject.
+#[derive(Debug)]
+pub enum Door {
+    /// Its list of processes.
+    List(File),
+    /// A socket by which the service of this machine lets in.
+    Gate(OwnedFd),
+}
+
+impl Door {
+    /// Returns it as a start of a subject takes it.
+    pub fn entrance(&self) -> Entrance {
+        match self {
+            Self::List(file) => Entrance::List(file.as_raw_fd()),
+            Self::Gate(socket) => Entrance::Gate(socket.as_raw_fd()),
+        }
+    }
+}
+
+/// Opens the way into a control group that was made for a subject; `None` where the service has removed it since.
+pub fn open_group(root: &SysRoot, folder: &std::path::Path) -> io::Result<Option<Door>> {
+    if let Some(mut steward) = steward::Steward::of(root) {
+        return steward.open_group().map(|file| Some(Door::List(file)));
+    }
+    match service::gate(root) {
+        Some(gate) => gate.map(|gate| gate.map(Door::Gate)),
+        None => root.open_to_hold(folder.join("cgroup.procs")).map(|file| Some(Door::List(file))),
     }
 }
 

@@ -96,10 +96,7 @@ impl Steward {
         &mut self,
         situation: &Situation<'_>,
     ) -> Result<(TuningPlan, Vec<Applied>), TurnError> {
-        let Situation { cpus, housekeeping, request, .. } = situation;
-        let (cpus, housekeeping) = (cpus.clone(), housekeeping.clone());
-        let request = (*request).clone();
-        self.ask::<Result<_, _>>(&Request::Turn(KnobRequest { cpus, housekeeping, request }))?
+        self.ask::<Result<_, _>>(&Request::Turn(KnobRequest::of(situation)))?
     }
 
     /// See [`crate::tune::Tuning::isolate`].

@@ -13,19 +13,31 @@ const ROOM: usize = 8 << 10;
 
 /// One end of a socket with lines on it.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(crate) struct Lines {
     socket: UnixStream,
     /// What was received behind the last line.
     pending: Vec<u8>,
+    /// Most bytes of a line.
+    longest: usize,
 }
 
 impl Lines {
-    pub(super) fn new(socket: UnixStream) -> Self {
-        Self { socket, pending: Vec::new() }
+    pub(crate) fn new(socket: UnixStream) -> Self {
+        Self::bounded(socket, usize::MAX)
+    }
+
+    /// The same with lines of at most so many bytes: who sends more is no becalm.
+    pub(crate) fn bounded(socket: UnixStream, longest: usize) -> Self {
+        Self { socket, pending: Vec::new(), longest }
+    }
+
+    /// Returns the socket. What was received and not asked for is lost.
+    pub(crate) fn into_socket(self) -> UnixStream {
+        self.socket
     }
 
     /// Sends a message, and a file with it.
-    pub(super) fn send(
+    pub(crate) fn send(
         &self,
         message: &impl Serialize,
         file: Option<BorrowedFd<'_>>,
@@ -36,27 +48,43 @@ impl Lines {
     }
 
     /// Waits for a message; `None` where the other end is closed.
-    pub(super) fn receive<T: DeserializeOwned>(
+    pub(crate) fn receive<T: DeserializeOwned>(
         &mut self,
     ) -> io::Result<Option<(T, Option<OwnedFd>)>> {
         let mut file = None;
         loop {
-            if let Some(end) = self.pending.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = self.pending.drain(..=end).collect();
-                return Ok(Some((serde_json::from_slice(&line)?, file)));
+            if let Some(message) = self.take()? {
+                return Ok(Some((message, file)));
             }
-            let mut bytes = [0; ROOM];
-            let (got, further) = receive_with_file(&self.socket, &mut bytes)?;
-            if got == 0 {
+            let (is_open, further) = self.fill()?;
+            if !is_open {
                 return Ok(None);
             }
-            self.pending.extend_from_slice(&bytes[..got]);
             file = further.or(file);
         }
     }
 
+    /// Receives what has come, and waits where nothing has; says whether the other end is open still.
+    pub(crate) fn fill(&mut self) -> io::Result<(bool, Option<OwnedFd>)> {
+        let mut bytes = [0; ROOM];
+        let (got, file) = receive_with_file(&self.socket, &mut bytes)?;
+        self.pending.extend_from_slice(&bytes[..got]);
+        Ok((got != 0, file))
+    }
+
+    /// Returns the next message, where the whole of it was received.
+    pub(crate) fn take<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+        let end = self.pending.iter().position(|byte| *byte == b'\n');
+        if end.unwrap_or(self.pending.len()) > self.longest {
+            return Err(io::Error::other("a line is too long"));
+        }
+        let Some(end) = end else { return Ok(None) };
+        let line: Vec<u8> = self.pending.drain(..=end).collect();
+        Ok(Some(serde_json::from_slice(&line)?))
+    }
+
     /// Says whether something was received that was not asked for yet.
-    pub(super) fn has_more(&self) -> bool {
+    pub(crate) fn has_more(&self) -> bool {
         !self.pending.is_empty()
     }
 }
@@ -104,6 +132,19 @@ mod tests {
         assert!(!steward.has_more());
         drop(becalm);
         assert!(steward.receive::<Request>().unwrap().is_none(), "the end is no error");
+    }
+
+    #[test]
+    fn who_sends_lines_without_an_end_is_not_listened_to() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let mut lines = Lines::bounded(ours, 10);
+        theirs.write_all(b"0\n123456789").unwrap();
+        lines.fill().unwrap();
+        assert_eq!(lines.take::<u32>().unwrap(), Some(0));
+        assert_eq!(lines.take::<u32>().unwrap(), None, "it is not whole yet");
+        theirs.write_all(b"01").unwrap();
+        lines.fill().unwrap();
+        assert!(lines.take::<u32>().is_err());
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! guardian does.
 
 mod client;
+mod guest;
 mod lines;
 mod request;
 mod serve;
@@ -20,10 +21,13 @@ use becalm_kernel::capability::Capability;
 use becalm_kernel::{process, user};
 
 use crate::SysRoot;
-use lines::Lines;
 
 pub(crate) use client::Steward;
+pub(crate) use guest::{Guest, split_off};
+pub(crate) use lines::Lines;
 pub use request::IsolationRequest;
+pub(crate) use request::{KnobRequest, Request};
+pub(crate) use serve::for_people;
 
 /// The steward is gone, or does not make sense.
 #[derive(Debug, thiserror::Error, serde::Serialize, serde::Deserialize)]
@@ -48,6 +52,11 @@ static ACTING: AtomicBool = AtomicBool::new(false);
 
 /// In the steward: which process it works for.
 static SERVED: AtomicU32 = AtomicU32::new(0);
+
+/// Keeps in mind, in the steward, which process it works for.
+fn work_for(process: u32) {
+    SERVED.store(process, Ordering::Relaxed);
+}
 
 /// A user as the kernel takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +84,7 @@ impl Identity {
         let (ours, theirs) = UnixStream::pair()?;
         let becalm = std::process::id();
         process::split(theirs, |socket| {
-            SERVED.store(becalm, Ordering::Relaxed);
+            work_for(becalm);
             serve::serve(socket);
         })?;
         self.assume(&TO_MEASURE)?;

@@ -8,12 +8,12 @@ use becalm_model::ablate::MitigationEffect;
 use serde::{Deserialize, Serialize};
 
 use crate::isolate::Partition;
-use crate::knobs::TuningRequest;
+use crate::knobs::{Situation, TuningRequest};
 use crate::tune::Wait;
 
 /// One thing that the steward does.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Request {
+pub(crate) enum Request {
     /// Takes the lock of the machine, puts back what a dead becalm left, and starts guardian and journal.
     Begin {
         /// For whom, in words.
@@ -50,13 +50,22 @@ pub(super) enum Request {
 
 /// Settings to be changed.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct KnobRequest {
+pub(crate) struct KnobRequest {
     /// CPUs that a measurement will use.
-    pub(super) cpus: CpuSet,
+    pub(crate) cpus: CpuSet,
     /// CPUs that are left to everything else.
-    pub(super) housekeeping: CpuSet,
+    pub(crate) housekeeping: CpuSet,
     /// What is asked of the knobs.
-    pub(super) request: TuningRequest,
+    pub(crate) request: TuningRequest,
+}
+
+impl KnobRequest {
+    /// Returns the part of a situation that the steward does not see for itself.
+    pub(crate) fn of(situation: &Situation<'_>) -> Self {
+        let Situation { cpus, housekeeping, request, .. } = situation;
+        let (cpus, housekeeping) = (cpus.clone(), housekeeping.clone());
+        Self { cpus, housekeeping, request: (*request).clone() }
+    }
 }
 
 /// CPUs to be taken away from everything else.

@@ -32,13 +32,7 @@ pub(super) fn serve(socket: UnixStream) {
     // Nothing that a variable names is looked for, or handed to what is started.
     process::set_variables(std::env::vars_os().map(|(name, _)| (name, None)));
     let root = SysRoot::default();
-    let mut steward = Serving {
-        root: &root,
-        lines: Lines::new(socket),
-        tuning: None,
-        group: None,
-        energy: KeptMeter::default(),
-    };
+    let mut steward = Serving::new(&root, Lines::new(socket));
     // An error is a becalm that died in the middle of a message.
     while let Ok(Some((request, _))) = steward.lines.receive() {
         if steward.answer(request).is_err() {
@@ -51,17 +45,27 @@ pub(super) fn serve(socket: UnixStream) {
 /// More characters of a command are not kept.
 const LONGEST_COMMAND: usize = 200;
 
-struct Serving<'a> {
-    root: &'a SysRoot,
-    lines: Lines,
-    tuning: Option<Tuning<'a>>,
+/// Returns words of becalm's for whoever reads them on a terminal.
+pub(crate) fn for_people(command: &str) -> String {
+    command.chars().filter(|c| !c.is_control()).take(LONGEST_COMMAND).collect()
+}
+
+/// A machine that is changed for somebody at the other end of a socket.
+pub(super) struct Serving<'a> {
+    pub(super) root: &'a SysRoot,
+    pub(super) lines: Lines,
+    pub(super) tuning: Option<Tuning<'a>>,
     /// Folder of the control group that was made last.
-    group: Option<String>,
+    pub(super) group: Option<String>,
     /// Counters of energy, once somebody has asked for them.
     energy: KeptMeter,
 }
 
 impl<'a> Serving<'a> {
+    pub(super) fn new(root: &'a SysRoot, lines: Lines) -> Self {
+        Self { root, lines, tuning: None, group: None, energy: KeptMeter::default() }
+    }
+
     fn answer(&mut self, request: Request) -> io::Result<()> {
         let root = self.root;
         match request {
@@ -95,9 +99,7 @@ impl<'a> Serving<'a> {
                 self.say(&answer.map_err(Of))
             }
             Request::Finish => {
-                self.group = None;
-                let finished: Result<Recovered, JournalFileError> =
-                    self.tuning.take().map_or(Ok(Recovered::Nothing), Tuning::finish);
+                let finished = self.finish();
                 self.say(&finished)
             }
             Request::Keep => {
@@ -131,13 +133,18 @@ impl<'a> Serving<'a> {
             self.lines.has_more() || looked.is_err() || entry[0].is_ready()
         };
         leave_the_callers_group(self.root);
-        // Others read it on their terminals.
-        let command: String =
-            command.chars().filter(|c| !c.is_control()).take(LONGEST_COMMAND).collect();
-        Tuning::begin(self.root, &command, guardian(), wait, &stop)
+        Tuning::begin(self.root, &for_people(command), guardian(self.root), wait, &stop)
     }
 
-    fn turn(&mut self, request: KnobRequest) -> Result<(TuningPlan, Vec<Applied>), TurnError> {
+    pub(super) fn finish(&mut self) -> Result<Recovered, JournalFileError> {
+        self.group = None;
+        self.tuning.take().map_or(Ok(Recovered::Nothing), Tuning::finish)
+    }
+
+    pub(super) fn turn(
+        &mut self,
+        request: KnobRequest,
+    ) -> Result<(TuningPlan, Vec<Applied>), TurnError> {
         let KnobRequest { cpus, housekeeping, request } = request;
         let tuning = self.tuning.as_mut().ok_or_else(no_journal)?;
         let topology = Topology::read(self.root)
@@ -146,7 +153,10 @@ impl<'a> Serving<'a> {
         tuning.turn(&Situation { root, topology, cpus, housekeeping, request })
     }
 
-    fn isolate(&mut self, request: &IsolationRequest) -> Result<Attempt, JournalFileError> {
+    pub(super) fn isolate(
+        &mut self,
+        request: &IsolationRequest,
+    ) -> Result<Attempt, JournalFileError> {
         let tuning = self.tuning.as_mut().ok_or_else(no_journal)?;
         let attempt = tuning.isolate(request)?;
         self.group = attempt.taken.as_ref().ok().map(|taken| taken.isolation.group.clone());
@@ -178,8 +188,8 @@ fn no_journal() -> JournalFileError {
 }
 
 /// The command line of a guardian: this very program, with nothing of whoever called it.
-fn guardian() -> std::process::Command {
-    let mut command = crate::tune::guardian_of(&SysRoot::default());
+pub(super) fn guardian(root: &SysRoot) -> std::process::Command {
+    let mut command = crate::tune::guardian_of(root);
     command.env_clear();
     command
 }

@@ -20,6 +20,7 @@ use super::{
 use crate::SysRoot;
 use crate::isolate::{self, Attempt};
 use crate::knobs::Situation;
+use crate::service::{NotAllowed, ServiceRefusal};
 use crate::steward::{IsolationRequest, StewardLost};
 
 /// A machine that this process tunes. When it is dropped, or when this process dies, a guardian
@@ -50,6 +51,9 @@ pub enum TuneError {
     /// Nobody who may do it.
     #[error(transparent)]
     Steward(#[from] StewardLost),
+    /// The service of this machine does not want to.
+    #[error(transparent)]
+    Service(#[from] ServiceRefusal),
 }
 
 /// Why settings are not changed as they were asked for.
@@ -58,6 +62,9 @@ pub enum TurnError {
     /// A knob is asked for that there is not. Nothing was changed.
     #[error(transparent)]
     Knob(#[from] UnknownKnob),
+    /// The service of this machine does not allow it. Nothing was changed.
+    #[error(transparent)]
+    NotAllowed(#[from] NotAllowed),
     /// The journal cannot be used.
     #[error(transparent)]
     Journal(#[from] JournalFileError),

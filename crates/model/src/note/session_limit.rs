@@ -50,6 +50,11 @@ pub enum SessionLimit {
         /// For so many seconds.
         seconds: u64,
     },
+    /// The service of the machine has put it back before the session ended.
+    PutBackEarly {
+        /// After so many seconds, which is its limit; nothing where its process was lost.
+        seconds: Option<u64>,
+    },
     /// A mitigation could not be had in a run.
     MitigationFailed {
         /// What failed.

@@ -14,6 +14,7 @@ mod gate;
 mod history;
 mod journal;
 mod log;
+mod machine_service;
 mod old_settings;
 mod plan;
 mod probe;
@@ -55,6 +56,7 @@ pub use journal::{
     Holder, Journal, JournalError, JournalHeader, JournalLine, boot_of_journal, read_journal,
 };
 pub use log::{LogDiscard, LogError, LogHeader, LogMetric, LogRun, read_log};
+pub use machine_service::{MachineHolderDocument, MachineServiceDocument, MachineWaiterDocument};
 pub use plan::{PlanChoiceDocument, PlanDocument, PlanGoalDocument, PlanLevelDocument};
 pub use probe::{
     CpuNoiseDocument, LengthBin, LengthClass, ProbeDocument, ProbeWindow, ProbedCpu, RankedCpu,
@@ -70,9 +72,9 @@ pub use reproduce::{
 pub use schema::{
     ABLATE_SCHEMA, BISECT_SCHEMA, BOOT_SCHEMA, CHANGES_SCHEMA, CHECK_SCHEMA, CI_SCHEMA,
     COMPARISON_SCHEMA, CPU_NOISE_SCHEMA, DIFF_SCHEMA, EFFECTS_SCHEMA, GATE_SCHEMA, HISTORY_SCHEMA,
-    IMPORT_SCHEMA, JOURNAL_SCHEMA, LOG_SCHEMA, PLAN_SCHEMA, PROBE_SCHEMA, REPRODUCE_SCHEMA,
-    RUN_SCHEMA, SERVICES_SCHEMA, STATS_SCHEMA, STEADY_SCHEMA, TOPOLOGY_SCHEMA, TRACE_SCHEMA,
-    TUNE_SCHEMA, WORKLOAD_SCHEMA,
+    IMPORT_SCHEMA, JOURNAL_SCHEMA, LOG_SCHEMA, MACHINE_SERVICE_SCHEMA, PLAN_SCHEMA, PROBE_SCHEMA,
+    REPRODUCE_SCHEMA, RUN_SCHEMA, SERVICES_SCHEMA, STATS_SCHEMA, STEADY_SCHEMA, TOPOLOGY_SCHEMA,
+    TRACE_SCHEMA, TUNE_SCHEMA, WORKLOAD_SCHEMA,
 };
 pub use services::{ProgramDocument, ServicesDocument};
 pub use stats::{StatsDocument, stats_document};

@@ -41,6 +41,8 @@ pub const REPRODUCE_SCHEMA: &str = "becalm/noise-reproduce/1";
 pub const TRACE_SCHEMA: &str = "becalm/noise-trace/1";
 /// What `becalm plan --json` prints.
 pub const PLAN_SCHEMA: &str = "becalm/plan/1";
+/// What `becalm machine service status --json` prints.
+pub const MACHINE_SERVICE_SCHEMA: &str = "becalm/machine-service/1";
 /// What `becalm services --json` prints.
 pub const SERVICES_SCHEMA: &str = "becalm/services/1";
 /// What `becalm stats --json` prints.

@@ -22,6 +22,14 @@ pub(super) fn sentence(limit: &SessionLimit) -> String {
             "the machine was suspended for {seconds} s during the session: waking up resets settings, the CPUs of \
              interrupts among them, and the first runs after it are colder than the others; measure again"
         ),
+        L::PutBackEarly { seconds: Some(seconds) } => format!(
+            "the service of this machine put it back after {seconds} s, the longest time that it gives a user: the \
+             runs after that were made on a machine that was not quiet"
+        ),
+        L::PutBackEarly { seconds: None } => "the process of the machine's service that had tuned the machine was lost, \
+                                              and the machine put back: the runs after that were made on a machine that \
+                                              was not quiet"
+            .to_owned(),
         L::NotRecorded { metrics } => {
             format!("the suite asks for {}, which cannot be counted here", metrics.join(", "))
         }

@@ -11,24 +11,12 @@ use crate::exit::Exit;
 use crate::rights::Rights;
 use crate::ui::Ui;
 
-/// Capture what becalm knows about this machine
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
-#[derive(Debug, clap::Subcommand)]
-enum Action {
-    Dump(DumpArgs),
-}
-
 /// Write the files of /proc and /sys that becalm reads into an archive, for bug reports
 ///
 /// Serial numbers, host and user names, hardware addresses and UUIDs are left out. Unpacked, the
 /// folder can stand for the machine: `becalm topology --root becalm-machine`.
 #[derive(Debug, clap::Args)]
-struct DumpArgs {
+pub(crate) struct Args {
     /// The archive; `-` is standard output
     #[arg(default_value = "becalm-machine.tar.gz")]
     file: PathBuf,
@@ -44,13 +32,11 @@ const TOP: &str = "becalm-machine";
 impl Args {
     /// Returns the rights that it begins with: see [`run`].
     pub(crate) fn rights(&self) -> Rights {
-        let Action::Dump(args) = &self.action;
-        Rights::to_look_at(&args.root)
+        Rights::to_look_at(&self.root)
     }
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    let Action::Dump(args) = &args.action;
     let dump = Dump::of(&SysRoot::new(&args.root), &user_names());
     if dump.entries.is_empty() {
         return Err(CommandError::measure(format!(
