@@ -59,7 +59,8 @@ pub use remembered::{MitigationEffects, NoiseRanking, Rank};
 pub use steward::acts_for_caller;
 pub use sysroot::{Kernel, Reading, SysRoot};
 pub use topology::{
-    Cache, CacheContent, Core, CoreKind, Cpu, Group, Node, Topology, TopologyError,
+    Cache, CacheContent, Core, CoreKind, Cpu, Device, DeviceKind, Group, MemoryKind, Node,
+    SideCache, Topology, TopologyError,
 };
 pub use tracepoints::tracepoints;
 pub use unrest::{Unrest, UnrestReader};

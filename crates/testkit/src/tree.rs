@@ -40,6 +40,15 @@ impl FakeTree {
         self
     }
 
+    /// Makes a symbolic link that says `to`.
+    #[must_use]
+    pub fn link(self, path: impl AsRef<Path>, to: impl AsRef<Path>) -> Self {
+        let path = self.place(path.as_ref());
+        std::os::unix::fs::symlink(to, &path)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        self
+    }
+
     /// Removes a file or folder, as unplugging or another kernel would.
     #[must_use]
     pub fn without(self, path: impl AsRef<Path>) -> Self {

@@ -56,7 +56,8 @@ fn document(
     root: &SysRoot,
     threads: Option<NonZeroUsize>,
 ) -> Result<TopologyDocument, CommandError> {
-    let topology = crate::topology::read(root)?;
+    let mut topology = crate::topology::read(root)?;
+    topology.read_devices(root);
     let facts = ChoiceFacts::read(root);
     let mut widths = vec![(Some(1), Width::One)];
     if let Some(threads) = threads.filter(|threads| threads.get() > 1) {

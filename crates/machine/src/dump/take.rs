@@ -127,6 +127,16 @@ impl<'a> Taking<'a> {
         }
     }
 
+    /// Takes a link, the folder that it leads to, and those of its files that `wants` names.
+    pub(super) fn linked(&mut self, path: &str, wants: impl Fn(&str) -> bool) {
+        let path = Path::new(path);
+        let Some(to) = self.root.link(path) else { return };
+        let Some(target) = path.parent().and_then(|folder| joined(folder, &to)) else { return };
+        self.entries.insert(self.redactor.path(&target), Entry::Folder);
+        self.files_of(&target, wants);
+        self.links.push((path.to_owned(), to));
+    }
+
     /// Says that a file is there without its content.
     pub(super) fn mark(&mut self, path: &str) {
         if self.root.exists(path) {
@@ -136,6 +146,8 @@ impl<'a> Taking<'a> {
 
     pub(super) fn finish(mut self) -> Dump {
         for (path, to) in std::mem::take(&mut self.links) {
+            // Names of network interfaces can hold addresses.
+            let (path, to) = (self.redactor.path(&path), self.redactor.path(&to));
             let Some(target) = path.parent().and_then(|folder| joined(folder, &to)) else {
                 continue;
             };

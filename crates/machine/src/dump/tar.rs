@@ -1,4 +1,5 @@
-//! Writes a dump as a tar archive, in the format that every tar reads (`ustar`, POSIX.1-1988).
+//! Writes a dump as a tar archive, in the format that every tar reads (`ustar`, POSIX.1-1988), with GNU's way
+//! for links that are longer than it has room for, as those of devices behind several bridges are.
 //!
 //! Files, folders and links with fixed owner and time, so that equal machines give equal archives.
 
@@ -34,16 +35,33 @@ fn uncompressed(dump: &Dump, top: &str) -> Vec<u8> {
 }
 
 fn append(out: &mut Vec<u8>, path: &str, entry: &Entry) {
-    let Some((prefix, name)) = split(path) else { return };
+    let Some(path) = split(path) else { return };
     let empty: &[u8] = &[];
     let (kind, mode, link, content) = match entry {
         Entry::File(content) => (b'0', "0000644\0", String::new(), content.as_slice()),
         Entry::Folder => (b'5', "0000755\0", String::new(), empty),
         Entry::Link(to) => (b'2', "0000777\0", to.to_string_lossy().into_owned(), empty),
     };
-    if link.len() > 100 {
-        return;
+    let mut short = link.as_bytes();
+    if short.len() > LONGEST_LINK {
+        // A file of this name and kind has the link of the entry after it.
+        let whole = [short, b"\0"].concat();
+        record(out, ("", "././@LongLink"), (b'K', "0000644\0"), b"", &whole);
+        short = &short[..LONGEST_LINK];
     }
+    record(out, path, (kind, mode), short, content);
+}
+
+/// Longest link that has room in a header.
+const LONGEST_LINK: usize = 100;
+
+fn record(
+    out: &mut Vec<u8>,
+    (prefix, name): (&str, &str),
+    (kind, mode): (u8, &str),
+    link: &[u8],
+    content: &[u8],
+) {
     let mut header = [0u8; BLOCK];
     let mut put = |at: usize, bytes: &[u8]| header[at..at + bytes.len()].copy_from_slice(bytes);
     put(0, name.as_bytes());
@@ -54,7 +72,7 @@ fn append(out: &mut Vec<u8>, path: &str, entry: &Entry) {
     put(136, b"00000000000\0");
     put(148, b"        ");
     put(156, &[kind]);
-    put(157, link.as_bytes());
+    put(157, link);
     put(257, b"ustar\x0000");
     put(345, prefix.as_bytes());
     let sum: u32 = header.iter().map(|&byte| u32::from(byte)).sum();
@@ -84,6 +102,18 @@ mod tests {
         let long = format!("{}/{}", "a".repeat(90), "b".repeat(90));
         assert_eq!(split(&long).map(|(prefix, name)| (prefix.len(), name.len())), Some((90, 90)));
         assert_eq!(split(&"a".repeat(300)), None);
+    }
+
+    #[test]
+    fn a_long_link_stands_whole_before_its_entry() {
+        let mut dump = Dump::default();
+        let to = format!("../{}", "a".repeat(150));
+        dump.entries.insert("/sys/y".into(), Entry::Link((&to).into()));
+        let bytes = uncompressed(&dump, "top");
+        let (long, entry) = (&bytes[2 * BLOCK..4 * BLOCK], &bytes[4 * BLOCK..5 * BLOCK]);
+        assert_eq!((long[156], entry[156]), (b'K', b'2'));
+        assert!(long[BLOCK..].starts_with(format!("{to}\0").as_bytes()));
+        assert!(entry.starts_with(b"top/sys/y\0") && entry[157..].starts_with(b"../aaa"));
     }
 
     #[test]

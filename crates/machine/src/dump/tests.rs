@@ -14,7 +14,8 @@ fn taken(dump: &Dump, path: &str) -> Option<String> {
 fn unpacked(dump: &Dump) -> FakeTree {
     dump.entries.iter().fold(FakeTree::new(), |tree, (path, entry)| match entry {
         Entry::File(content) => tree.file(path, content),
-        Entry::Folder | Entry::Link(_) => tree,
+        Entry::Link(to) => tree.link(path, to),
+        Entry::Folder => tree,
     })
 }
 
@@ -25,6 +26,36 @@ fn a_dump_is_read_as_the_machine_is() {
     let root = SysRoot::new(tree.path());
     let copy = unpacked(&Dump::of(&root, &[]));
     assert_eq!(Topology::read(&SysRoot::new(copy.path())), Topology::read(&root));
+}
+
+#[test]
+fn devices_are_found_in_a_dump_and_their_addresses_are_not() {
+    let place = "/sys/devices/pci0000:00/0000:00:03.0";
+    let tree = FakeMachine { packages: 2, ..FakeMachine::default() }
+        .tree()
+        .file(format!("{place}/class"), "0x020000\n")
+        .file(format!("{place}/numa_node"), "1\n")
+        .file(format!("{place}/local_cpulist"), "4-7\n")
+        .file(format!("{place}/vpd"), "serial 77\n")
+        .file(format!("{place}/net/enx0016d3cca427/address"), "00:16:d3:cc:a4:27\n")
+        .link("/sys/bus/pci/devices/0000:00:03.0", "../../../devices/pci0000:00/0000:00:03.0")
+        .link(
+            "/sys/class/net/enx0016d3cca427",
+            "../../devices/pci0000:00/0000:00:03.0/net/enx0016d3cca427",
+        );
+    let read = |tree: &FakeTree| {
+        let root = SysRoot::new(tree.path());
+        let mut topology = Topology::read(&root).unwrap();
+        topology.read_devices(&root);
+        topology.devices
+    };
+    let dump = Dump::of(&SysRoot::new(tree.path()), &[]);
+    let (here, copied) = (read(&tree), read(&unpacked(&dump)));
+    assert_eq!(copied.len(), 1);
+    assert_eq!(copied[0].names, ["enxADDRESS"]);
+    assert_eq!((&copied[0].cpus, copied[0].node), (&here[0].cpus, Some(1)));
+    let has = |text: &str| format!("{:?}", dump.entries).contains(text);
+    assert!(!has("0016d3") && !has("00:16:d3") && !has("serial 77"));
 }
 
 #[test]

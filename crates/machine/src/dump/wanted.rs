@@ -3,7 +3,7 @@
 use super::take::Taking;
 use crate::sysroot::SysRoot;
 use crate::tasks;
-use crate::topology::confined;
+use crate::topology::{confined, devices, memory};
 use crate::tune::task::is_of_kernel;
 
 /// Files whose content matters as it is.
@@ -48,6 +48,7 @@ const TREES: [&str; 15] = [
     "/sys/devices/system/node",
     "/sys/devices/system/machinecheck",
     "/sys/devices/system/clocksource",
+    memory::TIERS,
     "/sys/devices/virtual/workqueue",
     "/sys/bus/workqueue",
     "/sys/kernel/mm",
@@ -111,6 +112,7 @@ pub(super) fn all(root: &SysRoot, taking: &mut Taking<'_>) {
     if let Some(release) = root.read("/proc/sys/kernel/osrelease").value() {
         taking.file(format!("/boot/config-{release}"));
     }
+    pci(root, taking);
     for path in ["/.dockerenv", "/run/.containerenv"] {
         taking.mark(path);
     }
@@ -119,6 +121,27 @@ pub(super) fn all(root: &SysRoot, taking: &mut Taking<'_>) {
     own_process(taking);
     control_groups(root, taking);
     processes(root, taking);
+}
+
+/// What PCI devices are, where they are and what is on them: the folders that the links of the bus and of the
+/// classes lead to, with the few files that are read.
+fn pci(root: &SysRoot, taking: &mut Taking<'_>) {
+    for device in root.list_dir(devices::DEVICES).value().unwrap_or_default() {
+        taking.linked(&format!("{}/{device}", devices::DEVICES), |name| {
+            ["class", "numa_node", "local_cpulist", "local_cpus"].contains(&name)
+        });
+    }
+    for class in devices::CLASSES {
+        for name in root.list_dir(class).value().unwrap_or_default() {
+            let entry = format!("{class}/{name}");
+            if devices::device_of(root, &entry).is_some() {
+                taking.linked(&entry, |_| false);
+            }
+        }
+    }
+    for name in root.list_dir(memory::DAX).value().unwrap_or_default() {
+        taking.linked(&format!("{}/{name}", memory::DAX), |name| name == "target_node");
+    }
 }
 
 fn mounts(taking: &mut Taking<'_>) {

@@ -1,12 +1,13 @@
 //! A topology as the document that leaves the process.
 
 use becalm_model::wire::{
-    TOPOLOGY_SCHEMA, TopologyCache, TopologyChoice, TopologyCore, TopologyCpu, TopologyDocument,
-    TopologyGroup, TopologyKind, TopologyNode, Worded, Words, worded,
+    TOPOLOGY_SCHEMA, TopologyCache, TopologyChoice, TopologyCore, TopologyCpu, TopologyDevice,
+    TopologyDocument, TopologyGroup, TopologyKind, TopologyNode, TopologySideCache, Worded, Words,
+    worded,
 };
 use becalm_model::{CpuId, CpuSet};
 
-use super::{Cache, CacheContent, Cpu, Group, Topology};
+use super::{Cache, CacheContent, Cpu, Device, DeviceKind, Group, MemoryKind, Topology};
 use crate::choice::Choice;
 
 impl Topology {
@@ -42,6 +43,7 @@ impl Topology {
                 .iter()
                 .map(|kind| TopologyKind { name: kind.name.clone(), cpus: numbers(&kind.cpus) })
                 .collect(),
+            devices: self.devices.iter().map(device).collect(),
             choices: choices
                 .iter()
                 .map(|(threads, choice)| TopologyChoice {
@@ -95,13 +97,25 @@ impl Topology {
     fn node_documents(&self) -> Vec<TopologyNode> {
         if self.nodes.is_empty() {
             let cpus = numbers(&self.online);
-            return vec![TopologyNode { id: 0, cpus, memory: None, assumed: true }];
+            return vec![TopologyNode { cpus, assumed: true, ..TopologyNode::default() }];
         }
         let node = |node: &super::Node| TopologyNode {
             id: node.id,
             cpus: numbers(&node.cpus),
             memory: node.memory,
             assumed: false,
+            near: if node.cpus.is_empty() { numbers(&node.near) } else { Vec::new() },
+            kind: node.kind.map(|kind| match kind {
+                MemoryKind::Cxl => "cxl".to_owned(),
+                MemoryKind::Persistent => "persistent".to_owned(),
+            }),
+            tier: node.tier,
+            side_caches: node
+                .side_caches
+                .iter()
+                .map(|cache| TopologySideCache { level: cache.level, size: cache.size })
+                .collect(),
+            read_bandwidth: node.read_bandwidth,
         };
         self.nodes.iter().map(node).collect()
     }
@@ -127,5 +141,22 @@ fn cache(cache: &Cache) -> TopologyCache {
         content: content.to_owned(),
         size: cache.size,
         cpus: numbers(&cache.cpus),
+    }
+}
+
+fn device(device: &Device) -> TopologyDevice {
+    let kind = match device.kind {
+        DeviceKind::Network => "network",
+        DeviceKind::Storage => "storage",
+        DeviceKind::Display => "display",
+        DeviceKind::Accelerator => "accelerator",
+        DeviceKind::Memory => "memory",
+    };
+    TopologyDevice {
+        address: device.address.clone(),
+        kind: kind.to_owned(),
+        names: device.names.clone(),
+        node: device.node,
+        cpus: device.cpus.as_ref().map(numbers),
     }
 }

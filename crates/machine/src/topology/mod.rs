@@ -6,9 +6,11 @@
 mod caches;
 pub(crate) mod confined;
 mod cpuinfo;
+pub(crate) mod devices;
 mod document;
 mod kinds;
 mod lists;
+pub(crate) mod memory;
 mod parts;
 mod sysfs;
 
@@ -52,6 +54,8 @@ pub struct Topology {
     pub caches: Vec<Cache>,
     /// Kinds of cores, the fastest first; a single one on most machines.
     pub kinds: Vec<CoreKind>,
+    /// PCI devices by their address, once [`Topology::read_devices`] has read them.
+    pub devices: Vec<Device>,
     /// What could not be found out, as sentences.
     pub limits: Vec<TopologyLimit>,
 }
@@ -108,6 +112,65 @@ pub struct Node {
     /// How far it is to each node of [`Topology::nodes`], 10 for itself; empty where the kernel does
     /// not state it.
     pub distances: Vec<u32>,
+    /// The CPUs nearest to its memory: its own, or those of other nodes where it has none. Empty where
+    /// that is not known.
+    pub near: CpuSet,
+    /// Caches in front of its memory, by level.
+    pub side_caches: Vec<SideCache>,
+    /// The tier of its memory; a smaller number is faster.
+    pub tier: Option<u32>,
+    /// What its memory is, where that is not plain memory.
+    pub kind: Option<MemoryKind>,
+    /// How many MiB a second the nearest CPUs read, where firmware states it.
+    pub read_bandwidth: Option<u64>,
+}
+
+/// A cache in front of the memory of a node, which firmware runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SideCache {
+    /// 1 for the one nearest to the memory.
+    pub level: u32,
+    /// Size in bytes, where the kernel states it.
+    pub size: Option<u64>,
+}
+
+/// Memory that came from a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemoryKind {
+    /// Behind a CXL link.
+    Cxl,
+    /// Persistent memory that is used as plain memory.
+    Persistent,
+}
+
+/// A PCI device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Device {
+    /// Domain, bus, device and function: `0000:01:00.0`.
+    pub address: String,
+    /// What it is.
+    pub kind: DeviceKind,
+    /// What the kernel calls what is on it: `eth0`, `nvme0n1`; none without a driver.
+    pub names: Vec<String>,
+    /// Index into [`Topology::nodes`]; `None` where the kernel does not know.
+    pub node: Option<usize>,
+    /// Online CPUs that are near; `None` where the kernel does not know.
+    pub cpus: Option<CpuSet>,
+}
+
+/// What a PCI device is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// Network, also InfiniBand.
+    Network,
+    /// Disks and what they hang on.
+    Storage,
+    /// Display, also a GPU that only computes.
+    Display,
+    /// Something else that computes.
+    Accelerator,
+    /// Memory behind a CXL link.
+    Memory,
 }
 
 /// One cache and the CPUs that share it.

@@ -7,13 +7,13 @@ use becalm_model::{CpuId, CpuSet, TopologyLimit};
 use super::confined::cgroup_cpus;
 use super::lists::Lists;
 use super::parts::Parts;
-use super::{Core, Cpu, Group, Node, Topology, TopologyError, caches, cpuinfo, kinds};
+use super::{Core, Cpu, Group, Node, Topology, TopologyError, caches, cpuinfo, kinds, memory};
 use crate::activity::parse::stat_cpus;
 use crate::isolcpus;
 use crate::sysroot::{Reading, SysRoot};
 
 const CPUS: &str = "/sys/devices/system/cpu";
-const NODES: &str = "/sys/devices/system/node";
+pub(super) const NODES: &str = "/sys/devices/system/node";
 
 /// Files with the CPUs of a core and of a package, the names of newer kernels first.
 const CORE: [&str; 4] = ["core_cpus_list", "thread_siblings_list", "core_cpus", "thread_siblings"];
@@ -207,7 +207,17 @@ impl Topology {
             let memory = memory.as_deref().and_then(node_memory);
             let distances = lists.root.read(format!("{folder}/distance")).value();
             let distances = distances.and_then(|text| node_distances(&text)).unwrap_or_default();
-            self.nodes.push(Node { id, cpus, memory, distances });
+            self.nodes.push(Node {
+                id,
+                cpus,
+                memory,
+                distances,
+                near: CpuSet::new(),
+                side_caches: Vec::new(),
+                tier: None,
+                kind: None,
+                read_bandwidth: None,
+            });
         }
         // `node10` sorts before `node2` by name.
         self.nodes.sort_by_key(|node| node.id);
@@ -216,6 +226,7 @@ impl Topology {
         for node in self.nodes.iter_mut().filter(|node| node.distances.len() != nodes) {
             node.distances.clear();
         }
+        memory::add(lists, &mut self.nodes);
     }
 
     /// Gives every CPU its place in the lists, which it completes.

@@ -85,8 +85,8 @@ pub use suite::{
 };
 pub use text::json_text;
 pub use topology::{
-    TopologyCache, TopologyChoice, TopologyCore, TopologyCpu, TopologyDocument, TopologyGroup,
-    TopologyKind, TopologyNode,
+    TopologyCache, TopologyChoice, TopologyCore, TopologyCpu, TopologyDevice, TopologyDocument,
+    TopologyGroup, TopologyKind, TopologyNode, TopologySideCache,
 };
 pub use trace::{RunNamed, TraceDocument, TraceNoteDocument};
 pub use tune::{TuneChangeDocument, TuneDocument, TuneNoteDocument, tune_document};

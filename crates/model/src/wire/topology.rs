@@ -50,6 +50,8 @@ pub struct TopologyDocument {
     pub caches: Vec<TopologyCache>,
     /// Kinds of cores, the fastest first; a single one on most machines.
     pub kinds: Vec<TopologyKind>,
+    /// PCI devices that a measurement may have to do with, by address.
+    pub devices: Vec<TopologyDevice>,
     /// Which CPUs a measurement would use: for one thread, and for several.
     pub choices: Vec<TopologyChoice>,
     /// What could not be found out.
@@ -115,7 +117,7 @@ pub struct TopologyGroup {
 }
 
 /// A NUMA node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TopologyNode {
     /// The kernel's number.
     pub id: u32,
@@ -127,6 +129,48 @@ pub struct TopologyNode {
     /// The kernel knows no nodes: this one stands for the whole machine.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub assumed: bool,
+    /// The CPUs nearest to its memory, where it has none of its own; absent where they are not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub near: Vec<u32>,
+    /// What its memory is: `cxl` or `persistent`; absent for plain memory and where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The kernel's number of the tier of its memory; a smaller one is faster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<u32>,
+    /// Caches in front of its memory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub side_caches: Vec<TopologySideCache>,
+    /// How many MiB a second the nearest CPUs read of its memory, where firmware states it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_bandwidth: Option<u64>,
+}
+
+/// A cache in front of the memory of a node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TopologySideCache {
+    /// 1 for the one nearest to the memory.
+    pub level: u32,
+    /// Size in bytes, where the kernel knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+}
+
+/// A PCI device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TopologyDevice {
+    /// Domain, bus, device and function: `0000:01:00.0`.
+    pub address: String,
+    /// `network`, `storage`, `display`, `accelerator` or `memory`.
+    pub kind: String,
+    /// What the kernel calls what is on it: `eth0`, `nvme0n1`; none without a driver.
+    pub names: Vec<String>,
+    /// Its NUMA node; absent where the kernel does not know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<usize>,
+    /// Online CPUs that are near; absent where the kernel does not know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<Vec<u32>>,
 }
 
 /// One cache.

@@ -1,11 +1,14 @@
 //! How a machine is built, as text and as a picture.
 
+mod devices;
+mod layout;
 mod parts;
 mod svg;
 mod text;
 
 use becalm_model::CpuId;
 use becalm_model::CpuSet;
+use becalm_model::wire::{TopologyDocument, TopologyNode};
 
 pub use svg::topology_svg;
 pub use text::topology_text;
@@ -13,6 +16,52 @@ pub use text::topology_text;
 /// Writes CPU numbers as a list such as `0-3,8`.
 fn list(cpus: &[u32]) -> String {
     cpus.iter().copied().map(CpuId).collect::<CpuSet>().to_string()
+}
+
+fn cpu_word(number: usize) -> &'static str {
+    if number == 1 { "CPU" } else { "CPUs" }
+}
+
+/// Writes what a NUMA node is, in one line.
+fn node_title(document: &TopologyDocument, node: &TopologyNode) -> String {
+    let mut title = format!("NUMA node {}", node.id);
+    let mut add = |text: String| {
+        title.push_str(", ");
+        title.push_str(&text);
+    };
+    match (node.memory.map(size), node.kind.as_deref()) {
+        (Some(size), Some(kind)) => add(format!("{size} {}", memory_word(kind))),
+        (Some(size), None) => add(size),
+        (None, Some(kind)) => add(memory_word(kind).to_owned()),
+        (None, None) => {}
+    }
+    for cache in &node.side_caches {
+        let bytes = cache.size.map_or("unknown size".to_owned(), size);
+        add(format!("memory-side cache of {bytes}"));
+    }
+    if document.nodes.iter().any(|other| other.tier != node.tier)
+        && let Some(tier) = node.tier
+    {
+        add(format!("tier {tier}"));
+    }
+    if node.cpus.is_empty() {
+        if let Some(bandwidth) = node.read_bandwidth {
+            add(format!("{} a second", size(bandwidth << 20)));
+        }
+        add("no CPU that runs".to_owned());
+        if !node.near.is_empty() {
+            add(format!("nearest: {} {}", cpu_word(node.near.len()), list(&node.near)));
+        }
+    }
+    title
+}
+
+fn memory_word(kind: &str) -> &str {
+    match kind {
+        "cxl" => "of CXL memory",
+        "persistent" => "of persistent memory",
+        other => other,
+    }
 }
 
 /// Writes a size in binary units, with decimals only where they say something: `1.25 MiB`.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use becalm_model::wire::TopologyDocument;
 
-use super::size;
+use super::{devices, node_title, size};
 
 /// A part of the machine and what lies in it. Parts with the same CPUs are one, with all their
 /// titles from the outermost to the innermost.
@@ -15,6 +15,17 @@ pub(super) struct Part {
     pub(super) parts: Vec<Part>,
     /// Index of the core that this is.
     pub(super) core: Option<usize>,
+    /// What lies here without CPUs of its own.
+    pub(super) beside: Vec<Beside>,
+}
+
+/// Memory or devices, which lie near CPUs and have none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Beside {
+    /// A NUMA node, by its title.
+    Node(String),
+    /// PCI devices.
+    Devices(devices::Group),
 }
 
 /// What a part is called.
@@ -58,6 +69,7 @@ pub(super) fn machine(document: &TopologyDocument) -> Part {
                 cpus: cpus.iter().copied().collect(),
                 parts: Vec::new(),
                 core,
+                beside: Vec::new(),
             });
         }
     };
@@ -75,8 +87,7 @@ pub(super) fn machine(document: &TopologyDocument) -> Part {
         }
     }
     for node in document.nodes.iter().filter(|node| !node.assumed) {
-        let memory = node.memory.map_or(String::new(), |bytes| format!(", {}", size(bytes)));
-        add(Rank::Node, format!("NUMA node {}{memory}", node.id), &node.cpus, None);
+        add(Rank::Node, node_title(document, node), &node.cpus, None);
     }
     for cache in &document.caches {
         let rank = match cache.level {
@@ -97,12 +108,34 @@ pub(super) fn machine(document: &TopologyDocument) -> Part {
         cpus: document.online.iter().copied().collect(),
         parts: Vec::new(),
         core: None,
+        beside: Vec::new(),
     };
     for part in all {
         insert(&mut machine, part);
     }
+    for node in document.nodes.iter().filter(|node| node.cpus.is_empty()) {
+        let title = node_title(document, node);
+        innermost(&mut machine, &node.near).beside.push(Beside::Node(title));
+    }
+    for group in devices::groups(document) {
+        let holder = innermost(&mut machine, &group.cpus);
+        holder.beside.push(Beside::Devices(group));
+    }
     sort(&mut machine);
     machine
+}
+
+/// Returns the innermost part that holds all of `cpus`, and is no part of a core; the machine where they are not
+/// known.
+fn innermost<'a>(part: &'a mut Part, cpus: &[u32]) -> &'a mut Part {
+    let holds = |one: &Part| {
+        let is_larger = one.titles.iter().any(|title| title.rank < Rank::CACHE);
+        is_larger && !cpus.is_empty() && cpus.iter().all(|cpu| one.cpus.contains(cpu))
+    };
+    match part.parts.iter().position(holds) {
+        Some(index) => innermost(&mut part.parts[index], cpus),
+        None => part,
+    }
 }
 
 /// Puts a part into the innermost one that holds it. A part that lies across others, as tables of
@@ -123,4 +156,32 @@ fn insert(into: &mut Part, part: Part) {
 fn sort(part: &mut Part) {
     part.parts.sort_by_key(|one| one.cpus.first().copied());
     part.parts.iter_mut().for_each(sort);
+}
+
+/// Returns how many parts at the front are cores that are alike, one where the first is none.
+pub(super) fn alike_at_front(parts: &[Part]) -> usize {
+    let Some(first) = parts.first() else { return 0 };
+    parts.iter().take_while(|one| alike(first, one)).count().max(1)
+}
+
+/// Says whether two cores can be shown as one.
+fn alike(one: &Part, other: &Part) -> bool {
+    one.core.is_some()
+        && other.core.is_some()
+        && one.cpus.len() == other.cpus.len()
+        && [one, other].iter().all(|core| core.titles.iter().all(|title| Rank::CACHE <= title.rank))
+        && one.inner_titles() == other.inner_titles()
+}
+
+impl Part {
+    /// Returns the titles of some ranks.
+    pub(super) fn titles_where(&self, shown: impl Fn(Rank) -> bool) -> Vec<String> {
+        let titles = self.titles.iter().filter(|title| shown(title.rank));
+        titles.map(|title| title.text.clone()).collect()
+    }
+
+    /// Returns the caches of a core and its kind, without those of the first level, which all have.
+    pub(super) fn inner_titles(&self) -> Vec<String> {
+        self.titles_where(|rank| Rank::CACHE <= rank && rank != Rank::FirstLevel)
+    }
 }

@@ -8,28 +8,18 @@ use std::fmt::Write as _;
 
 use becalm_model::wire::TopologyDocument;
 
+use super::layout::{LINE, PAD, Shape, of_machine, row_height, width_of};
 use super::parts::{Part, Rank, machine};
 use crate::escape;
 
-/// Height of a line of text.
-const LINE: f64 = 15.0;
-/// Space around what is in a box.
-const PAD: f64 = 6.0;
-/// Width of a character, on the safe side.
-const CHARACTER: f64 = 6.6;
-const CPU_WIDTH: f64 = 38.0;
-const CPU_HEIGHT: f64 = 22.0;
-/// How much wider than high a picture should be.
-const SHAPE: f64 = 1.6;
-
 const STYLE: &str = "\
 svg{font:11px system-ui,sans-serif;background:#fff}text{fill:#1a1a1a}rect{stroke:#777}\
-.part{fill:#f4f4f1}.cache{fill:#fdfdfb}.node{fill:#eaf1e6}\
+.part{fill:#f4f4f1}.cache{fill:#fdfdfb}.node{fill:#eaf1e6}.device{fill:#f3e9e4}\
 .k0{fill:#cfe0f5}.k1{fill:#f7e3c1}.k2{fill:#e6d6ef}.k3{fill:#d5ead9}\
 .cpu{fill:#fff}.chosen{fill:#2f6fb5;stroke:#174a80;stroke-width:2}.chosen+.n{fill:#fff;font-weight:bold}\
 .barred{fill:#ddd;stroke-dasharray:3 2}.barred+.n{fill:#777}.isolated{stroke:#b3541e;stroke-width:2}\
 @media (prefers-color-scheme:dark){svg{background:#16181b}text{fill:#e8e8e8}rect{stroke:#808790}\
-.part{fill:#22262b}.cache{fill:#1b1e22}.node{fill:#22302a}\
+.part{fill:#22262b}.cache{fill:#1b1e22}.node{fill:#22302a}.device{fill:#3a2b25}\
 .k0{fill:#26405f}.k1{fill:#5a4522}.k2{fill:#46345a}.k3{fill:#27482f}\
 .cpu{fill:#16181b}.chosen{fill:#5b9be0;stroke:#a9cdf5}.chosen+.n{fill:#0b1420}\
 .barred{fill:#33373c}.barred+.n{fill:#8a9099}.isolated{stroke:#e88a4f}}";
@@ -37,8 +27,7 @@ svg{font:11px system-ui,sans-serif;background:#fff}text{fill:#1a1a1a}rect{stroke
 /// Draws a machine as a self-contained SVG file.
 pub fn topology_svg(document: &TopologyDocument) -> String {
     let drawing = Drawing::new(document);
-    let machine = machine(document);
-    let whole = measure(&machine);
+    let whole = of_machine(&machine(document), &|part| drawing.class(part));
     let legend = drawing.legend();
     let bottom = whole.height + PAD + LINE * legend.len() as f64;
     let width = legend.iter().map(|(_, text)| width_of(text) + 24.0).fold(whole.width, f64::max);
@@ -49,7 +38,7 @@ pub fn topology_svg(document: &TopologyDocument) -> String {
          <title id=\"title\">{}</title>\n<style>{STYLE}</style>\n",
         escape::html(&title(document))
     );
-    drawing.draw(&mut out, &machine, &whole, (PAD, PAD));
+    drawing.draw(&mut out, &whole, (PAD, PAD));
     for (index, (class, text)) in legend.iter().enumerate() {
         let y = PAD + whole.height + PAD + LINE * index as f64;
         rectangle(&mut out, class, (PAD, y + 2.0), (14.0, LINE - 4.0));
@@ -66,15 +55,6 @@ fn title(document: &TopologyDocument) -> String {
         counted(document.cores.len(), "core"),
         counted(document.cpus.len(), "CPU")
     )
-}
-
-/// The size of a part, and of those in it.
-struct PartSize {
-    width: f64,
-    height: f64,
-    /// How many parts stand side by side.
-    columns: usize,
-    parts: Vec<PartSize>,
 }
 
 struct Drawing<'a> {
@@ -98,27 +78,22 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    fn draw(&self, out: &mut String, part: &Part, measured: &PartSize, at: (f64, f64)) {
-        let (x, y) = at;
-        rectangle(out, &self.class(part), at, (measured.width, measured.height));
-        for (index, title) in part.titles.iter().enumerate() {
-            label(out, (x + PAD, y + 12.0 + LINE * index as f64), &title.text);
+    fn draw(&self, out: &mut String, shape: &Shape, at: (f64, f64)) {
+        if let Some(cpu) = shape.cpu {
+            return self.cpu(out, cpu, at, shape);
         }
-        let mut top = y + LINE * part.titles.len() as f64 + PAD;
-        if measured.parts.is_empty() {
-            for (index, &cpu) in part.cpus.iter().enumerate() {
-                self.cpu(out, cpu, (x + PAD + index as f64 * (CPU_WIDTH + PAD), top));
-            }
-            return;
+        rectangle(out, &shape.class, at, (shape.width, shape.height));
+        for (index, text) in shape.labels.iter().enumerate() {
+            label(out, (at.0 + shape.pad, at.1 + 12.0 + LINE * index as f64), text);
         }
-        let rows = part.parts.chunks(measured.columns).zip(measured.parts.chunks(measured.columns));
-        for (parts, sizes) in rows {
-            let mut left = x + PAD;
-            for (inner, size) in parts.iter().zip(sizes) {
-                self.draw(out, inner, size, (left, top));
-                left += size.width + PAD;
+        let mut top = at.1 + LINE * shape.labels.len() as f64 + shape.pad;
+        for row in &shape.rows {
+            let mut left = at.0 + shape.pad;
+            for inner in row {
+                self.draw(out, inner, (left, top));
+                left += inner.width + shape.pad;
             }
-            top += sizes.iter().map(|one| one.height).fold(0.0, f64::max) + PAD;
+            top += row_height(row) + shape.pad;
         }
     }
 
@@ -135,7 +110,7 @@ impl<'a> Drawing<'a> {
         class.to_owned()
     }
 
-    fn cpu(&self, out: &mut String, cpu: u32, at: (f64, f64)) {
+    fn cpu(&self, out: &mut String, cpu: u32, at: (f64, f64), shape: &Shape) {
         let mut class = if self.barred.contains(&cpu) {
             "barred"
         } else if self.chosen.contains(&cpu) {
@@ -147,11 +122,11 @@ impl<'a> Drawing<'a> {
         if self.isolated.contains(&cpu) {
             class.push_str(" isolated");
         }
-        rectangle(out, &class, at, (CPU_WIDTH, CPU_HEIGHT));
+        rectangle(out, &class, at, (shape.width, shape.height));
         let _ = writeln!(
             out,
             "<text class=\"n\" text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\">{cpu}</text>",
-            at.0 + CPU_WIDTH / 2.0,
+            at.0 + shape.width / 2.0,
             at.1 + 15.0
         );
     }
@@ -177,53 +152,8 @@ impl<'a> Drawing<'a> {
             let text = format!("switched off: CPU {}", super::list(&self.document.offline));
             legend.push(("part".into(), text));
         }
-        for node in self.document.nodes.iter().filter(|node| node.cpus.is_empty()) {
-            legend.push(("node".into(), format!("NUMA node {} has no CPU that runs", node.id)));
-        }
         legend
     }
-}
-
-/// Returns how large a part has to be.
-fn measure(part: &Part) -> PartSize {
-    let titled = part.titles.iter().map(|title| width_of(&title.text)).fold(0.0, f64::max);
-    let head = LINE * part.titles.len() as f64 + PAD;
-    if part.parts.is_empty() {
-        let inner = part.cpus.len() as f64 * (CPU_WIDTH + PAD) - PAD;
-        return PartSize {
-            width: titled.max(inner) + 2.0 * PAD,
-            height: head + CPU_HEIGHT + PAD,
-            columns: part.cpus.len().max(1),
-            parts: Vec::new(),
-        };
-    }
-    let parts: Vec<PartSize> = part.parts.iter().map(measure).collect();
-    let columns = best_columns(&parts);
-    let (mut width, mut height) = (0.0, 0.0);
-    for row in parts.chunks(columns) {
-        width = row.iter().map(|one| one.width + PAD).sum::<f64>().max(width);
-        height += row.iter().map(|one| one.height).fold(0.0, f64::max) + PAD;
-    }
-    PartSize { width: titled.max(width - PAD) + 2.0 * PAD, height: head + height, columns, parts }
-}
-
-/// Returns in how many columns parts stand best.
-fn best_columns(parts: &[PartSize]) -> usize {
-    let count = parts.len();
-    let width = parts.iter().map(|one| one.width + PAD).fold(0.0, f64::max);
-    let height = parts.iter().map(|one| one.height + PAD).fold(0.0, f64::max);
-    let error = |columns: &usize| {
-        let rows = count.div_ceil(*columns);
-        let shape = (*columns as f64 * width) / (rows as f64 * height);
-        // A ragged last row counts a little.
-        let ragged = (rows * columns - count) as f64 / count as f64;
-        (shape / SHAPE).ln().abs() + ragged
-    };
-    (1..=count).min_by(|a, b| error(a).total_cmp(&error(b))).unwrap_or(1)
-}
-
-fn width_of(text: &str) -> f64 {
-    text.chars().count() as f64 * CHARACTER
 }
 
 fn rectangle(out: &mut String, class: &str, at: (f64, f64), size: (f64, f64)) {
@@ -242,7 +172,9 @@ fn label(out: &mut String, at: (f64, f64), text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use becalm_model::wire::{TopologyCore, TopologyCpu, TopologyKind};
+    use becalm_model::wire::{
+        TopologyCache, TopologyCore, TopologyCpu, TopologyDevice, TopologyGroup, TopologyKind,
+    };
 
     #[test]
     fn a_picture_stands_alone_escapes_names_and_has_every_cpu() {
@@ -274,6 +206,90 @@ mod tests {
         assert!(picture.contains("&lt;core&gt;") && !picture.contains("<core>"), "{picture}");
         assert!(picture.contains(">3</text>") && picture.contains(">700</text>"), "{picture}");
         assert!(picture.contains("may not be used"), "{picture}");
+    }
+
+    /// Every rectangle and the first letter of every label, as the picture has them.
+    fn places(picture: &str, what: &str) -> Vec<(f64, f64, f64, f64)> {
+        let number = |line: &str, name: &str| {
+            let (_, rest) = line.split_once(&format!(" {name}=\""))?;
+            rest.split('"').next()?.parse::<f64>().ok()
+        };
+        let lines = picture.lines().filter(|line| line.starts_with(what));
+        lines
+            .map(|line| {
+                let of = |name| number(line, name).unwrap_or(0.0);
+                (of("x"), of("y"), of("width"), of("height"))
+            })
+            .collect()
+    }
+
+    /// A machine of packages with cores of two threads, eight to a cache.
+    fn many(packages: u32, cores: u32) -> TopologyDocument {
+        let all = packages * cores;
+        let threads = |core: u32| vec![core, core + all];
+        let group = |of: u32, size: u32| -> Vec<u32> {
+            let cores = of * size..(of + 1) * size;
+            let mut cpus: Vec<u32> = cores.flat_map(threads).collect();
+            cpus.sort_unstable();
+            cpus
+        };
+        let cache = |name: &str, level, cpus| TopologyCache {
+            name: name.to_owned(),
+            level,
+            content: "unified".to_owned(),
+            size: Some(1 << 20),
+            cpus,
+        };
+        let l3s = (0..all / 8).map(|index| cache("L3", 3, group(index, 8)));
+        let l2s = (0..all).map(|core| cache("L2", 2, threads(core)));
+        TopologyDocument {
+            online: (0..2 * all).collect(),
+            allowed: (0..2 * all).collect(),
+            cores: (0..all)
+                .map(|core| TopologyCore { id: None, cpus: threads(core), package: 0, kind: 0 })
+                .collect(),
+            packages: (0..packages)
+                .map(|index| TopologyGroup { id: i64::from(index), cpus: group(index, cores) })
+                .collect(),
+            caches: l3s.chain(l2s).collect(),
+            devices: (0..3)
+                .map(|index| TopologyDevice {
+                    address: format!("0000:0{index}:00.0"),
+                    kind: "network".to_owned(),
+                    names: vec![format!("eth{index}")],
+                    node: None,
+                    cpus: Some(group(index % packages, cores)),
+                })
+                .collect(),
+            ..TopologyDocument::default()
+        }
+    }
+
+    #[test]
+    fn hundreds_of_cpus_are_all_there_side_by_side_in_a_picture_of_bounded_width() {
+        for (packages, cores) in [(1, 8), (2, 96), (8, 112)] {
+            let picture = topology_svg(&many(packages, cores));
+            let cells = picture.matches("class=\"n\"").count();
+            assert_eq!(cells, (packages * cores * 2) as usize);
+            let boxes = places(&picture, "<rect");
+            assert!(boxes.iter().all(|(x, _, width, _)| x + width < 1750.0), "{packages}");
+            // Two boxes lie apart or one in the other.
+            for (index, one) in boxes.iter().enumerate() {
+                for other in &boxes[index + 1..] {
+                    let apart = |a: (f64, f64), b: (f64, f64)| a.0 + a.1 <= b.0 || b.0 + b.1 <= a.0;
+                    let is_apart = apart((one.0, one.2), (other.0, other.2))
+                        || apart((one.1, one.3), (other.1, other.3));
+                    let is_in = other.0 >= one.0
+                        && other.1 >= one.1
+                        && other.0 + other.2 <= one.0 + one.2
+                        && other.1 + other.3 <= one.1 + one.3;
+                    assert!(is_apart || is_in, "{one:?} {other:?}");
+                }
+            }
+            assert!(picture.contains("eth0 (0000:00:00.0)"), "{packages}");
+        }
+        let picture = topology_svg(&many(2, 96));
+        assert_eq!(picture.matches("each with").count(), 24, "one label for each cache");
     }
 
     #[test]

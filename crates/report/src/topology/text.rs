@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use becalm_model::wire::{TopologyChoice, TopologyDocument, Worded};
 
-use super::list;
-use super::parts::{Part, Rank, machine};
+use super::parts::{Part, Rank, alike_at_front, machine};
+use super::{cpu_word, devices, list};
 use crate::page::Page;
 use crate::style::{Role, Style};
 use crate::width::{columns, wrap};
@@ -44,6 +44,13 @@ pub fn topology_text(document: &TopologyDocument, style: &Style) -> String {
     page.drawn(&picture.out);
     if let Some(legend) = picture.legend() {
         page.say_as(Role::Hint, &legend);
+    }
+    let devices = devices::groups(document);
+    if !devices.is_empty() {
+        page.section("PCI devices");
+    }
+    for group in &devices {
+        page.item(&group.line(document));
     }
     for choice in &document.choices {
         page.section(&choice_title(choice));
@@ -90,10 +97,6 @@ fn headline(document: &TopologyDocument) -> String {
     text
 }
 
-fn cpu_word(number: usize) -> &'static str {
-    if number == 1 { "CPU" } else { "CPUs" }
-}
-
 fn choice_title(choice: &TopologyChoice) -> String {
     match choice.threads {
         Some(1) => "For one thread".to_owned(),
@@ -127,7 +130,7 @@ impl<'a> Picture<'a> {
     fn part(&mut self, part: &Part, depth: usize) {
         if part.core.is_some() {
             // A core that is a whole package keeps its own line below that package.
-            let outer = titles_where(part, |rank| rank < Rank::CACHE);
+            let outer = part.titles_where(|rank| rank < Rank::CACHE);
             let depth = depth + usize::from(!outer.is_empty());
             if !outer.is_empty() {
                 self.heading(&outer, depth - 1);
@@ -135,10 +138,10 @@ impl<'a> Picture<'a> {
             self.cores(&[part], depth);
             return;
         }
-        self.heading(&titles_where(part, |rank| rank != Rank::FirstLevel), depth);
+        self.heading(&part.titles_where(|rank| rank != Rank::FirstLevel), depth);
         let mut rest = part.parts.as_slice();
         while let Some(first) = rest.first() {
-            let same = rest.iter().take_while(|one| alike(first, one)).count().max(1);
+            let same = alike_at_front(rest);
             let (run, others) = rest.split_at(same);
             if same > 1 {
                 self.cores(&run.iter().collect::<Vec<_>>(), depth + 1);
@@ -159,7 +162,7 @@ impl<'a> Picture<'a> {
     /// Writes cores that are alike.
     fn cores(&mut self, cores: &[&Part], depth: usize) {
         let Some(first) = cores.first() else { return };
-        let titles = inner_titles(first);
+        let titles = first.inner_titles();
         let (kind, caches) = titles.split_last().expect("a core has a title");
         let mut line = match cores.len() {
             1 => kind.clone(),
@@ -194,9 +197,7 @@ impl<'a> Picture<'a> {
     /// Writes nodes that have memory and no CPU, which lie in no part.
     fn bare_nodes(&mut self) {
         for node in self.document.nodes.iter().filter(|node| node.cpus.is_empty()) {
-            let memory =
-                node.memory.map_or(String::new(), |bytes| format!(", {}", super::size(bytes)));
-            let _ = writeln!(self.out, "NUMA node {}{memory}, no CPU that runs", node.id);
+            let _ = writeln!(self.out, "{}", super::node_title(self.document, node));
         }
     }
 
@@ -210,23 +211,4 @@ impl<'a> Picture<'a> {
         }
         (!parts.is_empty()).then(|| parts.join("; "))
     }
-}
-
-fn titles_where(part: &Part, shown: impl Fn(Rank) -> bool) -> Vec<String> {
-    let titles = part.titles.iter().filter(|title| shown(title.rank));
-    titles.map(|title| title.text.clone()).collect()
-}
-
-/// Returns the caches of a core and its kind, without those of the first level, which all have.
-fn inner_titles(core: &Part) -> Vec<String> {
-    titles_where(core, |rank| Rank::CACHE <= rank && rank != Rank::FirstLevel)
-}
-
-/// Says whether two cores can stand in one line.
-fn alike(one: &Part, other: &Part) -> bool {
-    one.core.is_some()
-        && other.core.is_some()
-        && one.cpus.len() == other.cpus.len()
-        && [one, other].iter().all(|core| core.titles.iter().all(|title| Rank::CACHE <= title.rank))
-        && inner_titles(one) == inner_titles(other)
 }
