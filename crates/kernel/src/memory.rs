@@ -1,5 +1,6 @@
 //! Memory that is mapped, touched and locked.
 
+use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::ptr::NonNull;
@@ -10,6 +11,24 @@ use crate::checked;
 pub fn lock_all() -> io::Result<()> {
     // SAFETY: takes plain numbers and touches no memory of ours.
     checked(unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) }).map(drop)
+}
+
+/// Takes a swap area out of use, which moves back into memory what is in it.
+pub fn swap_off(path: &str) -> io::Result<()> {
+    let path = CString::new(path)?;
+    // SAFETY: the path is a C string that outlives the call.
+    checked(unsafe { libc::swapoff(path.as_ptr()) }).map(drop)
+}
+
+/// Takes a swap area into use, with a priority or with the one that the kernel chooses.
+pub fn swap_on(path: &str, priority: Option<u16>) -> io::Result<()> {
+    /// `SWAP_FLAG_PREFER` and `SWAP_FLAG_PRIO_MASK` of `linux/swap.h`.
+    const PREFER: u16 = 0x8000;
+    const PRIORITIES: u16 = 0x7fff;
+    let path = CString::new(path)?;
+    let flags = priority.map_or(0, |priority| PREFER | (priority & PRIORITIES));
+    // SAFETY: the path is a C string that outlives the call.
+    checked(unsafe { libc::swapon(path.as_ptr(), libc::c_int::from(flags)) }).map(drop)
 }
 
 /// Returns the size of a page in bytes.

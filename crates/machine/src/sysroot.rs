@@ -3,7 +3,9 @@
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{
+    FileExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -284,6 +286,22 @@ impl SysRoot {
     pub(crate) fn is_for_writing(&self, path: impl AsRef<Path>) -> bool {
         let facts = fs::metadata(self.resolve(path.as_ref()));
         facts.is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o200 != 0)
+    }
+
+    /// Says whether nobody but root can replace what lies at a path: it is root's, and so is every folder above
+    /// it. In a folder that stands for a machine it only has to be there.
+    pub(crate) fn is_kept_by_root(&self, path: impl AsRef<Path>) -> bool {
+        let place = self.resolve(path.as_ref());
+        if !self.is_live() {
+            return place.exists();
+        }
+        place.ancestors().all(|one| {
+            // A disk is not replaced by who may write to it.
+            fs::symlink_metadata(one).is_ok_and(|facts| {
+                let is_shared = facts.mode() & 0o022 != 0 && !facts.file_type().is_block_device();
+                facts.uid() == 0 && !is_shared && !facts.is_symlink()
+            })
+        })
     }
 
     /// Returns where a symbolic link leads, in its own words; `None` for what is no link.

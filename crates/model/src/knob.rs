@@ -112,6 +112,8 @@ pub enum Target {
         /// The number of the register.
         register: u32,
     },
+    /// A swap area, by its path: its priority, or `off`.
+    Swap(String),
     /// CPUs that irqbalance leaves alone, beyond those it finds itself: a list, empty for none.
     IrqbalanceBan,
     /// Interrupts that were requested since, by the CPUs that they may go to: a list.
@@ -141,6 +143,7 @@ impl fmt::Display for Target {
             }
             Self::Unit(name) => write!(f, "systemd unit {name}"),
             Self::Interface(name) => write!(f, "network interface {name}"),
+            Self::Swap(path) => write!(f, "swap on {path}"),
             Self::Routes(name) => write!(f, "routes through {name}"),
             Self::NewInterrupts(_) => f.write_str("CPUs of interrupts requested meanwhile"),
             Self::Register { cpu, register } => write!(f, "register {register:#x} of CPU {cpu}"),

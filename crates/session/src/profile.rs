@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use becalm_machine::knobs::{Frequency, Profile, Smt, TuningRequest};
+use becalm_machine::knobs::{Frequency, Profile, Smt, Thp, TuningRequest};
 use becalm_model::parse_share;
 use becalm_model::terms::TuneProfile;
 use serde::Deserialize;
@@ -69,6 +69,7 @@ struct ProfileFile {
     also: Vec<String>,
     frequency: Option<String>,
     smt: Option<Threads>,
+    thp: Option<HugePages>,
     stop: Vec<String>,
 }
 
@@ -77,6 +78,13 @@ struct ProfileFile {
 enum Named {
     Safe,
     Strict,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum HugePages {
+    Never,
+    Always,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -97,6 +105,10 @@ fn read(path: &Path) -> Result<TuningRequest, ProfileError> {
 
 pub(crate) fn parse(text: &str) -> Result<TuningRequest, String> {
     let file: ProfileFile = toml::from_str(text).map_err(|error| error.to_string())?;
+    let mut also = file.also;
+    if file.thp.is_some() {
+        also.push("thp".to_owned());
+    }
     Ok(TuningRequest {
         profile: match file.profile {
             Some(Named::Strict) => Profile::Strict,
@@ -104,11 +116,15 @@ pub(crate) fn parse(text: &str) -> Result<TuningRequest, String> {
         },
         only: file.only,
         skip: file.skip,
-        also: file.also,
+        also,
         frequency: file.frequency.as_deref().map(frequency).transpose()?.unwrap_or_default(),
         smt: match file.smt {
             Some(Threads::Off) => Smt::Off,
             Some(Threads::Idle) | None => Smt::Idle,
+        },
+        thp: match file.thp {
+            Some(HugePages::Always) => Thp::Always,
+            Some(HugePages::Never) | None => Thp::Never,
         },
         units: file.stop,
     })
@@ -120,6 +136,8 @@ mod tests {
 
     #[test]
     fn a_profile_says_what_flags_could_say() {
+        let request = parse("thp = \"always\"\n").unwrap();
+        assert_eq!((request.thp, &request.also[..]), (Thp::Always, &["thp".to_owned()][..]));
         let request =
             parse("profile = \"strict\"\nskip = [\"smt\"]\nfrequency = \"base\"\n").unwrap();
         assert_eq!((request.profile, request.frequency), (Profile::Strict, Frequency::Base));

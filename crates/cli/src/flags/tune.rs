@@ -1,6 +1,6 @@
 //! The flags that say what to tune.
 
-use becalm_machine::knobs::{Frequency, Smt, TuningRequest};
+use becalm_machine::knobs::{Frequency, Smt, Thp, TuningRequest};
 use becalm_model::parse_duration;
 use becalm_model::terms::{TuneProfile, TuneWait};
 use becalm_session::service::installed_profile;
@@ -51,6 +51,10 @@ pub(crate) struct RequestFlags {
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) smt: Option<SmtFlag>,
 
+    /// Transparent huge pages for no program or for every one, whatever the profile
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub(crate) thp: Option<ThpFlag>,
+
     /// Stop this systemd unit too, and start it again, whatever the profile (may be repeated)
     #[arg(long = "stop", value_name = "UNIT")]
     pub(crate) units: Vec<String>,
@@ -65,6 +69,15 @@ pub(crate) enum SmtFlag {
     Off,
 }
 
+/// See [`Thp`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ThpFlag {
+    /// No program gets them.
+    Never,
+    /// Every program gets them.
+    Always,
+}
+
 impl RequestFlags {
     /// Returns the request; what flags say comes after what a profile file says.
     pub(crate) fn request(&self) -> Result<TuningRequest, CommandError> {
@@ -76,16 +89,22 @@ impl RequestFlags {
         replace(&mut request.frequency, self.frequency);
         let smt = |flag| if flag == SmtFlag::Off { Smt::Off } else { Smt::Idle };
         replace(&mut request.smt, self.smt.map(smt));
+        let thp = |flag| if flag == ThpFlag::Always { Thp::Always } else { Thp::Never };
+        replace(&mut request.thp, self.thp.map(thp));
         for (is_given, flag, knob) in [
             (!self.units.is_empty(), "--stop", "services"),
             (self.frequency.is_some(), "--frequency", "frequency"),
             (self.smt == Some(SmtFlag::Off), "--smt off", "smt"),
+            (self.thp.is_some(), "--thp", "thp"),
         ] {
             if is_given && !request.allows(knob) {
                 return Err(CommandError::usage(format!(
                     "{flag} is for the knob `{knob}`, which --only or --skip excludes"
                 )));
             }
+        }
+        if self.thp.is_some() {
+            request.also.push("thp".to_owned());
         }
         Ok(request)
     }

@@ -36,8 +36,8 @@ fn swap(view: &View<'_>, checkup: &mut Checkup) {
         format!("{} MiB are swapped out.", used / 1024),
         "Memory was short, and what comes back from disk takes milliseconds.",
         "",
-        "end what uses the memory; `swapoff -a && swapon -a` brings it back where there is room; becalm \
-         marks runs with major page faults",
+        "end what uses the memory; `becalm tune --also swap` brings it back where there is room, and keeps swap \
+         off until it is restored; becalm marks runs with major page faults",
     ));
 }
 

@@ -38,6 +38,7 @@ mod runtime_pm;
 mod sata_power;
 mod services;
 mod smt;
+mod swap;
 mod swappiness;
 mod thp;
 mod timer_migration;
@@ -51,7 +52,7 @@ mod workqueues;
 mod writeback;
 
 pub use planner::{Note, NoteKind, Planned, Planner};
-pub use request::{Frequency, Profile, Smt, TuningRequest};
+pub use request::{Frequency, Profile, Smt, Thp, TuningRequest};
 
 use becalm_model::CpuSet;
 
@@ -158,6 +159,7 @@ pub const KNOBS: &[&Knob] = &[
     &numa_balancing::NUMA_BALANCING,
     &compaction::COMPACTION,
     &swappiness::SWAPPINESS,
+    &swap::SWAP,
     &watchdog::WATCHDOG,
     &timer_migration::TIMER_MIGRATION,
     &vmstat_interval::VMSTAT_INTERVAL,

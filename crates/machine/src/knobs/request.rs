@@ -40,6 +40,16 @@ pub enum Smt {
     Off,
 }
 
+/// What becomes of transparent huge pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Thp {
+    /// No program gets them.
+    #[default]
+    Never,
+    /// Every program gets them, at once.
+    Always,
+}
+
 /// What was asked for, by flags or by a profile file.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct TuningRequest {
@@ -55,6 +65,9 @@ pub struct TuningRequest {
     pub frequency: Frequency,
     /// SMT.
     pub smt: Smt,
+    /// Transparent huge pages, where the knob `thp` is turned.
+    #[serde(default)]
+    pub thp: Thp,
     /// Units of systemd to stop, beside the known noisy ones where these are stopped.
     pub units: Vec<String>,
 }

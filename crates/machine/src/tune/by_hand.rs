@@ -33,6 +33,9 @@ pub fn by_hand(target: &Target, value: &str) -> String {
             format!("echo {} > {path}; systemctl daemon-reload", shell_word(value))
         }
         Target::Interface(name) => format!("ip link set dev {name} {value}"),
+        Target::Swap(path) if value == "off" => format!("swapoff {}", shell_word(path)),
+        Target::Swap(path) if value.starts_with('-') => format!("swapon {}", shell_word(path)),
+        Target::Swap(path) => format!("swapon -p {value} {}", shell_word(path)),
         // What `ip route save` writes begins with this number; `restore` reads it more than once.
         Target::Routes(_) => {
             // Its bytes, in the order of this machine.
@@ -69,6 +72,9 @@ mod tests {
         check(schemata, "L3:0=f;1=f MB:0=100", command);
         check(Target::Interface("eth0".into()), "up", "ip link set dev eth0 up");
         check(Target::Register { cpu: 3, register: 0x1a4 }, "0x0", "wrmsr -p 3 0x1a4 0x0");
+        check(Target::Swap("/dev/vda2".into()), "-2", "swapon /dev/vda2");
+        check(Target::Swap("/s".into()), "5", "swapon -p 5 /s");
+        check(Target::Swap("/s".into()), "off", "swapoff /s");
         check(Target::Folder("/sys/fs/cgroup/a".into()), "absent", "rmdir /sys/fs/cgroup/a");
     }
 }

@@ -40,5 +40,6 @@ pub use tuner::Tuner;
 
 pub(crate) use target::read as read_target;
 pub(crate) use target::{
-    ABSENT, DOWN, PRESENT, UP, allowed_list, parse_word, watchdog_is_off, word_text, write,
+    ABSENT, Area, DOWN, OFF, PRESENT, UP, allowed_list, parse_word, swap_areas, watchdog_is_off,
+    word_text, write,
 };

@@ -99,7 +99,10 @@ fn tree(cpufreq: FakeCpufreq) -> FakeTree {
         .file("/sys/devices/system/machinecheck/machinecheck0/check_interval", "300\n")
         .file("/sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n")
         .file("/sys/kernel/mm/transparent_hugepage/defrag", "always [madvise] never\n")
-        .file("/sys/kernel/mm/ksm/run", "1\n");
+        .file("/sys/kernel/mm/ksm/run", "1\n")
+        .file("/proc/meminfo", "MemTotal: 8000000 kB\nMemAvailable: 4000000 kB\n")
+        .file("/proc/swaps", "Filename Type Size Used Priority\n/dev/vda2 partition 9 0 -2\n")
+        .file("/dev/vda2", "");
     for (name, value) in [
         ("kernel/randomize_va_space", "2"),
         ("kernel/numa_balancing", "1"),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 
-use becalm_machine::knobs::{KNOBS, NoteKind, Profile, Situation, Smt, TuningRequest};
+use becalm_machine::knobs::{KNOBS, NoteKind, Profile, Situation, Smt, Thp, TuningRequest};
 use becalm_machine::tune::{Effect, Foreign, JournalFile, apply, plan, recover};
 use becalm_machine::{SysRoot, Topology};
 use becalm_model::{CpuSet, Target};
@@ -28,6 +28,7 @@ fn simple_knobs_set_what_their_documentation_says() {
     check("ksm", &["/sys/kernel/mm/ksm/run 1 -> 0"]);
     check("numa-balancing", &["/proc/sys/kernel/numa_balancing 1 -> 0"]);
     check("compaction", &["/proc/sys/vm/compaction_proactiveness 20 -> 0"]);
+    check("swap", &["swap on /dev/vda2 -2 -> off"]);
     check("swappiness", &["/proc/sys/vm/swappiness 60 -> 1"]);
     check("watchdog", &["/proc/sys/kernel/watchdog 1 -> 0"]);
     check("timer-migration", &["/proc/sys/kernel/timer_migration 1 -> 0"]);
@@ -446,4 +447,12 @@ fn lists_that_cannot_be_read_are_not_taken_for_no_cpu() {
             assert!(plan.changes.iter().any(|change| is_member(&change.target)), "{path}");
         }
     }
+}
+
+#[test]
+fn huge_pages_can_be_given_to_all_instead() {
+    let tree = tree(ACPI);
+    let request = TuningRequest { thp: Thp::Always, ..only("thp") };
+    let found = planned(&SysRoot::new(tree.path()), &request);
+    assert_eq!(lines(&found), ["/sys/kernel/mm/transparent_hugepage/defrag madvise -> always"]);
 }

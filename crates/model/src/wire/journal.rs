@@ -171,6 +171,8 @@ fn stray_path(target: &Target) -> Option<&str> {
         // Only its `cgroup.procs` is written.
         Target::Membership { hierarchy, .. } => (hierarchy, hierarchy.starts_with('/')),
         Target::UnitFile(path) => (path, path.starts_with("/run/systemd/")),
+        // It may lie anywhere.
+        Target::Swap(path) => (path, path.starts_with('/')),
         Target::Interface(name) | Target::Routes(name) => {
             return name.contains('/').then_some(name);
         }
@@ -257,6 +259,8 @@ mod tests {
         check(Target::UnitFile("/run/systemd/system/becalm.slice".into()), true);
         check(Target::Register { cpu: 1, register: 0x1a4 }, true);
         check(Target::Register { cpu: 1, register: 0x1b }, false);
+        check(Target::Swap("/dev/vda2".into()), true);
+        check(Target::Swap("/a/../swap".into()), false);
         check(Target::Interface("eth0".into()), true);
         check(Target::Interface("../eth0".into()), false);
         check(Target::UnitFile("/etc/systemd/system/a.service".into()), false);

@@ -10,6 +10,7 @@ mod register;
 mod routes;
 mod schemata;
 mod subtree;
+mod swap;
 mod told;
 mod unit;
 mod watchdog;
@@ -22,6 +23,7 @@ use becalm_model::Target;
 pub(crate) use affinity::allowed_list;
 pub(crate) use interface::{DOWN, UP};
 pub(crate) use register::{parse as parse_word, text as word_text};
+pub(crate) use swap::{Area, OFF, areas as swap_areas};
 pub(crate) use watchdog::is_off as watchdog_is_off;
 
 use super::{chosen, same};
@@ -52,6 +54,7 @@ pub(crate) fn read(root: &SysRoot, target: &Target) -> Reading {
         Target::Register { cpu, register } => register::read(root, *cpu, *register),
         Target::Interface(name) => interface::read(root, name),
         Target::Routes(name) => routes::read(root, name),
+        Target::Swap(path) => swap::read(root, path),
     }
 }
 
@@ -82,6 +85,7 @@ pub(crate) fn write(root: &SysRoot, target: &Target, value: &str) -> io::Result<
         Target::Register { cpu, register } => register::write(root, *cpu, *register, value),
         Target::Interface(name) => interface::write(root, name, value),
         Target::Routes(_) => routes::write(root, value),
+        Target::Swap(path) => swap::write(root, path, value),
     }
 }
 
