@@ -1,6 +1,6 @@
 //! Boot parameters as text.
 
-use becalm_model::wire::{BootDocument, BootLoader};
+use becalm_model::wire::{BootAdvice, BootDocument, BootLoader, BootOption};
 
 use crate::page::Page;
 use crate::style::{Role, Style};
@@ -38,12 +38,29 @@ pub fn boot_text(document: &BootDocument, style: &Style) -> String {
         page.section(&format!("{}{found}", loader.name));
         write_loader(&mut page, loader);
     }
+    for (advice, title) in [
+        (BootAdvice::Sometimes, "Further parameters that help sometimes; --also NAME adds one"),
+        (BootAdvice::NotNeeded, "What becalm does without a restart"),
+        (BootAdvice::Against, "Better not"),
+    ] {
+        let options = document.options.iter().filter(|option| option.advice == advice);
+        page.list(title, options.map(option_line));
+    }
     page.section("Before you use them");
     for warning in &document.warnings {
         page.item(warning);
     }
     page.item("they count from the next start on, and until they are taken away again");
     page.finish()
+}
+
+fn option_line(option: &BootOption) -> String {
+    let since = option.kernel.as_ref();
+    let since = since.map_or(String::new(), |kernel| format!(" (from Linux {kernel} on)"));
+    format!(
+        "{}{since}: {}. Helps: {}. Costs: {}.",
+        option.text, option.does, option.helps, option.costs
+    )
 }
 
 fn write_loader(page: &mut Page<'_>, loader: &BootLoader) {

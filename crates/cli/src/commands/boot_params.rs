@@ -31,12 +31,16 @@ pub(crate) struct Args {
     #[arg(long)]
     full_isolation: bool,
 
+    /// Also these further parameters, by name (comma-separated): the text without --also says what each does
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    also: Vec<String>,
+
     /// Write the parameters into a file of our own for the boot loader
     #[arg(long, conflicts_with = "remove_dropin")]
     write_dropin: bool,
 
     /// Remove that file
-    #[arg(long, conflicts_with_all = ["cpus", "full_isolation", "json"])]
+    #[arg(long, conflicts_with_all = ["cpus", "full_isolation", "also", "json"])]
     remove_dropin: bool,
 
     /// Print everything as JSON
@@ -56,7 +60,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         return Ok(Exit::Done);
     };
     let domain = if args.full_isolation { Domain::Isolated } else { Domain::Balanced };
-    let document = document(&root, cpus, domain)?;
+    let document = document(&root, cpus, domain, &args.also)?;
     ui.print_either(args.json, &document, |style| boot_text(&document, style))?;
     if args.write_dropin {
         let (loader, path) = write_dropin(&root, &document.line).map_err(failed)?;
@@ -66,12 +70,18 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-fn document(root: &SysRoot, cpus: &CpuSet, domain: Domain) -> Result<BootDocument, CommandError> {
+fn document(
+    root: &SysRoot,
+    cpus: &CpuSet,
+    domain: Domain,
+    also: &[String],
+) -> Result<BootDocument, CommandError> {
     let topology = crate::topology::read(root)?;
     let reserved = Reserved::new(&topology, cpus).map_err(CommandError::usage)?;
     let options = KernelOptions::read(root);
     let of_line = |line: &str| loaders(root, line);
-    Ok(parameters(root, &topology, &reserved, &options, domain, of_line))
+    parameters(root, &topology, &reserved, &options, domain, also, of_line)
+        .map_err(CommandError::usage)
 }
 
 fn activation(loader: Loader, root: &SysRoot) -> String {

@@ -7,6 +7,7 @@
 mod dropin;
 mod kernel;
 mod loader;
+mod options;
 mod parameters;
 
 pub use dropin::{DropinError, remove_dropin, write_dropin};

@@ -4,7 +4,9 @@ use becalm_model::CpuSet;
 use becalm_model::wire::{BOOT_SCHEMA, BootDocument, BootLoader, BootParameter};
 
 use super::kernel::{Built, KernelOptions};
-use crate::sysroot::SysRoot;
+use super::options::{self, Machine};
+use crate::cpumask::read_list;
+use crate::sysroot::{Reading, SysRoot};
 use crate::topology::Topology;
 
 /// Whether the scheduler keeps moving tasks between the reserved CPUs.
@@ -47,15 +49,17 @@ impl Reserved {
     }
 }
 
-/// Returns the parameters that reserve CPUs with this kernel, and what to know about them.
+/// Returns the parameters that reserve CPUs with this kernel, and what to know about them. `also` are further ones of
+/// [`BootDocument::options`], by what stands before the `=`; an error is a sentence fragment.
 pub fn parameters(
     root: &SysRoot,
     topology: &Topology,
     reserved: &Reserved,
     options: &KernelOptions,
     domain: Domain,
+    also: &[String],
     loaders: impl FnOnce(&str) -> Vec<BootLoader>,
-) -> BootDocument {
+) -> Result<BootDocument, String> {
     let (cpus, housekeeping) = (&reserved.cpus, &reserved.housekeeping);
     let isolation = match domain {
         Domain::Balanced => format!("isolcpus=managed_irq,{cpus}"),
@@ -116,11 +120,36 @@ pub fn parameters(
                 .to_owned(),
         );
     }
+    let text = |path: &str| root.read(path).value().filter(|text| !text.is_empty());
+    document.options = options::options(&Machine {
+        housekeeping,
+        options,
+        idle_driver: text("/sys/devices/system/cpu/cpuidle/current_driver"),
+        clock: text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+    });
+    for name in also {
+        let Some(option) = document.options.iter().find(|option| is_called(&option.text, name))
+        else {
+            let names: Vec<&str> =
+                document.options.iter().map(|option| name_of(&option.text)).collect();
+            return Err(format!("--also {name}: the further parameters are {}", names.join(", ")));
+        };
+        let (text, reason) = (option.text.clone(), option.does.clone());
+        document.parameters.push(BootParameter { text, reason });
+    }
     let line: Vec<&str> = document.parameters.iter().map(|one| one.text.as_str()).collect();
     document.line = line.join(" ");
     document.loaders = loaders(&document.line);
     document.warnings = warnings(root, topology, reserved, options, domain);
-    document
+    Ok(document)
+}
+
+fn name_of(parameter: &str) -> &str {
+    parameter.split(['=', ' ']).next().unwrap_or(parameter)
+}
+
+fn is_called(parameter: &str, name: &str) -> bool {
+    parameter == name || parameter.split(' ').any(|one| name_of(one) == name || one == name)
 }
 
 fn warnings(
@@ -178,7 +207,17 @@ fn warnings(
             beside.named()
         ));
     }
-    let line = root.read("/proc/cmdline").value().unwrap_or_default();
+    warnings.extend(partition(root, cpus));
+    let line = match root.read("/proc/cmdline").of("/proc/cmdline") {
+        Ok(line) => line,
+        Err(why) => {
+            warnings.push(format!(
+                "with which parameters this kernel was started is not known ({why}): where one is given twice, \
+                 take the older one out"
+            ));
+            String::new()
+        }
+    };
     let keys = ["nohz_full=", "rcu_nocbs=", "irqaffinity=", "isolcpus="];
     let present: Vec<&str> = line
         .split_whitespace()
@@ -197,6 +236,26 @@ fn warnings(
             .to_owned(),
     );
     warnings
+}
+
+/// Says what becomes of CPUs that a control group has reserved now.
+fn partition(root: &SysRoot, cpus: &CpuSet) -> Option<String> {
+    const ISOLATED: &str = "/sys/fs/cgroup/cpuset.cpus.isolated";
+    match read_list(root, ISOLATED) {
+        Reading::Absent => None,
+        Reading::Value(isolated) if isolated.is_empty() => None,
+        Reading::Value(isolated) => Some(format!(
+            "{} {} now kept by an isolated partition of control groups, which ends with a restart{}; who makes it \
+             has to make it again, and cannot where isolcpus=domain has taken the CPUs",
+            isolated.named(),
+            if isolated.len() == 1 { "is" } else { "are" },
+            if isolated == *cpus { "" } else { " and is of other CPUs than these" }
+        )),
+        other => Some(format!(
+            "whether a control group keeps CPUs for itself is not known: {}",
+            other.of(ISOLATED).err()?
+        )),
+    }
 }
 
 fn frequency_follows_the_tick(root: &SysRoot, cpus: &CpuSet) -> bool {

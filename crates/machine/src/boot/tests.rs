@@ -18,7 +18,7 @@ fn document(tree: &FakeTree, cpus: &str, domain: Domain) -> Result<BootDocument,
     let reserved = Reserved::new(&topology, &cpus.parse().unwrap())?;
     let options = KernelOptions::read(&root);
     let of_line = |line: &str| loaders(&root, line);
-    Ok(parameters(&root, &topology, &reserved, &options, domain, of_line))
+    parameters(&root, &topology, &reserved, &options, domain, &[], of_line)
 }
 
 #[track_caller]
@@ -97,6 +97,43 @@ fn traps_are_told_where_they_are() {
     let with_hwp =
         document(&tree.file("/proc/cpuinfo", "flags\t: fpu hwp\n"), "3,7", Domain::Balanced);
     assert!(!warned(&with_hwp.unwrap()).contains("intel_pstate without"));
+}
+
+#[test]
+fn what_was_reserved_or_cannot_be_read_is_told() {
+    let partition = "/sys/fs/cgroup/cpuset.cpus.isolated";
+    let tree = tree().file("/proc/cmdline", "quiet\n").file(partition, "2-3\n");
+    let found = warned(&document(&tree, "3,7", Domain::Balanced).unwrap());
+    assert!(found.contains("CPUs 2-3 are now kept by an isolated partition"), "{found}");
+    assert!(!found.contains("is not known"), "{found}");
+    let tree = tree.unreadable(partition).unreadable("/proc/cmdline");
+    let found = warned(&document(&tree, "3,7", Domain::Balanced).unwrap());
+    assert!(
+        found.contains("with which parameters this kernel was started is not known"),
+        "{found}"
+    );
+    assert!(found.contains("whether a control group keeps CPUs"), "{found}");
+}
+
+#[test]
+fn further_parameters_are_added_by_name() {
+    let root = tree();
+    let root = SysRoot::new(root.path());
+    let also = |names: &[&str]| {
+        let topology = Topology::read(&root).unwrap();
+        let reserved = Reserved::new(&topology, &"3,7".parse().unwrap()).unwrap();
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        let options = KernelOptions::read(&root);
+        parameters(&root, &topology, &reserved, &options, Domain::Balanced, &names, |_| Vec::new())
+    };
+    let line = also(&["skew_tick", "processor.max_cstate"]).unwrap().line;
+    let added = " skew_tick=1 intel_idle.max_cstate=0 processor.max_cstate=1";
+    assert!(line.ends_with(added), "{line}");
+    let error = also(&["quiet"]).unwrap_err();
+    assert!(
+        error.contains("the further parameters are kthread_cpus, intel_idle.max_cstate"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -24,6 +24,9 @@ pub struct BootDocument {
     pub line: String,
     /// How each boot loader takes them; what is used here comes first.
     pub loaders: Vec<BootLoader>,
+    /// Further parameters that guides recommend; in the line only where they were asked for.
+    #[serde(default)]
+    pub options: Vec<BootOption>,
     /// What cannot be had from this kernel, as sentences.
     pub missing: Vec<String>,
     /// What the parameters cost, and traps, as sentences.
@@ -37,6 +40,36 @@ pub struct BootParameter {
     pub text: String,
     /// What it does, as a sentence fragment.
     pub reason: String,
+}
+
+/// A parameter beside those that reserve CPUs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BootOption {
+    /// Such as `skew_tick=1`.
+    pub text: String,
+    /// Whether to use it.
+    pub advice: BootAdvice,
+    /// What it does, as a sentence fragment.
+    pub does: String,
+    /// Where it helps, as a sentence fragment.
+    pub helps: String,
+    /// What it costs, as a sentence fragment.
+    pub costs: String,
+    /// The first kernel that knows it, where that matters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+}
+
+/// Whether to use a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BootAdvice {
+    /// Where it helps.
+    Sometimes,
+    /// Becalm does the same without a restart.
+    NotNeeded,
+    /// Better not.
+    Against,
 }
 
 /// How a boot loader takes the parameters.

@@ -41,7 +41,7 @@ pub use bisect::{
     BisectDocument, BisectRoundDocument, BisectState, BisectStepDocument, BuiltDocument,
     CandidateDocument, CommitDocument, FoundDocument, SkippedDocument,
 };
-pub use boot::{BootDocument, BootLoader, BootParameter};
+pub use boot::{BootAdvice, BootDocument, BootLoader, BootOption, BootParameter};
 pub use changes::{ChangeInHistoryDocument, ChangePointDocument, ChangesDocument};
 pub use check::{CheckDocument, check_document};
 pub use ci::{CiDocument, CiMessage, CiReadError, ci_document, read_ci};
