@@ -138,6 +138,9 @@ fn each_source_of_noise_is_found() {
     check("packet-steering", Note, &with("/sys/class/net/eth0/queues/rx-0/rps_cpus", "f"));
     check("isolation", Note, &with("/sys/devices/system/cpu/isolated", ""));
     check("isolcpus", Note, &with("/proc/cmdline", "isolcpus=2-3"));
+    check("network", Note, &|tree| {
+        tree.file("/sys/class/net/eth0/flags", "0x1003\n").file("/sys/class/net/eth0/device/x", "")
+    });
     check(
         "clocksource",
         Noise,
@@ -450,6 +453,7 @@ fn every_finding_is_documented() {
         "irqbalance",
         "desktop",
         "services",
+        "network",
         "swap",
         "steal",
         "quota",

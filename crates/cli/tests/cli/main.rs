@@ -3,6 +3,7 @@
 //! One program for all files, because linking takes longer than running them.
 
 mod ablate;
+mod articles;
 mod bisect;
 mod boot_params;
 mod borrowed_root;

@@ -64,7 +64,15 @@ pub(super) fn reserved(view: &View<'_>) -> CpuSet {
 
 /// Isolated CPUs without load balancing are for single threads.
 fn stacked_threads(view: &View<'_>, checkup: &mut Checkup) {
-    let cmdline = view.root.read("/proc/cmdline").value().unwrap_or_default();
+    let cmdline = match view.root.read("/proc/cmdline") {
+        Reading::Value(cmdline) => cmdline,
+        Reading::Absent => return,
+        other => {
+            let why = other.of("/proc/cmdline").err().unwrap_or_default();
+            checkup.unreadable.push(format!("boot parameters: {why}"));
+            return;
+        }
+    };
     let Some(option) = isolcpus::find(&cmdline, &view.topology.possible) else { return };
     let several: &CpuSet = &view.topology.isolated;
     if !option.is_domain || several.len() < 2 {

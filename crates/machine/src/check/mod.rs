@@ -10,6 +10,7 @@ mod hardware;
 mod heat;
 mod huge_pages;
 mod knobs;
+mod network;
 mod pressure;
 mod process;
 mod sharing;
@@ -42,6 +43,7 @@ pub fn check(root: &SysRoot, topology: &Topology, cpus: &CpuSet) -> Checkup {
     caches::look(&view, &mut checkup);
     huge_pages::look(&view, &mut checkup);
     background::look(&view, &mut checkup);
+    network::look(&view, &mut checkup);
     pressure::look(&view, &mut checkup);
     if view.is_present {
         process::look(&view, &mut checkup);
@@ -100,5 +102,39 @@ fn advice(
         size: size.to_owned(),
         here: None,
         fix: Fix::Advice(todo.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_testkit::FakeMachine;
+
+    /// Findings that a captured machine never has: what this process may do, and what happens now.
+    #[test]
+    fn what_is_of_this_process_and_this_moment_is_found_too() {
+        let tree = FakeMachine::default()
+            .tree()
+            .file("/proc/self/environ", "OMP_NUM_THREADS=64\0")
+            .file("/proc/self/status", "Uid:\t1000\t1000\nCpus_allowed_list:\t0-3\n")
+            .file(
+                "/proc/self/limits",
+                "Max realtime priority 0 0\nMax nice priority 0 0\nMax locked memory 65536 65536 bytes\n",
+            )
+            .file("/proc/loadavg", "3.90 1 1 1/9 9\n")
+            .file("/proc/pressure/cpu", "some avg10=0.00 avg60=7.00 avg300=0.00 total=1\n")
+            .file("/proc/pressure/io", "some avg10=0.00 avg60=7.00 avg300=0.00 total=1\n")
+            .file("/proc/pressure/memory", "some avg10=0.00 avg60=7.00 avg300=0.00 total=1\n");
+        let root = SysRoot::new(tree.path());
+        let topology = Topology::read(&root).unwrap();
+        let cpus = "3".parse().unwrap();
+        let view = View { root: &root, topology: &topology, cpus, is_present: true };
+        let mut checkup = Checkup::default();
+        process::look(&view, &mut checkup);
+        pressure::look(&view, &mut checkup);
+        let mut ids: Vec<&str> = checkup.findings.iter().map(|one| one.id.as_str()).collect();
+        ids.sort_unstable();
+        let expected = ["cpu-pressure", "io-pressure", "load", "memlock", "memory-pressure"];
+        assert_eq!(ids, [&expected[..], &["nice", "rtprio", "threads"]].concat());
     }
 }
