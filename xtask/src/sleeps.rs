@@ -41,6 +41,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
             ("crates/cli/src/commands/services.rs", 1),
             ("crates/forge/src/api.rs", 2),
             ("crates/lab/src/probe/clock.rs", 1),
+            ("crates/lab/src/probe/hwlat.rs", 1),
             ("crates/lab/src/probe/tracer.rs", 2),
             ("crates/lab/src/timer.rs", 1),
             ("crates/lab/src/trace/tracer.rs", 1),

@@ -11,9 +11,8 @@ use std::time::Duration;
 use becalm_kernel::clock;
 use serde::{Deserialize, Serialize};
 
-use crate::SysRoot;
 use crate::activity::Held;
-use crate::steward::Steward;
+use crate::{Reading, SysRoot};
 
 const FOLDER: &str = "/sys/class/powercap";
 
@@ -70,31 +69,18 @@ pub enum NoEnergy {
     Unread(String),
 }
 
-/// Reads the counters of all packages.
+/// The open counters of all packages.
 #[derive(Debug)]
-pub struct EnergyMeter(Source);
-
-#[derive(Debug)]
-enum Source {
-    /// Files and ranges of the packages, and room for a text.
-    Files(Vec<(Held, u64)>, Vec<u8>),
-    /// By the process that holds root for this one.
-    Steward(SysRoot),
+pub(crate) struct Counters {
+    /// With their ranges.
+    packages: Vec<(Held, u64)>,
+    buffer: Vec<u8>,
 }
 
-impl EnergyMeter {
-    /// Opens the counters of this machine.
-    pub fn open(root: &SysRoot) -> Result<Self, NoEnergy> {
-        let Some(mut steward) = Steward::of(root) else {
-            return Self::of_files(root);
-        };
-        let first = steward.energy().map_err(|lost| NoEnergy::Unread(lost.to_string()))?;
-        first.map(|_| Self(Source::Steward(root.clone())))
-    }
-
-    pub(crate) fn of_files(root: &SysRoot) -> Result<Self, NoEnergy> {
+impl Counters {
+    pub(crate) fn open(root: &SysRoot) -> Result<Self, NoEnergy> {
         let zones = match root.list_dir(FOLDER) {
-            crate::Reading::Absent => return Err(NoEnergy::NotHere),
+            Reading::Absent => return Err(NoEnergy::NotHere),
             zones => zones.of(FOLDER).map_err(NoEnergy::Unread)?,
         };
         let mut packages = Vec::new();
@@ -117,22 +103,18 @@ impl EnergyMeter {
         if packages.is_empty() {
             return Err(NoEnergy::NotHere);
         }
-        let mut meter = Self(Source::Files(packages, Vec::new()));
+        let mut counters = Self { packages, buffer: Vec::new() };
         let unread = || NoEnergy::Unread(format!("{FOLDER}: energy_uj cannot be read"));
-        meter.read().ok_or_else(unread)?;
-        Ok(meter)
+        counters.read().ok_or_else(unread)?;
+        Ok(counters)
     }
 
-    /// Reads all counters; `None` where one of them fails.
-    pub fn read(&mut self) -> Option<EnergyReading> {
-        let (files, buffer) = match &mut self.0 {
-            Source::Steward(root) => return Steward::of(root)?.energy().ok()?.ok(),
-            Source::Files(files, buffer) => (files, buffer),
-        };
+    /// Reads all of them; `None` where one fails.
+    pub(crate) fn read(&mut self) -> Option<EnergyReading> {
         let at = clock::monotonic_now();
-        let mut packages = Vec::with_capacity(files.len());
-        for (file, range) in files {
-            let count = file.parse(buffer, |text| text.trim().parse().ok())?;
+        let mut packages = Vec::with_capacity(self.packages.len());
+        for (file, range) in &self.packages {
+            let count = file.parse(&mut self.buffer, |text| text.trim().parse().ok())?;
             packages.push(Counter { count, range: *range });
         }
         Some(EnergyReading { at, packages })
@@ -141,22 +123,22 @@ impl EnergyMeter {
 
 /// The steward's side: counters that are opened when somebody asks for them.
 #[derive(Debug, Default)]
-pub(crate) struct KeptMeter(Option<(EnergyMeter, EnergyReading)>);
+pub(crate) struct KeptCounters(Option<(Counters, EnergyReading)>);
 
-impl KeptMeter {
+impl KeptCounters {
     /// Returns what was read last, or what is to be read now if that is longer ago than [`PATIENCE`].
     pub(crate) fn reading(&mut self, root: &SysRoot) -> Result<EnergyReading, NoEnergy> {
         let unread = || NoEnergy::Unread("energy_uj can no longer be read".to_owned());
-        let (mut meter, last) = match self.0.take() {
-            Some((meter, last)) => (meter, Some(last)),
-            None => (EnergyMeter::of_files(root)?, None),
+        let (mut counters, last) = match self.0.take() {
+            Some((counters, last)) => (counters, Some(last)),
+            None => (Counters::open(root)?, None),
         };
         let age = |last: &EnergyReading| clock::monotonic_now().saturating_sub(last.at);
         let reading = match last.filter(|last| age(last) < PATIENCE) {
             Some(recent) => recent,
-            None => meter.read().ok_or_else(unread)?,
+            None => counters.read().ok_or_else(unread)?,
         };
-        self.0 = Some((meter, reading.clone()));
+        self.0 = Some((counters, reading.clone()));
         Ok(reading)
     }
 }
@@ -207,20 +189,20 @@ mod tests {
     #[test]
     fn packages_are_read_once_each_and_again() {
         let tree = machine();
-        let mut meter = EnergyMeter::open(&SysRoot::new(tree.path())).unwrap();
-        let counts = |meter: &mut EnergyMeter| -> Vec<u64> {
-            meter.read().unwrap().packages.iter().map(|one| one.count).collect()
+        let mut counters = Counters::open(&SysRoot::new(tree.path())).unwrap();
+        let counts = |counters: &mut Counters| -> Vec<u64> {
+            counters.read().unwrap().packages.iter().map(|one| one.count).collect()
         };
-        assert_eq!(counts(&mut meter), [17, 23]);
+        assert_eq!(counts(&mut counters), [17, 23]);
         let tree = tree.file(format!("{FOLDER}/intel-rapl:1/energy_uj"), "42\n");
-        assert_eq!(counts(&mut meter), [17, 42]);
+        assert_eq!(counts(&mut counters), [17, 42]);
         let _tree = tree.file(format!("{FOLDER}/intel-rapl:1/energy_uj"), "x\n");
-        assert_eq!(meter.read(), None);
+        assert_eq!(counters.read(), None);
     }
 
     #[test]
     fn counters_that_are_not_there_and_those_that_are_refused_are_told_apart() {
-        let why = |root: SysRoot| EnergyMeter::open(&root).unwrap_err();
+        let why = |root: SysRoot| Counters::open(&root).unwrap_err();
         let empty = FakeTree::new();
         assert_eq!(why(SysRoot::new(empty.path())), NoEnergy::NotHere);
         let tree = machine();
@@ -237,7 +219,7 @@ mod tests {
     fn a_steward_reads_no_more_often_than_it_has_to() {
         let tree = machine();
         let root = SysRoot::new(tree.path());
-        let mut kept = KeptMeter::default();
+        let mut kept = KeptCounters::default();
         let first = kept.reading(&root).unwrap();
         let second = kept.reading(&root).unwrap();
         assert!(

@@ -172,12 +172,12 @@ fn each_source_of_noise_is_found() {
     });
     check("frequency-cap", Noise, &|tree| {
         (0..4).fold(tree, |tree, one| {
-            tree.file(format!("{cpu}/cpu{one}/cpufreq/bios_limit"), "1200000\n")
+            tree.file(format!("{cpu}/cpufreq/policy{one}/bios_limit"), "1200000\n")
         })
     });
     check("frequency-cap", Note, &|tree| {
         (0..4).fold(tree, |tree, one| {
-            tree.file(format!("{cpu}/cpu{one}/cpufreq/scaling_max_freq"), "1200000\n")
+            tree.file(format!("{cpu}/cpufreq/policy{one}/scaling_max_freq"), "1200000\n")
         })
     });
     check(

@@ -105,7 +105,7 @@ pub enum Target {
     /// The routes that somebody has set through a network interface, which the kernel forgets when it goes
     /// down: its messages (`RTM_NEWROUTE`) in hexadecimal digits, one word each.
     Routes(String),
-    /// A register of a CPU (MSR), one of those of prefetchers: its value in hexadecimal digits behind `0x`.
+    /// A register of a CPU (MSR) that switches prefetchers off: its value in hexadecimal digits behind `0x`.
     Register {
         /// The CPU.
         cpu: u32,

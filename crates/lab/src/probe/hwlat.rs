@@ -105,7 +105,7 @@ impl Hwlat {
         cpu: CpuId,
         interrupt: &Interrupt,
     ) -> Result<(super::Gaps, TracerCounters), ProbeError> {
-        let write = |name: &str, value: &str| tracefs::write(root, &self.instance(name), value);
+        let write = |name: &str, value: &str| tracefs::set(root, &self.instance(name), value);
         write("/tracing_cpumask", &mask(cpu))?;
         write("/tracing_on", "1")?;
         write("/current_tracer", "hwlat")?;

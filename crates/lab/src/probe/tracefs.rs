@@ -38,7 +38,7 @@ pub(super) fn find(root: &SysRoot, tracer: &str, option: &str) -> Result<&'stati
 }
 
 /// Writes to a file of a tracer.
-pub(super) fn write(root: &SysRoot, path: &str, value: &str) -> Result<(), ProbeError> {
+pub(super) fn set(root: &SysRoot, path: &str, value: &str) -> Result<(), ProbeError> {
     root.write(path, value).map_err(|source| ProbeError::TracerWrite {
         path: path.to_owned(),
         value: value.trim().to_owned(),

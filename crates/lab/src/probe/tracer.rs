@@ -99,7 +99,7 @@ impl Tracer {
         progress: &mut dyn FnMut(f64),
     ) -> Result<(Vec<CpuNoise>, Option<ProbeLimit>), ProbeError> {
         let aside = Aside::step(&terms.cpus)?;
-        tracefs::write(root, &self.instance("/events/osnoise/sample_threshold/enable"), "1")?;
+        tracefs::set(root, &self.instance("/events/osnoise/sample_threshold/enable"), "1")?;
         let mut all: Vec<CpuNoise> = terms.cpus.iter().map(CpuNoise::traced).collect();
         let order: Vec<usize> = (0..all.len()).collect();
         let (mut lost, mut missing, mut epoch) = (0, 0, None);
@@ -150,13 +150,13 @@ impl Tracer {
         };
         let busy =
             WhileBusy::start(&siblings).map_err(|source| ProbeError::Reader { cpu, source })?;
-        tracefs::write(root, &self.path("osnoise/cpus"), &format!("{cpu}\n"))?;
-        tracefs::write(root, &self.instance("/tracing_on"), "1")?;
-        tracefs::write(root, &self.instance("/current_tracer"), "osnoise")?;
+        tracefs::set(root, &self.path("osnoise/cpus"), &format!("{cpu}\n"))?;
+        tracefs::set(root, &self.instance("/tracing_on"), "1")?;
+        tracefs::set(root, &self.instance("/current_tracer"), "osnoise")?;
         self.enter_class(root, terms, cpu)?;
         // A bit more than whole windows, the last of which is cut off.
         interrupt.sleep(rhythm.period * rhythm.windows + rhythm.runtime / 4);
-        tracefs::write(root, &self.instance("/tracing_on"), "0")?;
+        tracefs::set(root, &self.instance("/tracing_on"), "0")?;
         drop(busy);
         let path = self.instance(&format!("/per_cpu/cpu{cpu}/trace"));
         let text = root.read(&path);
@@ -166,7 +166,7 @@ impl Tracer {
         let windows = parse(&text).map_err(|source| ProbeError::TracerText { path, source })?;
         let stats = root.read(self.instance(&format!("/per_cpu/cpu{cpu}/stats")));
         // This clears what was read.
-        tracefs::write(root, &self.instance("/current_tracer"), "nop")?;
+        tracefs::set(root, &self.instance("/current_tracer"), "nop")?;
         Ok((windows, overwritten(&stats.value().unwrap_or_default())))
     }
 

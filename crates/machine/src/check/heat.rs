@@ -205,8 +205,10 @@ fn power_limit(view: &View<'_>, checkup: &mut Checkup) {
 fn frequency_cap(view: &View<'_>, checkup: &mut Checkup) {
     let lower = |cpu: u32, file: &str| {
         let of = |file: &str| {
-            let path = format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/{file}");
-            view.root.parse::<u64>(path)
+            // A policy of several CPUs is called by the first of them, and has a link at each.
+            [format!("cpu{cpu}/cpufreq"), format!("cpufreq/policy{cpu}")].iter().find_map(
+                |folder| view.root.parse::<u64>(format!("/sys/devices/system/cpu/{folder}/{file}")),
+            )
         };
         let (now, highest) = (of(file)?, of("cpuinfo_max_freq")?);
         (now > 0 && now < highest).then_some((now / 1000, highest / 1000))

@@ -43,7 +43,7 @@ const FILES: [&str; 32] = [
 ];
 
 /// Folders with everything in them.
-const TREES: [&str; 15] = [
+const TREES: [&str; 16] = [
     "/sys/devices/system/cpu",
     "/sys/devices/system/node",
     "/sys/devices/system/machinecheck",

@@ -15,7 +15,7 @@ use super::failure::Of;
 use super::lines::Lines;
 use super::request::{KnobRequest, Request};
 use crate::cgroup::{CgroupVersion, find_mount};
-use crate::energy::KeptMeter;
+use crate::energy::KeptCounters;
 use crate::isolate::Attempt;
 use crate::knobs::Situation;
 use crate::tune::{
@@ -58,12 +58,12 @@ pub(super) struct Serving<'a> {
     /// Folder of the control group that was made last.
     pub(super) group: Option<String>,
     /// Counters of energy, once somebody has asked for them.
-    energy: KeptMeter,
+    energy: KeptCounters,
 }
 
 impl<'a> Serving<'a> {
     pub(super) fn new(root: &'a SysRoot, lines: Lines) -> Self {
-        Self { root, lines, tuning: None, group: None, energy: KeptMeter::default() }
+        Self { root, lines, tuning: None, group: None, energy: KeptCounters::default() }
     }
 
     fn answer(&mut self, request: Request) -> io::Result<()> {

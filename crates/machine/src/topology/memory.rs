@@ -6,9 +6,9 @@
 use becalm_model::CpuSet;
 
 use super::lists::Lists;
-use super::sysfs::NODES;
 use super::{MemoryKind, Node, SideCache};
 
+const NODES: &str = "/sys/devices/system/node";
 pub(crate) const TIERS: &str = "/sys/devices/virtual/memory_tiering";
 pub(crate) const DAX: &str = "/sys/bus/dax/devices";
 

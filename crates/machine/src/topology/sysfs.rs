@@ -13,7 +13,7 @@ use crate::isolcpus;
 use crate::sysroot::{Reading, SysRoot};
 
 const CPUS: &str = "/sys/devices/system/cpu";
-pub(super) const NODES: &str = "/sys/devices/system/node";
+const NODES: &str = "/sys/devices/system/node";
 
 /// Files with the CPUs of a core and of a package, the names of newer kernels first.
 const CORE: [&str; 4] = ["core_cpus_list", "thread_siblings_list", "core_cpus", "thread_siblings"];

@@ -8,6 +8,7 @@ mod killed;
 mod network;
 mod power;
 mod probe;
+mod service;
 mod systemd;
 mod trace;
 mod traps;
@@ -74,6 +75,7 @@ pub(super) const GROUPS: &[Group] = &[
     group(power::TESTS, NEWER),
     group(systemd::TESTS, &[]),
     group(callers::TESTS, &[]),
+    group(service::TESTS, &[]),
     group(trace::TESTS, &[]),
     Group { tests: probe::TESTS, kernels: REAL_TIME, sampled_on: REAL_TIME },
 ];
