@@ -21,10 +21,9 @@ const BOTH: [(&str, &str); 4] = [
 ];
 
 /// Files of `machine` that open files by themselves.
-const DIRECT: [(&str, &str); 8] = [
+const DIRECT: [(&str, &str); 7] = [
     ("machine/src/service/client.rs", "the service's socket, at the place that SysRoot tells"),
     ("machine/src/service/serve.rs", "likewise"),
-    ("machine/src/service/trust.rs", "whose a file of this system is, which no capture has"),
     ("machine/src/sysroot.rs", "SysRoot itself"),
     ("machine/src/tune/journal/mod.rs", "becalm's own file"),
     ("machine/src/tune/journal/place.rs", "where that file lies"),
@@ -121,9 +120,8 @@ const SAID_TO_THE_STEWARD: [&str; 21] = [
 ];
 
 /// What a request to the steward may name in words, by the file and the field, and what becomes of it there.
-const WORDS_TO_THE_STEWARD: [(&str, &str, &str); 8] = [
+const WORDS_TO_THE_STEWARD: [(&str, &str, &str); 7] = [
     ("machine/src/steward/request.rs", "command", "written into lock and journal, for people"),
-    ("machine/src/service/call.rs", "version", "compared with the service's own"),
     ("machine/src/service/call.rs", "command", "written into lock and journal, for people"),
     ("machine/src/steward/request.rs", "without", "compared with names of knobs"),
     ("machine/src/knobs/request.rs", "only", "compared with names of knobs"),

@@ -629,7 +629,7 @@ fn a_session_of_a_user_says_what_was_tuned_for_it() {
     let Some((output, record)) = session("a_session_of_a_user", "", "true") else { return };
     let output = output.exits_with(0);
     let record = record.unwrap();
-    let tuned = &record["conditions"]["knobs"]["tuned"];
+    let tuned = &record["conditions"]["tuned"];
     assert_eq!(tuned[0]["target"], BALANCING, "{tuned}\n{}", output.stderr);
     assert!(!limits(&record).contains("put it back"), "{}", limits(&record));
 }
@@ -651,7 +651,7 @@ fn a_session_that_outlasts_its_time_goes_on_and_says_so() {
     assert!(output.stderr.contains(told), "{}", output.stderr);
     let record = record.unwrap();
     assert!(limits(&record).contains(told), "{}", limits(&record));
-    let drifted = record["conditions"]["knobs"]["drifted"].as_array();
+    let drifted = record["conditions"]["drifted"].as_array();
     assert!(drifted.is_none_or(Vec::is_empty), "nobody else has changed anything: {drifted:?}");
 }
 

@@ -3,7 +3,6 @@
 use becalm_model::wire::Holder;
 use serde::{Deserialize, Serialize};
 
-use super::call::VERSION;
 use crate::tune::{JournalFileError, Recovered, TuneError};
 
 /// What is said to a caller until it has the machine.
@@ -35,20 +34,6 @@ pub(crate) enum Reply<T> {
         /// What came of it.
         restored: Result<Recovered, JournalFileError>,
     },
-}
-
-/// Why the service does not serve. Nothing was changed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
-pub enum ServiceRefusal {
-    /// It is another becalm.
-    #[error(
-        "the service of this machine is becalm {0}, and this is becalm {VERSION}; it is replaced by \
-         `systemctl restart becalm.service`"
-    )]
-    OtherVersion(String),
-    /// Too much is asked for.
-    #[error("the service of this machine has too many callers")]
-    TooMany,
 }
 
 /// A machine that was put back before the session ended.

@@ -32,3 +32,17 @@ pub(super) enum Wish {
         wait: Wait,
     },
 }
+
+/// Why the service does not serve. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+pub enum ServiceRefusal {
+    /// It is another becalm.
+    #[error(
+        "the service of this machine is becalm {0}, and this is becalm {VERSION}; it is replaced by \
+         `systemctl restart becalm.service`"
+    )]
+    OtherVersion(String),
+    /// Too much is asked for.
+    #[error("the service of this machine has too many callers")]
+    TooMany,
+}

@@ -14,8 +14,8 @@ use becalm_model::wire::Holder;
 use serde::de::DeserializeOwned;
 
 use super::SOCKET;
-use super::answer::{Answer, Queued, Reply, ServiceRefusal, Status, TimeUp};
-use super::call::{Call, VERSION, Wish};
+use super::answer::{Answer, Queued, Reply, Status, TimeUp};
+use super::call::{Call, ServiceRefusal, VERSION, Wish};
 use crate::SysRoot;
 use crate::isolate::Attempt;
 use crate::knobs::Situation;

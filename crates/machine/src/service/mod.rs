@@ -13,7 +13,8 @@ mod policy;
 mod serve;
 mod trust;
 
-pub use answer::{Held, Queued, ServiceRefusal, Status, TimeUp, Waiting};
+pub use answer::{Held, Queued, Status, TimeUp, Waiting};
+pub use call::ServiceRefusal;
 pub use client::{StatusError, status};
 pub use install::{InstallError, Installed, install, remove};
 pub use policy::{NotAllowed, Policy};
