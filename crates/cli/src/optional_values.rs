@@ -9,6 +9,8 @@ use std::path::Path;
 
 use becalm_model::parse_duration;
 
+use becalm_session::service::installed_profile;
+
 use crate::error::CommandError;
 
 /// Programs that run a command line by `-c`.
@@ -119,7 +121,11 @@ fn meaning(flag: &str, word: &str) -> Word {
                 (false, false) => Word::Either,
             }
         }
-        "tune" => value_if(["safe", "strict"].contains(&word) || is_toml(word)),
+        "tune" => value_if(
+            ["safe", "strict"].contains(&word)
+                || is_toml(word)
+                || installed_profile(word).is_some(),
+        ),
         "suite" => Word::Value,
         "iterations" => value_if(
             word.contains(|c| "\\[](){}^$*+?|".contains(c))

@@ -18,7 +18,7 @@ pub(crate) fn parse_profile(text: &str) -> Result<TuneProfile, String> {
             Ok(TuneProfile::File(file.into()))
         }
         name => installed_profile(name).map(TuneProfile::File).ok_or_else(|| {
-            "expected safe, strict, a TOML file (a path with / or .toml), or the name of one in /etc/becalm/profiles"
+            "expected safe, strict or a TOML file (a path with / or .toml, or the name of one in /etc/becalm/profiles)"
                 .to_owned()
         }),
     }

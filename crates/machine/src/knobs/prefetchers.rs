@@ -3,8 +3,8 @@
 //! Only on request: programs become slower, by a factor for those that stream, and the kernel notes a write to a register that
 //! it does not know (taint `S`) in its log. Only processors for which the maker has published the bits:
 //! Intel, `MSR_MISC_FEATURE_CONTROL` (Software Developer's Manual, volume 4; not hybrid processors, whose E-cores
-//! have other bits), AMD, `MSRC000_0108` (Processor Programming Reference for family 19h, models 10h to 1Fh and A0h
-//! to AFh). Threads of a core share the register.
+//! have other bits), AMD, `MSRC000_0108` (Processor Programming Reference for family 19h, models `10h` to `1Fh` and `A0h`
+//! to `AFh`). Threads of a core share the register.
 
 use becalm_model::Target;
 
