@@ -15,7 +15,9 @@ pub(super) struct Traces(BTreeMap<PathBuf, Vec<u8>>);
 impl Traces {
     pub(super) fn read() -> Self {
         let mut files = BTreeMap::new();
-        FOLDERS.iter().for_each(|folder| add(Path::new(folder), &mut files));
+        for folder in FOLDERS {
+            add(Path::new(folder), &mut files);
+        }
         Self(files)
     }
 
