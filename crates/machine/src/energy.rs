@@ -11,8 +11,8 @@ use std::time::Duration;
 use becalm_kernel::clock;
 use serde::{Deserialize, Serialize};
 
+use crate::SysRoot;
 use crate::activity::Held;
-use crate::{Reading, SysRoot};
 
 const FOLDER: &str = "/sys/class/powercap";
 
@@ -79,10 +79,8 @@ pub(crate) struct Counters {
 
 impl Counters {
     pub(crate) fn open(root: &SysRoot) -> Result<Self, NoEnergy> {
-        let zones = match root.list_dir(FOLDER) {
-            Reading::Absent => return Err(NoEnergy::NotHere),
-            zones => zones.of(FOLDER).map_err(NoEnergy::Unread)?,
-        };
+        let zones = root.list_dir(FOLDER).if_there(FOLDER).map_err(NoEnergy::Unread)?;
+        let zones = zones.ok_or(NoEnergy::NotHere)?;
         let mut packages = Vec::new();
         // Not `intel-rapl-mmio:0`, the same package again, nor `intel-rapl:0:0`, a part of one.
         let of_packages = zones.iter().filter(|name| {

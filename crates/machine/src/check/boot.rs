@@ -64,11 +64,10 @@ pub(super) fn reserved(view: &View<'_>) -> CpuSet {
 
 /// Isolated CPUs without load balancing are for single threads.
 fn stacked_threads(view: &View<'_>, checkup: &mut Checkup) {
-    let cmdline = match view.root.read("/proc/cmdline") {
-        Reading::Value(cmdline) => cmdline,
-        Reading::Absent => return,
-        other => {
-            let why = other.of("/proc/cmdline").err().unwrap_or_default();
+    let cmdline = match view.root.read("/proc/cmdline").if_there("/proc/cmdline") {
+        Ok(Some(cmdline)) => cmdline,
+        Ok(None) => return,
+        Err(why) => {
             checkup.unreadable.push(format!("boot parameters: {why}"));
             return;
         }

@@ -63,10 +63,8 @@ pub(super) fn write(root: &SysRoot, list: &str) -> io::Result<()> {
 /// Connects to the one that runs, and returns the name of its socket too. One that was killed leaves its
 /// socket behind.
 fn connect(root: &SysRoot) -> io::Result<(String, UnixStream)> {
-    let names = match root.list_dir(FOLDER) {
-        Reading::Absent => Vec::new(),
-        other => other.of(FOLDER).map_err(io::Error::other)?,
-    };
+    let names =
+        root.list_dir(FOLDER).if_there(FOLDER).map_err(io::Error::other)?.unwrap_or_default();
     let sockets = names.iter().filter(|name| {
         name.strip_prefix("irqbalance").is_some_and(|rest| rest.strip_suffix(".sock").is_some())
     });
