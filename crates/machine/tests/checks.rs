@@ -115,6 +115,11 @@ fn each_setting_that_makes_noise_is_found() {
         &with("/sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never"),
     );
     finds("numa-balancing", Noise, &with("/proc/sys/kernel/numa_balancing", "1"));
+    finds("kernel-threads", Note, &|tree| {
+        let stat = "40 (khungtaskd) S 2 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 7 0 0\n";
+        tree.file("/proc/40/stat", stat)
+            .file("/proc/40/status", "Name:\tkhungtaskd\nCpus_allowed_list:\t0-3\n")
+    });
     finds("ksm", Noise, &with("/sys/kernel/mm/ksm/run", "1"));
     finds(
         "hwp-dynamic-boost",

@@ -164,7 +164,7 @@ impl FakeMachine {
         let l3 = sharing(&|other| other.l3 == place.l3);
         let mut caches = vec![(1, "Data", "32K", &core), (2, "Unified", "1024K", &l2)];
         if self.l3s > 0 {
-            caches.push((3, "Unified", "16M", &l3));
+            caches.push((3, "Unified", "16384K", &l3));
         }
         for (index, (level, kind, size, shared)) in caches.into_iter().enumerate() {
             let folder = format!("{folder}/cache/index{index}");

@@ -6,6 +6,7 @@ use becalm_model::wire::{BOOT_SCHEMA, BootDocument, BootLoader, BootParameter};
 use super::kernel::{Built, KernelOptions};
 use super::options::{self, Machine};
 use crate::cpumask::read_list;
+use crate::facts::CpuInfo;
 use crate::sysroot::{Reading, SysRoot};
 use crate::topology::Topology;
 
@@ -263,9 +264,7 @@ fn frequency_follows_the_tick(root: &SysRoot, cpus: &CpuSet) -> bool {
         let path = format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_driver");
         root.read(path).value().is_some_and(|driver| driver == "intel_pstate")
     });
-    let cpuinfo = root.read("/proc/cpuinfo").value().unwrap_or_default();
-    let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
-    let has_hwp = flags.is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hwp"));
+    let has_hwp = CpuInfo::read(root).has_flag("hwp") == Some(true);
     // HWP can be there and be switched off.
     let line = root.read("/proc/cmdline").value().unwrap_or_default();
     uses_driver && (!has_hwp || line.contains("intel_pstate=no_hwp"))

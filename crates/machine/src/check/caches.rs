@@ -3,6 +3,7 @@
 use becalm_model::{Checkup, Finding, Fix, Severity};
 
 use super::{View, advice};
+use crate::facts::CpuInfo;
 use crate::knobs::resctrl::{MOUNT, RESCTRL, TOP};
 use crate::knobs::{NoteKind, Situation, TuningRequest};
 
@@ -17,7 +18,8 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
     }
     let found = |what: String, todo: &str| advice("resctrl", Severity::Note, what, WHY, "", todo);
     if !view.root.exists(TOP) {
-        if let Some(flag) = flag(view) {
+        let cpuinfo = CpuInfo::read(view.root);
+        if let Some(flag) = FLAGS.into_iter().find(|flag| cpuinfo.has_flag(flag) == Some(true)) {
             let what =
                 format!("The processor can divide its caches ({flag}), and this kernel does not.");
             let todo = "a kernel with CONFIG_X86_CPU_RESCTRL, without `rdt=` switching it off; then `--isolate`";
@@ -46,10 +48,4 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
         let what = format!("The caches are not divided for a measurement: {}.", note.text);
         checkup.findings.push(found(what, "remove groups below /sys/fs/resctrl that nobody needs"));
     }
-}
-
-fn flag(view: &View<'_>) -> Option<&'static str> {
-    let cpuinfo = view.root.read("/proc/cpuinfo").value()?;
-    let flags = cpuinfo.lines().find(|line| line.starts_with("flags"))?;
-    FLAGS.into_iter().find(|flag| flags.split_ascii_whitespace().any(|one| one == *flag))
 }

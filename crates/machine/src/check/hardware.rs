@@ -3,7 +3,7 @@
 use becalm_model::{Checkup, Severity};
 
 use super::{View, advice};
-use crate::facts::cpu_model;
+use crate::facts::CpuInfo;
 
 pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
     smt(view, checkup);
@@ -90,7 +90,7 @@ fn battery(view: &View<'_>, checkup: &mut Checkup) {
 /// AMD's servers since Zen change the clock of the fabric between cores, memory and devices by load. The kernel has no
 /// file for it: `/dev/hsmp` takes messages, which AMD's own tool sends.
 fn fabric(view: &View<'_>, checkup: &mut Checkup) {
-    let is_server = cpu_model(view.root).is_some_and(|model| model.contains("EPYC"));
+    let is_server = CpuInfo::read(view.root).model().is_some_and(|model| model.contains("EPYC"));
     let cpuinfo = view.root.read("/proc/cpuinfo").value().unwrap_or_default();
     let is_guest = cpuinfo.split_whitespace().any(|word| word == "hypervisor");
     if !is_server || is_guest {

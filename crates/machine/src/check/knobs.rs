@@ -70,7 +70,7 @@ const JUDGED: [(&str, Severity, &str); 30] = [
 pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
     let request = TuningRequest::default();
     let situation = Situation::of(view.root, view.topology, view.cpus.clone(), &request);
-    for knob in KNOBS.iter().filter(|knob| knob.looks_at_files_only()) {
+    for knob in KNOBS {
         let Some((_, severity, size)) = JUDGED.iter().find(|(name, _, _)| *name == knob.name)
         else {
             continue;
@@ -93,6 +93,7 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
             severity: *severity,
             what: match knob.name {
                 "cstates" => "Idle states that take longer than 10 us to leave are on.".to_owned(),
+                "kernel-threads" => threads(set.len()),
                 _ => values(&set),
             },
             why: sentence(&first.reason),
@@ -124,7 +125,6 @@ fn values(set: &[&Change]) -> String {
     for change in set {
         let name = match &change.target {
             Target::File(path) => setting(path),
-            Target::Affinity(_) => "CPUs of a kernel thread".to_owned(),
             other => other.to_string(),
         };
         *groups.entry((name, change.old.as_str())).or_default() += 1;
@@ -152,8 +152,34 @@ fn setting(path: &str) -> String {
     }
 }
 
+fn threads(count: usize) -> String {
+    match count {
+        1 => "A thread of the kernel may run on the measured CPUs and could run elsewhere."
+            .to_owned(),
+        n => format!(
+            "{n} threads of the kernel may run on the measured CPUs and could run elsewhere."
+        ),
+    }
+}
+
 fn sentence(fragment: &str) -> String {
     let mut letters = fragment.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", letters.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_judged_setting_is_that_of_a_knob_and_explained() {
+        let text = include_str!("../../../../docs/MACHINE.md");
+        let section = text.split("## What check looks at").nth(1).unwrap();
+        let section = section.split("\n## ").next().unwrap();
+        for (name, _, _) in JUDGED {
+            assert!(KNOBS.iter().any(|knob| knob.name == name), "no knob is called {name}");
+            assert!(section.contains(&format!("`{name}`")), "docs/MACHINE.md lacks {name}");
+        }
+    }
 }

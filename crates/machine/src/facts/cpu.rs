@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::cpuinfo::CpuInfo;
 use super::{Collector, as_is};
-use crate::sysroot::SysRoot;
 use crate::topology::Topology;
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -11,12 +11,12 @@ const NODES: &str = "/sys/devices/system/node";
 
 pub(super) fn collect(collector: &mut Collector<'_>, topology: &Topology) {
     collector.put("architecture", std::env::consts::ARCH);
-    let cpuinfo = collector.text("/proc/cpuinfo").unwrap_or_default();
-    match model(&cpuinfo) {
+    let cpuinfo = CpuInfo::of(collector.text("/proc/cpuinfo").unwrap_or_default());
+    match cpuinfo.model() {
         Some(model) => collector.put("cpu_model", model),
         None => collector.miss("cpu_model", "/proc/cpuinfo names no model"),
     }
-    match value_of(&cpuinfo, "microcode") {
+    match cpuinfo.value("microcode") {
         Some(version) => collector.put("microcode", version),
         None => collector.miss("microcode", "/proc/cpuinfo states no microcode version"),
     }
@@ -65,48 +65,4 @@ pub(super) fn collect(collector: &mut Collector<'_>, topology: &Topology) {
 
 fn or_none(list: &str) -> String {
     if list.is_empty() { "none".into() } else { list.to_owned() }
-}
-
-/// Returns the CPU's name, where the kernel has one.
-pub(crate) fn cpu_model(root: &SysRoot) -> Option<String> {
-    model(&root.read("/proc/cpuinfo").value()?)
-}
-
-/// Returns the CPU's name; Arm kernels give numbers of the maker and the part instead, which may
-/// differ from core to core.
-fn model(cpuinfo: &str) -> Option<String> {
-    for key in ["model name", "cpu model", "cpu"] {
-        if let Some(name) = value_of(cpuinfo, key) {
-            return Some(name.split_whitespace().collect::<Vec<_>>().join(" "));
-        }
-    }
-    let implementer = value_of(cpuinfo, "CPU implementer")?;
-    let parts: BTreeSet<&str> = values_of(cpuinfo, "CPU part").collect();
-    let parts: Vec<&str> = parts.into_iter().collect();
-    Some(format!("implementer {implementer}, part {}", parts.join(" and ")))
-}
-
-fn value_of<'a>(cpuinfo: &'a str, key: &str) -> Option<&'a str> {
-    values_of(cpuinfo, key).next()
-}
-
-fn values_of<'a>(cpuinfo: &'a str, key: &str) -> impl Iterator<Item = &'a str> {
-    cpuinfo.lines().filter_map(move |line| {
-        let (name, value) = line.split_once(':')?;
-        (name.trim() == key && !value.trim().is_empty()).then(|| value.trim())
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_model_is_a_name_on_x86_and_numbers_on_arm() {
-        let x86 = "processor\t: 0\nmodel name\t: Some  CPU @ 2.80GHz\n";
-        assert_eq!(model(x86).as_deref(), Some("Some CPU @ 2.80GHz"));
-        let arm = "processor: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd4d\n\nCPU part\t: 0xd46\n";
-        assert_eq!(model(arm).as_deref(), Some("implementer 0x41, part 0xd46 and 0xd4d"));
-        assert_eq!(model("processor: 0\n"), None);
-    }
 }

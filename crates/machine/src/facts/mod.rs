@@ -4,6 +4,7 @@
 //! user name, and of the kernel's command line only options that change timing.
 
 mod cpu;
+mod cpuinfo;
 mod frequency;
 mod kernel;
 mod surroundings;
@@ -18,7 +19,7 @@ use crate::sysroot::{Reading, SysRoot};
 use crate::topology::Topology;
 use crate::tune::read_target;
 
-pub(crate) use cpu::cpu_model;
+pub(crate) use cpuinfo::CpuInfo;
 pub(crate) use system::memory;
 
 /// Reads every fact. Each key ends up either among the facts or, with a reason, among the unreadable.

@@ -1,6 +1,7 @@
 //! What the kernel runs in, and what this process runs in.
 
 use super::Collector;
+use super::cpuinfo::CpuInfo;
 use crate::cgroup::{CgroupVersion, ControlGroups};
 
 pub(super) fn collect(collector: &mut Collector<'_>) {
@@ -49,18 +50,15 @@ const PRODUCTS: [(&str, &str); 13] = [
 ///
 /// The firmware's words alone do not decide on x86: rented bare metal carries the same names.
 fn virtualisation(collector: &Collector<'_>) -> String {
-    let read = |path: &str| collector.text(path).unwrap_or_default();
-    let cpuinfo = read("/proc/cpuinfo");
-    let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
-    let has_flag =
-        flags.is_some_and(|flags| flags.split_ascii_whitespace().any(|flag| flag == "hypervisor"));
+    let cpuinfo = CpuInfo::of(collector.text("/proc/cpuinfo").unwrap_or_default());
+    let has_flag = cpuinfo.has_flag("hypervisor");
     let named = named_hypervisor(collector);
-    if flags.is_some() && !has_flag && named.as_deref() != Some("Xen") {
+    if has_flag == Some(false) && named.as_deref() != Some("Xen") {
         return "none".into();
     }
     match named {
         Some(name) => name,
-        None if has_flag => "a hypervisor that does not say its name".into(),
+        None if has_flag == Some(true) => "a hypervisor that does not say its name".into(),
         None => "no sign of any".into(),
     }
 }

@@ -9,6 +9,7 @@
 use becalm_model::Target;
 
 use super::{Knob, Planner, Profile};
+use crate::facts::CpuInfo;
 use crate::tune::{parse_word, read_target, word_text};
 use crate::{Reading, SysRoot};
 
@@ -42,7 +43,7 @@ const INTEL_MODELS: [u32; 36] = [
 fn plan(planner: &mut Planner<'_>) {
     let situation = planner.situation;
     let root = situation.root;
-    let Some(switches) = switches(&root.read("/proc/cpuinfo").value().unwrap_or_default()) else {
+    let Some(switches) = switches(&CpuInfo::read(root)) else {
         return planner.not_here(
             "for this processor no register is published that switches its prefetchers off",
         );
@@ -90,20 +91,13 @@ fn refusal(root: &SysRoot) -> Option<String> {
 
 /// Returns the switches of a processor, by what it is called; `None` where they are not published, and inside a virtual
 /// machine, whose registers are imitated.
-fn switches(cpuinfo: &str) -> Option<Switches> {
-    let value = |key: &str| -> Option<&str> {
-        cpuinfo.lines().find_map(|line| {
-            let (name, value) = line.split_once(':')?;
-            (name.trim() == key).then(|| value.trim())
-        })
-    };
-    let flags = value("flags").unwrap_or_default();
-    if flags.split_whitespace().any(|flag| flag == "hypervisor") {
+fn switches(cpuinfo: &CpuInfo) -> Option<Switches> {
+    if cpuinfo.has_flag("hypervisor") == Some(true) {
         return None;
     }
-    let family: u32 = value("cpu family")?.parse().ok()?;
-    let model: u32 = value("model")?.parse().ok()?;
-    match (value("vendor_id")?, family, model) {
+    let family: u32 = cpuinfo.value("cpu family")?.parse().ok()?;
+    let model: u32 = cpuinfo.value("model")?.parse().ok()?;
+    match (cpuinfo.value("vendor_id")?, family, model) {
         ("GenuineIntel", 6, model) if INTEL_MODELS.contains(&model) => Some(INTEL),
         ("AuthenticAMD", 0x19, 0x10..=0x1f | 0xa0..=0xaf) => Some(AMD),
         _ => None,
@@ -121,7 +115,7 @@ mod tests {
                 "processor\t: 0\nvendor_id\t: {vendor}\ncpu family\t: {family}\nmodel\t\t: {model}\n\
                  model name\t: X\nflags\t\t: {flags}\n"
             );
-            assert_eq!(switches(&text), expected, "{text}");
+            assert_eq!(switches(&CpuInfo::of(text.as_str())), expected, "{text}");
         };
         check("GenuineIntel", 6, 0x55, "fpu", Some(INTEL));
         check("GenuineIntel", 6, 0x55, "fpu hypervisor", None);
@@ -129,6 +123,6 @@ mod tests {
         check("GenuineIntel", 6, 0x97, "fpu", None);
         check("AuthenticAMD", 0x19, 0x11, "fpu", Some(AMD));
         check("AuthenticAMD", 0x19, 0x01, "fpu", None);
-        assert_eq!(switches("processor: 0\nCPU implementer: 0x41\n"), None);
+        assert_eq!(switches(&CpuInfo::of("processor: 0\nCPU implementer: 0x41\n")), None);
     }
 }

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 pub use effects::MitigationEffects;
 pub use ranking::{NoiseRanking, Rank};
 
-use crate::facts::cpu_model;
+use crate::facts::CpuInfo;
 use crate::sysroot::SysRoot;
 use crate::tune::journal::{boot_id, make_folder};
 
@@ -37,7 +37,7 @@ impl Identity {
         Self {
             boot_id: boot_id(root),
             kernel: root.read("/proc/sys/kernel/osrelease").value().unwrap_or_default(),
-            cpu_model: cpu_model(root).unwrap_or_default(),
+            cpu_model: CpuInfo::read(root).model().unwrap_or_default(),
         }
     }
 }
