@@ -572,10 +572,15 @@ fn the_time_of_a_user_ends_and_the_next_one_has_the_machine() {
     next.hear_begun();
     assert!(settings(&bench.tree) == bench.before, "before the next one has it");
     drop(next);
-    // It ends by itself once the machine is put back.
-    let value = bench.path(BALANCING).display().to_string();
-    let (_, _, complained) =
-        bench.run(&bench.hold(&ONLY, &format!("until grep -q 1 {value}; do sleep 0.02; done")));
+    // A client is told when the machine has been put back, whatever its command does meanwhile.
+    let arguments = bench.hold(&[&ONLY[..], &["--wait"]].concat(), UNTIL_STOP);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let client = bench.user(&arguments).spawn().unwrap();
+    wait_until("the change", || bench.balancing() == "0");
+    wait_until("the end of its time", || bench.status()["holder"].is_null());
+    bench.env.write("stop", "");
+    let output = client.wait_with_output().unwrap();
+    let complained = String::from_utf8(output.stderr).unwrap();
     let is_told = ["put it back after 1 s", "1 s that the service gives a user are over"];
     assert!(is_told.iter().any(|told| complained.contains(told)), "{complained}");
     bench.is_put_back("after the limit");
