@@ -190,13 +190,27 @@ pub(crate) fn for_each_record(
     ui: &Ui,
     text: impl Fn(&Record) -> Result<String, CommandError>,
 ) -> Result<Exit, CommandError> {
-    for (index, path) in paths.iter().enumerate() {
-        let record = read_record(path)?;
+    for_each_read(paths, &read_all(paths)?, ui, text)
+}
+
+/// Reads every file.
+pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<Record>, CommandError> {
+    paths.iter().map(|path| read_record(path)).collect()
+}
+
+/// Prints a text for each record of these files, under the name of its file where there are several.
+pub(crate) fn for_each_read(
+    paths: &[PathBuf],
+    records: &[Record],
+    ui: &Ui,
+    text: impl Fn(&Record) -> Result<String, CommandError>,
+) -> Result<Exit, CommandError> {
+    for (index, (path, record)) in paths.iter().zip(records).enumerate() {
         if paths.len() > 1 {
             let gap = if index > 0 { "\n" } else { "" };
             ui.print(&format!("{gap}{}:\n", path.display()))?;
         }
-        ui.print(&text(&record)?)?;
+        ui.print(&text(record)?)?;
     }
     Ok(Exit::Done)
 }

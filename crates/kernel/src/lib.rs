@@ -3,7 +3,7 @@
 //! The wrappers are thin: they turn an error return into [`std::io::Error`] and decide nothing. What a number means,
 //! and what a person is told about it, stands above. There is one wrapper for each thing, by subject: processes
 //! ([`clone`], [`wait`], [`process`], [`signal`], [`interrupt`], [`user`]), where and when they run ([`affinity`],
-//! [`sched`], [`clock`], [`timer`]), on which memory ([`numa`], [`huge_pages`]), what the kernel counts ([`perf`]), files and memory.
+//! [`sched`], [`clock`], [`timer`]), on which memory ([`numa`], [`huge_pages`], [`cached`]), what the kernel counts ([`perf`]), files and memory.
 //!
 //! It may use `libc` alone, and is the only crate that does: the numbers that others need ([`errno`], signals, flags
 //! of files) are passed on here. Start with [`clone`]: a subject is started there. Each `unsafe` block says in a
@@ -13,6 +13,7 @@
 #![warn(clippy::undocumented_unsafe_blocks)]
 
 pub mod affinity;
+pub mod cached;
 pub mod capability;
 pub mod clock;
 pub mod clone;

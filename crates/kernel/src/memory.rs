@@ -1,11 +1,12 @@
 //! Memory that is mapped, touched and locked.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::ptr::NonNull;
 
-use crate::checked;
+use crate::{checked, owned};
 
 /// Keeps every page of this process in memory: those there are and those to come.
 pub fn lock_all() -> io::Result<()> {
@@ -29,6 +30,22 @@ pub fn swap_on(path: &str, priority: Option<u16>) -> io::Result<()> {
     let flags = priority.map_or(0, |priority| PREFER | (priority & PRIORITIES));
     // SAFETY: the path is a C string that outlives the call.
     checked(unsafe { libc::swapon(path.as_ptr(), libc::c_int::from(flags)) }).map(drop)
+}
+
+/// Makes a file in memory without a name in any folder; no program that is executed keeps it open. What it holds is
+/// gone when nobody has it open any more.
+pub fn file_in_memory(name: &CStr) -> io::Result<File> {
+    // SAFETY: the name is a C string that outlives the call.
+    let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
+    owned(fd).map(File::from)
+}
+
+/// Gives the memory of the first `bytes` of such a file back; they read as zeros from then on.
+pub fn give_back_start(file: &File, bytes: u64) -> io::Result<()> {
+    let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+    let bytes = libc::off_t::try_from(bytes).map_err(io::Error::other)?;
+    // SAFETY: takes plain numbers; the descriptor is open in the caller.
+    checked(unsafe { libc::fallocate(file.as_raw_fd(), mode, 0, bytes) }).map(drop)
 }
 
 /// Returns the size of a page in bytes.

@@ -6,8 +6,8 @@
 mod fixture;
 
 use becalm_report::{
-    Sides, Style, comparison_text, diff_text, facts_text, hist_text, html, markdown, metadata_text,
-    plot_text, run_text, show_text, stats_text,
+    SharedAxes, Sides, Style, comparison_text, diff_text, facts_text, hist_text, html, markdown,
+    metadata_text, plot_text, run_text, show_text, stats_text,
 };
 
 fn main() {
@@ -24,8 +24,8 @@ fn main() {
         "aa" => comparison_text(&fixture::same_program(), disturbed, style),
         "run" => run_text(&fixture::single(), &[], style),
         "stats" => stats_text(&fixture::comparison(), style),
-        "hist" => hist_text(&fixture::comparison(), None, 12, style),
-        "plot" => plot_text(&fixture::comparison(), disturbed, None, style),
+        "hist" => hist_text(&fixture::comparison(), None, 12, &SharedAxes::default(), style),
+        "plot" => plot_text(&fixture::comparison(), disturbed, None, &SharedAxes::default(), style),
         "show" => show_text(&fixture::comparison(), disturbed, style),
         "metadata" => metadata_text(&fixture::comparison(), style),
         "facts" => facts_text(&fixture::comparison().machine, style),

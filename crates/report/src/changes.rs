@@ -2,7 +2,7 @@
 
 use becalm_model::Unit;
 use becalm_model::history::{full_name, short_commit};
-use becalm_model::wire::{ChangePointDocument, ChangesDocument};
+use becalm_model::wire::{ChangePointDocument, ChangesDocument, TooFewValues};
 
 use crate::page::Page;
 use crate::quantity::{Scale, count, signed_percent};
@@ -31,8 +31,25 @@ pub fn changes_text(document: &ChangesDocument, style: &Style) -> String {
             count(confirmed.len(), "change"),
             pending.len()
         ));
+        if let Some(few) = &document.too_few {
+            page.say(&too_few(few, document.series));
+        }
     }
     page.finish()
+}
+
+/// Says that nothing can be found in some series yet.
+fn too_few(few: &TooFewValues, all: usize) -> String {
+    let TooFewValues { series, most, needed } = *few;
+    let which = match (series, all) {
+        (1, 1) => format!("It has too few values ({most})"),
+        (one, all) if one == all => format!("All have too few values (at most {most})"),
+        (one, _) => format!(
+            "{} too few values (at most {most})",
+            if one == 1 { "One has".to_owned() } else { format!("{one} have") }
+        ),
+    };
+    format!("{which}: from {needed} values on a change can be confirmed.")
 }
 
 fn of_series(changes: &[ChangePointDocument], style: &Style) -> Table {

@@ -2,6 +2,7 @@
 
 use becalm_model::{Record, Verdict};
 
+use crate::axis::Axis;
 use crate::comparison_table;
 use crate::estimate;
 use crate::facts::pairs;
@@ -110,7 +111,7 @@ pub(crate) fn legend(page: &mut Page, record: &Record, labels: &Labels) {
 fn distributions(page: &mut Page, record: &Record, labels: &Labels) {
     for metric in shown::full_metrics(record) {
         let description = shown::metric_at(record, metric);
-        let plot = strip_plot(record, labels, metric, page.style);
+        let plot = strip_plot(record, labels, metric, None, page.style);
         if plot.is_empty() {
             continue;
         }
@@ -122,7 +123,13 @@ fn distributions(page: &mut Page, record: &Record, labels: &Labels) {
 }
 
 /// Draws all subjects of a record on one axis.
-pub(crate) fn strip_plot(record: &Record, labels: &Labels, metric: usize, style: &Style) -> String {
+pub(crate) fn strip_plot(
+    record: &Record,
+    labels: &Labels,
+    metric: usize,
+    axis: Option<Axis>,
+    style: &Style,
+) -> String {
     let samples: Vec<_> = (0..record.subjects.len())
         .filter_map(|subject| Some((subject, shown::sample(record, subject, metric)?)))
         .collect();
@@ -134,7 +141,7 @@ pub(crate) fn strip_plot(record: &Record, labels: &Labels, metric: usize, style:
             median: Some(shown::median(&shown::summary(record, sample))),
         })
         .collect();
-    strips(&drawn, &shown::metric_at(record, metric).unit, style)
+    strips(&drawn, &shown::metric_at(record, metric).unit, axis, style)
 }
 
 /// Lists the notes and what could not be controlled.

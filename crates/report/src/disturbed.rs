@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use becalm_model::{Disturbance, DisturbanceSource, DisturbedRun, Record, RecordKind};
+use becalm_model::{
+    Disturbance, DisturbanceSource, DisturbedRun, Note, Record, RecordKind, SessionNote,
+};
 
 use crate::quantity::{NBSP, count};
 
@@ -30,7 +32,8 @@ pub(crate) fn summary(
     let n_runs = (0..record.runs.len()).filter(|&index| counts(index)).count();
     let hit: Vec<&DisturbedRun> = disturbed.iter().filter(|run| counts(run.run)).collect();
     if hit.is_empty() {
-        return format!("none of {} disturbed", count(n_runs, "run"));
+        let more = if is_busy(record) { " more than the others, on a busy machine" } else { "" };
+        return format!("none of {} disturbed{more}", count(n_runs, "run"));
     }
     let mut by_source: BTreeMap<DisturbanceSource, usize> = BTreeMap::new();
     for run in &hit {
@@ -58,6 +61,12 @@ pub(crate) fn summary(
             format!("{text}; {} with such a run {were} made again", count(n as usize, "round"))
         }
     }
+}
+
+/// Says whether others used the machine all the time.
+fn is_busy(record: &Record) -> bool {
+    let mut notes = record.notes.iter();
+    notes.any(|note| matches!(note, Note::Session(SessionNote::BusyMachine { .. })))
 }
 
 /// Names what the evidence points at.

@@ -79,7 +79,11 @@ pub(crate) fn statistics(summary: &Summary, scale: &Scale, at: f64) -> Table {
     };
     row("minimum", value(summary.minimum), from_median(summary.minimum));
     row("median", value(summary.median), interval(summary.median_interval));
-    row("mean", value(summary.mean), interval(summary.mean_interval));
+    // Where no value is negative the mean of what is measured is not either, and Student's interval does not know it.
+    let least = if summary.minimum >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
+    let of_mean =
+        summary.mean_interval.map(|one| becalm_stats::Interval { low: one.low.max(least), ..one });
+    row("mean", value(summary.mean), interval(of_mean));
     row("maximum", value(summary.maximum), from_median(summary.maximum));
     if let Some(deviation) = summary.standard_deviation {
         let cv = summary.cv.map_or(String::new(), |cv| format!("CV {}", percent(cv)));

@@ -8,19 +8,32 @@ use becalm_stats::{Histogram, Sample};
 use crate::axis::Axis;
 use crate::page::caption;
 use crate::quantity::{NBSP, Scale};
+use crate::shared_axes::Scope;
 use crate::strip::beyond;
 use crate::style::Style;
 use crate::width::{columns, pad_left};
 
-/// Draws `sample` in at most `max_bins` bins.
-pub(crate) fn histogram(sample: &Sample, unit: &Unit, max_bins: usize, style: &Style) -> String {
-    let Some(axis) = Axis::without_far_values(&[sample.values()]) else { return String::new() };
-    // One value far out would leave all others in the first bin.
-    let inside = |value: &f64| (axis.low..=axis.high).contains(value);
-    let near = sample.values().iter().copied().filter(inside).collect();
-    let Ok(near) = Sample::new(near) else { return String::new() };
-    let histogram = Histogram::of(&near, max_bins);
-    let scale = Scale::of(unit, [near.minimum(), near.maximum()], style.unicode);
+/// Draws `sample` in at most `max_bins` bins, which are those of all samples where they share some.
+pub(crate) fn histogram(
+    sample: &Sample,
+    unit: &Unit,
+    max_bins: usize,
+    shared: Option<&Scope>,
+    style: &Style,
+) -> String {
+    let own = || Axis::without_far_values(&[sample.values()]);
+    let Some(axis) = shared.map(|shared| shared.axis).or_else(own) else { return String::new() };
+    let histogram = if let Some(shared) = shared {
+        shared.histogram(sample, max_bins)
+    } else {
+        // One value far out would leave all others in the first bin.
+        let inside = |value: &f64| (axis.low..=axis.high).contains(value);
+        let near = sample.values().iter().copied().filter(inside).collect();
+        let Ok(near) = Sample::new(near) else { return String::new() };
+        Histogram::of(&near, max_bins)
+    };
+    let range = [histogram.low, histogram.edge(histogram.counts.len())];
+    let scale = Scale::of(unit, range, style.unicode);
     let scale = scale.with_decimals(decimals(&histogram, &scale));
     let edges: Vec<String> = (0..histogram.counts.len())
         .map(|bin| scale.with_unit(histogram.edge(bin)).replace(NBSP, " "))
@@ -83,7 +96,7 @@ mod tests {
             .map(|i| 0.032 + f64::from(i * i % 17) * 1e-5 + f64::from(i / 39) * 3e-4)
             .collect();
         let style = Style { width: 50, colour: false, unicode };
-        histogram(&Sample::new(values).unwrap(), &Unit::Second, 8, &style)
+        histogram(&Sample::new(values).unwrap(), &Unit::Second, 8, None, &style)
     }
 
     #[test]
@@ -99,7 +112,8 @@ mod tests {
     #[test]
     fn equal_values_are_one_bar() {
         let sample = Sample::new(vec![0.5; 3]).unwrap();
-        let text = histogram(&sample, &Unit::Second, 10, &Style { width: 40, ..Style::PLAIN });
+        let text =
+            histogram(&sample, &Unit::Second, 10, None, &Style { width: 40, ..Style::PLAIN });
         assert_eq!(text.lines().count(), 1, "{text}");
     }
 }

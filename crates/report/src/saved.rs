@@ -14,6 +14,7 @@ use crate::outcomes;
 use crate::page::Page;
 use crate::quantity::{Scale, count};
 use crate::sequence::{Point, PointKind, sequence};
+use crate::shared_axes::SharedAxes;
 use crate::shown;
 use crate::single::{given, say_if_nothing, write_conditions};
 use crate::style::{Role, Style};
@@ -143,6 +144,7 @@ pub fn plot_text(
     record: &Record,
     disturbed: &[DisturbedRun],
     metric: Option<&str>,
+    axes: &SharedAxes,
     style: &Style,
 ) -> String {
     let labels = Labels::of(&record.subjects);
@@ -150,7 +152,8 @@ pub fn plot_text(
     say_if_nothing(&mut page, record);
     for metric in shown::plotted_metrics(record, metric) {
         let description = shown::metric_at(record, metric);
-        let strips = strip_plot(record, &labels, metric, style);
+        let axis = axes.get(&description).map(|shared| shared.axis);
+        let strips = strip_plot(record, &labels, metric, axis, style);
         if strips.is_empty() {
             continue;
         }
@@ -162,7 +165,7 @@ pub fn plot_text(
                 continue;
             }
             page.section(&format!("{} in time order, {}", labels.get(subject), description.name));
-            page.drawn(&sequence(&points, &description.unit, style));
+            page.drawn(&sequence(&points, &description.unit, axis, style));
         }
     }
     if labels.are_letters {

@@ -49,14 +49,22 @@ pub(crate) struct Words {
 const RUNS: Words = Words { plain: "run", warmup: "warm-up", disturbed: "disturbed", one: "run" };
 
 /// Draws one subject's runs from left to right in time order.
-pub(crate) fn sequence(points: &[Point], unit: &Unit, style: &Style) -> String {
-    sequence_in(points, unit, &RUNS, style)
+/// The axis of values is `axis` where other plots share it.
+pub(crate) fn sequence(points: &[Point], unit: &Unit, axis: Option<Axis>, style: &Style) -> String {
+    sequence_in(points, unit, &RUNS, axis, style)
 }
 
 /// Draws values from left to right in time order, under these names.
-pub(crate) fn sequence_in(points: &[Point], unit: &Unit, words: &Words, style: &Style) -> String {
+pub(crate) fn sequence_in(
+    points: &[Point],
+    unit: &Unit,
+    words: &Words,
+    axis: Option<Axis>,
+    style: &Style,
+) -> String {
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
-    let Some(axis) = Axis::without_far_values(&[&values]) else { return String::new() };
+    let Some(own) = Axis::without_far_values(&[&values]) else { return String::new() };
+    let axis = axis.unwrap_or(own);
     let scale = Scale::of(unit, [axis.low, axis.high], style.unicode);
     let (top, bottom) = (with_unit(&scale, axis.high), with_unit(&scale, axis.low));
     let margin = columns(&top).max(columns(&bottom));
@@ -153,6 +161,7 @@ mod tests {
         insta::assert_snapshot!(sequence(
             &points(),
             &Unit::Second,
+            None,
             &Style { width: 70, colour: false, unicode: true }
         ));
     }
@@ -160,7 +169,7 @@ mod tests {
     #[test]
     fn more_runs_than_columns_still_fit() {
         let many: Vec<Point> = points().repeat(20);
-        let text = sequence(&many, &Unit::Second, &Style { width: 40, ..Style::PLAIN });
+        let text = sequence(&many, &Unit::Second, None, &Style { width: 40, ..Style::PLAIN });
         assert!(text.lines().all(|line| columns(line) <= 40), "{text}");
         assert!(text.is_ascii());
     }

@@ -14,6 +14,7 @@ use crate::labels::Labels;
 use crate::outcomes;
 use crate::page::Page;
 use crate::quantity::{Scale, count};
+use crate::shared_axes::SharedAxes;
 use crate::shown;
 use crate::steady;
 use crate::style::{Role, Style};
@@ -38,7 +39,7 @@ pub fn run_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> S
         && let Some(metric) = shown::headline_metric(record)
     {
         page.section(&format!("All subjects, {}", shown::metric_at(record, metric).name));
-        page.drawn(&strip_plot(record, &labels, metric, style));
+        page.drawn(&strip_plot(record, &labels, metric, None, style));
         page.say_as(
             Role::Hint,
             "These subjects were not compared: use `becalm compare` for a verdict.",
@@ -127,7 +128,7 @@ fn estimates(
         page.table(&estimate::statistics(&summary, &scale, shown::confidence(record)));
         if let Some(bins) = bins {
             page.gap();
-            page.drawn(&histogram(&sample, &description.unit, bins, &style));
+            page.drawn(&histogram(&sample, &description.unit, bins, None, &style));
             page.gap();
             page.drawn(&one_strip(record, labels, subject, metric, &style));
         }
@@ -181,12 +182,18 @@ pub(crate) fn one_strip(
         values: sample.values(),
         median: Some(shown::median(&summary)),
     };
-    crate::strip::strips(&[strip], &shown::metric_at(record, metric).unit, style)
+    crate::strip::strips(&[strip], &shown::metric_at(record, metric).unit, None, style)
 }
 
 /// Draws the histograms alone: what `becalm hist` says. Every subject has its own bins. `metric` is the name of the one
 /// that is wanted, or of a measure that many benchmarks have.
-pub fn hist_text(record: &Record, metric: Option<&str>, max_bins: usize, style: &Style) -> String {
+pub fn hist_text(
+    record: &Record,
+    metric: Option<&str>,
+    max_bins: usize,
+    axes: &SharedAxes,
+    style: &Style,
+) -> String {
     let labels = Labels::of(&record.subjects);
     let mut page = Page::new(style);
     say_if_nothing(&mut page, record);
@@ -195,7 +202,13 @@ pub fn hist_text(record: &Record, metric: Option<&str>, max_bins: usize, style: 
         for subject in 0..record.subjects.len() {
             let Some(sample) = shown::sample(record, subject, metric) else { continue };
             page.section(&format!("{}, {}", labels.get(subject), description.name));
-            page.drawn(&histogram(&sample, &description.unit, max_bins, style));
+            page.drawn(&histogram(
+                &sample,
+                &description.unit,
+                max_bins,
+                axes.get(&description),
+                style,
+            ));
         }
     }
     if labels.are_letters {

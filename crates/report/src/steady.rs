@@ -261,7 +261,7 @@ fn plot(run: &SteadyRun, style: &Style) -> String {
         .collect();
     let plain = if run.steady.from.is_some() { "steady" } else { "iteration" };
     let words = Words { plain, warmup: "before", disturbed: "outlier", one: "iteration" };
-    sequence_in(&points, &Unit::Second, &words, style)
+    sequence_in(&points, &Unit::Second, &words, None, style)
 }
 
 #[cfg(test)]

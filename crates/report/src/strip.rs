@@ -31,9 +31,12 @@ const NARROWEST: usize = 10;
 const LONGEST_LABEL: usize = 16;
 
 /// Draws all strips over one axis, which makes the subjects comparable by eye.
-pub(crate) fn strips(strips: &[Strip], unit: &Unit, style: &Style) -> String {
+///
+/// It is `axis` where other plots share it.
+pub(crate) fn strips(strips: &[Strip], unit: &Unit, axis: Option<Axis>, style: &Style) -> String {
     let samples: Vec<&[f64]> = strips.iter().map(|strip| strip.values).collect();
-    let Some(axis) = Axis::without_far_values(&samples) else { return String::new() };
+    let Some(own) = Axis::without_far_values(&samples) else { return String::new() };
+    let axis = axis.unwrap_or(own);
     let axis = axis.widened(0.02);
     let scale = Scale::of(unit, [axis.low, axis.high], style.unicode);
     let label_width = strips.iter().map(|s| columns(s.label)).max().unwrap_or(0).min(LONGEST_LABEL);
@@ -195,6 +198,7 @@ mod tests {
                 Strip { label: "new", values: &B, median: median(0.0328, 0.0327, 0.0329) },
             ],
             &Unit::Second,
+            None,
             style,
         )
     }
@@ -214,6 +218,6 @@ mod tests {
     #[test]
     fn no_values_give_no_plot() {
         let empty = Strip { label: "a", values: &[], median: None };
-        assert_eq!(strips(&[empty], &Unit::Second, &Style::PLAIN), "");
+        assert_eq!(strips(&[empty], &Unit::Second, None, &Style::PLAIN), "");
     }
 }

@@ -5,7 +5,9 @@
 mod fixture;
 
 use becalm_model::{Metric, Outcome, Record, RecordKind, SubjectTerms, Unit};
-use becalm_report::{Style, hist_text, html, markdown, plot_text, show_text, stats_text};
+use becalm_report::{
+    SharedAxes, Style, hist_text, html, markdown, plot_text, show_text, stats_text,
+};
 
 /// A record of these subjects without comparisons.
 fn record(names: &[&str]) -> Record {
@@ -60,7 +62,7 @@ fn a_saved_suite_shows_each_benchmark_by_its_own_metrics() {
         page.contains("Suite of 2\u{a0}benchmarks") && page.contains("walk, wall_time"),
         "{page}"
     );
-    let drawn = hist_text(&suite, None, 10, &Style::PLAIN);
+    let drawn = hist_text(&suite, None, 10, &SharedAxes::default(), &Style::PLAIN);
     assert!(drawn.contains("walk, wall_time") && drawn.contains("parser, parse"), "{drawn}");
 }
 
@@ -77,11 +79,23 @@ fn many_benchmarks_are_drawn_by_what_they_are_about() {
         assert!(wanted.iter().all(|name| text.contains(name)), "{text}");
         assert!(!others.iter().any(|name| text.contains(name)), "{text}");
     };
-    has(&hist_text(&many, None, 10, &Style::PLAIN), &["one", "two", "three", "four"], &["B/op"]);
-    has(&plot_text(&many, &[], None, &Style::PLAIN), &["one", "two", "three", "four"], &["B/op"]);
-    let measure = hist_text(&many, Some("B/op"), 10, &Style::PLAIN);
+    has(
+        &hist_text(&many, None, 10, &SharedAxes::default(), &Style::PLAIN),
+        &["one", "two", "three", "four"],
+        &["B/op"],
+    );
+    has(
+        &plot_text(&many, &[], None, &SharedAxes::default(), &Style::PLAIN),
+        &["one", "two", "three", "four"],
+        &["B/op"],
+    );
+    let measure = hist_text(&many, Some("B/op"), 10, &SharedAxes::default(), &Style::PLAIN);
     has(&measure, &["one B/op", "four B/op"], &["bench, one\n"]);
-    has(&plot_text(&many, &[], Some("two"), &Style::PLAIN), &["Runs, two"], &["Runs, one"]);
+    has(
+        &plot_text(&many, &[], Some("two"), &SharedAxes::default(), &Style::PLAIN),
+        &["Runs, two"],
+        &["Runs, one"],
+    );
 }
 
 #[test]
@@ -93,7 +107,7 @@ fn saved_runs_that_were_cut_off_are_told_in_every_view() {
     for text in [
         show_text(&cut_off, &[], &Style::PLAIN),
         stats_text(&cut_off, &Style::PLAIN),
-        hist_text(&cut_off, None, 10, &Style::PLAIN),
+        hist_text(&cut_off, None, 10, &SharedAxes::default(), &Style::PLAIN),
     ] {
         assert!(text.contains("is a lower bound"), "{text}");
     }

@@ -10,8 +10,8 @@ use becalm_model::{
     RatioInterval, Record, RecordKind, Run, Subject, Unit, Verdict,
 };
 use becalm_report::{
-    Goal, Progress, Sides, Style, comparison_text, diff_text, facts_text, hist_text, html,
-    markdown, metadata_text, plot_text, progress_line, run_text, show_text, stats_text,
+    Goal, Progress, SharedAxes, Sides, Style, comparison_text, diff_text, facts_text, hist_text,
+    html, markdown, metadata_text, plot_text, progress_line, run_text, show_text, stats_text,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -172,8 +172,8 @@ proptest! {
         comparison_text(&record, &disturbed, style);
         run_text(&record, &disturbed, style);
         stats_text(&record, style);
-        hist_text(&record, None, bins, style);
-        plot_text(&record, &disturbed, None, style);
+        hist_text(&record, None, bins, &SharedAxes::default(), style);
+        plot_text(&record, &disturbed, None, &SharedAxes::default(), style);
         show_text(&record, &disturbed, style);
         metadata_text(&record, style);
         facts_text(&record.machine, style);

@@ -5,8 +5,8 @@ mod fixture;
 use becalm_model::conditions::{Described, PaceSampling};
 use becalm_model::{ComparisonNote, Interruption, Limit, Note, Record};
 use becalm_report::{
-    Sides, Style, comparison_text, diff_text, facts_text, hist_text, html, markdown, metadata_text,
-    plot_text, run_text, show_text, stats_text,
+    SharedAxes, Sides, Style, comparison_text, diff_text, facts_text, hist_text, html, markdown,
+    metadata_text, plot_text, run_text, show_text, stats_text,
 };
 use fixture::disturbed;
 
@@ -73,12 +73,24 @@ fn statistics_stand_alone() {
 
 #[test]
 fn histograms_leave_a_far_value_out_and_say_so() {
-    insta::assert_snapshot!(hist_text(&fixture::comparison(), None, 12, &UNICODE));
+    insta::assert_snapshot!(hist_text(
+        &fixture::comparison(),
+        None,
+        12,
+        &SharedAxes::default(),
+        &UNICODE
+    ));
 }
 
 #[test]
 fn plots_show_every_run_and_its_place_in_time() {
-    insta::assert_snapshot!(plot_text(&fixture::comparison(), &disturbed(), None, &UNICODE));
+    insta::assert_snapshot!(plot_text(
+        &fixture::comparison(),
+        &disturbed(),
+        None,
+        &SharedAxes::default(),
+        &UNICODE
+    ));
 }
 
 #[test]
@@ -190,7 +202,7 @@ fn a_name_cannot_fake_a_verdict_with_escape_sequences() {
         comparison_text(&record, &[], &UNICODE),
         show_text(&record, &[], &UNICODE),
         metadata_text(&record, &UNICODE),
-        plot_text(&record, &[], None, &UNICODE),
+        plot_text(&record, &[], None, &SharedAxes::default(), &UNICODE),
     ] {
         assert!(!text.contains('\u{1b}') && !text.contains('\u{7}'), "{text}");
     }

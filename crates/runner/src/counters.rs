@@ -28,6 +28,8 @@ use becalm_model::{CounterLimit, CounterObstacle, Metric, Unit};
 #[derive(Debug, Clone, Default)]
 pub struct CounterPlan {
     metrics: Vec<Metric>,
+    /// Where the value of each metric comes from.
+    sources: Vec<Source>,
     /// What to open on the subject.
     attrs: Vec<PerfAttr>,
     /// For every attribute, the index of the metric that it is a part of.
@@ -36,6 +38,15 @@ pub struct CounterPlan {
     /// on a machine, and the last that is closed, make the kernel patch its own code on every CPU;
     /// with these nothing is patched during a run.
     idle: Arc<Vec<OwnedFd>>,
+}
+
+/// Where the value of a metric comes from.
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    /// What `wait4` tells.
+    Told(fn(&Usage) -> f64),
+    /// Counters.
+    Counted,
 }
 
 struct CounterEvent {
@@ -54,14 +65,20 @@ const fn event(name: &'static str, kind: u32, config: u64, in_user_mode: bool) -
 /// What `wait4` tells: name, unit, and where to find it.
 type UsageCounter = (&'static str, Unit, fn(&Usage) -> f64);
 
-const TOLD: [UsageCounter; 3] = [
+const TOLD: [UsageCounter; 2] = [
     (TASK_CLOCK, Unit::Second, Usage::cpu_time),
     (CONTEXT_SWITCHES, Unit::Count, |usage| usage.switches() as f64),
-    (PAGE_FAULTS, Unit::Count, |usage| (usage.minor_faults + usage.major_faults) as f64),
 ];
 
-/// Numbers from `enum perf_sw_ids` in `include/uapi/linux/perf_event.h`.
-const SOFTWARE: [CounterEvent; 1] = [event(CPU_MIGRATIONS, TYPE_SOFTWARE, 4, false)];
+/// Stands in where page faults cannot be counted. It is not the same: the kernel also tells those pages as faults that
+/// it fills in by itself, for `mlockall` or `MAP_POPULATE`, and perf does not count them (`mm_account_fault`).
+const FAULTS: UsageCounter =
+    (PAGE_FAULTS, Unit::Count, |usage| (usage.minor_faults + usage.major_faults) as f64);
+
+/// Numbers from `enum perf_sw_ids` in `include/uapi/linux/perf_event.h`. Faults inside the kernel are faults too, so
+/// that those of user mode alone would be another metric.
+const SOFTWARE: [CounterEvent; 2] =
+    [event(PAGE_FAULTS, TYPE_SOFTWARE, 2, false), event(CPU_MIGRATIONS, TYPE_SOFTWARE, 4, false)];
 
 /// Numbers from `enum perf_hw_id` in the same file.
 const HARDWARE: [CounterEvent; 6] = [
@@ -85,8 +102,17 @@ impl CounterPlan {
 
     /// Returns the plan that opens nothing and passes on what `wait4` tells.
     fn told() -> Self {
-        let metrics = TOLD.map(|(name, unit, _)| Metric::lower(name, unit));
-        Self { metrics: metrics.into(), ..Self::default() }
+        let mut plan = Self::default();
+        for counter in TOLD {
+            plan.tell(counter);
+        }
+        plan
+    }
+
+    /// Adds a metric that `wait4` tells.
+    fn tell(&mut self, (name, unit, value): UsageCounter) {
+        self.metrics.push(Metric::lower(name, unit));
+        self.sources.push(Source::Told(value));
     }
 
     /// Finds out what this machine has and allows; the limits say what it does not.
@@ -96,7 +122,9 @@ impl CounterPlan {
         }
         if let Err(error) = clone::can_unshare_files() {
             let because = CounterObstacle::NoDescriptors { error: error.to_string() };
-            return (Self::told(), vec![CounterLimit { counters: Vec::new(), because }]);
+            let mut plan = Self::told();
+            plan.tell(FAULTS);
+            return (plan, vec![CounterLimit { counters: Vec::new(), because }]);
         }
         let hybrid = HYBRID.iter().filter_map(|path| root.read(path).value()?.parse().ok());
         let paranoid = root.read("proc/sys/kernel/perf_event_paranoid").value();
@@ -128,18 +156,20 @@ impl CounterPlan {
 
     /// Reads the counters of one run and closes them.
     pub(crate) fn read(&self, counters: Vec<Option<OwnedFd>>, usage: &Usage) -> Vec<Option<f64>> {
-        if self.metrics.is_empty() {
-            return Vec::new();
-        }
-        let mut sums = vec![Some(Sum::default()); self.metrics.len() - TOLD.len()];
+        let mut sums = vec![Some(Sum::default()); self.metrics.len()];
         for (counter, part_of) in counters.into_iter().zip(&self.parts_of) {
             let reading = counter.and_then(|counter| counter::read(counter).ok());
-            let sum = &mut sums[part_of - TOLD.len()];
+            let sum = &mut sums[*part_of];
             // Half of a hybrid count would be a wrong value, not a part of one.
             *sum = sum.zip(reading).map(|(sum, reading)| sum.with(reading));
         }
-        let told = TOLD.iter().map(|(_, _, value)| Some(value(usage)));
-        told.chain(sums.into_iter().map(|sum| sum?.value())).collect()
+        let sources = self.sources.iter().zip(sums);
+        sources
+            .map(|(source, sum)| match source {
+                Source::Told(value) => Some(value(usage)),
+                Source::Counted => sum?.value(),
+            })
+            .collect()
     }
 }
 
@@ -176,7 +206,9 @@ fn plan(
                     plan.parts_of.push(plan.metrics.len());
                 }
                 plan.metrics.push(Metric::lower(event.name, Unit::Count));
+                plan.sources.push(Source::Counted);
             }
+            Err(_) if event.name == PAGE_FAULTS => plan.tell(FAULTS),
             Err(error) => troubles.add(event.name, error.raw_os_error()),
         }
     }
@@ -340,7 +372,7 @@ mod tests {
             if whole(attr) { refused(errno::EACCES) } else { Ok(()) }
         });
         assert_eq!(plan.index(CPU_MIGRATIONS), None);
-        assert_eq!(plan.index("cycles"), Some(TOLD.len()));
+        assert_eq!(plan.index("cycles"), Some(TOLD.len() + 1));
         assert_eq!(
             said(&limits),
             [
@@ -355,17 +387,17 @@ mod tests {
         let machine = Machine { hybrid: vec![4, 10], paranoid: None, is_root: false };
         let (plan, limits) = plan(Counters::All, &machine, |_| Ok(()));
         assert_eq!(limits, []);
-        assert_eq!((plan.metrics().len(), plan.attrs().len()), (10, 1 + 2 * 6));
-        assert_eq!(plan.attrs()[1], PerfAttr::counter(TYPE_HARDWARE, 4 << 32, false));
-        assert_eq!(plan.attrs()[2], PerfAttr::counter(TYPE_HARDWARE, 10 << 32, false));
-        assert_eq!(plan.parts_of[..5], [3, 4, 4, 5, 5]);
+        assert_eq!((plan.metrics().len(), plan.attrs().len()), (10, 2 + 2 * 6));
+        assert_eq!(plan.attrs()[2], PerfAttr::counter(TYPE_HARDWARE, 4 << 32, false));
+        assert_eq!(plan.attrs()[3], PerfAttr::counter(TYPE_HARDWARE, 10 << 32, false));
+        assert_eq!(plan.parts_of[..6], [2, 3, 4, 4, 5, 5]);
     }
 
     #[test]
     fn a_sandbox_without_the_call_is_named() {
         let machine = Machine { hybrid: vec![], paranoid: None, is_root: false };
         let (plan, limits) = plan(Counters::Software, &machine, |_| refused(errno::ENOSYS));
-        assert_eq!(plan.metrics(), CounterPlan::told().metrics());
+        assert_eq!(names(&plan), ["task_clock", "context_switches", "page_faults"]);
         assert!(plan.attrs().is_empty());
         assert_eq!(limits.len(), 1);
         assert_eq!(limits[0].because, CounterObstacle::NoCall);

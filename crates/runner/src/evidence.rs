@@ -218,6 +218,7 @@ mod tests {
             pace: Some(Sampled { pace: Some(7e-10), samples: 150 }),
             counters: vec![],
             output: None,
+            said: Vec::new(),
         }
     }
 

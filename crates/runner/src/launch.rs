@@ -28,6 +28,7 @@ use crate::main_thread::Seen;
 use crate::pace::Sampled;
 use crate::placement::Placement;
 use crate::program::Program;
+use crate::said::{Kept, lines_of};
 use crate::stdio::{Capture, Connections, Drained, MAX_CAPTURE, Stderr, Stdin, Stdout};
 
 /// How long a subject may take to end by itself after SIGTERM, before SIGKILL.
@@ -92,6 +93,9 @@ pub struct Finished {
     pub counters: Vec<Option<f64>>,
     /// What it wrote, with [`Stdout::Capture`].
     pub output: Option<Vec<u8>>,
+    /// The last lines of its standard error where it did not end well, with [`Stderr::Kept`]; where there are none,
+    /// those of its output.
+    pub said: Vec<String>,
 }
 
 impl Finished {
@@ -113,13 +117,15 @@ pub fn launch(
     if let Some(signal) = interrupt.signal() {
         return Err(LaunchError::Interrupted { signal });
     }
+    // Without memory for it what a failing subject says is lost, and nothing else.
+    let kept = (launch.stderr == Stderr::Kept).then(Kept::open).and_then(Result::ok);
     let (connections, mut capture) =
-        Connections::open(launch.stdin, launch.stdout, launch.stderr, launch.cwd)?;
+        Connections::open(launch.stdin, launch.stdout, launch.stderr, kept.as_ref(), launch.cwd)?;
     let mut started = start(launch, counters, &connections)?;
     // The writing end of the pipe has to be the subject's alone.
     drop(connections);
 
-    let watched = watch(launch, &started, capture.as_mut(), interrupt);
+    let watched = watch(launch, &started, capture.as_mut(), kept.as_ref(), interrupt);
     let ended = clock::monotonic_raw_nanos();
     let wall = ended.saturating_sub(started.released) as f64 * 1e-9;
     let seen = Seen::of(&started, wall, launch.placement.affinity.as_ref());
@@ -161,6 +167,13 @@ pub fn launch(
         (None, Some(code)) => Outcome::Exited(code),
         (None, None) => Outcome::Signalled(status.signal().unwrap_or(0)),
     };
+    let mut said = Vec::new();
+    if let Some(kept) = kept.filter(|_| outcome != Outcome::Exited(0)) {
+        said = kept.last_lines(SHOWN_LINES);
+        if said.is_empty() {
+            said = lines_of(output.as_deref().unwrap_or_default(), SHOWN_LINES);
+        }
+    }
     // How long it takes to end when it is told to is no time that it would have needed.
     let bound = launch.timeout.filter(|_| outcome == Outcome::TimedOut);
     Ok(Finished {
@@ -179,6 +192,7 @@ pub fn launch(
         pace: None,
         counters,
         output,
+        said,
     })
 }
 
@@ -292,14 +306,22 @@ enum Cause {
 /// Time between two looks whether a subject was stopped, which wakes nobody up.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// The same where what it says is kept in memory, which nobody can fill meanwhile.
+const LOOK_AT_KEPT: Duration = Duration::from_millis(200);
+
+/// Lines that a failing subject said last.
+const SHOWN_LINES: usize = 10;
+
 /// Waits until the subject has ended, without reaping it; says why if becalm had to end it.
 fn watch(
     launch: &Launch<'_>,
     started: &Started,
     mut capture: Option<&mut Capture>,
+    kept: Option<&Kept>,
     interrupt: &Interrupt,
 ) -> Result<Option<Cause>, LaunchError> {
     let group = started.pid;
+    let look = if kept.is_some() { LOOK_AT_KEPT } else { LOOK };
     let mut cause = None;
     // How often the user had asked to stop when it was last acted upon.
     let mut asked = 0;
@@ -312,10 +334,13 @@ fn watch(
     ];
     loop {
         let left = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic_raw()));
-        poll::wait(&mut entries, Some(left.map_or(LOOK, |left| left.min(LOOK))))
+        poll::wait(&mut entries, Some(left.map_or(look, |left| left.min(look))))
             .map_err(|source| LaunchError::System { operation: "wait for the command", source })?;
         if entries[0].is_ready() {
             return Ok(cause);
+        }
+        if let Some(kept) = kept {
+            kept.forget_beginning();
         }
         // Whoever writes is not stopped.
         let is_silent = !entries.iter().any(Entry::is_ready);

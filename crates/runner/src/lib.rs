@@ -11,6 +11,7 @@
 //! It may use `kernel`, `machine`, `formats`, `stats` and `model`. Start with `launch.rs`, then `rounds/measure.rs`.
 
 mod backend;
+mod cached_files;
 pub mod conclude;
 mod counters;
 mod disturbance;
@@ -32,6 +33,7 @@ mod placement;
 mod precedence;
 mod program;
 pub mod rounds;
+pub mod said;
 mod stdio;
 pub mod timeit;
 mod work_folder;

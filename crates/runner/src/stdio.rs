@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use becalm_kernel::{descriptor, file};
 
 use crate::launch_error::LaunchError;
+use crate::said::Kept;
 
 /// What a subject reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub enum Stderr {
     /// Nowhere: `/dev/null`.
     #[default]
     Null,
+    /// Into memory, of which [`crate::Finished::said`] has the end where the subject fails.
+    Kept,
     /// Where becalm's goes.
     Inherit,
 }
@@ -57,7 +60,7 @@ pub(crate) struct Connections {
     stdin: Option<File>,
     stdout: Option<File>,
     writer: Option<io::PipeWriter>,
-    stderr: Stderr,
+    stderr: Option<RawFd>,
     null: RawFd,
     inherit_stdout: bool,
 }
@@ -67,6 +70,7 @@ impl Connections {
         stdin: &Stdin,
         stdout: &Stdout,
         stderr: Stderr,
+        kept: Option<&Kept>,
         cwd: Option<&Path>,
     ) -> Result<(Self, Option<Capture>), LaunchError> {
         let base = cwd.unwrap_or(Path::new(""));
@@ -74,7 +78,12 @@ impl Connections {
             stdin: None,
             stdout: None,
             writer: None,
-            stderr,
+            stderr: match stderr {
+                Stderr::Inherit => None,
+                Stderr::Null | Stderr::Kept => {
+                    Some(kept.map_or(null()?, |kept| kept.file().as_raw_fd()))
+                }
+            },
             null: null()?,
             inherit_stdout: *stdout == Stdout::Inherit,
         };
@@ -117,11 +126,7 @@ impl Connections {
         let file = |file: &Option<File>| file.as_ref().map(AsRawFd::as_raw_fd);
         let writer = self.writer.as_ref().map(AsRawFd::as_raw_fd);
         let stdout = file(&self.stdout).or(writer).or((!self.inherit_stdout).then_some(self.null));
-        let stderr = match self.stderr {
-            Stderr::Null => Some(self.null),
-            Stderr::Inherit => None,
-        };
-        [file(&self.stdin).or(Some(self.null)), stdout, stderr]
+        [file(&self.stdin).or(Some(self.null)), stdout, self.stderr]
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::fs::File;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
 use becalm_runner::Interrupt;
 use becalm_runner::rounds::run_to_end;
+use becalm_runner::said::{last_lines, quoted};
 
 use crate::error::Fault;
 use crate::layouts::LayoutsError;
@@ -15,9 +15,6 @@ use crate::revisions::GitError;
 
 /// Lines of a failed build that are shown.
 const SHOWN_LINES: usize = 25;
-
-/// Most of its output that is kept to be shown.
-const SHOWN_BYTES: u64 = 16 << 10;
 
 /// The time that compilers are told, for those that put it into programs: any will do, as long as it is
 /// the same for all. <https://reproducible-builds.org/specs/source-date-epoch/>
@@ -137,11 +134,7 @@ pub(crate) fn build(command: &str, folder: &Path, interrupt: &Interrupt) -> Resu
     if status.success() {
         return Ok(());
     }
-    let mut said = String::new();
-    for line in tail(&mut log).map_err(failed)? {
-        said.push_str("\n  ");
-        said.push_str(&line);
-    }
+    let said = quoted(&last_lines(&mut log, SHOWN_LINES).map_err(failed)?);
     Err(BuildError::Failed { command: command.to_owned(), status, said })
 }
 
@@ -152,17 +145,4 @@ fn log() -> std::io::Result<File> {
     let file = File::options().create_new(true).read(true).write(true).open(&path)?;
     std::fs::remove_file(&path)?;
     Ok(file)
-}
-
-fn tail(log: &mut File) -> std::io::Result<Vec<String>> {
-    let length = log.seek(SeekFrom::End(0))?;
-    log.seek(SeekFrom::Start(length.saturating_sub(SHOWN_BYTES)))?;
-    let mut bytes = Vec::new();
-    log.take(SHOWN_BYTES).read_to_end(&mut bytes)?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let lines: Vec<&str> = text.lines().collect();
-    Ok(lines[lines.len().saturating_sub(SHOWN_LINES)..]
-        .iter()
-        .map(|line| (*line).to_owned())
-        .collect())
 }

@@ -75,6 +75,8 @@ pub(crate) fn end_of_last_run(record: &Record) -> Duration {
 /// Fills in what follows from the runs.
 pub(crate) fn conclude(record: &mut Record, plan: &Plan) {
     settle_note(record);
+    conclude::busy_note(record);
+    conclude::crowded_notes(record);
     if record.kind == RecordKind::Comparison {
         let one_sided = conclude::one_sided(record);
         record.notes.retain(|note| !note.is_one_sided());

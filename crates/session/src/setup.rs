@@ -201,6 +201,12 @@ pub(crate) fn spawn_plan(
     if matches!(runs.thp, Thp::On | Thp::Advised) && !machine.has_huge_pages() {
         limits.push(PlacementLimit::NoHugePages.into());
     }
+    if let (Affinity::Cpus(cpus), Some(threads)) = (&runs.affinity, runs.threads)
+        && cpus.len() < threads.get()
+    {
+        let (threads, cpus) = (threads.get(), cpus.clone());
+        limits.push(PlacementLimit::TooManyThreads { threads, cpus }.into());
+    }
     let commands: Vec<&[String]> = match &invocations {
         Some(commands) => commands.iter().map(Vec::as_slice).collect(),
         None => subjects.iter().map(|subject| subject.command.as_slice()).collect(),

@@ -35,6 +35,18 @@ impl Histogram {
         Self { low, width, counts }
     }
 
+    /// Counts other values in the same bins; those beyond them are left out.
+    #[must_use]
+    pub fn of_others(&self, values: &[f64]) -> Self {
+        let mut counts = vec![0; self.counts.len()];
+        let high = self.edge(counts.len());
+        for x in values.iter().filter(|x| (self.low..=high).contains(*x)) {
+            let bin = if self.width > 0.0 { place((x - self.low) / self.width) } else { 0 };
+            counts[bin.min(self.counts.len() - 1)] += 1;
+        }
+        Self { counts, ..*self }
+    }
+
     /// Returns the lower edge of `bin`; the upper edge of the last bin at `counts.len()`.
     pub fn edge(&self, bin: usize) -> f64 {
         self.low + self.width * bin as f64
@@ -73,6 +85,16 @@ mod tests {
         let mut values: Vec<f64> = (0..100).map(f64::from).collect();
         values.push(1e9);
         assert_eq!(histogram(&values, 30).counts.len(), 30);
+    }
+
+    #[test]
+    fn other_values_are_counted_in_the_same_bins() {
+        let bins = histogram(&[0.0, 1.0, 2.0, 3.0, 4.0], 4);
+        let other = bins.of_others(&[-1.0, 0.5, 3.5, 4.0, 4.5]);
+        assert_eq!((other.low, other.width), (bins.low, bins.width));
+        assert_eq!(other.counts.iter().sum::<usize>(), 3);
+        assert_eq!((other.counts[0], other.counts.last()), (1, Some(&2)));
+        assert_eq!(histogram(&[2.0; 5], 10).of_others(&[2.0, 3.0]).counts, [1]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use becalm_report::hist_text;
+use becalm_report::{SharedAxes, hist_text};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -10,6 +10,8 @@ use crate::records;
 use crate::ui::Ui;
 
 /// Print histograms of saved results
+///
+/// Subjects and files share their bins, unless they lie so far apart that each would be one bar.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Saved records, or files of other tools that `import` reads; `-` is standard input
@@ -29,8 +31,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let metric = args.metric.as_deref();
-    records::for_each_record(&args.files, ui, |record| {
+    let records = records::read_all(&args.files)?;
+    let axes = SharedAxes::of(&records, metric);
+    records::for_each_read(&args.files, &records, ui, |record| {
         records::check_metric(record, metric)?;
-        Ok(hist_text(record, metric, usize::from(args.bins), ui.style()))
+        Ok(hist_text(record, metric, usize::from(args.bins), &axes, ui.style()))
     })
 }

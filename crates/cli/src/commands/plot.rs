@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use becalm_report::plot_text;
+use becalm_report::{SharedAxes, plot_text};
 use becalm_session::{disturbed_runs, files};
 
 use crate::error::CommandError;
@@ -12,6 +12,8 @@ use crate::records;
 use crate::ui::Ui;
 
 /// Draw saved results: every run as a dot, and the runs in time order
+///
+/// Subjects and files share the axis of their values, unless they lie so far apart that each would be one dot.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Saved records, or files of other tools that `import` reads; `-` is standard input
@@ -31,9 +33,11 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let Some(path) = &args.html else {
         let metric = args.metric.as_deref();
-        return records::for_each_record(&args.files, ui, |record| {
+        let records = records::read_all(&args.files)?;
+        let axes = SharedAxes::of(&records, metric);
+        return records::for_each_read(&args.files, &records, ui, |record| {
             records::check_metric(record, metric)?;
-            Ok(plot_text(record, &disturbed_runs(record), metric, ui.style()))
+            Ok(plot_text(record, &disturbed_runs(record), metric, &axes, ui.style()))
         });
     };
     let [file] = args.files.as_slice() else {

@@ -240,7 +240,7 @@ fn failure(
             if matches!(error, SessionError::Failed { .. }) {
                 failed = failed.hint(match harness {
                     None => "its runs are not used; -i takes failing runs as they are, --output inherit \
-                             shows what it says"
+                             shows all that it says"
                         .to_owned(),
                     Some(told) => {
                         format!("run it by itself, with what becalm adds, to see what it says: {told}")

@@ -55,6 +55,33 @@ fn a_step_in_a_file_is_found_by_every_engine() {
 }
 
 #[test]
+fn too_few_values_are_an_answer_of_their_own() {
+    let env = env();
+    env.write("s.txt", series((0..14).map(|i| noise(i) + if i < 7 { 100.0 } else { 200.0 })));
+    let finished = env.run(["changes", "--series", "s.txt", "--json"]).exits_with(3);
+    let few = &json(&finished.stdout)["too_few"];
+    assert_eq!((&few["series"], &few["most"]), (&1.into(), &14.into()), "{few}");
+    let needed = few["needed"].as_u64().unwrap();
+    let text = env.run(["changes", "--series", "s.txt"]).exits_with(3).stdout;
+    let expected =
+        format!("It has too few values (14): from {needed} values on a change can be confirmed.");
+    assert!(text.contains(&expected), "{text}");
+    // Another engine has rules of its own.
+    changes(&env, &["--series", "s.txt", "--engine", "otava"]);
+    // One value fewer than needed, and as many.
+    let n = usize::try_from(needed).unwrap();
+    env.write("s.txt", series((0..n).map(level)));
+    assert_eq!(changes(&env, &["--series", "s.txt"])["too_few"], Value::Null);
+    env.write("a.csv", table(0..n - 1));
+    let _ = env.run(["history", "add", "a.csv"]).exits_with(0);
+    let text = env.run(["changes"]).exits_with(0).stdout;
+    assert!(text.contains(&format!("from {needed} values on")), "{text}");
+    env.write("b.csv", table(n - 1..n));
+    let _ = env.run(["history", "add", "b.csv"]).exits_with(0);
+    assert_eq!(changes(&env, &[])["too_few"], Value::Null);
+}
+
+#[test]
 fn an_option_of_another_engine_is_refused() {
     let env = env();
     env.write("s.txt", series((0..100).map(level)));
@@ -194,7 +221,7 @@ fn terms_that_cannot_hold_are_told() {
 fn a_series_of_a_file_is_read_where_the_environment_names_a_history() {
     let env = env().variable("BECALM_STORE", "elsewhere.db");
     env.write("series.txt", "1\n2\n1\n2\n");
-    let _ = env.run(["changes", "--series", "series.txt"]).exits_with(0);
+    let _ = env.run(["changes", "--series", "series.txt"]).exits_with(3);
     let env = crate::support::env().variable("BECALM_STORE", "");
     let none = env.run(["changes"]).exits_with(4);
     assert!(none.stderr.contains("history.db"), "an empty variable is none: {}", none.stderr);

@@ -42,7 +42,7 @@ fn a_non_zero_exit_ends_the_session_and_keeps_the_rounds_before() {
     let output = env.compare(&arguments).exits_with(4);
     assert_snapshot!(said(&output), @r"
     error: `./fails` failed in round 5: exited with code 3
-    hint: its runs are not used; -i takes failing runs as they are, --output inherit shows what it says
+    hint: its runs are not used; -i takes failing runs as they are, --output inherit shows all that it says
     hint: every finished round before that is in r.json
     ");
     let record = env.record("r.json");
@@ -52,6 +52,54 @@ fn a_non_zero_exit_ends_the_session_and_keeps_the_rounds_before() {
     assert!(shown.stdout.contains("failed in round 5"), "{}", shown.stdout);
 }
 
+/// Says much, and why it fails at the end.
+const TALKS: &str = "i=0; while [ $i -lt 50 ]; do i=$((i + 1)); echo line $i >&2; done; \
+                     printf 'no \\033[31mfile\\n' >&2; exit 3";
+
+/// The end of what it says, as it is shown.
+const LAST_WORDS: &str = "exited with code 3; the last that it said:\n  line 42\n";
+
+#[test]
+fn the_last_words_of_a_failing_program_are_shown_wherever_they_went() {
+    let env = env();
+    env.script("talks", TALKS);
+    for output in ["null", "out"] {
+        let flags = ["--rounds", "2", "--output", output];
+        for failed in [
+            env.measure(&[&flags[..], &["--", "./talks"]].concat()).exits_with(4),
+            env.compare(&[&flags[..], &["true", "./talks"]].concat()).exits_with(4),
+        ] {
+            assert!(failed.stderr.contains(LAST_WORDS), "{}", failed.stderr);
+            assert!(failed.stderr.contains("  no \\u{1b}[31mfile\n"), "{}", failed.stderr);
+            assert!(!failed.stderr.contains("line 41"), "{}", failed.stderr);
+        }
+    }
+    // What was to be read of its output is not there because it failed.
+    let metric = ["--metric", "t=t: ([0-9]+)", "--", "./talks"];
+    let failed = env.measure(&metric).exits_with(4);
+    assert!(failed.stderr.contains("line 42\n"), "{}", failed.stderr);
+    // What went wrong on standard output is shown where standard error is empty.
+    env.script("prints", "echo t: 5; echo no licence; exit 1");
+    let failed = env.measure(&["--metric", "t=t: ([0-9]+)", "--", "./prints"]).exits_with(4);
+    assert!(failed.stderr.contains("  t: 5\n  no licence\n"), "{}", failed.stderr);
+    // On the terminal it has been seen.
+    let failed = env.measure(&["--output", "inherit", "--", "./talks"]).exits_with(4);
+    assert!(!failed.stderr.contains("the last that it said"), "{}", failed.stderr);
+}
+
+#[test]
+fn a_suite_goes_on_with_the_last_words_of_what_failed() {
+    let env = env();
+    env.script("talks", TALKS);
+    env.write(
+        "becalm.toml",
+        "version = 1\n[benchmark.good]\ncommand = 'true'\n[benchmark.bad]\ncommand = './talks'\n",
+    );
+    let output = env.run(["run", "--suite", "--rounds", "2", "--export-json", "r.json"]);
+    assert!(output.stderr.contains(LAST_WORDS), "{output:?}");
+    assert!(env.record("r.json")["notes"].to_string().contains("line 50"), "{output:?}");
+}
+
 #[test]
 fn a_death_by_a_signal_is_told_by_the_name_of_the_signal() {
     let env = env();
@@ -59,7 +107,7 @@ fn a_death_by_a_signal_is_told_by_the_name_of_the_signal() {
     let output = env.compare(&["--rounds", "9", "true", "./crashes"]).exits_with(4);
     assert_snapshot!(said(&output), @r"
     error: `./crashes` failed in round 3: was ended by signal 11 (SIGSEGV)
-    hint: its runs are not used; -i takes failing runs as they are, --output inherit shows what it says
+    hint: its runs are not used; -i takes failing runs as they are, --output inherit shows all that it says
     hint: every finished round before that is in [TMP]/state/becalm/sessions/[LOG]
     ");
     // The file that the hint names is one that the other commands read.

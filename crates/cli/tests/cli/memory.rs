@@ -74,3 +74,30 @@ fn without_a_command_there_is_nothing_to_keep_in_memory() {
     let output = env().run(["tune", "--in-memory"]).exits_with(2);
     assert!(output.stderr.contains("add --hold"), "{}", output.stderr);
 }
+
+/// Pages that `mlockall` fills in are no faults for perf, and the kernel tells them as such to whoever waits.
+#[test]
+fn page_faults_are_those_that_perf_counts() {
+    let env = env();
+    let faults = |flags: &[&str]| {
+        let subject =
+            ["--json", "--rounds=1", "--warmup=0", "--", env!("CARGO_BIN_EXE_becalm"), "workload"];
+        let work = ["array-sum", "--iterations=1"];
+        let words = [&subject[..], &work, flags].concat();
+        let record = json(&env.measure(&words).exits_with(0).stdout);
+        let metrics = record["subjects"][0]["runs"][0]["metrics"].clone();
+        (metrics["page_faults"].as_f64().unwrap(), metrics["cpu_migrations"].is_number())
+    };
+    if env.run(["workload", "array-sum", "--iterations=1", "--mlock"]).status.code() != Some(0) {
+        return skipped("page_faults_are_those_that_perf_counts: memory cannot be locked here");
+    }
+    let (usual, can_count) = faults(&[]);
+    if !can_count {
+        return skipped(
+            "page_faults_are_those_that_perf_counts: the kernel lets nobody count here",
+        );
+    }
+    let (locked, _) = faults(&["--mlock"]);
+    // The array has 1,024 pages.
+    assert!(locked + 500.0 < usual, "{locked} after mlockall, {usual} without");
+}

@@ -13,8 +13,8 @@ use becalm_model::terms::Counters;
 use becalm_model::wire::read_workload;
 use becalm_model::{CounterLimit, CpuSet, Outcome, with_causes};
 use becalm_runner::{
-    CounterPlan, EnvPolicy, Environment, Finished, Interrupt, Launch, LaunchError, MAX_PADDING,
-    Placement, Program, Stderr, Stdin, Stdout, launch, pin_self,
+    CounterPlan, EnvPolicy, Environment, EvidenceCollector, Finished, Interrupt, Launch,
+    LaunchError, MAX_PADDING, Placement, Program, Stderr, Stdin, Stdout, launch, pin_self,
 };
 use becalm_stats::Rng;
 
@@ -64,6 +64,9 @@ pub(super) struct RunValues {
     pub(super) ticks_per_second: f64,
     /// By [`Bench::counter`].
     pub(super) counters: Vec<Option<f64>>,
+    /// Share of the time of its CPUs that other programs used, and that the hypervisor took.
+    pub(super) others: Option<f64>,
+    pub(super) stolen: Option<f64>,
 }
 
 /// Why a run gave nothing.
@@ -173,7 +176,7 @@ impl<'a> Bench<'a> {
         let cpus = cpus(conditions, &entered);
         let placement = Placement {
             control_group: entered.group(),
-            affinity: Some(cpus),
+            affinity: Some(cpus.clone()),
             scheduler: if conditions.contains(&Condition::Fifo) {
                 Scheduler::Fifo(1)
             } else {
@@ -183,10 +186,27 @@ impl<'a> Bench<'a> {
             aslr: if conditions.contains(&Condition::NoAslr) { Aslr::Off } else { Aslr::On },
             ..Placement::default()
         };
+        let mut watch = EvidenceCollector::open(self.machine.root, &cpus);
+        watch.before_run();
         let finished = self.start(setup, conditions, &placement);
+        let evidence = finished.as_ref().ok().and_then(|finished| {
+            watch.after_run(finished, None).pop().or_else(|| watch.flush().pop())
+        });
         // Whatever came of the run, the machine comes first.
         entered.leave()?;
-        self.values(&finished?, setup, conditions, placement.affinity.as_ref())
+        let values = self.values(&finished?, setup, conditions, placement.affinity.as_ref())?;
+        let share = |seconds: Option<f64>, window: Option<f64>| {
+            let time = window.filter(|window| *window > 0.0)? * cpus.len() as f64;
+            Some((seconds? / time).min(1.0))
+        };
+        Ok(match evidence {
+            Some(evidence) => RunValues {
+                others: share(evidence.others, evidence.window),
+                stolen: share(evidence.steal, evidence.window),
+                ..values
+            },
+            None => values,
+        })
     }
 
     /// The CPUs that were chosen for as many threads as a setup has.
@@ -263,6 +283,8 @@ impl<'a> Bench<'a> {
             tasks: document.tasks.into_iter().map(|task| task.values).collect(),
             ticks_per_second: document.ticks_per_second,
             counters: finished.counters.clone(),
+            others: None,
+            stolen: None,
         })
     }
 

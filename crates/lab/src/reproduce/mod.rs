@@ -8,6 +8,7 @@ mod article;
 mod articles;
 mod bench;
 mod condition;
+mod contradictions;
 mod figures;
 mod machine;
 
@@ -15,11 +16,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use becalm_model::wire::{
-    ArticleDocument, ExperimentDocument, FigureDocument, REPRODUCE_SCHEMA, ReproduceDocument,
-    ReproducedRow, Words,
+    ArticleDocument, ExperimentDocument, FigureDocument, LoadDocument, REPRODUCE_SCHEMA,
+    ReproduceDocument, ReproducedRow, Words,
 };
 use becalm_model::{CounterLimit, MachineFacts, SessionLimit};
 use becalm_runner::monotonic_raw;
+use becalm_stats::Sample;
+use becalm_stats::center::median;
 
 pub use article::Article;
 use article::{CounterFigure, CounterTable, Experiment, Figure, FigureUnit, Row, Setup, Stated};
@@ -90,9 +93,19 @@ pub fn reproduce(
         if interrupted.is_some() && results.iter().all(|result| result.runs.is_empty()) {
             break;
         }
-        documents.push(table(&experiment, &results));
+        let mut times = table(&experiment, &results);
+        // So few and so short runs have no direction.
+        let compares = effort != Effort::Quick;
+        if compares {
+            times.contradictions = contradictions::of_rows(&times.figures, &times.rows);
+        }
+        documents.push(times);
         for counters in &experiment.counters {
-            documents.push(counter_table(&experiment, counters, &results, bench, words));
+            let mut table = counter_table(&experiment, counters, &results, bench, words);
+            if compares {
+                table.contradictions = contradictions::of_columns(&table.figures, &table.rows);
+            }
+            documents.push(table);
         }
         if interrupted.is_some() {
             break;
@@ -265,7 +278,23 @@ fn table(experiment: &Experiment, outcomes: &[Outcome]) -> ExperimentDocument {
             .collect(),
         rows: reproduced.collect(),
         histogram: experiment.histogram,
+        load: load(outcomes),
+        contradictions: Vec::new(),
     }
+}
+
+/// Returns what else the machine did during the runs.
+fn load(outcomes: &[Outcome]) -> Option<LoadDocument> {
+    let all = |share: fn(&RunValues) -> Option<f64>| {
+        let runs = outcomes.iter().flat_map(|outcome| &outcome.runs);
+        Sample::new(runs.filter_map(share).collect()).ok()
+    };
+    let others = all(|run| run.others)?;
+    Some(LoadDocument {
+        others: median(&others),
+        most: others.maximum(),
+        stolen: all(|run| run.stolen).map_or(0.0, |stolen| median(&stolen)),
+    })
 }
 
 /// Returns the values of a row's task, run by run.
@@ -369,5 +398,7 @@ fn counter_table(
         ],
         rows: rows.collect(),
         histogram: false,
+        load: None,
+        contradictions: Vec::new(),
     }
 }

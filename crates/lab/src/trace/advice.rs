@@ -7,11 +7,11 @@ use becalm_model::trace::Culprit;
 pub(super) fn advice(culprit: &Culprit) -> String {
     match culprit {
         Culprit::Process { unit: Some(unit), .. } if unit.ends_with(".service") => format!(
-            "keep it off with --isolate, or stop it for the session: `systemctl stop {unit}`, or \
-             --tune=strict if it is a service that becalm knows"
+            "stop it while you measure: `systemctl stop {unit}`, or --tune=strict if it is a service that \
+             becalm knows; or keep it off with --isolate"
         ),
         Culprit::Process { .. } => {
-            "keep it off with --isolate, or move it: `taskset -p` to another CPU".to_owned()
+            "end it while you measure, move it (`taskset -p` to another CPU), or keep it off with --isolate".to_owned()
         }
         Culprit::KernelThread { name, work } => kernel_thread(name, work.as_deref()),
         Culprit::Interrupt { line, .. } => format!(
@@ -21,7 +21,8 @@ pub(super) fn advice(culprit: &Culprit) -> String {
         Culprit::LocalInterrupt { kind, function } => local(kind, function.as_deref()),
         Culprit::Softirq { kind, .. } => softirq(kind).to_owned(),
         Culprit::NonMaskable => {
-            "--tune (knob watchdog) stops the watchdog; profilers that count cycles send these too"
+            "profilers that count cycles send these: end `perf record` and the like while you measure; without one it is \
+             the watchdog, --tune (knob watchdog)"
                 .to_owned()
         }
         Culprit::MinorFault => {
@@ -109,6 +110,10 @@ fn local(kind: &str, function: Option<&str>) -> String {
         (_, Some("hrtimer_wakeup" | "posix_timer_fn" | "it_real_fn")) => {
             "a program's sleep or timer ends on this CPU: keep that program off with --isolate"
         }
+        // `perf record` without hardware counters samples by these (`kernel/events/core.c`).
+        (_, Some("perf_swevent_hrtimer" | "perf_mux_hrtimer_handler")) => {
+            "somebody profiles this machine: end `perf record`, `perf top` or the like while you measure"
+        }
         (_, Some("sched_cfs_period_timer")) => "a CPU quota is in force: take it off",
         (_, Some("watchdog_timer_fn")) => "--tune (knob watchdog)",
         ("local_timer", _) => {
@@ -159,7 +164,10 @@ mod tests {
             unit: unit.map(str::to_owned),
         };
         check(&cron(Some("cron.service")), "systemctl stop cron.service");
-        check(&cron(None), "--isolate");
+        check(&cron(None), "end it while you measure");
+        let sampling = Some("perf_swevent_hrtimer".to_owned());
+        let timer = Culprit::LocalInterrupt { kind: "local_timer".into(), function: sampling };
+        check(&timer, "end `perf record`");
         let kernel = |name: &str, work: Option<&str>| Culprit::KernelThread {
             name: name.into(),
             work: work.map(str::to_owned),

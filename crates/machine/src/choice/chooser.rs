@@ -1,5 +1,6 @@
 //! Choosing CPUs on a machine where others choose too.
 
+use becalm_model::CpuSet;
 use becalm_model::conditions::NodeSet;
 
 use super::{Choice, ChoiceFacts, Width, choose};
@@ -42,12 +43,17 @@ impl Chooser {
     }
 
     /// Returns the nodes of these CPUs: see [`Topology::memory_of`].
-    pub fn memory_of(&self, cpus: &becalm_model::CpuSet) -> Option<NodeSet> {
+    pub fn memory_of(&self, cpus: &CpuSet) -> Option<NodeSet> {
         self.topology.memory_of(cpus)
     }
 
+    /// Returns the CPUs of other cores that share a data cache of this level with these: see [`Topology::beside`].
+    pub fn beside(&self, level: u32, cpus: &CpuSet) -> CpuSet {
+        self.topology.beside(level, cpus)
+    }
+
     /// Returns the choice, and those of its CPUs that nobody has leased.
-    fn choose(&self, width: Width) -> (Choice, becalm_model::CpuSet) {
+    fn choose(&self, width: Width) -> (Choice, CpuSet) {
         let taken = leased(&self.root, &self.topology.allowed);
         let leased = taken.iter().map(|one| one.cpu).collect();
         let facts = ChoiceFacts { leased, ..self.facts.clone() };

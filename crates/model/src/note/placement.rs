@@ -41,7 +41,7 @@ pub enum PlacementLimit {
     TooManyThreads {
         /// How many threads.
         threads: usize,
-        /// The CPUs.
+        /// The CPUs that they share.
         cpus: CpuSet,
     },
     /// Threads of the subject share cores.
@@ -81,6 +81,24 @@ pub enum PlacementLimit {
         nodes: NodeSet,
         /// The error of the kernel.
         error: String,
+    },
+    /// Files of the subjects are cached on NUMA nodes that are not theirs.
+    CachedElsewhere {
+        /// Which ones.
+        files: Vec<String>,
+        /// Where they are.
+        nodes: NodeSet,
+        /// The nodes of the subjects' CPUs.
+        near: NodeSet,
+    },
+    /// CPUs that share a cache with the subjects' were busy meanwhile.
+    BusyNeighbours {
+        /// The level of the cache.
+        level: u32,
+        /// Which CPUs.
+        cpus: CpuSet,
+        /// CPU time that was used there, in percent of the time of one CPU.
+        busy_percent: u64,
     },
     /// Subjects that ask for huge pages get none: the machine has them off.
     NoHugePages,

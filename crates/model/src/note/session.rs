@@ -98,6 +98,25 @@ pub enum SessionNote {
         /// Seconds of the longest.
         longest: f64,
     },
+    /// A subject has more threads or processes that want to run than CPUs.
+    Crowded {
+        /// Its name.
+        subject: String,
+        /// How many CPUs it has.
+        cpus: usize,
+    },
+    /// Others used the machine all the time. Each share is the median over the measured runs, and `null` where it is
+    /// too small to matter or not known.
+    BusyMachine {
+        /// Share of its time that the subject's main thread was ready to run and waited for a CPU.
+        waited: Option<f64>,
+        /// Share of the time of the subject's CPUs that the hypervisor took.
+        stolen: Option<f64>,
+        /// Share of the time of the subject's CPUs that other programs used.
+        others: Option<f64>,
+        /// Time that the SMT siblings of the subject's CPUs were busy, as a share of the time of these CPUs.
+        siblings: Option<f64>,
+    },
     /// Rounds were added after the session had ended as planned.
     ContinuedAfterItsEnd {
         /// Rounds it had at its end.

@@ -14,8 +14,22 @@ pub struct ChangesDocument {
     pub engine: String,
     /// How many series were looked at.
     pub series: usize,
+    /// Those that have too few values for any change to be confirmed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub too_few: Option<TooFewValues>,
     /// The changes, by series and index.
     pub changes: Vec<ChangePointDocument>,
+}
+
+/// Series that have too few values for any change to be confirmed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TooFewValues {
+    /// How many series.
+    pub series: usize,
+    /// Most values that one of them has.
+    pub most: usize,
+    /// How many values a series needs.
+    pub needed: usize,
 }
 
 /// One change of level.

@@ -42,7 +42,7 @@ pub use bisect::{
     CandidateDocument, CommitDocument, FoundDocument, SkippedDocument,
 };
 pub use boot::{BootAdvice, BootDocument, BootLoader, BootOption, BootParameter};
-pub use changes::{ChangeInHistoryDocument, ChangePointDocument, ChangesDocument};
+pub use changes::{ChangeInHistoryDocument, ChangePointDocument, ChangesDocument, TooFewValues};
 pub use check::{CheckDocument, check_document};
 pub use ci::{CiDocument, CiMessage, CiReadError, ci_document, read_ci};
 pub use diff::{DiffDocument, diff_document};
@@ -67,7 +67,8 @@ pub use ratio::RatioFields;
 pub use read::read_document;
 pub use read_error::{MAX_ROUND, ReadError};
 pub use reproduce::{
-    ArticleDocument, ExperimentDocument, FigureDocument, ReproduceDocument, ReproducedRow,
+    ArticleDocument, ContradictionDocument, ExperimentDocument, FigureDocument, LoadDocument,
+    ReproduceDocument, ReproducedRow,
 };
 pub use schema::{
     ABLATE_SCHEMA, BISECT_SCHEMA, BOOT_SCHEMA, CHANGES_SCHEMA, CHECK_SCHEMA, CI_SCHEMA,

@@ -52,6 +52,39 @@ pub struct ExperimentDocument {
     pub rows: Vec<ReproducedRow>,
     /// Whether the distributions are part of the comparison.
     pub histogram: bool,
+    /// What else the machine did during the runs; absent where the kernel does not say it, and for tables that are
+    /// of the runs of another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadDocument>,
+    /// Where the figures here say the opposite of the article's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contradictions: Vec<ContradictionDocument>,
+}
+
+/// What else the machine did during the runs of an experiment, as shares of the time of their CPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadDocument {
+    /// What other programs used: the median over the runs.
+    pub others: f64,
+    /// The same in the run in which it was the most.
+    pub most: f64,
+    /// What the hypervisor took: the median over the runs.
+    pub stolen: f64,
+}
+
+/// A figure that changed here in the other direction than in the article.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ContradictionDocument {
+    /// Title of the figure, or name of the counter.
+    pub figure: String,
+    /// The configuration that is compared with.
+    pub from: String,
+    /// The configuration that contradicts.
+    pub to: String,
+    /// The article's figure of `to` over that of `from`.
+    pub article: f64,
+    /// The same here.
+    pub here: f64,
 }
 
 /// A column of a table.
@@ -66,7 +99,7 @@ pub struct FigureDocument {
 }
 
 /// A row of a table: the article's figures and this machine's, by name.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReproducedRow {
     /// The configuration.
     pub name: String,

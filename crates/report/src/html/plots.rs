@@ -34,8 +34,8 @@ pub(crate) fn all(out: &mut String, record: &Record, labels: &Labels, disturbed:
         let plot = svg::paired(record, labels, comparison, &rounds, &format!("paired-{n}"));
         let metric = shown::metric_at(record, comparison.metric).name;
         let caption = format!(
-            "{} against {}, {metric}, round by round. Wide band: the margin of {}; narrower band \
-             around the dashed line: the interval of the estimate; solid line: no change. \
+            "{} against {}, {metric}, round by round. Blue band around the solid line, which is no change: the \
+             margin of {}; orange band around the dashed line: the interval of the estimate. \
              Crosses are rounds with a disturbed run.",
             labels.get(comparison.candidate),
             labels.get(comparison.baseline),

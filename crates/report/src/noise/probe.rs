@@ -7,7 +7,7 @@ use becalm_model::wire::{
 };
 use becalm_model::{Unit, place};
 
-use crate::page::Page;
+use crate::page::{Page, caption};
 use crate::quantity::{NBSP, Scale, count, percent};
 use crate::style::{Role, Style};
 use crate::table::{Cell, Table};
@@ -188,7 +188,7 @@ fn drawn(document: &ProbeDocument) -> Vec<&ProbedCpu> {
 }
 
 /// Draws one line for each bin: where it begins, how many gaps, how much of the time they took, and a
-/// bar for the number, by its logarithm, because short gaps are thousands of times as many.
+/// bar for the number, by its logarithm, because short gaps are thousands of times as many; says so below.
 fn histogram(cpu: &ProbedCpu, style: &Style) -> String {
     let edges: Vec<String> = cpu.histogram.iter().map(|bin| edge(bin.from, style)).collect();
     let counts: Vec<String> = cpu.histogram.iter().map(|bin| bin.count.to_string()).collect();
@@ -216,6 +216,7 @@ fn histogram(cpu: &ProbedCpu, style: &Style) -> String {
         out.push_str(line.trim_end());
         out.push('\n');
     }
+    out.push_str(&caption("bars by the logarithm of the number", 2, style));
     out
 }
 
@@ -342,12 +343,14 @@ mod tests {
           10 us  100  0.05 %  ######################################
           20 us    0
            2 ms   12   1.2 %  #####################
+          bars by the logarithm of the number
 
         Lengths on CPU 1
            5 us  400     0.1 %  ######################################################
           10 us    3  0.0015 %  ############
           20 us    0
            2 ms    1     0.1 %  ######
+          bars by the logarithm of the number
 
         Order of the CPUs
           Quietest: CPU 1 (0.09 .. 0.11 %).

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use becalm_model::Unit;
-use becalm_model::wire::{ExperimentDocument, FigureDocument, ReproduceDocument};
+use becalm_model::wire::{
+    ContradictionDocument, ExperimentDocument, FigureDocument, LoadDocument, ReproduceDocument,
+};
 
 use super::side_by_side::side_by_side;
 use crate::page::Page;
-use crate::quantity::Scale;
+use crate::quantity::{Scale, percent};
 use crate::style::{Role, Style};
 use crate::table::{Align, Cell, Table};
 
@@ -67,6 +69,7 @@ fn one(page: &mut Page<'_>, experiment: &ExperimentDocument) {
         page.gap();
         page.drawn(&side_by_side(&samples, &Unit::Second, page.style));
     }
+    caveats(page, experiment);
     let left_out = grouped(experiment.rows.iter().filter_map(|row| {
         let why = row.left_out.as_ref()?;
         Some((row.name.as_str(), why.as_str()))
@@ -77,6 +80,47 @@ fn one(page: &mut Page<'_>, experiment: &ExperimentDocument) {
         row.notes.iter().filter(move |_| is_measured).map(|note| (row.name.as_str(), note.as_str()))
     });
     remarks(page, "Differences", &grouped(notes));
+}
+
+/// Share of the CPUs from which others make the figures.
+const BUSY: f64 = 0.05;
+
+/// Says what else the machine did, and where the figures contradict the article.
+fn caveats(page: &mut Page<'_>, experiment: &ExperimentDocument) {
+    if let Some(LoadDocument { others, most, stolen }) = experiment.load {
+        page.gap();
+        let stolen_too = if stolen >= 0.005 {
+            format!("; the hypervisor took {}", percent(stolen))
+        } else {
+            String::new()
+        };
+        let load = format!(
+            "Meanwhile other programs used {} of these CPUs (median over the runs, at most {}){stolen_too}.",
+            percent(others),
+            percent(most)
+        );
+        if others.max(stolen) >= BUSY {
+            page.say_as(
+                Role::Warning,
+                &format!("{load} This machine was busy: its figures are those of its load, too."),
+            );
+        } else {
+            page.say(&load);
+        }
+    }
+    if experiment.contradictions.is_empty() {
+        return;
+    }
+    page.gap();
+    page.say("These figures contradict the article:");
+    for ContradictionDocument { figure, from, to, article, here } in &experiment.contradictions {
+        let verb = if *here > 1.0 { "rose" } else { "fell" };
+        page.item(&format!(
+            "{figure} {verb} to {} here from \"{from}\" to \"{to}\", and to {} in the article",
+            times(*here),
+            times(*article)
+        ));
+    }
 }
 
 fn table(experiment: &ExperimentDocument, style: &Style) -> Table {
@@ -218,6 +262,8 @@ mod tests {
                 figures: vec![column("mean", "mean", "s"), column("cv", "CV", "share")],
                 rows,
                 histogram,
+                load: None,
+                contradictions: Vec::new(),
             }],
         }
     }
@@ -286,6 +332,44 @@ mod tests {
         };
         let text = reproduce_text(&stopped, &Style::PLAIN);
         assert!(text.contains("Not finished: stopped by signal 2."), "{text}");
+    }
+
+    #[test]
+    fn load_and_contradictions_are_named() {
+        let text = |load, contradictions| {
+            let mut all = document(vec![row("untuned", &[], &[("mean", 1e-3)])], false);
+            all.experiments[0].load = Some(load);
+            all.experiments[0].contradictions = contradictions;
+            let text = reproduce_text(&all, &Style { width: 400, ..Style::PLAIN });
+            text.lines().skip_while(|line| !line.contains("Meanwhile")).map(str::to_owned).collect()
+        };
+        let quiet: Vec<String> =
+            text(LoadDocument { others: 0.01, most: 0.2, stolen: 0.0 }, Vec::new());
+        assert_eq!(
+            quiet,
+            [
+                "Meanwhile other programs used 1 % of these CPUs (median over the runs, at most 20 %)."
+            ]
+        );
+        let contradiction = ContradictionDocument {
+            figure: "page_faults".to_owned(),
+            from: "untuned".to_owned(),
+            to: "and mlock".to_owned(),
+            article: 0.2,
+            here: 1.2,
+        };
+        let busy: Vec<String> =
+            text(LoadDocument { others: 0.4, most: 0.6, stolen: 0.02 }, vec![contradiction]);
+        assert_eq!(
+            busy,
+            [
+                "Meanwhile other programs used 40 % of these CPUs (median over the runs, at most 60 %); the hypervisor \
+                 took 2 %. This machine was busy: its figures are those of its load, too.",
+                "",
+                "These figures contradict the article:",
+                "  - page_faults rose to 1.20 x here from \"untuned\" to \"and mlock\", and to 0.20 x in the article",
+            ]
+        );
     }
 
     #[test]

@@ -126,7 +126,7 @@ pub(super) fn sentence(limit: &PlacementLimit) -> String {
              the CPU they start on, so the subject gets one CPU"
         ),
         L::TooManyThreads { threads, cpus } => format!(
-            "{threads} threads share {}: there are no more that this process may use and the scheduler balances",
+            "{threads} threads share {}: no more CPUs were given, or may be used and are balanced by the scheduler",
             cpus.named()
         ),
         L::ThreadsShareCores => {
@@ -153,6 +153,21 @@ pub(super) fn sentence(limit: &PlacementLimit) -> String {
         L::MemoryNotBound { nodes, error } => format!(
             "the subjects' memory is not bound to NUMA {}, where their CPUs are: {error}",
             nodes.named()
+        ),
+        L::CachedElsewhere { files, nodes, near } => format!(
+            "{} {} cached in the memory of {}, and the subjects run on {}: after `sysctl vm.drop_caches=1` the first \
+             run reads them into its own",
+            files.join(", "),
+            if files.len() == 1 { "is" } else { "are" },
+            nodes.named(),
+            near.named()
+        ),
+        L::BusyNeighbours { level, cpus, busy_percent } => format!(
+            "{} {} an L{level} cache with the subjects and {} busy meanwhile ({busy_percent} % of the time of one CPU): \
+             what runs there displaces what the subjects keep in it",
+            cpus.named(),
+            if cpus.len() == 1 { "shares" } else { "share" },
+            if cpus.len() == 1 { "was" } else { "were" },
         ),
         L::NoHugePages => {
             "there are no transparent huge pages for a subject that asks for them: this machine has them off".to_owned()

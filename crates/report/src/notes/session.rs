@@ -4,6 +4,8 @@ use becalm_model::{ConditionName, Difference, SessionNote};
 
 use becalm_model::counted;
 
+use crate::quantity::percent;
+
 /// How much more often a session errs that spent its error and went on.
 const SPENT: &str = "false alarms can be up to twice as frequent as stated";
 
@@ -72,6 +74,14 @@ pub(super) fn sentence(note: &SessionNote) -> String {
             "--settle waited before {waited} of {}, {seconds:.2} s together, {longest:.2} s the longest.",
             counted(*rounds, "round")
         ),
+        N::BusyMachine { waited, stolen, others, siblings } => {
+            busy(*waited, *stolen, *others, *siblings)
+        }
+        N::Crowded { subject, cpus } => format!(
+            "{subject} has more threads that want to run than its {}, and they push each other off: its times \
+             depend on the scheduler's choice of whom it lets wait",
+            counted(*cpus, "CPU")
+        ),
         N::ContinuedAfterItsEnd { rounds } => format!(
             "continued after its planned end at round {rounds}, where all the error was spent: {SPENT}"
         ),
@@ -104,6 +114,30 @@ pub(super) fn sentence(note: &SessionNote) -> String {
             format!("{built} of a comparison of revisions, taken out of it")
         }
     }
+}
+
+/// Says what others took from the subjects in all runs, by its shares of the time.
+fn busy(
+    waited: Option<f64>,
+    stolen: Option<f64>,
+    others: Option<f64>,
+    siblings: Option<f64>,
+) -> String {
+    let parts = [
+        (waited, "the subjects waited for a CPU"),
+        (others, "other programs used their CPUs"),
+        (siblings, "others used the other halves of their cores"),
+        (stolen, "the hypervisor took their CPUs"),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter_map(|(share, what)| Some(format!("{what} {} of the time", percent(share?))))
+        .collect();
+    format!(
+        "the machine was busy throughout: {}. What all runs have alike disturbs no single one, and is in all of the \
+         results",
+        parts.join(", ")
+    )
 }
 
 fn quoted(names: &[String]) -> String {

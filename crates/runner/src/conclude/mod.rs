@@ -1,6 +1,8 @@
 //! From a record's raw runs to comparisons. Pure: the same record always gives the same answer.
 
+mod busy;
 mod character;
+mod crowded;
 mod family;
 mod in_turns;
 mod pairs;
@@ -12,7 +14,9 @@ mod shape;
 mod tests;
 mod verdict;
 
+pub use busy::busy_note;
 pub use character::{Character, character};
+pub use crowded::crowded_notes;
 pub use family::comparisons;
 pub(crate) use family::have_nothing_in_common;
 pub use in_turns::compare_in_turns;

@@ -44,6 +44,8 @@ pub struct MeasuredRun {
     /// What the run itself tells of the machine; the machine-wide part may come later, by
     /// [`Executor::evidence`].
     pub evidence: Evidence,
+    /// The last lines that it said, where it did not end well.
+    pub said: Vec<String>,
 }
 
 /// What the warm-up rounds showed about the subjects.

@@ -15,6 +15,7 @@ use super::plan::Plan;
 use super::redo;
 use super::turn::{RoundSlot, Turn};
 use crate::conclude::{self, Shape};
+use crate::said::quoted;
 
 /// Why a session ended before its plan did. The record keeps every run that was finished.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +24,7 @@ pub enum SessionError<E> {
     #[error("{0}")]
     Run(E),
     /// A run failed and the plan does not accept failures.
-    #[error("`{subject}` failed in {place}: {how}")]
+    #[error("`{subject}` failed in {place}: {how}{}", last_words(said))]
     Failed {
         /// Name of the subject.
         subject: String,
@@ -31,7 +32,18 @@ pub enum SessionError<E> {
         place: String,
         /// Exit code or signal, in words.
         how: String,
+        /// The last lines that it said.
+        said: Vec<String>,
     },
+}
+
+/// Adds what a subject said last.
+fn last_words(said: &[String]) -> String {
+    if said.is_empty() {
+        String::new()
+    } else {
+        format!("; the last that it said:{}", quoted(said))
+    }
 }
 
 impl<E: std::error::Error> SessionError<E> {

@@ -59,6 +59,7 @@ mod tests {
             pace: None,
             counters: Vec::new(),
             output: None,
+            said: Vec::new(),
         }
     }
 

@@ -17,6 +17,7 @@ use super::plan::Conditioning;
 use crate::extract::{ExtractError, Extractor};
 use crate::harness::{Harness, HarnessError, ResultFolder};
 use crate::iterations::{SeriesError, SeriesRule};
+use crate::said::quoted;
 use crate::timeit;
 use crate::{
     BackendError, Callgrind, CounterPlan, Environment, LaunchError, Placement, Program, RunEnergy,
@@ -41,6 +42,14 @@ pub enum RunError {
         subject: String,
         /// What is wrong, in words.
         why: String,
+    },
+    /// It did not end well, and what it should have given is not there.
+    #[error("{}; the last that it said:{}", becalm_model::with_causes(error), quoted(said))]
+    Said {
+        /// What is not there.
+        error: Box<RunError>,
+        /// Its last lines.
+        said: Vec<String>,
     },
     /// A metric is not in the subject's output.
     #[error("`{subject}`: {source}")]
@@ -120,11 +129,21 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// Adds what the subject said last, where it said something and is to blame.
+    #[must_use]
+    pub(crate) fn with(self, said: Vec<String>) -> Self {
+        if said.is_empty() || self.at_fault().is_none() {
+            return self;
+        }
+        Self::Said { error: Box::new(self), said }
+    }
+
     /// Returns the name of the subject whose program is to blame; `None` where the machine is, or what becalm was asked
     /// to do around the runs.
     pub fn at_fault(&self) -> Option<&str> {
         match self {
             Self::Launch { subject, source } => source.is_of_program().then_some(subject),
+            Self::Said { error, .. } => error.at_fault(),
             Self::NotReady { subject, .. }
             | Self::Metric { subject, .. }
             | Self::Iterations { subject, .. }
@@ -358,8 +377,8 @@ pub fn parse_variable(text: &str) -> Option<(OsString, OsString)> {
 /// Where a subject's output goes, as `--output` gives it.
 pub fn parse_output(text: &str) -> (Stdout, Stderr) {
     match text {
-        "null" => (Stdout::Null, Stderr::Null),
+        "null" => (Stdout::Null, Stderr::Kept),
         "inherit" => (Stdout::Inherit, Stderr::Inherit),
-        file => (Stdout::File(PathBuf::from(file)), Stderr::Null),
+        file => (Stdout::File(PathBuf::from(file)), Stderr::Kept),
     }
 }

@@ -97,6 +97,7 @@ impl Executor for Scripted {
             iterations: vec![step.wall],
             benchmarks: vec![],
             evidence: own,
+            said: vec![],
         })
     }
 

@@ -83,6 +83,7 @@ impl<E: Executor> Rounds<'_, E> {
                 subject: self.record.subjects[subject].name.clone(),
                 place: slot.in_words(),
                 how: measured.outcome.to_string(),
+                said: measured.said,
             });
         }
         self.add_run(turn, request, measured);
@@ -90,7 +91,8 @@ impl<E: Executor> Rounds<'_, E> {
     }
 
     fn add_run(&mut self, turn: Turn, request: RunRequest, measured: MeasuredRun) {
-        let MeasuredRun { started, outcome, values, iterations, benchmarks, evidence } = measured;
+        let MeasuredRun { started, outcome, values, iterations, benchmarks, evidence, said: _ } =
+            measured;
         let values = values.in_order_of(&self.record.metrics);
         let parts = parts(&mut self.record.metrics, benchmarks);
         self.record.runs.push(Run {

@@ -22,6 +22,7 @@ pub(crate) mod correlation;
 mod detector;
 pub mod engines;
 mod errors;
+mod fewest;
 mod judge;
 mod locate;
 mod order;
@@ -35,6 +36,7 @@ mod tests;
 pub use correlation::Correlation;
 pub use detector::{Change, Checkpoint, Detector};
 pub use errors::errors;
+pub use fewest::fewest_values;
 pub use shift::{Shift, shift, sizes};
 
 /// Fewest values of a level that is confirmed.

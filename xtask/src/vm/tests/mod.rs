@@ -5,6 +5,7 @@ mod callers;
 mod expect;
 mod isolation;
 mod killed;
+mod memory;
 mod network;
 mod power;
 mod probe;
@@ -71,6 +72,7 @@ pub(super) const GROUPS: &[Group] = &[
     group(user::TESTS, NEWER),
     group(isolation::TESTS, BOTH),
     group(killed::TESTS, NEWER),
+    group(memory::TESTS, NEWER),
     group(network::TESTS, NEWER),
     group(power::TESTS, NEWER),
     group(systemd::TESTS, &[]),

@@ -6,17 +6,15 @@ use becalm_model::wire::{ChangeInHistoryDocument, ChangePointDocument};
 use becalm_series::{Access, ChangeTerms, Followed, SeriesFilter, Store, follow, placed, rose};
 use becalm_stats::changes::{Change, Shift};
 
+use super::few::{self, Unchanged};
 use super::series::{find, sized};
-use super::{Args, Engine, document};
+use super::{Args, Engine, Found, document};
 use crate::commands::history::{Settings, now};
 use crate::error::CommandError;
 use crate::ui::Ui;
 
-/// Finds the changes of the series that are asked for, and says how many series these are.
-pub(super) fn changes(
-    args: &Args,
-    ui: &Ui,
-) -> Result<(usize, Vec<ChangePointDocument>), CommandError> {
+/// Finds the changes of the series that are asked for.
+pub(super) fn changes(args: &Args, ui: &Ui) -> Result<Found, CommandError> {
     let settings = Settings::read()?;
     let filter = SeriesFilter { main: !args.all, ..SeriesFilter::from(&args.chosen) };
     let ours = args.finding.engine == Engine::Becalm;
@@ -42,7 +40,7 @@ pub(super) fn changes(
             let changes = placed(&points, &found, now());
             documents.extend(documents_of(&Followed { series, points, changes }, args));
         }
-        return Ok((count, documents));
+        return Ok(Found { series: count, too_few: None, changes: documents });
     }
     warn_of_margins(&mut store, &settings, ui)?;
     let terms = ChangeTerms {
@@ -51,7 +49,17 @@ pub(super) fn changes(
         configured: settings.changes.clone(),
     };
     let followed = follow(&mut store, series, &terms, keep == Access::Write, now())?;
-    Ok((count, followed.iter().flat_map(|one| documents_of(one, args)).collect()))
+    let is_unchanged = |one: &&Followed| {
+        one.changes.iter().all(|(_, stored)| stored.state != ChangeState::Confirmed)
+    };
+    let unchanged = followed.iter().filter(is_unchanged).map(|one| {
+        let key = &one.series.key;
+        let rules = terms.rules(&key.benchmark, &key.metric);
+        Unchanged { values: one.points.len(), rules }
+    });
+    let too_few = few::too_few(unchanged);
+    let changes = followed.iter().flat_map(|one| documents_of(one, args)).collect();
+    Ok(Found { series: count, too_few, changes })
 }
 
 /// Tells the margins of `becalm.toml` that no series has the name of.

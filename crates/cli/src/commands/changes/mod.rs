@@ -1,5 +1,6 @@
 //! `becalm changes`: where the level of a series changed.
 
+mod few;
 mod kept;
 mod review;
 mod series;
@@ -7,9 +8,10 @@ mod series;
 use std::path::PathBuf;
 
 use becalm_model::parse_share;
-use becalm_model::wire::{CHANGES_SCHEMA, ChangePointDocument, ChangesDocument};
+use becalm_model::wire::{CHANGES_SCHEMA, ChangePointDocument, ChangesDocument, TooFewValues};
 use becalm_report::changes_text;
-use becalm_series::check_false_alarms;
+use becalm_series::{ChangeTerms, check_false_alarms};
+use becalm_stats::changes::Rules;
 use clap::ValueEnum;
 
 use super::history::{SeriesFlags, StoreFlags, moment};
@@ -22,6 +24,7 @@ use crate::ui::Ui;
 /// A change is confirmed when at least four runs are on a new level and their ranks are beyond what chance
 /// does in a series that is looked at after every run; it stays where it was found. Younger suspects are
 /// pending. Without --series the series of the history are looked at, and what is found is kept there.
+/// Exit code 3: the series of the file has too few values for a change to be confirmed.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -84,6 +87,12 @@ struct FindingFlags {
 }
 
 impl FindingFlags {
+    /// Returns the rules for a series that has no name.
+    fn rules(&self) -> Rules {
+        let (margin, false_alarms) = (self.margin, self.false_alarms);
+        ChangeTerms { margin, false_alarms, ..ChangeTerms::default() }.rules("", "")
+    }
+
     /// Refuses what the engine would not look at.
     fn check(&self) -> Result<(), CommandError> {
         use Engine::{Becalm, Edpelt, Otava};
@@ -131,8 +140,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         return review::run(command, ui);
     }
     args.finding.check()?;
-    let (series, mut changes) = match &args.series {
-        Some(path) => (1, series::changes(path, &args.finding)?),
+    let Found { series, too_few, mut changes } = match &args.series {
+        Some(path) => series::changes(path, &args.finding)?,
         None => kept::changes(args, ui)?,
     };
     if args.regressions {
@@ -142,10 +151,22 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         schema: CHANGES_SCHEMA.to_owned(),
         engine: args.finding.engine.name(),
         series,
+        too_few,
         changes,
     };
     ui.print_either(args.json, &document, |_| changes_text(&document, &ui.table_style()))?;
-    Ok(Exit::Done)
+    // A history is listed; of one series it was asked whether it changed.
+    let is_undecided = args.series.is_some() && too_few.is_some();
+    Ok(if is_undecided { Exit::Inconclusive } else { Exit::Done })
+}
+
+/// What was found.
+struct Found {
+    /// In how many series.
+    series: usize,
+    /// Those in which nothing can be found yet.
+    too_few: Option<TooFewValues>,
+    changes: Vec<ChangePointDocument>,
 }
 
 /// Makes a document of a change, of which nobody knows yet where it is or which way is better.

@@ -3,23 +3,20 @@
 use std::path::Path;
 
 use becalm_model::wire::ChangePointDocument;
-use becalm_series::ChangeTerms;
 use becalm_session::files::read_text;
 use becalm_stats::center::median_of;
 use becalm_stats::changes::engines::{EDPELT_DISTANCE, Otava, edpelt, otava};
 use becalm_stats::changes::{Change, Changes, Shift, detect, sizes};
 
-use super::{Engine, FindingFlags, document};
+use super::few::{self, Unchanged};
+use super::{Engine, FindingFlags, Found, document};
 use crate::error::CommandError;
 
 /// Values on each side of a change that its levels are told from, as becalm's own engine does.
 const REACH: usize = 100;
 
 /// Reads the series and returns its changes. Missing values count as places, but are not looked at.
-pub(super) fn changes(
-    path: &Path,
-    finding: &FindingFlags,
-) -> Result<Vec<ChangePointDocument>, CommandError> {
+pub(super) fn changes(path: &Path, finding: &FindingFlags) -> Result<Found, CommandError> {
     let series = values(&read_text(path)?, &path.display().to_string())?;
     let (places, values): (Vec<usize>, Vec<f64>) =
         series.iter().enumerate().filter_map(|(i, value)| Some((i, (*value)?))).unzip();
@@ -34,7 +31,10 @@ pub(super) fn changes(
             ..sized(document(change, state), size)
         });
     }
-    Ok(documents)
+    let is_unchanged = finding.engine == Engine::Becalm && found.confirmed.is_empty();
+    let unchanged = Unchanged { values: values.len(), rules: finding.rules() };
+    let too_few = few::too_few(Some(unchanged).filter(|_| is_unchanged));
+    Ok(Found { series: 1, too_few, changes: documents })
 }
 
 /// Puts the size of a change into its document.
@@ -51,12 +51,7 @@ pub(super) fn sized(document: ChangePointDocument, size: Option<Shift>) -> Chang
 pub(super) fn find(values: &[f64], finding: &FindingFlags) -> Changes {
     let indices = match finding.engine {
         Engine::Becalm => {
-            let terms = ChangeTerms {
-                margin: finding.margin,
-                false_alarms: finding.false_alarms,
-                ..ChangeTerms::default()
-            };
-            return detect(values.iter().copied(), terms.rules("", ""));
+            return detect(values.iter().copied(), finding.rules());
         }
         Engine::Otava => {
             let usual = Otava::default();

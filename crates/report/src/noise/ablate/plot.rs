@@ -62,6 +62,6 @@ pub(super) fn text(document: &AblateDocument, stage: Stage, style: &Style) -> St
         })
         .collect();
     let (unit, what) = axis(document);
-    let drawn = strips(&rows, &unit, style);
+    let drawn = strips(&rows, &unit, None, style);
     if drawn.is_empty() { drawn } else { format!("  {what}\n{drawn}") }
 }

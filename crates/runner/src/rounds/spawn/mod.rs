@@ -5,10 +5,12 @@
 
 mod calm;
 mod clock;
+mod neighbours;
 mod one_run;
 mod output;
 mod placement;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
@@ -21,6 +23,7 @@ use becalm_model::{Conditions, CpuSet, Evidence, KnobRecord, Limit, Metric, Sess
 
 use self::calm::Settling;
 use self::clock::SessionClock;
+use self::neighbours::Neighbours;
 use self::placement::FIFO_PRIORITY;
 use super::executor::{Executor, Learnt, MeasuredRun, RunRequest};
 use super::hook::Hook;
@@ -28,12 +31,13 @@ use super::plan::{Conditioning, FIFO_REST, Plan};
 use super::rest::RestDebt;
 use super::settling::unsettled_limit;
 use super::spawn_plan::{Isolate, RunError, SpawnPlan};
+use crate::cached_files::{cached_elsewhere, files_of};
 use crate::inherited::Inherited;
 use crate::pace::{self, PaceSampler};
 use crate::precedence::Precedence;
 use crate::{
-    Callgrind, EvidenceCollector, Interrupt, Program, RunEnergy, monotonic_raw, own_affinity,
-    pin_self, resident_floor,
+    Callgrind, EvidenceCollector, Interrupt, Program, RunEnergy, Stdin, monotonic_raw,
+    own_affinity, pin_self, resident_floor,
 };
 
 /// The executor that starts real processes.
@@ -71,6 +75,8 @@ struct Cpus<'a> {
     choice: Option<Choice>,
     /// What keeps other measurements off the subject's CPUs.
     leases: Leases,
+    /// CPUs that share a cache with the subject's.
+    neighbours: Vec<Neighbours>,
     /// How the subject's CPUs were isolated.
     isolation: Option<IsolatedCpus>,
     /// Why they could not be, although that was tried.
@@ -113,6 +119,7 @@ impl<'a> Spawn<'a> {
                 reason: AffinityReason::ChosenByUser,
                 choice: None,
                 leases: Leases::default(),
+                neighbours: Vec::new(),
                 isolation: None,
                 not_isolated: None,
                 limits: Vec::new(),
@@ -252,6 +259,9 @@ impl<'a> Spawn<'a> {
     fn all_limits(&self) -> Vec<Limit> {
         let mut limits = [self.cpus.limits.clone(), self.limits.clone()].concat();
         limits.extend(self.resident_limit());
+        limits.extend(self.cached_elsewhere());
+        let neighbours = self.cpus.neighbours.iter().filter_map(|one| one.limit(self.root));
+        limits.extend(neighbours.map(Limit::from));
         limits.extend(self.observed.evidence.limits());
         if let Some(settling) = &self.settling {
             limits.extend(settling.reader.limits().iter().cloned());
@@ -272,6 +282,21 @@ impl<'a> Spawn<'a> {
     fn resident_limit(&self) -> Option<Limit> {
         let bytes = resident_floor().filter(|&floor| self.observed.smallest_resident <= floor)?;
         Some(SessionLimit::ResidentFloor { bytes }.into())
+    }
+
+    /// Says so when files of the subjects are cached on other nodes than those of their CPUs.
+    fn cached_elsewhere(&self) -> Option<Limit> {
+        let near = self.plan.chooser.memory_of(self.plan.placement.affinity.as_ref()?)?;
+        let mut files = BTreeSet::new();
+        for (index, subject) in self.plan.subjects.iter().enumerate() {
+            if let Ok(program) = &subject.program {
+                files.extend(files_of(program, self.plan.folder_of(index).as_deref()));
+            }
+            if let Stdin::File(path) = &subject.stdin {
+                files.insert(path.clone());
+            }
+        }
+        cached_elsewhere(&files, &near).map(Limit::from)
     }
 
     fn rest_share(&self) -> f64 {

@@ -63,7 +63,8 @@ impl Spawn<'_> {
         let energy = self.plan.energy.as_mut().and_then(|energy| energy.before_run(subject));
         let launched = self.launch(request);
         let pace = self.pace.as_ref().map(PaceSampler::after_run);
-        let finished = Finished { pace, ..launched.map_err(|source| launch_error(self, source))? };
+        let mut finished =
+            Finished { pace, ..launched.map_err(|source| launch_error(self, source))? };
         let energy = self
             .plan
             .energy
@@ -88,7 +89,7 @@ impl Spawn<'_> {
             Ok(inside) => inside,
             Err(error) => {
                 self.forget_latest();
-                return Err(error);
+                return Err(error.with(finished.said));
             }
         };
         let measured = MeasuredRun {
@@ -98,6 +99,7 @@ impl Spawn<'_> {
             iterations,
             benchmarks,
             evidence,
+            said: std::mem::take(&mut finished.said),
         };
         let owed = self.rest.after(&finished, self.rest_share());
         if let Some(pause) = owed {

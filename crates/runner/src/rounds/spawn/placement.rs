@@ -6,6 +6,7 @@ use becalm_model::conditions::{AffinityReason, Membind, Pace, Scheduler};
 use becalm_model::{CpuSet, Limit, PaceObstacle, PlacementLimit, SessionLimit, SharedBecause};
 
 use super::Spawn;
+use super::neighbours::Neighbours;
 use crate::pace::PaceSampler;
 use crate::rounds::executor::Learnt;
 use crate::rounds::plan::{COMPETITION, Conditioning, LONGEST_FIFO_RUN, SHORTEST_FIFO_RUN};
@@ -18,6 +19,9 @@ pub(super) const FIFO_PRIORITY: u8 = 1;
 
 /// Shortest run, in seconds, whose pace is sampled unless asked for: it takes some twenty samples.
 const SHORTEST_PACED_RUN: f64 = 5e-3;
+
+/// Levels of the caches that cores may share.
+const CACHES: [u32; 2] = [2, 3];
 
 /// Says that becalm is on the subject's CPUs.
 pub(super) fn not_kept_off(error: &std::io::Error) -> Limit {
@@ -153,6 +157,15 @@ impl Spawn<'_> {
             None => own_affinity().unwrap_or_default(),
         };
         self.observed.evidence = EvidenceCollector::open(self.root, &cpus);
+        let mut known = cpus.clone();
+        self.cpus.neighbours = CACHES
+            .into_iter()
+            .filter_map(|level| {
+                let beside = self.plan.chooser.beside(level, &cpus).difference(&known);
+                known = known.union(&beside);
+                Neighbours::watch(self.root, level, beside)
+            })
+            .collect();
     }
 
     /// Settles on CPUs and scheduling class by what the warm-up has taught.
