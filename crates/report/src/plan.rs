@@ -196,6 +196,7 @@ mod tests {
                     level(Kind::Run, 0.008, 0.35, 3.0),
                     level(Kind::Iteration, 0.021, 0.0042, 200.0),
                 ],
+                draws: Vec::new(),
             },
             goal: Goal::Precision { share: 0.01, confidence: 0.95 },
             as_the_pilot: Some(Repetitions {

@@ -1,7 +1,7 @@
 //! Whether plans reach what they promise, on simulated experiments.
 
 use becalm_calibrate::peers::welch;
-use becalm_stats::levels::{Goal, Level, Pilot, PilotRun, cheapest, pilot};
+use becalm_stats::levels::{Goal, Level, Pilot, PilotRun, cheapest, pilot, repetitions};
 use becalm_stats::{Rng, Sample, mean_interval::mean_interval};
 
 /// Rounds, runs and iterations: deviations of the logarithms, and costs.
@@ -75,10 +75,8 @@ fn plans_from_pilots_scatter_around_the_plan_from_the_truth() {
     let mut rng = Rng::new(73);
     let mut seconds: Vec<f64> = (0..60)
         .map(|_| {
-            let found = simulated_pilot(&mut rng);
-            let levels: Vec<Level> =
-                found.levels.iter().map(becalm_stats::levels::PilotLevel::level).collect();
-            cheapest(&levels, goal).unwrap().seconds
+            let found = simulated_pilot(&mut rng, &LEVELS);
+            cheapest(&found.levels(), goal).unwrap().seconds
         })
         .collect();
     seconds.sort_by(f64::total_cmp);
@@ -88,21 +86,57 @@ fn plans_from_pilots_scatter_around_the_plan_from_the_truth() {
     assert!(low > 0.3 && high < 3.0, "{low} {high}");
 }
 
+/// Where the variance is: in all levels, nearly all in the runs and iterations, nearly all in the rounds.
+const WHERE: [[f64; 3]; 3] = [[0.01, 0.02, 0.05], [0.004, 0.02, 0.05], [0.02, 0.002, 0.05]];
+
+/// Ranges of 90 % hold what is needed in so many of 100 pilots, and plans are at most so often much too short.
+#[test]
+fn ranges_of_plans_hold_what_is_needed() {
+    let goal = Goal::Precision { share: 0.01, confidence: 0.95 };
+    for deviations in WHERE {
+        let mut levels = LEVELS;
+        for (level, deviation) in levels.iter_mut().zip(deviations) {
+            level.variance = deviation * deviation;
+        }
+        let (mut held, mut negative, mut short) = (0, 0, 0);
+        let mut rng = Rng::new(74);
+        for _ in 0..400 {
+            let found = simulated_pilot(&mut rng, &levels);
+            let plan = cheapest(&found.levels(), goal).unwrap();
+            let needed = repetitions(&levels, goal, &plan.counts).unwrap();
+            let (low, high) = found.range(goal, &plan).unwrap();
+            held += u32::from((low..=high).contains(&needed));
+            negative += u32::from(found.levels.iter().any(|one| one.component.variance < 0.0));
+            short += u32::from(2 * plan.counts[0] < needed);
+        }
+        println!("{deviations:?}: {held} held, {negative} negative, {short} short of 400");
+        assert!(
+            held >= 340,
+            "{deviations:?}: {held} of 400 held, {negative} with a negative estimate"
+        );
+        assert!(
+            short <= 40,
+            "{deviations:?}: {short} of 400 were less than half of what is needed"
+        );
+    }
+}
+
 /// Ten rounds of three runs of thirty iterations.
-fn simulated_pilot(rng: &mut Rng) -> Pilot {
+fn simulated_pilot(rng: &mut Rng, levels: &[Level; 3]) -> Pilot {
+    let [of_rounds, of_runs, of_iterations] = levels.map(|level| level.variance.sqrt());
     let mut runs = Vec::new();
     for round in 0..10 {
-        let of_round = LEVELS[0].variance.sqrt() * rng.normal();
+        let of_round = of_rounds * rng.normal();
         for _ in 0..3 {
-            let of_run = of_round + LEVELS[1].variance.sqrt() * rng.normal();
-            let one = |rng: &mut Rng| (of_run + LEVELS[2].variance.sqrt() * rng.normal()).exp();
+            let of_run = of_round + of_runs * rng.normal();
+            let one = |rng: &mut Rng| (of_run + of_iterations * rng.normal()).exp();
             runs.push(PilotRun {
                 round,
                 values: (0..30).map(|_| one(rng)).collect(),
-                seconds: LEVELS[1].cost + 30.0 * LEVELS[2].cost,
-                seconds_per_value: LEVELS[2].cost,
+                seconds: levels[1].cost + 30.0 * levels[2].cost,
+                seconds_per_value: levels[2].cost,
             });
         }
     }
-    pilot(&runs, LEVELS[0].cost).unwrap()
+    pilot(&runs, levels[0].cost).unwrap()
 }

@@ -14,8 +14,8 @@
 //! Searle, Casella and `McCulloch`, "Variance Components" (1992), section 3.6 and appendix F. Assumes
 //! that the effects of different nodes are independent; normality is not needed for the estimates.
 
-use crate::Violation;
 use crate::sum::sum;
+use crate::{Rng, Violation};
 
 /// What one level adds to the variance.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,43 +27,99 @@ pub struct Component {
     pub df: usize,
 }
 
-/// Returns the components from the highest level to the lowest, which is the single values.
-///
-/// `groups` has one entry for each level above the values, the highest first: for every value the
-/// number of its node there. Nodes of a lower level must lie inside one node of the higher. Fails
-/// where a level has no repetition.
-pub fn components(values: &[f64], groups: &[Vec<usize>]) -> Result<Vec<Component>, Violation> {
-    if let Some(index) = values.iter().position(|x| !x.is_finite()) {
-        return Err(Violation::NotFinite { index });
-    }
-    if let Some(other) = groups.iter().find(|group| group.len() != values.len()) {
-        return Err(Violation::NotPaired { left: values.len(), right: other.len() });
-    }
-    let everything = vec![0; values.len()];
-    let each: Vec<usize> = (0..values.len()).collect();
-    let depths: Vec<Depth> = std::iter::once(&everything)
-        .chain(groups)
-        .chain([&each])
-        .map(|nodes| Depth::of(values, nodes))
-        .collect();
+/// The analysis of variance of a nested design.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Analysis {
+    /// From the highest level to the lowest.
+    levels: Vec<Squares>,
+}
 
-    let lowest = depths.len() - 1;
-    let mut result = vec![Component { variance: 0.0, df: 0 }; lowest];
-    for k in (1..=lowest).rev() {
-        let (above, here) = (&depths[k - 1], &depths[k]);
-        let df = here.counts.len() - above.counts.len();
-        if df == 0 {
-            return Err(Violation::TooFew {
-                needed: here.counts.len() + 1,
-                have: here.counts.len(),
-            });
+/// The sum of squares of one level.
+#[derive(Debug, Clone, PartialEq)]
+struct Squares {
+    sum: f64,
+    df: usize,
+    /// What a variance of 1 adds to the expected sum: of this level, and of those below it.
+    explained: Vec<f64>,
+}
+
+impl Analysis {
+    /// Analyses values. `groups` has one entry for each level above the values, the highest first: for every value the
+    /// number of its node there. Nodes of a lower level must lie inside one node of the higher. Fails
+    /// where a level has no repetition.
+    pub fn of(values: &[f64], groups: &[Vec<usize>]) -> Result<Self, Violation> {
+        if let Some(index) = values.iter().position(|x| !x.is_finite()) {
+            return Err(Violation::NotFinite { index });
         }
-        let squares = sum((0..values.len()).map(|i| (here.mean(i) - above.mean(i)).powi(2)));
-        let explained = |j: usize| depths[j].spread_over(here) - depths[j].spread_over(above);
-        let from_below = sum((k + 1..=lowest).map(|j| result[j - 1].variance * explained(j)));
-        result[k - 1] = Component { variance: (squares - from_below) / explained(k), df };
+        if let Some(other) = groups.iter().find(|group| group.len() != values.len()) {
+            return Err(Violation::NotPaired { left: values.len(), right: other.len() });
+        }
+        let everything = vec![0; values.len()];
+        let each: Vec<usize> = (0..values.len()).collect();
+        let depths: Vec<Depth> = std::iter::once(&everything)
+            .chain(groups)
+            .chain([&each])
+            .map(|nodes| Depth::of(values, nodes))
+            .collect();
+        let squares = |k: usize| {
+            let (above, here) = (&depths[k - 1], &depths[k]);
+            let df = here.counts.len() - above.counts.len();
+            if df == 0 {
+                let have = here.counts.len();
+                return Err(Violation::TooFew { needed: have + 1, have });
+            }
+            let explained = |depth: &Depth| depth.spread_over(here) - depth.spread_over(above);
+            Ok(Squares {
+                sum: sum((0..values.len()).map(|i| (here.mean(i) - above.mean(i)).powi(2))),
+                df,
+                explained: depths[k..].iter().map(explained).collect(),
+            })
+        };
+        (1..depths.len()).map(squares).collect::<Result<_, _>>().map(|levels| Self { levels })
     }
-    Ok(result)
+
+    /// Returns the unbiased estimates, from the highest level to the lowest, which is the single values.
+    pub fn components(&self) -> Vec<Component> {
+        let variances = self.solve(|squares| squares.sum, f64::NEG_INFINITY);
+        let with_df = variances.into_iter().zip(&self.levels);
+        with_df.map(|(variance, squares)| Component { variance, df: squares.df }).collect()
+    }
+
+    /// Draws variances that may have given these sums of squares, none below 0: each expected sum is drawn as the sum
+    /// over a chi-squared value over its degrees of freedom, which are independent (exactly so for normal effects and
+    /// groups of equal size). Their quantiles are generalised confidence limits for whatever follows from the variances,
+    /// Weerahandi, "Generalized Confidence Intervals", JASA 88 (1993).
+    pub fn draw(&self, rng: &mut Rng) -> Vec<f64> {
+        let factors: Vec<f64> = self.levels.iter().map(|one| one.df as f64).collect();
+        let factors: Vec<f64> = factors.into_iter().map(|df| df / chi_squared(rng, df)).collect();
+        let mut next = factors.iter().rev();
+        // The lowest level is solved first.
+        self.solve(|squares| squares.sum * next.next().copied().unwrap_or(1.0), 0.0)
+    }
+
+    /// Solves for the variances, from the lowest level up, none below `least`.
+    fn solve(&self, mut expected: impl FnMut(&Squares) -> f64, least: f64) -> Vec<f64> {
+        let mut variances = vec![0.0; self.levels.len()];
+        for (k, squares) in self.levels.iter().enumerate().rev() {
+            let below = variances[k + 1..].iter().zip(&squares.explained[1..]);
+            let from_below = sum(below.map(|(variance, explained)| variance * explained));
+            variances[k] = ((expected(squares) - from_below) / squares.explained[0]).max(least);
+        }
+        variances
+    }
+}
+
+/// Degrees of freedom from which the cube root is normal enough.
+const MANY: f64 = 30.0;
+
+/// Draws a chi-squared value: a sum of squares, or by Wilson and Hilferty, "The Distribution of Chi-Square", PNAS 17
+/// (1931).
+fn chi_squared(rng: &mut Rng, df: f64) -> f64 {
+    if df < MANY {
+        return (0..crate::whole::place(df)).map(|_| rng.normal().powi(2)).sum();
+    }
+    let spread = 2.0 / (9.0 * df);
+    df * (1.0 - spread + spread.sqrt() * rng.normal()).powi(3)
 }
 
 /// The nodes of one depth.
@@ -110,7 +166,10 @@ impl Depth {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Rng;
+
+    fn components(values: &[f64], groups: &[Vec<usize>]) -> Result<Vec<Component>, Violation> {
+        Analysis::of(values, groups).map(|analysis| analysis.components())
+    }
 
     /// Values of a balanced design of `sizes`, the highest level first, with their groups.
     fn groups(sizes: &[usize]) -> Vec<Vec<usize>> {
@@ -174,6 +233,32 @@ mod tests {
         assert!((high - 4.0).abs() < 0.52, "{high}");
         assert!((middle - 1.0).abs() < 0.48, "{middle}");
         assert!((low - 9.0).abs() < 0.2, "{low}");
+    }
+
+    #[test]
+    fn drawn_variances_are_around_the_estimates_and_never_negative() {
+        let three_levels = [9.0, 5.0, 8.0, 3.0, 10.0, 6.0, 7.0, 11.0, 1.0, 12.0, 2.0, 4.0];
+        let analysis = Analysis::of(&three_levels, &groups(&[3, 2, 2])).unwrap();
+        let mut rng = Rng::new(3);
+        let draws: Vec<Vec<f64>> = (0..999).map(|_| analysis.draw(&mut rng)).collect();
+        assert!(draws.iter().flatten().all(|variance| *variance >= 0.0));
+        // The estimate of the middle level is -5.7.
+        assert!(draws.iter().any(|draw| draw[1] > 0.0) && draws.iter().any(|draw| draw[1] == 0.0));
+        let mut lowest: Vec<f64> = draws.iter().map(|draw| draw[2]).collect();
+        lowest.sort_by(f64::total_cmp);
+        // 16.5 times 6 over the median of chi-squared with 6, which is 5.35.
+        assert!((lowest[499] - 18.5).abs() < 2.0, "{}", lowest[499]);
+    }
+
+    #[test]
+    fn chi_squared_values_have_their_moments() {
+        for df in [3.0, 80.0] {
+            let mut rng = Rng::new(4);
+            let values: Vec<f64> = (0..20_000).map(|_| chi_squared(&mut rng, df)).collect();
+            let mean = values.iter().sum::<f64>() / 2e4;
+            let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 2e4;
+            assert!((mean / df - 1.0).abs() < 0.03 && (variance / df / 2.0 - 1.0).abs() < 0.06);
+        }
     }
 
     #[test]

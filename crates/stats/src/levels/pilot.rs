@@ -4,14 +4,16 @@
 //! Levels that the pilot did not repeat cannot be told from the one above: with one run in each round
 //! their variances are one, called that of the run.
 
-use super::components::{Component, components};
+use super::components::{Analysis, Component};
 use super::plan::{Goal, Level, Repetitions, repetitions};
-use crate::chi_squared::variance_factors;
 use crate::whole::count;
-use crate::{Violation, sum::sum};
+use crate::{Rng, Violation, sum::sum};
 
 /// Confidence of what a pilot leaves open.
 const RANGE: f64 = 0.9;
+
+/// Draws of the variances, enough for quantiles at 5 % that hardly depend on the seed.
+const DRAWS: usize = 1999;
 
 /// Which level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,13 +52,6 @@ pub struct PilotLevel {
     pub repetitions: f64,
 }
 
-impl PilotLevel {
-    /// Returns what planning needs.
-    pub fn level(&self) -> Level {
-        Level { variance: self.component.variance, cost: self.cost }
-    }
-}
-
 /// What a pilot tells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pilot {
@@ -64,12 +59,24 @@ pub struct Pilot {
     pub typical: f64,
     /// The levels that were repeated, the highest first.
     pub levels: Vec<PilotLevel>,
+    /// Variances of all levels that may have given the values, each as likely as the others: [`Analysis::draw`].
+    pub draws: Vec<Vec<f64>>,
 }
 
 impl Pilot {
-    /// Returns what planning needs, the highest level first.
+    /// Returns what planning needs, the highest level first. Variances are the estimates; one that came out negative,
+    /// or smaller than that, is the mean of what it may be: few repetitions of a level do not show that it does nothing.
     pub fn levels(&self) -> Vec<Level> {
-        self.levels.iter().map(PilotLevel::level).collect()
+        let n = self.draws.len().max(1) as f64;
+        let level = |(k, level): (usize, &PilotLevel)| {
+            let doubtful = self.draws.iter().filter(|draw| draw[k] == 0.0).count() as f64;
+            let mean = sum(self.draws.iter().map(|draw| draw[k])) / n;
+            let estimate = level.component.variance.max(0.0);
+            // The more draws have none of it, the less the estimate says.
+            let share = doubtful / n;
+            Level { variance: estimate + share * (mean - estimate).max(0.0), cost: level.cost }
+        };
+        self.levels.iter().enumerate().map(level).collect()
     }
 
     /// Returns the fewest repetitions of the highest level that reach a goal with the numbers of the pilot below it.
@@ -83,18 +90,24 @@ impl Pilot {
         Some(plan)
     }
 
-    /// Returns the repetitions of the highest level if all variances are at the lower or upper end of what as many
-    /// differences as there were of the highest level leave open.
+    /// Returns how many repetitions of the highest level the goal may need with the numbers of `plan` below it: from 5 to
+    /// 95 % of what the variances may be.
     pub fn range(&self, goal: Goal, plan: &Repetitions) -> Option<(u32, u32)> {
-        let (low, high) = variance_factors(self.levels[0].component.df as f64, RANGE);
-        let at = |factor: f64| {
-            let mut levels = self.levels();
-            for level in &mut levels {
-                level.variance *= factor;
-            }
-            repetitions(&levels, goal, &plan.counts)
+        let with = |draw: &Vec<f64>| -> Vec<Level> {
+            let levels = self.levels.iter().zip(draw);
+            levels.map(|(level, &variance)| Level { variance, cost: level.cost }).collect()
         };
-        Some((at(low)?, at(high).unwrap_or(u32::MAX)))
+        let error = |draw: &Vec<f64>| Repetitions::of(&with(draw), &plan.counts).standard_error;
+        let mut sorted: Vec<(f64, &Vec<f64>)> =
+            self.draws.iter().map(|draw| (error(draw), draw)).collect();
+        sorted.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        let tail = (1.0 - RANGE) / 2.0;
+        let at = |share: f64| {
+            let place =
+                crate::whole::place(share * sorted.len() as f64).min(sorted.len().checked_sub(1)?);
+            Some(repetitions(&with(sorted[place].1), goal, &plan.counts).unwrap_or(u32::MAX))
+        };
+        Some((at(tail).filter(|low| *low < u32::MAX)?, at(1.0 - tail)?))
     }
 }
 
@@ -126,7 +139,8 @@ pub fn pilot(runs: &[PilotRun], round_cost: f64) -> Result<Pilot, Violation> {
         kinds.push(Kind::Iteration);
         groups.push(numbers);
     }
-    let found = components(&values, &groups)?;
+    let analysis = Analysis::of(&values, &groups)?;
+    let found = analysis.components();
 
     let per_value = sum(runs.iter().map(|run| run.seconds_per_value * run.values.len() as f64));
     let beside = sum(runs
@@ -151,7 +165,11 @@ pub fn pilot(runs: &[PilotRun], round_cost: f64) -> Result<Pilot, Violation> {
             PilotLevel { kind, component, cost, repetitions }
         })
         .collect();
-    Ok(Pilot { typical: (sum(values.iter().copied()) / values.len() as f64).exp(), levels })
+    // The same pilot gives the same plan.
+    let mut rng = Rng::new(1);
+    let draws = (0..DRAWS).map(|_| analysis.draw(&mut rng)).collect();
+    let typical = (sum(values.iter().copied()) / values.len() as f64).exp();
+    Ok(Pilot { typical, levels, draws })
 }
 
 #[cfg(test)]
