@@ -14,17 +14,28 @@ use crate::workspace::{cargo, run};
 const KILL_AT: &str = include_str!("guest/kill_at.c");
 /// Takes a CPU away for a known share of the time.
 const DISTURB: &str = include_str!("guest/disturb.c");
+/// Switches swap on with a priority.
+const SWAP_ON: &str = include_str!("guest/swap_on.c");
+/// Answers as a resctrl, where the processor has none.
+const RESCTRL: &str = include_str!("guest/resctrl.c");
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// The disk has one size, because a snapshot is bound to it.
 const DISK_BYTES: u64 = 128 << 20;
 
+/// The parser of the command line checks its own tables at every start: half of what a short command takes there.
+const UNCHECKED: [&str; 2] = [
+    "profile.dev.package.clap_builder.debug-assertions=false",
+    "profile.dev.package.clap_builder.opt-level=3",
+];
+
 /// Builds the binary and returns its file. It has the checks of a debug build, but some optimisation,
 /// because an emulated CPU is slow.
 pub(super) fn build(cache: &Cache) -> Result<PathBuf> {
     let target = cache.path("cargo");
     run(cargo(&["build", "--quiet", "--bin", "becalm", "--target", TARGET])
+        .args(UNCHECKED.iter().flat_map(|one| ["--config", one]))
         .env("CARGO_TARGET_DIR", &target)
         .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
@@ -37,7 +48,9 @@ pub(super) fn build(cache: &Cache) -> Result<PathBuf> {
 pub(super) fn write_disk(cache: &Cache, becalm: &Path, to: &Path) -> Result<()> {
     let mut archive = Cpio::default();
     archive.copy("lab/becalm", becalm)?;
-    for (name, source) in [("kill_at", KILL_AT), ("disturb", DISTURB)] {
+    for (name, source) in
+        [("kill_at", KILL_AT), ("disturb", DISTURB), ("resctrl", RESCTRL), ("swap_on", SWAP_ON)]
+    {
         archive.copy(&format!("lab/{name}"), &compiled(cache, name, source)?)?;
     }
     let mut bytes = archive.finish();

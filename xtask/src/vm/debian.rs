@@ -1,6 +1,7 @@
 //! A Debian with systemd in a virtual machine.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -10,9 +11,9 @@ use super::cache::key;
 use super::guest::Guest;
 use super::initrd;
 use super::kernel::Kernel;
-use super::lab::{Place, key_of};
+use super::lab::{Place, key_of, new_overlay};
 use crate::install::find;
-use crate::workspace::{capture, run};
+use crate::workspace::run;
 
 /// What is installed beside the smallest Debian: services and timers that disturb measurements, a boot
 /// loader, and what tests look with.
@@ -23,6 +24,9 @@ const PACKAGES: &str = "systemd,systemd-sysv,dbus,udev,kmod,cron,logrotate,man-d
 const AGENT_UNIT: &str = include_str!("guest/agent.service");
 const BOOT: &str = include_str!("guest/boot.sh");
 const SETUP: &str = include_str!("guest/setup.sh");
+
+/// What lies in its `/usr/local/bin`.
+const SCRIPTS: [(&str, &str); 2] = [("lab-agent", initrd::AGENT), ("until_so", initrd::UNTIL_SO)];
 
 /// The disk has room for tests to write.
 const DISK: &str = "2048M";
@@ -39,21 +43,15 @@ impl Place<'_> {
         self.lab.cache.forget(&prefix, &name)?;
         let folder = self.lab.cache.folder(&name, |folder| {
             let overlay = folder.join("state.qcow2");
-            capture(
-                Command::new("qemu-img")
-                    .args(["create", "-q", "-f", "qcow2", "-F", "raw", "-b"])
-                    .arg(&image)
-                    .arg(&overlay),
-            )?;
-            let mut guest =
-                Guest::start(self.debian_command(&overlay)?, self.lab.depth, self.lab.after_us)?;
+            new_overlay(&image, &overlay)?;
+            let mut guest = Guest::start(self.debian_command(&overlay)?, self.lab)?;
             guest.wait_for_boot().with_context(|| guest.console())?;
             guest.ok("systemctl is-system-running --wait || systemctl --failed")?;
             guest.monitor(&format!("savevm {SNAPSHOT}"))
         })?;
         let mut command = self.debian_command(&folder.join("state.qcow2"))?;
         command.args(["-loadvm", SNAPSHOT]);
-        let mut guest = Guest::start(command, self.lab.depth, self.lab.after_us)?;
+        let mut guest = Guest::start(command, self.lab)?;
         guest.ok(
             "blockdev --flushbufs /dev/vdb; cd / && cpio -idu --quiet </dev/vdb && ln -sf /lab/becalm /usr/local/bin/becalm",
         )?;
@@ -79,7 +77,7 @@ impl Place<'_> {
         let prefix = format!("image-{}-", self.kernel.series);
         let name = format!(
             "{prefix}{}",
-            key(&(PACKAGES, SETUP, AGENT_UNIT, initrd::AGENT, GUEST_MODULES, MODULE_LISTS))
+            key(&(PACKAGES, SETUP, AGENT_UNIT, SCRIPTS, GUEST_MODULES, MODULE_LISTS))
         );
         self.lab.cache.forget(&prefix, &name)?;
         let folder = self.lab.cache.folder(&name, |folder| {
@@ -92,7 +90,11 @@ impl Place<'_> {
                 .arg(format!("--customize-hook=sh {} \"$1\"", setup.display()))
                 .arg("bookworm")
                 .arg(&root))?;
-            fs::write(root.join("usr/local/bin/lab-agent"), initrd::AGENT)?;
+            for (name, text) in SCRIPTS {
+                let file = root.join("usr/local/bin").join(name);
+                fs::write(&file, text)?;
+                fs::set_permissions(&file, fs::Permissions::from_mode(0o755))?;
+            }
             fs::write(root.join("etc/systemd/system/lab-agent.service"), AGENT_UNIT)?;
             let there = root.join("lib/modules").join(&self.kernel.release);
             fs::create_dir_all(&there)?;
@@ -153,7 +155,7 @@ fn write_initrd(kernel: &Kernel, to: &Path) -> Result<()> {
     if to.exists() {
         return Ok(());
     }
-    let mut archive = initrd::base(kernel, BOOT_MODULES)?;
+    let mut archive = initrd::base(kernel, BOOT_MODULES, &[])?;
     archive.file("init", 0o755, BOOT.as_bytes());
     fs::write(to, archive.finish()).with_context(|| format!("cannot write {}", to.display()))
 }

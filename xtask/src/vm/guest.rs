@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -15,11 +16,16 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::base64;
+use super::deaths::Deaths;
+use super::lab::Lab;
 use super::state::State;
 
 /// How long a guest may take for one script. Emulated machines on a busy computer are slow; this is
 /// for those that hang.
 const PATIENCE: Duration = Duration::from_secs(600);
+
+/// An I/O port of the guest whose bytes come here at once.
+const POWER_PORT: u16 = 0x500;
 
 /// A running virtual machine. Dropping it is like cutting its power.
 #[derive(Debug)]
@@ -28,17 +34,46 @@ pub(super) struct Guest {
     /// Sockets and logs.
     place: TempDir,
     depth: Depth,
+    deaths: Rc<Deaths>,
     agent: BufReader<UnixStream>,
+    /// What the guest writes to [`POWER_PORT`].
+    power: UnixStream,
 }
 
 /// How much of a long test is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
-    /// Some of its cases.
+    /// A few of its cases.
     Sample,
-    /// All.
+    /// Some, spread over all: in a night.
     Whole,
+    /// All.
+    Every,
 }
+
+/// How a disk of a guest lies in its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DiskFormat {
+    /// Byte by byte: what the guest has written is there after a power loss.
+    Raw,
+    /// Where each cluster lies is written when the guest flushes: what it has written since its last flush is gone after
+    /// a power loss, as from a disk that has a cache.
+    Qcow2,
+}
+
+impl DiskFormat {
+    /// Returns its name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Raw => "raw",
+            Self::Qcow2 => "qcow2",
+        }
+    }
+}
+
+/// A script that asks for the power to be cut, and does nothing else from then on.
+pub(super) const LOSE_POWER: &str = "echo >/run/byte; dd if=/run/byte of=/dev/port bs=1 seek=1280 conv=notrunc 2>/dev/null; sleep 100000";
+const _: () = assert!(POWER_PORT == 1280);
 
 /// What becomes of a machine when this process ends without stopping it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +93,8 @@ pub(super) struct Output {
 
 impl Guest {
     /// Starts QEMU with an agent port, a monitor and a console beside what `command` has.
-    pub(super) fn start(mut command: Command, depth: Depth, after_us: AfterUs) -> Result<Self> {
-        if after_us == AfterUs::Ends {
+    pub(super) fn start(mut command: Command, lab: &Lab) -> Result<Self> {
+        if lab.after_us == AfterUs::Ends {
             ends_with_us(&mut command, SIGKILL);
         }
         // Not in the cache: the path of a socket may have 107 bytes only.
@@ -71,7 +106,11 @@ impl Guest {
             .arg(format!("socket,id=agent,{}", socket("agent")))
             .args(["-device", "virtserialport,chardev=agent,name=agent", "-chardev"])
             .arg(format!("socket,id=monitor,{}", socket("monitor")))
-            .args(["-mon", "chardev=monitor,mode=control", "-serial"])
+            .args(["-mon", "chardev=monitor,mode=control", "-chardev"])
+            .arg(format!("socket,id=power,{}", socket("power")))
+            .arg("-device")
+            .arg(format!("isa-debugcon,iobase={POWER_PORT},chardev=power"))
+            .arg("-serial")
             .arg(format!("file:{}", path("console").display()))
             .stdin(Stdio::null())
             .stdout(fs::File::create(path("qemu"))?)
@@ -82,7 +121,10 @@ impl Guest {
         })?;
         agent.set_read_timeout(Some(PATIENCE))?;
         agent.set_write_timeout(Some(PATIENCE))?;
-        Ok(Self { process, place, depth, agent: BufReader::new(agent) })
+        let power = connect(&path("power"), &mut process)?;
+        power.set_read_timeout(Some(PATIENCE))?;
+        let (depth, deaths) = (lab.depth, Rc::clone(&lab.deaths));
+        Ok(Self { process, place, depth, deaths, agent: BufReader::new(agent), power })
     }
 
     /// Returns the process of QEMU.
@@ -95,6 +137,39 @@ impl Guest {
         self.depth
     }
 
+    /// Returns where deaths are counted.
+    pub(super) fn deaths(&self) -> &Deaths {
+        &self.deaths
+    }
+
+    /// Runs a script that asks for it by [`LOSE_POWER`], and cuts the power then, as a wall socket does: nothing is
+    /// told and nothing written. A virtual disk of the format qcow2 forgets what its guest has not flushed.
+    pub(super) fn lose_power(mut self, script: &str) -> Result<()> {
+        self.say(script)?;
+        let length = self.power.read(&mut [0]).with_context(|| {
+            format!("the guest does not come to where its power is cut:\n{script}")
+        })?;
+        if length == 0 {
+            return Err(self.ended());
+        }
+        self.deaths.lost_power();
+        Ok(())
+    }
+
+    /// Puts a disk into the slot of a machine that has one: it is `/dev/vdb` then.
+    pub(super) fn plug(&mut self, disk: &Path, format: DiskFormat) -> Result<()> {
+        let (file, format) = (disk.display().to_string(), format.name());
+        self.order(
+            "blockdev-add",
+            &json!({"node-name": "disk", "driver": format, "file": {"driver": "file", "filename": file}}),
+        )?;
+        self.order(
+            "device_add",
+            &json!({"driver": "virtio-blk-pci", "drive": "disk", "bus": "slot"}),
+        )?;
+        self.ok("until_so '[ -e /dev/vdb ]'").map(drop)
+    }
+
     /// Waits until the agent of a booting guest answers, and returns the boot id.
     pub(super) fn wait_for_boot(&mut self) -> Result<String> {
         let line = self.line().context("the guest does not boot")?;
@@ -104,8 +179,7 @@ impl Guest {
 
     /// Runs a shell script in the guest as root.
     pub(super) fn run(&mut self, script: &str) -> Result<Output> {
-        let line = base64::encode(script.as_bytes()) + "\n";
-        self.agent.get_mut().write_all(line.as_bytes())?;
+        self.say(script)?;
         let answer = self
             .line()
             .with_context(|| format!("the guest does not end this script:\n{script}"))?;
@@ -138,8 +212,15 @@ impl Guest {
         Ok(State::parse(&self.run(super::state::SCRIPT)?.text))
     }
 
-    /// Gives an order to QEMU itself, in the words of its human monitor.
+    /// Gives an order to QEMU itself, in the words of its human monitor, which says nothing when all is well.
     pub(super) fn monitor(&self, order: &str) -> Result<()> {
+        let answer = self.order("human-monitor-command", &json!({"command-line": order}))?;
+        ensure!(answer == "", "QEMU's answer to `{order}` was {answer}");
+        Ok(())
+    }
+
+    /// Gives an order to QEMU itself, and returns its answer.
+    fn order(&self, execute: &str, arguments: &Value) -> Result<Value> {
         let stream = UnixStream::connect(self.place.path().join("monitor"))?;
         stream.set_read_timeout(Some(PATIENCE))?;
         let mut lines = BufReader::new(stream.try_clone()?).lines();
@@ -155,13 +236,9 @@ impl Guest {
             }
         };
         ask(&json!({"execute": "qmp_capabilities"}))?;
-        let answer = ask(&json!({
-            "execute": "human-monitor-command",
-            "arguments": {"command-line": order},
-        }))?;
-        // This monitor says nothing when all is well.
-        ensure!(answer["return"] == "", "QEMU's answer to `{order}` was {answer}");
-        Ok(())
+        let mut answer = ask(&json!({"execute": execute, "arguments": arguments}))?;
+        ensure!(answer.get("return").is_some(), "QEMU's answer to `{execute}` was {answer}");
+        Ok(answer["return"].take())
     }
 
     /// Returns what the kernel wrote to its console.
@@ -186,10 +263,20 @@ impl Guest {
             result => result?,
         };
         if length == 0 {
-            let said = fs::read_to_string(self.place.path().join("qemu")).unwrap_or_default();
-            return Err(Ended { said: said.trim().to_owned(), console: self.console() }.into());
+            return Err(self.ended());
         }
         Ok(line.trim_end().to_owned())
+    }
+
+    /// Hands a script to the agent.
+    fn say(&mut self, script: &str) -> Result<()> {
+        let line = base64::encode(script.as_bytes()) + "\n";
+        Ok(self.agent.get_mut().write_all(line.as_bytes())?)
+    }
+
+    fn ended(&self) -> anyhow::Error {
+        let said = fs::read_to_string(self.place.path().join("qemu")).unwrap_or_default();
+        Ended { said: said.trim().to_owned(), console: self.console() }.into()
     }
 }
 

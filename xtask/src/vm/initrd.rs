@@ -28,6 +28,9 @@ const MODULES: &[&str] = &[
     "acpi-cpufreq",
 ];
 
+/// There for tests that load them.
+const MORE_MODULES: &[&str] = &["fuse", "zram"];
+
 const FOLDERS: &[&str] = &[
     "bin",
     "dev",
@@ -49,7 +52,7 @@ const FOLDERS: &[&str] = &[
 ];
 
 const INIT: &str = include_str!("guest/init.sh");
-const UNTIL_SO: &str = include_str!("guest/until_so.sh");
+pub(super) const UNTIL_SO: &str = include_str!("guest/until_so.sh");
 pub(super) const AGENT: &str = include_str!("guest/agent.sh");
 
 /// Users of the guest; tests run subjects as `tester`.
@@ -58,7 +61,7 @@ const GROUP: &str = "root:x:0:\ntester:x:1000:\nbenchers:x:1001:tester\n";
 
 /// Writes the initramfs for a kernel.
 pub(super) fn write(kernel: &Kernel, to: &Path) -> Result<()> {
-    let mut archive = base(kernel, MODULES)?;
+    let mut archive = base(kernel, MODULES, MORE_MODULES)?;
     archive.file("init", 0o755, INIT.as_bytes());
     archive.file("bin/until_so", 0o755, UNTIL_SO.as_bytes());
     archive.file("agent", 0o644, AGENT.as_bytes());
@@ -67,8 +70,8 @@ pub(super) fn write(kernel: &Kernel, to: &Path) -> Result<()> {
     fs::write(to, archive.finish()).with_context(|| format!("cannot write {}", to.display()))
 }
 
-/// Begins an initramfs: folders, busybox, and modules, whose names stand in the file `modules`.
-pub(super) fn base(kernel: &Kernel, modules: &[&str]) -> Result<Cpio> {
+/// Begins an initramfs: folders, busybox, and modules; the names of those to be loaded stand in the file `modules`.
+pub(super) fn base(kernel: &Kernel, modules: &[&str], more: &[&str]) -> Result<Cpio> {
     let mut archive = Cpio::default();
     let release = format!("lib/modules/{}", kernel.release);
     for folder in FOLDERS.iter().chain([&release.as_str()]) {
@@ -78,7 +81,7 @@ pub(super) fn base(kernel: &Kernel, modules: &[&str]) -> Result<Cpio> {
     archive.link("sbin", "bin");
     archive.file("modules", 0o644, modules.join("\n").as_bytes());
     let mut dependencies = String::new();
-    for file in kernel.closure(modules)? {
+    for file in kernel.closure(&[modules, more].concat())? {
         let name = module(&file);
         let content = decompressed(&kernel.modules().join(&file))?;
         archive.file(&format!("{release}/{name}.ko"), 0o644, &content);
@@ -97,7 +100,7 @@ pub(super) fn base(kernel: &Kernel, modules: &[&str]) -> Result<Cpio> {
 
 /// Returns a name for what the initramfs is made of, beside the kernel.
 pub(super) fn key() -> String {
-    super::cache::key(&(MODULES, INIT, UNTIL_SO, AGENT, PASSWD, GROUP, FOLDERS))
+    super::cache::key(&(MODULES, MORE_MODULES, INIT, UNTIL_SO, AGENT, PASSWD, GROUP, FOLDERS))
 }
 
 /// Returns the busybox that needs no libraries.

@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::rc::Rc;
 
 use anyhow::{Context, Result, ensure};
 
 use super::acpi;
 use super::cache::{Cache, key, remove};
-use super::guest::{AfterUs, Depth, Guest};
+use super::deaths::Deaths;
+use super::guest::{AfterUs, Depth, DiskFormat, Guest};
 use super::initrd;
 use super::kernel::Kernel;
 use super::profile::{N_CPUS, Needs, Profile};
@@ -30,6 +32,8 @@ pub(super) struct Lab {
     /// How much of a long test is done.
     pub(super) depth: Depth,
     pub(super) after_us: AfterUs,
+    /// How often tests have killed.
+    pub(super) deaths: Rc<Deaths>,
     /// The disk with becalm.
     pub(super) programs: PathBuf,
 }
@@ -48,19 +52,17 @@ impl Place<'_> {
         let snapshot = self.snapshot()?;
         let mut command = self.command()?;
         command.arg("-drive").arg(state_drive(&snapshot)).args(["-loadvm", SNAPSHOT]);
-        let mut guest = Guest::start(command, self.lab.depth, self.lab.after_us)?;
+        let mut guest = Guest::start(command, self.lab)?;
         copy_programs(&mut guest)?;
         Ok(guest)
     }
 
-    /// Boots the guest; `disk` is a file that it sees as a disk and keeps when its power is cut.
-    pub(super) fn boot(&self, disk: Option<&Path>) -> Result<Guest> {
+    /// Boots the guest; `disk` is a file that it sees as `/dev/vdb` and keeps when its power is cut.
+    pub(super) fn boot(&self, disk: &Path, format: DiskFormat) -> Result<Guest> {
         let mut command = self.command()?;
-        if let Some(disk) = disk {
-            let drive = format!("file={},format=raw,if=none,id=disk", disk.display());
-            command.args(["-drive", &drive, "-device", "virtio-blk-pci,drive=disk,addr=0x12"]);
-        }
-        let mut guest = Guest::start(command, self.lab.depth, self.lab.after_us)?;
+        let drive = format!("file={},format={},if=none,id=disk", disk.display(), format.name());
+        command.args(["-drive", &drive, "-device", "virtio-blk-pci,drive=disk,addr=0x12"]);
+        let mut guest = Guest::start(command, self.lab)?;
         guest.wait_for_boot().with_context(|| guest.console())?;
         copy_programs(&mut guest)?;
         Ok(guest)
@@ -85,7 +87,7 @@ impl Place<'_> {
             )?;
             let mut command = self.command()?;
             command.arg("-drive").arg(state_drive(&file));
-            let mut guest = Guest::start(command, self.lab.depth, self.lab.after_us)?;
+            let mut guest = Guest::start(command, self.lab)?;
             guest.wait_for_boot().with_context(|| guest.console())?;
             self.check(&mut guest).with_context(|| guest.console())?;
             guest.monitor(&format!("savevm {SNAPSHOT}"))
@@ -176,10 +178,26 @@ pub(super) fn key_of(file: &Path) -> String {
 }
 
 /// Makes an empty disk with a file system.
-pub(super) fn empty_disk(file: &Path) -> Result<()> {
+pub(super) fn empty_disk(file: &Path, format: DiskFormat) -> Result<()> {
     remove(file)?;
+    let raw = match format {
+        DiskFormat::Raw => file.to_owned(),
+        DiskFormat::Qcow2 => file.with_extension("below"),
+    };
+    remove(&raw)?;
     let mke2fs = crate::install::find("mke2fs").context("mke2fs is not here")?;
-    run(Command::new(mke2fs).args(["-q", "-t", "ext4"]).arg(file).arg("64M"))
+    run(Command::new(mke2fs).args(["-q", "-t", "ext4"]).arg(&raw).arg("64M"))?;
+    match format {
+        DiskFormat::Raw => Ok(()),
+        DiskFormat::Qcow2 => new_overlay(&raw, file),
+    }
+}
+
+/// Makes a disk that begins as another, which is raw, and keeps what is written to it.
+pub(super) fn new_overlay(below: &Path, file: &Path) -> Result<()> {
+    let mut create = Command::new("qemu-img");
+    create.args(["create", "-q", "-f", "qcow2", "-F", "raw", "-b"]).arg(below).arg(file);
+    capture(&mut create).map(drop)
 }
 
 fn state_drive(file: &Path) -> String {

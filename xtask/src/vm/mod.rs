@@ -9,6 +9,7 @@ mod base64;
 mod becalm;
 mod cache;
 mod cpio;
+mod deaths;
 mod debian;
 mod guest;
 mod initrd;
@@ -19,11 +20,13 @@ mod state;
 mod tests;
 
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
 use self::cache::Cache;
+use self::deaths::{Counted, Deaths};
 use self::guest::{AfterUs, CannotTell, Depth, Ended, EndedBy, Guest};
 use self::kernel::{Kernel, Series};
 use self::lab::{Lab, Place};
@@ -40,6 +43,9 @@ pub(crate) struct Args {
     /// Run the whole campaign
     #[arg(long)]
     all: bool,
+    /// Kill at every system call of a command, where the campaign tries some
+    #[arg(long)]
+    every: bool,
     /// Run only tests whose name, `KERNEL PROFILE TEST`, contains this; may be repeated
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
@@ -85,6 +91,8 @@ pub(crate) struct Tally {
     pub(crate) failed: Vec<(String, String)>,
     /// Names, with the reason.
     pub(crate) skipped: Vec<(String, String)>,
+    /// What was killed by the tests of death.
+    pub(crate) deaths: Counted,
 }
 
 /// Runs the tests, prints the summary and says whether all passed.
@@ -97,6 +105,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
         println!("failed: {name}");
     }
     let (passed, failed, skipped) = (tally.passed, tally.failed.len(), tally.skipped.len());
+    println!("{}", tally.deaths);
     println!("{passed} passed, {failed} failed, {skipped} skipped");
     Ok(tally.failed.is_empty())
 }
@@ -156,7 +165,9 @@ fn tests_of(args: &Args, latest: Instant) -> Result<Tally> {
                     println!("{}", place.guest()?.run(script)?.text.trim_end());
                     return Ok(tally);
                 }
-                if !one(&case, &place, args, &mut tally) && args.keep {
+                let goes_on = one(&case, &place, args, &mut tally) || !args.keep;
+                tally.deaths = lab.deaths.counted();
+                if !goes_on {
                     return Ok(tally);
                 }
             }
@@ -173,6 +184,7 @@ fn tests_of(args: &Args, latest: Instant) -> Result<Tally> {
 /// Runs one test and says whether it did not fail.
 fn one(case: &Case, place: &Place<'_>, args: &Args, tally: &mut Tally) -> bool {
     let start = Instant::now();
+    let before = place.lab.deaths.counted();
     let name = case.name();
     let run = || match case.test.body {
         Body::Guest(test) => in_guest(place, test, args),
@@ -200,9 +212,13 @@ fn one(case: &Case, place: &Place<'_>, args: &Args, tally: &mut Tally) -> bool {
         .into());
     }
     let seconds = start.elapsed().as_secs_f64();
+    let deaths = match place.lab.deaths.counted().since(before) {
+        none if none == Counted::default() => String::new(),
+        some => format!(": {some}"),
+    };
     match &result {
         Ok(()) => {
-            println!("ok      {seconds:>6.1} s  {name}");
+            println!("ok      {seconds:>6.1} s  {name}{deaths}");
             tally.passed += 1;
         }
         Err(error) if error.is::<CannotTell>() => {
@@ -211,7 +227,7 @@ fn one(case: &Case, place: &Place<'_>, args: &Args, tally: &mut Tally) -> bool {
             return true;
         }
         Err(error) => {
-            println!("FAILED  {seconds:>6.1} s  {name}");
+            println!("FAILED  {seconds:>6.1} s  {name}{deaths}");
             let error = format!("{error:#}");
             error.lines().for_each(|line| println!("    {line}"));
             tally.failed.push((name, error));
@@ -264,10 +280,15 @@ fn lab(args: &Args) -> Result<Lab> {
         None => becalm::build(&cache)?,
     };
     let after_us = if args.keep { AfterUs::Stays } else { AfterUs::Ends };
-    let depth = if args.all { Depth::Whole } else { Depth::Sample };
+    let depth = match (args.every, args.all) {
+        (true, _) => Depth::Every,
+        (false, true) => Depth::Whole,
+        (false, false) => Depth::Sample,
+    };
     let programs = cache.path("programs");
     becalm::write_disk(&cache, &becalm, &programs)?;
-    Ok(Lab { cache, qemu, is_patched: args.qemu.is_some(), depth, after_us, programs })
+    let deaths = Rc::new(Deaths::default());
+    Ok(Lab { cache, qemu, is_patched: args.qemu.is_some(), depth, after_us, deaths, programs })
 }
 
 /// Returns what is to be run: by kernel and machine, so that a snapshot is used while it is in memory.

@@ -4,8 +4,10 @@
  *     kill_at WHOM N COMMAND [ARGUMENT]...
  *
  * WHOM: `first`, the command itself; `others`, what it has started; `all`. With `@child` behind it, as in
- * `first@child`, the calls of the first process that the command starts count and not its own. N 0 kills nobody. Says
- * `killed at N: CALL` or `ended with STATUS after N calls`, once every process has ended.
+ * `first@child`, the calls of the first process that the command starts count and not its own. `do:SCRIPT` kills
+ * nobody of them: it is a script of the shell, which kills others, and the command waits for its end; one that fails has
+ * killed nobody. N 0 kills nobody. Says `killed at N: CALL` or `ended with STATUS after N calls`, once every process
+ * has ended.
  *
  * strace can do this too, but it stops the command at every call (ten seconds where this takes two)
  * or, with a filter, loses the processes that are to live on. Here a seccomp filter stops only at the
@@ -38,6 +40,7 @@ static const struct {
     {SYS_fsync, "fsync"},         {SYS_fdatasync, "fdatasync"}, {SYS_sched_setaffinity, "affinity"},
     {SYS_sendto, "sendto"},       {SYS_sendmsg, "sendmsg"},     {SYS_flock, "flock"},         {SYS_clone, "clone"},
     {SYS_clone3, "clone3"},       {SYS_execve, "execve"},       {SYS_ioprio_set, "ioprio_set"},
+    {SYS_swapon, "swapon"},       {SYS_swapoff, "swapoff"},
 };
 enum { N_CALLS = sizeof CALLS / sizeof *CALLS };
 
@@ -77,11 +80,13 @@ static void forget(pid_t id) {
 
 int main(int argc, char **argv) {
     if (argc < 4) {
-        fprintf(stderr, "usage: kill_at first|others|all[@child] N COMMAND...\n");
+        fprintf(stderr, "usage: kill_at first|others|all[@child]|do:SCRIPT N COMMAND...\n");
         return 99;
     }
-    int kills_first = strncmp(argv[1], "others", 6) != 0, kills_others = strncmp(argv[1], "first", 5) != 0;
-    int counts_child = strchr(argv[1], '@') != NULL;
+    const char *script = strncmp(argv[1], "do:", 3) == 0 ? argv[1] + 3 : NULL;
+    int kills_first = !script && strncmp(argv[1], "others", 6) != 0;
+    int kills_others = !script && strncmp(argv[1], "first", 5) != 0;
+    int counts_child = !script && strchr(argv[1], '@') != NULL;
     pid_t counted = 0;
     long at = atol(argv[2]), n = 0;
     const char *killed = NULL;
@@ -120,9 +125,10 @@ int main(int argc, char **argv) {
         if (event == PTRACE_EVENT_SECCOMP && id == counted && has_started && ++n == at) {
             struct __ptrace_syscall_info info = {0};
             ptrace(PTRACE_GET_SYSCALL_INFO, id, sizeof info, &info);
-            killed = "?";
+            const char *call = "?";
             for (int i = 0; i < N_CALLS; i++)
-                if ((int)info.seccomp.nr == CALLS[i].number) killed = CALLS[i].name;
+                if ((int)info.seccomp.nr == CALLS[i].number) call = CALLS[i].name;
+            if (!script || system(script) == 0) killed = call;
             for (int i = 0; kills_others && i < n_others; i++) kill(others[i], SIGKILL);
             if (kills_first) kill(first, SIGKILL);
         } else if (event == PTRACE_EVENT_EXEC && id == first) {

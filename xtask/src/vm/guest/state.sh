@@ -3,6 +3,7 @@
     find /sys/devices/system /sys/kernel/mm /sys/devices/virtual/workqueue /sys/bus/workqueue \
         /sys/module/*/parameters /proc/sys -type f 2>/dev/null
     ls -d /proc/irq/default_smp_affinity /proc/irq/*/smp_affinity
+    find /sys/fs/resctrl -type f
     ls -d /sys/class/net/*/flags /sys/firmware/acpi/platform_profile /sys/class/block/*/queue/rq_affinity
     find /sys/fs/cgroup -name 'cpuset.cpus*' -o -name 'cpuset.mems*' -o -name cgroup.subtree_control \
         -o -name cgroup.type
@@ -14,6 +15,8 @@ cat /proc/[0-9]*/stat 2>/dev/null | awk '{
     sub(/.*\) /, "")
     if (int($7 / 67108864) % 2 == 0) print "/proc/" pid "/status"
 }' | xargs grep -H -e '^Name' -e '^Cpus_allowed_list' -e '^Mems_allowed_list' 2>/dev/null
+# Swap areas, in any order, with the priority of each.
+awk 'NR > 1 { print "/proc/swaps " $1 ":" $NF }' /proc/swaps 2>/dev/null
 # What becalm keeps on disk (but for its lock, which stays, and a journal that had not yet got its
 # name), and what it may leave in systemd.
 find /run/becalm /var/lib/becalm /run/systemd/system /run/systemd/transient -type f ! -name lock ! -name '*.new' \

@@ -2,6 +2,7 @@
 
 mod basics;
 mod callers;
+mod death;
 mod expect;
 mod isolation;
 mod killed;
@@ -9,7 +10,9 @@ mod memory;
 mod network;
 mod power;
 mod probe;
+mod resctrl;
 mod service;
+mod swap;
 mod systemd;
 mod trace;
 mod traps;
@@ -74,11 +77,14 @@ pub(super) const GROUPS: &[Group] = &[
     group(killed::TESTS, NEWER),
     group(memory::TESTS, NEWER),
     group(network::TESTS, NEWER),
+    group(swap::TESTS, NEWER),
+    group(resctrl::TESTS, &[]),
     group(power::TESTS, NEWER),
     group(systemd::TESTS, &[]),
     group(callers::TESTS, &[]),
     group(service::TESTS, &[]),
     group(trace::TESTS, &[]),
+    group(probe::FIRMWARE, &[]),
     Group { tests: probe::TESTS, kernels: REAL_TIME, sampled_on: REAL_TIME },
 ];
 

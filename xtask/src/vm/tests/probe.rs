@@ -1,4 +1,4 @@
-//! `becalm noise probe` beside the osnoise tracer, which only Debian's kernels for real time have.
+//! `becalm noise probe` beside the kernel's tracers: osnoise, which only Debian's kernels for real time have, and hwlat.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -28,20 +28,47 @@ pub(super) const TESTS: &[Test] = &[
     },
 ];
 
+/// Of any kernel that has the tracer.
+pub(super) const FIRMWARE: &[Test] = &[Test {
+    name: "probe_of_firmware_leaves_nothing_in_tracefs",
+    machines: Machines::Only(&["plain"]),
+    sample: &[],
+    body: Body::Guest(firmware_leaves_nothing),
+}];
+
 /// How far the two may lie apart in the time lost.
 const TOLERANCE: f64 = 0.2;
 
-/// What a tracer's terms and instances look like.
-const TRACEFS: &str = "cd /sys/kernel/tracing && cat tracing_thresh current_tracer osnoise/cpus \
-                       osnoise/period_us osnoise/runtime_us osnoise/stop_tracing_total_us && \
-                       ls instances";
+/// A tracer that becalm uses, and how it must be left.
+struct Tracer {
+    source: &'static str,
+    /// Sets terms that are not the default ones.
+    terms: &'static str,
+    /// Shows its terms and instances.
+    show: &'static str,
+}
+
+const OSNOISE: Tracer = Tracer {
+    source: "tracer",
+    terms: "echo 100000 >osnoise/runtime_us; echo 200000 >osnoise/period_us; \
+            echo 0-1 >osnoise/cpus; echo 7 >tracing_thresh",
+    show: "cat tracing_thresh current_tracer osnoise/cpus osnoise/period_us osnoise/runtime_us \
+           osnoise/stop_tracing_total_us && ls instances",
+};
+const HWLAT: Tracer = Tracer {
+    source: "hwlat",
+    terms: "echo 700000 >hwlat_detector/window; echo 30000 >hwlat_detector/width; \
+            echo per-cpu >hwlat_detector/mode; echo 7 >tracing_thresh",
+    show: "cat tracing_thresh current_tracer hwlat_detector/window hwlat_detector/width \
+           hwlat_detector/mode && ls instances",
+};
 
 /// A CPU that is taken away for 5 of every 20 ms is the same to both. The host of an emulated machine takes
 /// time too, and is never quiet for long: the tracer looks between two looks of the clock, and counts only
 /// where these agree with each other. Of the ratios the median decides.
 fn agrees(guest: &mut Guest) -> Result<()> {
     guest.ok("disturb 2 20000 5000 >/dev/null 2>&1 &")?;
-    let rounds = if guest.depth() == Depth::Whole { 9 } else { 5 };
+    let rounds = if guest.depth() == Depth::Sample { 5 } else { 9 };
     let is_near = |ratio: f64| (1.0 - TOLERANCE..=1.0 / (1.0 - TOLERANCE)).contains(&ratio);
     let mut ratios = Vec::new();
     let mut shares = Vec::new();
@@ -94,16 +121,28 @@ fn ranks(guest: &mut Guest) -> Result<()> {
 }
 
 fn leaves_nothing(guest: &mut Guest) -> Result<()> {
-    // Terms that are not the default ones.
-    guest.ok(
-        "cd /sys/kernel/tracing; echo 100000 >osnoise/runtime_us; echo 200000 >osnoise/period_us; \
-         echo 0-1 >osnoise/cpus; echo 7 >tracing_thresh",
-    )?;
+    tracer_is_left(guest, &OSNOISE)
+}
+
+fn firmware_leaves_nothing(guest: &mut Guest) -> Result<()> {
+    let tracers = guest.ok("cat /sys/kernel/tracing/available_tracers")?;
+    if !tracers.split_whitespace().any(|one| one == "hwlat") {
+        return Err(
+            CannotTell("this kernel has no hwlat tracer (CONFIG_HWLAT_TRACER)".into()).into()
+        );
+    }
+    tracer_is_left(guest, &HWLAT)
+}
+
+fn tracer_is_left(guest: &mut Guest, tracer: &Tracer) -> Result<()> {
+    let Tracer { source, terms, show } = tracer;
+    guest.ok(&format!("cd /sys/kernel/tracing && {terms}"))?;
+    let show = format!("cd /sys/kernel/tracing && {show}");
     let before = guest.state()?;
-    let tracefs = guest.ok(TRACEFS)?;
-    let probe = "becalm noise probe --source tracer --cpus 1-3 --no-save";
+    let tracefs = guest.ok(&show)?;
+    let probe = format!("becalm noise probe --source {source} --cpus 1-3 --no-save");
     let unchanged = |guest: &mut Guest, after: &str| -> Result<()> {
-        let now = guest.ok(TRACEFS)?;
+        let now = guest.ok(&show)?;
         ensure!(now == tracefs, "{after} tracefs has\n{now}\nand had\n{tracefs}");
         Ok(())
     };

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 
+use super::death::{Death, sweep};
 use super::expect::as_before;
 use super::{Body, Machines, Test};
 use crate::vm::guest::Guest;
@@ -10,6 +11,19 @@ use crate::vm::lab::Place;
 pub(super) const TESTS: &[Test] = &[
     test("service_isolates_for_a_user", isolates),
     test("service_killed_or_stopped_leaves_the_machine_as_it_was", killed),
+    test("service_client_killed_at_some_calls_its_steward_restores", |place| die(place, &CLIENT)),
+    test("service_steward_killed_at_some_calls_its_guardian_restores", |place| {
+        die(place, &Death { whom: STEWARD, ..CLIENT })
+    }),
+    test("service_killed_at_some_calls_its_steward_restores", |place| {
+        die(place, &Death { whom: SERVICE, ..CLIENT })
+    }),
+    test("service_steward_and_guardian_killed_at_some_calls_restore_restores", |place| {
+        die(place, &Death { whom: STEWARD_AND_GUARDIAN, after: AFTER_ALL, ..CLIENT })
+    }),
+    test("service_and_all_killed_at_some_calls_restore_restores", |place| {
+        die(place, &Death { whom: ALL, after: AFTER_ALL, ..CLIENT })
+    }),
     test("service_is_not_for_everybody", others),
 ];
 
@@ -24,8 +38,8 @@ const SESSION: &str =
 /// Lets the user `tester` ask the service, which runs then.
 fn install(guest: &mut Guest) -> Result<()> {
     guest
-        .ok("systemctl stop irqbalance; echo becalm:x:990:tester >> /etc/group; \
-         mkdir -p /etc/becalm; echo 'isolated-cpus = 1' > /etc/becalm/service.toml; \
+        .ok("systemctl stop irqbalance '*.timer'; echo becalm:x:990:tester >> /etc/group; \
+         mkdir -p /etc/becalm; echo 'isolated-cpus = 2' > /etc/becalm/service.toml; \
          becalm machine service install; becalm machine service status; \
          systemctl is-active becalm.service; \
          rm -rf /home/tester/work; mkdir /home/tester/work; chown tester:tester /home/tester/work")
@@ -76,6 +90,35 @@ fn killed(place: &Place<'_>) -> Result<()> {
         as_before(&mut guest, &before).with_context(|| what.to_owned())?;
     }
     Ok(())
+}
+
+/// A session of the user's; the service runs, whatever became of it before, and no start of it counts as one too many.
+const CLIENT: Death = Death {
+    before: "cd /home/tester/work; systemctl reset-failed; systemctl start becalm.socket; \
+             becalm machine service status",
+    command: "setpriv --reuid tester --regid tester --init-groups env HOME=/home/tester \
+              becalm run --tune --isolate --threads 1 --rounds 1 --warmup 0 -- true",
+    whom: "first",
+    after: AFTER,
+};
+const STEWARD: &str =
+    "do:service=$(systemctl show -P MainPID becalm.service); kill -9 $(pgrep -P $service)";
+const STEWARD_AND_GUARDIAN: &str = "do:service=$(systemctl show -P MainPID becalm.service); \
+     steward=$(pgrep -P $service) && guardian=$(pgrep -P $steward) && kill -9 $steward $guardian";
+const SERVICE: &str = "do:service=$(systemctl show -P MainPID becalm.service); \
+                       [ $service -gt 0 ] && kill -9 $service";
+const ALL: &str = "do:pkill -9 -x becalm";
+/// Whoever puts the machine back has done so; then the service, and with it its control group, is there as before.
+const AFTER: &str = "until_so '[ $(pidof becalm | wc -w) -le 1 ]' && systemctl reset-failed && \
+                     systemctl start becalm.socket && becalm machine service status >/dev/null";
+const AFTER_ALL: &str = "until_so '[ $(pidof becalm | wc -w) -le 1 ]' && becalm restore && \
+                         systemctl reset-failed && systemctl start becalm.socket && \
+                         becalm machine service status >/dev/null";
+
+fn die(place: &Place<'_>, death: &Death) -> Result<()> {
+    let mut guest = place.debian()?;
+    install(&mut guest)?;
+    sweep(&mut guest, death)
 }
 
 fn others(place: &Place<'_>) -> Result<()> {
