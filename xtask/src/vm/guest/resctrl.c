@@ -156,6 +156,7 @@ static void about(int node, struct fuse_attr *attr) {
         .ino = node,
         .mode = nodes[node].is_folder ? S_IFDIR | 0755 : S_IFREG | 0644,
         .nlink = 1,
+        .size = nodes[node].is_folder ? 0 : 4096, /* as in sysfs; nothing is read where there seems to be nothing */
         .blksize = 4096,
     };
 }

@@ -79,7 +79,7 @@ const ISOLATE: Loss = Loss {
 const NEXT: [&str; 2] = ["becalm restore", "becalm tune --only aslr --hold -- true"];
 
 /// A slot into which a disk can be put while the machine runs.
-const SLOT: &[&str] = &["-device", "pcie-root-port,id=slot,chassis=1"];
+const SLOT: &[&str] = &["-device", "pcie-root-port,id=bay,chassis=1"];
 
 /// Of a boot only its disk lasts, so the boot after a loss may have been made beforehand: it is the snapshot of a second
 /// one, into whose slot the disk goes. The last loss is followed by a boot that begins with it.

@@ -28,7 +28,8 @@ const fn test(name: &'static str, body: fn(&mut Guest) -> Result<()>) -> Test {
     Test { name, machines, sample: &[], body: Body::Guest(body) }
 }
 
-/// Newer kernels have FUSE built in. The kernel makes no folder for resctrl here, and lets nobody make one: the folder above is replaced.
+/// The kernel makes no folder for resctrl here, and lets nobody make one: the folder above is replaced. Newer kernels
+/// have FUSE built in.
 const IMITATE: &str = "modprobe fuse 2>/dev/null; mkdir /run/cgroup && mount --move /sys/fs/cgroup /run/cgroup && \
     mount -t tmpfs -o mode=755 tmpfs /sys/fs && mkdir /sys/fs/cgroup /sys/fs/resctrl && \
     mount --move /run/cgroup /sys/fs/cgroup && rmdir /run/cgroup && resctrl /sys/fs/resctrl";

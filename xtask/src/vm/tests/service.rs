@@ -84,7 +84,9 @@ fn killed(place: &Place<'_>) -> Result<()> {
         guest.ok(&format!(
             "cd /home/tester/work && {{ runuser -u tester -- sh -c '{script}' & }}\n\
              until_so '[ -s /home/tester/work/pid ]'; {end}; until_so '! [ -e /var/lib/becalm/journal ]'; \
-             pkill -u tester sleep; wait; systemctl start becalm.socket 2>/dev/null; \
+             pkill -u tester sleep; wait; \
+             [ -e /etc/systemd/system/becalm.socket ] || becalm machine service install; \
+             systemctl start becalm.socket 2>/dev/null; \
              becalm machine service status 2>/dev/null; true"
         ))?;
         as_before(&mut guest, &before).with_context(|| what.to_owned())?;
