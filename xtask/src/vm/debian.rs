@@ -44,14 +44,14 @@ impl Place<'_> {
         let folder = self.lab.cache.folder(&name, |folder| {
             let overlay = folder.join("state.qcow2");
             new_overlay(&image, &overlay)?;
-            let mut guest = Guest::start(self.debian_command(&overlay)?, self.lab)?;
+            let mut guest = Guest::start(self.debian_command(&overlay)?, &self.lab.manner)?;
             guest.wait_for_boot().with_context(|| guest.console())?;
             guest.ok("systemctl is-system-running --wait || systemctl --failed")?;
             guest.monitor(&format!("savevm {SNAPSHOT}"))
         })?;
         let mut command = self.debian_command(&folder.join("state.qcow2"))?;
         command.args(["-loadvm", SNAPSHOT]);
-        let mut guest = Guest::start(command, self.lab)?;
+        let mut guest = Guest::start(command, &self.lab.manner)?;
         guest.ok(
             "blockdev --flushbufs /dev/vdb; cd / && cpio -idu --quiet </dev/vdb && ln -sf /lab/becalm /usr/local/bin/becalm",
         )?;

@@ -17,14 +17,13 @@ use tempfile::TempDir;
 
 use super::base64;
 use super::deaths::Deaths;
-use super::lab::Lab;
 use super::state::State;
 
 /// How long a guest may take for one script. Emulated machines on a busy computer are slow; this is
 /// for those that hang.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// An I/O port of the guest whose bytes come here at once.
+/// The I/O port of the guest to which `lose_power` writes.
 const POWER_PORT: u16 = 0x500;
 
 /// A running virtual machine. Dropping it is like cutting its power.
@@ -38,6 +37,16 @@ pub(super) struct Guest {
     agent: BufReader<UnixStream>,
     /// What the guest writes to [`POWER_PORT`].
     power: UnixStream,
+}
+
+/// How tests run, and are counted.
+#[derive(Debug)]
+pub(super) struct Manner {
+    /// How much of a long test is done.
+    pub(super) depth: Depth,
+    pub(super) after_us: AfterUs,
+    /// How often tests have killed.
+    pub(super) deaths: Rc<Deaths>,
 }
 
 /// How much of a long test is done.
@@ -71,10 +80,6 @@ impl DiskFormat {
     }
 }
 
-/// A script that asks for the power to be cut, and does nothing else from then on.
-pub(super) const LOSE_POWER: &str = "echo >/run/byte; dd if=/run/byte of=/dev/port bs=1 seek=1280 conv=notrunc 2>/dev/null; sleep 100000";
-const _: () = assert!(POWER_PORT == 1280);
-
 /// What becomes of a machine when this process ends without stopping it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AfterUs {
@@ -93,8 +98,8 @@ pub(super) struct Output {
 
 impl Guest {
     /// Starts QEMU with an agent port, a monitor and a console beside what `command` has.
-    pub(super) fn start(mut command: Command, lab: &Lab) -> Result<Self> {
-        if lab.after_us == AfterUs::Ends {
+    pub(super) fn start(mut command: Command, manner: &Manner) -> Result<Self> {
+        if manner.after_us == AfterUs::Ends {
             ends_with_us(&mut command, SIGKILL);
         }
         // Not in the cache: the path of a socket may have 107 bytes only.
@@ -123,7 +128,7 @@ impl Guest {
         agent.set_write_timeout(Some(PATIENCE))?;
         let power = connect(&path("power"), &mut process)?;
         power.set_read_timeout(Some(PATIENCE))?;
-        let (depth, deaths) = (lab.depth, Rc::clone(&lab.deaths));
+        let (depth, deaths) = (manner.depth, Rc::clone(&manner.deaths));
         Ok(Self { process, place, depth, deaths, agent: BufReader::new(agent), power })
     }
 
@@ -142,7 +147,7 @@ impl Guest {
         &self.deaths
     }
 
-    /// Runs a script that asks for it by [`LOSE_POWER`], and cuts the power then, as a wall socket does: nothing is
+    /// Runs a script that asks for it by `lose_power`, and cuts the power then, as a wall socket does: nothing is
     /// told and nothing written. A virtual disk of the format qcow2 forgets what its guest has not flushed.
     pub(super) fn lose_power(mut self, script: &str) -> Result<()> {
         self.say(script)?;

@@ -53,6 +53,7 @@ const FOLDERS: &[&str] = &[
 
 const INIT: &str = include_str!("guest/init.sh");
 pub(super) const UNTIL_SO: &str = include_str!("guest/until_so.sh");
+const LOSE_POWER: &str = include_str!("guest/lose_power.sh");
 pub(super) const AGENT: &str = include_str!("guest/agent.sh");
 
 /// Users of the guest; tests run subjects as `tester`.
@@ -64,6 +65,7 @@ pub(super) fn write(kernel: &Kernel, to: &Path) -> Result<()> {
     let mut archive = base(kernel, MODULES, MORE_MODULES)?;
     archive.file("init", 0o755, INIT.as_bytes());
     archive.file("bin/until_so", 0o755, UNTIL_SO.as_bytes());
+    archive.file("bin/lose_power", 0o755, LOSE_POWER.as_bytes());
     archive.file("agent", 0o644, AGENT.as_bytes());
     archive.file("etc/passwd", 0o644, PASSWD.as_bytes());
     archive.file("etc/group", 0o644, GROUP.as_bytes());
@@ -100,7 +102,17 @@ pub(super) fn base(kernel: &Kernel, modules: &[&str], more: &[&str]) -> Result<C
 
 /// Returns a name for what the initramfs is made of, beside the kernel.
 pub(super) fn key() -> String {
-    super::cache::key(&(MODULES, MORE_MODULES, INIT, UNTIL_SO, AGENT, PASSWD, GROUP, FOLDERS))
+    super::cache::key(&(
+        MODULES,
+        MORE_MODULES,
+        INIT,
+        UNTIL_SO,
+        LOSE_POWER,
+        AGENT,
+        PASSWD,
+        GROUP,
+        FOLDERS,
+    ))
 }
 
 /// Returns the busybox that needs no libraries.

@@ -2,18 +2,16 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::rc::Rc;
 
 use anyhow::{Context, Result, ensure};
 
 use super::acpi;
 use super::cache::{Cache, key, remove};
-use super::deaths::Deaths;
-use super::guest::{AfterUs, Depth, DiskFormat, Guest};
+use super::guest::{DiskFormat, Guest, Manner};
 use super::initrd;
 use super::kernel::Kernel;
 use super::profile::{N_CPUS, Needs, Profile};
-use crate::workspace::{capture, run};
+use crate::workspace::capture;
 
 /// Name of the snapshot inside its file.
 const SNAPSHOT: &str = "booted";
@@ -29,11 +27,7 @@ pub(super) struct Lab {
     pub(super) qemu: PathBuf,
     /// Whether QEMU has the patch that some profiles need.
     pub(super) is_patched: bool,
-    /// How much of a long test is done.
-    pub(super) depth: Depth,
-    pub(super) after_us: AfterUs,
-    /// How often tests have killed.
-    pub(super) deaths: Rc<Deaths>,
+    pub(super) manner: Manner,
     /// The disk with becalm.
     pub(super) programs: PathBuf,
 }
@@ -52,7 +46,7 @@ impl Place<'_> {
         let snapshot = self.snapshot()?;
         let mut command = self.command()?;
         command.arg("-drive").arg(state_drive(&snapshot)).args(["-loadvm", SNAPSHOT]);
-        let mut guest = Guest::start(command, self.lab)?;
+        let mut guest = Guest::start(command, &self.lab.manner)?;
         copy_programs(&mut guest)?;
         Ok(guest)
     }
@@ -62,7 +56,7 @@ impl Place<'_> {
         let mut command = self.command()?;
         let drive = format!("file={},format={},if=none,id=disk", disk.display(), format.name());
         command.args(["-drive", &drive, "-device", "virtio-blk-pci,drive=disk,addr=0x12"]);
-        let mut guest = Guest::start(command, self.lab)?;
+        let mut guest = Guest::start(command, &self.lab.manner)?;
         guest.wait_for_boot().with_context(|| guest.console())?;
         copy_programs(&mut guest)?;
         Ok(guest)
@@ -87,7 +81,7 @@ impl Place<'_> {
             )?;
             let mut command = self.command()?;
             command.arg("-drive").arg(state_drive(&file));
-            let mut guest = Guest::start(command, self.lab)?;
+            let mut guest = Guest::start(command, &self.lab.manner)?;
             guest.wait_for_boot().with_context(|| guest.console())?;
             self.check(&mut guest).with_context(|| guest.console())?;
             guest.monitor(&format!("savevm {SNAPSHOT}"))
@@ -186,7 +180,7 @@ pub(super) fn empty_disk(file: &Path, format: DiskFormat) -> Result<()> {
     };
     remove(&raw)?;
     let mke2fs = crate::install::find("mke2fs").context("mke2fs is not here")?;
-    run(Command::new(mke2fs).args(["-q", "-t", "ext4"]).arg(&raw).arg("64M"))?;
+    capture(Command::new(mke2fs).args(["-q", "-t", "ext4"]).arg(&raw).arg("64M"))?;
     match format {
         DiskFormat::Raw => Ok(()),
         DiskFormat::Qcow2 => new_overlay(&raw, file),

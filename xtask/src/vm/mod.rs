@@ -27,7 +27,7 @@ use anyhow::{Context, Result, ensure};
 
 use self::cache::Cache;
 use self::deaths::{Counted, Deaths};
-use self::guest::{AfterUs, CannotTell, Depth, Ended, EndedBy, Guest};
+use self::guest::{AfterUs, CannotTell, Depth, Ended, EndedBy, Guest, Manner};
 use self::kernel::{Kernel, Series};
 use self::lab::{Lab, Place};
 use self::profile::{Needs, PROFILES, Profile};
@@ -166,7 +166,7 @@ fn tests_of(args: &Args, latest: Instant) -> Result<Tally> {
                     return Ok(tally);
                 }
                 let goes_on = one(&case, &place, args, &mut tally) || !args.keep;
-                tally.deaths = lab.deaths.counted();
+                tally.deaths = lab.manner.deaths.counted();
                 if !goes_on {
                     return Ok(tally);
                 }
@@ -184,7 +184,7 @@ fn tests_of(args: &Args, latest: Instant) -> Result<Tally> {
 /// Runs one test and says whether it did not fail.
 fn one(case: &Case, place: &Place<'_>, args: &Args, tally: &mut Tally) -> bool {
     let start = Instant::now();
-    let before = place.lab.deaths.counted();
+    let before = place.lab.manner.deaths.counted();
     let name = case.name();
     let run = || match case.test.body {
         Body::Guest(test) => in_guest(place, test, args),
@@ -212,7 +212,7 @@ fn one(case: &Case, place: &Place<'_>, args: &Args, tally: &mut Tally) -> bool {
         .into());
     }
     let seconds = start.elapsed().as_secs_f64();
-    let deaths = match place.lab.deaths.counted().since(before) {
+    let deaths = match place.lab.manner.deaths.counted().since(before) {
         none if none == Counted::default() => String::new(),
         some => format!(": {some}"),
     };
@@ -287,8 +287,8 @@ fn lab(args: &Args) -> Result<Lab> {
     };
     let programs = cache.path("programs");
     becalm::write_disk(&cache, &becalm, &programs)?;
-    let deaths = Rc::new(Deaths::default());
-    Ok(Lab { cache, qemu, is_patched: args.qemu.is_some(), depth, after_us, deaths, programs })
+    let manner = Manner { depth, after_us, deaths: Rc::new(Deaths::default()) };
+    Ok(Lab { cache, qemu, is_patched: args.qemu.is_some(), manner, programs })
 }
 
 /// Returns what is to be run: by kernel and machine, so that a snapshot is used while it is in memory.

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use super::death::n_calls;
 use super::expect::{as_before, contains, same};
 use super::{Body, Machines, Test};
-use crate::vm::guest::{DiskFormat, Guest, LOSE_POWER};
+use crate::vm::guest::{DiskFormat, Guest};
 use crate::vm::lab::{Place, empty_disk};
 use crate::vm::profile::Profile;
 
@@ -42,7 +42,7 @@ fn cut(place: &Place<'_>) -> Result<()> {
     // Huge pages change it too, and each boot takes it from the memory that is free then.
     tuned.retain(|one| one.path() != "/proc/sys/vm/min_free_kbytes");
     ensure!(!tuned.is_empty(), "nothing was tuned");
-    guest.lose_power(LOSE_POWER)?;
+    guest.lose_power("lose_power")?;
 
     let mut guest = place.boot(&disk, DiskFormat::Raw)?;
     guest.ok(MOUNT)?;
@@ -66,7 +66,9 @@ struct Loss {
     count: u32,
 }
 
-const TUNE: Loss = Loss { before: "true", command: "becalm tune --profile strict", count: 40 };
+/// It also restores: what it leaves without `--hold` is the case above.
+const TUNE: Loss =
+    Loss { before: "true", command: "becalm tune --profile strict --hold -- true", count: 40 };
 const RESTORE: Loss =
     Loss { before: "becalm tune --profile strict", command: "becalm restore", count: 32 };
 const ISOLATE: Loss = Loss {
@@ -88,18 +90,19 @@ fn losses(place: &Place<'_>, loss: &Loss) -> Result<()> {
     let [first, second] = ["acpi-cpufreq-first-boot", "acpi-cpufreq-second-boot"].map(with_slot);
     let [first, second] = [&first, &second].map(|profile| Place { profile, ..place.clone() });
     let Loss { before, command, count } = loss;
-    let mut guest = first.guest()?;
     let boot = "cat /proc/sys/kernel/random/boot_id";
+    let mut guest = first.guest()?;
     let id = guest.ok(boot)?;
-    let n_calls =
-        n_calls(&guest.ok(&format!("{before} >/dev/null 2>&1 && kill_at first 0 {command}"))?)?;
+    let said = guest.ok(&format!("{before} >/dev/null 2>&1 && kill_at first 0 {command}"))?;
+    // A snapshot is for one machine at a time.
+    drop(guest);
+    let n_calls = n_calls(&said)?;
     ensure!(id != second.guest()?.ok(boot)?, "the two boots are the same");
     for loss in 1..=*count {
         // A disk that keeps what it is given, and one that keeps what is flushed.
         let format = if loss % 2 == 0 { DiskFormat::Raw } else { DiskFormat::Qcow2 };
         let at = loss * n_calls / count;
-        let disk =
-            lost(&first, format, before, &format!("kill_at 'do:{LOSE_POWER}' {at} {command}"))?;
+        let disk = lost(&first, format, before, &format!("kill_at do:lose_power {at} {command}"))?;
         let next = NEXT[loss as usize / 2 % 2];
         let mut guest = if loss == *count {
             place.boot(&disk, format)?
@@ -126,7 +129,7 @@ fn lost(place: &Place<'_>, format: DiskFormat, before: &str, script: &str) -> Re
     guest.ok(MOUNT)?;
     guest.ok(&format!("{before} >/dev/null 2>&1"))?;
     // There may be fewer calls than the last time.
-    guest.lose_power(&format!("{script}\n{LOSE_POWER}"))?;
+    guest.lose_power(&format!("{script}\nlose_power"))?;
     Ok(disk)
 }
 
