@@ -39,6 +39,7 @@ use crate::install;
 /// Without options: a sample of at most six minutes. Kernels, images and snapshots are kept in
 /// `target/vm`, or in the folder that `BECALM_VM_DIR` names.
 #[derive(clap::Args, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
     /// Run the whole campaign
     #[arg(long)]
