@@ -11,7 +11,7 @@ use super::cache::key;
 use super::guest::Guest;
 use super::initrd;
 use super::kernel::Kernel;
-use super::lab::{Place, key_of, new_overlay};
+use super::lab::{Place, STALLED, key_of, new_overlay};
 use crate::install::find;
 use crate::workspace::run;
 
@@ -66,8 +66,8 @@ impl Place<'_> {
         let initrd = self.lab.cache.path(&format!("initrd-debian-{}", self.kernel.series));
         write_initrd(self.kernel, &initrd)?;
         command.arg("-kernel").arg(self.kernel.image()).arg("-initrd").arg(initrd);
-        command
-            .args(["-append", "root=/dev/vda console=ttyS0 quiet panic=-1 systemd.show_status=0"]);
+        let boot = "root=/dev/vda console=ttyS0 quiet panic=-1 systemd.show_status=0";
+        command.arg("-append").arg(format!("{boot} {STALLED}"));
         Ok(command)
     }
 

@@ -17,8 +17,10 @@ use crate::workspace::capture;
 const SNAPSHOT: &str = "booted";
 
 /// To its kernel a guest that the host does not run for a while has locked up. Such long waits are no
-/// complaint: these are the longest that Linux allows.
-const STALLED: &str = "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300";
+/// complaint: these are the longest that Linux allows. A timer that does not tick while the kernel counts to some millions
+/// is not broken either.
+pub(super) const STALLED: &str =
+    "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300 no_timer_check";
 
 /// What all guests need.
 #[derive(Debug)]
