@@ -33,13 +33,15 @@ const DISK: &str = "2048M";
 
 const SNAPSHOT: &str = "ready";
 
+const BOOT_LINE: &str = "root=/dev/vda console=ttyS0 quiet panic=-1 systemd.show_status=0";
+
 impl Place<'_> {
     /// Starts the Debian guest from its snapshot, in which all services run; what a test writes to
     /// its disk is gone when it ends.
     pub(super) fn debian(&self) -> Result<Guest> {
         let image = self.image()?;
         let prefix = format!("debian-{}-", self.kernel.series);
-        let name = format!("{prefix}{}", key_of(&image));
+        let name = format!("{prefix}{}", key(&(key_of(&image), BOOT_LINE, STALLED)));
         self.lab.cache.forget(&prefix, &name)?;
         let folder = self.lab.cache.folder(&name, |folder| {
             let overlay = folder.join("state.qcow2");
@@ -66,8 +68,7 @@ impl Place<'_> {
         let initrd = self.lab.cache.path(&format!("initrd-debian-{}", self.kernel.series));
         write_initrd(self.kernel, &initrd)?;
         command.arg("-kernel").arg(self.kernel.image()).arg("-initrd").arg(initrd);
-        let boot = "root=/dev/vda console=ttyS0 quiet panic=-1 systemd.show_status=0";
-        command.arg("-append").arg(format!("{boot} {STALLED}"));
+        command.arg("-append").arg(format!("{BOOT_LINE} {STALLED}"));
         Ok(command)
     }
 
