@@ -121,7 +121,9 @@ impl Place<'_> {
         if let Needs::Patched(variables) = profile.needs {
             command.envs(variables.iter().copied());
         }
-        command.args(["-accel", "tcg,thread=multi", "-machine", "q35", "-cpu", profile.cpu]);
+        // All CPUs in one thread: with one thread each, CPUs that wait for each other keep the host busy for nothing where it
+        // has fewer, and a breakpoint by which a kernel patches itself may be met after it is gone.
+        command.args(["-accel", "tcg,thread=single", "-machine", "q35", "-cpu", profile.cpu]);
         // Below 512 MB of usable memory the kernel switches huge pages off.
         command.args(["-smp", profile.smp, "-m", "768", "-display", "none", "-nodefaults"]);
         // A network card that is connected to nothing.
