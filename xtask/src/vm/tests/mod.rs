@@ -84,7 +84,7 @@ pub(super) const GROUPS: &[Group] = &[
     group(callers::TESTS, &[]),
     group(service::TESTS, &[]),
     group(trace::TESTS, &[]),
-    group(probe::FIRMWARE, &[]),
+    Group { tests: probe::FIRMWARE, kernels: &Series::ALL, sampled_on: &[] },
     Group { tests: probe::TESTS, kernels: REAL_TIME, sampled_on: REAL_TIME },
 ];
 
