@@ -15,6 +15,8 @@ pub const FORMATS: &[Entry] = &[
     readers::hyperfine_markdown::MARKDOWN,
     readers::pytest_benchmark::JSON,
     readers::google_benchmark::JSON,
+    // It has `runs` and `samples`, as files of pyperf have.
+    readers::mitata::JSON,
     readers::pyperf::JSON,
     readers::jmh::JSON,
     readers::benchmark_dotnet::JSON,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use becalm_model::history::full_name;
 use becalm_model::{
     Direction, ImportFact, ImportNote, Metric, Outcome, Part, Record, RecordKind, Run, Source,
     Subject, Summary, Unit,
@@ -14,6 +15,8 @@ use crate::{File, ImportError};
 pub(crate) struct Imported {
     record: Record,
     subjects: HashMap<String, usize>,
+    /// Subjects that are told apart by parameters, by their names with these.
+    loads: HashMap<String, usize>,
     metrics: HashMap<String, usize>,
     names: Names,
     noted: HashSet<String>,
@@ -38,6 +41,7 @@ impl Imported {
         Self {
             record,
             subjects: HashMap::new(),
+            loads: HashMap::new(),
             metrics: HashMap::new(),
             names: Names::default(),
             noted: HashSet::new(),
@@ -106,6 +110,23 @@ impl Imported {
             self.runs.push(0);
             self.record.subjects.len() - 1
         })
+    }
+
+    /// Returns the subject of this name with these parameters, as which load on a server is: the same name with
+    /// others is another subject, whose name then says its parameters.
+    pub(crate) fn with_parameters(
+        &mut self,
+        name: &str,
+        parameters: Vec<(String, String)>,
+    ) -> usize {
+        let full = with_parameters(name, &parameters);
+        if let Some(&known) = self.loads.get(&full) {
+            return known;
+        }
+        let free = if self.subjects.contains_key(name) { full.as_str() } else { name };
+        let at = self.command(free, Vec::new(), parameters);
+        self.loads.insert(full, at);
+        at
     }
 
     /// Returns a subject of its own for this name, which gets a number if there is one already.
@@ -239,12 +260,15 @@ impl Imported {
         }
     }
 
-    /// Returns the record, if there is anything in it.
+    /// Returns the record, if there is a measured value in it.
     pub(crate) fn finish(mut self, file: &File) -> Result<Record, ImportError> {
         for (subject, open) in std::mem::take(&mut self.open) {
             self.parts(subject, open.parts);
         }
-        if self.record.runs.is_empty() {
+        let has_value = |run: &Run| {
+            run.is_measured() && (!run.parts.is_empty() || run.values.iter().any(Option::is_some))
+        };
+        if !self.record.runs.iter().any(has_value) {
             return Err(ImportError::no_measurement(file.name.clone()));
         }
         Ok(self.record)
@@ -285,6 +309,17 @@ impl Names {
         self.0.insert(unique.clone(), 1);
         unique
     }
+}
+
+/// What tells subjects apart: the name with the parameters, and the parameters.
+pub(crate) type SubjectKey = (String, Vec<(String, String)>);
+
+/// Returns the name of a subject with those of its parameters that are not the name itself.
+pub(crate) fn with_parameters(name: &str, parameters: &[(String, String)]) -> String {
+    let others =
+        parameters.iter().filter(|(_, value)| value != name).map(|(name, value)| (name, value));
+    let suffix = full_name("", others);
+    if name.ends_with(&suffix) { name.to_owned() } else { format!("{name}{suffix}") }
 }
 
 /// Describes a metric of a benchmark.

@@ -1,93 +1,133 @@
 //! Several files of the same benchmarks as one record: each file adds its processes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use becalm_model::{ImportNote, Metric, Note, Record, Subject};
+use becalm_model::{ImportNote, Metric, Note, Record, RecordKind, Subject};
+
+use crate::imported::{SubjectKey, with_parameters};
 
 /// Puts records of the same benchmarks together: subjects are the same where their names are, metrics where name,
-/// unit and direction are. A record with one subject adds to another with one, and processes keep their order.
+/// unit and direction are. A record with one subject adds to another with one, and processes keep their order. What has
+/// other parameters is another subject, as in a history: a load on another server, or another size of the input.
 /// What differs between the files, and what cannot be kept, is told by a note. `None` without a record.
 pub fn merge(records: Vec<Record>) -> Option<Record> {
     let mut records = records.into_iter();
-    let mut whole = records.next()?;
+    let first = records.next()?;
+    if records.len() == 0 {
+        return Some(first);
+    }
+    let mut whole = Whole::of(first);
     for record in records {
-        add(&mut whole, record);
+        whole.add(record);
     }
-    Some(whole)
+    Some(whole.record)
 }
 
-fn add(whole: &mut Record, record: Record) {
-    note_differences(whole, &record);
-    let subjects = places_of_subjects(whole, record.subjects);
-    let metrics = places_of_metrics(whole, record.metrics);
-    let mut rounds = vec![0; whole.subjects.len()];
-    for run in &whole.runs {
-        rounds[run.subject] = rounds[run.subject].max(run.round + 1);
+/// The files so far, with what finds the places of the next one.
+struct Whole {
+    record: Record,
+    subjects: HashMap<SubjectKey, usize>,
+    names: HashSet<String>,
+    metrics: HashMap<String, usize>,
+    has_benchmarks: bool,
+    /// The number of the next round of each subject.
+    rounds: Vec<u32>,
+    told: HashSet<String>,
+}
+
+/// Returns the name of a subject with its parameters, and the parameters.
+fn key(subject: &Subject, is_imported: bool) -> SubjectKey {
+    let parameters: Vec<_> = subject.series_parameters(is_imported).cloned().collect();
+    (with_parameters(&subject.name, &parameters), parameters)
+}
+
+impl Whole {
+    fn of(record: Record) -> Self {
+        let is_imported = record.kind == RecordKind::Import;
+        let mut rounds = vec![0; record.subjects.len()];
+        for run in &record.runs {
+            rounds[run.subject] = rounds[run.subject].max(run.round + 1);
+        }
+        let subjects = record.subjects.iter().map(|one| key(one, is_imported)).zip(0..).collect();
+        let names = record.subjects.iter().map(|one| one.name.clone()).collect();
+        let metrics = record.metrics.iter().map(|one| one.name.clone()).zip(0..).collect();
+        let has_benchmarks = record.metrics.iter().any(|one| one.benchmark.is_some());
+        let told = record.notes.iter().map(|note| format!("{note:?}")).collect();
+        Self { record, subjects, names, metrics, has_benchmarks, rounds, told }
     }
-    for mut run in record.runs {
-        run.subject = subjects[run.subject];
-        run.round = rounds[run.subject];
-        rounds[run.subject] += 1;
-        run.values = reordered(&run.values, &metrics);
-        run.parts.retain_mut(|part| match metrics[part.metric] {
-            Some(at) => {
-                part.metric = at;
-                true
+
+    fn add(&mut self, record: Record) {
+        self.note_differences(&record);
+        let subjects = self.places_of_subjects(record.subjects);
+        let metrics: Vec<Option<usize>> =
+            record.metrics.into_iter().map(|metric| self.place_of_metric(metric)).collect();
+        for mut run in record.runs {
+            run.subject = subjects[run.subject];
+            run.round = self.rounds[run.subject];
+            self.rounds[run.subject] += 1;
+            run.values = reordered(&run.values, &metrics);
+            run.parts.retain_mut(|part| match metrics[part.metric] {
+                Some(at) => {
+                    part.metric = at;
+                    true
+                }
+                None => false,
+            });
+            run.parts.sort_by_key(|part| part.metric);
+            self.record.runs.push(run);
+        }
+        // What the tool concluded from one file is no conclusion from all of them.
+        self.record.summaries.clear();
+        for one in record.notes {
+            self.note(one);
+        }
+    }
+
+    /// Returns where each subject of a further file stands; those that are new are added.
+    fn places_of_subjects(&mut self, subjects: Vec<Subject>) -> Vec<usize> {
+        let is_imported = self.record.kind == RecordKind::Import;
+        if let ([known], [one]) = (&self.record.subjects[..], &subjects[..])
+            && known.series_parameters(is_imported).eq(one.series_parameters(is_imported))
+        {
+            self.note_pooled(one);
+            return vec![0];
+        }
+        let place = |mut subject: Subject| {
+            let key = key(&subject, is_imported);
+            if let Some(&at) = self.subjects.get(&key) {
+                return at;
             }
-            None => false,
-        });
-        run.parts.sort_by_key(|part| part.metric);
-        whole.runs.push(run);
+            if self.names.contains(&subject.name) {
+                subject.name.clone_from(&key.0);
+            }
+            self.names.insert(subject.name.clone());
+            self.subjects.insert(key, self.record.subjects.len());
+            self.record.subjects.push(subject);
+            self.rounds.push(0);
+            self.record.subjects.len() - 1
+        };
+        subjects.into_iter().map(place).collect()
     }
-    // What the tool concluded from one file is no conclusion from all of them.
-    whole.summaries.clear();
-    for one in record.notes {
-        note(whole, one);
+
+    /// Tells that the only subject of a further file counts as that of the first, where they are not plainly the same.
+    fn note_pooled(&mut self, subject: &Subject) {
+        let known = &self.record.subjects[0];
+        let name = subject.name.clone();
+        let told = if known.name != subject.name {
+            ImportNote::Pooled { subject: name, counts_as: known.name.clone() }
+        } else if known.command != subject.command {
+            ImportNote::CommandsDiffer { subject: name }
+        } else if !known.labels().eq(subject.labels()) {
+            ImportNote::ParametersDiffer { subject: name }
+        } else {
+            return;
+        };
+        self.note(told.into());
     }
-}
 
-/// Returns where each subject of a further file stands; those that are new are added.
-fn places_of_subjects(whole: &mut Record, subjects: Vec<Subject>) -> Vec<usize> {
-    if let ([_], [one]) = (&whole.subjects[..], &subjects[..]) {
-        note_pooled(whole, one);
-        return vec![0];
-    }
-    let mut names: HashMap<String, usize> =
-        whole.subjects.iter().enumerate().map(|(at, one)| (one.name.clone(), at)).collect();
-    subjects
-        .into_iter()
-        .map(|subject| {
-            *names.entry(subject.name.clone()).or_insert_with(|| {
-                whole.subjects.push(subject);
-                whole.subjects.len() - 1
-            })
-        })
-        .collect()
-}
-
-/// Tells that the only subject of a further file counts as that of the first, where they are not plainly the same.
-fn note_pooled(whole: &mut Record, subject: &Subject) {
-    let known = &whole.subjects[0];
-    let name = subject.name.clone();
-    let told = if known.name != subject.name {
-        ImportNote::Pooled { subject: name, counts_as: known.name.clone() }
-    } else if known.command != subject.command {
-        ImportNote::CommandsDiffer { subject: name }
-    } else if !known.labels().eq(subject.labels()) {
-        ImportNote::ParametersDiffer { subject: name }
-    } else {
-        return;
-    };
-    note(whole, told.into());
-}
-
-/// Returns where the values of each metric of a further file go; `None` where there is no place for them.
-fn places_of_metrics(whole: &mut Record, metrics: Vec<Metric>) -> Vec<Option<usize>> {
-    let mut names: HashMap<String, usize> =
-        whole.metrics.iter().enumerate().map(|(at, one)| (one.name.clone(), at)).collect();
-    let mut has_benchmarks = whole.metrics.iter().any(|one| one.benchmark.is_some());
-    let mut place = |mut metric: Metric| {
-        let known = names.get(&metric.name).map(|&at| &whole.metrics[at]);
+    /// Returns where the values of a metric of a further file go; `None` where there is no place for them.
+    fn place_of_metric(&mut self, mut metric: Metric) -> Option<usize> {
+        let known = self.metrics.get(&metric.name).map(|&at| &self.record.metrics[at]);
         if let Some(known) = known.filter(|known| !known.is_same_quantity(&metric)) {
             // As within one file: values of both must not be mixed.
             let told = ImportNote::QuantitiesDiffer {
@@ -96,46 +136,57 @@ fn places_of_metrics(whole: &mut Record, metrics: Vec<Metric>) -> Vec<Option<usi
                 another: metric.quantity(),
             };
             metric.name = format!("{} [{}]", metric.name, metric.quantity());
-            note(whole, told.into());
+            self.note(told.into());
         }
-        if let Some(&at) = names.get(&metric.name) {
-            join(whole, at, &metric);
+        if let Some(&at) = self.metrics.get(&metric.name) {
+            self.join(at, &metric);
             return Some(at);
         }
         // Behind benchmarks there is no place for a metric of the whole process.
-        if metric.benchmark.is_none() && has_benchmarks {
-            note(whole, ImportNote::MetricLeftOut { metric: metric.name }.into());
+        if metric.benchmark.is_none() && self.has_benchmarks {
+            self.note(ImportNote::MetricLeftOut { metric: metric.name }.into());
             return None;
         }
-        has_benchmarks |= metric.benchmark.is_some();
-        names.insert(metric.name.clone(), whole.metrics.len());
-        whole.metrics.push(metric);
-        Some(whole.metrics.len() - 1)
-    };
-    metrics.into_iter().map(&mut place).collect()
-}
-
-/// Keeps of a metric what holds for the values of all files: it is exact if it is in each, and raw if it is in each.
-fn join(whole: &mut Record, at: usize, metric: &Metric) {
-    let known = &mut whole.metrics[at];
-    known.exact &= metric.exact;
-    if known.statistic == metric.statistic {
-        return;
+        self.has_benchmarks |= metric.benchmark.is_some();
+        self.metrics.insert(metric.name.clone(), self.record.metrics.len());
+        self.record.metrics.push(metric);
+        Some(self.record.metrics.len() - 1)
     }
-    let told = ImportNote::StatisticsDiffer {
-        metric: metric.name.clone(),
-        one: known.statistic.clone(),
-        another: metric.statistic.clone(),
-    };
-    if known.statistic.is_none() {
-        known.statistic.clone_from(&metric.statistic);
-    }
-    note(whole, told.into());
-}
 
-fn note(whole: &mut Record, note: Note) {
-    if !whole.notes.contains(&note) {
-        whole.notes.push(note);
+    /// Keeps of a metric what holds for the values of all files: it is exact if it is in each, and raw if it is in each.
+    fn join(&mut self, at: usize, metric: &Metric) {
+        let known = &mut self.record.metrics[at];
+        known.exact &= metric.exact;
+        if known.statistic == metric.statistic {
+            return;
+        }
+        let told = ImportNote::StatisticsDiffer {
+            metric: metric.name.clone(),
+            one: known.statistic.clone(),
+            another: metric.statistic.clone(),
+        };
+        if known.statistic.is_none() {
+            known.statistic.clone_from(&metric.statistic);
+        }
+        self.note(told.into());
+    }
+
+    fn note_differences(&mut self, record: &Record) {
+        for key in TOLD {
+            let facts = [&self.record, record].map(|one| one.machine.facts.get(key).cloned());
+            if let [Some(one), Some(another)] = facts
+                && one != another
+            {
+                self.note(ImportNote::FactsDiffer { fact: key.to_owned(), one, another }.into());
+            }
+        }
+    }
+
+    /// Tells something once.
+    fn note(&mut self, note: Note) {
+        if self.told.insert(format!("{note:?}")) {
+            self.record.notes.push(note);
+        }
     }
 }
 
@@ -164,19 +215,6 @@ const TOLD: [&str; 10] = [
     "python_version",
     "runtime",
 ];
-
-fn note_differences(whole: &mut Record, record: &Record) {
-    for key in TOLD {
-        let (one, other) = (whole.machine.facts.get(key), record.machine.facts.get(key));
-        if let (Some(one), Some(other)) = (one, other)
-            && one != other
-        {
-            let (fact, one, another) = (key.to_owned(), one.clone(), other.clone());
-            let told = ImportNote::FactsDiffer { fact, one, another };
-            note(whole, told.into());
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -213,6 +251,24 @@ mod tests {
             Some(1)
         );
         assert_eq!(merge(Vec::new()), None);
+    }
+
+    #[test]
+    fn loads_on_several_servers_stay_apart() {
+        let load = |port: u32, connections: u32, rate: &str| {
+            format!(
+                "Running 1s test @ http://127.0.0.1:{port}/\n  2 threads and {connections} connections\n  \
+                 Latency   1ms 1ms 1ms 9%\nRequests/sec: {rate}\n"
+            )
+        };
+        let files = [load(80, 10, "1"), load(81, 10, "2"), load(81, 20, "3"), load(81, 20, "4")];
+        let whole = merged(files.each_ref().map(String::as_str));
+        let names: Vec<&str> = whole.subjects.iter().map(|one| one.name.as_str()).collect();
+        let loaded = "http://127.0.0.1:81/ threads=2 connections=20";
+        assert_eq!(names, ["http://127.0.0.1:80/", "http://127.0.0.1:81/", loaded]);
+        let requests = whole.metric_index("requests").unwrap();
+        let values = [0, 1, 2].map(|subject| whole.values(subject, requests));
+        assert_eq!(values, [vec![1.0], vec![2.0], vec![3.0, 4.0]]);
     }
 
     #[test]

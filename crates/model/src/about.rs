@@ -7,28 +7,25 @@ impl Record {
     /// else what the benchmarks inside the program are about, or else what was read from the output, and what says how
     /// long the program takes.
     pub fn about(&self, subject: usize) -> Vec<usize> {
-        let mut has = vec![false; self.metrics.len()];
-        for run in self.measured(subject) {
-            for (index, has) in has.iter_mut().enumerate() {
-                *has |= run.value(index).is_some();
-            }
-        }
+        let all = self.metrics_of(self.measured(subject));
         let named = self.suite.get(subject).into_iter().flat_map(|terms| &terms.metrics);
         let is_of_program = |metric: &Metric| {
             metric.name == self.usual_metric() || !metric::is_builtin(&metric.name)
         };
-        let with_values = |all: Vec<usize>| -> Vec<usize> {
-            all.into_iter().filter(|&index| has[index]).collect()
+        let those = |is_wanted: &dyn Fn(&Metric) -> bool| -> Vec<usize> {
+            all.iter().copied().filter(|&index| is_wanted(&self.metrics[index])).collect()
         };
-        let choices = [
+        let choices: [&dyn Fn() -> Vec<usize>; 4] = [
             // In the order of the suite.
-            named.flat_map(|one| self.metrics_that(|metric| metric.is_called(&one.name))).collect(),
-            self.metrics_that(Metric::is_main),
+            &|| {
+                named.clone().flat_map(|one| those(&|metric| metric.is_called(&one.name))).collect()
+            },
+            &|| those(&Metric::is_main),
             // Some tools name every measure and none that the benchmark is about, such as gungraun's counts.
-            self.metrics_that(|metric| metric.benchmark.is_some()),
-            self.metrics_that(is_of_program),
+            &|| those(&|metric| metric.benchmark.is_some()),
+            &|| those(&is_of_program),
         ];
-        choices.into_iter().map(with_values).find(|some| !some.is_empty()).unwrap_or_default()
+        choices.into_iter().map(|choice| choice()).find(|some| !some.is_empty()).unwrap_or_default()
     }
 
     /// Returns these measures of all benchmarks inside the program; without any what the benchmarks are about, and where

@@ -29,6 +29,7 @@ mod quantity;
 mod record;
 mod revision;
 mod run;
+mod runs;
 mod seconds;
 mod shell;
 mod subject;
@@ -60,6 +61,7 @@ pub use quantity::{QuantityError, counted, parse_amount, parse_duration, parse_s
 pub use record::{Record, RecordKind, Source, Summary};
 pub use revision::Revision;
 pub use run::{Outcome, Part, Run};
+pub use runs::Runs;
 pub use shell::{shell_line, shell_word};
 pub use subject::{MetricTerms, Subject, SubjectTerms, SuiteOutlook};
 pub use verdict::{Comparison, RatioInterval, Verdict};

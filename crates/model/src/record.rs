@@ -1,5 +1,7 @@
 //! Everything that one measurement produced.
 
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +10,7 @@ use crate::machine::MachineFacts;
 use crate::metric::{self, Metric};
 use crate::note::{Interruption, Note};
 use crate::run::Run;
+use crate::runs::Runs;
 use crate::subject::{Subject, SubjectTerms};
 use crate::terms::Terms;
 use crate::trace::Trace;
@@ -80,7 +83,7 @@ pub struct Record {
     /// What was settled before the first run; `None` in records that becalm did not measure, or not by terms.
     pub terms: Option<Terms>,
     /// Every run in time order, warm-up included.
-    pub runs: Vec<Run>,
+    pub runs: Runs,
     /// What was concluded; empty for [`RecordKind::Run`].
     pub comparisons: Vec<Comparison>,
     /// Why the session ended before its plan did, if it did.
@@ -113,7 +116,7 @@ impl Record {
             subjects: Vec::new(),
             suite: Vec::new(),
             terms: None,
-            runs: Vec::new(),
+            runs: Runs::default(),
             comparisons: Vec::new(),
             interrupted: None,
             notes: Vec::new(),
@@ -164,7 +167,7 @@ impl Record {
     /// Returns the measured runs of one subject, in time order: those of warm-up rounds and of
     /// discarded rounds are left out.
     pub fn measured(&self, subject: usize) -> impl Iterator<Item = &Run> {
-        self.runs.iter().filter(move |run| run.subject == subject && run.is_measured())
+        self.runs.of_subject(subject).map(|(_, run)| run).filter(|run| run.is_measured())
     }
 
     /// Says whether measured runs of a subject were cut off.
@@ -195,5 +198,22 @@ impl Record {
     /// runs without the value are left out.
     pub fn values(&self, subject: usize, metric: usize) -> Vec<f64> {
         self.measured(subject).filter_map(|run| run.value(metric)).collect()
+    }
+
+    /// Returns the metrics that some of these runs have a value of, by rising index. A subject may have few of the
+    /// metrics of a record.
+    pub fn metrics_of<'a>(&self, runs: impl IntoIterator<Item = &'a Run>) -> Vec<usize> {
+        let mut found = HashSet::new();
+        for run in runs {
+            let of_process = run.values.iter().enumerate().filter(|(_, value)| value.is_some());
+            found.extend(of_process.map(|(at, _)| at));
+            // What has a place among the values of the process is none of a benchmark.
+            let of_benchmarks = run.parts.iter().map(|part| part.metric);
+            found.extend(of_benchmarks.filter(|&at| at >= run.values.len()));
+        }
+        let mut found: Vec<usize> =
+            found.into_iter().filter(|&at| at < self.metrics.len()).collect();
+        found.sort_unstable();
+        found
     }
 }

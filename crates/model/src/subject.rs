@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 use crate::metric::Metric;
 use crate::revision::Revision;
 
+/// What importers and becalm itself say of a commit among the parameters, by which no series is split.
+const ABOUT_COMMIT: [&str; 8] =
+    ["commit", "branch", "dirty", "message", "date", "tool", "project", "revision"];
+
 /// A command to be measured, with the name that reports use for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
@@ -33,6 +37,12 @@ impl Subject {
             first.clone_from(program);
         }
         command
+    }
+
+    /// Returns the parameters by which series are split: of what is imported, those of the commit are left out.
+    pub fn series_parameters(&self, is_imported: bool) -> impl Iterator<Item = &(String, String)> {
+        let of_commit = move |name: &str| is_imported && ABOUT_COMMIT.contains(&name);
+        self.parameters.iter().filter(move |(name, _)| !of_commit(name))
     }
 
     /// Returns what tells the subject from others of its command, by name: its parameters, and which revision it is.

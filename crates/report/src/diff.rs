@@ -1,7 +1,8 @@
 //! The output of `becalm diff`: two records that were measured at different times, or the subjects of one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
+use becalm_model::wire::Middles;
 use becalm_model::{Comparison, ComparisonNote, Note, Record, RecordKind, Verdict};
 
 use crate::comparison_table;
@@ -36,6 +37,31 @@ pub enum Sides {
 
 /// Comparisons up to which each has its sentence.
 const FEW: usize = 4;
+
+/// Returns the middles of both sides of each comparison. In `comparisons`, `baseline` is an index into the subjects of
+/// `old`, `candidate` into those of `new`, and `metric` into the metrics of `old`.
+pub fn middles(old: &Record, new: &Record, comparisons: &[Comparison]) -> Vec<Middles> {
+    let of_new: HashMap<&str, usize> =
+        new.metrics.iter().map(|metric| metric.name.as_str()).zip(0..).collect();
+    let median = |record: &Record, subject: usize, metric: usize| {
+        let sample = shown::sample(record, subject, metric)?;
+        Some(becalm_stats::center::median(&sample))
+    };
+    let of = |one: &Comparison| {
+        let before = median(old, one.baseline, one.metric);
+        let metric =
+            old.metrics.get(one.metric).and_then(|metric| of_new.get(metric.name.as_str()));
+        let after = metric.and_then(|&metric| median(new, one.candidate, metric));
+        let are_bounds = old.is_cut_off(one.baseline) || new.is_cut_off(one.candidate);
+        let of_medians = || {
+            let (before, after) = before.zip(after).filter(|(before, _)| *before > 0.0)?;
+            Some(after / before - 1.0).filter(|change| change.is_finite() && !are_bounds)
+        };
+        let of_ratio = one.ratio.map(|ratio| ratio.estimate - 1.0);
+        Middles { old: before, new: after, change: of_ratio.or_else(of_medians) }
+    };
+    comparisons.iter().map(of).collect()
+}
 
 /// Draws what changed between two records, or between the subjects of one that is given twice. In `comparisons`, `baseline` is an index into the
 /// subjects of `old`, `candidate` into those of `new`, and `metric` into the metrics of `old`.
@@ -82,7 +108,7 @@ pub fn diff_text(
         (format!("{}{NBSP}interval", quantity::confidence(confidence)), Align::Left),
         ("verdict".to_owned(), Align::Left),
     ]);
-    for comparison in comparisons {
+    for (comparison, middles) in comparisons.iter().zip(middles(old, new, comparisons)) {
         let metric = shown::metric_at(old, comparison.metric);
         let (baseline, candidate) = name(comparison);
         let differs = matches!(comparison.verdict, Verdict::Faster | Verdict::Slower);
@@ -105,12 +131,7 @@ pub fn diff_text(
             });
             page.say_as(Role::of(comparison.verdict), &text);
         }
-        let median = |record: &Record, subject| {
-            let index = record.metric_index(&metric.name)?;
-            let sample = shown::sample(record, subject, index)?;
-            Some(becalm_stats::center::median(&sample))
-        };
-        let medians = [median(old, comparison.baseline), median(new, comparison.candidate)];
+        let medians = [middles.old, middles.new];
         let scale = Scale::of(&metric.unit, medians.iter().flatten().copied(), style.unicode);
         let shown = |value: Option<f64>| -> Cell {
             value.map_or("-".into(), |value| scale.with_unit(value).into())
@@ -120,12 +141,8 @@ pub fn diff_text(
             vec![subject.into(), metric.name.as_str().into(), shown(medians[0]), shown(medians[1])];
         let [change, interval, verdict] = comparison_table::result_cells(&metric, comparison);
         // Without an interval the change is what it is, and decides nothing. Of lower bounds there is none.
-        let are_bounds =
-            old.is_cut_off(comparison.baseline) || new.is_cut_off(comparison.candidate);
-        let change = match (comparison.ratio, medians) {
-            (None, [Some(old), Some(new)]) if old > 0.0 && !are_bounds => {
-                signed_percent(new / old - 1.0, 1).into()
-            }
+        let change = match (comparison.ratio, middles.change) {
+            (None, Some(change)) => signed_percent(change, 1).into(),
             _ => change,
         };
         row.extend([change, interval, verdict]);

@@ -62,7 +62,7 @@ pub use checkup::{Detail, checkup_text};
 pub use ci::{ci_comment, ci_marker, ci_message, ci_status, ci_summary, ci_text, machine_words};
 pub use comparison::comparison_text;
 pub use conditions::{loops_in_words, own_timing};
-pub use diff::{Sides, diff_text};
+pub use diff::{Sides, diff_text, middles};
 pub use facts::facts_text;
 pub use gate::gate_text;
 pub use history::{entries_text, entry_text, series_text};

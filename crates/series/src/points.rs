@@ -11,10 +11,6 @@ use becalm_stats::center::median;
 use becalm_stats::median_error::median_error;
 use becalm_store::NewPoint;
 
-/// What importers and becalm itself say of a commit among the parameters, which no series is split by.
-const ABOUT: [&str; 8] =
-    ["commit", "branch", "dirty", "message", "date", "tool", "project", "revision"];
-
 /// Returns one value for each subject and metric that has any.
 pub fn points(record: &Record) -> Vec<NewPoint> {
     let mut points = Vec::new();
@@ -95,8 +91,6 @@ pub fn margin_of(record: &Record, point: &NewPoint) -> Option<f64> {
 
 /// Returns the parameters of a subject that series are split by.
 pub(crate) fn parameters(record: &Record, subject: usize) -> Vec<(String, String)> {
-    let subject = &record.subjects[subject];
-    let of_commit = |name: &str| record.kind == RecordKind::Import && ABOUT.contains(&name);
-    let parameters = subject.parameters.iter();
-    parameters.filter(|(name, _)| !of_commit(name)).cloned().collect()
+    let is_imported = record.kind == RecordKind::Import;
+    record.subjects[subject].series_parameters(is_imported).cloned().collect()
 }

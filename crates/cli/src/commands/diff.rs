@@ -1,10 +1,11 @@
 //! `becalm diff`: saved or imported results that were measured separately, and what one file holds.
 
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use becalm_model::wire::diff_document;
 use becalm_model::{Age, Compared, DiffNote, Metric, Note, Record, RecordKind};
-use becalm_report::{Sides, WORDS, diff_text, note_sentence};
+use becalm_report::{Sides, WORDS, diff_text, middles, note_sentence};
 use becalm_runner::conclude::{Pairing, compare_all_separate, compare_in_turns};
 
 use becalm_session::MetricsError;
@@ -83,6 +84,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     notes.extend(other_quantities(&old, &new));
     if args.json {
         let terms = (args.confidence, margin);
+        let middles = middles(&old, &new, &comparisons);
+        let comparisons: Vec<_> = comparisons.into_iter().zip(middles).collect();
         ui.print_json(&diff_document(&old, &new, &comparisons, terms, &notes, &WORDS))?;
     } else {
         let terms = (margin, args.confidence);
@@ -143,36 +146,53 @@ fn subjects(old: &Record, new: &Record, is_one_file: bool) -> Vec<(usize, usize)
     if old.subjects.len() == 1 && new.subjects.len() == 1 {
         return vec![(0, 0)];
     }
-    let by_name = |name: &str| new.subjects.iter().position(|subject| subject.name == name);
+    let by_name = places(new.subjects.iter().map(|subject| subject.name.as_str()));
     old.subjects
         .iter()
         .enumerate()
-        .filter_map(|(index, subject)| Some((index, by_name(&subject.name)?)))
+        .filter_map(|(index, subject)| Some((index, *by_name.get(subject.name.as_str())?)))
         .collect()
+}
+
+/// Returns where each name stands, of several the first.
+fn places<'a>(
+    names: impl DoubleEndedIterator<Item = &'a str> + ExactSizeIterator,
+) -> HashMap<&'a str, usize> {
+    names.enumerate().rev().map(|(at, name)| (name, at)).collect()
+}
+
+/// Returns the metrics that two records have by one name, as each has them.
+fn in_both<'a>(old: &'a Record, new: &'a Record) -> impl Iterator<Item = [&'a Metric; 2]> {
+    let in_new = places(new.metrics.iter().map(|metric| metric.name.as_str()));
+    let pair = move |one: &'a Metric| Some([one, &new.metrics[*in_new.get(one.name.as_str())?]]);
+    old.metrics.iter().filter_map(pair)
 }
 
 /// Returns the names of the metrics to compare, which both records have in the same unit and direction.
 fn metrics(args: &Args, old: &Record, new: &Record) -> Result<Vec<String>, CommandError> {
-    let decided = |one: &Metric| {
-        let primary = old.comparisons.iter().filter(|comparison| comparison.primary);
-        primary.filter_map(|comparison| old.metrics.get(comparison.metric)).any(|own| own == one)
-    };
+    let decided: HashSet<usize> = (old.comparisons.iter())
+        .filter(|comparison| comparison.primary)
+        .map(|comparison| comparison.metric)
+        .collect();
+    let decided: HashSet<&str> = (decided.into_iter())
+        .filter_map(|at| old.metrics.get(at).map(|metric| metric.name.as_str()))
+        .collect();
     let wanted = |one: &Metric| match &args.metric {
         Some(name) => one.is_called(name),
         // What a session decided by is what its file is about.
-        None if args.new.is_none() && !old.comparisons.is_empty() => decided(one),
+        None if args.new.is_none() && !old.comparisons.is_empty() => {
+            decided.contains(one.name.as_str())
+        }
         None => one.is_main(),
     };
     // A time under a simulator says nothing of the program.
     let is_of_simulation =
         |a: &Metric, b: &Metric| old.is_of_simulation(a) || new.is_of_simulation(b);
     let both = |is_wanted: &dyn Fn(&Metric) -> bool| -> Vec<String> {
-        let names = old.metrics.iter().filter(|one| is_wanted(one)).map(|one| one.name.clone());
-        let is_shared = |name: &String| {
-            in_both(old, new, name)
-                .is_some_and(|[a, b]| a.is_same_quantity(b) && !is_of_simulation(a, b))
-        };
-        names.filter(is_shared).collect()
+        in_both(old, new)
+            .filter(|[a, b]| is_wanted(a) && a.is_same_quantity(b) && !is_of_simulation(a, b))
+            .map(|[a, _]| a.name.clone())
+            .collect()
     };
     let mut names = both(&wanted);
     let has_benchmarks = |record: &Record| record.metrics.iter().any(Metric::is_main);
@@ -188,7 +208,7 @@ fn metrics(args: &Args, old: &Record, new: &Record) -> Result<Vec<String>, Comma
         return Ok(names);
     }
     if let Some(name) = &args.metric
-        && in_both(old, new, name).is_some_and(|[a, b]| is_of_simulation(a, b))
+        && in_both(old, new).any(|[a, b]| a.name == *name && is_of_simulation(a, b))
     {
         return Err(MetricsError::Simulated(name.clone()).into());
     }
@@ -209,15 +229,9 @@ fn metrics(args: &Args, old: &Record, new: &Record) -> Result<Vec<String>, Comma
     Err(quantities.iter().map(note_sentence).fold(refused, CommandError::hint))
 }
 
-/// Returns a metric as each of the two records has it.
-fn in_both<'a>(old: &'a Record, new: &'a Record, name: &str) -> Option<[&'a Metric; 2]> {
-    Some([&old.metrics[old.metric_index(name)?], &new.metrics[new.metric_index(name)?]])
-}
-
 /// Says which benchmarks and metrics have another unit or direction in each of the two.
 fn other_quantities(old: &Record, new: &Record) -> Vec<Note> {
-    let both = old.metrics.iter().filter_map(|one| in_both(old, new, &one.name));
-    let other = both.filter(|[before, after]| !before.is_same_quantity(after));
+    let other = in_both(old, new).filter(|[before, after]| !before.is_same_quantity(after));
     let told = other.map(|[before, after]| {
         let (old, new) = (before.quantity(), after.quantity());
         DiffNote::OtherQuantity { metric: before.name.clone(), old, new }.into()
@@ -231,6 +245,7 @@ fn one_sided(old: &Record, new: &Record, is_one_file: bool) -> Vec<Note> {
         return Vec::new();
     }
     let only = |what: Compared, here: &[String], there: &[String], file: Age| {
+        let there: HashSet<&String> = there.iter().collect();
         let names: Vec<String> =
             here.iter().filter(|name| !there.contains(name)).cloned().collect();
         (!names.is_empty()).then(|| DiffNote::InOneFile { what, file, names }.into())

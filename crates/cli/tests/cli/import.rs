@@ -70,6 +70,27 @@ fn what_was_measured_separately_is_compared_by_processes_with_a_warning() {
 }
 
 #[test]
+fn both_sides_and_the_change_are_told_whatever_is_concluded() {
+    let env = env();
+    env.write("old.json", times("a", &[1.0, 1.01, 0.99, 1.0, 1.02, 0.98]));
+    env.write("new.json", times("a", &[1.2, 1.21, 1.19, 1.2, 1.22, 1.18]));
+    env.write("one.json", times("a", &[1.5]));
+    env.write("mean.csv", "command,mean,stddev,median,user,system,min,max\na,2,0,2,0,0,2,2\n");
+    let near = |value: &Value, wanted: f64| (value.as_f64().unwrap() - wanted).abs() < 1e-3;
+    for (file, verdict, new, change) in [
+        ("new.json", "slower", 1.2, 0.2),
+        ("one.json", "inconclusive", 1.5, 0.5),
+        ("mean.csv", "inconclusive", 2.0, 1.0),
+    ] {
+        let document = json(&env.run(["diff", "old.json", file, "--json"]).exits_with(0).stdout);
+        let one = &document["comparisons"][0];
+        assert_eq!(one["verdict"], verdict, "{file}");
+        let is = near(&one["old"], 1.0) && near(&one["new"], new) && near(&one["change"], change);
+        assert!(is, "{file}: {one}");
+    }
+}
+
+#[test]
 fn what_has_another_unit_by_now_is_not_compared() {
     let env = env();
     let jmh = |benchmarks: &[(&str, &str)]| {

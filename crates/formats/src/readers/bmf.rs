@@ -5,6 +5,9 @@
 //! - A newer shape has a list per benchmark, `[{parameters, measures}]`, and measures may hold other
 //!   figures, such as `p99`, also without a `value`.
 //!
+//! - becalm itself writes the unit behind the names of other measures: `max_rss (B)`.
+//! - A value between a lower and an upper one stands for several.
+//!
 //! A file is what one process gave. What is there twice is of a further process.
 
 use std::collections::{BTreeMap, HashMap};
@@ -14,6 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::imported::{Imported, single};
 use crate::json;
+use crate::units;
 use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const JSON: Entry = Entry {
@@ -135,8 +139,12 @@ impl Report<'_> {
         let value = numbers.iter().find(|(name, _)| *name == "value");
         let Some((first, value)) = value.or_else(|| numbers.first()) else { return };
         let metric = self.imported.benchmark(name, short, unit, direction);
+        let has_bounds =
+            numbers.iter().any(|(name, _)| ["lower_value", "upper_value"].contains(name));
         if *first != "value" {
             self.imported.mark(metric, first);
+        } else if has_bounds {
+            self.imported.stand_in(metric, "estimate");
         }
         let seen = self.seen.entry(metric).or_default();
         if self.processes.len() <= *seen {
@@ -168,6 +176,14 @@ fn described(measure: &str) -> (&str, Unit, f64, Direction) {
         other if other.ends_with(" bytes") || other.ends_with("-bytes") => {
             (measure, Unit::Byte, 1.0, Direction::Lower)
         }
-        _ => (measure, Unit::Count, 1.0, Direction::Lower),
+        _ => with_unit(measure).unwrap_or((measure, Unit::Count, 1.0, Direction::Lower)),
     }
+}
+
+/// Takes the unit that becalm writes behind the name of a measure: `max_rss (B)`.
+fn with_unit(measure: &str) -> Option<(&str, Unit, f64, Direction)> {
+    let (name, unit) = measure.strip_suffix(')')?.rsplit_once(" (")?;
+    let direction = units::usual_direction(unit);
+    let short = if name == "value" { "" } else { name };
+    Some((short, Unit::from_name(unit), 1.0, direction))
 }

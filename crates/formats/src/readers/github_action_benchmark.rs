@@ -6,6 +6,9 @@
 //!   benches}]}}`. Some write it by hand, as a JavaScript object with bare names and other quotes.
 //!
 //! Commits are subjects, and an entry of a commit is a process.
+//!
+//! Values are what a tool printed, and most tools print a mean or a median of many: by the name of the tool in a
+//! history, and by a range beside the value, or the words `median of` and the like in `extra`, elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -64,6 +67,7 @@ struct Bench {
     /// `None` for what the tool wrote as `null` or as no number, such as the complexity of a group.
     value: json::Number,
     range: Text,
+    extra: Text,
 }
 
 #[derive(Deserialize)]
@@ -95,9 +99,19 @@ fn read_custom(file: &File, direction: Option<Direction>) -> Result<Imported, Im
         imported.known(ImportFact::DirectionsGuessed);
     }
     let subject = imported.subject("github-action-benchmark");
-    let parts = parts_of(&mut imported, subject, "", &benches, direction);
+    let tool = Tool { name: "", direction };
+    let parts = parts_of(&mut imported, subject, "", &benches, tool);
     imported.parts(subject, parts);
     Ok(imported)
+}
+
+/// What is known of the tool that printed the values.
+#[derive(Clone, Copy)]
+struct Tool<'a> {
+    /// Its name as the action has it; empty where the file does not tell.
+    name: &'a str,
+    /// Which way is better, if that is known of all its values.
+    direction: Option<Direction>,
 }
 
 fn parts_of(
@@ -105,7 +119,7 @@ fn parts_of(
     subject: usize,
     suite: &str,
     benches: &[Bench],
-    direction: Option<Direction>,
+    tool: Tool<'_>,
 ) -> Vec<Part> {
     let mut names = Names::default();
     let mut parts = Vec::new();
@@ -119,8 +133,11 @@ fn parts_of(
         // Go's units were once followed by what else stood in the line.
         let written = bench.unit.0.split('\t').next().unwrap_or_default().trim();
         let (unit, factor) = units::unit_per(written);
-        let direction = direction.unwrap_or_else(|| units::usual_direction(&unit.to_string()));
+        let direction = tool.direction.unwrap_or_else(|| units::usual_direction(&unit.to_string()));
         let metric = imported.benchmark(&name, "", unit, direction);
+        if let Some(statistic) = statistic(tool.name, bench) {
+            imported.stand_in(metric, statistic);
+        }
         parts.push(single(metric, value * factor));
         if let Some(range) = range(&bench.range.0, value) {
             let figures = [("low", value - range), ("high", value + range)];
@@ -129,6 +146,35 @@ fn parts_of(
         }
     }
     parts
+}
+
+/// Returns which statistic of many a value is, as far as the file tells.
+fn statistic(tool: &str, bench: &Bench) -> Option<&'static str> {
+    match tool {
+        "cargo" | "julia" => return Some("median"),
+        "benchmarkjs" | "benchmarkluau" | "pytest" | "catch2" | "jmh" | "benchmarkdotnet" => {
+            return Some("mean");
+        }
+        // A result of Go is what one process gave, as `go-bench` reads it.
+        "go" => return None,
+        _ => {}
+    }
+    let told = bench.extra.0.to_lowercase();
+    let by_words = ["median", "mean", "average"].into_iter().find(|word| {
+        // As in `median of 5 runs` and `mean: 1.2 ms`; of single runs there is none.
+        let behind = told.find(word).map(|at| told[at + word.len()..].trim_start());
+        behind.is_some_and(|behind| {
+            let of_several = behind.starts_with("of ") && !behind.starts_with("of 1 ");
+            of_several || behind.starts_with([':', '='])
+        })
+    });
+    let by_name = ["median", "mean"]
+        .into_iter()
+        .find(|word| bench.name.strip_suffix(word).is_some_and(|name| name.ends_with('_')));
+    // Only of several values is there a range.
+    let by_range = (!bench.range.0.trim().is_empty()).then_some("estimate");
+    let found = by_words.map(|word| if word == "average" { "mean" } else { word });
+    found.or(by_name).or(by_range)
 }
 
 /// Returns how far a range such as `± 20`, `+/- 20` or `±0.74%` reaches.
@@ -157,8 +203,7 @@ pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
             imported.fact("repository", &history.repo_url.0);
             imported.started_at(entry.date.0 / 1000.0);
             let subject = imported.subject(suite);
-            let direction = direction(entry);
-            let parts = parts_of(&mut imported, subject, &prefix, &entry.benches, direction);
+            let parts = parts_of(&mut imported, subject, &prefix, &entry.benches, tool(entry));
             imported.parts(subject, parts);
             commits.push(AtCommit {
                 commit: Some(entry.commit.id.clone()),
@@ -171,13 +216,15 @@ pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
     Ok(commits)
 }
 
-/// Returns which way is better, if the tool that gave the values tells.
-fn direction(entry: &OneEntry) -> Option<Direction> {
-    match entry.tool.0.as_str() {
+/// Returns the tool that gave the values; some tell which way is better.
+fn tool(entry: &OneEntry) -> Tool<'_> {
+    let name = entry.tool.0.as_str();
+    let direction = match name {
         "customSmallerIsBetter" => Some(Direction::Lower),
         "customBiggerIsBetter" => Some(Direction::Higher),
         _ => None,
-    }
+    };
+    Tool { name, direction }
 }
 
 fn read_history(file: &File) -> Result<Imported, ImportError> {
@@ -203,9 +250,8 @@ fn read_history(file: &File) -> Result<Imported, ImportError> {
             ("tool", &entry.tool.0),
         ]);
         let subject = imported.command(short(&commit.id), Vec::new(), parameters);
-        let direction = direction(entry);
         let prefix = if has_suites { format!("{suite} / ") } else { String::new() };
-        let parts = parts_of(&mut imported, subject, &prefix, &entry.benches, direction);
+        let parts = parts_of(&mut imported, subject, &prefix, &entry.benches, tool(entry));
         imported.parts(subject, parts);
     }
     Ok(imported)

@@ -4,7 +4,7 @@
 //!   1.5 there is no `run_type`: aggregates are told by their names, `x_mean` beside `x`.
 //! - Repetitions are rows of the same `run_name` out of one process.
 //! - Every number in a row that is no field of the format is a counter of the user. Rates are already
-//!   per second.
+//!   per second, and nothing tells them from other counters: see `google_rates`.
 //! - `BigO` and `RMS` rows are no times, whatever their fields are called.
 //! - Writes bare `NaN` and `Infinity`.
 
@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use crate::imported::{Imported, part, single};
 use crate::json::{self, Maybe, text_of};
 use crate::objects::{Field, Objects, Shape};
+use crate::readers::google_rates::{Rates, counter};
 use crate::units;
 use crate::{Entry, File, ImportError, Takes};
 
@@ -38,7 +39,7 @@ struct Document {
 }
 
 /// Fields of the format; all other numbers are counters.
-const FIELDS: [&str; 13] = [
+pub(super) const FIELDS: [&str; 13] = [
     "family_index",
     "per_family_instance_index",
     "repetitions",
@@ -73,8 +74,13 @@ fn read(file: &File) -> Result<Imported, ImportError> {
     let statistics: Vec<Option<(String, String)>> =
         shapes.iter().map(|shape| aggregate(shape, &known)).collect();
     let objects = &document.benchmarks;
+    let is_measured: Vec<bool> = statistics.iter().map(Option::is_none).collect();
+    let rates = Rates::of(objects, &is_measured);
+    if rates.are_guessed() {
+        imported.known(ImportFact::CountersGuessed);
+    }
     let (series, places) = (Vec::new(), HashMap::new());
-    let mut rows = Rows { file, objects, imported, subject, series, places };
+    let mut rows = Rows { file, objects, rates, imported, subject, series, places };
     let mut columns = Vec::new();
     for (shape, statistic) in shapes.iter().zip(&statistics) {
         columns.push(match statistic {
@@ -165,6 +171,7 @@ struct Groups {
 struct Rows<'a> {
     file: &'a File,
     objects: &'a Objects,
+    rates: Rates,
     imported: Imported,
     subject: usize,
     /// The values of each metric, in the order in which the metrics were made.
@@ -274,7 +281,7 @@ impl Rows<'_> {
             measures.push(Measure { name: name.to_owned(), unit, direction, place, factor });
         }
         for (name, place) in row.numbers().filter(|(name, _)| !FIELDS.contains(name)) {
-            let (unit, direction) = counter(name);
+            let (unit, direction) = counter(name, self.rates.has(name));
             measures.push(Measure { name: name.to_owned(), unit, direction, place, factor: 1.0 });
         }
         Ok(measures)
@@ -308,25 +315,6 @@ impl Rows<'_> {
         }
         self.imported.parts(self.subject, parts);
         self.imported
-    }
-}
-
-/// Returns unit and direction of a counter, as far as its name tells.
-fn counter(name: &str) -> (Unit, Direction) {
-    let rate = |unit: &str| (Unit::Named(unit.to_owned()), Direction::Higher);
-    match name {
-        "bytes_per_second" => rate("B/s"),
-        "items_per_second" => rate("items/s"),
-        "max_bytes_used" | "total_allocated_bytes" | "net_heap_growth" => {
-            (Unit::Byte, Direction::Lower)
-        }
-        other
-            if other.ends_with("_per_second")
-                || units::usual_direction(other) == Direction::Higher =>
-        {
-            rate("1/s")
-        }
-        _ => (Unit::Count, Direction::Lower),
     }
 }
 

@@ -7,12 +7,12 @@
 //! - `Requests/sec` is of all threads; `Transfer/sec` is in units of 1024.
 //! - Errors are there only if there were any, so their absence is 0.
 //!
-//! The URL is the subject, and one invocation is a process. Latencies of wrk suffer from coordinated
+//! The URL is the subject, with the numbers of threads and connections; one invocation is a process. Latencies of wrk suffer from coordinated
 //! omission: a slow server is asked less.
 
 use becalm_model::{Direction, Part, Unit};
 
-use crate::imported::{Imported, single};
+use crate::imported::{Imported, parameters_of, single};
 use crate::lines::{self, lines, number, split_quantity, time};
 use crate::{Entry, File, ImportError, Takes};
 
@@ -27,6 +27,8 @@ pub(crate) const TEXT: Entry = Entry {
 #[derive(Default)]
 struct Run {
     url: String,
+    /// Threads and connections, as they are written.
+    load: [String; 2],
     has_average: bool,
     latency: [Option<f64>; 3],
     per_thread: [Option<f64>; 3],
@@ -105,6 +107,10 @@ impl Run {
             }
         } else if let Some(count) = line.strip_prefix("Non-2xx or 3xx responses:") {
             self.errors[4] = number(count).ok_or("a number of responses")?;
+        } else if let Some((threads, rest)) = line.split_once(" threads and ")
+            && let Some(connections) = rest.strip_suffix(" connections")
+        {
+            self.load = [threads, connections].map(str::to_owned);
         } else if self.distributions <= 1 {
             self.percentile(line);
         }
@@ -172,7 +178,10 @@ fn end(imported: &mut Imported, run: Option<Run>) {
     if !run.has_average && run.requests.is_none() {
         return;
     }
-    let subject = imported.subject(&run.url);
+    let [threads, connections] = &run.load;
+    let parameters =
+        parameters_of([("url", &run.url), ("threads", threads), ("connections", connections)]);
+    let subject = imported.with_parameters(&run.url, parameters);
     let named = |name: &str| Unit::Named(name.to_owned());
     let mut parts: Vec<Part> = Vec::new();
     let [mean, deviation, maximum] = run.latency;

@@ -4,7 +4,8 @@
 //! - The figure is the median over the processes; the bounds are its confidence interval where the caller
 //!   has one, and are left out otherwise. Smallest and largest value are no interval.
 //! - `latency` is in nanoseconds and `throughput` in operations per second, as Bencher defines them. Other
-//!   measures have the metric's name and unit: `max_rss (B)`.
+//!   measures have the metric's name and unit: `max_rss (B)`. A metric may be named after another unit than that
+//!   of its values, `MB/s` where these are bytes per second, and bytes per second are no operations.
 
 use becalm_model::{Direction, Metric, Record, Unit, metric};
 use serde_json::{Map, Number, Value};
@@ -93,7 +94,7 @@ const THROUGHPUT: &str = "throughput";
 /// Returns the name of a measure, and the power of ten that leads to its unit.
 fn measure(metric: &Metric, measure: &str) -> (String, i32) {
     let is_main = measure.is_empty() || metric.name == metric::WALL_TIME;
-    let is_rate = matches!(&metric.unit, Unit::Named(unit) if unit.ends_with("/s"));
+    let is_rate = matches!(&metric.unit, Unit::Named(unit) if is_of_operations(unit));
     match (&metric.unit, metric.direction) {
         (Unit::Second, Direction::Lower) if is_main => (LATENCY.to_owned(), 9),
         (_, Direction::Higher) if is_rate && (is_main || measure == THROUGHPUT) => {
@@ -103,10 +104,15 @@ fn measure(metric: &Metric, measure: &str) -> (String, i32) {
             let unit = metric.unit.to_string();
             let name = one_line(if measure.is_empty() { "value" } else { measure });
             // What is named after its unit does not name it twice.
-            let is_told = unit.is_empty() || name.contains(&unit);
+            let is_told = unit.is_empty() || name == unit;
             (if is_told { name } else { format!("{name} ({unit})") }, 0)
         }
     }
+}
+
+/// Says whether a rate is one of something that is counted, and not of data.
+fn is_of_operations(unit: &str) -> bool {
+    unit.strip_suffix("/s").is_some_and(|counted| !["B", "b", "bit"].contains(&counted))
 }
 
 /// Cuts a name; says whether that was needed.

@@ -185,7 +185,10 @@ proptest! {
                 };
                 prop_assert_eq!(sorted(&back), sorted(&record));
             }
-            Err(error) => prop_assert!(contents(&record).is_empty(), "{error}"),
+            Err(error) => {
+                let of_warmup = contents(&record).iter().all(|(.., values)| values.iter().all(|one| one.0));
+                prop_assert!(of_warmup, "{error}");
+            }
         }
     }
 }

@@ -69,10 +69,50 @@ fn bmf_has_latency_throughput_and_others_by_name() {
 
     let mut record = harness();
     record.metrics[4].name = "BenchmarkScan/n=8 throughput".to_owned();
+    record.metrics[4].unit = Unit::Named("rows/s".to_owned());
     let found = document(&text(&record, "bmf", &[]));
     let rate = &found["example.com/a BenchmarkScan/n=8"]["throughput"]["value"];
     let ours = values(&record, "example.com/a", "BenchmarkScan/n=8 throughput");
     assert_eq!(rate.as_f64(), Some(median(&ours)));
+}
+
+#[test]
+fn no_format_loses_a_unit() {
+    let record = harness();
+    let wanted = record.metrics[4].clone();
+    assert_eq!(
+        (wanted.name.as_str(), wanted.unit.to_string()),
+        ("BenchmarkScan/n=8 MB/s", "B/s".to_owned())
+    );
+    let ours = median(&values(&record, "example.com/a", &wanted.name));
+    for (to, from) in [
+        ("bmf", "bmf"),
+        ("customBiggerIsBetter", "github-action-benchmark"),
+        ("go-bench", "go-bench"),
+        ("csv", "csv"),
+    ] {
+        let back = there_and_back(&record, to, from, &[&wanted.name]);
+        let (at, metric) = (back.metrics.iter().enumerate())
+            .find(|(_, one)| one.name.contains("MB/s"))
+            .unwrap_or_else(|| panic!("{to}: {:?}", back.metrics));
+        assert_eq!(metric.quantity(), wanted.quantity(), "{to}");
+        let theirs = (0..back.subjects.len())
+            .flat_map(|subject| back.values(subject, at))
+            .collect::<Vec<_>>();
+        assert!(
+            theirs.iter().any(|value| (value / ours - 1.0).abs() < 1e-12),
+            "{to}: {ours} {theirs:?}"
+        );
+    }
+    let found = document(&text(&record, "bmf", &[&wanted.name]));
+    let measures = found["example.com/a BenchmarkScan/n=8"].as_object().unwrap();
+    assert_eq!(measures.keys().collect::<Vec<_>>(), ["MB/s (B/s)"]);
+    // Bytes per second are no operations per second.
+    let mut record = record;
+    record.metrics[4].name = "BenchmarkScan/n=8 throughput".to_owned();
+    let found = document(&text(&record, "bmf", &["BenchmarkScan/n=8 throughput"]));
+    let measures = found["example.com/a BenchmarkScan/n=8"].as_object().unwrap();
+    assert_eq!(measures.keys().collect::<Vec<_>>(), ["throughput (B/s)"]);
 }
 
 #[test]

@@ -48,3 +48,29 @@ fn what_is_wrong_is_named_with_its_place() {
         "a.json, at a[0].measures: expected an object, found `nothing`"
     );
 }
+
+#[test]
+fn values_between_bounds_are_no_samples_and_units_in_names_are_units() {
+    let record = import(
+        &[File::of_text(
+            "a.json",
+            r#"{"a": {"latency": {"value": 2, "lower_value": 1, "upper_value": 3}, "max_rss (B)": {"value": 5},
+                "MB/s (B/s)": {"value": 7}, "value (items/s)": {"value": 8}}}"#,
+        )],
+        None,
+    )
+    .unwrap();
+    let mut found: Vec<String> = (record.metrics.iter())
+        .map(|one| format!("{} [{}] {:?}", one.name, one.quantity(), one.statistic))
+        .collect();
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "a MB/s [B/s, more is better] None",
+            "a [items/s, more is better] [items/s, more is better] None",
+            "a [s, less is better] Some(\"estimate\")",
+            "a max_rss [B, less is better] None",
+        ]
+    );
+}

@@ -14,6 +14,7 @@ fn seeds() -> Vec<Vec<u8>> {
         "google-benchmark/self_v1.9.5_repeats_bigo_counters.json",
         "vitest/self_v3_outputJson.json",
         "tinybench/self_tasks.json",
+        "mitata/self_v1.0.34.json",
     ];
     let made = [
         r#"[{"benchmark": "a", "mode": "sample", "params": {"n": "1"}, "primaryMetric": {"score": 1,
@@ -52,7 +53,13 @@ fn try_all(bytes: Vec<u8>) {
     let _ = recognise(&files);
     for entry in FORMATS {
         let Ok(record) = import(&files, Some(entry.name)) else { continue };
-        assert!(!record.runs.is_empty());
+        let has_value =
+            |run: &becalm_model::Run| (0..record.metrics.len()).any(|at| run.value(at).is_some());
+        assert!(
+            record.runs.iter().any(|run| run.is_measured() && has_value(run)),
+            "{}",
+            entry.name
+        );
         for run in &record.runs {
             assert!(run.subject < record.subjects.len());
             assert!(run.values.len() <= record.metrics.len());
@@ -63,6 +70,35 @@ fn try_all(bytes: Vec<u8>) {
             }
         }
     }
+}
+
+#[test]
+fn files_without_a_value_are_errors_whatever_format_they_are_of() {
+    let files = [
+        (
+            "pyperf",
+            r#"{"benchmarks": [{"metadata": {"name": "a"}, "runs": [{"warmups": [[1, 0.5]]}, {}]}]}"#,
+        ),
+        ("pyperf", r#"{"benchmarks": [{"runs": [{"metadata": {}}]}]}"#),
+        ("hyperfine", r#"{"results": [{"command": "a"}]}"#),
+        (
+            "hyperfine",
+            r#"{"schema_version": 2, "results": [{"command": "a", "measurements": [{"exit_code": 1}]}]}"#,
+        ),
+        ("google-benchmark", r#"{"context": {}, "benchmarks": []}"#),
+        ("pytest-benchmark", r#"{"machine_info": {}, "benchmarks": []}"#),
+        ("jmh", "[]"),
+        ("bmf", r#"{"a": {"latency": {"value": null}}}"#),
+        ("go-bench", "goos: linux\nPASS\n"),
+        ("k6", r#"{"metrics": {}}"#),
+        ("csv", "subject,metric,unit,value\n"),
+        ("time", "real\n"),
+    ];
+    for (format, text) in files {
+        let told = import(&[File::of_text("a", text)], Some(format)).map(|_| ()).unwrap_err();
+        assert!(!told.to_string().is_empty(), "{format}");
+    }
+    // Whatever the fuzzers of this file make, see `try_all`.
 }
 
 /// What is put in place of something else.

@@ -78,3 +78,43 @@ fn what_has_no_number_is_left_out_and_told() {
         assert!(notes.contains(&note), "{notes}");
     }
 }
+
+/// Returns which statistic each metric of a file is.
+fn statistics(text: &str, format: Option<&str>) -> Vec<(String, Option<String>)> {
+    let record = import(&[File::of_text("a.json", text)], format).unwrap();
+    record.metrics.into_iter().map(|metric| (metric.name, metric.statistic)).collect()
+}
+
+#[test]
+fn what_a_tool_printed_of_many_values_is_no_sample() {
+    let history = |tool: &str| {
+        format!(
+            r#"window.BENCHMARK_DATA = {{"entries": {{"s": [{{"commit": {{"id": "c"}}, "date": 1, "tool": "{tool}",
+            "benches": [{{"name": "x", "value": 1, "unit": "ns/iter"}}]}}]}}}}"#
+        )
+    };
+    for (tool, statistic) in [
+        ("cargo", Some("median")),
+        ("julia", Some("median")),
+        ("benchmarkjs", Some("mean")),
+        ("benchmarkluau", Some("mean")),
+        ("pytest", Some("mean")),
+        ("catch2", Some("mean")),
+        ("jmh", Some("mean")),
+        ("benchmarkdotnet", Some("mean")),
+        ("go", None),
+        ("customSmallerIsBetter", None),
+    ] {
+        let found = statistics(&history(tool), None);
+        assert_eq!(found, [("x".to_owned(), statistic.map(str::to_owned))], "{tool}");
+    }
+    let custom = r#"[{"name": "a", "unit": "s", "value": 1, "range": "± 2"},
+        {"name": "b", "unit": "s", "value": 1, "extra": "median of 5 runs"},
+        {"name": "c", "unit": "s", "value": 1, "extra": "mean: 1 s\nrounds: 9"},
+        {"name": "d_median", "unit": "s", "value": 1}, {"name": "e", "unit": "s", "value": 1},
+        {"name": "f", "unit": "s", "value": 1, "extra": "median of 1 runs"}]"#;
+    let found = statistics(custom, Some("customSmallerIsBetter"));
+    let found: Vec<Option<&str>> = found.iter().map(|(_, one)| one.as_deref()).collect();
+    let expected = [Some("estimate"), Some("median"), Some("mean"), Some("median"), None, None];
+    assert_eq!(found, expected);
+}

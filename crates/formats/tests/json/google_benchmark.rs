@@ -2,6 +2,7 @@
 
 use crate::common::{capture, condensed};
 use becalm_formats::{File, import};
+use becalm_model::Direction;
 
 fn read(text: &str) -> Result<String, String> {
     import(&[File::of_text("a.json", text)], Some("google-benchmark"))
@@ -80,4 +81,27 @@ fn what_is_wrong_is_named_with_its_place() {
         "a.json, at benchmarks[0].name: expected a name, found `nothing`"
     );
     assert_eq!(read(r#"{"benchmarks": []}"#).unwrap_err(), "a.json: it holds no measurement");
+}
+
+#[test]
+fn of_counters_that_are_rates_more_is_better() {
+    let record = capture("google-benchmark/self_v1.7.1_rates.json", "google-benchmark");
+    let direction = |name: &str| {
+        let at = record.metric_index(&format!("sum/4096 {name}")).unwrap();
+        record.metrics[at].direction
+    };
+    for rate in ["bytes_per_second", "items_per_second", "frames", "queries"] {
+        assert_eq!(direction(rate), Direction::Higher, "{rate}");
+    }
+    for other in ["cost", "depth", "cpu_time"] {
+        assert_eq!(direction(other), Direction::Lower, "{other}");
+    }
+    let named = r#"{"benchmarks": [{"name": "a", "run_type": "iteration", "iterations": 10, "real_time": 5, "cpu_time": 4,
+        "time_unit": "ns", "GFLOPS": 3, "hit_rate": 0.5, "miss_rate": 0.5, "Throughput": 2, "probes": 7}]}"#;
+    let record = import(&[File::of_text("a.json", named)], None).unwrap();
+    let higher: Vec<&str> = (record.metrics.iter())
+        .filter(|metric| metric.direction == Direction::Higher)
+        .map(|metric| metric.name.as_str())
+        .collect();
+    assert_eq!(higher, ["a GFLOPS", "a hit_rate", "a Throughput"]);
 }

@@ -14,6 +14,7 @@ mod history;
 mod hyperfine;
 mod jmh;
 mod k6;
+mod mitata;
 mod nanobench;
 mod pyperf;
 mod pytest_benchmark;

@@ -146,6 +146,8 @@ pub enum ImportFact {
     NoUnits,
     /// The file tells no directions, which are guessed by the units.
     DirectionsGuessed,
+    /// The file does not tell which counters are rates, of which more is better.
+    CountersGuessed,
     /// The file does not tell which values are of which process.
     ProcessesUnknown,
     /// A debugger was attached.

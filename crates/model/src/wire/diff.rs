@@ -23,7 +23,7 @@ pub struct DiffDocument {
     pub margin: f64,
     /// The comparisons; `rounds` is the number of processes, or of layouts, of the side that has fewer, or
     /// in one session that of the rounds or layouts that pair them.
-    pub comparisons: Vec<ComparisonDocument>,
+    pub comparisons: Vec<DiffedDocument>,
     /// What is not compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Worded<Note>>,
@@ -31,12 +31,35 @@ pub struct DiffDocument {
     pub differences: BTreeMap<String, (String, String)>,
 }
 
+/// One comparison with the middles of both sides.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DiffedDocument {
+    /// The comparison.
+    #[serde(flatten)]
+    pub comparison: ComparisonDocument,
+    /// What each side has, whether or not anything can be concluded.
+    #[serde(flatten)]
+    pub middles: Middles,
+}
+
+/// The middles of both sides of a comparison, in the unit of the metric, and how far they are apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Middles {
+    /// Median of the old side over its processes; `null` without a value.
+    pub old: Option<f64>,
+    /// That of the new side.
+    pub new: Option<f64>,
+    /// New over old less 1: of the ratio where there is one, otherwise of the medians, and that decides nothing. `null`
+    /// without both medians, where the old one is not above 0, and where runs were cut off.
+    pub change: Option<f64>,
+}
+
 /// Returns the document of two records. In `comparisons`, `baseline` is an index into the subjects of
 /// `old`, `candidate` into those of `new`, and `metric` into the metrics of `old`.
 pub fn diff_document(
     old: &Record,
     new: &Record,
-    comparisons: &[Comparison],
+    comparisons: &[(Comparison, Middles)],
     (confidence, margin): (f64, f64),
     notes: &[Note],
     words: &Words,
@@ -50,7 +73,12 @@ pub fn diff_document(
         confidence,
         margin,
         notes: worded(notes, words.note),
-        comparisons: comparisons.iter().map(|one| comparison_of(old, new, one, words)).collect(),
+        comparisons: (comparisons.iter())
+            .map(|(one, middles)| DiffedDocument {
+                comparison: comparison_of(old, new, one, words),
+                middles: *middles,
+            })
+            .collect(),
         differences: differing.collect(),
     }
 }

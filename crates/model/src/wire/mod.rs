@@ -45,7 +45,7 @@ pub use boot::{BootAdvice, BootDocument, BootLoader, BootOption, BootParameter};
 pub use changes::{ChangeInHistoryDocument, ChangePointDocument, ChangesDocument, TooFewValues};
 pub use check::{CheckDocument, check_document};
 pub use ci::{CiDocument, CiMessage, CiReadError, ci_document, read_ci};
-pub use diff::{DiffDocument, diff_document};
+pub use diff::{DiffDocument, DiffedDocument, Middles, diff_document};
 pub use document::{
     ComparisonDocument, ConditionsDocument, Document, EstimateDocument, RunDocument,
     SubjectDocument, SummaryDocument,

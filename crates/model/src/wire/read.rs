@@ -115,7 +115,7 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
         subjects,
         suite,
         terms: document.terms,
-        runs,
+        runs: runs.into(),
         comparisons,
         interrupted: document.interrupted.map(Worded::value),
         notes: document.notes.into_iter().map(Worded::value).collect(),

@@ -79,6 +79,10 @@ fn known(what: ImportFact) -> &'static str {
             "the file does not tell which way is better: it is guessed by the unit (customSmallerIsBetter and \
              customBiggerIsBetter are formats that tell)"
         }
+        F::CountersGuessed => {
+            "the file does not tell which way the program's own counters get better: more is taken as better of \
+             those that are rates, less of all others"
+        }
         F::ProcessesUnknown => {
             "the file does not tell which values are of which process: they count as one process"
         }

@@ -1,6 +1,6 @@
 //! Comparison of two records that were measured at different times.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use becalm_model::{
     Comparison, ComparisonNote, Metric, RatioInterval, Record, RecordKind, Run, Verdict,
@@ -31,40 +31,63 @@ pub fn compare_all_separate(
     margin: f64,
 ) -> Vec<Comparison> {
     let alpha = 1.0 - confidence;
-    let at = |one: &Pairing, level: f64| {
-        let (a, b) = ((old, one.baseline), (new, one.candidate));
-        let metric = &new.metrics[new.metric_index(&one.metric)?];
-        let margin = new.margin_of(one.candidate, metric).unwrap_or(margin);
-        compare_separate(a, b, &one.metric, 1.0 - level, margin)
+    let [in_old, in_new] = [old, new].map(|record| -> HashMap<&str, usize> {
+        record.metrics.iter().map(|metric| metric.name.as_str()).zip(0..).collect()
+    });
+    let sides = |one: &Pairing| {
+        let [of_old, of_new] = [&in_old, &in_new].map(|of| of.get(one.metric.as_str()).copied());
+        let a = Measured { record: old, subject: one.baseline, metric: of_old? };
+        Some((a, Measured { record: new, subject: one.candidate, metric: of_new? }))
     };
-    let first: Vec<(&Pairing, Comparison)> =
-        pairings.iter().filter_map(|one| Some((one, at(one, alpha)?))).collect();
+    let at = |(a, b): (Measured<'_>, Measured<'_>), level: f64| {
+        let margin = new.margin_of(b.subject, b.described()).unwrap_or(margin);
+        compare(a, b, 1.0 - level, margin)
+    };
+    let first: Vec<_> = (pairings.iter())
+        .filter_map(|one| {
+            let sides = sides(one)?;
+            Some((sides, at(sides, alpha)?))
+        })
+        .collect();
     // What is exact or has no interval cannot err and takes nothing from the others.
     let errs =
         |comparison: &Comparison| comparison.ratio.is_some_and(|ratio| ratio.low < ratio.high);
     let p_values: Vec<f64> = first
         .iter()
         .filter(|(_, comparison)| errs(comparison))
-        .map(|(one, _)| p_value(old, new, one))
+        .map(|(sides, _)| p_value(*sides))
         .collect();
     let mut levels = family::levels(&p_values, |share| alpha / share as f64).into_iter();
     first
         .into_iter()
-        .map(|(one, comparison)| {
+        .map(|(sides, comparison)| {
             let level = if errs(&comparison) { levels.next() } else { None };
-            level.and_then(|level| at(one, level)).unwrap_or(comparison)
+            level.and_then(|level| at(sides, level)).unwrap_or(comparison)
         })
         .collect()
 }
 
-fn p_value(old: &Record, new: &Record, one: &Pairing) -> f64 {
-    let logs = |record: &Record, subject| {
-        record.metric_index(&one.metric).map(|metric| Side::of(record, subject, metric).logs)
-    };
-    logs(old, one.baseline)
-        .zip(logs(new, one.candidate))
-        .and_then(|(a, b)| unpaired::estimate(&a, &b, 0.5))
-        .map_or(1.0, |estimate| estimate.p)
+/// One metric of one subject of a record.
+#[derive(Clone, Copy)]
+struct Measured<'a> {
+    record: &'a Record,
+    subject: usize,
+    metric: usize,
+}
+
+impl<'a> Measured<'a> {
+    fn described(self) -> &'a Metric {
+        &self.record.metrics[self.metric]
+    }
+
+    fn is_cut_off(self) -> bool {
+        self.record.is_cut_off(self.subject)
+    }
+}
+
+fn p_value((old, new): (Measured<'_>, Measured<'_>)) -> f64 {
+    let [old, new] = [old, new].map(|one| Side::of(one).logs);
+    unpaired::estimate(&old, &new, 0.5).map_or(1.0, |estimate| estimate.p)
 }
 
 /// Compares `metric` (by name) of one subject of each record as two independent samples of processes, or of
@@ -80,9 +103,19 @@ pub fn compare_separate(
     confidence: f64,
     margin: f64,
 ) -> Option<Comparison> {
-    let (old_metric, new_metric) = (old.metric_index(metric)?, new.metric_index(metric)?);
-    let described = [&old.metrics[old_metric], &new.metrics[new_metric]];
-    let sides = [Side::of(old, baseline, old_metric), Side::of(new, candidate, new_metric)];
+    let old = Measured { record: old, subject: baseline, metric: old.metric_index(metric)? };
+    let new = Measured { record: new, subject: candidate, metric: new.metric_index(metric)? };
+    compare(old, new, confidence, margin)
+}
+
+fn compare(
+    old: Measured<'_>,
+    new: Measured<'_>,
+    confidence: f64,
+    margin: f64,
+) -> Option<Comparison> {
+    let described = [old.described(), new.described()];
+    let sides = [old, new].map(Side::of);
     if sides.iter().any(|side| side.values.is_empty())
         || !described[0].is_same_quantity(described[1])
     {
@@ -94,9 +127,9 @@ pub fn compare_separate(
     };
     let direction = described[0].direction;
     let mut comparison = Comparison {
-        baseline,
-        candidate,
-        metric: old_metric,
+        baseline: old.subject,
+        candidate: new.subject,
+        metric: old.metric,
         primary: true,
         ratio: None,
         verdict: Verdict::Inconclusive,
@@ -121,11 +154,11 @@ pub fn compare_separate(
     }
     match ratio(&sides, 1.0 - confidence) {
         // Two lower bounds say nothing about the ratio, and one of them at most which way it goes.
-        _ if old.is_cut_off(baseline) || new.is_cut_off(candidate) => {
+        _ if old.is_cut_off() || new.is_cut_off() => {
             comparison.notes.push(ComparisonNote::LowerBounds.into());
         }
         // Over how many processes another tool took a mean is not known.
-        _ if is_summary(old, described[0]) || is_summary(new, described[1]) => {
+        _ if is_summary(old) || is_summary(new) => {
             comparison.notes.push(ComparisonNote::NoSingleValues.into());
         }
         Ok(found) => {
@@ -142,8 +175,8 @@ pub fn compare_separate(
 
 /// Says whether a file of another tool has only a statistic of values that nobody has. Where becalm started the
 /// processes itself, the statistic that each gave is its one value.
-fn is_summary(record: &Record, metric: &Metric) -> bool {
-    record.kind == RecordKind::Import && metric.statistic.is_some()
+fn is_summary(one: Measured<'_>) -> bool {
+    one.record.kind == RecordKind::Import && one.described().statistic.is_some()
 }
 
 /// What one record has of a metric of one subject.
@@ -162,7 +195,7 @@ struct Side {
 }
 
 impl Side {
-    fn of(record: &Record, subject: usize, metric: usize) -> Self {
+    fn of(Measured { record, subject, metric }: Measured<'_>) -> Self {
         let with_value = |run: &'_ Run| Some((run.layout, run.value(metric)?));
         let values: Vec<(Option<u32>, f64)> =
             record.measured(subject).filter_map(with_value).collect();
@@ -283,7 +316,8 @@ mod tests {
         ] {
             assert_eq!((found.verdict, found.rounds), (Verdict::Inconclusive, 2), "{found:?}");
         }
-        assert!(p_value(&old, &new, &pairing) > 0.1, "two layouts tell little");
+        let side = |record| Measured { record, subject: 0, metric: 0 };
+        assert!(p_value((side(&old), side(&new))) > 0.1, "two layouts tell little");
         let one = |mut record: Record| {
             record.runs.iter_mut().for_each(|run| run.layout = Some(1));
             record
