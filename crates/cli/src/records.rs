@@ -90,7 +90,7 @@ pub(crate) fn summaries(record: &Record) -> impl Iterator<Item = (usize, usize, 
     (0..record.subjects.len()).flat_map(move |subject| {
         // Once for all metrics: an imported history has thousands of subjects and of metrics.
         let runs: Vec<&Run> = record.measured(subject).collect();
-        (0..record.metrics.len()).filter_map(move |metric| {
+        record.metrics_of(runs.iter().copied()).into_iter().filter_map(move |metric| {
             let values = runs.iter().filter_map(|run| run.value(metric)).collect();
             let sample = Sample::new(values).ok()?;
             Some((subject, metric, Summary::of(&sample, record.confidence)))

@@ -14,12 +14,21 @@ pub const FORMATS: &[Entry] = &[
     readers::hyperfine::CSV,
     readers::hyperfine_markdown::MARKDOWN,
     readers::pytest_benchmark::JSON,
+    readers::pytest_table::TEXT,
     readers::google_benchmark::JSON,
+    readers::google_csv::CSV,
+    readers::google_console::TEXT,
     // It has `runs` and `samples`, as files of pyperf have.
     readers::mitata::JSON,
+    readers::mitata_text::TEXT,
     readers::pyperf::JSON,
     readers::jmh::JSON,
+    readers::jmh_console::CSV,
+    readers::jmh_console::TEXT,
     readers::benchmark_dotnet::JSON,
+    // It has `latency` and `throughput`, as tinybench has.
+    readers::autocannon::JSON,
+    readers::vegeta::JSON,
     readers::tinybench::VITEST,
     readers::tinybench::TINYBENCH,
     readers::k6::JSON,
@@ -43,7 +52,13 @@ pub const FORMATS: &[Entry] = &[
     readers::catch2_xml::XML,
     readers::catch2::JSON,
     readers::catch2::CONSOLE,
+    // It begins as wrk does.
+    readers::autocannon::TEXT,
     readers::wrk::TEXT,
+    readers::apache_bench::TEXT,
+    readers::fio::JSON,
+    readers::sysbench::TEXT,
+    readers::vegeta::TEXT,
     readers::krun::JSON,
     readers::krun::CSV,
     readers::sightglass::CSV,
@@ -59,7 +74,10 @@ pub const FORMATS: &[Entry] = &[
     readers::short_lines::DART,
     readers::short_lines::LUAU,
     readers::short_lines::NODE,
-    // Any command may have been measured with it, a benchmark tool too.
+    // Any command may have been measured with these, a benchmark tool too.
+    readers::perf_stat::TEXT,
+    readers::perf_stat::CSV,
+    readers::gnu_time::TEXT,
     readers::shell_time::TEXT,
     // Any object of objects with a value could be one.
     readers::bmf::JSON,

@@ -123,6 +123,25 @@ pub(crate) fn time(text: &str) -> Option<f64> {
     quantity(text).filter(|(_, unit)| *unit == Unit::Second).map(|(value, _)| value)
 }
 
+/// Reads a time as Go writes it, in seconds: `1m2.5s`, `940.865µs`.
+pub(crate) fn duration(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let mut seconds = 0.0;
+    let mut has_unit = false;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+        let (figures, behind) = rest.split_at(end);
+        let end = behind.find(|c: char| c.is_ascii_digit()).unwrap_or(behind.len());
+        let (unit, behind) = behind.split_at(end);
+        let (Unit::Second, factor) = units::unit(unit) else { return None };
+        seconds += number(figures)? * factor;
+        has_unit = true;
+        rest = behind;
+    }
+    has_unit.then_some(if text.starts_with('-') { -seconds } else { seconds })
+}
+
 /// Returns the unit and the factor of what may also be a rate, such as `MiB/s` or `Melem/s`.
 pub(crate) fn scaled(written: &str) -> (Unit, f64) {
     let written = written.trim();
@@ -185,6 +204,10 @@ mod tests {
             assert_eq!(number(decimal), None, "{decimal}");
         }
         assert_eq!(number("-1,234,567.8"), Some(-1_234_567.8));
+        assert_eq!(duration("1m2.5s"), Some(62.5));
+        assert_eq!(duration("1h0m3s"), Some(3603.0));
+        assert_eq!(duration("940µs"), Some(940.0 * 1e-6));
+        assert_eq!((duration("5"), duration("m"), duration("")), (None, None, None));
         assert_eq!(quantity("1e+"), None);
         assert_eq!(quantity(""), None);
     }

@@ -16,15 +16,18 @@ pub(crate) fn of(
     subject: usize,
     unicode: bool,
 ) -> Option<(String, Table)> {
-    let listed = shown::listed_benchmarks(record);
+    if !shown::are_listed(record) {
+        return None;
+    }
     let runs: Vec<&Run> = record.measured(subject).collect();
+    let mut listed = record.metrics_of(runs.iter().copied());
+    listed.retain(|&index| record.metrics[index].benchmark.is_some());
     let table = table(record, &runs, &listed, unicode);
     if table.is_empty() {
         return None;
     }
     let processes = counted(runs.len(), "process");
-    let has = |&&index: &&usize| runs.iter().any(|run| run.value(index).is_some());
-    let metrics = count(listed.iter().filter(has).count(), "metric");
+    let metrics = count(listed.len(), "metric");
     Some((format!("{}: {metrics} of benchmarks in {processes}", labels.get(subject)), table))
 }
 

@@ -1,5 +1,7 @@
 //! The numbers behind the verdict, as a table that text, Markdown and HTML share.
 
+use std::collections::HashMap;
+
 use becalm_model::{Comparison, Metric, Record};
 
 use crate::labels::Labels;
@@ -20,17 +22,18 @@ pub(crate) fn tables(record: &Record, labels: &Labels, unicode: bool) -> Vec<(St
         let table = metrics(record, labels, (baseline, candidate), &shown, unicode);
         return vec![(String::new(), table)];
     }
-    let mut metrics: Vec<usize> = Vec::new();
-    for comparison in &shown {
-        if !metrics.contains(&comparison.metric) {
-            metrics.push(comparison.metric);
-        }
+    let mut of_metrics: Vec<(usize, Vec<&Comparison>)> = Vec::new();
+    let mut places: HashMap<usize, usize> = HashMap::new();
+    for comparison in shown.iter().copied() {
+        let place = *places.entry(comparison.metric).or_insert_with(|| {
+            of_metrics.push((comparison.metric, Vec::new()));
+            of_metrics.len() - 1
+        });
+        of_metrics[place].1.push(comparison);
     }
-    metrics
+    of_metrics
         .into_iter()
-        .map(|metric| {
-            let of_metric: Vec<&Comparison> =
-                shown.iter().copied().filter(|c| c.metric == metric).collect();
+        .map(|(metric, of_metric)| {
             let decides = of_metric.iter().any(|c| c.primary);
             let name = shown::metric_at(record, metric).name;
             let title = if decides { format!("{name} (decides)") } else { name };

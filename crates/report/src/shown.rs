@@ -34,10 +34,16 @@ pub(crate) fn headline_metric(record: &Record) -> Option<usize> {
 /// Most benchmarks that are shown one by one; more of them stand in a table.
 const FEW_BENCHMARKS: usize = 3;
 
+/// Says whether benchmarks stand in a table, because there are too many to be drawn.
+pub(crate) fn are_listed(record: &Record) -> bool {
+    let benchmarks = record.metrics.iter().filter(|metric| metric.benchmark.is_some());
+    benchmarks.take(FEW_BENCHMARKS + 1).count() > FEW_BENCHMARKS
+}
+
 /// Returns the metrics of benchmarks that stand in a table, because there are too many to be drawn.
 pub(crate) fn listed_benchmarks(record: &Record) -> Vec<usize> {
     let all = record.metrics_that(|metric| metric.benchmark.is_some());
-    if all.len() > FEW_BENCHMARKS { all } else { Vec::new() }
+    if are_listed(record) { all } else { Vec::new() }
 }
 
 /// Returns the metrics that are shown in full: those that decide, those that the user had read from
@@ -53,9 +59,11 @@ pub(crate) fn full_metrics(record: &Record) -> Vec<usize> {
     // How long a harness takes is its own choice and no result, and so is the time of a simulation.
     let is_timed =
         !record.is_simulated() && record.metrics.iter().all(|metric| metric.benchmark.is_none());
+    let deciding: BTreeSet<usize> =
+        record.comparisons.iter().filter(|c| c.primary).map(|c| c.metric).collect();
     let is_shown = |index: usize| {
         let name = record.metrics[index].name.as_str();
-        record.comparisons.iter().any(|c| c.primary && c.metric == index)
+        deciding.contains(&index)
             || !metric::is_builtin(name)
             || record.comparisons.is_empty() && name == metric::WALL_TIME && is_timed
     };
@@ -159,7 +167,7 @@ pub(crate) fn median(summary: &Summary) -> Median {
 
 /// Returns the runs of one subject with their index in the record, in time order, warm-up included.
 pub(crate) fn indexed_runs(record: &Record, subject: usize) -> impl Iterator<Item = (usize, &Run)> {
-    record.runs.iter().enumerate().filter(move |(_, run)| run.subject == subject)
+    record.runs.of_subject(subject)
 }
 
 /// Returns about how many seconds one round takes, rest included.

@@ -5,6 +5,8 @@
 //! What it is about is the metric `time`, or `value` where it is no time, and what is measured beside that has
 //! its own name, such as `B/op`.
 
+use std::collections::HashSet;
+
 use becalm_model::{Metric, Record, RecordKind, Run, Unit, metric};
 use becalm_stats::Sample;
 use becalm_stats::center::median;
@@ -15,8 +17,9 @@ use becalm_store::NewPoint;
 pub fn points(record: &Record) -> Vec<NewPoint> {
     let mut points = Vec::new();
     for subject in 0..record.subjects.len() {
-        let main = record.about(subject);
-        for (index, metric) in record.metrics.iter().enumerate() {
+        let main: HashSet<usize> = record.about(subject).into_iter().collect();
+        for index in record.metrics_of(record.measured(subject)) {
+            let metric = &record.metrics[index];
             // What was cut off took longer than its timeout, which the median needs to know and no more, as long as
             // it is less than half. What else was counted until then says nothing.
             let is_used = |run: &&Run| !run.is_censored() || metric.name == metric::WALL_TIME;
@@ -78,7 +81,8 @@ pub fn names_in_comparison(record: &Record, subject: usize, metric: &Metric) -> 
 
 /// Returns the smallest change that matters of what a point is of, where the suite said so when it was measured.
 pub fn margin_of(record: &Record, point: &NewPoint) -> Option<f64> {
-    (0..record.subjects.len()).find_map(|subject| {
+    // Only a suite says one.
+    (0..record.suite.len().min(record.subjects.len())).find_map(|subject| {
         let margin = |metric: &Metric| {
             let is_it = name(metric) == point.metric
                 && benchmark(record, subject, metric) == point.benchmark

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let comparisons = match sides {
         Sides::InTurns => compare_in_turns(&new, &metrics, args.confidence, margin),
         Sides::Apart => {
-            let pairings = pairings(&metrics, &subjects);
+            let pairings = pairings((&old, &new), &metrics, &subjects);
             compare_all_separate(&old, &new, &pairings, args.confidence, margin)
         }
     };
@@ -99,16 +99,29 @@ fn sides(old: &Record, is_one_file: bool) -> Sides {
     if is_one_file && old.kind != RecordKind::Import { Sides::InTurns } else { Sides::Apart }
 }
 
-fn pairings(metrics: &[String], subjects: &[(usize, usize)]) -> Vec<Pairing> {
-    let of_metric = |metric: &String| {
-        let metric = metric.clone();
-        subjects.iter().map(move |&(baseline, candidate)| Pairing {
-            baseline,
-            candidate,
-            metric: metric.clone(),
-        })
+/// Returns which metric of which subjects is compared, metric by metric: where both sides have it.
+fn pairings(
+    (old, new): (&Record, &Record),
+    metrics: &[String],
+    subjects: &[(usize, usize)],
+) -> Vec<Pairing> {
+    let wanted = places(metrics.iter().map(String::as_str));
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for (place, &(baseline, candidate)) in subjects.iter().enumerate() {
+        let of = |record: &Record, subject: usize| -> HashSet<usize> {
+            let there = record.metrics_of(record.measured(subject));
+            let names = there.into_iter().map(|at| record.metrics[at].name.as_str());
+            names.filter_map(|name| wanted.get(name).copied()).collect()
+        };
+        let (before, after) = (of(old, baseline), of(new, candidate));
+        found.extend(before.intersection(&after).map(|&metric| (metric, place)));
+    }
+    found.sort_unstable();
+    let pairing = |(metric, place): (usize, usize)| {
+        let (baseline, candidate) = subjects[place];
+        Pairing { baseline, candidate, metric: metrics[metric].clone() }
     };
-    metrics.iter().flat_map(of_metric).collect()
+    found.into_iter().map(pairing).collect()
 }
 
 fn no_pair(is_one_file: bool) -> CommandError {

@@ -1,5 +1,6 @@
 //! `becalm import`: files of other tools as records.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use becalm_formats::{FORMATS, merge};
@@ -66,8 +67,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 /// Refuses a file that is named twice: its processes would count as twice as many.
 fn refuse_twice(files: &[PathBuf]) -> Result<(), CommandError> {
     let place = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let places: Vec<PathBuf> = files.iter().map(|path| place(path)).collect();
-    match (0..places.len()).find(|&at| places[..at].contains(&places[at])) {
+    let mut places = HashSet::new();
+    match files.iter().position(|path| !places.insert(place(path))) {
         Some(at) => Err(CommandError::usage(format!(
             "{} is named twice, and its processes would count twice",
             files[at].display()

@@ -85,6 +85,11 @@ impl<'a> Places<'a> {
     }
 }
 
+/// Says whether numbers of six digits each have a product that is a small whole number.
+pub(super) fn is_of_whole(number: f64) -> bool {
+    (0.5..100.0).contains(&number) && (number - number.round()).abs() < 2e-5 * number.max(1.0)
+}
+
 /// Says whether this is a whole number but for the rounding of a quotient, and none so large that many are near one.
 fn is_whole(number: f64) -> bool {
     (0.5..1e6).contains(&number) && (number - number.round()).abs() < 1e-9 * number.max(1.0)
@@ -113,7 +118,7 @@ pub(super) fn counter(name: &str, is_rate: bool) -> (Unit, Direction) {
 }
 
 /// Returns unit and direction of what the library itself counts.
-fn known(name: &str) -> Option<(Unit, Direction)> {
+pub(super) fn known(name: &str) -> Option<(Unit, Direction)> {
     let rate = |unit: &str| (Unit::Named(unit.to_owned()), Direction::Higher);
     Some(match name {
         "bytes_per_second" => rate("B/s"),

@@ -98,12 +98,10 @@ fn read(file: &File) -> Result<Imported, ImportError> {
         for run in benchmark.runs.iter() {
             let own = if run.name.0.is_empty() { &benchmark.alias.0 } else { &run.name.0 };
             let name = names.unique(&in_group(group, own));
-            match &run.stats {
-                Some(stats) => parts.extend(stats.import(&mut imported, subject, &name)),
-                None => {
-                    let why = run.error.as_ref().map(json::shown);
-                    imported.failed(name, why);
-                }
+            if let Some(stats) = &run.stats {
+                parts.extend(stats.import(&mut imported, subject, &name));
+            } else {
+                imported.failed(name, run.error.as_ref().map(json::shown));
             }
         }
     }

@@ -7,10 +7,12 @@
 //!   measures have the metric's name and unit: `max_rss (B)`. A metric may be named after another unit than that
 //!   of its values, `MB/s` where these are bytes per second, and bytes per second are no operations.
 
+use std::collections::HashMap;
+
 use becalm_model::{Direction, Metric, Record, Unit, metric};
 use serde_json::{Map, Number, Value};
 
-use crate::writers::names::one_line;
+use crate::writers::names::{Unique, one_line};
 use crate::writers::selection::{Selection, Usual};
 use crate::writers::{ExportError, Exported, Options, Writer, figures, json, numbers};
 
@@ -30,8 +32,9 @@ fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
     let mut selection = Selection::new(record, options, JSON.name, Usual::Results, |_| Ok(()))?;
     let mut benchmarks = Map::new();
     let (mut higher, mut cut) = (Vec::new(), 0);
+    let mut keys: HashMap<String, Unique> = HashMap::new();
     for &subject in &selection.subjects {
-        for &at in &selection.metrics {
+        for at in selection.metrics_of(subject) {
             let Some(median) = figures::median(&selection.values(subject, at)) else { continue };
             let metric = &record.metrics[at];
             let (measure, power) = measure(metric, selection.measure(at));
@@ -54,9 +57,9 @@ fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
             if metric.direction == Direction::Higher && !is_rate {
                 higher.push(measure.0.clone());
             }
+            let key = keys.entry(name.0.clone()).or_default().unique(&measure.0);
             let measures = benchmarks.entry(name.0).or_insert_with(|| Value::Object(Map::new()));
             if let Value::Object(measures) = measures {
-                let key = free(measures, &measure.0);
                 measures.insert(key, Value::Object(figures));
             }
         }
@@ -120,15 +123,4 @@ fn shortened(name: &str, longest: usize) -> (String, bool) {
     let short: String = name.chars().take(longest).collect();
     let is_cut = short.len() < name.len();
     (short, is_cut)
-}
-
-/// Returns a key that is not there.
-fn free(measures: &Map<String, Value>, name: &str) -> String {
-    let mut key = name.to_owned();
-    let mut number = 2;
-    while measures.contains_key(&key) {
-        key = format!("{name}#{number}");
-        number += 1;
-    }
-    key
 }

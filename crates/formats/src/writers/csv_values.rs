@@ -59,13 +59,13 @@ pub(super) fn rows<'a>(
     let mut selection = Selection::new(record, options, format, Usual::All, named)?;
     let (mut infinite, mut empty) = (0, 0);
     for &subject in &selection.subjects {
-        let of_subject = record.runs.iter().filter(|run| run.subject == subject && !run.discarded);
+        let metrics = selection.metrics_of(subject);
         // Warm-up and measured runs are counted apart.
         let mut counts = [0; 2];
-        for run in of_subject {
+        for run in selection.kept(subject) {
             let number = &mut counts[usize::from(run.warmup)];
             let mut is_there = false;
-            for &at in &selection.metrics {
+            for &at in &metrics {
                 for (iteration, value) in values(run, at) {
                     if !value.is_finite() {
                         infinite += 1;

@@ -69,7 +69,7 @@ fn write(
     }
     let (mut names, mut benches) = (Unique::default(), Vec::new());
     for &subject in &selection.subjects {
-        for &at in &selection.metrics {
+        for at in selection.metrics_of(subject) {
             let values = selection.values(subject, at);
             let Some(value) = figures::median(&values).filter(|value| value.is_finite()) else {
                 continue;

@@ -10,7 +10,7 @@
 //! - Config lines are `goos`, `goarch` and `cpu` only: benchstat makes a table of its own for each
 //!   different value.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 use becalm_model::{Metric, Record, RecordKind, Run, Unit, metric};
@@ -44,6 +44,9 @@ fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
     let mut text = String::new();
     config(record, &mut text);
     unit_lines(&mut selection, &benchmarks, &mut text);
+    let of_metric: HashMap<usize, usize> = (benchmarks.iter().zip(0..))
+        .flat_map(|(one, place)| one.metrics.iter().map(move |(at, _)| (*at, place)))
+        .collect();
     let (mut lines, mut packages) = (0, Unique::default());
     for &subject in &selection.subjects {
         let name = one_line(&record.subjects[subject].name);
@@ -51,8 +54,13 @@ fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
         push(&mut text, format_args!("pkg: {name}\n"));
         for run in selection.measured(subject) {
             let before = lines;
-            for benchmark in &benchmarks {
-                lines += process(run, benchmark, record, &mut text);
+            let there = record.metrics_of([run]);
+            let mut there: Vec<usize> =
+                there.iter().filter_map(|at| of_metric.get(at).copied()).collect();
+            there.sort_unstable();
+            there.dedup();
+            for place in there {
+                lines += process(run, &benchmarks[place], record, &mut text);
             }
             if lines > before {
                 text.push_str("PASS\n");

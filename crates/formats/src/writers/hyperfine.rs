@@ -6,7 +6,7 @@
 //! is what its scripts draw, and as hyperfine itself does with `--command-name`; `user` and `system` are
 //! means. Schema 2 has a fixed set of measurements per run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use becalm_model::{Metric, Outcome, Record, Run, Unit, metric, whole};
 use serde::Serialize;
@@ -182,8 +182,9 @@ fn write_1(record: &Record, options: &Options) -> Result<Exported, ExportError> 
         // Chosen were only those that are otherwise beside a time.
         times = [user, system].into_iter().flatten().collect();
     }
+    let timed: HashSet<usize> = times.iter().copied().collect();
     let others =
-        selection.metrics.iter().filter(|at| !times.contains(at) && !beside.contains(&Some(**at)));
+        selection.metrics.iter().filter(|at| !timed.contains(at) && !beside.contains(&Some(**at)));
     let others: Vec<&str> = others.map(|&at| record.metrics[at].name.as_str()).collect();
     if !others.is_empty() {
         let others = super::names::list(others);
@@ -193,7 +194,7 @@ fn write_1(record: &Record, options: &Options) -> Result<Exported, ExportError> 
     }
     let (mut names, mut results, mut left) = (Unique::default(), Vec::new(), 0);
     for &subject in &selection.subjects {
-        for &at in &times {
+        for at in selection.metrics_of(subject).into_iter().filter(|at| timed.contains(at)) {
             let all = selection.measured(subject).collect::<Vec<_>>();
             let runs: Vec<&Run> =
                 all.iter().copied().filter(|run| value(run, at).is_some()).collect();

@@ -1,6 +1,6 @@
 //! Names in files that do not take every name.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use becalm_model::shell_line;
 
@@ -28,18 +28,28 @@ pub(super) fn one_line(text: &str) -> String {
 /// Gives out names that nobody else has.
 #[derive(Debug, Default)]
 pub(super) struct Unique {
-    taken: HashSet<String>,
+    /// The names that were given out, with the last number that was tried behind each.
+    taken: HashMap<String, u32>,
 }
 
 impl Unique {
     /// Returns the name, with a number behind it if it is taken.
     pub(super) fn unique(&mut self, name: &str) -> String {
-        let mut unique = name.to_owned();
-        let mut number = 2;
-        while !self.taken.insert(unique.clone()) {
-            unique = format!("{name}#{number}");
+        let Some(last) = self.taken.get(name).copied() else {
+            self.taken.insert(name.to_owned(), 1);
+            return name.to_owned();
+        };
+        // Numbers only rise, so that many equal names cost little.
+        let mut number = last;
+        let unique = loop {
             number += 1;
-        }
+            let unique = format!("{name}#{number}");
+            if !self.taken.contains_key(&unique) {
+                break unique;
+            }
+        };
+        self.taken.insert(name.to_owned(), number);
+        self.taken.insert(unique.clone(), 1);
         unique
     }
 

@@ -75,7 +75,7 @@ fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
     let memory = record.metric_index(metric::MAX_RSS);
     let (mut names, mut benchmarks, mut nought) = (Unique::default(), Vec::new(), 0);
     for &subject in &selection.subjects {
-        for &at in &selection.metrics {
+        for at in selection.metrics_of(subject) {
             let mut take = |run: &Run| {
                 let (values, others): (Vec<f64>, Vec<f64>) =
                     inside(run, at).into_iter().partition(|value| *value > 0.0);

@@ -1,6 +1,8 @@
 //! What of a record goes into a file: subjects, metrics and runs, and what is told of the rest.
 
-use becalm_model::{Metric, Outcome, Record, Run, metric};
+use std::collections::{HashMap, HashSet};
+
+use becalm_model::{Metric, Outcome, Part, Record, Run, metric};
 
 use crate::writers::ExportError;
 use crate::writers::names::list;
@@ -21,6 +23,8 @@ pub(super) struct Selection<'a> {
     pub(super) record: &'a Record,
     /// Indices of the metrics that the format can hold.
     pub(super) metrics: Vec<usize>,
+    /// Where each of them stands among them.
+    places: HashMap<usize, usize>,
     /// Indices of the subjects.
     pub(super) subjects: Vec<usize>,
     /// What the reader of the file has to know.
@@ -75,7 +79,8 @@ impl<'a> Selection<'a> {
             return Err(ExportError::NothingFits { format, why });
         }
         // Those that could be chosen too.
-        let others = all.iter().filter(|at| !wanted.contains(at) && options.metrics.is_none());
+        let known: HashSet<usize> = wanted.iter().copied().collect();
+        let others = all.iter().filter(|at| !known.contains(at) && options.metrics.is_none());
         let others: Vec<&str> = others
             .map(|&at| &record.metrics[at])
             .filter(|one| fits(one).is_ok())
@@ -87,7 +92,8 @@ impl<'a> Selection<'a> {
                 list(others)
             ));
         }
-        let mut selection = Self { record, metrics, subjects, notes };
+        let places = metrics.iter().copied().zip(0..).collect();
+        let mut selection = Self { record, metrics, places, subjects, notes };
         selection.tell_statistics();
         selection.tell_runs();
         Ok(selection)
@@ -113,10 +119,30 @@ impl<'a> Selection<'a> {
         self.record.measured(subject)
     }
 
+    /// Returns the runs of a subject that were kept, with those of its warm-up, in time order.
+    pub(super) fn kept(&self, subject: usize) -> impl Iterator<Item = &'a Run> + use<'a> {
+        self.record.runs.of_subject(subject).map(|(_, run)| run).filter(|run| !run.discarded)
+    }
+
     /// Returns the runs of a subject's warm-up, in time order.
     pub(super) fn warmup(&self, subject: usize) -> impl Iterator<Item = &'a Run> + use<'a> {
-        let runs = self.record.runs.iter();
-        runs.filter(move |run| run.subject == subject && run.warmup && !run.discarded)
+        self.kept(subject).filter(|run| run.warmup)
+    }
+
+    /// Returns the chosen metrics that some run of a subject has, in their order. Of many metrics a subject may have
+    /// few.
+    pub(super) fn metrics_of(&self, subject: usize) -> Vec<usize> {
+        let there = self.record.metrics_of(self.kept(subject));
+        let mut chosen: Vec<usize> =
+            there.iter().filter_map(|at| self.places.get(at).copied()).collect();
+        chosen.sort_unstable();
+        chosen.into_iter().map(|place| self.metrics[place]).collect()
+    }
+
+    /// Returns the runs of the chosen subjects.
+    fn chosen_runs(&self) -> impl Iterator<Item = &'a Run> {
+        let chosen: HashSet<usize> = self.subjects.iter().copied().collect();
+        self.record.runs.iter().filter(move |run| chosen.contains(&run.subject))
     }
 
     /// Returns the values of a subject's metric, one per measured run; what is no finite number is left
@@ -148,14 +174,12 @@ impl<'a> Selection<'a> {
     /// Says whether values that harnesses gave for whole processes are not those of the iterations. Formats
     /// that hold one of both call it.
     pub(super) fn note_own_values(&mut self) {
-        let is_own = |at: &usize, run: &Run| {
-            run.part(*at).is_some_and(|part| {
-                let middle = crate::imported::median(&part.iterations);
-                middle.is_some_and(|middle| middle.total_cmp(&part.value).is_ne())
-            })
+        let is_own = |part: &Part| {
+            let middle = crate::imported::median(&part.iterations);
+            self.places.contains_key(&part.metric)
+                && middle.is_some_and(|middle| middle.total_cmp(&part.value).is_ne())
         };
-        let runs = self.record.runs.iter().filter(|run| self.subjects.contains(&run.subject));
-        let count = runs.filter(|run| self.metrics.iter().any(|at| is_own(at, run))).count();
+        let count = self.chosen_runs().filter(|run| run.parts.iter().any(is_own)).count();
         self.note_count(
             count,
             "processes have a value of their own beside their iterations, and the format holds one of both",
@@ -165,9 +189,8 @@ impl<'a> Selection<'a> {
     /// Says whether there are iterations inside of processes. Formats that have one value per process call
     /// it.
     pub(super) fn note_iterations(&mut self) {
-        let has = |at: &usize, run: &Run| run.part(*at).is_some_and(|one| one.iterations.len() > 1);
-        let mut runs = self.record.runs.iter().filter(|run| self.subjects.contains(&run.subject));
-        if runs.any(|run| self.metrics.iter().any(|at| has(at, run))) {
+        let has = |part: &Part| part.iterations.len() > 1 && self.places.contains_key(&part.metric);
+        if self.chosen_runs().any(|run| run.parts.iter().any(has)) {
             self.note(
                 "iterations inside of processes are left out: each process counts with one value",
             );
@@ -202,8 +225,7 @@ impl<'a> Selection<'a> {
     }
 
     fn tell_runs(&mut self) {
-        let is_chosen = |run: &&Run| self.subjects.contains(&run.subject);
-        let runs: Vec<&Run> = self.record.runs.iter().filter(is_chosen).collect();
+        let runs: Vec<&Run> = self.chosen_runs().collect();
         let discarded = runs.iter().filter(|run| run.discarded).count();
         let kept = || runs.iter().filter(|run| run.is_measured());
         let cut = kept().filter(|run| run.is_censored()).count();

@@ -9,5 +9,6 @@ mod damage;
 mod divan;
 mod go;
 mod libtest;
+mod reference;
 mod tables;
 mod wrk;

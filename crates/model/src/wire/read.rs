@@ -81,18 +81,20 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
         lost: note.lost,
         limits: note.limits.into_iter().map(Worded::value).collect(),
     });
+    let places: HashMap<&str, usize> =
+        subjects.iter().enumerate().rev().map(|(at, one)| (one.name.as_str(), at)).collect();
     let comparisons = document
         .comparisons
         .into_iter()
         .enumerate()
-        .map(|(index, one)| comparison(&subjects, &metrics, index, one))
+        .map(|(index, one)| comparison(&places, &names, index, one))
         .collect::<Result<_, _>>()?;
     let summaries = document
         .summaries
         .into_iter()
         .filter_map(|one| {
             Some(Summary {
-                subject: subjects.iter().position(|subject| subject.name == one.subject)?,
+                subject: *places.get(one.subject.as_str())?,
                 metric: names.index(&one.metric)?,
                 figures: one.figures.into_iter().collect(),
             })
@@ -235,13 +237,13 @@ const FROM_ZERO: RatioInterval =
     RatioInterval { estimate: f64::INFINITY, low: f64::INFINITY, high: f64::INFINITY };
 
 fn comparison(
-    subjects: &[Subject],
-    metrics: &[Metric],
+    subjects: &HashMap<&str, usize>,
+    metrics: &Names,
     index: usize,
     document: ComparisonDocument,
 ) -> Result<Comparison, ReadError> {
     let subject = |name: &str| {
-        subjects.iter().position(|subject| subject.name == name).ok_or_else(|| ReadError::Unknown {
+        subjects.get(name).copied().ok_or_else(|| ReadError::Unknown {
             index,
             what: "subject",
             name: name.to_owned(),
@@ -252,9 +254,11 @@ fn comparison(
     Ok(Comparison {
         baseline: subject(&document.baseline)?,
         candidate: subject(&document.candidate)?,
-        metric: metrics.iter().position(|metric| metric.name == document.metric).ok_or_else(
-            || ReadError::Unknown { index, what: "metric", name: document.metric.clone() },
-        )?,
+        metric: metrics.index(&document.metric).ok_or_else(|| ReadError::Unknown {
+            index,
+            what: "metric",
+            name: document.metric.clone(),
+        })?,
         primary: document.primary,
         ratio,
         verdict: document.verdict,

@@ -23,13 +23,11 @@ pub struct Runs<'a> {
 
 impl Serialize for Runs<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let runs = self.record.runs.iter().enumerate();
-        serializer.collect_seq(runs.filter(|(_, run)| run.subject == self.subject).map(
-            |(place, one)| RunDocument {
-                trace: traced(self.record, place),
-                ..run(&self.record.metrics, one)
-            },
-        ))
+        let runs = self.record.runs.of_subject(self.subject);
+        serializer.collect_seq(runs.map(|(place, one)| RunDocument {
+            trace: traced(self.record, place),
+            ..run(&self.record.metrics, one)
+        }))
     }
 }
 

@@ -1,9 +1,9 @@
 //! A measurement of the new side alone, by the history of its series.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use becalm_model::gate::{GateBy, GateOutcome, GateResult};
-use becalm_model::history::{ChangeState, Decision, Entry, Point, Review, StoredChange};
+use becalm_model::history::{ChangeState, Decision, Entry, Point, Review, SeriesKey, StoredChange};
 use becalm_model::{GateNote, Note, Record, Unit, metric};
 use becalm_stats::multiplicity::bonferroni_confidence;
 use becalm_stats::prediction::FEWEST;
@@ -131,10 +131,17 @@ pub(super) fn doubt(cut_off: &CutOff, rules: &mut Rules, findings: &mut Findings
     }
 }
 
+/// Returns benchmark and metric of a series.
+fn key_of(key: &SeriesKey) -> (String, String) {
+    (key.benchmark.clone(), key.metric.clone())
+}
+
 /// What the history knows of the series of an entry.
 #[derive(Default)]
 struct Known {
     followed: Vec<Followed>,
+    /// Where the series of each benchmark and metric are.
+    places: HashMap<(String, String), Vec<usize>>,
     /// Series of the same branch on other machines.
     others: usize,
     /// The branches that have the benchmarks, where the one asked for has none of them.
@@ -146,12 +153,9 @@ struct Known {
 impl Known {
     fn of(store: &mut Store, entry: &NewEntry, terms: &GateTerms) -> Result<Self, StoreError> {
         let machine = fingerprint(&entry.facts, &store.split()?);
-        let fits = |key: &becalm_model::history::SeriesKey| {
-            entry
-                .points
-                .iter()
-                .any(|point| (&point.benchmark, &point.metric) == (&key.benchmark, &key.metric))
-        };
+        let wanted: HashSet<(&str, &str)> =
+            entry.points.iter().map(|one| (one.benchmark.as_str(), one.metric.as_str())).collect();
+        let fits = |key: &SeriesKey| wanted.contains(&(&key.benchmark, &key.metric));
         let every = store.series(&SeriesFilter::default())?.into_iter();
         let (all, elsewhere): (Vec<_>, Vec<_>) =
             every.filter(|one| fits(&one.key)).partition(|one| one.key.branch == terms.branch);
@@ -161,7 +165,10 @@ impl Known {
         let here: Vec<_> = all.into_iter().filter(|one| one.key.fingerprint == machine).collect();
         let others = count - here.len();
         let followed = follow(store, here, &terms.changes, false, terms.now)?;
-        Ok(Self { followed, others, branches, itself: itself(store, entry)? })
+        let by_benchmark = followed.iter().map(|one| key_of(&one.series.key)).zip(0..);
+        let mut places: HashMap<_, Vec<usize>> = HashMap::new();
+        by_benchmark.for_each(|(key, at)| places.entry(key).or_default().push(at));
+        Ok(Self { followed, places, others, branches, itself: itself(store, entry)? })
     }
 
     /// Returns the values of the present level of the series of a point, since its last change. Those of its own
@@ -170,11 +177,11 @@ impl Known {
     fn level(&self, point: &NewPoint, commit: Option<&str>) -> KnownLevel {
         let mut parameters = point.parameters.clone();
         parameters.sort();
-        let followed = self.followed.iter().find(|one| {
+        let places = self.places.get(&(point.benchmark.clone(), point.metric.clone()));
+        let series = places.into_iter().flatten().map(|&at| &self.followed[at]);
+        let followed = series.into_iter().find(|one| {
             let key = &one.series.key;
-            key.benchmark == point.benchmark
-                && key.metric == point.metric
-                && key.unit == point.unit
+            key.unit == point.unit
                 && key.direction == point.direction
                 && key.parameters == parameters
         });
