@@ -4,11 +4,9 @@ use std::path::Path;
 
 use becalm_formats::{File, History, ImportError, import, recognise};
 use becalm_model::Record;
+use becalm_session::files::LARGEST;
 
 use crate::error::CommandError;
-
-/// Most that is read of one import, in bytes.
-const LARGEST: u64 = 2 << 30;
 
 /// Folders below folders are looked into up to this depth.
 const DEEPEST: usize = 16;

@@ -36,6 +36,11 @@ impl Entry {
         }
     }
 
+    /// Says whether a file of this format stands for itself, whatever others lie beside it.
+    pub(crate) fn takes_one(&self) -> bool {
+        matches!(self.read, Takes::File(_))
+    }
+
     /// Reads files of this format.
     pub fn read(&self, files: &[File]) -> Result<Record, ImportError> {
         let imported = match &self.read {

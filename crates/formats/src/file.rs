@@ -24,11 +24,12 @@ struct NoText {
 impl File {
     /// Makes a file of a name and of what it holds.
     pub fn new(name: impl Into<String>, bytes: Vec<u8>) -> Self {
-        let content = String::from_utf8(bytes).map_err(|error| {
-            let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line = before.split(|byte| *byte == b'\n').count();
-            NoText { bytes: error.into_bytes(), line }
-        });
+        let content =
+            utf_16(&bytes).map_or_else(|| String::from_utf8(bytes), Ok).map_err(|error| {
+                let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+                let line = before.split(|byte| *byte == b'\n').count();
+                NoText { bytes: error.into_bytes(), line }
+            });
         Self { name: name.into(), content }
     }
 
@@ -70,6 +71,20 @@ impl File {
             }
         }
     }
+}
+
+/// Returns the text of UTF-16, as what PowerShell writes with `>`: its first two bytes tell the order of the others.
+fn utf_16(bytes: &[u8]) -> Option<String> {
+    let of: fn([u8; 2]) -> u16 = match bytes {
+        [0xff, 0xfe, ..] => u16::from_le_bytes,
+        [0xfe, 0xff, ..] => u16::from_be_bytes,
+        _ => return None,
+    };
+    let (pairs, rest) = bytes[2..].as_chunks::<2>();
+    if !rest.is_empty() {
+        return None;
+    }
+    char::decode_utf16(pairs.iter().map(|pair| of(*pair))).collect::<Result<String, _>>().ok()
 }
 
 /// Returns the one file of a format that has no folders.
@@ -125,6 +140,19 @@ mod tests {
     use std::io::Write as _;
 
     use super::*;
+
+    #[test]
+    fn utf_16_is_text() {
+        let letters = "a µ 𝄞\n";
+        let of = |mark: [u8; 2], pair: fn(u16) -> [u8; 2]| {
+            let bytes = mark.into_iter().chain(letters.encode_utf16().flat_map(pair)).collect();
+            File::new("a", bytes).text().map(str::to_owned)
+        };
+        assert_eq!(of([0xff, 0xfe], u16::to_le_bytes).unwrap(), letters);
+        assert_eq!(of([0xfe, 0xff], u16::to_be_bytes).unwrap(), letters);
+        assert!(File::new("a", vec![0xff, 0xfe, 1]).text().is_err());
+        assert!(File::new("a", vec![0xff, 0xfe, 0, 0xd8]).text().is_err());
+    }
 
     #[test]
     fn what_expands_too_far_is_refused() {

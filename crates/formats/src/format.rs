@@ -5,6 +5,7 @@ use becalm_model::{ImportFact, ImportNote, Record};
 use crate::entry::Entry;
 use crate::error::ImportError;
 use crate::file::{File, expanded, name_of};
+use crate::merge::merge;
 use crate::{json, readers};
 
 /// All formats, in the order in which they are tried. One that could take files of another stands
@@ -13,6 +14,8 @@ pub const FORMATS: &[Entry] = &[
     readers::hyperfine::JSON,
     readers::hyperfine::CSV,
     readers::hyperfine_markdown::MARKDOWN,
+    readers::hyperfine_tables::ASCIIDOC,
+    readers::hyperfine_tables::ORG,
     readers::pytest_benchmark::JSON,
     readers::pytest_table::TEXT,
     readers::google_benchmark::JSON,
@@ -26,15 +29,21 @@ pub const FORMATS: &[Entry] = &[
     readers::jmh_console::CSV,
     readers::jmh_console::TEXT,
     readers::benchmark_dotnet::JSON,
+    readers::benchmark_dotnet_markdown::MARKDOWN,
     // It has `latency` and `throughput`, as tinybench has.
     readers::autocannon::JSON,
     readers::vegeta::JSON,
     readers::tinybench::VITEST,
     readers::tinybench::TINYBENCH,
+    readers::tinybench_table::TEXT,
+    readers::artillery::JSON,
+    readers::artillery::TEXT,
     readers::k6::JSON,
+    readers::k6_console::TEXT,
     readers::gungraun::JSON,
     readers::asv::FOLDER,
     readers::nanobench::JSON,
+    readers::nanobench_markdown::MARKDOWN,
     readers::codspeed::JSON,
     readers::github_action_benchmark::HISTORY,
     readers::github_action_benchmark::CUSTOM,
@@ -43,6 +52,7 @@ pub const FORMATS: &[Entry] = &[
     readers::go::JSON,
     readers::go::TEXT,
     readers::criterion::FOLDER,
+    readers::criterion_csv::CSV,
     readers::cargo_criterion::NDJSON,
     // criterion prints the lines of libtest too.
     readers::criterion_text::TEXT,
@@ -57,6 +67,10 @@ pub const FORMATS: &[Entry] = &[
     readers::wrk::TEXT,
     readers::apache_bench::TEXT,
     readers::fio::JSON,
+    readers::jmeter::CSV,
+    readers::jmeter::XML,
+    readers::locust::CSV,
+    readers::locust::TEXT,
     readers::sysbench::TEXT,
     readers::vegeta::TEXT,
     readers::krun::JSON,
@@ -91,10 +105,15 @@ pub fn entry(name: &str) -> Result<&'static Entry, ImportError> {
         .ok_or_else(|| ImportError::NoFormat { name: name.to_owned() })
 }
 
-/// Returns the first format that the files look like.
+/// Returns the first format that the files look like: all of them together, or each of several.
 pub fn recognise(files: &[File]) -> Option<&'static Entry> {
     let files = expanded(files).ok()?;
-    FORMATS.iter().find(|entry| entry.is_of(&files))
+    let together = FORMATS.iter().find(|entry| entry.is_of(&files));
+    together.or_else(|| {
+        let [first, others @ ..] = files.as_ref() else { return None };
+        let entry = FORMATS.iter().find(|entry| entry.is_of(std::slice::from_ref(first)))?;
+        others.iter().all(|file| entry.is_of(std::slice::from_ref(file))).then_some(entry)
+    })
 }
 
 /// Reads the files of another tool: one file, or those of a folder. Without `format` it is found out by
@@ -113,7 +132,15 @@ pub fn import(files: &[File], format: Option<&str>) -> Result<Record, ImportErro
             recognise(files).ok_or_else(|| ImportError::Unrecognised { file: name_of(files) })?
         }
     };
-    let mut record = entry.read(files)?;
+    let mut record = match files {
+        // As pytest-benchmark stores them: each is of further processes.
+        [_, _, ..] if entry.takes_one() => {
+            let records = files.iter().map(|file| entry.read(std::slice::from_ref(file)));
+            let records = records.collect::<Result<Vec<_>, _>>()?;
+            merge(records).ok_or_else(|| ImportError::Unrecognised { file: name_of(files) })?
+        }
+        files => entry.read(files)?,
+    };
     if files.iter().any(json::has_bare_tokens) {
         record.notes.push(ImportNote::Known { what: ImportFact::NoNumbers }.into());
     }

@@ -41,6 +41,29 @@ const HISTORIES: &[Entry] = &[
         read: |files| readers::asv::commits(files).map(History::of),
     },
     Entry {
+        name: readers::pytest_benchmark::JSON.name,
+        // One file is one measurement; a folder is what pytest-benchmark stored from time to time.
+        recognise: |files| {
+            files.len() > 1
+                && files
+                    .iter()
+                    .all(|file| readers::pytest_benchmark::JSON.is_of(std::slice::from_ref(file)))
+        },
+        read: |files| {
+            let of = |file: &File| {
+                let record = readers::pytest_benchmark::JSON.read(std::slice::from_ref(file))?;
+                let time = Some(record.started_at).filter(|time| *time > 0.0);
+                let of_file = record.subjects.first().map(|one| one.parameters.iter());
+                let commit = of_file.and_then(|mut all| all.find(|(name, _)| name == "commit"));
+                let commit = commit.map(|(_, id)| id.clone());
+                // A commit has its time from git.
+                let time = time.filter(|_| commit.is_none());
+                Ok(AtCommit { commit, time, branch: None, record })
+            };
+            files.iter().map(of).collect::<Result<_, _>>().map(History::of)
+        },
+    },
+    Entry {
         name: readers::otava_csv::NAME,
         // Any CSV with times could be one.
         recognise: |files| {
@@ -63,7 +86,11 @@ pub fn history_formats() -> impl Iterator<Item = &'static str> {
 pub fn history(files: &[File], format: Option<&str>) -> Result<Option<History>, ImportError> {
     let files = expanded(files)?;
     let entry = HISTORIES.iter().find(|entry| match format {
-        Some(name) => entry.name == name,
+        // A single file of pytest-benchmark is no history.
+        Some(name) => {
+            entry.name == name
+                && (entry.name != readers::pytest_benchmark::JSON.name || files.len() > 1)
+        }
         None => (entry.recognise)(&files),
     });
     let Some(entry) = entry else { return Ok(None) };

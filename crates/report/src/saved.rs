@@ -116,25 +116,27 @@ fn results(page: &mut Page, record: &Record, labels: &Labels) {
         page.table(&suite::table(record, page.style.unicode));
         return;
     }
-    let Some(metric) = shown::headline_metric(record) else {
+    let metrics = shown::headline_metrics(record);
+    if metrics.is_empty() {
         page.say("Nothing was measured.");
-        return;
-    };
-    let description = shown::metric_at(record, metric);
+    }
     for subject in 0..record.subjects.len() {
         if let Some((title, table)) = benchmarks::of(record, labels, subject, page.style.unicode) {
             page.say_as(Role::Heading, &title);
             page.table(&table);
             continue;
         }
-        let Some(sample) = shown::sample(record, subject, metric) else { continue };
-        let summary = shown::summary(record, &sample);
-        let scale = Scale::of_summaries(&description.unit, [&summary], page.style.unicode);
-        let said = estimate::said(record, subject, &description, &summary, &scale);
-        page.say_as(
-            Role::Heading,
-            &format!("{}: {} {said}.", labels.get(subject), description.name),
-        );
+        for &metric in &metrics {
+            let Some(sample) = shown::sample(record, subject, metric) else { continue };
+            let description = shown::metric_at(record, metric);
+            let summary = shown::summary(record, &sample);
+            let scale = Scale::of_summaries(&description.unit, [&summary], page.style.unicode);
+            let said = estimate::said(record, subject, &description, &summary, &scale);
+            page.say_as(
+                Role::Heading,
+                &format!("{}: {} {said}.", labels.get(subject), description.name),
+            );
+        }
     }
 }
 

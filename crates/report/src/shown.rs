@@ -31,6 +31,19 @@ pub(crate) fn headline_metric(record: &Record) -> Option<usize> {
         .or(if record.metrics.is_empty() { None } else { Some(0) })
 }
 
+/// Returns the metrics that are said first of each subject: the one that distributions are drawn for, and of a load that
+/// another tool put on a server the one behind it, too, which is how much it bore beside how long it took.
+pub(crate) fn headline_metrics(record: &Record) -> Vec<usize> {
+    let first = headline_metric(record);
+    let is_of_load = |index: &usize| {
+        let metric = record.metrics.get(*index);
+        record.kind == RecordKind::Import
+            && metric.is_some_and(|one| one.benchmark.is_none() && !metric::is_builtin(&one.name))
+    };
+    let second = first.filter(is_of_load).map(|index| index + 1).filter(is_of_load);
+    first.into_iter().chain(second).collect()
+}
+
 /// Most benchmarks that are shown one by one; more of them stand in a table.
 const FEW_BENCHMARKS: usize = 3;
 

@@ -1,6 +1,6 @@
 //! Reading files, and writing them so that they are either whole or not there.
 
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read as _, Write};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
@@ -73,15 +73,34 @@ fn as_text(path: &Path, bytes: Vec<u8>) -> Result<String, FileError> {
     String::from_utf8(bytes).map_err(|_| FileError::NotText { path: path.to_owned() })
 }
 
-/// Reads a file, or standard input for `-`.
+/// Most that is read of one file, in bytes: more is no file of results.
+pub const LARGEST: u64 = 2 << 30;
+
+/// Reads a file, or standard input for `-`. What has more than [`LARGEST`] bytes is refused before it fills the memory, and a
+/// device, such as `/dev/zero`, before it is read.
 pub fn read_bytes(path: &Path) -> Result<Vec<u8>, FileError> {
     let bytes = if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| bytes)
+        all_of(std::io::stdin().lock())
     } else {
-        std::fs::read(path)
+        std::fs::File::open(path).and_then(|file| {
+            let kind = file.metadata()?.file_type();
+            let is_stdin = path.starts_with("/dev/fd") || path == Path::new("/dev/stdin");
+            if (kind.is_char_device() || kind.is_block_device()) && !is_stdin {
+                return Err(std::io::Error::other("it is a device and no file"));
+            }
+            all_of(file)
+        })
     };
     bytes.map_err(|source| FileError::Read { path: path.to_owned(), source })
+}
+
+fn all_of(from: impl std::io::Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(std::io::Error::other(format!("it has more than {} GiB", LARGEST >> 30)));
+    }
+    Ok(bytes)
 }
 
 /// Writes a file beside its place and moves it there, so that a crash leaves the old one. What is

@@ -8,7 +8,7 @@
 
 use becalm_model::{Direction, Metric, Part, Unit};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::imported::{Imported, Names, benchmark, single};
 use crate::json::{self, Maybe, Text};
@@ -49,7 +49,8 @@ struct Summaries {
 
 #[derive(Deserialize)]
 struct Total {
-    summary: Maybe<Map<String, Value>>,
+    /// An object by tool, or the text `None` of a tool without metrics, such as Massif.
+    summary: Maybe<Value>,
 }
 
 /// Value of the new program, and of the baseline.
@@ -77,8 +78,8 @@ fn read(files: &[File]) -> Result<Imported, ImportError> {
                     tool if tool.is_empty() || tool == "callgrind" => String::new(),
                     tool => format!("{tool} "),
                 };
-                for (tool, events) in &profile.summaries.total.summary.0 {
-                    // `None` is a tool without metrics.
+                let summary = profile.summaries.total.summary.as_object();
+                for (tool, events) in summary.into_iter().flatten() {
                     for (event, value) in events.as_object().into_iter().flatten() {
                         let place = format!("{name}: {tool}.{event}");
                         let values = values(file, &place, value)?;

@@ -8,6 +8,7 @@ use becalm_model::{Metric, Outcome, Unit, metric};
 
 use crate::imported::Imported;
 use crate::lines::{any, lines, number};
+use crate::readers::cells::cells;
 use crate::units;
 use crate::{Entry, File, ImportError, Takes};
 
@@ -20,7 +21,7 @@ pub(crate) const MARKDOWN: Entry = Entry {
 
 /// What a column holds.
 #[derive(Clone, Copy, PartialEq)]
-enum Column {
+pub(super) enum Column {
     Command,
     Mean,
     Minimum,
@@ -31,13 +32,13 @@ enum Column {
 fn read(file: &File) -> Result<Imported, ImportError> {
     let mut imported = Imported::of("hyperfine");
     imported.has_only("mean");
-    let mut columns: Vec<(Column, &str)> = Vec::new();
-    let text = file.text()?;
+    let mut columns: Vec<(Column, String)> = Vec::new();
     for (index, line) in lines(file)? {
         let Some(row) = line.trim().strip_prefix('|') else { continue };
         if row.trim_start().starts_with("Command |") {
-            let header = text.lines().nth(index - 1).unwrap_or_default();
-            columns = cells(header).into_iter().map(column).collect();
+            let titles = cells(&line);
+            let titles = titles.into_iter().map(column);
+            columns = titles.map(|(kind, unit)| (kind, unit.to_owned())).collect();
         } else if !columns.is_empty() && !row.starts_with(":--") {
             let mut values = Row::default();
             for ((kind, unit), cell) in columns.iter().zip(cells(&line)) {
@@ -49,23 +50,8 @@ fn read(file: &File) -> Result<Imported, ImportError> {
     Ok(imported)
 }
 
-/// Splits a row at the bars that are not escaped.
-fn cells(line: &str) -> Vec<&str> {
-    let line = line.trim().trim_start_matches('|').trim_end_matches('|');
-    let mut cells = Vec::new();
-    let mut start = 0;
-    for (at, _) in line.match_indices('|') {
-        if !line[..at].ends_with('\\') {
-            cells.push(line[start..at].trim());
-            start = at + 1;
-        }
-    }
-    cells.push(line[start..].trim());
-    cells
-}
-
 /// Reads `Mean [ms]`.
-fn column(title: &str) -> (Column, &str) {
+pub(super) fn column(title: &str) -> (Column, &str) {
     let (words, unit) = title.split_once('[').unwrap_or((title, ""));
     let kind = match words.trim() {
         "Command" => Column::Command,
@@ -77,8 +63,9 @@ fn column(title: &str) -> (Column, &str) {
     (kind, unit.trim_end_matches(']'))
 }
 
+/// A row while it is read.
 #[derive(Default)]
-struct Row {
+pub(super) struct Row {
     command: String,
     mean: Option<f64>,
     deviation: Option<f64>,
@@ -87,7 +74,7 @@ struct Row {
 }
 
 impl Row {
-    fn read(
+    pub(super) fn read(
         &mut self,
         file: &File,
         line: usize,
@@ -101,7 +88,7 @@ impl Row {
             value.map(Some).ok_or_else(|| ImportError::at_line(file, line, "a number", text))
         };
         match kind {
-            Column::Command => self.command = cell.trim_matches('`').replace("\\|", "|"),
+            Column::Command => self.command = cell.trim_matches(['`', '=']).replace("\\|", "|"),
             Column::Mean => {
                 let (mean, deviation) = cell.split_once('±').unwrap_or((cell, ""));
                 self.mean = value(mean)?;
@@ -114,7 +101,7 @@ impl Row {
         Ok(())
     }
 
-    fn add(self, imported: &mut Imported) {
+    pub(super) fn add(self, imported: &mut Imported) {
         let subject = imported.another(&self.command, vec![self.command.clone()], Vec::new());
         let wall = imported.metric(Metric::lower(metric::WALL_TIME, Unit::Second));
         imported.mark(wall, "mean");

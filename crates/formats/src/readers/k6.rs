@@ -4,7 +4,8 @@
 //! - `--summary-export`: the values stand in the metric itself, there is no type, a rate is called
 //!   `value`, and `thresholds{expression: true}` means that it was crossed: it FAILED.
 //! - k6 1: `results.metrics[]` with `name`, `type`, `contains`, `values`.
-//! - Times are milliseconds, unless a trend does not contain times. There are only aggregates.
+//! - Times are milliseconds, unless a trend does not contain times. There are only aggregates: the 95th percentile stands
+//!   for a trend, as in most thresholds, and first stand how long requests took and how many there were in a second.
 //! - Nothing says which way counters, rates and gauges get better.
 
 use std::collections::BTreeMap;
@@ -77,7 +78,11 @@ fn read(file: &File) -> Result<Imported, ImportError> {
     let script = document.config.script.0.rsplit(['/', '\\']).next().unwrap_or_default();
     let subject = imported.subject(if script.is_empty() { "k6" } else { script });
     let mut values = EndSummary { file, imported, subject, values: Vec::new() };
-    for (index, metric) in document.results.metrics.iter().enumerate() {
+    let mut listed: Vec<_> = document.results.metrics.iter().enumerate().collect();
+    listed.sort_by_key(|(_, metric)| {
+        metric.get("name").map_or(usize::MAX, |name| rank(&json::text_of(name)))
+    });
+    for (index, metric) in listed {
         values.listed(metric, &format!("results.metrics[{index}]"))?;
     }
     let checks: Vec<(String, &Value)> = match &*document.results.checks.metrics {
@@ -94,13 +99,23 @@ fn read(file: &File) -> Result<Imported, ImportError> {
             values.listed(metric, &format!("results.checks.metrics{at}"))?;
         }
     }
-    for (name, metric) in document.metrics.iter().flatten() {
+    let mut named: Vec<_> = document.metrics.iter().flatten().collect();
+    named.sort_by_key(|(name, _)| rank(name));
+    for (name, metric) in named {
         values.metric(name, metric, &format!("metrics.{name}"))?;
     }
     Ok(values.finish())
 }
 
-struct EndSummary<'a> {
+/// Metrics that a reader looks at first.
+const FIRST: [&str; 3] = ["http_req_duration", "http_reqs", "http_req_failed"];
+
+fn rank(name: &str) -> usize {
+    FIRST.iter().position(|first| *first == name).unwrap_or(FIRST.len())
+}
+
+/// The metrics of one test while they are read.
+pub(super) struct EndSummary<'a> {
     file: &'a File,
     imported: Imported,
     subject: usize,
@@ -108,7 +123,23 @@ struct EndSummary<'a> {
     values: Vec<Option<f64>>,
 }
 
-impl EndSummary<'_> {
+impl<'a> EndSummary<'a> {
+    /// Adds metrics, each with what the JSON says of it, as one process.
+    pub(super) fn read(
+        file: &'a File,
+        imported: Imported,
+        subject: usize,
+        metrics: &[(String, Map<String, Value>)],
+    ) -> Result<Imported, ImportError> {
+        let mut values = Self { file, imported, subject, values: Vec::new() };
+        let mut sorted: Vec<_> = metrics.iter().collect();
+        sorted.sort_by_key(|(name, _)| rank(name));
+        for (name, metric) in sorted {
+            values.metric(name, metric, name)?;
+        }
+        Ok(values.finish())
+    }
+
     fn listed(&mut self, metric: &Map<String, Value>, place: &str) -> Result<(), ImportError> {
         let name = metric.get("name").map(json::text_of).filter(|name| !name.is_empty());
         let Some(name) = name else {
@@ -154,7 +185,10 @@ impl EndSummary<'_> {
                     }
                 }
                 let of = |name: &str| figures.iter().find(|(figure, _)| figure == name);
-                let stand_in = of("median").or_else(|| of("mean")).or_else(|| figures.first());
+                let stand_in = of("p95")
+                    .or_else(|| of("median"))
+                    .or_else(|| of("mean"))
+                    .or_else(|| figures.first());
                 let Some((statistic, value)) = stand_in.cloned() else { return Ok(()) };
                 let at = self.add(name, unit, Direction::Lower, value);
                 self.imported.mark(at, &statistic);
@@ -167,12 +201,12 @@ impl EndSummary<'_> {
                     Unit::Byte => "B/s",
                     _ => "1/s",
                 };
-                if let Some(count) = number("count")? {
-                    self.add(name, unit, direction, count * factor);
-                }
                 if let Some(rate) = number("rate")? {
                     let unit = Unit::Named(per_second.to_owned());
                     self.add(&format!("{name} rate"), unit, direction, rate * factor);
+                }
+                if let Some(count) = number("count")? {
+                    self.add(name, unit, direction, count * factor);
                 }
             }
             Kind::Rate => {

@@ -71,3 +71,13 @@ fn events_of_two_tools_with_one_name_are_two_metrics() {
         .collect();
     assert_eq!(values, [("m::f memcheck Errors", 0.0), ("m::f drd Errors", 3.0)]);
 }
+
+#[test]
+fn tools_without_metrics_are_none() {
+    let text = r#"{"version": "6", "benchmark_exe": "x", "module_path": "a::b", "function_name": "f", "profiles": [
+        {"tool": "Massif", "summaries": {"total": {"summary": "None"}}},
+        {"tool": "Callgrind", "summaries": {"total": {"summary": {"Callgrind": {"Ir": {"metrics": {"Left": {"Int": 7}}}}}}}}]}"#;
+    let record = import(&[File::of_text("summary.json", text)], None).unwrap();
+    let names: Vec<&str> = record.metrics.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!((names, record.values(0, 0)), (vec!["a::b Ir"], vec![7.0]));
+}

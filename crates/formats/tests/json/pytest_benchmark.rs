@@ -60,3 +60,17 @@ fn what_is_wrong_is_named_with_its_place() {
     assert_eq!(of(""), "a.json, at benchmarks[0].fullname: expected a name, found `nothing`");
     assert_eq!(of(r#""name": "a""#), "a.json: it holds no measurement");
 }
+
+#[test]
+fn a_folder_of_several_files_has_a_process_and_a_moment_for_each() {
+    let files = crate::common::files("pytest-benchmark/v5_storage");
+    assert_eq!(files.len(), 2);
+    let record = import(&files, None).unwrap();
+    let name = record.metric_index("test_p.py::test_sort[10]").unwrap();
+    assert_eq!(record.values(0, name).len(), 2);
+    let history = becalm_formats::history(&files, None).unwrap().unwrap();
+    let moments: Vec<(Option<String>, bool)> =
+        history.commits.iter().map(|one| (one.commit.clone(), one.time.is_some())).collect();
+    assert_eq!(moments, [(None, true), (None, true)]);
+    assert_eq!(becalm_formats::history(&files[..1], None).unwrap(), None);
+}

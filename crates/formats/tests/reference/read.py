@@ -402,10 +402,223 @@ def sysbench(text):
     return found
 
 
+SIZE = {"B": 1, "KB": 1024, "MB": 1024**2}
+
+
+def markdown_rows(text):
+    """Cells of the rows of tables, each with the head above it."""
+    head = None
+    for line in text.splitlines():
+        if not line.strip().startswith("|"):
+            head = None if line.strip() else head
+            continue
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
+        if head is None:
+            head = cells
+        elif not re.fullmatch(r"[|:\-+ ]+", line.strip()) and any(cells):
+            yield head, cells
+
+
+def benchmark_dotnet(text):
+    found = Found()
+    for head, cells in markdown_rows(text):
+        row = {title: cell.strip("*").replace("\\|", "|") for title, cell in zip(head, cells)}
+        first = next(at for at, title in enumerate(head) if title.startswith("Mean"))
+        parameters = [f"{title}={row[title]}" for title in head[:first] if title != "Method"]
+        name = f"{row['Method']} ({', '.join(parameters)})"
+        chosen = next((title for title in head if title.startswith("Median")), head[first])
+        if row[chosen] == "NA":
+            continue
+        number, unit = re.match(r"([\d.,]+) ?(\w*)", row[chosen]).groups()
+        unit = unit or re.search(r"\[(\w+)\]", chosen).group(1)
+        found.add("BenchmarkDotNet", name, "s", LOWER, float(number.replace(",", "")) * TIME[unit])
+        size = next(title for title in head if title.startswith("Allocated"))
+        if row[size] != "-":
+            number, unit = re.match(r"([\d.,]+) ?(\w*)", row[size]).groups()
+            unit = unit or re.search(r"\[(\w+)\]", size).group(1)
+            found.add("BenchmarkDotNet", f"{name} allocated", "B", LOWER, float(number) * SIZE[unit])
+    return found
+
+
+def nanobench(text):
+    found = Found()
+    for head, cells in markdown_rows(text):
+        name = re.search(r"`(.*?)`", cells[-1]).group(1)
+        value = next(cell for title, cell in zip(head, cells) if title.startswith("ns/"))
+        found.add("nanobench", name, "s", LOWER, float(value.replace(",", "")) / 1e9)
+        for title, cell in zip(head, cells):
+            if title.split("/")[0] in ("ins", "cyc", "bra"):
+                found.add("nanobench", f"{name} {title.split('/')[0]}", "", LOWER, float(cell.replace(",", "")))
+    return found
+
+
+def tinybench_table(text):
+    found = Found()
+    for name, cell in re.findall(r"│ \d+ +│ '(.*?)' +│ *'[^']*' +│ *'([\d.]+) ± [^']*'", text):
+        found.add("tinybench", name, "s", LOWER, float(cell) / 1e9)
+    return found
+
+
+def locust(text):
+    found = Found()
+    rows = csv.DictReader(io.StringIO(text))
+    for row in rows:
+        name = f"{row['Type']} {row['Name']}".strip()
+        found.add("locust", name, "s", LOWER, float(row["Average Response Time"]) / 1e3)
+        found.add("locust", f"{name} requests", "requests/s", HIGHER, float(row["Requests/s"]))
+        found.add("locust", f"{name} failures", "", LOWER, float(row["Failure Count"]))
+    return found
+
+
+def locust_text(text):
+    found = Found()
+    table = text[text.rindex("# reqs      # fails") : text.index("Response time percentiles")]
+    for name, failures, mean, rate in re.findall(r"^(.*?) +\d+ +(\d+)\(.*?\) \| +(\d+) .*?\| +([\d.]+) ", table, re.M):
+        name = " ".join(name.split())
+        found.add("locust", name, "s", LOWER, float(mean) / 1e3)
+        found.add("locust", f"{name} requests", "requests/s", HIGHER, float(rate))
+        found.add("locust", f"{name} failures", "", LOWER, float(failures))
+    return found
+
+
+def artillery(median, rate, errors, others):
+    found = Found()
+    found.add("artillery", "latency", "s", LOWER, median / 1e3)
+    found.add("artillery", "requests", "requests/s", HIGHER, rate)
+    found.add("artillery", "errors", "", LOWER, errors)
+    found.add("artillery", "other statuses than 2xx and 3xx", "", LOWER, others)
+    return found
+
+
+def artillery_json(text):
+    one = json.loads(text)["aggregate"]
+    others = sum(count for code, count in one["codes"].items() if code[0] not in "23")
+    return artillery(one["latency"]["median"], one["rps"]["mean"], float(sum(one["errors"].values())), float(others))
+
+
+def artillery_text(text):
+    text = text[text.index("Summary report") :]
+    of = lambda label: float(re.search(rf"{label}: +([\d.]+)", text).group(1))
+    others = sum(float(count) for code, count in re.findall(r"^ +(\d{3}): (\d+)$", text, re.M) if code[0] not in "23")
+    return artillery(of("median"), of("Mean response/sec"), 0.0, others)
+
+
+def hyperfine_row(found, command, mean, unit):
+    found.add(command.replace("\\|", "|"), "wall_time", "s", LOWER, float(mean.split("±")[0]) * TIME[unit])
+
+
+def hyperfine_asciidoc(text):
+    found = Found()
+    unit = re.search(r"Mean \[(\w+)\]", text).group(1)
+    for command, mean in re.findall(r"^\| `(.*)` *\n\| (.*?) *$", text, re.M):
+        hyperfine_row(found, command, mean, unit)
+    return found
+
+
+def hyperfine_org(text):
+    found = Found()
+    unit = re.search(r"Mean \[(\w+)\]", text).group(1)
+    for command, mean in re.findall(r"^\| =(.*)=  \|  (.*?) \|", text, re.M):
+        hyperfine_row(found, command, mean, unit)
+    return found
+
+
+def jmeter(rows):
+    """rows: label, start and time in ms, latency in ms, bytes, whether it succeeded"""
+    found, labels = Found(), {}
+    for row in rows:
+        labels.setdefault(row[0], []).append(row)
+    seconds = (max(start + time for _, start, time, *_ in rows) - min(row[1] for row in rows)) / 1e3
+    for label, of in labels.items():
+        found.add("JMeter", label, "s", LOWER, statistics.median(row[2] for row in of) / 1e3)
+        found.add("JMeter", f"{label} latency", "s", LOWER, statistics.median(row[3] for row in of) / 1e3)
+        found.add("JMeter", f"{label} failures", "", LOWER, float(sum(not row[5] for row in of)))
+        found.add("JMeter", f"{label} requests", "requests/s", HIGHER, len(of) / seconds)
+        found.add("JMeter", f"{label} transfer", "B/s", HIGHER, sum(row[4] for row in of) / seconds)
+    return found
+
+
+def jmeter_csv(text):
+    rows = csv.DictReader(io.StringIO(text))
+    return jmeter([
+        (one["label"], int(one["timeStamp"]), int(one["elapsed"]), int(one["Latency"]), int(one["bytes"]), one["success"] == "true")
+        for one in rows
+    ])
+
+
+def jmeter_xml(text):
+    import xml.etree.ElementTree as tree
+
+    samples = tree.fromstring(text)
+    return jmeter([
+        (one.get("lb"), int(one.get("ts")), int(one.get("t")), int(one.get("lt")), int(one.get("by")), one.get("s") == "true")
+        for one in samples
+    ])
+
+
+def criterion_csv(text):
+    found, samples = Found(), {}
+    for row in csv.DictReader(io.StringIO(text)):
+        name = "/".join(filter(None, [row["group"], row["function"], row["value"]]))
+        value = float(row["sample_measured_value"]) / float(row["iteration_count"]) / 1e9
+        samples.setdefault(name, []).append(value)
+    for name, values in samples.items():
+        found.add("criterion", name, "s", LOWER, statistics.median(values))
+    return found
+
+
+def k6(text):
+    found, last = Found(), ""
+    subject = re.search(r"script: (\S+)", text)
+    subject = subject.group(1) if subject else "k6"
+    bad = re.compile("fail|error|dropped|timeout|retries|interrupted")
+    milliseconds = lambda one: sum(float(v) * TIME[u] * 1e3 for v, u in re.findall(r"([\d.]+)(h|ms|µs|ns|m|s)", one))
+    for mark, name, value in re.findall(r"^ *([✓✗] )?(\{ \S+ \}|[\w.]+)\.{2,}: (.*?) *$", text, re.M):
+        if name.startswith("{"):
+            name = last + name.replace(" ", "")
+        else:
+            last = name
+        direction = LOWER if bad.search(name) else HIGHER
+        figures = dict(re.findall(r"(\S+)=(\S+)", value))
+        if value[0].isalpha():
+            one = figures.get("p(95)") or figures["med"]
+            is_time = re.search(r"[a-zµ]$", one)
+            found.add(subject, name, "s" if is_time else "", LOWER, milliseconds(one) * 1e-3 if is_time else float(one))
+        elif figures:
+            found.add(subject, name, "", LOWER, float(value.split()[0]))
+        elif "%" in value:
+            hits, total = map(float, re.search(r"(\d+) out of (\d+)", value).groups())
+            found.add(subject, name, "", direction, hits / total)
+        else:
+            size = re.match(r"([\d.]+) (k?M?)B +([\d.]+) (k?M?)B/s", value)
+            prefix = {"": 1.0, "k": 1e3, "M": 1e6}
+            if size:
+                found.add(subject, f"{name} rate", "B/s", direction, float(size.group(3)) * prefix[size.group(4)])
+                found.add(subject, name, "B", direction, float(size.group(1)) * prefix[size.group(2)])
+            else:
+                count, rate = re.match(r"(\d+) +([\d.]+)/s", value).groups()
+                found.add(subject, f"{name} rate", "1/s", direction, float(rate))
+                found.add(subject, name, "", direction, float(count))
+    return found
+
+
 FILES = {
     "apache-bench/*.txt": ("apache-bench", apache_bench),
     "autocannon/*.json": ("autocannon", autocannon_json),
     "autocannon/*.txt": ("autocannon-text", autocannon_text),
+    "artillery/*.json": ("artillery", artillery_json),
+    "artillery/*.txt": ("artillery-text", artillery_text),
+    "benchmarkdotnet/*.md": ("benchmarkdotnet-markdown", benchmark_dotnet),
+    "criterion-csv/*.csv": ("criterion-csv", criterion_csv),
+    "hyperfine/*.adoc": ("hyperfine-asciidoc", hyperfine_asciidoc),
+    "hyperfine/*.org": ("hyperfine-org", hyperfine_org),
+    "jmeter/*.csv.jtl": ("jmeter", jmeter_csv),
+    "jmeter/*.xml.jtl": ("jmeter-xml", jmeter_xml),
+    "k6/*.txt": ("k6-console", k6),
+    "locust/*.csv": ("locust", locust),
+    "locust/*.txt": ("locust-text", locust_text),
+    "nanobench/*": ("nanobench-markdown", nanobench),
+    "tinybench/*.txt": ("tinybench-table", tinybench_table),
     "fio/*": ("fio", fio),
     "gnu-time/*": ("gnu-time", gnu_time),
     "google-benchmark/*.csv": ("google-benchmark-csv", google_csv),

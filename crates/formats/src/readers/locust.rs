@@ -1,0 +1,176 @@
+//! Locust: `--csv` (`NAME_stats.csv`), and what it prints at the end.
+//!
+//! - CSV: `Type,Name,Request Count,Failure Count,Median Response Time,...,Requests/s,Failures/s,50%,...`, a row for each
+//!   request and `Aggregated`, times in milliseconds. Percentiles may be `N/A`.
+//! - The table that it prints has whole milliseconds: `GET /a  19 0(0.00%) | 16 4 94 11 | 16.42 0.00`. The last of the
+//!   tables counts.
+//!
+//! A request is a benchmark; `Aggregated` is all of them.
+
+use std::collections::HashSet;
+
+use becalm_model::{Direction, Part, Unit};
+
+use crate::imported::{Imported, single};
+use crate::lines::{self, lines, number};
+use crate::readers::table::Table;
+use crate::{Entry, File, ImportError, Takes};
+
+pub(crate) const CSV: Entry = Entry {
+    name: "locust",
+    about: "locust --csv: NAME_stats.csv (aggregates only)",
+    recognise: Takes::File(|file| {
+        file.text().is_ok_and(|text| text.starts_with("Type,Name,Request Count,Failure Count,"))
+    }),
+    read: Takes::File(read_csv),
+};
+
+pub(crate) const TEXT: Entry = Entry {
+    name: "locust-text",
+    about: "what locust prints (aggregates only)",
+    recognise: Takes::File(|file| lines::any(file, is_head)),
+    read: Takes::File(read_text),
+};
+
+const MILLISECOND: f64 = 1e-3;
+
+/// What is known of one request.
+#[derive(Default)]
+struct Row {
+    name: String,
+    /// Which statistic stands for the time, in seconds.
+    time: Option<(&'static str, f64)>,
+    figures: Vec<(String, f64)>,
+    rate: Option<f64>,
+    failures: Option<f64>,
+}
+
+fn add(imported: &mut Imported, rows: Vec<Row>) {
+    let subject = imported.subject("locust");
+    let mut parts: Vec<Part> = Vec::new();
+    let mut known = HashSet::new();
+    for row in rows {
+        let Some((statistic, time)) = row.time else { continue };
+        let metric = imported.benchmark(&row.name, "", Unit::Second, Direction::Lower);
+        if !known.insert(metric) {
+            continue;
+        }
+        imported.stand_in(metric, statistic);
+        imported.summary(
+            subject,
+            metric,
+            row.figures.into_iter().map(|(name, value)| (name, Some(value))),
+        );
+        parts.push(single(metric, time));
+        if let Some(rate) = row.rate {
+            let unit = Unit::Named("requests/s".to_owned());
+            parts.push(single(
+                imported.benchmark(&row.name, "requests", unit, Direction::Higher),
+                rate,
+            ));
+        }
+        if let Some(failures) = row.failures {
+            let metric = imported.benchmark(&row.name, "failures", Unit::Count, Direction::Lower);
+            parts.push(single(metric, failures));
+        }
+    }
+    imported.parts(subject, parts);
+}
+
+fn full_name(kind: &str, name: &str) -> String {
+    format!("{kind} {name}").trim().to_owned()
+}
+
+fn read_csv(file: &File) -> Result<Imported, ImportError> {
+    let mut table = Table::of(file)?;
+    let percentiles: Vec<String> =
+        table.header().iter().filter(|name| name.ends_with('%')).map(str::to_owned).collect();
+    let mut rows = Vec::new();
+    while let Some(row) = table.next()? {
+        let value = |column: &str| match row.text(column) {
+            "" | "N/A" => Ok(None),
+            text => number(text)
+                .map(Some)
+                .ok_or_else(|| row.wrong(&format!("a number as {column}"), text)),
+        };
+        if value("Request Count")? == Some(0.0) {
+            continue;
+        }
+        let mut figures = Vec::new();
+        for (column, figure) in [
+            ("Median Response Time", "median"),
+            ("Average Response Time", "mean"),
+            ("Min Response Time", "minimum"),
+            ("Max Response Time", "maximum"),
+        ] {
+            figures.extend(value(column)?.map(|time| (figure.to_owned(), time * MILLISECOND)));
+        }
+        for column in
+            percentiles.iter().filter(|column| !["50%", "100%"].contains(&column.as_str()))
+        {
+            let figure = format!("p{}", column.trim_end_matches('%'));
+            figures.extend(value(column)?.map(|time| (figure, time * MILLISECOND)));
+        }
+        // The median is rounded, the mean is not.
+        let mean = value("Average Response Time")?.map(|mean| ("mean", mean * MILLISECOND));
+        let rate = value("Requests/s")?;
+        let failures = value("Failure Count")?;
+        rows.push(Row {
+            name: full_name(row.text("Type"), row.text("Name")),
+            time: mean,
+            figures,
+            rate,
+            failures,
+        });
+    }
+    let mut imported = Imported::of("locust");
+    add(&mut imported, rows);
+    Ok(imported)
+}
+
+fn is_head(line: &str) -> bool {
+    let words: Vec<&str> = line
+        .split(|c: char| c.is_whitespace() || c == '|')
+        .filter(|word| !word.is_empty())
+        .collect();
+    words.starts_with(&["Type", "Name", "#", "reqs", "#", "fails", "Avg", "Min", "Max", "Med"])
+}
+
+fn read_text(file: &File) -> Result<Imported, ImportError> {
+    let mut rows = Vec::new();
+    let mut is_inside = false;
+    for (_, line) in lines(file)? {
+        if is_head(&line) {
+            // The tables before are of the time until then.
+            rows.clear();
+            is_inside = true;
+        } else if line.trim().is_empty() {
+            is_inside = false;
+        } else if is_inside {
+            rows.extend(row(&line));
+        }
+    }
+    let mut imported = Imported::of("locust");
+    add(&mut imported, rows);
+    Ok(imported)
+}
+
+/// Reads `GET   /a.txt   19  0(0.00%) |  16  4  94  11 |  16.42  0.00`.
+fn row(line: &str) -> Option<Row> {
+    let (front, rest) = line.split_once('|')?;
+    let (times, rates) = rest.split_once('|')?;
+    let mut words: Vec<&str> = front.split_whitespace().collect();
+    let failures = number(words.pop()?.split('(').next()?)?;
+    number(words.pop()?)?;
+    let name = words.join(" ");
+    let times: Vec<f64> = times.split_whitespace().map(number).collect::<Option<_>>()?;
+    let [mean, least, most, median] = times[..] else { return None };
+    let figures = [("mean", mean), ("minimum", least), ("maximum", most), ("median", median)];
+    Some(Row {
+        name,
+        time: Some(("mean", mean * MILLISECOND)),
+        figures: figures.map(|(name, value)| (name.to_owned(), value * MILLISECOND)).to_vec(),
+        rate: rates.split_whitespace().next().and_then(number),
+        failures: Some(failures),
+    })
+}
