@@ -140,7 +140,7 @@ fn record() -> impl Strategy<Value = Record> {
             record.started_at = number;
             record.subjects = subjects;
             record.metrics = metrics;
-            record.runs = runs;
+            record.runs = runs.into();
             record.comparisons = comparisons;
             record
         })

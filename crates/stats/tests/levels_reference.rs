@@ -1,6 +1,6 @@
 //! Variance components and plans against NumPy and SciPy; see `reference/generate_levels.py`.
 
-use becalm_stats::levels::{Goal, Level, cheapest, components};
+use becalm_stats::levels::{Analysis, Goal, Level, cheapest};
 use serde_json::Value;
 
 fn cases(text: &str) -> (Vec<Value>, f64) {
@@ -27,7 +27,7 @@ fn components_agree_with_projection_matrices() {
                 labels.map(|one| usize::try_from(one.as_u64().unwrap()).unwrap()).collect()
             })
             .collect();
-        let found = components(&numbers(&case["values"]), &groups).unwrap();
+        let found = Analysis::of(&numbers(&case["values"]), &groups).unwrap().components();
         let expected = numbers(&case["variances"]);
         assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter().zip(&expected) {

@@ -61,7 +61,7 @@ pub(super) fn record(
         margin: 0.01,
         metrics: Metric::always(),
         subjects: (0..n_subjects).map(subject).collect(),
-        runs,
+        runs: runs.into(),
         ..Record::empty(RecordKind::Comparison)
     }
 }

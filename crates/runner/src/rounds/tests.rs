@@ -296,7 +296,7 @@ fn a_session_broken_off_anywhere_goes_on_as_if_it_had_not_been() {
     assert_eq!(unbroken.runs.len(), 20);
     for kept in 0..=unbroken.runs.len() {
         let mut resumed = record(2);
-        resumed.runs = unbroken.runs[..kept].to_vec();
+        resumed.runs = unbroken.runs[..kept].to_vec().into();
         let mut executor = Scripted::new(noisy);
         let (result, _) = listen(&plan, &mut resumed, &mut executor);
         assert!(result.is_ok());
@@ -549,7 +549,7 @@ fn a_session_with_discarded_rounds_broken_off_anywhere_goes_on_as_if_it_had_not_
     assert_eq!((unbroken.rounds(), unbroken.discarded_rounds()), (12, 3));
     for kept in 0..=unbroken.runs.len() {
         let mut resumed = record(2);
-        resumed.runs = unbroken.runs[..kept].to_vec();
+        resumed.runs = unbroken.runs[..kept].to_vec().into();
         // At that moment only the rounds before had been judged.
         let made = (kept / 2).saturating_sub(1);
         for run in resumed.runs.iter_mut().filter(|run| !run.warmup) {
