@@ -18,7 +18,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
             ("crates/cli/tests/cli/leases.rs", 2),
             ("crates/cli/tests/cli/probe.rs", 1),
             ("crates/cli/tests/cli/resume.rs", 2),
-            ("crates/cli/tests/cli/service.rs", 4),
+            ("crates/cli/tests/cli/service.rs", 3),
             ("crates/cli/tests/cli/tune.rs", 2),
             ("crates/kernel/src/wait.rs", 1),
             ("crates/lab/src/probe/siblings.rs", 1),

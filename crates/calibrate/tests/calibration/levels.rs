@@ -109,7 +109,6 @@ fn ranges_of_plans_hold_what_is_needed() {
             negative += u32::from(found.levels.iter().any(|one| one.component.variance < 0.0));
             short += u32::from(2 * plan.counts[0] < needed);
         }
-        println!("{deviations:?}: {held} held, {negative} negative, {short} short of 400");
         assert!(
             held >= 340,
             "{deviations:?}: {held} of 400 held, {negative} with a negative estimate"

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use crate::imported::{Imported, part, single};
 use crate::json::{self, Maybe, text_of};
 use crate::objects::{Field, Objects, Shape};
-use crate::readers::google_rates::{Rates, counter};
+use crate::readers::google_rates::{FIELDS, Rates, counter};
 use crate::units;
 use crate::{Entry, File, ImportError, Takes};
 
@@ -37,23 +37,6 @@ struct Document {
     context: Maybe<Map<String, Value>>,
     benchmarks: Objects,
 }
-
-/// Fields of the format; all other numbers are counters.
-pub(super) const FIELDS: [&str; 13] = [
-    "family_index",
-    "per_family_instance_index",
-    "repetitions",
-    "repetition_index",
-    "threads",
-    "iterations",
-    "real_time",
-    "cpu_time",
-    "real_coefficient",
-    "cpu_coefficient",
-    "rms",
-    "error_occurred",
-    "skipped",
-];
 
 const AGGREGATES: [&str; 6] = ["mean", "median", "stddev", "cv", "BigO", "RMS"];
 

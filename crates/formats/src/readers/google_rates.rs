@@ -9,8 +9,24 @@ use std::collections::{HashMap, HashSet};
 use becalm_model::{Direction, Unit};
 
 use crate::objects::{Objects, Shape};
-use crate::readers::google_benchmark::FIELDS;
 use crate::units;
+
+/// Fields of the format; all other numbers are counters.
+pub(super) const FIELDS: [&str; 13] = [
+    "family_index",
+    "per_family_instance_index",
+    "repetitions",
+    "repetition_index",
+    "threads",
+    "iterations",
+    "real_time",
+    "cpu_time",
+    "real_coefficient",
+    "cpu_coefficient",
+    "rms",
+    "error_occurred",
+    "skipped",
+];
 
 /// The counters that are taken for rates.
 #[derive(Debug, Default)]

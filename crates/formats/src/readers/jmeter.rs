@@ -47,7 +47,7 @@ fn is_head(line: &str) -> bool {
 struct Requests {
     labels: Vec<(String, Label)>,
     places: HashMap<String, usize>,
-    /// Seconds since the epoch of the first request and of the end of the last.
+    /// Milliseconds since the epoch of the first request and of the end of the last: in seconds they would lose digits.
     first: Option<f64>,
     last: f64,
 }
@@ -60,7 +60,7 @@ struct Label {
     failures: f64,
 }
 
-/// One request, in seconds and bytes.
+/// One request, in milliseconds and bytes.
 struct Request {
     started: Option<f64>,
     elapsed: f64,
@@ -76,8 +76,8 @@ impl Requests {
             self.labels.len() - 1
         });
         let of = &mut self.labels[place].1;
-        of.elapsed.push(one.elapsed);
-        of.waited.extend(one.waited);
+        of.elapsed.push(one.elapsed * MILLISECOND);
+        of.waited.extend(one.waited.map(|time| time * MILLISECOND));
         of.bytes += one.bytes.unwrap_or(0.0);
         of.failures += f64::from(u8::from(!one.is_success));
         if let Some(started) = one.started {
@@ -88,9 +88,10 @@ impl Requests {
 
     fn import(self) -> Imported {
         let mut imported = Imported::of("JMeter");
-        imported.started_at(self.first.unwrap_or(0.0));
+        imported.started_at(self.first.unwrap_or(0.0) * MILLISECOND);
         let subject = imported.subject("JMeter");
-        let seconds = self.first.map(|first| self.last - first).filter(|seconds| *seconds > 0.0);
+        let seconds = self.first.map(|first| (self.last - first) * MILLISECOND);
+        let seconds = seconds.filter(|seconds| *seconds > 0.0);
         let mut parts: Vec<Part> = Vec::new();
         for (label, of) in self.labels {
             let name = if label.is_empty() { "request" } else { &label };
@@ -137,9 +138,9 @@ fn read_csv(file: &File) -> Result<Imported, ImportError> {
         // Times may also be written as dates, of which the format is a setting.
         let started = number(row.text("timeStamp"));
         let one = Request {
-            started: started.map(|time| time * MILLISECOND),
-            elapsed: elapsed * MILLISECOND,
-            waited: value("Latency")?.map(|time| time * MILLISECOND),
+            started,
+            elapsed,
+            waited: value("Latency")?,
             bytes: value("bytes")?,
             is_success: row.text("success") != "false",
         };
@@ -191,9 +192,9 @@ fn add_sample(requests: &mut Requests, tag: &BytesStart<'_>) {
     let value = |wanted: &str| text(wanted).as_deref().and_then(number);
     let Some(elapsed) = value("t") else { return };
     let one = Request {
-        started: value("ts").map(|time| time * MILLISECOND),
-        elapsed: elapsed * MILLISECOND,
-        waited: value("lt").map(|time| time * MILLISECOND),
+        started: value("ts"),
+        elapsed,
+        waited: value("lt"),
         bytes: value("by"),
         is_success: text("s").as_deref() != Some("false"),
     };

@@ -573,7 +573,7 @@ def k6(text):
     subject = subject.group(1) if subject else "k6"
     bad = re.compile("fail|error|dropped|timeout|retries|interrupted")
     milliseconds = lambda one: sum(float(v) * TIME[u] * 1e3 for v, u in re.findall(r"([\d.]+)(h|ms|µs|ns|m|s)", one))
-    for mark, name, value in re.findall(r"^ *([✓✗] )?(\{ \S+ \}|[\w.]+)\.{2,}: (.*?) *$", text, re.M):
+    for mark, name, value in re.findall(r"^ *([✓✗] )?(\{ \S+ \}|[\w.]+?)\.{2,}: (.*?) *$", text, re.M):
         if name.startswith("{"):
             name = last + name.replace(" ", "")
         else:
