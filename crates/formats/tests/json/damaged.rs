@@ -1,5 +1,7 @@
 //! Files that are damaged: whatever stands in them, an importer gives a record or a reason.
 
+use std::fmt::Write as _;
+
 use crate::common::files;
 use becalm_formats::{FORMATS, File, import, recognise};
 use proptest::prelude::*;
@@ -238,32 +240,31 @@ fn export_all(record: &becalm_model::Record) {
 fn many_subjects_and_benchmarks_take_time_in_proportion() {
     // Nothing here takes a time: in one that grows with the square, this test takes minutes.
     let row = |at: u32| format!(r#"{{"command": "c {at}", "times": [1, 2, 3]}}"#);
-    let rows: Vec<String> = (0..30_000).map(row).collect();
+    let rows: Vec<String> = (0..10_000).map(row).collect();
     let text = format!(r#"{{"results": [{}]}}"#, rows.join(","));
     let record = import(&[File::of_text("a.json", &text)], None).unwrap();
-    assert_eq!(record.values(29_999, 0), [1.0, 2.0, 3.0]);
+    assert_eq!(record.values(9_999, 0), [1.0, 2.0, 3.0]);
     let merged = becalm_formats::merge(vec![record.clone(), record]).unwrap();
     let sum: f64 = (0..merged.subjects.len()).flat_map(|subject| merged.values(subject, 0)).sum();
-    assert_eq!((merged.subjects.len(), sum), (30_000, 360_000.0));
+    assert_eq!((merged.subjects.len(), sum), (10_000, 120_000.0));
     export_all(&merged);
 
     // Packages with benchmarks of their own: few of all metrics are of a subject.
     let mut text = String::new();
-    for package in 0..1_000 {
-        text += &format!("pkg: p{package}\n");
+    for package in 0..400 {
+        let _ = writeln!(text, "pkg: p{package}");
         for benchmark in 0..40 {
-            text += &format!("BenchmarkOf{package}x{benchmark}\t10\t5 ns/op\n");
+            let _ = writeln!(text, "BenchmarkOf{package}x{benchmark}\t10\t5 ns/op");
         }
     }
     let record = import(&[File::of_text("a.txt", &text)], None).unwrap();
-    assert_eq!((record.subjects.len(), record.metrics.len()), (1_000, 40_000));
-    let of: usize =
-        (0..1_000).map(|subject| record.metrics_of(record.measured(subject)).len()).sum();
-    assert_eq!(of, 40_000);
+    assert_eq!((record.subjects.len(), record.metrics.len()), (400, 16_000));
+    let of: usize = (0..400).map(|subject| record.metrics_of(record.measured(subject)).len()).sum();
+    assert_eq!(of, 16_000);
     export_all(&record);
 
     // Many small files.
     let one = import(&[File::of_text("a", "pkg: a\nBenchmarkA\t1\t5 ns/op\n")], None).unwrap();
-    let merged = becalm_formats::merge(vec![one; 20_000]).unwrap();
-    assert_eq!(merged.values(0, 0).len(), 20_000);
+    let merged = becalm_formats::merge(vec![one; 8_000]).unwrap();
+    assert_eq!(merged.values(0, 0).len(), 8_000);
 }
