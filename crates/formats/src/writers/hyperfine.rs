@@ -6,7 +6,7 @@
 //! is what its scripts draw, and as hyperfine itself does with `--command-name`; `user` and `system` are
 //! means. Schema 2 has a fixed set of measurements per run.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use becalm_model::{Metric, Outcome, Record, Run, Unit, metric, whole};
 use serde::Serialize;
@@ -271,9 +271,15 @@ fn write_2(record: &Record, options: &Options) -> Result<Exported, ExportError> 
         .chain(benchmarks.into_iter().map(|at| vec![(at, WALL, SECOND)]))
         .filter(|group| !group.is_empty())
         .collect();
+    let of_metric: HashMap<usize, usize> = (groups.iter().zip(0..))
+        .flat_map(|(group, place)| group.iter().map(move |(at, ..)| (*at, place)))
+        .collect();
     let (mut names, mut results, mut left) = (Unique::default(), Vec::new(), 0);
     for &subject in &selection.subjects {
-        for group in &groups {
+        let there = selection.metrics_of(subject);
+        let there: BTreeSet<usize> =
+            there.iter().filter_map(|at| of_metric.get(at).copied()).collect();
+        for group in there.into_iter().map(|place| &groups[place]) {
             let of_run = |run: &Run| {
                 let values = group.iter().filter_map(|&(at, field, unit)| {
                     value(run, at).map(|value| (field, Quantity { value, unit }))
