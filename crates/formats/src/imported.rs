@@ -15,7 +15,7 @@ use crate::{File, ImportError};
 pub(crate) struct Imported {
     record: Record,
     subjects: HashMap<String, usize>,
-    /// Subjects that are told apart by parameters, by their names with these.
+    /// Subjects that differ in parameters, by their names with these.
     loads: HashMap<String, usize>,
     metrics: HashMap<String, usize>,
     names: Names,
@@ -183,7 +183,7 @@ impl Imported {
     /// Adds a process of `subject` whose `values` belong to the first metrics.
     pub(crate) fn process(&mut self, subject: usize, values: Vec<Option<f64>>, outcome: Outcome) {
         let round = self.next_round(subject);
-        self.record.runs.push(Run { values, outcome, ..run(subject, round) });
+        self.record.runs.push(Run { values, outcome, ..Run::blank(subject, round) });
     }
 
     /// Adds a process of `subject` with what its benchmarks gave.
@@ -205,7 +205,7 @@ impl Imported {
         parts.dedup_by_key(|part| part.metric);
         if !parts.is_empty() {
             let round = self.next_round(subject);
-            self.record.runs.push(Run { parts, warmup, ..run(subject, round) });
+            self.record.runs.push(Run { parts, warmup, ..Run::blank(subject, round) });
         }
     }
 
@@ -219,7 +219,7 @@ impl Imported {
     ) {
         parts.sort_by_key(|part| part.metric);
         let round = self.next_round(subject);
-        self.record.runs.push(Run { values, parts, warmup, ..run(subject, round) });
+        self.record.runs.push(Run { values, parts, warmup, ..Run::blank(subject, round) });
     }
 
     /// Adds results of one benchmark, where tools print them one behind the other: those of one subject belong
@@ -360,22 +360,4 @@ pub(crate) fn median(values: &[f64]) -> Option<f64> {
         // Halved first: the sum of two large values may be infinite.
         sorted[middle - 1] / 2.0 + sorted[middle] / 2.0
     })
-}
-
-fn run(subject: usize, round: u32) -> Run {
-    Run {
-        subject,
-        round,
-        order: 0,
-        warmup: false,
-        discarded: false,
-        started: 0.0,
-        outcome: Outcome::Unknown,
-        values: Vec::new(),
-        parts: Vec::new(),
-        iterations: Vec::new(),
-        evidence: None,
-        padding: 0,
-        layout: None,
-    }
 }

@@ -107,6 +107,25 @@ pub struct Part {
 static NO_EVIDENCE: LazyLock<Evidence> = LazyLock::new(Evidence::default);
 
 impl Run {
+    /// A run of a round of which nothing else is known.
+    pub fn blank(subject: usize, round: u32) -> Self {
+        Self {
+            subject,
+            round,
+            order: 0,
+            warmup: false,
+            discarded: false,
+            started: 0.0,
+            outcome: Outcome::Unknown,
+            values: Vec::new(),
+            parts: Vec::new(),
+            iterations: Vec::new(),
+            evidence: None,
+            padding: 0,
+            layout: None,
+        }
+    }
+
     /// Returns the value of the metric at `index`, if the run has it.
     pub fn value(&self, index: usize) -> Option<f64> {
         match self.values.get(index) {

@@ -129,25 +129,7 @@ impl std::fmt::Debug for Runs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Outcome, Record, RecordKind};
-
-    fn run(subject: usize, round: u32) -> Run {
-        Run {
-            subject,
-            round,
-            order: 0,
-            warmup: false,
-            discarded: false,
-            started: 0.0,
-            outcome: Outcome::Unknown,
-            values: Vec::new(),
-            parts: Vec::new(),
-            iterations: Vec::new(),
-            evidence: None,
-            padding: 0,
-            layout: None,
-        }
-    }
+    use crate::{Record, RecordKind};
 
     #[test]
     fn runs_of_a_subject_are_found_after_every_change() {
@@ -156,12 +138,12 @@ mod tests {
             record.runs.of_subject(subject).map(|(at, run)| (at, run.round)).collect()
         };
         assert_eq!(of(&record, 0), []);
-        record.runs.extend([run(2, 7), run(0, 1), run(2, 8)]);
+        record.runs.extend([Run::blank(2, 7), Run::blank(0, 1), Run::blank(2, 8)]);
         assert_eq!(
             (of(&record, 2), of(&record, 1), of(&record, 0)),
             (vec![(0, 7), (2, 8)], vec![], vec![(1, 1)])
         );
-        record.runs.push(run(1, 9));
+        record.runs.push(Run::blank(1, 9));
         for run in &mut record.runs {
             run.subject = 3 - run.subject;
         }

@@ -118,6 +118,11 @@ fn read_json(file: &File) -> Result<Imported, ImportError> {
     Ok(imported)
 }
 
+/// Returns the cell below `Avg`.
+fn average<'a>(names: &[String], row: &[&'a str]) -> Option<&'a str> {
+    names.iter().zip(row).find(|(name, _)| *name == "Avg").map(|(_, cell)| *cell)
+}
+
 /// Returns the cells of a row of a table.
 fn cells(line: &str) -> Option<Vec<&str>> {
     let inner = line.trim().strip_prefix('│')?.strip_suffix('│')?;
@@ -162,22 +167,14 @@ fn read_text(file: &File) -> Result<Imported, ImportError> {
                     choose_latency(&mut load);
                 }
                 Some((&"Req/Sec", rest)) => {
-                    let mean = names
-                        .iter()
-                        .zip(rest)
-                        .find(|(name, _)| *name == "Avg")
-                        .map(|(_, cell)| *cell);
+                    let mean = average(&names, rest);
                     load.requests = Some(
                         mean.and_then(thousands)
                             .ok_or_else(|| wrong("numbers behind `Req/Sec`"))?,
                     );
                 }
                 Some((&"Bytes/Sec", rest)) => {
-                    let mean = names
-                        .iter()
-                        .zip(rest)
-                        .find(|(name, _)| *name == "Avg")
-                        .map(|(_, cell)| *cell);
+                    let mean = average(&names, rest);
                     let mean = mean.and_then(quantity).map(|(value, _)| value);
                     load.transfer = Some(mean.ok_or_else(|| wrong("sizes behind `Bytes/Sec`"))?);
                 }

@@ -2,7 +2,7 @@
 //!
 //! - `name,iterations,real_time,cpu_time,time_unit,bytes_per_second,items_per_second,label,error_occurred,
 //!   error_message`, then a column for each counter. Numbers have six digits.
-//! - Aggregates are told by their names; the `_cv` of a time is in the unit of nothing, and `_BigO` and `_RMS` are no
+//! - Aggregates are known by their names; the `_cv` of a time is in the unit of nothing, and `_BigO` and `_RMS` are no
 //!   times.
 //! - What the program prints on standard error may stand in front.
 //! - Nothing tells which counters are rates, see `google_rates`.

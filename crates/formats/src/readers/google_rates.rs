@@ -2,7 +2,7 @@
 //!
 //! A program says of each counter whether it is a rate, and the JSON and CSV files do not: they hold the quotient. But
 //! a rate of so many events per iteration gives that whole number again, multiplied with the time of an
-//! iteration. Other rates are told by their names. The console writes `/s` behind the number.
+//! iteration. Other rates are recognised by their names. The console writes `/s` behind the number.
 
 use std::collections::{HashMap, HashSet};
 

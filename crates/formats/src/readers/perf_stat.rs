@@ -2,7 +2,7 @@
 //!
 //! - Text: ` Performance counter stats for 'COMMAND' (3 runs):`, then `value [unit] event # ...`, then the seconds that
 //!   elapsed and those of user and system. With `-r` values are means, and `--table` lists the elapsed time of each
-//!   run. Where processors are told apart (`-A`, `--per-core`), they stand in front of the value.
+//!   run. Where perf counts processors apart (`-A`, `--per-core`), these stand in front of the value.
 //! - CSV: `value,unit,event,[deviation %,]runtime,share of it counted,...`; with `-I` the time stands in front, and
 //!   each interval is a value of one process. Elapsed times are not in it.
 //! - `<not supported>` and `<not counted>` are no values.

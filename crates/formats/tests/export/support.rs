@@ -31,7 +31,7 @@ pub(crate) fn compared() -> Record {
                 started: f64::from(round),
                 outcome: Outcome::Exited(i32::from(round == 3) * 3),
                 values: values.map(Some).to_vec(),
-                ..run(which)
+                ..Run::blank(which, 0)
             });
         }
     }
@@ -73,7 +73,7 @@ pub(crate) fn harness() -> Record {
                 part(3, [0.001_234_5, 0.001_334_5, 0.001_434_5]),
                 Part { metric: 4, value: 1.234_567_89e9 * shift, iterations: Vec::new() },
             ],
-            ..run(which)
+            ..Run::blank(which, 0)
         });
     }
     record
@@ -82,25 +82,6 @@ pub(crate) fn harness() -> Record {
 fn subject(name: &str, command: &[&str]) -> Subject {
     let command = command.iter().map(|&word| word.to_owned()).collect();
     Subject::new(name, command)
-}
-
-/// A run of which nothing is known yet.
-pub(crate) fn run(subject: usize) -> Run {
-    Run {
-        subject,
-        round: 0,
-        order: 0,
-        warmup: false,
-        discarded: false,
-        started: 0.0,
-        outcome: Outcome::Unknown,
-        values: Vec::new(),
-        parts: Vec::new(),
-        iterations: Vec::new(),
-        evidence: None,
-        padding: 0,
-        layout: None,
-    }
 }
 
 /// Chooses metrics and subjects by name.
