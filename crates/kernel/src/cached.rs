@@ -51,7 +51,7 @@ pub fn nodes_of_cached(file: &File, pages: usize) -> io::Result<BTreeMap<u32, us
 /// Counts on which nodes mapped pages of this process lie.
 fn nodes_of(pages: &[*mut libc::c_void]) -> io::Result<BTreeMap<u32, usize>> {
     let mut places: Vec<libc::c_int> = vec![-1; pages.len()];
-    // SAFETY: both arrays are as long as the call is told. Without an array of nodes to move to the kernel moves
+    // SAFETY: the call reads and writes `pages.len()` elements, which both arrays have. Without an array of nodes to move to the kernel moves
     // nothing, and only writes where the pages are.
     checked(unsafe {
         libc::syscall(

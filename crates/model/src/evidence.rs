@@ -177,6 +177,13 @@ fn count(value: f64) -> u64 {
 }
 
 impl Evidence {
+    /// Returns which share of the time of `cpus` CPUs in the window some seconds on them are, at most 1; `None` where
+    /// either is not known.
+    pub fn share_of_cpus(&self, seconds: Option<f64>, cpus: usize) -> Option<f64> {
+        let time = self.window.filter(|window| *window > 0.0)? * cpus as f64;
+        (time > 0.0).then_some((seconds? / time).min(1.0))
+    }
+
     /// Goes through what is known, by the names used in JSON.
     pub fn entries(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
         FIELDS.iter().filter_map(|field| Some((field.name, (field.get)(self)?)))

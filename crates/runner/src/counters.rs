@@ -56,10 +56,12 @@ struct CounterEvent {
     /// Whether the event still counts something when the kernel's share is left out. Switches and
     /// migrations happen in the kernel alone, so that they would always be 0.
     in_user_mode: bool,
+    /// What stands in where it cannot be opened.
+    otherwise: Option<fn(&Usage) -> f64>,
 }
 
 const fn event(name: &'static str, kind: u32, config: u64, in_user_mode: bool) -> CounterEvent {
-    CounterEvent { name, kind, config, in_user_mode }
+    CounterEvent { name, kind, config, in_user_mode, otherwise: None }
 }
 
 /// What `wait4` tells: name, unit, and where to find it.
@@ -70,15 +72,16 @@ const TOLD: [UsageCounter; 2] = [
     (CONTEXT_SWITCHES, Unit::Count, |usage| usage.switches() as f64),
 ];
 
-/// Stands in where page faults cannot be counted. It is not the same: the kernel also tells those pages as faults that
-/// it fills in by itself, for `mlockall` or `MAP_POPULATE`, and perf does not count them (`mm_account_fault`).
-const FAULTS: UsageCounter =
-    (PAGE_FAULTS, Unit::Count, |usage| (usage.minor_faults + usage.major_faults) as f64);
+/// Page faults, those inside the kernel too: those of user mode alone would be another metric. What `wait4` tells
+/// stands in, and is not the same: the kernel also tells it those pages as faults that it fills in by itself, for
+/// `mlockall` or `MAP_POPULATE`, and perf does not count them (`mm_account_fault`).
+const FAULTS: CounterEvent = CounterEvent {
+    otherwise: Some(|usage| (usage.minor_faults + usage.major_faults) as f64),
+    ..event(PAGE_FAULTS, TYPE_SOFTWARE, 2, false)
+};
 
-/// Numbers from `enum perf_sw_ids` in `include/uapi/linux/perf_event.h`. Faults inside the kernel are faults too, so
-/// that those of user mode alone would be another metric.
-const SOFTWARE: [CounterEvent; 2] =
-    [event(PAGE_FAULTS, TYPE_SOFTWARE, 2, false), event(CPU_MIGRATIONS, TYPE_SOFTWARE, 4, false)];
+/// Numbers from `enum perf_sw_ids` in `include/uapi/linux/perf_event.h`.
+const SOFTWARE: [CounterEvent; 2] = [FAULTS, event(CPU_MIGRATIONS, TYPE_SOFTWARE, 4, false)];
 
 /// Numbers from `enum perf_hw_id` in the same file.
 const HARDWARE: [CounterEvent; 6] = [
@@ -123,7 +126,8 @@ impl CounterPlan {
         if let Err(error) = clone::can_unshare_files() {
             let because = CounterObstacle::NoDescriptors { error: error.to_string() };
             let mut plan = Self::told();
-            plan.tell(FAULTS);
+            let instead = SOFTWARE.iter().filter_map(|event| Some((event.name, event.otherwise?)));
+            instead.for_each(|(name, value)| plan.tell((name, Unit::Count, value)));
             return (plan, vec![CounterLimit { counters: Vec::new(), because }]);
         }
         let hybrid = HYBRID.iter().filter_map(|path| root.read(path).value()?.parse().ok());
@@ -208,8 +212,10 @@ fn plan(
                 plan.metrics.push(Metric::lower(event.name, Unit::Count));
                 plan.sources.push(Source::Counted);
             }
-            Err(_) if event.name == PAGE_FAULTS => plan.tell(FAULTS),
-            Err(error) => troubles.add(event.name, error.raw_os_error()),
+            Err(error) => match event.otherwise {
+                Some(value) => plan.tell((event.name, Unit::Count, value)),
+                None => troubles.add(event.name, error.raw_os_error()),
+            },
         }
     }
     debug_assert!(plan.attrs.len() <= clone::MAX_COUNTERS, "the events of two kinds of core fit");

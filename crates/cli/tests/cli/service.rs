@@ -572,7 +572,7 @@ fn the_time_of_a_user_ends_and_the_next_one_has_the_machine() {
     next.hear_begun();
     assert!(settings(&bench.tree) == bench.before, "before the next one has it");
     drop(next);
-    // A client is told when the machine has been put back, whatever its command does meanwhile.
+    // The client says that its time was over, although its command ends later.
     let arguments = bench.hold(&[&ONLY[..], &["--wait"]].concat(), UNTIL_STOP);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let client = bench.user(&arguments).spawn().unwrap();

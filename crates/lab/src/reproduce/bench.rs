@@ -195,14 +195,10 @@ impl<'a> Bench<'a> {
         // Whatever came of the run, the machine comes first.
         entered.leave()?;
         let values = self.values(&finished?, setup, conditions, placement.affinity.as_ref())?;
-        let share = |seconds: Option<f64>, window: Option<f64>| {
-            let time = window.filter(|window| *window > 0.0)? * cpus.len() as f64;
-            Some((seconds? / time).min(1.0))
-        };
         Ok(match evidence {
             Some(evidence) => RunValues {
-                others: share(evidence.others, evidence.window),
-                stolen: share(evidence.steal, evidence.window),
+                others: evidence.share_of_cpus(evidence.others, cpus.len()),
+                stolen: evidence.share_of_cpus(evidence.steal, cpus.len()),
                 ..values
             },
             None => values,

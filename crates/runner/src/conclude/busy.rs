@@ -3,12 +3,12 @@
 //! A run is labelled where something happened more than is usual for its subject ([`crate::disturbances`]). What
 //! all runs have alike labels none of them, so that the amount itself has to be looked at, too.
 
-use becalm_model::{CpuSet, Note, Record, RecordKind, Run, SessionNote, metric};
+use becalm_model::{CpuSet, Evidence, Note, Record, RecordKind, Run, SessionNote, metric};
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 
 /// Share of its time from which a subject that waits for a CPU, or loses it to the hypervisor, does so on a busy
-/// machine. On an idle one it is below 1 %.
+/// machine.
 const LOST: f64 = 0.05;
 
 /// Share of the time of CPUs from which the work of others on them is more than the usual ticks and interrupts.
@@ -31,23 +31,22 @@ fn busy(record: &Record) -> Option<SessionNote> {
     let runs: Vec<(&Run, f64)> = record
         .runs
         .iter()
-        .filter(|run| !run.warmup && !run.is_censored())
+        .filter(|run| run.is_measured() && !run.is_censored())
         .filter_map(|run| Some((run, run.value(wall).filter(|wall| *wall > 0.0)?)))
         .collect();
     let typical = |value: &dyn Fn(&Run, f64) -> Option<f64>| {
         let values = runs.iter().filter_map(|&(run, wall)| value(run, wall)).collect();
         Sample::new(values).ok().map(|sample| median(&sample))
     };
-    let cpus = n_cpus(record)? as f64;
+    let cpus = n_cpus(record)?;
     let is_long = typical(&|_, wall| Some(wall))? >= SHORTEST;
-    let of_cpus = |seconds: Option<f64>, run: &Run, wall: f64| {
-        let window = run.evidence().window.unwrap_or(wall);
-        seconds.filter(|_| window > 0.0).map(|seconds| (seconds / (window * cpus)).min(1.0))
+    let of_cpus = |seconds: fn(&Evidence) -> Option<f64>| {
+        typical(&|run, _| run.evidence().share_of_cpus(seconds(run.evidence()), cpus))
     };
     let waited = typical(&|run, wall| Some((run.evidence().run_delay? / wall).min(1.0)));
-    let stolen = typical(&|run, wall| of_cpus(run.evidence().steal, run, wall));
-    let others = typical(&|run, wall| of_cpus(run.evidence().others, run, wall));
-    let siblings = typical(&|run, wall| of_cpus(run.evidence().siblings, run, wall));
+    let stolen = of_cpus(|evidence| evidence.steal);
+    let others = of_cpus(|evidence| evidence.others);
+    let siblings = of_cpus(|evidence| evidence.siblings);
     let [waited, stolen] = [waited, stolen].map(|share| share.filter(|share| *share >= LOST));
     let [others, siblings] =
         [others, siblings].map(|share| share.filter(|share| is_long && *share >= USED));
@@ -66,8 +65,6 @@ pub(super) fn n_cpus(record: &Record) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use becalm_model::Evidence;
-
     use super::super::tests::record;
     use super::*;
 

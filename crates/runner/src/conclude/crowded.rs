@@ -26,8 +26,7 @@ pub fn crowded_notes(record: &mut Record) {
         return;
     }
     let Some(cpus) = n_cpus(record) else { return };
-    let crowded =
-        (0..record.subjects.len()).filter(|&subject| is_crowded(record, subject, cpus as f64));
+    let crowded = (0..record.subjects.len()).filter(|&subject| is_crowded(record, subject, cpus));
     let notes: Vec<Note> = crowded
         .map(|subject| {
             let subject = record.subjects[subject].name.clone();
@@ -37,7 +36,7 @@ pub fn crowded_notes(record: &mut Record) {
     record.notes.extend(notes);
 }
 
-fn is_crowded(record: &Record, subject: usize, cpus: f64) -> bool {
+fn is_crowded(record: &Record, subject: usize, cpus: usize) -> bool {
     let index = |name| record.metric_index(name);
     let (Some(wall), Some(cpu)) = (index(metric::WALL_TIME), index(metric::CPU_TIME)) else {
         return false;
@@ -55,16 +54,17 @@ fn is_crowded(record: &Record, subject: usize, cpus: f64) -> bool {
         let values = runs.iter().filter_map(|&(run, wall, cpu)| value(run, wall, cpu)).collect();
         Sample::new(values).ok().map(|sample| median(&sample))
     };
-    let wants_all = typical(&|_, wall, cpu| Some(cpu / (wall * cpus))).is_some_and(|it| it >= ALL);
+    let of_all = |wall: f64| wall * cpus as f64;
+    let wants_all = typical(&|_, wall, cpu| Some(cpu / of_all(wall))).is_some_and(|it| it >= ALL);
     let has_others = typical(&|run, _, cpu| Some(run.evidence().main_thread_time? / cpu))
         .is_some_and(|share| share < MAIN_THREAD);
-    let alone = typical(&|run, wall, _| {
-        let window = run.evidence().window.unwrap_or(wall);
-        Some(run.evidence().others? / (window * cpus))
+    let alone = typical(&|run, _, _| {
+        let evidence = run.evidence();
+        evidence.share_of_cpus(evidence.others, cpus)
     })
     .is_some_and(|share| share < USED);
     let pushed_off =
-        typical(&|run, wall, _| Some(run.evidence().involuntary_switches as f64 / (wall * cpus)));
+        typical(&|run, wall, _| Some(run.evidence().involuntary_switches as f64 / of_all(wall)));
     wants_all && has_others && alone && pushed_off.is_some_and(|rate| rate >= PUSHED_OFF)
 }
 

@@ -284,8 +284,12 @@ impl<'a> Spawn<'a> {
         Some(SessionLimit::ResidentFloor { bytes }.into())
     }
 
-    /// Says so when files of the subjects are cached on other nodes than those of their CPUs.
+    /// Says so when files of the subjects are cached on other nodes than those of their CPUs. Before the first run nobody
+    /// looks: looking may read what is not cached, here and not where the subjects would.
     fn cached_elsewhere(&self) -> Option<Limit> {
+        if self.observed.smallest_resident == u64::MAX {
+            return None;
+        }
         let near = self.plan.chooser.memory_of(self.plan.placement.affinity.as_ref()?)?;
         let mut files = BTreeSet::new();
         for (index, subject) in self.plan.subjects.iter().enumerate() {
