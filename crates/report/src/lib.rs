@@ -36,6 +36,7 @@ mod outcomes;
 mod page;
 mod paired;
 mod plan;
+mod plan_comparison;
 mod progress;
 mod quantity;
 mod remarks;
@@ -75,6 +76,7 @@ pub use noise::{
 };
 pub use notes::{WORDS, interruption, limit as limit_sentence, sentence as note_sentence};
 pub use plan::{Planned, plan_text};
+pub use plan_comparison::{PlannedComparison, plan_comparison_text};
 pub use progress::{Goal, Progress, progress_line};
 pub use quantity::{Scale, confidence as confidence_in_words};
 pub use saved::{import_text, metadata_text, plot_text, show_text};

@@ -1,7 +1,7 @@
 //! How often each level is worth repeating: what `becalm plan` says.
 
 use becalm_model::{Note, Unit};
-use becalm_stats::levels::{Goal, Kind, Pilot, Repetitions};
+use becalm_stats::levels::{Kind, Pilot, Precision, Repetitions};
 
 use crate::moment::roughly;
 use crate::notes;
@@ -22,8 +22,8 @@ pub struct Planned {
     pub unit: Unit,
     /// Levels, variances and costs.
     pub pilot: Pilot,
-    /// What is wanted.
-    pub goal: Goal,
+    /// The interval that is wanted.
+    pub goal: Precision,
     /// The cheapest plan; `None` when nothing reaches the goal.
     pub plan: Option<Repetitions>,
     /// The fewest repetitions of the highest level that reach the goal with the numbers of the pilot
@@ -65,7 +65,9 @@ pub fn plan_text(planned: &Planned, style: &Style) -> String {
     ));
     page.section("Where the variance arises");
     page.table(&variances(&planned.pilot, |kind| planned.word(kind)));
-    page.section(&wanted(planned.goal, style));
+    let Precision { share, confidence: at } = planned.goal;
+    let either = style.pick("±", "+-");
+    page.section(&format!("For an interval of {either}{} at {}", percent(share), confidence(at)));
     match &planned.plan {
         None => page.say_as(
             Role::Warning,
@@ -74,11 +76,16 @@ pub fn plan_text(planned: &Planned, style: &Style) -> String {
         ),
         Some(plan) => the_plan(&mut page, planned, plan),
     }
-    for note in &planned.notes {
+    say_notes(&mut page, &planned.notes);
+    page.finish()
+}
+
+/// Says what the reader has to know of a pilot.
+pub(crate) fn say_notes(page: &mut Page, of: &[Note]) {
+    for note in of {
         page.gap();
         page.say_as(Role::Hint, &notes::sentence(note));
     }
-    page.finish()
 }
 
 fn variances(pilot: &Pilot, word: impl Fn(Kind) -> &'static str) -> Table {
@@ -108,34 +115,13 @@ fn short_count(mean: f64) -> String {
     if (mean - mean.round()).abs() < 0.05 { format!("{mean:.0}") } else { format!("{mean:.1}") }
 }
 
-fn wanted(goal: Goal, style: &Style) -> String {
-    match goal {
-        Goal::Precision { share, confidence: at } => {
-            let either = style.pick("±", "+-");
-            format!("For an interval of {either}{} at {}", percent(share), confidence(at))
-        }
-        Goal::Detect { change, power, confidence: at } => format!(
-            "To find a change of {} between two programs, {} of the time, at {}",
-            percent(change),
-            percent(power),
-            confidence(at)
-        ),
-    }
-}
-
 fn the_plan(page: &mut Page, planned: &Planned, plan: &Repetitions) {
-    let of_each = if planned.goal.programs() == 2 { " of each program" } else { "" };
     let counts = shape(planned, |index| f64::from(plan.counts[index]));
-    page.say_as(Role::Heading, &format!("{counts}{of_each}: {}.", roughly(plan.seconds)));
-    if let Some((low, high)) = planned.range
-        && low < high
-    {
-        let highest = planned.word(planned.pilot.levels[0].kind);
-        page.say(&format!(
-            "The pilot had {}, which leaves open whether {low} or {} are needed (90{NBSP}%).",
-            count(planned.pilot.levels[0].component.df + 1, highest),
-            if high == u32::MAX { "any number".to_owned() } else { count(high as usize, highest) },
-        ));
+    page.say_as(Role::Heading, &format!("{counts}: {}.", roughly(plan.seconds)));
+    if let Some((low, high)) = planned.range {
+        let highest = &planned.pilot.levels[0];
+        let high = (high < u32::MAX).then_some(high);
+        say_range(page, highest.component.df + 1, planned.word(highest.kind), low, high);
     }
     if let Some(other) = &planned.as_the_pilot
         && other.seconds > plan.seconds * 1.05
@@ -154,6 +140,18 @@ fn the_plan(page: &mut Page, planned: &Planned, plan: &Repetitions) {
             count(planned.warmup_iterations, "iteration")
         ));
     }
+}
+
+/// Says what a pilot of so many repetitions leaves open; without a high end no number may be enough.
+pub(crate) fn say_range(page: &mut Page, pilot: usize, word: &str, low: u32, high: Option<u32>) {
+    if high == Some(low) {
+        return;
+    }
+    page.say(&format!(
+        "The pilot had {}, which leaves open whether {low} or {} are needed (90{NBSP}%).",
+        count(pilot, word),
+        high.map_or("any number".to_owned(), |high| count(high as usize, word)),
+    ));
 }
 
 /// Writes the numbers of all levels: `8 rounds of 2 runs of 40 iterations`.
@@ -198,7 +196,7 @@ mod tests {
                 ],
                 draws: Vec::new(),
             },
-            goal: Goal::Precision { share: 0.01, confidence: 0.95 },
+            goal: Precision { share: 0.01, confidence: 0.95 },
             as_the_pilot: Some(Repetitions {
                 counts: vec![9, 3, 200],
                 seconds: 32.0,

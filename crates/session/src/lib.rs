@@ -55,7 +55,7 @@ pub use layouts::{LINK_SEED, LayoutsError};
 pub use log::{OF_LOG, PARTIAL, SessionLog};
 pub use metrics::{MetricsError, decide_exactly, metrics};
 pub use nearest::did_you_mean;
-pub use pilot::{PilotError, PilotRuns};
+pub use pilot::{ComparisonPilot, PilotError, PilotRuns};
 pub use profile::{ProfileError, frequency, profile};
 pub use quiet::QuietError;
 pub use record::{LARGEST_SEED, conclude_log, disturbed_runs};

@@ -17,6 +17,7 @@ pub mod bimodality;
 pub mod bisect;
 pub mod center;
 pub mod changes;
+pub mod chi_squared;
 pub mod decide;
 pub mod drift;
 pub mod histogram;

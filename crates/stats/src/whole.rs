@@ -12,6 +12,6 @@ pub(crate) fn place(number: f64) -> usize {
 }
 
 /// Returns the whole part of a number as a count.
-pub(crate) fn count(number: f64) -> u32 {
+pub fn count(number: f64) -> u32 {
     number as u32
 }

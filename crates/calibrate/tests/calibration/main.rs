@@ -9,5 +9,6 @@ mod coverage;
 mod decision;
 mod harness;
 mod levels;
+mod needed;
 mod spread_ratio;
 mod steady;

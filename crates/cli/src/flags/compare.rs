@@ -59,7 +59,7 @@ pub(crate) fn margin(text: &str) -> Result<f64, String> {
 }
 
 /// Smallest change that matters unless the user says otherwise.
-pub(super) const MARGIN: f64 = 0.01;
+pub(crate) const MARGIN: f64 = 0.01;
 
 impl Args {
     /// Returns the terms of the session: those of `before`, which goes on, with what was given now.

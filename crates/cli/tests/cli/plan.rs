@@ -64,6 +64,46 @@ fn a_saved_record_is_a_pilot() {
     assert_eq!(change["goal"]["power"], 0.9);
 }
 
+/// What a comparison needs follows from the ratios of its rounds, whichever record they are in: here they vary by 1 %,
+/// while the rounds vary by 4 %.
+#[test]
+fn a_comparison_is_planned_by_the_ratios_of_its_rounds() {
+    let env = env();
+    let needed = |document: &Value| document["plan"]["counts"][0].as_u64().unwrap();
+    env.write("copies.json", saved(20, 2));
+    let of_copies = plan(&env, &["--detect", "2%", "copies.json"]);
+    assert_eq!(levels(&of_copies), ["round"]);
+    assert_eq!(of_copies["metric"], "wall_time");
+    let comparison = saved(20, 2).replacen(r#"["./a"]"#, r#"["./b"]"#, 1);
+    env.write("comparison.json", comparison);
+    let of_comparison = plan(&env, &["--detect", "2%", "comparison.json"]);
+    assert_eq!(of_copies["plan"], of_comparison["plan"]);
+    env.write("alone.json", saved(40, 1));
+    let alone = plan(&env, &["--detect", "2%", "alone.json"]);
+    assert!(needed(&of_copies) < needed(&alone), "{of_copies} {alone}");
+    let stricter = plan(&env, &["--detect", "1%", "copies.json"]);
+    assert!(needed(&of_copies) < needed(&stricter), "{of_copies} {stricter}");
+}
+
+#[test]
+fn the_plan_of_a_comparison_names_the_command() {
+    let env = env();
+    env.write("copies.json", saved(20, 2));
+    let output = env.run(["plan", "--detect", "0.5%", "copies.json"]).exits_with(0);
+    assert!(output.stdout.contains("becalm compare --max-rounds "), "{}", output.stdout);
+    assert!(output.stdout.contains(" --margin 0% OLD NEW"), "{}", output.stdout);
+    env.write("short.json", saved(4, 2));
+    assert_snapshot!(said(&env.run(["plan", "--detect", "2%", "short.json"]).exits_with(4)), @r"
+    error: the pilot is not enough for a plan: needs at least 5 values, have 4
+    hint: it needs at least two runs with values above 0, and five rounds of them for --detect; more give a better plan
+    ");
+    let both = ["plan", "--detect", "2%", "--round-cost", "1min", "copies.json"];
+    assert_snapshot!(said(&env.run(both).exits_with(2)), @r"
+    error: --round-cost plans for one program, and --detect for a comparison
+    hint: `compare` makes no new layout in a round
+    ");
+}
+
 #[test]
 fn a_metric_can_be_planned_for() {
     let env = env();
@@ -105,7 +145,7 @@ fn what_is_no_pilot_is_refused() {
     env.write("one.json", saved(1, 1).replace(r#""iterations"#, r#""x"#));
     assert_snapshot!(said(&env.run(["plan", "one.json"]).exits_with(4)), @r"
     error: the pilot is not enough for a plan: needs at least 2 values, have 1
-    hint: it needs at least two runs with values above 0; more rounds give a better plan
+    hint: it needs at least two runs with values above 0, and five rounds of them for --detect; more give a better plan
     ");
     assert!(env.run(["plan", "--detect", "0%", "x"]).exits_with(2).stderr.contains("above 0"));
 }

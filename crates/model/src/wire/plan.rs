@@ -36,7 +36,7 @@ pub struct PlanLevelDocument {
     /// `layout` (where each round ran another one), `round`, `run` or `iteration`.
     pub level: String,
     /// Variance of the logarithms that arises here: a relative variance. Negative when there is too
-    /// little of it to be seen.
+    /// little of it to be seen. Where a change is to be found, that of the log ratio of two runs in a round.
     pub variance: f64,
     /// Independent differences that it was estimated from.
     pub df: usize,
@@ -74,4 +74,11 @@ pub struct PlanChoiceDocument {
     pub counts_low: Option<u32>,
     /// See `counts_low`.
     pub counts_high: Option<u32>,
+    /// Rounds after which half of the comparisons have ended, if the change is as large as it is to be; absent when
+    /// none is to be found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usual: Option<u32>,
+    /// Half width of the interval of a comparison after all rounds, as a share; likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_floor: Option<f64>,
 }

@@ -44,6 +44,10 @@ const SCALE_CORRECTION: f64 = 1.1;
 /// Inflation of the variance of the scores, beside `n / (n - 2.5)`, set by simulation at small n.
 const VARIANCE_INFLATION: f64 = 1.05;
 
+/// Degrees of freedom of the standard error over those of the deviation of as many normal log ratios: what its
+/// robustness costs. By simulation, 0.68 to 0.73 for 10 to 60 rounds.
+const ERROR_EFFICIENCY: f64 = 0.7;
+
 /// A standard error of the log ratio below this is the rounding of floating-point numbers.
 const ROUNDING: f64 = 1e-13;
 
@@ -91,6 +95,8 @@ pub(super) struct Fit {
     pub(super) standard_error: f64,
     /// Degrees of freedom for Student's t.
     pub(super) df: f64,
+    /// Degrees of freedom with which the standard error is known, to say how well another session's is.
+    pub(super) df_of_error: f64,
     /// Share of the core's change of pace that the subjects take, 0 to 1; 0 where none was sampled.
     pub(super) pace: f64,
 }
@@ -155,7 +161,7 @@ pub(super) fn fit(rounds: &[Observation], quantum: f64) -> Fit {
     // Econometrics 29).
     let told = |j: usize| about[j].pace_alone * about[j].pace;
     let told_by_all: f64 = (0..2 * n).map(told).sum();
-    let variance: f64 = (0..n)
+    let squares: Vec<f64> = (0..n)
         .map(|i| {
             let [first, second] = [2 * i, 2 * i + 1];
             let leverage = if solved.explained == 0.0 {
@@ -165,7 +171,8 @@ pub(super) fn fit(rounds: &[Observation], quantum: f64) -> Fit {
             };
             (score(first) + score(second)).powi(2) / (1.0 - leverage)
         })
-        .sum();
+        .collect();
+    let variance: f64 = squares.iter().sum();
     let errors = runs.errors(&level, effect, pace);
     let curvature = curvature(&errors, &unexplained, scale, penalty);
     let count = n as f64;
@@ -177,9 +184,14 @@ pub(super) fn fit(rounds: &[Observation], quantum: f64) -> Fit {
         // No noise at all: every round shows the same ratio, which the fit only blurs.
         let mut ratios: Vec<f64> =
             rounds.iter().map(|round| round.at_one_pace(pace).log_ratio()).collect();
-        return Fit { effect: median_of(&mut ratios), standard_error: 0.0, df, pace };
+        let effect = median_of(&mut ratios);
+        return Fit { effect, standard_error: 0.0, df, df_of_error: df, pace };
     }
-    Fit { effect, standard_error, df, pace }
+    // Twice the square of the variance over its own variance, by the fourth moments of the scores.
+    let fourth: f64 = squares.iter().map(|square| square.powi(2)).sum();
+    let moments = 2.0 / (fourth / variance.powi(2) - count.recip()).max(f64::MIN_POSITIVE);
+    let df_of_error = ERROR_EFFICIENCY * moments.min(df);
+    Fit { effect, standard_error, df, df_of_error, pace }
 }
 
 /// A run's value, design and pace about their levels, times its weight.

@@ -5,6 +5,7 @@ mod flips;
 mod level;
 pub mod looks;
 pub mod margin;
+pub mod needed;
 pub mod pace;
 pub mod paired;
 pub mod redo;

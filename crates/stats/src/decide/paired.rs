@@ -7,7 +7,7 @@
 use super::flips;
 use super::level;
 use super::{pace, steps};
-use crate::student;
+use crate::{chi_squared, student};
 
 pub use super::level::Observation;
 
@@ -101,6 +101,37 @@ pub fn level_of(rounds: &[Observation]) -> Option<Level> {
     // Where values move in steps larger than their noise, nothing finer than a step can be known.
     let step = if is_coarse(&rounds, quantum) { quantum / 2.0 } else { 0.0 };
     Some(Level { centre: fit.effect, error: fit.standard_error.max(step), df: fit.df })
+}
+
+/// By how much the log ratio of one round varies, as far as that makes an estimate uncertain.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// Standard deviation.
+    pub deviation: f64,
+    /// Degrees of freedom with which it is known.
+    pub df: f64,
+}
+
+impl Spread {
+    /// Returns the limits between which the deviation lies with this confidence, for normal values.
+    pub fn limits(&self, confidence: f64) -> (f64, f64) {
+        let tail = (1.0 - confidence) / 2.0;
+        let at = |p| self.deviation * (self.df / chi_squared::quantile(p, self.df)).sqrt();
+        (at(1.0 - tail), at(tail))
+    }
+}
+
+/// Returns the spread of rounds in time order, by the standard error that their estimate has. `None` with fewer than
+/// [`FEWEST_ROUNDS`] rounds.
+///
+/// Values must be finite.
+pub fn spread_of(rounds: &[Observation]) -> Option<Spread> {
+    if rounds.len() < FEWEST_ROUNDS as usize {
+        return None;
+    }
+    let fit = level::fit(&pace::allowed(rounds), quantum(rounds));
+    let deviation = fit.standard_error * (rounds.len() as f64).sqrt();
+    Some(Spread { deviation, df: fit.df_of_error })
 }
 
 /// Estimates the log ratio from rounds in time order, with an interval of confidence `1 - level`.

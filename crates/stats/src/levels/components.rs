@@ -15,7 +15,7 @@
 //! that the effects of different nodes are independent; normality is not needed for the estimates.
 
 use crate::sum::sum;
-use crate::{Rng, Violation};
+use crate::{Rng, Violation, chi_squared};
 
 /// What one level adds to the variance.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,7 +91,8 @@ impl Analysis {
     /// Weerahandi, "Generalized Confidence Intervals", JASA 88 (1993).
     pub fn draw(&self, rng: &mut Rng) -> Vec<f64> {
         let factors: Vec<f64> = self.levels.iter().map(|one| one.df as f64).collect();
-        let factors: Vec<f64> = factors.into_iter().map(|df| df / chi_squared(rng, df)).collect();
+        let factors: Vec<f64> =
+            factors.into_iter().map(|df| df / chi_squared::draw(rng, df)).collect();
         let mut next = factors.iter().rev();
         // The lowest level is solved first.
         self.solve(|squares| squares.sum * next.next().copied().unwrap_or(1.0), 0.0)
@@ -107,19 +108,6 @@ impl Analysis {
         }
         variances
     }
-}
-
-/// Degrees of freedom from which the cube root is normal enough.
-const MANY: f64 = 30.0;
-
-/// Draws a chi-squared value: a sum of squares, or by Wilson and Hilferty, "The Distribution of Chi-Square", PNAS 17
-/// (1931).
-fn chi_squared(rng: &mut Rng, df: f64) -> f64 {
-    if df < MANY {
-        return (0..crate::whole::place(df)).map(|_| rng.normal().powi(2)).sum();
-    }
-    let spread = 2.0 / (9.0 * df);
-    df * (1.0 - spread + spread.sqrt() * rng.normal()).powi(3)
 }
 
 /// The nodes of one depth.

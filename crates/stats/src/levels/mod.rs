@@ -14,4 +14,4 @@ mod plan;
 
 pub use components::{Analysis, Component};
 pub use pilot::{Kind, Pilot, PilotLevel, PilotRun, pilot};
-pub use plan::{FEWEST, Goal, Level, MOST, MOST_INSIDE, Repetitions, cheapest, repetitions};
+pub use plan::{FEWEST, Level, MOST, MOST_INSIDE, Precision, Repetitions, cheapest, repetitions};

@@ -5,7 +5,7 @@
 //! their variances are one, called that of the run.
 
 use super::components::{Analysis, Component};
-use super::plan::{Goal, Level, Repetitions, repetitions};
+use super::plan::{Level, Precision, Repetitions, repetitions};
 use crate::whole::count;
 use crate::{Rng, Violation, sum::sum};
 
@@ -80,19 +80,17 @@ impl Pilot {
     }
 
     /// Returns the fewest repetitions of the highest level that reach a goal with the numbers of the pilot below it.
-    pub fn as_it_was(&self, goal: Goal) -> Option<Repetitions> {
+    pub fn as_it_was(&self, goal: Precision) -> Option<Repetitions> {
         let mut counts: Vec<u32> =
             self.levels.iter().map(|level| count(level.repetitions.round().max(1.0))).collect();
         let levels = self.levels();
         counts[0] = repetitions(&levels, goal, &counts)?;
-        let mut plan = Repetitions::of(&levels, &counts);
-        plan.seconds *= f64::from(goal.programs());
-        Some(plan)
+        Some(Repetitions::of(&levels, &counts))
     }
 
     /// Returns how many repetitions of the highest level the goal may need with the numbers of `plan` below it: from 5 to
     /// 95 % of what the variances may be.
-    pub fn range(&self, goal: Goal, plan: &Repetitions) -> Option<(u32, u32)> {
+    pub fn range(&self, goal: Precision, plan: &Repetitions) -> Option<(u32, u32)> {
         let with = |draw: &Vec<f64>| -> Vec<Level> {
             let levels = self.levels.iter().zip(draw);
             levels.map(|(level, &variance)| Level { variance, cost: level.cost }).collect()
@@ -233,7 +231,7 @@ mod tests {
         let runs: Vec<PilotRun> = (0..10).map(|round| run(round, &[value(round)], 1.0)).collect();
         let found = pilot(&runs, 0.0).unwrap();
         assert_eq!(found.levels[0].kind, Kind::Run);
-        let goal = Goal::Precision { share: 0.005, confidence: 0.95 };
+        let goal = Precision { share: 0.005, confidence: 0.95 };
         let plan = crate::levels::cheapest(&found.levels(), goal).unwrap();
         let (low, high) = found.range(goal, &plan).unwrap();
         assert!(low < plan.counts[0] && plan.counts[0] < high, "{low} {plan:?} {high}");

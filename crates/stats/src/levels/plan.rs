@@ -8,16 +8,14 @@
 //! r(1) (c(1) + r(2) (c(2) + r(3) c(3) ...)) seconds, c(i) being what one repetition of level i costs
 //! beside those below it. For given lower numbers the goal fixes r(1):
 //!
-//! - precision p: t(1 - alpha / 2; r(1) - 1) sqrt(V / r(1)) <= p
-//! - detection of a change d between two programs, each repeated so: (t(1 - alpha / 2; f) +
-//!   t(power; f)) sqrt(2 V / r(1)) <= |ln(1 + d)| with f = 2 (r(1) - 1). The variance of the highest
-//!   level counts for both, since a layout that is good for one program may be bad for the other.
+//! t(1 - alpha / 2; r(1) - 1) sqrt(V / r(1)) <= p for a precision p.
 //!
 //! Without rounding the best lower numbers do not depend on the goal: r(i + 1) = sqrt(c(i) T(i + 1)^2
 //! / (c(i + 1) T(i)^2)), Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time", ISMM (2013),
 //! section 7. Numbers are whole and some variances 0, so the whole numbers are
 //! searched, over every value up to [`EVERY`] and in steps of a tenth above. Variances are relative,
-//! those of logarithms, so that precisions and changes are shares.
+//! those of logarithms, so that precisions are shares. What a comparison of two programs needs is another question:
+//! [`crate::decide::needed`].
 
 use std::collections::BTreeMap;
 
@@ -45,50 +43,20 @@ pub struct Level {
     pub cost: f64,
 }
 
-/// What is wanted.
+/// The interval that is wanted.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Goal {
-    /// An interval of this half width, as a share of the mean.
-    Precision {
-        /// Half width.
-        share: f64,
-        /// Confidence of the interval.
-        confidence: f64,
-    },
-    /// A difference of this size between two programs is found.
-    Detect {
-        /// Relative change.
-        change: f64,
-        /// How likely it is to be found.
-        power: f64,
-        /// 1 - two-sided level of the test.
-        confidence: f64,
-    },
+pub struct Precision {
+    /// Half width, as a share of the mean.
+    pub share: f64,
+    /// Confidence of the interval.
+    pub confidence: f64,
 }
 
-impl Goal {
-    /// Returns how many programs are measured.
-    pub fn programs(self) -> u32 {
-        match self {
-            Self::Precision { .. } => 1,
-            Self::Detect { .. } => 2,
-        }
-    }
-
-    /// Returns the largest standard error of one program's mean that is small enough with so many
-    /// repetitions of the highest level.
+impl Precision {
+    /// Returns the largest standard error of the mean that is small enough with so many repetitions of the
+    /// highest level.
     fn standard_error(self, repetitions: u32) -> f64 {
-        let df = f64::from(self.programs() * (repetitions - 1));
-        match self {
-            Self::Precision { share, confidence } => {
-                share / student::two_sided_quantile(confidence, df)
-            }
-            Self::Detect { change, power, confidence } => {
-                let both =
-                    student::two_sided_quantile(confidence, df) + student::quantile(power, df);
-                (1.0 + change).ln().abs() / both / 2.0_f64.sqrt()
-            }
-        }
+        self.share / student::two_sided_quantile(self.confidence, f64::from(repetitions - 1))
     }
 }
 
@@ -97,14 +65,14 @@ impl Goal {
 pub struct Repetitions {
     /// Repetitions inside one of the level above, the highest level first.
     pub counts: Vec<u32>,
-    /// Time that it takes, in seconds, for all programs together.
+    /// Time that it takes, in seconds.
     pub seconds: f64,
-    /// Standard error of the mean of one program's logarithms.
+    /// Standard error of the mean of the logarithms.
     pub standard_error: f64,
 }
 
 impl Repetitions {
-    /// Returns what these numbers of repetitions take and give for one program.
+    /// Returns what these numbers of repetitions take and give.
     pub fn of(levels: &[Level], counts: &[u32]) -> Self {
         let (mut variance, mut repetitions, mut seconds) = (0.0, 1.0, 0.0);
         for (level, &count) in levels.iter().zip(counts) {
@@ -119,32 +87,20 @@ impl Repetitions {
 /// Returns the plan that reaches the goal in the least time; `None` when [`MOST`] repetitions of
 /// the highest level are not enough.
 ///
-/// Panics without a level, and unless shares, changes, confidence and power are above 0 and the
-/// latter two below 1.
-pub fn cheapest(levels: &[Level], goal: Goal) -> Option<Repetitions> {
+/// Panics without a level, and unless the precision is above 0 and its confidence between 0 and 1.
+pub fn cheapest(levels: &[Level], goal: Precision) -> Option<Repetitions> {
     assert!(!levels.is_empty(), "an experiment has at least one level");
-    match goal {
-        Goal::Precision { share, confidence } => {
-            assert_confidence(confidence);
-            assert!(share > 0.0, "a precision is above 0, not {share}");
-        }
-        Goal::Detect { change, power, confidence } => {
-            assert_confidence(confidence);
-            assert_confidence(power);
-            assert!(change > 0.0, "a change is above 0, not {change}");
-        }
-    }
+    assert_confidence(goal.confidence);
+    assert!(goal.share > 0.0, "a precision is above 0, not {}", goal.share);
     let mut search = Search { levels, goal, errors: BTreeMap::new(), best: None };
     search.from(&mut vec![1; levels.len()], 1);
-    let mut plan = search.best?;
-    plan.seconds *= f64::from(goal.programs());
-    Some(plan)
+    search.best
 }
 
 /// The search over whole numbers of the lower levels.
 struct Search<'a> {
     levels: &'a [Level],
-    goal: Goal,
+    goal: Precision,
     /// Largest standard errors by repetitions of the highest level: quantiles are slow, and
     /// bisections ask for the same ones again.
     errors: BTreeMap<u32, f64>,
@@ -213,7 +169,7 @@ impl Search<'_> {
 
 /// Returns how often the highest level has to be repeated for the goal with the given numbers of
 /// the others, of which the first is not looked at; `None` when [`MOST`] is not enough.
-pub fn repetitions(levels: &[Level], goal: Goal, counts: &[u32]) -> Option<u32> {
+pub fn repetitions(levels: &[Level], goal: Precision, counts: &[u32]) -> Option<u32> {
     let mut search = Search { levels, goal, errors: BTreeMap::new(), best: None };
     search.fewest_of_the_highest(&mut counts.to_vec())
 }
@@ -222,7 +178,7 @@ pub fn repetitions(levels: &[Level], goal: Goal, counts: &[u32]) -> Option<u32> 
 mod tests {
     use super::*;
 
-    const PERCENT: Goal = Goal::Precision { share: 0.01, confidence: 0.95 };
+    const PERCENT: Precision = Precision { share: 0.01, confidence: 0.95 };
 
     /// Kalibera and Jones's optimum, not rounded.
     fn optimal_ratio(upper: &Level, lower: &Level) -> f64 {
@@ -299,17 +255,8 @@ mod tests {
     }
 
     #[test]
-    fn a_change_takes_two_programs() {
-        let goal = Goal::Detect { change: 0.02, power: 0.9, confidence: 0.95 };
-        let plan = cheapest(&[level(0.03, 1.0)], goal).unwrap();
-        // Two-sample t test at 5 % with 90 % power for d / sd = ln 1.02 / 0.03: 50 each.
-        assert!(plan.counts[0].abs_diff(50) <= 1, "{plan:?}");
-        assert_eq!(plan.seconds, 2.0 * f64::from(plan.counts[0]));
-    }
-
-    #[test]
     fn what_cannot_be_reached_is_no_plan() {
-        let goal = Goal::Precision { share: 1e-6, confidence: 0.95 };
+        let goal = Precision { share: 1e-6, confidence: 0.95 };
         assert_eq!(cheapest(&[level(1.0, 1.0)], goal), None);
     }
 }

@@ -7,20 +7,33 @@ use std::time::Duration;
 
 use becalm_model::terms::{Goal as StopGoal, Stop, Terms};
 use becalm_model::{DisturbedRun, PlanNote, Record, RecordKind, parse_duration, parse_share};
-use becalm_report::{Planned, plan_text};
-use becalm_session::{PilotError, PilotRuns, Request, disturbed_runs, subjects};
-use becalm_stats::levels::{Goal, cheapest, pilot};
+use becalm_report::{Planned, PlannedComparison, plan_comparison_text, plan_text};
+use becalm_session::{ComparisonPilot, PilotError, PilotRuns, Request, disturbed_runs, subjects};
+use becalm_stats::decide::needed::{Wanted, needed};
+use becalm_stats::levels::{Precision, cheapest, pilot};
 
-use self::document::json;
+use self::document::{json, json_of_comparison};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::flags::compare::MARGIN;
 use crate::flags::{MeasureFlags, checked, confidence, line_of};
 use crate::measuring::conduct;
 use crate::records;
 use crate::ui::Ui;
 
-/// Rounds of a pilot, unless the user says otherwise.
+/// Rounds of a pilot and runs in each, unless the user says otherwise.
 const ROUNDS: u32 = 10;
+const COPIES: u16 = 3;
+
+/// The same of a pilot for a comparison: the more rounds, the better is known by how much they vary.
+const ROUNDS_OF_COMPARISON: u32 = 60;
+const COPIES_OF_COMPARISON: u16 = 2;
+
+/// Confidence of what a pilot of a comparison leaves open.
+const RANGE: f64 = 0.9;
+
+/// Rounds below which a plan is a rough one.
+const ROUGH_BELOW: usize = 10;
 
 /// Time after which a pilot starts no further round, unless the user says otherwise.
 const BUDGET: Duration = Duration::from_secs(30);
@@ -35,6 +48,11 @@ const FEWEST_ROUNDS: u32 = 5;
 /// each that reach the goal in the least time are found. With --iterations the subject's own timings
 /// count (after the warm-up, without single interrupted ones), else one value of each run. A saved
 /// record has to tell how long its runs took.
+///
+/// With --detect the plan is one for `compare`: how many rounds it needs to find the change, by the
+/// metric on which it would decide, with runs in pairs and looks at the result on the way. The pilot
+/// compares the command with itself, for 60 rounds of two runs; a saved record of two programs is one
+/// too.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("resume", |resume| resume.hide(true)))]
 pub(crate) struct Args {
@@ -50,7 +68,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SHARE", value_parser = precision, conflicts_with = "detect", help_heading = "Goal")]
     precision: Option<f64>,
 
-    /// Change between two programs that is to be found
+    /// Change between two programs that `compare` is to find
     #[arg(long, value_name = "SHARE", value_parser = above_zero, help_heading = "Goal")]
     detect: Option<f64>,
 
@@ -58,10 +76,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SHARE", value_parser = confidence, default_value = "90%", help_heading = "Goal")]
     power: f64,
 
-    /// Runs in each round of the pilot, which tell the variance of runs from that of rounds
-    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Pilot")]
+    /// Runs in each round of the pilot, which tell the variance of runs from that of rounds: 3 unless a change is to
+    /// be found, else 2
+    #[arg(long, value_name = "N", help_heading = "Pilot")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=50))]
-    copies: u16,
+    copies: Option<u16>,
 
     /// What a new round takes beside its runs, such as a rebuild or a reboot
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "0s", help_heading = "Pilot")]
@@ -83,24 +102,42 @@ pub(crate) fn run(mut args: Args, given: &[String], ui: &Ui) -> Result<Exit, Com
     if args.flags.resume.is_some() {
         return Err(CommandError::usage("a pilot cannot be resumed; make it anew"));
     }
+    if args.detect.is_some() && !args.round_cost.is_zero() {
+        let message = "--round-cost plans for one program, and --detect for a comparison";
+        return Err(CommandError::usage(message).hint("`compare` makes no new layout in a round"));
+    }
     // A record that is printed as JSON is what `run` is for.
     let as_json = std::mem::take(&mut args.flags.exports.json);
     let terms = terms(&args)?;
-    let told = |planned: &Planned| {
-        if as_json { json(planned) } else { plan_text(planned, ui.style()) }
+    let answer = |record: &Record, disturbed: &[DisturbedRun]| {
+        Ok::<_, CommandError>(if let Some(change) = args.detect {
+            let planned = planned_comparison(record, change, &args, &terms)?;
+            let text = if as_json {
+                json_of_comparison(&planned)
+            } else {
+                plan_comparison_text(&planned, ui.style())
+            };
+            (text, planned.needed.is_some())
+        } else {
+            let planned = planned(record, disturbed, &args, &terms)?;
+            let text = if as_json { json(&planned) } else { plan_text(&planned, ui.style()) };
+            (text, planned.plan.is_some())
+        })
     };
     if let Some(path) = &args.pilot {
         let record = records::read_measured(path)?;
-        let planned = planned(&record, &disturbed_runs(&record), &args, &terms)?;
-        ui.print(&told(&planned))?;
-        return Ok(if planned.plan.is_some() { Exit::Done } else { Exit::Inconclusive });
+        let (text, reaches) = answer(&record, &disturbed_runs(&record))?;
+        ui.print(&text)?;
+        return Ok(if reaches { Exit::Done } else { Exit::Inconclusive });
     }
     if args.command.is_empty() {
         return Err(CommandError::usage("nothing to plan for")
             .hint("give a record that was saved, or a command after `--` for a pilot"));
     }
     let command = line_of(&args.command, &terms.runs);
-    let subjects = subjects(&vec![command; usize::from(args.copies)], &terms.runs)?;
+    let usual = if args.detect.is_some() { COPIES_OF_COMPARISON } else { COPIES };
+    let copies = usize::from(args.copies.unwrap_or(usual));
+    let subjects = subjects(&vec![command; copies], &terms.runs)?;
     let names: Vec<String> = subjects.iter().map(|one| one.name.clone()).collect();
     let request = Request {
         aa: true,
@@ -112,10 +149,9 @@ pub(crate) fn run(mut args: Args, given: &[String], ui: &Ui) -> Result<Exit, Com
     if finished.failure.is_some() || finished.signal.is_some() {
         return finished.report(|_, _| String::new(), ui);
     }
-    let planned =
-        planned(&finished.record, &finished.disturbed, &args, &terms).map_err(without_number)?;
-    let exit = finished.report(|_, _| told(&planned), ui)?;
-    Ok(if exit == Exit::Done && planned.plan.is_none() { Exit::Inconclusive } else { exit })
+    let (text, reaches) = answer(&finished.record, &finished.disturbed).map_err(without_number)?;
+    let exit = finished.report(|_, _| text.clone(), ui)?;
+    Ok(if exit == Exit::Done && !reaches { Exit::Inconclusive } else { exit })
 }
 
 /// Names the command without the number of its copy, which the user did not give.
@@ -131,11 +167,12 @@ fn terms(args: &Args) -> Result<Terms, CommandError> {
     let mut terms = Terms::default();
     args.flags.apply(&mut terms)?;
     let limits = &terms.limits;
+    let usual = if args.detect.is_some() { ROUNDS_OF_COMPARISON } else { ROUNDS };
     terms.stop = match limits.rounds {
         Some(rounds) => Stop::Rounds(rounds),
         None => Stop::Until {
             minimum: limits.min_rounds.unwrap_or(FEWEST_ROUNDS),
-            maximum: Some(limits.max_rounds.unwrap_or(ROUNDS)),
+            maximum: Some(limits.max_rounds.unwrap_or(usual)),
             budget: Some(limits.max_time.unwrap_or(BUDGET)),
             goal: StopGoal::Budget,
         },
@@ -143,26 +180,59 @@ fn terms(args: &Args) -> Result<Terms, CommandError> {
     Ok(terms)
 }
 
-/// Plans from a record.
+/// Returns the name of the metric that the user asked for.
+fn metric(args: &Args) -> Option<&str> {
+    let metric = args.flags.metric.iter().find(|text| *text != "auto");
+    metric.map(|text| text.split(['=', '[']).next().unwrap_or(text))
+}
+
+/// Plans a comparison from a record.
+fn planned_comparison(
+    record: &Record,
+    change: f64,
+    args: &Args,
+    terms: &Terms,
+) -> Result<PlannedComparison, CommandError> {
+    let mut of = ComparisonPilot::of(record, metric(args))?;
+    if of.rounds < ROUGH_BELOW {
+        of.notes.push(PlanNote::RoughPilot { of_highest: of.rounds }.into());
+    }
+    // What is inside the margin is not looked for.
+    let margin = if change > MARGIN { MARGIN } else { 0.0 };
+    let wanted = Wanted { change, power: args.power, confidence: terms.confidence, margin };
+    let (low, high) = of.spread.limits(RANGE);
+    let rounds = |deviation| needed(deviation, &wanted).map(|needed| needed.rounds);
+    Ok(PlannedComparison {
+        subject: of.subject,
+        metric: of.metric,
+        unit: of.unit,
+        typical: of.typical,
+        spread: of.spread,
+        rounds: of.rounds,
+        seconds: of.seconds,
+        wanted,
+        usual_margin: MARGIN,
+        needed: needed(of.spread.deviation, &wanted),
+        range: rounds(low).map(|low| (low, rounds(high))),
+        notes: of.notes,
+    })
+}
+
+/// Plans the repetitions of one program from a record.
 fn planned(
     record: &Record,
     disturbed: &[DisturbedRun],
     args: &Args,
     terms: &Terms,
 ) -> Result<Planned, CommandError> {
-    let metric = args.flags.metric.iter().find(|text| *text != "auto");
-    let metric = metric.map(|text| text.split(['=', '[']).next().unwrap_or(text));
-    let mut of = PilotRuns::of(record, disturbed, metric)?;
+    let mut of = PilotRuns::of(record, disturbed, metric(args))?;
     let found = pilot(&of.runs, args.round_cost.as_secs_f64()).map_err(PilotError::from)?;
     let df = found.levels[0].component.df;
-    if df < 9 {
+    if df + 1 < ROUGH_BELOW {
         of.notes.push(PlanNote::RoughPilot { of_highest: df + 1 }.into());
     }
     let confidence = terms.confidence;
-    let goal = match args.detect {
-        Some(change) => Goal::Detect { change, power: args.power, confidence },
-        None => Goal::Precision { share: args.precision.unwrap_or(0.01), confidence },
-    };
+    let goal = Precision { share: args.precision.unwrap_or(0.01), confidence };
     let plan = cheapest(&found.levels(), goal);
     Ok(Planned {
         subject: of.subject,

@@ -1,5 +1,7 @@
 //! The runs of a record as a pilot: which count, and which of their values.
 
+mod comparison;
+
 use becalm_model::{DisturbedRun, Note, PlanNote, Record, Run, Unit, metric};
 use becalm_stats::levels::PilotRun;
 use becalm_stats::steady::{Steady, TOLERANCE, classify, warm_up};
@@ -7,6 +9,8 @@ use becalm_stats::{Sample, Violation};
 
 use crate::error::{Error, Fault};
 use crate::metrics::MetricsError;
+
+pub use comparison::ComparisonPilot;
 
 /// Why a record is no pilot.
 #[derive(Debug, thiserror::Error)]
@@ -65,15 +69,16 @@ impl PilotRuns {
         asked: Option<&str>,
     ) -> Result<Self, Error> {
         let mut notes = Vec::new();
-        let subjects = same_program(record, &mut notes);
+        let subjects = same_program(record);
+        let first = subjects.first().map_or("", |&subject| &record.subjects[subject].name);
+        note_others(first, record.subjects.len() - subjects.len(), &mut notes);
         let values = Values::of(record, &subjects, asked)?;
         let warmup_iterations = warmup(record, &subjects, &values, &mut notes);
         let disturbed = left_out(record, &subjects, disturbed, &mut notes);
         let runs = pilot_runs(record, &subjects, &values, warmup_iterations, &disturbed)?;
         note_values_inside(record, &subjects, &values, &mut notes);
-        let first = subjects.first().map(|&subject| record.subjects[subject].name.clone());
         let (metric, unit) = (values.name(record), values.unit(record));
-        let subject = first.unwrap_or_default();
+        let subject = first.to_owned();
         Ok(Self { subject, metric, unit, runs, warmup_iterations, notes })
     }
 }
@@ -87,28 +92,14 @@ enum Values {
 impl Values {
     fn of(record: &Record, subjects: &[usize], asked: Option<&str>) -> Result<Self, Error> {
         if let Some(name) = asked {
-            let index = record.metric_index(name);
-            let index = index.ok_or_else(|| PilotError::NotRecorded(name.to_owned()))?;
-            return if record.is_of_simulation(&record.metrics[index]) {
-                Err(MetricsError::Simulated(name.to_owned()).into())
-            } else {
-                Ok(Self::Metric(index))
-            };
+            return metric_of(record, name).map(Self::Metric);
         }
         let mut runs = subjects.iter().flat_map(|&subject| record.measured(subject));
         if runs.any(|run| run.iterations.len() > 1) {
             return Ok(Self::Iterations);
         }
-        let benchmarks: Vec<usize> =
-            (0..record.metrics.len()).filter(|&one| record.metrics[one].is_main()).collect();
-        match benchmarks[..] {
-            [] => {}
-            [one] => return Ok(Self::Metric(one)),
-            _ => {
-                let name = |&one: &usize| record.metrics[one].name.clone();
-                let names = benchmarks.iter().map(name).collect();
-                return Err(PilotError::SeveralBenchmarks(names).into());
-            }
+        if let Some(one) = benchmark_of(record)? {
+            return Ok(Self::Metric(one));
         }
         let usual = record.metric_index(record.usual_metric());
         Ok(usual.map(Self::Metric).ok_or(PilotError::NoTime)?)
@@ -129,13 +120,37 @@ impl Values {
     }
 }
 
+/// Returns the metric of this name, which has to be measured and not simulated.
+fn metric_of(record: &Record, name: &str) -> Result<usize, Error> {
+    let index =
+        record.metric_index(name).ok_or_else(|| PilotError::NotRecorded(name.to_owned()))?;
+    if record.is_of_simulation(&record.metrics[index]) {
+        return Err(MetricsError::Simulated(name.to_owned()).into());
+    }
+    Ok(index)
+}
+
+/// Returns the one benchmark of a harness, if the record is of one.
+fn benchmark_of(record: &Record) -> Result<Option<usize>, PilotError> {
+    let benchmarks: Vec<usize> =
+        (0..record.metrics.len()).filter(|&one| record.metrics[one].is_main()).collect();
+    match benchmarks[..] {
+        [] => Ok(None),
+        [one] => Ok(Some(one)),
+        _ => {
+            let name = |&one: &usize| record.metrics[one].name.clone();
+            Err(PilotError::SeveralBenchmarks(benchmarks.iter().map(name).collect()))
+        }
+    }
+}
+
 /// Returns the subjects that are the same program as the first: copies made for a pilot, or those
 /// of an A/A measurement. Revisions have the same command and another parameter, and benchmarks of a suite may
 /// differ in nothing but their environment.
-fn same_program(record: &Record, notes: &mut Vec<Note>) -> Vec<usize> {
+fn same_program(record: &Record) -> Vec<usize> {
     let Some(first) = record.subjects.first() else { return Vec::new() };
     let benchmark = |index: usize| record.suite.get(index).map(|terms| &terms.benchmark);
-    let same: Vec<usize> = (0..record.subjects.len())
+    (0..record.subjects.len())
         .filter(|&index| {
             let one = &record.subjects[index];
             one.command == first.command
@@ -143,12 +158,14 @@ fn same_program(record: &Record, notes: &mut Vec<Note>) -> Vec<usize> {
                 && one.revision == first.revision
                 && benchmark(index) == benchmark(0)
         })
-        .collect();
-    let others = record.subjects.len() - same.len();
+        .collect()
+}
+
+/// Says that a record has subjects that are not planned for.
+fn note_others(planned: &str, others: usize, notes: &mut Vec<Note>) {
     if others > 0 {
-        notes.push(PlanNote::OtherSubjects { planned: first.name.clone(), others }.into());
+        notes.push(PlanNote::OtherSubjects { planned: planned.to_owned(), others }.into());
     }
-    same
 }
 
 /// Returns how many iterations to leave out at the start of every run.
@@ -213,8 +230,43 @@ fn note_values_inside(record: &Record, subjects: &[usize], values: &Values, note
     }
 }
 
-/// Returns the runs that count. Refuses a record that does not tell how long they took: a plan weighs what
-/// repeating costs.
+/// What runs cost.
+struct Costs {
+    /// The metric of how long a run took.
+    wall: usize,
+    /// Seconds between the runs, for each of them.
+    between: f64,
+}
+
+impl Costs {
+    /// Refuses a record that does not tell how long the runs of these subjects took: a plan weighs what repeating
+    /// costs.
+    fn of(record: &Record, subjects: &[usize]) -> Result<Self, PilotError> {
+        let is_raw = |index: &usize| record.metrics[*index].statistic.is_none();
+        let wall = record.metric_index(metric::WALL_TIME).filter(is_raw);
+        let wall = wall.ok_or(PilotError::NoCost)?;
+        let mut counted = subjects.iter().flat_map(|&subject| record.measured(subject));
+        if !counted.all(|run| run.value(wall).is_some_and(|time| time > 0.0)) {
+            return Err(PilotError::NoCost);
+        }
+        let wall_of = |run: &Run| run.value(wall).unwrap_or(0.0);
+        // Hooks, rests and the start of a process are part of what a run costs. Rounds that were made again took
+        // their time too.
+        let made = || record.runs.iter().filter(|run| !run.warmup);
+        let first = made().map(|run| run.started).fold(f64::INFINITY, f64::min);
+        let last = made().map(|run| run.started + wall_of(run)).fold(0.0, f64::max);
+        let walls: f64 = made().map(wall_of).sum();
+        let between = ((last - first - walls) / made().count().max(1) as f64).max(0.0);
+        Ok(Self { wall, between })
+    }
+
+    /// Returns the seconds that a run took.
+    fn of_run(&self, run: &Run) -> f64 {
+        run.value(self.wall).unwrap_or(0.0) + self.between
+    }
+}
+
+/// Returns the runs that count.
 fn pilot_runs(
     record: &Record,
     subjects: &[usize],
@@ -222,20 +274,7 @@ fn pilot_runs(
     warmup_iterations: usize,
     left_out: &[usize],
 ) -> Result<Vec<PilotRun>, PilotError> {
-    let is_raw = |index: &usize| record.metrics[*index].statistic.is_none();
-    let wall = record.metric_index(metric::WALL_TIME).filter(is_raw);
-    let mut counted = subjects.iter().flat_map(|&subject| record.measured(subject));
-    if !counted.all(|run| wall.and_then(|wall| run.value(wall)).is_some_and(|time| time > 0.0)) {
-        return Err(PilotError::NoCost);
-    }
-    let wall_of = |run: &Run| wall.and_then(|wall| run.value(wall)).unwrap_or(0.0);
-    // Hooks, rests and the start of a process are part of what a run costs. Rounds that were made again took
-    // their time too.
-    let made = || record.runs.iter().filter(|run| !run.warmup);
-    let first = made().map(|run| run.started).fold(f64::INFINITY, f64::min);
-    let last = made().map(|run| run.started + wall_of(run)).fold(0.0, f64::max);
-    let walls: f64 = made().map(wall_of).sum();
-    let between = ((last - first - walls) / made().count().max(1) as f64).max(0.0);
+    let costs = Costs::of(record, subjects)?;
     let runs = record
         .runs
         .iter()
@@ -258,7 +297,7 @@ fn pilot_runs(
             Some(PilotRun {
                 round: run.layout.unwrap_or(run.round) as usize,
                 values,
-                seconds: wall_of(run) + between,
+                seconds: costs.of_run(run),
                 seconds_per_value,
             })
         })
