@@ -568,6 +568,9 @@ fn the_time_of_a_user_ends_and_the_next_one_has_the_machine() {
         heard = first.hears();
     }
     assert_eq!(heard["TimeUp"]["seconds"], 1);
+    // What became of the machine comes after that, so that who sees a setting change can have heard why.
+    let restored = first.hears();
+    assert!(restored["PutBack"].get("Ok").is_some(), "{restored}");
     assert!(first.is_left_alone());
     next.hear_begun();
     assert!(settings(&bench.tree) == bench.before, "before the next one has it");

@@ -27,13 +27,13 @@ pub(crate) enum Answer {
 pub(crate) enum Reply<T> {
     /// It did.
     Answer(T),
-    /// The time is up, and it has put the machine back. Nothing comes afterwards.
+    /// The time is up. It puts the machine back now: whoever sees a setting change can have heard why.
     TimeUp {
         /// After so many seconds.
         seconds: u64,
-        /// What came of it.
-        restored: Result<Recovered, JournalFileError>,
     },
+    /// It has put the machine back after that. Nothing comes afterwards.
+    PutBack(Result<Recovered, JournalFileError>),
 }
 
 /// A machine that was put back before the session ended.

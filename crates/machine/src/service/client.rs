@@ -33,14 +33,8 @@ const PATIENCE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 struct Link {
     lines: Lines,
-    /// Set once the steward has put the machine back by itself, or is gone.
-    over: Option<Over>,
-}
-
-#[derive(Debug)]
-struct Over {
-    time_up: TimeUp,
-    restored: Option<Result<Recovered, JournalFileError>>,
+    /// Set once the steward puts the machine back by itself, or is gone.
+    over: Option<TimeUp>,
 }
 
 /// The one of this process, for the starts of subjects: who starts one knows nothing of who has the machine tuned.
@@ -194,7 +188,7 @@ impl Hired {
         if link.over.is_none() && looked.is_ok() && entry[0].is_ready() {
             let _ = link.receive::<()>();
         }
-        link.over.as_ref().map(|over| over.time_up)
+        link.over
     }
 
     pub(crate) fn finish(self) -> Result<Recovered, JournalFileError> {
@@ -243,7 +237,7 @@ impl Link {
                 return Ok(answer);
             }
         }
-        let seconds = self.over.as_ref().and_then(|over| over.time_up.seconds);
+        let seconds = self.over.and_then(|over| over.seconds);
         Err(StewardLost {
             why: match seconds {
                 Some(seconds) => format!("the {seconds} s that the service gives a user are over"),
@@ -254,17 +248,22 @@ impl Link {
 
     /// Receives an answer; `None` where there is a farewell instead.
     fn receive<T: DeserializeOwned>(&mut self) -> Option<(T, Option<OwnedFd>)> {
-        let (seconds, restored) = match self.lines.receive() {
+        let seconds = match self.lines.receive() {
             Ok(Some((Reply::Answer(answer), file))) => return Some((answer, file)),
-            Ok(Some((Reply::TimeUp { seconds, restored }, _))) => (Some(seconds), Some(restored)),
-            Ok(None) | Err(_) => (None, None),
+            Ok(Some((Reply::TimeUp { seconds }, _))) => Some(seconds),
+            Ok(Some((Reply::PutBack(_), _)) | None) | Err(_) => None,
         };
-        self.over = Some(Over { time_up: TimeUp { seconds }, restored });
+        self.over = Some(TimeUp { seconds });
         None
     }
 
     /// What came of putting the machine back, where the steward has done so by itself.
     fn restored_before(&mut self) -> Option<Result<Recovered, JournalFileError>> {
-        self.over.as_mut()?.restored.take()
+        // Without a farewell there is nobody to hear it from.
+        self.over?.seconds?;
+        match self.lines.receive::<Reply<()>>() {
+            Ok(Some((Reply::PutBack(restored), _))) => Some(restored),
+            _ => None,
+        }
     }
 }

@@ -195,9 +195,11 @@ impl<'a> Hosting<'a> {
     }
 
     fn say_time_up(&mut self) -> io::Result<()> {
-        let restored = self.put_back();
         let seconds = self.policy.limit.as_secs();
-        self.serving.lines.send(&Reply::<()>::TimeUp { seconds, restored }, None)
+        let told = self.serving.lines.send(&Reply::<()>::TimeUp { seconds }, None);
+        let restored = self.put_back();
+        told?;
+        self.serving.lines.send(&Reply::<()>::PutBack(restored), None)
     }
 
     fn allows_turn(&mut self, request: &KnobRequest) -> Result<(), NotAllowed> {
@@ -398,7 +400,9 @@ mod tests {
         let (mut hosting, mut heard) = hosted(&root, &policy);
         hosting.say_time_up().unwrap();
         let (reply, _) = heard.receive::<Reply<()>>().unwrap().unwrap();
-        let Reply::TimeUp { seconds, restored } = reply else { panic!("{reply:?}") };
+        let Reply::TimeUp { seconds } = reply else { panic!("{reply:?}") };
+        let (reply, _) = heard.receive::<Reply<()>>().unwrap().unwrap();
+        let Reply::PutBack(restored) = reply else { panic!("{reply:?}") };
         assert_eq!((seconds, restored.unwrap()), (3600, Recovered::Nothing));
     }
 }
