@@ -13,7 +13,14 @@ pub(crate) fn lines(
     file: &File,
 ) -> Result<impl Iterator<Item = (usize, Cow<'_, str>)>, ImportError> {
     let text = file.text()?;
-    Ok(text.lines().enumerate().map(|(index, line)| (index + 1, plain(line))))
+    let are_plain = are_plain(text);
+    let shown = move |line| if are_plain { Cow::Borrowed(line) } else { plain(line) };
+    Ok(text.lines().enumerate().map(move |(index, line)| (index + 1, shown(line))))
+}
+
+/// Says whether all lines look on a terminal as they are: one search of the text instead of two in each line.
+fn are_plain(text: &str) -> bool {
+    memchr::memchr2(b'\r', 0x1b, text.as_bytes()).is_none()
 }
 
 /// How many bytes of each end are looked at for recognising a format: many formats do so, and files may be large.
@@ -25,7 +32,9 @@ pub(crate) fn any(file: &File, is: impl Fn(&str) -> bool) -> bool {
         let first = beginning(text, RECOGNISED_BY);
         let last = ending(&text[first.len()..], RECOGNISED_BY);
         // The line that is cut is left out.
-        first.lines().chain(last.lines().skip(1)).any(|line| is(&plain(line)))
+        let are_plain = are_plain(first) && are_plain(last);
+        let mut lines = first.lines().chain(last.lines().skip(1));
+        lines.any(|line| if are_plain { is(line) } else { is(&plain(line)) })
     })
 }
 

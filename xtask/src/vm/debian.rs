@@ -55,7 +55,7 @@ impl Place<'_> {
         command.args(["-loadvm", SNAPSHOT]);
         let mut guest = Guest::start(command, &self.lab.manner)?;
         guest.ok(
-            "blockdev --flushbufs /dev/vdb; cd / && cpio -idu --quiet </dev/vdb && ln -sf /lab/becalm /usr/local/bin/becalm",
+            "blockdev --flushbufs /dev/vdb; cd / && cpio -idu --quiet </dev/vdb && ln -sf /lab/becalm /lab/kill_at /usr/local/bin/",
         )?;
         Ok(guest)
     }

@@ -1,7 +1,7 @@
 //! `becalm diff`: saved or imported results that were measured separately, and what one file holds.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use becalm_model::wire::diff_document;
 use becalm_model::{Age, Compared, DiffNote, Metric, Note, Record, RecordKind};
@@ -54,10 +54,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    let old = records::read_measured(&args.old)?;
-    let mut new = match &args.new {
-        Some(path) => records::read_measured(path)?,
-        None => old.clone(),
+    let (old, mut new) = if let Some(new) = &args.new {
+        read_both(&args.old, new)?
+    } else {
+        let old = records::read_measured(&args.old)?;
+        (old.clone(), old)
     };
     // The command line goes before the suite.
     if args.margin.is_some() {
@@ -92,6 +93,20 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ui.print(&diff_text((&old, &new), sides, &comparisons, terms, &notes, ui.style()))?;
     }
     Ok(Exit::Done)
+}
+
+/// Reads both files, side by side: they may have a hundred thousand benchmarks each.
+fn read_both(old: &Path, new: &Path) -> Result<(Record, Record), CommandError> {
+    if old == new {
+        // Standard input can be read once.
+        return Ok((records::read_measured(old)?, records::read_measured(new)?));
+    }
+    let (old, new) = std::thread::scope(|scope| {
+        let new = scope.spawn(|| records::read_measured(new));
+        let old = records::read_measured(old);
+        (old, new.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    });
+    Ok((old?, new?))
 }
 
 /// Says how what is compared was measured. Other tools measure one subject after the other.
