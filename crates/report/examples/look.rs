@@ -25,7 +25,9 @@ fn main() {
         "run" => run_text(&fixture::single(), &[], style),
         "stats" => stats_text(&fixture::comparison(), style),
         "hist" => hist_text(&fixture::comparison(), None, 12, &SharedAxes::default(), style),
-        "plot" => plot_text(&fixture::comparison(), disturbed, None, &SharedAxes::default(), style),
+        "plot" => {
+            plot_text(&fixture::comparison(), disturbed, None, &SharedAxes::default(), &[], style)
+        }
         "show" => show_text(&fixture::comparison(), disturbed, style),
         "metadata" => metadata_text(&fixture::comparison(), style),
         "facts" => facts_text(&fixture::comparison().machine, style),

@@ -17,6 +17,12 @@ pub enum Detail {
     Full,
 }
 
+/// What no setting of a machine removes.
+const IN_THE_PROGRAM: &str = "What no setting removes, a program and its build have to: fix the seed of random numbers \
+                              and the input (`--input`; `--expect-output same` finds output that differs), and align \
+                              functions and loops alike in both builds (`-falign-functions=64 -falign-loops=32`, in Rust \
+                              `-C llvm-args=-align-all-functions=6`), or measure over layouts (`compare --layouts`).";
+
 /// Returns the findings, worst first, each with its fix.
 pub fn checkup_text(checkup: &Checkup, width: usize, detail: Detail) -> String {
     let mut text = String::new();
@@ -45,6 +51,10 @@ pub fn checkup_text(checkup: &Checkup, width: usize, detail: Detail) -> String {
     if detail == Detail::Short && notes > 0 {
         let things = if notes == 1 { "thing is" } else { "things are" };
         let _ = writeln!(text, "\n{notes} further {things} worth knowing (--verbose).");
+    }
+    if detail == Detail::Full {
+        text.push('\n');
+        wrap(&mut text, IN_THE_PROGRAM, "", width);
     }
     if !checkup.unreadable.is_empty() {
         text.push('\n');

@@ -3,6 +3,7 @@
 use becalm_model::{Record, Verdict};
 
 use crate::axis::Axis;
+use crate::box_violin::Beside;
 use crate::comparison_table;
 use crate::estimate;
 use crate::facts::pairs;
@@ -111,7 +112,7 @@ pub(crate) fn legend(page: &mut Page, record: &Record, labels: &Labels) {
 fn distributions(page: &mut Page, record: &Record, labels: &Labels) {
     for metric in shown::full_metrics(record) {
         let description = shown::metric_at(record, metric);
-        let plot = strip_plot(record, labels, metric, None, page.style);
+        let plot = strip_plot(record, labels, metric, None, &[], page.style);
         if plot.is_empty() {
             continue;
         }
@@ -122,12 +123,13 @@ fn distributions(page: &mut Page, record: &Record, labels: &Labels) {
     }
 }
 
-/// Draws all subjects of a record on one axis.
+/// Draws all subjects of a record on one axis, with what is wanted beside the dots.
 pub(crate) fn strip_plot(
     record: &Record,
     labels: &Labels,
     metric: usize,
     axis: Option<Axis>,
+    beside: &[Beside],
     style: &Style,
 ) -> String {
     let samples: Vec<_> = (0..record.subjects.len())
@@ -139,6 +141,7 @@ pub(crate) fn strip_plot(
             label: labels.get(*subject),
             values: sample.values(),
             median: Some(shown::median(&shown::summary(record, sample))),
+            beside,
         })
         .collect();
     strips(&drawn, &shown::metric_at(record, metric).unit, axis, style)

@@ -59,8 +59,14 @@ pub(crate) fn headline(summary: &Summary, scale: &Scale, at: f64) -> String {
     }
 }
 
-/// Lists every estimate of one sample, one per row.
-pub(crate) fn statistics(summary: &Summary, scale: &Scale, at: f64) -> Table {
+/// Lists every estimate of one sample, one per row. Values of several processes together have no confidence: those of one
+/// process share its luck.
+pub(crate) fn statistics(
+    summary: &Summary,
+    scale: &Scale,
+    at: Option<f64>,
+    unicode: bool,
+) -> Table {
     let mut table = Table::new([("", Align::Left), ("", Align::Right), ("", Align::Left)]);
     let from_median = |value: f64| {
         if summary.median > 0.0 {
@@ -73,9 +79,12 @@ pub(crate) fn statistics(summary: &Summary, scale: &Scale, at: f64) -> Table {
         table.push([name.into(), value.into(), note.into()]);
     };
     let value = |value: f64| scale.with_unit(value);
-    let interval = |interval: Option<becalm_stats::Interval>| match interval {
-        Some(i) => format!("{} interval {}", confidence(at), scale.range(i.low, i.high)),
-        None => format!("too few runs for a {} interval", confidence(at)),
+    let interval = |interval: Option<becalm_stats::Interval>| match (at, interval) {
+        (None, _) => String::new(),
+        (Some(at), Some(i)) => {
+            format!("{} interval {}", confidence(at), scale.range(i.low, i.high))
+        }
+        (Some(at), None) => format!("too few runs for a {} interval", confidence(at)),
     };
     row("minimum", value(summary.minimum), from_median(summary.minimum));
     row("median", value(summary.median), interval(summary.median_interval));
@@ -83,7 +92,11 @@ pub(crate) fn statistics(summary: &Summary, scale: &Scale, at: f64) -> Table {
     let least = if summary.minimum >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
     let of_mean =
         summary.mean_interval.map(|one| becalm_stats::Interval { low: one.low.max(least), ..one });
-    row("mean", value(summary.mean), interval(of_mean));
+    let error = relative_error(summary)
+        .filter(|_| at.is_some())
+        .map_or(String::new(), |error| format!("± {}, ", percent(error)));
+    let error = if unicode { error } else { error.replace('±', "+-") };
+    row("mean", value(summary.mean), format!("{error}{}", interval(of_mean)));
     row("maximum", value(summary.maximum), from_median(summary.maximum));
     if let Some(deviation) = summary.standard_deviation {
         let cv = summary.cv.map_or(String::new(), |cv| format!("CV {}", percent(cv)));
@@ -98,12 +111,16 @@ pub(crate) fn statistics(summary: &Summary, scale: &Scale, at: f64) -> Table {
             row(&format!("p{low} .. p{high}"), String::new(), range);
         }
     }
-    row("outliers", summary.outliers.len().to_string(), outlier_rule(summary));
+    let word = if at.is_some() { "run" } else { "value" };
+    let of = count(summary.n, word);
+    let rule = format!("of {of}, by modified z-score beyond {OUTLIER_THRESHOLD}");
+    row("outliers", summary.outliers.len().to_string(), rule);
     table
 }
 
-fn outlier_rule(summary: &Summary) -> String {
-    format!("of {}, by modified z-score beyond {OUTLIER_THRESHOLD}", count(summary.n, "run"))
+/// Returns the standard error of the mean over the mean: what `perf stat -r` prints as `+-`.
+fn relative_error(summary: &Summary) -> Option<f64> {
+    Some(summary.cv? / (summary.n as f64).sqrt())
 }
 
 /// Puts the subjects side by side on one metric.
@@ -146,6 +163,8 @@ pub(crate) fn other_metrics(
         ("median", Align::Right),
         ("maximum", Align::Right),
         ("CV", Align::Right),
+        ("mean", Align::Right),
+        (if unicode { "±" } else { "+-" }, Align::Right),
     ]);
     // Inside a simulation times and sizes are the simulation's.
     let is_own = |metric: &Metric| !record.is_simulated() || metric.exact;
@@ -163,6 +182,8 @@ pub(crate) fn other_metrics(
             scale.with_unit(summary.median).into(),
             scale.with_unit(summary.maximum).into(),
             summary.cv.map_or("-".into(), percent).into(),
+            scale.with_unit(summary.mean).into(),
+            relative_error(&summary).map_or("-".into(), percent).into(),
         ]);
     }
     table

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use becalm_model::{Unit, place};
+use becalm_stats::outlier::limits;
 use becalm_stats::{Histogram, Sample};
 
 use crate::axis::Axis;
@@ -43,15 +44,24 @@ pub(crate) fn histogram(
     let count_width = most.to_string().len();
     let room = style.width.saturating_sub(edge_width + count_width + 6).max(4);
     let mut out = String::new();
-    for (edge, &n) in edges.iter().zip(&histogram.counts) {
+    let (low, high) = limits(sample);
+    let mut in_tails = 0;
+    for (bin, (edge, &n)) in edges.iter().zip(&histogram.counts).enumerate() {
         let edge = pad_left(edge, edge_width);
-        let bar = bar(n, most, room, style);
+        let is_tail = histogram.edge(bin) > high || histogram.edge(bin + 1) < low;
+        in_tails += if is_tail { n } else { 0 };
+        let bar = if is_tail { tail(n, most, room, style) } else { bar(n, most, room, style) };
         let _ = writeln!(out, "  {edge}  {n:>count_width$}  {bar}");
     }
     // The last line is the upper end: without it nobody can tell how wide the last bin is.
     if histogram.width > 0.0 {
         let edge = scale.with_unit(histogram.edge(histogram.counts.len())).replace(NBSP, " ");
         let _ = writeln!(out, "  {}", pad_left(&edge, edge_width));
+    }
+    if in_tails > 0 {
+        let mark = tail_mark(style);
+        let tails = format!("{mark} {in_tails} of {} in a tail: outliers", sample.len());
+        out.push_str(&caption(&tails, 2, style));
     }
     if let Some(note) = beyond(sample.values(), &axis, &scale) {
         out.push_str(&caption(&note, 2, style));
@@ -85,6 +95,17 @@ fn bar(n: usize, most: usize, room: usize, style: &Style) -> String {
         bar.push(EIGHTHS[eighths % 8 - 1]);
     }
     bar
+}
+
+/// The mark of a tail.
+fn tail_mark(style: &Style) -> char {
+    style.pick('░', ':')
+}
+
+/// Draws the bar of a bin that holds outliers alone.
+fn tail(n: usize, most: usize, room: usize, style: &Style) -> String {
+    let cells = if n == 0 { 0 } else { (n * room / most).max(1) };
+    tail_mark(style).to_string().repeat(cells)
 }
 
 #[cfg(test)]

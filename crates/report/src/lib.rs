@@ -10,6 +10,7 @@ mod axis;
 mod benchmarks;
 mod bisect;
 mod boot;
+mod box_violin;
 mod changes;
 mod checks;
 mod checkup;
@@ -58,6 +59,7 @@ mod width;
 
 pub use bisect::bisect_text;
 pub use boot::boot_text;
+pub use box_violin::Beside;
 pub use changes::changes_text;
 pub use checkup::{Detail, checkup_text};
 pub use ci::{ci_comment, ci_marker, ci_message, ci_status, ci_summary, ci_text, machine_words};

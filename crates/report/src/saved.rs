@@ -3,6 +3,7 @@
 use becalm_model::{DisturbedRun, Record, RecordKind};
 
 use crate::benchmarks;
+use crate::box_violin::Beside;
 use crate::comparison::{headlines, legend, notes_and_limits, strip_plot};
 use crate::conditions;
 use crate::disturbed;
@@ -147,6 +148,7 @@ pub fn plot_text(
     disturbed: &[DisturbedRun],
     metric: Option<&str>,
     axes: &SharedAxes,
+    beside: &[Beside],
     style: &Style,
 ) -> String {
     let labels = Labels::of(&record.subjects);
@@ -155,7 +157,7 @@ pub fn plot_text(
     for metric in shown::plotted_metrics(record, metric) {
         let description = shown::metric_at(record, metric);
         let axis = axes.get(&description).map(|shared| shared.axis);
-        let strips = strip_plot(record, &labels, metric, axis, style);
+        let strips = strip_plot(record, &labels, metric, axis, beside, style);
         if strips.is_empty() {
             continue;
         }

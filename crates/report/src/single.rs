@@ -1,6 +1,7 @@
 //! The output of `becalm run`: one subject at a time, with its whole distribution.
 
-use becalm_model::{DisturbedRun, Record};
+use becalm_model::{DisturbedRun, Record, counted};
+use becalm_stats::Sample;
 
 use crate::benchmarks;
 use crate::checks;
@@ -39,7 +40,7 @@ pub fn run_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> S
         && let Some(metric) = shown::headline_metric(record)
     {
         page.section(&format!("All subjects, {}", shown::metric_at(record, metric).name));
-        page.drawn(&strip_plot(record, &labels, metric, None, style));
+        page.drawn(&strip_plot(record, &labels, metric, None, &[], style));
         page.say_as(
             Role::Hint,
             "These subjects were not compared: use `becalm compare` for a verdict.",
@@ -125,7 +126,9 @@ fn estimates(
             continue;
         }
         page.gap();
-        page.table(&estimate::statistics(&summary, &scale, shown::confidence(record)));
+        let at = Some(shown::confidence(record));
+        page.table(&estimate::statistics(&summary, &scale, at, style.unicode));
+        together(page, record, subject, metric, &scale);
         if let Some(bins) = bins {
             page.gap();
             page.drawn(&histogram(&sample, &description.unit, bins, None, &style));
@@ -161,6 +164,22 @@ fn estimates(
     }
 }
 
+/// Lists the values of all processes together, where each gave several.
+fn together(page: &mut Page, record: &Record, subject: usize, metric: usize, scale: &Scale) {
+    let parts = record.measured(subject).filter_map(|run| run.part(metric));
+    let values: Vec<f64> = parts.flat_map(|part| part.iterations.iter().copied()).collect();
+    let runs = record.measured(subject).count();
+    let (all, Ok(sample)) = (values.len(), Sample::new(values)) else { return };
+    if all <= runs {
+        return;
+    }
+    page.gap();
+    page.say(&format!("All {} of the {} together:", count(all, "value"), counted(runs, "process")));
+    page.gap();
+    let summary = shown::summary(record, &sample);
+    page.table(&estimate::statistics(&summary, scale, None, page.style.unicode));
+}
+
 fn legend_of(page: &mut Page, record: &Record, subject: usize) {
     if let Some(subject) = record.subjects.get(subject) {
         page.indented(&crate::labels::description(subject));
@@ -181,6 +200,7 @@ pub(crate) fn one_strip(
         label: labels.get(subject),
         values: sample.values(),
         median: Some(shown::median(&summary)),
+        beside: &[],
     };
     crate::strip::strips(&[strip], &shown::metric_at(record, metric).unit, None, style)
 }

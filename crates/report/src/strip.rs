@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use becalm_model::Unit;
 
 use crate::axis::Axis;
+use crate::box_violin::{self, Beside};
 use crate::page::caption;
 use crate::quantity::{NBSP, Scale};
 use crate::style::Style;
@@ -17,6 +18,8 @@ pub(crate) struct Strip<'a> {
     pub(crate) values: &'a [f64],
     /// Median with its interval, drawn below the dots.
     pub(crate) median: Option<Median>,
+    /// What is drawn below that.
+    pub(crate) beside: &'a [Beside],
 }
 
 /// A median and, where there are enough values, its interval.
@@ -56,6 +59,12 @@ pub(crate) fn strips(strips: &[Strip], unit: &Unit, axis: Option<Axis>, style: &
         if let Some(line) = strip.median.and_then(|m| median_line(&m, &axis, width, style)) {
             let blank = " ".repeat(label_width);
             let _ = writeln!(out, "  {blank}  {line}");
+        }
+        let blank = " ".repeat(label_width);
+        for &beside in strip.beside {
+            if let Some(line) = box_violin::line(beside, strip.values, &axis, width, style) {
+                let _ = writeln!(out, "  {blank}  {line}");
+            }
         }
         if let Some(line) = beyond(strip.values, &axis, &scale) {
             out.push_str(&caption(&line, label_width + 4, style));
@@ -194,8 +203,18 @@ mod tests {
         let median = |value, low, high| Some(Median { value, interval: Some((low, high)) });
         strips(
             &[
-                Strip { label: "old", values: &A, median: median(0.0321, 0.0320, 0.0322) },
-                Strip { label: "new", values: &B, median: median(0.0328, 0.0327, 0.0329) },
+                Strip {
+                    label: "old",
+                    values: &A,
+                    median: median(0.0321, 0.0320, 0.0322),
+                    beside: &[],
+                },
+                Strip {
+                    label: "new",
+                    values: &B,
+                    median: median(0.0328, 0.0327, 0.0329),
+                    beside: &[],
+                },
             ],
             &Unit::Second,
             None,
@@ -217,7 +236,7 @@ mod tests {
 
     #[test]
     fn no_values_give_no_plot() {
-        let empty = Strip { label: "a", values: &[], median: None };
+        let empty = Strip { label: "a", values: &[], median: None, beside: &[] };
         assert_eq!(strips(&[empty], &Unit::Second, None, &Style::PLAIN), "");
     }
 }

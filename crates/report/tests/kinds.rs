@@ -85,14 +85,14 @@ fn many_benchmarks_are_drawn_by_what_they_are_about() {
         &["B/op"],
     );
     has(
-        &plot_text(&many, &[], None, &SharedAxes::default(), &Style::PLAIN),
+        &plot_text(&many, &[], None, &SharedAxes::default(), &[], &Style::PLAIN),
         &["one", "two", "three", "four"],
         &["B/op"],
     );
     let measure = hist_text(&many, Some("B/op"), 10, &SharedAxes::default(), &Style::PLAIN);
     has(&measure, &["one B/op", "four B/op"], &["bench, one\n"]);
     has(
-        &plot_text(&many, &[], Some("two"), &SharedAxes::default(), &Style::PLAIN),
+        &plot_text(&many, &[], Some("two"), &SharedAxes::default(), &[], &Style::PLAIN),
         &["Runs, two"],
         &["Runs, one"],
     );

@@ -10,8 +10,9 @@ use becalm_model::{
     RatioInterval, Record, RecordKind, Run, Subject, Unit, Verdict,
 };
 use becalm_report::{
-    Goal, Progress, SharedAxes, Sides, Style, comparison_text, diff_text, facts_text, hist_text,
-    html, markdown, metadata_text, plot_text, progress_line, run_text, show_text, stats_text,
+    Beside, Goal, Progress, SharedAxes, Sides, Style, comparison_text, diff_text, facts_text,
+    hist_text, html, markdown, metadata_text, plot_text, progress_line, run_text, show_text,
+    stats_text,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -173,7 +174,14 @@ proptest! {
         run_text(&record, &disturbed, style);
         stats_text(&record, style);
         hist_text(&record, None, bins, &SharedAxes::default(), style);
-        plot_text(&record, &disturbed, None, &SharedAxes::default(), style);
+        plot_text(
+            &record,
+            &disturbed,
+            None,
+            &SharedAxes::default(),
+            &[Beside::Box, Beside::Violin],
+            style,
+        );
         show_text(&record, &disturbed, style);
         metadata_text(&record, style);
         facts_text(&record.machine, style);

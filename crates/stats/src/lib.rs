@@ -15,10 +15,12 @@
 
 pub mod bimodality;
 pub mod bisect;
+pub mod boxes;
 pub mod center;
 pub mod changes;
 pub mod chi_squared;
 pub mod decide;
+pub mod density;
 pub mod drift;
 pub mod histogram;
 pub mod levels;

@@ -20,6 +20,11 @@ const HANDOVER: f64 = 2.0;
 /// Terms after which the continued fraction has settled to the last bit at [`HANDOVER`] and above.
 const FRACTION_TERMS: u32 = 120;
 
+/// Returns the density at `z`.
+pub(crate) fn density(z: f64) -> f64 {
+    (-z * z / 2.0).exp() / (2.0 * PI).sqrt()
+}
+
 /// Returns the probability of a value at most `z`.
 pub fn cdf(z: f64) -> f64 {
     upper_tail(-z)
@@ -47,8 +52,7 @@ pub fn quantile(p: f64) -> f64 {
 /// Returns the quantile of `p <= 1/2`: statrs's, improved by one Newton step.
 fn lower_quantile(p: f64) -> f64 {
     let z = -SQRT_2 * erf::erfc_inv(2.0 * p);
-    let density = (-z * z / 2.0).exp() / (2.0 * PI).sqrt();
-    let step = (cdf(z) - p) / density;
+    let step = (cdf(z) - p) / density(z);
     if step.is_finite() { z - step } else { z }
 }
 

@@ -21,15 +21,24 @@ pub fn outliers(sample: &Sample) -> Vec<usize> {
     (0..scores.len()).filter(|&i| scores[i].abs() > OUTLIER_THRESHOLD).collect()
 }
 
+/// Returns the limits beyond which a value would be an outlier.
+pub fn limits(sample: &Sample) -> (f64, f64) {
+    let reach = OUTLIER_THRESHOLD * sigma(sample);
+    let median = median(sample);
+    (median - reach, median + reach)
+}
+
 /// Returns the modified z-score of each value in time order; all 0 when all values are equal.
 pub fn modified_z_scores(sample: &Sample) -> Vec<f64> {
     let median = median(sample);
-    let mut sigma = mad(sample) * MAD_TO_SIGMA;
-    if sigma == 0.0 {
-        sigma = mean_absolute_deviation(sample) * MEAN_DEVIATION_TO_SIGMA;
-    }
+    let sigma = sigma(sample);
     let score = |x: &f64| if sigma == 0.0 { 0.0 } else { (x - median) / sigma };
     sample.values().iter().map(score).collect()
+}
+
+fn sigma(sample: &Sample) -> f64 {
+    let sigma = mad(sample) * MAD_TO_SIGMA;
+    if sigma == 0.0 { mean_absolute_deviation(sample) * MEAN_DEVIATION_TO_SIGMA } else { sigma }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use becalm_report::{SharedAxes, plot_text};
+use becalm_report::{Beside, SharedAxes, plot_text};
 use becalm_session::{disturbed_runs, files};
 
 use crate::error::CommandError;
@@ -28,6 +28,28 @@ pub(crate) struct Args {
     /// from the output, else the wall time, and where there are many benchmarks what each is about
     #[arg(long, value_name = "NAME", conflicts_with = "html")]
     metric: Option<String>,
+
+    /// Draw these below the dots of each subject, too; the HTML report has them folded in
+    #[arg(long, value_name = "SHAPE", value_enum, value_delimiter = ',', conflicts_with = "html")]
+    with: Vec<Shape>,
+}
+
+/// What can be drawn beside every run as a dot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Shape {
+    /// Quartiles, median, and whiskers to the farthest values within one and a half times their distance
+    Box,
+    /// A smooth density
+    Violin,
+}
+
+impl From<Shape> for Beside {
+    fn from(shape: Shape) -> Self {
+        match shape {
+            Shape::Box => Self::Box,
+            Shape::Violin => Self::Violin,
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
@@ -35,9 +57,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         let metric = args.metric.as_deref();
         let records = records::read_all(&args.files)?;
         let axes = SharedAxes::of(&records, metric);
+        let beside: Vec<Beside> = args.with.iter().copied().map(Beside::from).collect();
         return records::for_each_read(&args.files, &records, ui, |record| {
             records::check_metric(record, metric)?;
-            Ok(plot_text(record, &disturbed_runs(record), metric, &axes, ui.style()))
+            Ok(plot_text(record, &disturbed_runs(record), metric, &axes, &beside, ui.style()))
         });
     };
     let [file] = args.files.as_slice() else {

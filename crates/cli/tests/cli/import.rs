@@ -284,3 +284,28 @@ fn runs_that_were_cut_off_have_no_ratio() {
     let text = env.run(["diff", "old.json", "old.json", "--margin", "30%", "--metric", "max_rss"]);
     assert!(!text.stdout.contains("margin of 0"), "{}", text.stdout);
 }
+
+/// Processes that gave several values are summed up by one value each, and all values stand beside that, as `pyperf
+/// stats` has them.
+#[test]
+fn values_of_all_processes_stand_beside_one_of_each() {
+    let env = env();
+    let run = r#"{"values": [0.10, 0.11, 0.15]}"#;
+    env.write(
+        "pyperf.json",
+        format!(
+            r#"{{"version": "1.0", "metadata": {{"name": "x", "unit": "second"}},
+                "benchmarks": [{{"runs": [{run}, {run}, {run}]}}]}}"#
+        ),
+    );
+    let told = env.run(["stats", "pyperf.json"]).exits_with(0).stdout;
+    let (each, all) = told.split_once("All 9 values of the 3 processes together:").unwrap();
+    let maximum = |text: &str| {
+        let line = text.lines().find(|line| line.trim_start().starts_with("maximum"));
+        line.unwrap().split_whitespace().nth(1).unwrap().to_owned()
+    };
+    assert_eq!((maximum(each), maximum(all)), ("110.0".to_owned(), "150.0".to_owned()), "{told}");
+    assert!(!all.contains("interval"), "{told}");
+    let plotted = env.run(["plot", "--with", "box,violin", "pyperf.json"]).exits_with(0).stdout;
+    assert!(plotted.contains(" box\n") && plotted.contains(" violin\n"), "{plotted}");
+}

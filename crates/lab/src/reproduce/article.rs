@@ -237,6 +237,8 @@ pub enum Figure {
     Range,
     /// How far the largest value lies above the median, over the median.
     Excess,
+    /// That over that of the first row.
+    RelativeExcess,
     /// CV of the smallest values of the runs.
     CvOfMinimums,
 }
@@ -275,6 +277,7 @@ impl Figure {
             Self::Maximum => ("maximum", "maximum"),
             Self::Range => ("range", "range"),
             Self::Excess => ("maximum_above_median", "max. above"),
+            Self::RelativeExcess => ("relative_maximum_above_median", "above to 1st"),
             Self::CvOfMinimums => ("cv_of_minimums", "CV of min."),
         }
     }
@@ -283,7 +286,7 @@ impl Figure {
     pub fn unit(self) -> FigureUnit {
         match self {
             Self::Cv | Self::CvOfMinimums | Self::Excess => FigureUnit::Share,
-            Self::RelativeCv => FigureUnit::Times,
+            Self::RelativeCv | Self::RelativeExcess => FigureUnit::Times,
             _ => FigureUnit::Time,
         }
     }

@@ -46,7 +46,7 @@ fn one(figure: Figure, sample: &Sample, runs: &[Sample]) -> Option<f64> {
         Figure::Deviation => standard_deviation(sample).ok(),
         Figure::Cv => coefficient_of_variation(sample),
         // Known only when the first row is.
-        Figure::RelativeCv => None,
+        Figure::RelativeCv | Figure::RelativeExcess => None,
         Figure::Minimum => Some(sample.minimum()),
         Figure::Maximum => Some(sample.maximum()),
         Figure::Range => Some(sample.maximum() - sample.minimum()),
@@ -59,15 +59,17 @@ fn one(figure: Figure, sample: &Sample, runs: &[Sample]) -> Option<f64> {
     .filter(|value| value.is_finite())
 }
 
-/// Adds the CV of each row over that of the first, where both have one and nothing states it already.
+/// Adds the CV and the excess of each row over those of the first, where both have one and nothing states it already.
 pub(super) fn relate(rows: &mut [BTreeMap<Figure, f64>]) {
-    let Some(first) = rows.first().and_then(|row| row.get(&Figure::Cv)).copied() else {
-        return;
-    };
-    for row in rows {
-        let ratio = row.get(&Figure::Cv).map(|cv| cv / first).filter(|ratio| ratio.is_finite());
-        if let Some(ratio) = ratio {
-            row.entry(Figure::RelativeCv).or_insert(ratio);
+    for (figure, relative) in
+        [(Figure::Cv, Figure::RelativeCv), (Figure::Excess, Figure::RelativeExcess)]
+    {
+        let Some(first) = rows.first().and_then(|row| row.get(&figure)).copied() else { continue };
+        for row in rows.iter_mut() {
+            let ratio = row.get(&figure).map(|value| value / first);
+            if let Some(ratio) = ratio.filter(|ratio| ratio.is_finite()) {
+                row.entry(relative).or_insert(ratio);
+            }
         }
     }
 }

@@ -62,9 +62,31 @@ pub(crate) fn all(out: &mut String, record: &Record, labels: &Labels, disturbed:
             (plot, "How often each value came up, per subject.".to_owned())
         }),
     );
+    folded(out, record, labels, &metrics);
 }
 
-fn section(out: &mut String, title: &str, figures: impl Iterator<Item = (Option<String>, String)>) {
+/// Writes box plots in violins for who looks for them, closed: every run is on the plots above, and a box hides modes.
+fn folded(out: &mut String, record: &Record, labels: &Labels, metrics: &[usize]) {
+    let body = figures(metrics.iter().map(|&metric| {
+        let plot = svg::violins(record, labels, metric, &format!("violin-{metric}"));
+        let caption = "Quartiles and median; whiskers to the farthest value within one and a half times the distance \
+                       of the quartiles. The outline is a smooth density.";
+        (plot, caption.to_owned())
+    }));
+    if !body.is_empty() {
+        let _ =
+            write!(out, "<details>\n<summary>Box plots and violins</summary>\n{body}</details>\n");
+    }
+}
+
+fn section(out: &mut String, title: &str, of: impl Iterator<Item = (Option<String>, String)>) {
+    let body = figures(of);
+    if !body.is_empty() {
+        let _ = write!(out, "<h2>{title}</h2>\n{body}");
+    }
+}
+
+fn figures(figures: impl Iterator<Item = (Option<String>, String)>) -> String {
     let mut body = String::new();
     for (plot, caption) in figures {
         if let Some(plot) = plot {
@@ -72,7 +94,5 @@ fn section(out: &mut String, title: &str, figures: impl Iterator<Item = (Option<
             let _ = write!(body, "<figure>\n{plot}<figcaption>{caption}</figcaption>\n</figure>\n");
         }
     }
-    if !body.is_empty() {
-        let _ = write!(out, "<h2>{title}</h2>\n{body}");
-    }
+    body
 }

@@ -124,9 +124,9 @@ fn caveats(page: &mut Page<'_>, experiment: &ExperimentDocument) {
 }
 
 fn table(experiment: &ExperimentDocument, style: &Style) -> Table {
-    let titles = experiment.figures.iter().map(|figure| (figure.title.as_str(), Align::Right));
-    let mut table =
-        Table::new([("configuration", Align::Left), ("", Align::Left)].into_iter().chain(titles));
+    let titles = experiment.figures.iter().map(|figure| (title(figure), Align::Right));
+    let first = [("configuration".to_owned(), Align::Left), (String::new(), Align::Left)];
+    let mut table = Table::new(first.into_iter().chain(titles));
     for row in &experiment.rows {
         let mut name = row.name.as_str();
         if !row.article.is_empty() {
@@ -166,7 +166,28 @@ fn number(value: f64, unit: &str, style: &Style) -> String {
         "share" => share(value),
         "times" => times(value),
         "s" => Scale::of(&Unit::Second, [value], style.unicode).with_unit(value),
-        _ => format!("{value:.0}"),
+        _ => separated(value),
+    }
+}
+
+/// Writes a count as articles do: `1,299,344`.
+fn separated(value: f64) -> String {
+    let digits = format!("{:.0}", value.abs());
+    let mut text = if value < 0.0 { "-".to_owned() } else { String::new() };
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Returns the title of a column; numbers without a unit of their own have it there.
+fn title(figure: &FigureDocument) -> String {
+    match figure.unit.as_str() {
+        "ticks" => format!("{} (ticks)", figure.title),
+        _ => figure.title.clone(),
     }
 }
 
@@ -307,6 +328,14 @@ mod tests {
         Differences:
           - and isolated: without SMT off: there is no SMT
         ");
+    }
+
+    #[test]
+    fn counts_have_separators() {
+        for (value, expected) in [(0.4, "0"), (999.0, "999"), (1_299_344.2, "1,299,344")] {
+            assert_eq!(separated(value), expected);
+        }
+        assert_eq!(separated(-1090.0), "-1,090");
     }
 
     #[test]

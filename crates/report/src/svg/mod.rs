@@ -6,6 +6,7 @@ mod histogram;
 mod paired;
 mod sequence;
 mod strip;
+mod violin;
 
 use std::fmt::Write as _;
 
@@ -16,6 +17,7 @@ pub(crate) use histogram::histogram;
 pub(crate) use paired::paired;
 pub(crate) use sequence::sequence;
 pub(crate) use strip::{StripRow, strip, strip_of};
+pub(crate) use violin::violins;
 
 /// Width of every plot in its own units; the page scales it.
 pub(crate) const WIDTH: f64 = 720.0;
@@ -71,6 +73,14 @@ impl Svg {
             fixed((to.0 - from.0).abs()),
             fixed((to.1 - from.1).abs())
         );
+    }
+
+    /// Draws a closed shape with these corners.
+    pub(crate) fn polygon(&mut self, class: &str, corners: &[(f64, f64)]) {
+        let corners: Vec<String> =
+            corners.iter().map(|(x, y)| format!("{},{}", fixed(*x), fixed(*y))).collect();
+        let _ =
+            writeln!(self.body, "<polygon class=\"{class}\" points=\"{}\"/>", corners.join(" "));
     }
 
     pub(crate) fn text(&mut self, class: &str, anchor: Anchor, at: (f64, f64), text: &str) {

@@ -18,7 +18,7 @@
 //! asymptotically; the simulation in `crates/calibrate` checks what is left of it at small numbers of
 //! rounds.
 
-use crate::normal;
+use crate::normal::{self, density};
 use crate::whole::place;
 
 /// One look at the data.
@@ -64,11 +64,6 @@ pub fn levels(looks: &[Look], alpha: f64) -> Vec<f64> {
         });
     }
     levels
-}
-
-/// Density of the standard normal distribution.
-fn density(z: f64) -> f64 {
-    (-0.5 * z * z).exp() / (2.0 * std::f64::consts::PI).sqrt()
 }
 
 /// Finds the boundary whose chance of being exceeded is `target`; `exceed` falls.

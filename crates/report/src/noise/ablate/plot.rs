@@ -59,6 +59,7 @@ pub(super) fn text(document: &AblateDocument, stage: Stage, style: &Style) -> St
             label: one.label,
             values: &one.values,
             median: Some(Median { value: one.median, interval: None }),
+            beside: &[],
         })
         .collect();
     let (unit, what) = axis(document);

@@ -1,0 +1,82 @@
+//! Box plots in violins, one for each subject over one axis.
+
+use becalm_model::Record;
+use becalm_stats::Sample;
+use becalm_stats::boxes::BoxFigures;
+use becalm_stats::density::density;
+
+use super::frame::Frame;
+use super::{Anchor, Svg, subject_class};
+use crate::axis::Axis;
+use crate::labels::Labels;
+use crate::quantity::Scale;
+use crate::shown;
+use crate::width::shorten;
+
+const ROW: f64 = 62.0;
+/// Half the height of a violin, and of the box inside it.
+const HALF: f64 = 24.0;
+const HALF_BOX: f64 = 5.0;
+/// Places at which a violin has a corner.
+const CORNERS: u32 = 121;
+
+/// Draws all subjects. Returns nothing when there is no value to draw.
+pub(crate) fn violins(record: &Record, labels: &Labels, metric: usize, id: &str) -> Option<String> {
+    let samples: Vec<(usize, Sample)> = (0..record.subjects.len())
+        .filter_map(|subject| Some((subject, shown::sample(record, subject, metric)?)))
+        .collect();
+    let values: Vec<&[f64]> = samples.iter().map(|(_, sample)| sample.values()).collect();
+    let axis = Axis::without_far_values(&values)?.widened(0.02);
+    let description = shown::metric_at(record, metric);
+    let scale = Scale::of(&description.unit, [axis.low, axis.high], true);
+    let height = ROW * samples.len() as f64 + 54.0;
+    let title = format!("Box plots in violins of {}", description.name);
+    let words = "For each subject quartiles, median, whiskers and a smooth density. \
+                 The numbers are in the tables.";
+    let mut svg = Svg::new(id, &title, words, height);
+    let frame = Frame::new(118.0, height);
+    frame.bottom_axis(&mut svg, &axis, &scale, &description.name);
+    for (row, (subject, sample)) in samples.iter().enumerate() {
+        let middle = frame.top + ROW * row as f64 + HALF + 4.0;
+        let at = (frame.left - 12.0, middle + 4.0);
+        svg.text("label", Anchor::End, at, &shorten(labels.get(*subject), 14, true));
+        violin(&mut svg, &frame, &axis, (*subject, sample), middle);
+        one_box(&mut svg, &frame, &axis, &BoxFigures::of(sample), middle);
+    }
+    Some(svg.finish())
+}
+
+fn violin(
+    svg: &mut Svg,
+    frame: &Frame,
+    axis: &Axis,
+    (subject, sample): (usize, &Sample),
+    middle: f64,
+) {
+    let width = axis.high - axis.low;
+    let place = |corner: u32| axis.low + width * f64::from(corner) / f64::from(CORNERS - 1);
+    let places: Vec<f64> = (0..CORNERS).map(place).collect();
+    let heights = density(sample, &places);
+    let edge = |side: f64| {
+        let corners = places.iter().zip(&heights);
+        corners.map(move |(&at, height)| (frame.x(axis, at), middle + side * HALF * height))
+    };
+    let upper: Vec<(f64, f64)> = edge(-1.0).collect();
+    let lower: Vec<(f64, f64)> = edge(1.0).collect();
+    let corners: Vec<(f64, f64)> = upper.into_iter().chain(lower.into_iter().rev()).collect();
+    svg.polygon(&format!("bar {}", subject_class(subject)), &corners);
+}
+
+fn one_box(svg: &mut Svg, frame: &Frame, axis: &Axis, figures: &BoxFigures, middle: f64) {
+    let [lower, median, upper] = figures.quartiles.map(|value| frame.x(axis, value));
+    let (low, high) = (frame.x(axis, figures.low), frame.x(axis, figures.high));
+    svg.line("interval", (low, middle), (lower, middle));
+    svg.line("interval", (upper, middle), (high, middle));
+    for (x, half) in [(lower, HALF_BOX), (upper, HALF_BOX), (low, 3.0), (high, 3.0)] {
+        svg.line("interval", (x, middle - half), (x, middle + half));
+    }
+    for y in [middle - HALF_BOX, middle + HALF_BOX] {
+        svg.line("interval", (lower, y), (upper, y));
+    }
+    svg.line("median", (median, middle - HALF_BOX), (median, middle + HALF_BOX));
+}
