@@ -14,6 +14,7 @@ mod stage;
 mod store;
 mod surroundings;
 mod trace;
+mod warmup;
 
 use anyhow::Result;
 
@@ -30,6 +31,7 @@ pub(crate) enum Bench {
     Replay(replay::Args),
     Store(store::Args),
     Trace(trace::Args),
+    Warmup(warmup::Args),
 }
 
 impl Bench {
@@ -46,6 +48,7 @@ impl Bench {
             Self::Replay(args) => replay::run(args),
             Self::Store(args) => store::run(args),
             Self::Trace(args) => trace::run(args),
+            Self::Warmup(args) => warmup::run(args),
         }
     }
 }
