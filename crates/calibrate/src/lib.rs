@@ -17,6 +17,7 @@ pub mod peers;
 pub mod rate;
 pub mod redo;
 pub mod rule;
+pub mod steady;
 mod table;
 pub mod tables;
 pub mod tally;

@@ -32,7 +32,7 @@ impl SteadyRun {
     /// Classifies a series; levels within this share of the last one count as the same.
     pub fn of(name: String, values: Vec<f64>, tolerance: f64) -> Result<Self, Violation> {
         let series = Sample::new(values)?;
-        let steady = classify(&series, tolerance)?;
+        let steady = classify(&series, &[], tolerance)?;
         Ok(Self { name, series, steady })
     }
 

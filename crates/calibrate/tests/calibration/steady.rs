@@ -135,7 +135,7 @@ fn tally(make: Make, noise: Noise, n: usize, trials: u32) -> Tally {
         let values =
             levels.iter().map(|x| 1e-3 * x * (1.0 + deviation * noise(&mut rng, &mut memory)));
         let series = Sample::new(values.collect()).unwrap();
-        let found = classify(&series, TOLERANCE).unwrap();
+        let found = classify(&series, &[], TOLERANCE).unwrap();
         tally.all += 1;
         tally.right += u64::from(found.class == truth.class);
         tally.near += u64::from(found.from.is_some_and(|from| from.abs_diff(truth.from) <= n / 50));
@@ -197,7 +197,7 @@ fn capture(text: &str) -> Vec<Sample> {
 fn check_real(text: &str, class: Class, from: std::ops::RangeInclusive<usize>) {
     let runs = capture(text);
     assert!(runs.len() > 1);
-    let found: Vec<_> = runs.iter().map(|run| classify(run, TOLERANCE).unwrap()).collect();
+    let found: Vec<_> = runs.iter().map(|run| classify(run, &[], TOLERANCE).unwrap()).collect();
     for (index, run) in found.iter().enumerate() {
         assert_eq!(run.class, class, "run {index}: {:?}", run.segments);
         assert!(run.from.is_none_or(|at| from.contains(&at)), "run {index}: {:?}", run.from);

@@ -315,5 +315,5 @@ fn settled(iterations: &[f64], warmup: usize) -> Vec<f64> {
 
 /// Says whether the iterations of a run settle, where there are enough of them.
 fn steady(iterations: &[f64]) -> Option<Steady> {
-    classify(&Sample::new(iterations.to_vec()).ok()?, TOLERANCE).ok()
+    classify(&Sample::new(iterations.to_vec()).ok()?, &[], TOLERANCE).ok()
 }

@@ -1,12 +1,15 @@
 //! Does a run settle, and after how many iterations? Classes of series of iterations by change
 //! points.
 //!
+//! 0. Where it is known how long each iteration waited for a CPU, that is taken off: what is judged is
+//!    the time that the program had one (or did not want one).
 //! 1. Outliers are set aside (`outlier.rs`).
 //! 2. The rest is cut into segments of equal mean and variance (`pelt.rs`), with the penalty
 //!    15 ln n.
 //! 3. A segment is equivalent to the last one when their means differ by at most the tolerance
 //!    (a share of the last one's mean, [`TOLERANCE`] unless said otherwise) or by what chance
-//!    explains: [`CHANCE`] standard errors, taken from the deviation of the last segment.
+//!    explains: [`CHANCE`] standard errors, taken from the deviation of the last segment. Where waiting
+//!    is not known, so is a segment that is only disturbed (`disturbed.rs`).
 //! 4. The steady state begins with the earliest segment that is equivalent to the last one and
 //!    after which no level but this one matters: the segments that leave it, taken together, move
 //!    the mean of what follows by less than the tolerance.
@@ -30,11 +33,14 @@
 //!   programs run, a level is left for some dozen short iterations every now and then, so here it
 //!   ends only by what moves its mean.
 //! - *The first window.* See `outlier.rs`.
+//! - *Waiting and disturbed segments.* The paper's machine had no neighbours. They only ever add to a
+//!   time: what they add is taken off where it is known, and recognised by its form where it is not.
 //!
 //! Smaller values are faster. Nothing here is about the size of the noise: a noisy run can be flat.
 
+mod disturbed;
 mod outlier;
-mod pelt;
+pub mod pelt;
 mod several;
 
 pub use several::{Agreement, agreement, warm_up};
@@ -92,6 +98,8 @@ pub struct Segment {
     pub deviation: f64,
     /// Whether it is equivalent to the last segment.
     pub like_the_last: bool,
+    /// Whether it is so only without what neighbours added to some of its iterations.
+    pub disturbed: bool,
 }
 
 /// One classified series.
@@ -108,19 +116,45 @@ pub struct Steady {
     pub outliers: Vec<usize>,
     /// Number of iterations.
     pub n: usize,
-    /// Mean of the steady iterations without outliers; of the last segment when there is no steady
-    /// state.
+    /// Mean of the steady iterations without outliers and disturbed segments; of the last segment when
+    /// there is no steady state.
     pub level: f64,
     /// Tolerance around the last segment's mean, in the unit of the values, without what is forgiven
     /// for chance.
     pub tolerance: f64,
+    /// Share of the time for which the iterations waited for a CPU, where it is known. Segments and
+    /// level are without it.
+    pub waited: Option<f64>,
 }
 
-/// Classifies a series of iterations in time order; needs [`FEWEST_ITERATIONS`]. `tolerance` is a
-/// share of the last level, such as [`TOLERANCE`].
-pub fn classify(series: &Sample, tolerance: f64) -> Result<Steady, Violation> {
+/// Classifies a series of iterations in time order; needs [`FEWEST_ITERATIONS`]. `waited` is how long of
+/// each its thread was ready and had no CPU, in the unit of the series; empty, or of another length,
+/// where that is not known. `tolerance` is a share of the last level, such as [`TOLERANCE`].
+pub fn classify(series: &Sample, waited: &[f64], tolerance: f64) -> Result<Steady, Violation> {
     series.at_least(FEWEST_ITERATIONS)?;
-    let values = series.values();
+    if waited.len() != series.len() {
+        return Ok(judge(series.values(), Waiting::Unknown, tolerance));
+    }
+    let pairs = series.values().iter().zip(waited);
+    // Two clocks: of a wait that is as long as its iteration something is left, because times are above 0.
+    let ran: Vec<f64> =
+        pairs.map(|(time, wait)| (time - wait).max(SHORTEST_SHARE * time)).collect();
+    let share = waited.iter().sum::<f64>() / series.values().iter().sum::<f64>();
+    let steady = judge(&ran, Waiting::TakenOff, tolerance);
+    Ok(Steady { waited: share.is_finite().then_some(share), ..steady })
+}
+
+/// Least share of an iteration that is left when its waiting is taken off.
+const SHORTEST_SHARE: f64 = 0.01;
+
+/// What is known of neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waiting {
+    Unknown,
+    TakenOff,
+}
+
+fn judge(values: &[f64], waiting: Waiting, tolerance: f64) -> Steady {
     let n = values.len();
     let outliers = outlier::outliers(values, WINDOW.min(n / 10).max(FEWEST_ITERATIONS / 2));
     let mut segments = segments(values, &outliers, tolerance);
@@ -136,24 +170,28 @@ pub fn classify(series: &Sample, tolerance: f64) -> Result<Steady, Violation> {
         let error = last.deviation * (1.0 / kept(segment) + 1.0 / last_kept).sqrt();
         segment.like_the_last = (segment.mean - last.mean).abs() <= tolerance.max(CHANCE * error);
     }
+    if waiting == Waiting::Unknown {
+        disturbed::mark(&mut segments, values, tolerance);
+    }
 
     let latest = n - place(STEADY_SHARE * n as f64);
     let from = steady_from(&segments, tolerance).filter(|&from| from <= latest);
+    let (weight, total) = segments
+        .iter()
+        .filter(|segment| !segment.disturbed || from.is_none())
+        .filter(|segment| segment.start >= from.unwrap_or(last.start))
+        .map(|segment| (kept(segment), segment.mean))
+        .fold((0.0, 0.0), |(weight, total), (kept, mean)| (weight + kept, total + kept * mean));
+    let level = total / weight;
     let class = match from {
         None => Class::NoSteadyState,
         Some(0) => Class::Flat,
         Some(from) => {
             let mut before = segments.iter().filter(|one| one.start < from && !one.like_the_last);
-            if before.any(|one| one.mean < last.mean) { Class::SlowDown } else { Class::WarmUp }
+            if before.any(|one| one.mean < level) { Class::SlowDown } else { Class::WarmUp }
         }
     };
-    let (weight, total) = segments
-        .iter()
-        .filter(|segment| segment.start >= from.unwrap_or(last.start))
-        .map(|segment| (kept(segment), segment.mean))
-        .fold((0.0, 0.0), |(weight, total), (kept, mean)| (weight + kept, total + kept * mean));
-    let level = total / weight;
-    Ok(Steady { class, from, segments, outliers, n, level, tolerance })
+    Steady { class, from, segments, outliers, n, level, tolerance, waited: None }
 }
 
 /// Returns the start of the earliest segment from which on only the last level matters.
@@ -204,6 +242,7 @@ fn segments(values: &[f64], outliers: &[usize], tolerance: f64) -> Vec<Segment> 
                 mean,
                 deviation: variance.sqrt(),
                 like_the_last: true,
+                disturbed: false,
             }
         })
         .collect()
@@ -234,7 +273,7 @@ mod tests {
 
     #[track_caller]
     fn check(levels: &[(usize, f64)], class: Class, from: Option<usize>) {
-        let steady = classify(&series(levels, 1), TOLERANCE).unwrap();
+        let steady = classify(&series(levels, 1), &[], TOLERANCE).unwrap();
         assert_eq!(steady.class, class, "{steady:?}");
         match (steady.from, from) {
             (Some(found), Some(true_one)) => {
@@ -268,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_long_series_is_cut_between_groups() {
-        let steady = classify(&series(&[(6_000, 8.0), (19_000, 5.0)], 5), TOLERANCE);
+        let steady = classify(&series(&[(6_000, 8.0), (19_000, 5.0)], 5), &[], TOLERANCE);
         let steady = steady.unwrap();
         assert_eq!(steady.class, Class::WarmUp);
         assert!(steady.from.unwrap().abs_diff(6_000) <= 6, "{:?}", steady.from);
@@ -282,17 +321,17 @@ mod tests {
     #[test]
     fn a_share_can_be_tolerated_instead() {
         let levels = series(&[(1000, 5.0), (1000, 5.2)], 2);
-        let class = |share| classify(&levels, share).unwrap().class;
+        let class = |share| classify(&levels, &[], share).unwrap().class;
         assert_eq!((class(0.05), class(0.02)), (Class::Flat, Class::SlowDown));
     }
 
     #[test]
     fn the_unit_does_not_matter() {
         let short = series(&[(300, 8.0), (1700, 5.0)], 3);
-        let one = classify(&short, TOLERANCE).unwrap();
+        let one = classify(&short, &[], TOLERANCE).unwrap();
         for factor in [1e-4, 1e4] {
             let scaled = Sample::new(short.values().iter().map(|x| x * factor).collect()).unwrap();
-            let other = classify(&scaled, TOLERANCE).unwrap();
+            let other = classify(&scaled, &[], TOLERANCE).unwrap();
             assert_eq!((one.class, one.from), (other.class, other.from));
             assert!((one.tolerance * factor / other.tolerance - 1.0).abs() < 1e-9);
         }
@@ -304,10 +343,10 @@ mod tests {
         let mut rng = Rng::new(5);
         let levels = std::iter::repeat_n(180.0, 50).chain(std::iter::repeat_n(60.0, 150));
         let values = levels.map(|level| level * (1.0 + 0.05 * rng.normal())).collect();
-        let steady = classify(&Sample::new(values).unwrap(), TOLERANCE).unwrap();
+        let steady = classify(&Sample::new(values).unwrap(), &[], TOLERANCE).unwrap();
         assert_eq!((steady.class, steady.from), (Class::WarmUp, Some(50)));
         let growing = Sample::new((1..=50).map(f64::from).collect()).unwrap();
-        assert_ne!(classify(&growing, TOLERANCE).unwrap().class, Class::Flat);
+        assert_ne!(classify(&growing, &[], TOLERANCE).unwrap().class, Class::Flat);
     }
 
     #[test]
@@ -316,18 +355,79 @@ mod tests {
         for at in [17, 18, 400, 1500, 1990] {
             values[at] *= 4.0;
         }
-        let steady = classify(&Sample::new(values).unwrap(), TOLERANCE).unwrap();
+        let steady = classify(&Sample::new(values).unwrap(), &[], TOLERANCE).unwrap();
         assert_eq!((steady.class, steady.outliers.len()), (Class::Flat, 5));
         assert!((steady.level / 5e-3 - 1.0).abs() < 0.001);
+    }
+
+    /// Adds waits of some milliseconds to every fourth iteration or so of a part; returns them too.
+    fn beside_neighbours(
+        series: &Sample,
+        part: std::ops::Range<usize>,
+        seed: u64,
+    ) -> (Sample, Vec<f64>) {
+        let mut rng = Rng::new(seed);
+        let mut waited = vec![0.0; series.len()];
+        for wait in &mut waited[part] {
+            *wait = if rng.uniform() < 0.3 { 4e-3 * (0.5 + rng.uniform()) } else { 0.0 };
+        }
+        let values = series.values().iter().zip(&waited).map(|(time, wait)| time + wait);
+        (Sample::new(values.collect()).unwrap(), waited)
+    }
+
+    #[test]
+    fn what_was_waited_is_no_change_of_the_program() {
+        let warm = series(&[(80, 8.0), (420, 5.0)], 6);
+        let (values, waited) = beside_neighbours(&warm, 400..500, 7);
+        let steady = classify(&values, &waited, TOLERANCE).unwrap();
+        assert_eq!((steady.class, steady.from), (Class::WarmUp, Some(80)), "{steady:?}");
+        assert!((steady.level / 5e-3 - 1.0).abs() < 0.01, "{}", steady.level);
+        assert!(steady.waited.is_some_and(|share| (0.01..0.1).contains(&share)), "{steady:?}");
+    }
+
+    #[test]
+    fn neighbours_that_nobody_counted_are_known_by_their_form() {
+        // Java that is warm after 80 of 500 iterations, and has company from 400 on.
+        let warm = series(&[(80, 8.0), (420, 5.0)], 8);
+        for part in [400..500, 300..380, 390..430] {
+            let (values, _) = beside_neighbours(&warm, part.clone(), 9);
+            let steady = classify(&values, &[], TOLERANCE).unwrap();
+            assert_eq!(
+                (steady.class, steady.from),
+                (Class::WarmUp, Some(80)),
+                "{part:?}: {steady:?}"
+            );
+            assert!((steady.level / 5e-3 - 1.0).abs() < 0.02, "{part:?}: {}", steady.level);
+        }
+    }
+
+    #[test]
+    fn waits_hide_no_change_of_the_program() {
+        for levels in [[(200, 5.0), (300, 8.0)], [(430, 5.0), (70, 8.0)]] {
+            let (values, waited) = beside_neighbours(&series(&levels, 10), 150..500, 11);
+            let known = classify(&values, &waited, TOLERANCE).unwrap();
+            let unknown = classify(&values, &[], TOLERANCE).unwrap();
+            let expected = if levels[0].0 == 200 { Class::SlowDown } else { Class::NoSteadyState };
+            assert_eq!((known.class, unknown.class), (expected, expected), "{unknown:?}");
+        }
+    }
+
+    #[test]
+    fn waits_longer_than_their_iterations_and_of_another_number_do_no_harm() {
+        let series = series(&[(500, 5.0)], 12);
+        let longer = vec![1.0; 500];
+        assert_eq!(classify(&series, &longer, TOLERANCE).unwrap().class, Class::Flat);
+        let other = classify(&series, &[0.1], TOLERANCE).unwrap();
+        assert_eq!((other.class, other.waited), (Class::Flat, None));
     }
 
     #[test]
     fn equal_values_are_flat_and_few_are_refused() {
         let equal = Sample::new(vec![0.25; 40]).unwrap();
-        assert_eq!(classify(&equal, TOLERANCE).unwrap().class, Class::Flat);
+        assert_eq!(classify(&equal, &[], TOLERANCE).unwrap().class, Class::Flat);
         let few = Sample::new(vec![0.25; 39]).unwrap();
-        assert_eq!(classify(&few, TOLERANCE), Err(Violation::TooFew { needed: 40, have: 39 }));
+        assert_eq!(classify(&few, &[], TOLERANCE), Err(Violation::TooFew { needed: 40, have: 39 }));
         let zero = Sample::new(vec![0.0; 50]).unwrap();
-        assert_eq!(classify(&zero, TOLERANCE).unwrap().class, Class::Flat);
+        assert_eq!(classify(&zero, &[], TOLERANCE).unwrap().class, Class::Flat);
     }
 }

@@ -16,9 +16,10 @@ use crate::segments;
 /// Fewest values of a segment.
 const SHORTEST: usize = 2;
 
-/// Returns the first index of every segment but the first. `floor` is the smallest variance that
+/// Returns the first index of every segment but the first, for values in time order and a `penalty` in units of the cost
+/// above. `floor` is the smallest variance that
 /// means something, above 0.
-pub(super) fn changes(values: &[f64], penalty: f64, floor: f64) -> Vec<usize> {
+pub fn changes(values: &[f64], penalty: f64, floor: f64) -> Vec<usize> {
     assert!(floor > 0.0, "the smallest variance is above 0, not {floor}");
     let n = values.len();
     if n < 2 * SHORTEST {

@@ -49,6 +49,7 @@ mod tests {
             n: 100,
             level: 1.0,
             tolerance: 0.01,
+            waited: None,
         }
     }
 

@@ -25,7 +25,7 @@ use crate::install;
 /// Record the iterations of programs that warm up, beside neighbours that come and go
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Write the series here, compressed
+    /// Add the series to this file, a compressed part for each round
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
 
@@ -33,9 +33,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 500)]
     iterations: usize,
 
-    /// Record this many rounds of all programs only
-    #[arg(long, value_name = "N", default_value_t = ROUNDS.len())]
-    rounds: usize,
+    /// Record this round of all programs only, from 1; may be given again
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=ROUNDS.len() as u64))]
+    round: Vec<u64>,
 }
 
 /// Who else is on the CPUs while a program runs.
@@ -74,31 +74,35 @@ const ROUNDS: [Stage; 19] = {
     ]
 };
 
-/// Records all and writes the file.
+/// Records all and adds each round to the file, so that one that is broken off loses no other.
 pub(crate) fn run(args: &Args) -> Result<()> {
     ensure!(install::is_root(), "the quiet stage needs root, for the real-time class (chrt)");
     let place = programs::build_java()?;
-    let group = neighbours::own_group()?;
-    let file = File::create(&args.output)
-        .with_context(|| format!("cannot create {}", args.output.display()))?;
-    let mut out = GzEncoder::new(file, Compression::best());
-    writeln!(
-        out,
-        "# language program stage load: microseconds of each iteration, +waited for a CPU"
-    )?;
-    let mut rng = Rng::new(20_261_125);
-    for stage in ROUNDS.into_iter().take(args.rounds) {
+    for (number, stage) in (1..).zip(ROUNDS) {
+        if !args.round.is_empty() && !args.round.contains(&number) {
+            continue;
+        }
+        let mut rng = Rng::new(number);
+        let mut text = String::new();
         for program in PROGRAMS {
             let load = surroundings::load();
             match record(program, stage, &place, args.iterations, &mut rng) {
-                Ok(series) => writeln!(out, "{}", line(program, stage, load, &series))?,
+                Ok(series) => text += &line(program, stage, load, &series),
                 Err(error) => println!("{} {}: {error:#}", program.language, program.name),
             }
         }
-        println!("{} ({:.1})", stage.name(), surroundings::load());
+        append(&args.output, &text)
+            .with_context(|| format!("cannot write {}", args.output.display()))?;
+        println!("round {number}: {} ({:.1})", stage.name(), surroundings::load());
     }
-    drop(group);
-    out.finish().map(drop).with_context(|| format!("cannot write {}", args.output.display()))
+    Ok(())
+}
+
+fn append(path: &Path, text: &str) -> std::io::Result<()> {
+    let file = File::options().create(true).append(true).open(path)?;
+    let mut part = GzEncoder::new(file, Compression::best());
+    part.write_all(text.as_bytes())?;
+    part.finish().map(drop)
 }
 
 fn record(
@@ -117,10 +121,11 @@ fn record(
     Ok(series)
 }
 
-/// Writes four digits of each time: more is noise, and does not compress.
+/// A line of language, program, stage and load, then microseconds of each iteration, `+` waited for a CPU. Four digits
+/// of each time: more is noise, and does not compress.
 fn line(program: &Program, stage: Stage, load: f64, series: &[Iteration]) -> String {
     let head = format!("{} {} {} {load:.1}:", program.language, program.name, stage.name());
-    series.iter().fold(head, |mut line, one| {
+    let mut line = series.iter().fold(head, |mut line, one| {
         line.push(' ');
         line.push_str(&four_digits(1e6 * one.seconds));
         if one.waited > 0.0 {
@@ -128,7 +133,9 @@ fn line(program: &Program, stage: Stage, load: f64, series: &[Iteration]) -> Str
             line.push_str(&four_digits(1e6 * one.waited));
         }
         line
-    })
+    });
+    line.push('\n');
+    line
 }
 
 fn four_digits(value: f64) -> String {

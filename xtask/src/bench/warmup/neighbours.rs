@@ -1,37 +1,14 @@
-//! Busy loops that come and go beside a program, as one thread for each CPU.
+//! Busy loops that come and go beside a program, as one thread for every other CPU.
 
-use std::fs;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
 use becalm_stats::Rng;
 
 use super::Stage;
-
-/// Where the kernel keeps the weight of this session against others (`CONFIG_SCHED_AUTOGROUP`).
-const GROUP: &str = "/proc/self/autogroup";
-
-/// The weight while recording: what else runs has less than half of the CPUs, and more than a tenth.
-const NICE: &str = "-6";
-
-/// Gives this session its usual weight again.
-pub(super) struct Group;
-
-/// Raises the weight of this session, so that its own neighbours matter more than strangers.
-pub(super) fn own_group() -> Result<Group> {
-    fs::write(GROUP, NICE).with_context(|| format!("cannot write {GROUP}"))?;
-    Ok(Group)
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        let _ = fs::write(GROUP, "0");
-    }
-}
 
 /// Threads that are busy by turns, until dropped.
 pub(super) struct Neighbours {
@@ -49,8 +26,8 @@ impl Neighbours {
             std::thread::spawn(move || keep(&spells, &is_over))
         };
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads =
-            if spells.is_empty() { Vec::new() } else { (0..cpus).map(|_| thread()).collect() };
+        let count = if spells.is_empty() { 0 } else { cpus.div_ceil(2) };
+        let threads = (0..count).map(|_| thread()).collect();
         Self { is_over, threads }
     }
 }

@@ -108,7 +108,7 @@ impl Program {
         };
         let class = if alone { ["--fifo", "1"] } else { ["--other", "0"] };
         let mut command = Command::new("chrt");
-        command.args(class).args(["timeout", "60"]).args(program);
+        command.args(class).args(["timeout", "40"]).args(program);
         command.stdin(Stdio::null()).stderr(Stdio::null());
         command
     }

@@ -1,0 +1,95 @@
+//! Series of real programs, recorded by `cargo xtask bench warmup`, and what the programs do by themselves.
+//!
+//! The truth of a program comes from its runs on the quiet stage (real-time class) alone, which are not judged: each
+//! is divided by its own level (the median of its last quarter), the median over the runs is taken iteration by
+//! iteration, smoothed by a median of fifteen, and steady from the first iteration on from which it stays within
+//! [`NEAR`] of the level. No change points, no outliers: nothing that any of the rules does.
+
+use becalm_stats::Sample;
+use becalm_stats::center::median;
+use becalm_stats::steady::Class;
+
+use super::{Answer, Series};
+
+/// How far the quiet runs may be from their level and be steady.
+pub const NEAR: f64 = 0.05;
+
+/// Values on either side that are smoothed over.
+const SIDE: usize = 7;
+
+/// One run of a program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recorded {
+    /// The language and the program.
+    pub program: String,
+    /// Who else was on the CPUs.
+    pub stage: String,
+    /// Its iterations.
+    pub series: Series,
+}
+
+/// Reads a recording, decompressed.
+pub fn read(text: &str) -> Vec<Recorded> {
+    let line = |line: &str| {
+        let (head, values) = line.split_once(':')?;
+        let mut head = head.split(' ');
+        let program = format!("{} {}", head.next()?, head.next()?);
+        let mut series = Series { seconds: Vec::new(), waited: Vec::new() };
+        for value in values.split_whitespace() {
+            let (seconds, waited) = value.split_once('+').unwrap_or((value, "0"));
+            series.seconds.push(1e-6 * seconds.parse::<f64>().ok()?);
+            series.waited.push(1e-6 * waited.parse::<f64>().ok()?);
+        }
+        Some(Recorded { program, stage: head.next()?.to_owned(), series })
+    };
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|one| line(one).unwrap_or_else(|| panic!("no series: {one:.60}"))).collect()
+}
+
+/// Returns what a program does by itself, from its quiet runs.
+pub fn truth(all: &[Recorded], program: &str) -> Answer {
+    let quiet = all.iter().filter(|one| one.program == program && one.stage == "quiet");
+    let runs: Vec<Vec<f64>> = quiet
+        .map(|one| {
+            let level = middle(last_quarter(&one.series.seconds));
+            one.series.seconds.iter().map(|x| x / level).collect()
+        })
+        .collect();
+    let n = runs.first().map_or(0, Vec::len);
+    let over_runs: Vec<f64> =
+        (0..n).map(|i| middle(&runs.iter().map(|run| run[i]).collect::<Vec<_>>())).collect();
+    by_eye(&over_runs)
+}
+
+/// Returns what one run does, from the time that it had a CPU.
+pub fn own_truth(series: &Series) -> Answer {
+    let ran: Vec<f64> = series.seconds.iter().zip(&series.waited).map(|(s, w)| s - w).collect();
+    by_eye(&ran)
+}
+
+/// Returns from where on smoothed values stay near their level.
+fn by_eye(over_runs: &[f64]) -> Answer {
+    let n = over_runs.len();
+    let smooth: Vec<f64> =
+        (0..n).map(|i| middle(&over_runs[i.saturating_sub(SIDE)..(i + SIDE + 1).min(n)])).collect();
+    let level = middle(last_quarter(&smooth));
+    let is_off = |x: &f64| (x / level - 1.0).abs() > NEAR;
+    let from = smooth.iter().rposition(is_off).map_or(0, |last| last + 1);
+    if from > n - n / 4 {
+        return Answer::none(n);
+    }
+    let class = match from {
+        0 => Class::Flat,
+        _ if smooth[..from].iter().any(|x| *x < (1.0 - NEAR) * level) => Class::SlowDown,
+        _ => Class::WarmUp,
+    };
+    Answer { class, from }
+}
+
+fn last_quarter(values: &[f64]) -> &[f64] {
+    &values[values.len() - values.len() / 4..]
+}
+
+fn middle(values: &[f64]) -> f64 {
+    Sample::new(values.to_vec()).map_or(f64::NAN, |sample| median(&sample))
+}
