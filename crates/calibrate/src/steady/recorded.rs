@@ -61,12 +61,6 @@ pub fn truth(all: &[Recorded], program: &str) -> Answer {
     by_eye(&over_runs)
 }
 
-/// Returns what one run does, from the time that it had a CPU.
-pub fn own_truth(series: &Series) -> Answer {
-    let ran: Vec<f64> = series.seconds.iter().zip(&series.waited).map(|(s, w)| s - w).collect();
-    by_eye(&ran)
-}
-
 /// Returns from where on smoothed values stay near their level.
 fn by_eye(over_runs: &[f64]) -> Answer {
     let n = over_runs.len();

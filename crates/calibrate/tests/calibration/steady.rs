@@ -4,7 +4,11 @@
 //! `cargo test -p becalm-calibrate --release steady -- --ignored --nocapture` prints
 //! the whole table.
 
+use std::io::Read;
+
 use becalm_calibrate::rate::clopper_pearson;
+use becalm_calibrate::steady::score::{CELLS, Score};
+use becalm_calibrate::steady::{Answer, Series, made, peers, recorded};
 use becalm_stats::steady::{Class, TOLERANCE, agreement, classify};
 use becalm_stats::{Rng, Sample};
 
@@ -212,4 +216,71 @@ fn runs_of_a_real_jit_compiler_get_the_class_that_the_eye_gives_them() {
     check_real(include_str!("warmup/shapes.txt"), Class::SlowDown, 600..=660);
     check_real(include_str!("warmup/phases.txt"), Class::NoSteadyState, 0..=0);
     check_real(include_str!("warmup/growing.txt"), Class::NoSteadyState, 0..=0);
+}
+
+/// Rows of the tables in METHODOLOGY: a rule, and how often it is right.
+fn row(name: &str, score: &Score) -> String {
+    format!("| {name} | {} |", score.cells().join(" | "))
+}
+
+fn known(series: &Series) -> Answer {
+    let seconds = Sample::new(series.seconds.clone()).unwrap();
+    Answer::of(&classify(&seconds, &series.waited, TOLERANCE).unwrap())
+}
+
+fn unknown(seconds: &[f64]) -> Answer {
+    Answer::of(&classify(&Sample::new(seconds.to_vec()).unwrap(), &[], TOLERANCE).unwrap())
+}
+
+/// Scores of a rule over series with their truth.
+fn score<'a>(
+    series: impl IntoIterator<Item = (Answer, &'a Series)>,
+    rule: impl Fn(&Series) -> Answer,
+) -> Score {
+    let mut score = Score::default();
+    for (truth, one) in series {
+        score.add(truth, rule(one), one.seconds.len());
+    }
+    score
+}
+
+fn each_made(all: &[made::Made]) -> impl Iterator<Item = (Answer, &Series)> {
+    all.iter().map(|one| (one.truth, &one.series))
+}
+
+#[test]
+fn two_hundred_made_up_series_are_answered_as_methodology_says() {
+    let all = made::all(20, 1);
+    let page = include_str!("../../../../docs/METHODOLOGY.md");
+    let with = score(each_made(&all), known);
+    let without = score(each_made(&all), |one| unknown(&one.seconds));
+    assert!(with.right >= 196 && without.right >= 190, "{with:?} {without:?}");
+    for row in [row("becalm, waiting known", &with), row("becalm", &without)] {
+        assert!(page.contains(&row), "METHODOLOGY lacks {row}");
+    }
+}
+
+#[test]
+#[ignore = "prints the tables of METHODOLOGY, takes minutes; run in release"]
+#[expect(clippy::print_stdout, reason = "the tables are the purpose")]
+fn steady_tables() {
+    let made = made::all(20, 1);
+    let mut text = String::new();
+    let file = include_bytes!("warmup/recorded.txt.gz").as_slice();
+    flate2::read::MultiGzDecoder::new(file).read_to_string(&mut text).unwrap();
+    let recorded = recorded::read(&text);
+    let noisy: Vec<(Answer, &Series)> = recorded
+        .iter()
+        .filter(|one| one.stage != "quiet")
+        .map(|one| (recorded::truth(&recorded, &one.program), &one.series))
+        .collect();
+    println!("| {} |", CELLS.join(" | "));
+    for (name, all) in [("made up", each_made(&made).collect()), ("recorded", noisy)] {
+        println!("{name}: {}", all.len());
+        println!("{}", row("becalm, waiting known", &score(all.iter().copied(), known)));
+        println!("{}", row("becalm", &score(all.iter().copied(), |one| unknown(&one.seconds))));
+        for (name, rule) in peers::ALL {
+            println!("{}", row(name, &score(all.iter().copied(), |one| rule(&one.seconds))));
+        }
+    }
 }
