@@ -16,36 +16,39 @@ pub struct Made {
     pub series: Series,
 }
 
+/// Draws a series with its truth.
+type Draw = fn(&mut Rng) -> (Answer, Series);
+
 /// The kinds, with how a series of one is drawn.
-const KINDS: [(&str, fn(&mut Rng) -> (Answer, Series)); 10] = [
-    ("flat", |rng| noisy(flat(500), rng, Noise::White)),
+const KINDS: [(&str, Draw); 10] = [
+    ("flat", |rng| noisy(&flat(500), rng, Noise::White)),
     ("exponential approach", |rng| {
         let shape = approach(rng);
-        noisy(shape, rng, Noise::White)
+        noisy(&shape, rng, Noise::White)
     }),
     ("JIT steps", |rng| {
         let shape = steps(rng);
-        noisy(shape, rng, Noise::White)
+        noisy(&shape, rng, Noise::White)
     }),
     ("step after 160 s", |rng| {
         let shape = late_step(rng);
-        noisy(shape, rng, Noise::White)
+        noisy(&shape, rng, Noise::White)
     }),
     ("slow-down", |rng| {
         let shape = slow_down(rng);
-        noisy(shape, rng, Noise::White)
+        noisy(&shape, rng, Noise::White)
     }),
     ("collections of garbage", |rng| {
         let shape = if rng.coin() { flat(500) } else { steps(rng) };
-        noisy(shape, rng, Noise::Spikes)
+        noisy(&shape, rng, Noise::Spikes)
     }),
     ("two modes", |rng| {
         let shape = if rng.coin() { flat(500) } else { steps(rng) };
-        noisy(shape, rng, Noise::Modes)
+        noisy(&shape, rng, Noise::Modes)
     }),
     ("autocorrelated", |rng| {
         let shape = if rng.coin() { flat(500) } else { steps(rng) };
-        noisy(shape, rng, Noise::Correlated)
+        noisy(&shape, rng, Noise::Correlated)
     }),
     ("neighbours come and go", |rng| {
         let shape = match rng.below(4) {
@@ -54,12 +57,12 @@ const KINDS: [(&str, fn(&mut Rng) -> (Answer, Series)); 10] = [
             2 => slow_down(rng),
             _ => unsettled(rng),
         };
-        let (truth, series) = noisy(shape, rng, Noise::White);
+        let (truth, series) = noisy(&shape, rng, Noise::White);
         (truth, beside_neighbours(series, rng))
     }),
     ("never steady", |rng| {
         let shape = unsettled(rng);
-        noisy(shape, rng, Noise::White)
+        noisy(&shape, rng, Noise::White)
     }),
 ];
 
@@ -185,7 +188,7 @@ enum Noise {
 }
 
 /// Adds noise of 0.3 to 3 %.
-fn noisy(shape: Shape, rng: &mut Rng, noise: Noise) -> (Answer, Series) {
+fn noisy(shape: &Shape, rng: &mut Rng, noise: Noise) -> (Answer, Series) {
     let deviation = between(rng, 0.003, 0.03);
     let (every, spike) = (8 + rng.below(40), between(rng, 0.3, 3.0));
     let (second_mode, share) = (between(rng, 0.05, 0.5), between(rng, 0.2, 0.8));
@@ -193,11 +196,9 @@ fn noisy(shape: Shape, rng: &mut Rng, noise: Noise) -> (Answer, Series) {
     let seconds = shape.levels.iter().enumerate().map(|(i, level)| {
         let mut value = 1.0 + deviation * rng.normal();
         match noise {
-            Noise::White => {}
             Noise::Spikes if i % every == every - 1 => value += spike,
-            Noise::Spikes => {}
             Noise::Modes if rng.uniform() < share => value += second_mode,
-            Noise::Modes => {}
+            Noise::White | Noise::Spikes | Noise::Modes => {}
             Noise::Correlated => {
                 memory = 0.7 * memory + 0.51_f64.sqrt() * rng.normal();
                 value = 1.0 + deviation * memory;
