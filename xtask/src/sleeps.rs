@@ -52,6 +52,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
             ("xtask/src/bench/disturber.rs", 2),
             ("xtask/src/bench/probe.rs", 1),
             ("xtask/src/bench/trace.rs", 1),
+            ("xtask/src/bench/warmup/neighbours.rs", 1),
         ],
     ),
     (
