@@ -15,14 +15,17 @@ pub(super) fn with_flags(command: &[String], early: &[String], late: &[String]) 
     let split = program_length(command);
     let mut words: Vec<String> = command[..split].to_vec();
     let rest = &command[split..];
-    let early = &not_given(early, rest);
+    let early: Vec<String> = not_given(early, rest)
+        .into_iter()
+        .filter(|flag| !runner_gives(command, flag))
+        .collect();
     // What stands behind `--` goes to the program that cargo starts.
     if is(command, 0, "cargo") && !command.iter().any(|word| word == "--") {
         words.extend_from_slice(rest);
         words.push("--".to_owned());
-        words.extend_from_slice(early);
+        words.extend(early);
     } else {
-        words.extend_from_slice(early);
+        words.extend(early);
         words.extend_from_slice(rest);
     }
     words.extend_from_slice(late);
@@ -43,6 +46,24 @@ fn not_given(flags: &[String], given: &[String]) -> Vec<String> {
         .flatten()
         .cloned()
         .collect()
+}
+
+/// Says whether a program that starts the harness gives it this flag itself: criterion and libtest refuse it twice.
+fn runner_gives(command: &[String], flag: &str) -> bool {
+    flag == "--bench" && is(command, 0, "cargo") && cargo_subcommand(command) == Some("bench")
+}
+
+/// Returns what cargo is told to do: `cargo +nightly --config x bench` benches.
+fn cargo_subcommand(command: &[String]) -> Option<&str> {
+    let mut words = command.iter().map(String::as_str).skip(1);
+    while let Some(word) = words.next() {
+        match word {
+            "--config" | "--color" | "-C" | "-Z" => drop(words.next()),
+            word if word.starts_with(['-', '+']) => {}
+            word => return Some(word),
+        }
+    }
+    None
 }
 
 /// Returns how many words start the program: `java -jar x.jar` is one, and so is `python3 x.py`.
@@ -126,6 +147,22 @@ mod tests {
         check("node --import tsx b.ts", "node --import tsx b.ts -e 1 -l 2");
         check("bun run b.ts", "bun run b.ts -e 1 -l 2");
         check("sh bench.sh --x", "sh bench.sh -e 1 --x -l 2");
+    }
+
+    #[test]
+    fn what_the_runner_gives_is_not_given_twice() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let given = |command: &str| with_flags(&words(command), &words("--bench -e 1"), &[]);
+        for (command, expected) in [
+            ("cargo bench --bench sort", "cargo bench --bench sort -- -e 1"),
+            ("/bin/cargo +nightly bench", "/bin/cargo +nightly bench -- -e 1"),
+            ("cargo --config test bench -- --x", "cargo --config test bench -- -e 1 --x"),
+            // It does so for `bench` alone.
+            ("cargo test --bench bench", "cargo test --bench bench -- --bench -e 1"),
+            ("target/release/deps/sort-1", "target/release/deps/sort-1 --bench -e 1"),
+        ] {
+            assert_eq!(given(command).join(" "), expected);
+        }
     }
 
     #[test]
