@@ -39,7 +39,9 @@ pub fn detect(command: &[String], program: &Path, folder: &Path) -> Option<&'sta
 fn by_words(command: &[String], folder: &Path) -> Option<&'static str> {
     let has = |word: &str| command.iter().any(|one| base_name(one) == word);
     let first = base_name(command.first()?);
-    if first == "hyperfine" {
+    if has("asv") {
+        Some("asv")
+    } else if first == "hyperfine" {
         Some("hyperfine")
     } else if is(command, 0, "go") && is(command, 1, "test") {
         Some("go")
@@ -52,6 +54,8 @@ fn by_words(command: &[String], folder: &Path) -> Option<&'static str> {
     } else if let Some(script) = script(command) {
         let bytes = read(&folder.join(&command[script - 1]))?;
         SCRIPT_MARKS.iter().find(|(mark, _)| holds(&bytes, mark)).map(|(_, name)| *name)
+    } else if first == "java" && has("org.openjdk.jmh.Main") {
+        Some("jmh")
     } else if first == "java" && command.iter().any(|word| word == "-jar") {
         // The names of the files inside a jar stand in it as they are.
         let jar = command.iter().find(|word| ends_with(word, ".jar"))?;

@@ -5,6 +5,7 @@
 //! process becomes one value each: the process is the unit of inference, and repeating it is becalm's
 //! part. So the harness is asked for little in each process.
 
+mod criterion;
 mod detect;
 mod readings;
 mod results;

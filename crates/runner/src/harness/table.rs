@@ -58,6 +58,28 @@ pub fn harness(name: &str) -> Option<&'static Harness> {
 
 /// All harnesses, in alphabetical order.
 pub const HARNESSES: &[Harness] = &[
+    // With `--python=same` it measures what is installed, and stores nothing.
+    Harness {
+        name: "asv",
+        format: Some("asv-console"),
+        place: ResultsPlace::Output,
+        filters: true,
+        invoke: |command, terms| {
+            let mut early = flags(&["--python=same"]);
+            early.extend(terms.filter.map(|filter| format!("--bench={filter}")));
+            let time = seconds(terms.time / SAMPLES);
+            let attributes = [
+                "processes=1".to_owned(),
+                "rounds=1".to_owned(),
+                format!("repeat={SAMPLES}"),
+                format!("warmup_time={}", seconds(terms.time / 2.0)),
+                format!("sample_time={time}"),
+            ];
+            let late: Vec<String> =
+                attributes.into_iter().map(|value| format!("--attribute={value}")).collect();
+            plain(command, &early, &late)
+        },
+    },
     Harness {
         name: "benchmarkdotnet",
         format: Some("benchmarkdotnet"),
@@ -101,11 +123,17 @@ pub const HARNESSES: &[Harness] = &[
         place: ResultsPlace::Folder(&[".json"]),
         filters: true,
         invoke: |command, terms| {
-            let time = terms.time.max(0.01);
+            let (time, warm_up) = if super::criterion::takes_whole_seconds(terms.folder) {
+                let whole = |time: f64| time.ceil().max(1.0);
+                (whole(terms.time), whole(terms.time / 2.0))
+            } else {
+                let time = terms.time.max(0.01);
+                (time, time / 2.0)
+            };
             let mut early =
                 flags(&["--bench", "--noplot", "--sample-size", "10", "--nresamples", "100"]);
             early.extend(["--measurement-time".to_owned(), time.to_string()]);
-            early.extend(["--warm-up-time".to_owned(), seconds(time / 2.0)]);
+            early.extend(["--warm-up-time".to_owned(), seconds(warm_up)]);
             let late: Vec<String> = terms.filter.map(str::to_owned).into_iter().collect();
             let environment = vec![("CRITERION_HOME".to_owned(), path(terms))];
             Invocation { environment, ..plain(command, &early, &late) }
@@ -238,7 +266,9 @@ pub const HARNESSES: &[Harness] = &[
         place: ResultsPlace::File("pytest-benchmark.json"),
         filters: true,
         invoke: |command, terms| {
-            let mut early = flags(&["--benchmark-only", "--benchmark-min-rounds=5"]);
+            // Many projects keep benchmarks out of their tests by a setting.
+            let mut early =
+                flags(&["--benchmark-enable", "--benchmark-only", "--benchmark-min-rounds=5"]);
             early.push(format!("--benchmark-max-time={}", terms.time));
             early.extend(
                 terms.filter.into_iter().flat_map(|filter| ["-k", filter]).map(str::to_owned),

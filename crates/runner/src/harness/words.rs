@@ -15,10 +15,8 @@ pub(super) fn with_flags(command: &[String], early: &[String], late: &[String]) 
     let split = program_length(command);
     let mut words: Vec<String> = command[..split].to_vec();
     let rest = &command[split..];
-    let early: Vec<String> = not_given(early, rest)
-        .into_iter()
-        .filter(|flag| !runner_gives(command, flag))
-        .collect();
+    let early: Vec<String> =
+        not_given(early, rest).into_iter().filter(|flag| !runner_gives(command, flag)).collect();
     // What stands behind `--` goes to the program that cargo starts.
     if is(command, 0, "cargo") && !command.iter().any(|word| word == "--") {
         words.extend_from_slice(rest);
@@ -72,16 +70,18 @@ fn program_length(command: &[String]) -> usize {
     let first = command.first().map_or("", |word| base_name(word));
     let length = match first {
         "cargo" => after("--").or(Some(command.len())),
-        "java" => after("-jar").map(|at| at + 1),
+        "java" => after("-jar").map(|at| at + 1).or_else(|| after("org.openjdk.jmh.Main")),
         "go" => after("test"),
         // A flag in front of `bench` would take it for its value.
         "vitest" | "npx" | "pnpm" | "yarn" | "bunx" => after("bench"),
         // `python3 -m pyperf timeit` has a command of its own behind the module.
-        _ if is_python(first) && command.iter().any(|word| word == "-m") => {
-            after("-m").map(|at| at + 1 + usize::from(is(command, at, "pyperf")))
-        }
+        _ if is_python(first) && command.iter().any(|word| word == "-m") => after("-m").map(|at| {
+            let has_command = is(command, at, "pyperf") || is(command, at, "asv");
+            at + 1 + usize::from(has_command)
+        }),
         // `node vitest.mjs bench`
         "node" | "bun" | "deno" => after("bench").or_else(|| script(command)),
+        "asv" => after("run"),
         _ => script(command),
     };
     length.unwrap_or(1).clamp(1, command.len().max(1))
@@ -135,6 +135,9 @@ mod tests {
     fn flags_stand_behind_the_program_that_takes_them() {
         check("./bench --x", "./bench -e 1 --x -l 2");
         check("java -Xmx1g -jar b.jar Sort", "java -Xmx1g -jar b.jar -e 1 Sort -l 2");
+        check("java @x org.openjdk.jmh.Main A", "java @x org.openjdk.jmh.Main -e 1 A -l 2");
+        check("asv run -v", "asv run -e 1 -v -l 2");
+        check("python3 -m asv run -v", "python3 -m asv run -e 1 -v -l 2");
         check("python3 -m pytest tests", "python3 -m pytest -e 1 tests -l 2");
         check("python3 -X dev bench.py --x", "python3 -X dev bench.py -e 1 --x -l 2");
         check("python3 -m pyperf timeit 1+1", "python3 -m pyperf timeit -e 1 1+1 -l 2");

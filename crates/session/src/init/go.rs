@@ -37,6 +37,7 @@ pub(super) fn find(tree: &Tree) -> Finds {
             setup: Some(format!("go test -run '^$' {}", shell_words::quote(&shown))),
             tag: "go",
             comments: vec![format!("Go package with {functions} named Benchmark...")],
+            ..Found::default()
         });
     }
     finds

@@ -3,9 +3,11 @@
 //! `walk` is the thin edge that reads files; `tree` holds what was read. Each finder looks at that alone and
 //! returns benchmarks and doubts; `write` makes the text.
 
+mod asv;
 mod cargo;
 mod cmake;
 mod go;
+mod maven;
 mod npm;
 mod pytest;
 mod tree;
@@ -25,6 +27,10 @@ pub struct Found {
     pub command: Vec<String>,
     /// The harness, if one is known.
     pub harness: Option<&'static str>,
+    /// Which of its benchmarks, if not all.
+    pub filter: Option<&'static str>,
+    /// Variables that it needs.
+    pub env: Vec<(&'static str, &'static str)>,
     /// Where it starts, from the root of the repository; empty for that itself.
     pub folder: String,
     /// What has to be done once before it, by `sh -c`.
@@ -46,8 +52,8 @@ pub struct Finds {
 
 /// Looks for benchmarks of every kind that is known.
 pub fn find(tree: &Tree) -> Finds {
-    let finders: [fn(&Tree) -> Finds; 5] =
-        [cargo::find, go::find, pytest::find, cmake::find, npm::find];
+    let finders: [fn(&Tree) -> Finds; 7] =
+        [cargo::find, go::find, pytest::find, asv::find, cmake::find, maven::find, npm::find];
     let mut all = Finds::default();
     for finder in finders {
         let Finds { benchmarks, doubts } = finder(tree);

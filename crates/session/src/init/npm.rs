@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::tree::{Tree, parent};
+use super::tree::{Tree, join, parent};
 use super::{Finds, Found, key, words};
 
 pub(super) fn find(tree: &Tree) -> Finds {
@@ -13,35 +13,82 @@ pub(super) fn find(tree: &Tree) -> Finds {
             continue;
         };
         let Some(scripts) = package.get("scripts").and_then(Value::as_object) else { continue };
+        let folder = parent(path);
         for (name, script) in scripts {
-            let Some(script) = script.as_str().filter(|_| name.starts_with("bench")) else {
+            let Some(script) = script.as_str() else { continue };
+            let vitest = vitest(script);
+            if !name.starts_with("bench") && vitest.is_none() {
                 continue;
-            };
+            }
             let mut comments = vec![format!("script `{name}` of {path}: {script}")];
-            let (command, harness) = if let Some(command) = vitest(script) {
+            let (command, harness) = if let Some(command) = vitest {
                 (command, Some("vitest"))
             } else {
-                comments.push(
-                    "timed from outside, with the start of npm; `harness = \"tinybench\"` reads its tables".to_owned(),
-                );
-                finds.doubts.push(format!(
-                    "what the script `{name}` of {path} prints is not known: it is timed from outside, with the start \
-                     of npm"
-                ));
-                (words(&["npm", "run", "--silent", name]), None)
+                let harness = printed_by(tree, folder, script);
+                if harness.is_none() {
+                    comments.push(
+                        "timed from outside, with the start of npm; `harness = \"tinybench\"` reads its tables".to_owned(),
+                    );
+                    finds.doubts.push(format!(
+                        "what the script `{name}` of {path} prints is not known: it is timed from outside, with the \
+                         start of npm"
+                    ));
+                }
+                (words(&["npm", "run", "--silent", name]), harness)
             };
             finds.benchmarks.push(Found {
                 name: key(name),
                 command,
                 harness,
-                folder: parent(path).to_owned(),
-                setup: None,
+                folder: folder.to_owned(),
+                setup: Some(install(tree, folder)),
                 tag: "npm",
                 comments,
+                ..Found::default()
             });
         }
     }
     finds
+}
+
+/// Tells by the program that a script starts what it prints. Of these libraries none takes flags, so that npm may
+/// stand between.
+fn printed_by(tree: &Tree, folder: &str, script: &str) -> Option<&'static str> {
+    const MARKS: [(&str, &str); 2] = [("tinybench", "tinybench"), ("mitata", "custom")];
+    let words = script.split_whitespace().map(|word| word.trim_start_matches("./"));
+    let mut texts = words.filter_map(|word| tree.files.get(&join(folder, word))?.as_deref());
+    texts.find_map(|text| {
+        MARKS.iter().find(|(mark, _)| text.contains(mark)).map(|(_, harness)| *harness)
+    })
+}
+
+/// Returns what installs the packages of a project that has none yet, by the tool whose lock lies there.
+fn install(tree: &Tree, folder: &str) -> String {
+    let tool = |folder: &str| {
+        let has = |name: &str| tree.has(&join(folder, name));
+        if has("pnpm-lock.yaml") {
+            Some("pnpm install")
+        } else if has("yarn.lock") {
+            Some("yarn install")
+        } else if has("package-lock.json") {
+            Some("npm ci")
+        } else {
+            None
+        }
+    };
+    let mut at = folder;
+    let mut up = String::new();
+    loop {
+        if let Some(tool) = tool(at) {
+            let go = if up.is_empty() { String::new() } else { format!("cd {up} && ") };
+            return format!("{go}{{ test -d node_modules || {tool}; }}");
+        }
+        if at.is_empty() {
+            return "{ test -d node_modules || npm install; }".to_owned();
+        }
+        at = parent(at);
+        up = if up.is_empty() { "..".to_owned() } else { format!("{up}/..") };
+    }
 }
 
 /// Returns the command of a script that does nothing but run the benchmarks of vitest.
@@ -74,5 +121,28 @@ mod tests {
             ]
         );
         assert_eq!(finds.doubts.len(), 2);
+    }
+
+    #[test]
+    fn what_a_script_prints_is_told_by_its_program() {
+        let finds = find(&tree(&[
+            ("a/package.json", r#"{"scripts": {"bench": "node --expose-gc ./bench/x.mjs"}}"#),
+            ("a/bench/x.mjs", "import { Bench } from 'tinybench'"),
+            ("package.json", r#"{"scripts": {"perf": "vitest bench"}}"#),
+            ("pnpm-lock.yaml", ""),
+        ]));
+        let found: Vec<(&str, Option<&str>, &str)> = finds
+            .benchmarks
+            .iter()
+            .map(|f| (f.name.as_str(), f.harness, f.setup.as_deref().unwrap()))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("bench", Some("tinybench"), "cd .. && { test -d node_modules || pnpm install; }"),
+                ("perf", Some("vitest"), "{ test -d node_modules || pnpm install; }"),
+            ]
+        );
+        assert!(finds.doubts.is_empty());
     }
 }

@@ -33,17 +33,53 @@ pub(super) fn find(tree: &Tree) -> Finds {
         let inside = path.strip_prefix(folder).unwrap_or(path).trim_start_matches('/');
         let stem = base(path).trim_end_matches(".py");
         let name = stem.trim_start_matches("test_").trim_end_matches("_test");
+        let mut command = words(&["python3", "-m", "pytest"]);
+        let mut comments = vec![format!("tests with a `benchmark` fixture in {path}")];
+        if let Some(said) = hindering(tree, folder) {
+            comments.push(format!(
+                "addopts of {said} keep benchmarks from running, or ask for other plugins"
+            ));
+            command.extend(words(&["-o", "addopts="]));
+        }
+        command.push(inside.to_owned());
         finds.benchmarks.push(Found {
             name: key(name),
-            command: words(&["python3", "-m", "pytest", inside]),
+            command,
             harness: Some("pytest-benchmark"),
             folder: folder.to_owned(),
             setup: None,
             tag: "pytest",
-            comments: vec![format!("tests with a `benchmark` fixture in {path}")],
+            comments,
+            ..Found::default()
         });
     }
     finds
+}
+
+/// Returns the file whose `addopts` would skip what is to be measured, spread it over processes, or trace it.
+fn hindering<'a>(tree: &'a Tree, folder: &str) -> Option<&'a str> {
+    const OPTIONS: [&str; 6] =
+        ["--benchmark-skip", "--cov", "--numprocesses", "-n", "--xdoc", "--mypy"];
+    let files = ["pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg"];
+    let mut texts =
+        tree.texts().filter(|(path, _)| parent(path) == folder && files.contains(&base(path)));
+    texts.find_map(|(path, text)| {
+        let (_, rest) = text.split_once("addopts")?;
+        let mut lines = rest.lines();
+        let first = lines.next().unwrap_or_default();
+        // What goes on is indented, or stands in the brackets of a list.
+        let more = lines.take_while(|line| line.starts_with([' ', '\t', ']']));
+        let options: Vec<&str> = std::iter::once(first).chain(more).collect();
+        let options = options.join(" ");
+        options
+            .split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | '='))
+            .any(|word| {
+                OPTIONS
+                    .iter()
+                    .any(|option| word == *option || option.len() > 2 && word.starts_with(option))
+            })
+            .then_some(path)
+    })
 }
 
 /// Says whether some test function takes the fixture.
@@ -72,6 +108,24 @@ fn project_of<'a>(tree: &Tree, path: &'a str) -> &'a str {
 mod tests {
     use super::super::tree::tree;
     use super::*;
+
+    #[test]
+    fn options_that_hinder_are_taken_away() {
+        let command = |file: &str, text: &str| {
+            let test = ("t/test_a.py", "def test_a(benchmark): pass");
+            find(&tree(&[(file, text), test])).benchmarks[0].command[3..].join(" ")
+        };
+        let plain = "t/test_a.py";
+        let without = "-o addopts= t/test_a.py";
+        assert_eq!(command("pytest.ini", "[pytest]\naddopts = -q --benchmark-skip\n"), without);
+        assert_eq!(
+            command("setup.cfg", "[tool:pytest]\naddopts =\n    -r a\n    -n auto\n"),
+            without
+        );
+        let list = "[tool.pytest.ini_options]\naddopts = [\n  \"--cov=x\",\n]\n";
+        assert_eq!(command("pyproject.toml", list), without);
+        assert_eq!(command("pytest.ini", "[pytest]\naddopts = -q -rn\nx = -n\n"), plain);
+    }
 
     #[test]
     fn files_with_the_fixture_are_found() {

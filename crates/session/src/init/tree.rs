@@ -25,12 +25,27 @@ pub(super) fn is_wanted(path: &str) -> bool {
             | "pyproject.toml"
             | "setup.cfg"
             | "tox.ini"
+            | "pytest.ini"
+            | "asv.conf.json"
+            | "pom.xml"
+            | "pnpm-workspace.yaml"
     ) || has_ending(name, "cmake")
         || name.ends_with("_test.go")
         || name.starts_with("requirements") && has_ending(name, "txt")
         || name == "conftest.py"
         || is_python_test
         || has_ending(name, "rs") && path.split('/').any(|part| part == "benches")
+        || is_script_or_test(path)
+}
+
+/// Says whether it is a file of C++ or JavaScript, in whose path something is called after benchmarks or tests.
+fn is_script_or_test(path: &str) -> bool {
+    const ENDINGS: [&str; 8] = ["cc", "cpp", "cxx", "js", "mjs", "cjs", "ts", "mts"];
+    ENDINGS.iter().any(|ending| has_ending(path, ending))
+        && path.split('/').any(|part| {
+            let part = part.to_ascii_lowercase();
+            ["bench", "perf", "test"].iter().any(|word| part.contains(word))
+        })
 }
 
 impl Tree {

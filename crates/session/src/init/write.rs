@@ -52,6 +52,12 @@ fn benchmark(found: &Found) -> String {
         format!("command = [{}]", words.join(", ")),
     ];
     lines.extend(found.harness.map(|harness| format!("harness = {}", quoted(harness))));
+    lines.extend(found.filter.map(|filter| format!("filter = {}", quoted(filter))));
+    if !found.env.is_empty() {
+        let env: Vec<String> =
+            found.env.iter().map(|(name, value)| format!("{name} = {}", quoted(value))).collect();
+        lines.push(format!("env = {{ {} }}", env.join(", ")));
+    }
     if !found.folder.is_empty() {
         lines.push(format!("folder = {}", quoted(&found.folder)));
     }
